@@ -1,4 +1,4 @@
-// Package auth has the commands of rpcx auth: logins to HTTP endpoints.
+// Package auth implements rpcx auth: logins to HTTP endpoints.
 package auth
 
 import (
@@ -81,7 +81,7 @@ The client is --client-id, --client-metadata, or registered for this login. --de
 to type elsewhere, --client-credentials logs a machine in, --with-token reads a token from stdin.
 It waits 10 minutes (--timeout). What is safe is in rpcx-security(7).`
 
-// Command makes rpcx auth with its subcommands.
+// Command returns rpcx auth with its subcommands.
 func Command(run *env.Env) *cmdline.Command {
 	c := &cmdline.Command{
 		Name:        "auth",
@@ -112,10 +112,10 @@ func (v verb) command(run *env.Env) *cmdline.Command {
 	}
 }
 
-// longest is how long a command waits, unless --timeout is given.
+// longest is the default of --timeout.
 const longest = 10 * time.Minute
 
-// target returns the endpoint of the command, and the resource at it.
+// target returns the endpoint of the command and its resource.
 func target(ctx context.Context, run *env.Env) (endpoint.Endpoint, resource, error) {
 	e, _, err := request.Endpoint(ctx, run, "")
 	if err != nil {

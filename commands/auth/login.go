@@ -46,7 +46,7 @@ func (w *wants) flags() []cmdline.Flag {
 	}
 }
 
-// exclusive lists for flags those that have no effect beside them.
+// exclusive lists for flags the others that have no effect with them.
 var exclusive = []struct {
 	flag   string
 	others []string
@@ -133,7 +133,7 @@ func (o *flags) login(ctx context.Context, run *env.Env, e endpoint.Endpoint, u 
 	return c.Code(ctx, found, w, user)
 }
 
-// read returns what the flags want.
+// read returns the user's request from the flags.
 func (w *wants) read(ctx context.Context, run *env.Env) (oauth.Want, error) {
 	want := oauth.Want{ClientID: w.id, Document: w.document, RedirectURI: w.redirect}
 	for _, s := range w.scopes {
@@ -156,7 +156,7 @@ func (w *wants) read(ctx context.Context, run *env.Env) (oauth.Want, error) {
 	return want, err
 }
 
-// readSecret returns the client's secret: @FILE, or what the user types.
+// readSecret returns the client's secret, from @FILE or typed by the user.
 func readSecret(ctx context.Context, run *env.Env, given string) (string, error) {
 	file, isFile := strings.CutPrefix(given, "@")
 	switch {
@@ -190,7 +190,7 @@ func readToken(ctx context.Context, run *env.Env, u resource, account string) (*
 	return oauth.WithToken(u, account, strings.TrimSpace(string(b)))
 }
 
-// probe returns a request to e that changes nothing there, and whose response shows what e demands.
+// probe returns a request to e without side effects, whose response shows the demands of e.
 func probe(e endpoint.Endpoint) oauth.Probe {
 	if e.Address.WebSocket() {
 		return oauth.Probe{Method: http.MethodGet}

@@ -15,54 +15,54 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A verdict is what an attempt has shown.
+// A verdict is the result of an attempt.
 type verdict struct {
 	dialect string
-	framing string // in which the peer answers; "" means its transport has none
-	weak    bool   // no dialect of its own was recognised
+	framing string // of the peer's responses; "": the transport has no framing
+	weak    bool   // no specific dialect was recognised
 	catalog *catalog.Catalog
 
-	listedBy  string // the method of the listing that catalog is from
-	described bool   // rpc.discover was answered with an object
+	listedBy  string // the listing method that returned catalog
+	described bool   // rpc.discover returned an object
 }
 
-// An attempt exchanges messages over one connection after another, in one framing.
+// An attempt exchanges messages in one framing, over successive connections.
 type attempt struct {
 	p        *Prober
 	at       endpoint.Endpoint
 	steps    []*step
 	try      *Try
 	paces    paces
-	dials    int // how many connections may be made
+	dials    int // the number of connections that may still be made
 	offers   []string
-	listened func() // called once, when the peer has had its time to speak first; nil means the attempt does not wait for that
-	framed   func() // called once, when the peer has answered in the framing of the attempt
+	listened func() // called once, after the time in which the peer could send first; nil: the attempt does not wait for that
+	framed   func() // called once, when the peer has responded in the framing of the attempt
 
 	unreached bool // the first connection failed, before listened was called
 	link      link
 	sent      []*step
-	// unanswered are those of sent without a response on this connection.
+	// unanswered are the sent steps without a response on this connection.
 	unanswered map[*step]bool
 	family     family
 	weak       *verdict
-	foreign    bool // the peer answered in another framing
+	foreign    bool // the peer responded in another framing
 }
 
-// A heard is what came on a connection: bytes of a stream, or a message; or an end.
+// A heard is an event on a connection: bytes of a stream, a message, or an end.
 type heard struct {
 	b    []byte
 	err  error
-	done *step // the one whose HTTP exchange is over, or nil
+	done *step // the step whose HTTP exchange has ended, or nil
 }
 
-// The paces of an attempt: how long the peer may speak first, how long it may take for the first answer and for each
-// further one.
+// The paces of an attempt: how long the peer may send first, how long its first response may take, and how long each further one may
+// take.
 type paces struct{ listen, first, next time.Duration }
 
-// last is how long the last answers are awaited: some servers load for seconds when they are initialized.
+// last is the timeout for the last responses: some servers load for seconds during initialization.
 func (p paces) last() time.Duration { return 4 * p.first }
 
-// run makes the attempt; nil means nothing was recognised.
+// run makes the attempt. It returns nil if nothing was recognised.
 func (a *attempt) run(ctx context.Context) (v *verdict) {
 	defer func() { a.closeConn(); a.conclude(ctx, v) }()
 	if v := a.listen(ctx); v != nil {
@@ -79,7 +79,7 @@ func (a *attempt) run(ctx context.Context) (v *verdict) {
 			return v
 		}
 	}
-	if a.link.conn != nil && (a.weak == nil || len(a.unanswered) > 0) { // what was asked before the peer was ready may be answered yet
+	if a.link.conn != nil && (a.weak == nil || len(a.unanswered) > 0) { // requests from before the peer was ready may still be answered
 		if v := a.await(ctx, nil, a.paces.last()); v != nil {
 			return v
 		}
@@ -87,7 +87,7 @@ func (a *attempt) run(ctx context.Context) (v *verdict) {
 	return a.weak
 }
 
-// listen connects, and waits for what the peer sends first.
+// listen connects and waits for messages that the peer sends first.
 func (a *attempt) listen(ctx context.Context) *verdict {
 	if a.listened != nil {
 		defer a.listened()
@@ -98,7 +98,7 @@ func (a *attempt) listen(ctx context.Context) *verdict {
 	return a.await(ctx, nil, a.paces.listen)
 }
 
-// showsTransport reports whether what came shows that the transport is another one.
+// showsTransport reports whether the received bytes belong to another transport.
 func (a *attempt) showsTransport() bool {
 	if len(a.try.heard) == 0 || !a.at.IsBytes() {
 		return false
@@ -107,7 +107,7 @@ func (a *attempt) showsTransport() bool {
 	return c != nil && c.Scheme != ""
 }
 
-// pace is how long the next answer is awaited.
+// pace is the timeout for the next response.
 func (a *attempt) pace() time.Duration {
 	if len(a.try.heard) == 0 && len(a.sent) == 1 {
 		return a.paces.first
@@ -115,7 +115,7 @@ func (a *attempt) pace() time.Duration {
 	return a.paces.next
 }
 
-// skips reports whether the message of s cannot tell more of the peer.
+// skips reports whether the message of s cannot reveal more about the peer.
 func (a *attempt) skips(s *step) bool {
 	switch {
 	case s.msg == nil:
@@ -130,7 +130,7 @@ func (a *attempt) skips(s *step) bool {
 	return a.family != anyFamily && familyOf(s.msg) != a.family
 }
 
-// await reads what comes until an answer to s is there, the connection or the pace is over; s nil: until the pace is over.
+// await reads until there is a response to s, the connection ends or the pace is over; with a nil s, until the pace is over.
 func (a *attempt) await(ctx context.Context, s *step, pace time.Duration) *verdict {
 	timer := time.NewTimer(pace)
 	defer timer.Stop()
@@ -149,7 +149,7 @@ func (a *attempt) await(ctx context.Context, s *step, pace time.Duration) *verdi
 	return nil
 }
 
-// hear judges what came; over reports that s, which may be nil, is answered or that there is no more to come.
+// hear evaluates an event. over reports that s, which may be nil, is answered or that nothing more will arrive.
 func (a *attempt) hear(h heard, s *step) (v *verdict, over bool) {
 	switch {
 	case h.err != nil:
@@ -171,10 +171,10 @@ func (a *attempt) hear(h heard, s *step) (v *verdict, over bool) {
 	return nil, over
 }
 
-// opensStream reports whether the result of a response may be the id of a stream, whose items show what the peer speaks.
+// opensStream reports whether the result of a response may be the id of a stream, whose items reveal the dialect.
 func opensStream(msg json.RawMessage) bool { return scan.Type(scan.Get(msg, "result")) == 's' }
 
-// ended keeps how a connection ended.
+// ended records the end of a connection.
 func (a *attempt) ended(err error) {
 	a.try.Outcome, a.try.closed = "the peer closed the connection", true
 	f := wire.AsFault(err)
@@ -185,11 +185,11 @@ func (a *attempt) ended(err error) {
 		a.try.fault, a.try.Outcome = f, "the command ended: "+err.Error()
 	}
 	if f != nil && f.Kind == wire.Auth {
-		a.dials = 0 // nothing else will be let in
+		a.dials = 0 // the peer will not accept another connection
 	}
 }
 
-// take keeps what came, and returns the messages that are new in it.
+// take stores received data and returns the new messages in it.
 func (a *attempt) take(b []byte) [][]byte {
 	a.try.heard = append(a.try.heard, b[:min(len(b), max(maxKept-len(a.try.heard), 0))]...)
 	if !a.at.IsBytes() {
@@ -202,7 +202,7 @@ func (a *attempt) take(b []byte) [][]byte {
 	return fresh
 }
 
-// judge returns the step that msg answers, nil if none, and what it shows if that is one dialect of its own.
+// judge returns the step that msg answers, or nil, and a verdict if msg belongs to one specific dialect.
 func (a *attempt) judge(msg json.RawMessage) (answers *step, v *verdict) {
 	var request json.RawMessage
 	for _, s := range a.sent {
@@ -229,7 +229,7 @@ func (a *attempt) judge(msg json.RawMessage) (answers *step, v *verdict) {
 	return answers, nil
 }
 
-// notice stores which messages the peer sends, and returns the framing in which they are.
+// notice records the kind of messages that the peer sends, and returns their framing.
 func (a *attempt) notice(msg json.RawMessage) (framing string) {
 	if a.at.IsBytes() {
 		framing, _ = unframed(a.link.heard, a.p.Transport.NoiseLimit)
@@ -241,8 +241,7 @@ func (a *attempt) notice(msg json.RawMessage) (framing string) {
 	return framing
 }
 
-// list returns the catalog in the result of a step that lists methods, and stores that of a listing, or nil if there is
-// none.
+// list returns the catalog in the result of a step that lists methods, or nil. It stores the catalog of a listing.
 func (a *attempt) list(answers *step, result json.RawMessage) *catalog.Catalog {
 	switch {
 	case answers == nil:

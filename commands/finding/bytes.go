@@ -9,14 +9,14 @@ import (
 	"rpcx/wire/scan"
 )
 
-// maxHeard bounds the bytes of one connection that are searched for messages, maxKept those that are kept of an attempt.
+// maxHeard bounds the bytes of one connection that are searched for messages, maxKept the stored bytes of an attempt.
 const (
 	maxHeard = 1 << 20
 	maxKept  = 4 << 10
 )
 
-// pieces is a wire.Framing whose messages are the bytes as they come, and whose Send writes bytes as they are:
-// in which framing the peer answers is not known yet.
+// pieces is a wire.Framing whose messages are the received bytes, and whose Send writes bytes unchanged: the framing of the peer is not
+// known yet.
 func pieces(rwc io.ReadWriteCloser, _ wire.Options) wire.Conn {
 	return &piecesConn{rwc: rwc, buf: make([]byte, 64<<10)}
 }
@@ -44,7 +44,7 @@ func (c *piecesConn) Send(b []byte) error {
 
 func (c *piecesConn) Close() error { return c.rwc.Close() }
 
-// stream is a stream of bytes in memory.
+// stream is an in-memory byte stream.
 type stream struct {
 	io.Reader
 	io.Writer
@@ -52,7 +52,7 @@ type stream struct {
 
 func (stream) Close() error { return nil }
 
-// framed returns msg as it is written in the framing of that name.
+// framed returns msg in the framing of that name.
 func framed(name string, msg, head []byte) []byte {
 	f, _ := framing.ByName(name)
 	var b bytes.Buffer
@@ -61,8 +61,8 @@ func framed(name string, msg, head []byte) []byte {
 	return b.Bytes()
 }
 
-// unframed returns the messages in what a peer has sent, and the name of the framing in which they are; none if it is
-// in no framing. noise is how many other lines may stand between messages.
+// unframed returns the messages in a peer's bytes, and the name of their framing. It returns no messages if the bytes are in no framing.
+// noise is the number of other lines allowed between messages.
 func unframed(heard []byte, noise int) (name string, msgs [][]byte) {
 	for _, name := range []string{"header", "seq", "netstring", "varint", "nul", "line", "concat"} {
 		end, needed := map[string]string{"nul": "\x00", "line": "\n"}[name]
@@ -76,11 +76,11 @@ func unframed(heard []byte, noise int) (name string, msgs [][]byte) {
 	return "", nil
 }
 
-// messages returns the messages in heard, in that framing; none if one of them is no JSON object or array.
+// messages returns the messages of that framing in heard. It returns none if one of them is not a JSON object or array.
 func messages(name string, heard []byte, noise int) (msgs [][]byte) {
 	f, _ := framing.ByName(name)
 	if name == "line" {
-		heard = heard[bytes.LastIndexByte(heard, 0xFF)+1:] // a sentinel, as QEMU's guest agent has it
+		heard = heard[bytes.LastIndexByte(heard, 0xFF)+1:] // a sentinel, as QEMU's guest agent sends it
 	}
 	conn := f(stream{bytes.NewReader(heard), io.Discard}, wire.Options{NoiseLimit: noise, Whole: true}.WithDefaults())
 	for {

@@ -13,14 +13,14 @@ import (
 
 // A link is the connection of an attempt.
 type link struct {
-	conn   wire.Conn // nil means there is none
+	conn   wire.Conn // nil: not connected
 	events chan heard
-	over   chan struct{} // closed when the attempt has no more use for conn
-	heard  []byte        // what came
-	seen   int           // how many messages in that have been judged
+	over   chan struct{} // closed when the attempt no longer uses conn
+	heard  []byte        // the received bytes
+	seen   int           // how many messages in heard have been evaluated
 }
 
-// connect makes a connection, if there is none; false if that is not possible.
+// connect connects if necessary. It returns false if that fails.
 func (a *attempt) connect(ctx context.Context) bool {
 	if a.link.conn != nil {
 		return true
@@ -55,7 +55,7 @@ func (a *attempt) connect(ctx context.Context) bool {
 // closeTimeout bounds each step of closing a connection; a child is killed after it.
 const closeTimeout = 300 * time.Millisecond
 
-// receive passes on what comes until the connection or the attempt is over.
+// receive passes on received data until the connection or the attempt ends.
 func receive(conn wire.Conn, to chan<- heard, over <-chan struct{}) {
 	for {
 		b, err := conn.Recv()
@@ -79,7 +79,7 @@ func (a *attempt) closeConn() {
 	}
 }
 
-// send sends the message of s; false means there is no connection. What becomes of it is an event.
+// send sends the message of s. It returns false without a connection; the outcome is an event.
 func (a *attempt) send(ctx context.Context, s *step) bool {
 	if !a.connect(ctx) {
 		return false

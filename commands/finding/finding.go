@@ -1,5 +1,5 @@
-// Package finding finds out the dialect and the framing of a peer of which only
-// the address is known, and its catalog if that takes no more.
+// Package finding detects the dialect and the framing of a peer of which only the address is known. It also returns the peer's catalog if
+// that needs no further requests.
 package finding
 
 import (
@@ -15,23 +15,23 @@ import (
 	"rpcx/wire/session"
 )
 
-// Applies reports whether the dialect of e, which the user gave as typed, has
-// to be found out: none is named, and the peer can be asked more than once.
+// Applies reports whether the dialect of e, which the user wrote as typed, has to be detected: no dialect is named, and repeated
+// connections to the peer are possible.
 func Applies(e endpoint.Endpoint, typed, dialectFlag string) bool {
 	return dialectFlag == "" && e.Dialect == all.Default() && Reaches(e) && e.Profile == nil && !endpoint.NamesDialect(typed)
 }
 
-// Reaches reports whether e is an address that can be connected to again and again.
+// Reaches reports whether repeated connections to the address of e are possible.
 func Reaches(e endpoint.Endpoint) bool {
 	return e.Demo == "" && e.Tape == "" && e.Socket == "" && e.Reversed == "" && e.Address.Scheme != "stdio"
 }
 
-// A Finding is the outcome of finding out a dialect.
+// A Finding is the result of detecting a dialect.
 type Finding struct {
-	Endpoint endpoint.Endpoint  // with the dialect and the framing that the peer speaks
-	At       *endpoint.Endpoint // where that is known to be, this time; nil means it has to be found
-	Starts   int                // how many connections were made to find out
-	Catalog  *catalog.Catalog   // from the answer to a probe; nil means the peer has to be asked for it
+	Endpoint endpoint.Endpoint  // with the dialect and the framing of the peer
+	At       *endpoint.Endpoint // where that is for this conversation, if known; nil: it has to be resolved
+	Starts   int                // the number of connections made for the detection
+	Catalog  *catalog.Catalog   // from the response to a probe; nil: it has to be requested
 }
 
 // New returns a Prober of the peer of e.
@@ -55,8 +55,8 @@ func New(ctx context.Context, run *env.Env, e endpoint.Endpoint, c *options.Clie
 	return p, nil
 }
 
-// Look asks the peer of e, without beginning a session, until its dialect is known; nil if it is not found out. failed is
-// the error with which the peer failed to describe itself, method what is to be described.
+// Look sends requests to the peer of e, without beginning a session, until its dialect is known. It returns nil if it is not detected.
+// failed is the error with which the peer failed to describe itself; method is the method to describe.
 func Look(ctx context.Context, run *env.Env, e endpoint.Endpoint, c *options.Client, method string, failed error) *Finding {
 	f := wire.AsFault(failed)
 	if f == nil {
@@ -68,7 +68,7 @@ func Look(ctx context.Context, run *env.Env, e endpoint.Endpoint, c *options.Cli
 	}
 	p.Method = method
 	p.all, p.report = steps(false, p.Method), &Report{}
-	if f.HTTP != nil && e.Address.IsHTTP() && p.resolve(ctx, e) { // no JSON-RPC, but an HTTP server
+	if f.HTTP != nil && e.Address.IsHTTP() && p.resolve(ctx, e) { // an HTTP server without JSON-RPC
 		return &Finding{Endpoint: *p.report.Endpoint, At: p.report.At, Starts: 2}
 	}
 	switch f.Kind {
@@ -85,10 +85,10 @@ func Look(ctx context.Context, run *env.Env, e endpoint.Endpoint, c *options.Cli
 	if !e.IsBytes() || e.Framing != "" {
 		return nil
 	}
-	return p.once(ctx, e, "header") // a server that expects it sends nothing after a line, and waits for more of it
+	return p.once(ctx, e, "header") // a server with this framing sends nothing after a line, and waits for more
 }
 
-// once tries one framing over one connection. nil: nothing is recognised beside what e names.
+// once tries one framing over one connection. It returns nil if it recognises nothing beyond what e names.
 func (p *Prober) once(ctx context.Context, e endpoint.Endpoint, framing string) *Finding {
 	if e.IsBytes() && framing == "" {
 		framing = e.FramingName()

@@ -10,16 +10,15 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A listing is a method by which servers in no dialect of their own describe themselves.
+// A listing is a method by which servers without a specific dialect describe themselves.
 type listing struct {
 	method string
-	reads  func(result json.RawMessage) *catalog.Catalog // nil result: it is no such description
-	of     string                                        // the listing after which it is asked for one method; "" means it lists all
+	reads  func(result json.RawMessage) *catalog.Catalog // nil: the result is not such a description
+	of     string                                        // the listing that precedes this one, for a single method; "": it lists all
 	tells  func(m *catalog.Method, result json.RawMessage)
 }
 
-// listings is in the order in which they are asked for: those that tell most come first, and those whose names other
-// servers may use for something else come last.
+// listings is in the order of the requests: the most informative come first, and names with other meanings on some servers come last.
 var listings = []listing{
 	{method: "core.describe", reads: described},   // Mopidy
 	{method: "rpc.serverInfo", reads: listed},     // jrpc2
@@ -34,7 +33,7 @@ var listings = []listing{
 	{method: "commands", reads: helped}, // Electrum
 }
 
-// message returns the request of a listing; about is the method that it is about, if it is about one.
+// message returns the request of a listing; about is the single method that it describes, if any.
 func (l *listing) message(id json.RawMessage, about string) json.RawMessage {
 	var o scan.Object
 	o.Text("jsonrpc", "2.0")
@@ -46,7 +45,7 @@ func (l *listing) message(id json.RawMessage, about string) json.RawMessage {
 	return o.End()
 }
 
-// signed reads the signatures of a method, of which the first counts: the type of the result, and those of the params.
+// signed reads the signatures of a method, of which only the first is used: the type of the result, and those of the params.
 func signed(m *catalog.Method, result json.RawMessage) {
 	types := map[string]string{
 		"int": "integer", "i4": "integer", "double": "number", "boolean": "boolean", "string": "string", "array": "array", "struct": "object", "nil": "null",
@@ -85,14 +84,14 @@ func signed(m *catalog.Method, result json.RawMessage) {
 	m.Params = o.End()
 }
 
-// explained reads what a method is for.
+// explained reads the description of a method.
 func explained(m *catalog.Method, result json.RawMessage) {
 	if text, ok := scan.Text(result); ok && m.Description == "" {
 		m.Description = text
 	}
 }
 
-// listed reads a list of names, or of objects with names, as it is or as the member methods.
+// listed reads a list of names, or of objects with names, either directly or from the member methods.
 func listed(result json.RawMessage) *catalog.Catalog {
 	if scan.Type(result) == 'o' {
 		result = scan.Get(result, "methods")
@@ -138,7 +137,7 @@ func described(result json.RawMessage) *catalog.Catalog {
 	return received(c)
 }
 
-// paramsOf returns the schema of params of which the names are listed; those with a default are optional.
+// paramsOf returns the schema of params from a list of their names. Params with a default are optional.
 func paramsOf(list json.RawMessage) json.RawMessage {
 	var properties, schema scan.Object
 	required := scan.AppendArray(nil)
@@ -161,7 +160,7 @@ func paramsOf(list json.RawMessage) json.RawMessage {
 	return schema.End()
 }
 
-// modules reads an object of modules with their versions, whose methods are not listed.
+// modules reads an object of modules with their versions, without their methods.
 func modules(result json.RawMessage) *catalog.Catalog {
 	if scan.Type(result) != 'o' {
 		return nil
@@ -185,10 +184,10 @@ func procedures(result json.RawMessage) *catalog.Catalog {
 	return c
 }
 
-// isName matches the names of methods in a text of help.
+// isName matches the names of methods in a help text.
 var isName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9_]+$`) })
 
-// helped reads a text: a line for each method that begins with its name, under headings (bitcoind), or names only.
+// helped reads a text with a line for each method that begins with its name, under headings (bitcoind), or with names only.
 func helped(result json.RawMessage) *catalog.Catalog {
 	text, ok := scan.Text(result)
 	if !ok {
@@ -214,7 +213,7 @@ func helped(result json.RawMessage) *catalog.Catalog {
 				usage = ""
 			}
 			add(name, usage)
-		default: // names alone
+		default: // names only
 			for name := range strings.FieldsSeq(line) {
 				if !add(name, "") {
 					return nil
@@ -222,13 +221,13 @@ func helped(result json.RawMessage) *catalog.Catalog {
 			}
 		}
 	}
-	if len(c.Methods) < 2 { // a word is no list
+	if len(c.Methods) < 2 { // a word is not a list
 		return nil
 	}
 	return received(c)
 }
 
-// received returns an answer as a catalog that has nothing else.
+// received returns a response as a catalog that contains nothing else.
 func received(c *catalog.Catalog) *catalog.Catalog {
 	c, err := catalog.Received(c, nil)
 	if err != nil {

@@ -14,26 +14,27 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A Prober finds out what the peer at an endpoint speaks, by trying.
+// A Prober detects the protocol of the peer at an endpoint by trial.
 type Prober struct {
-	Endpoint  endpoint.Endpoint // its dialect and its framing are tried first, and not believed
-	Typed     string            // Endpoint, as the user wrote it
-	Method    string            // that is to be described; "" means all are
+	Endpoint  endpoint.Endpoint // its dialect and its framing are tried first, but not trusted
+	Typed     string            // Endpoint as the user wrote it
+	Method    string            // the method to describe; "": all methods
 	Transport transport.Config
-	// Resolve asks an HTTP server where a conversation of the endpoint's dialect is held; false means it does not tell.
+	// Resolve asks an HTTP server for the URL of conversations in the endpoint's dialect. It returns false if the server does not state
+	// it.
 	Resolve func(ctx context.Context, e endpoint.Endpoint) (endpoint.Endpoint, bool)
 
 	all     []*step
-	guessed bool // that the peer requires TLS, so a failure of that shows nothing
+	guessed bool // it is a guess that the peer requires TLS, so a TLS failure proves nothing
 	mu      sync.Mutex
 	report  *Report
 }
 
-// Run tries until the peer is recognised, all has been tried or ctx is over.
+// Run tries until the peer is recognised, all options have been tried or ctx ends.
 func (p *Prober) Run(ctx context.Context) *Report {
 	p.all, p.report = steps(true, p.Method), &Report{}
 	e := p.Endpoint
-	for range 3 { // over another transport, if the peer shows which
+	for range 3 { // again over another transport, if the peer reveals it
 		r := p.report
 		n := len(r.Tried)
 		p.over(ctx, e)
@@ -59,7 +60,7 @@ func (p *Prober) Run(ctx context.Context) *Report {
 	return r
 }
 
-// over tries all over the transport of e.
+// over tries everything over the transport of e.
 func (p *Prober) over(ctx context.Context, e endpoint.Endpoint) {
 	switch {
 	case len(e.Address.Command) > 0 && e.IsBytes():
@@ -71,7 +72,7 @@ func (p *Prober) over(ctx context.Context, e endpoint.Endpoint) {
 	}
 }
 
-// resolve asks an HTTP server, by GET, where conversations are held: in the dialects whose servers tell that.
+// resolve asks an HTTP server, by GET, for the URL of conversations, in the dialects whose servers state it.
 func (p *Prober) resolve(ctx context.Context, e endpoint.Endpoint) bool {
 	if p.Resolve == nil {
 		return false
@@ -92,7 +93,7 @@ func (p *Prober) resolve(ctx context.Context, e endpoint.Endpoint) bool {
 	return false
 }
 
-// attempt returns an attempt over the transport of e in that framing, which makes at most so many connections.
+// attempt returns an attempt over the transport of e in that framing, with a limit of connections.
 func (p *Prober) attempt(e endpoint.Endpoint, framing string, dials int, pace paces) *attempt {
 	e.Framing, e.Dialect = framing, all.Default()
 	list := slices.Clone(p.all)
@@ -102,7 +103,7 @@ func (p *Prober) attempt(e endpoint.Endpoint, framing string, dials int, pace pa
 	return &attempt{p: p, at: e, steps: list, try: p.try(e), paces: pace, dials: dials, framed: func() {}}
 }
 
-// first orders the steps of one rank: the dialect that the user named comes first, then those whose own framing this is.
+// first orders the steps of one rank: the dialect that the user named, then those that use this framing.
 func first(s *step, named, framing string) int {
 	n := s.rank() * 4
 	switch {
@@ -123,14 +124,14 @@ func (p *Prober) try(e endpoint.Endpoint) *Try {
 	return t
 }
 
-// settle takes a verdict on the peer of e for the report; false if there is none.
+// settle adds a verdict on the peer of e to the report. It returns false if there is none.
 func (p *Prober) settle(e endpoint.Endpoint, v *verdict) bool {
 	if v == nil {
 		return false
 	}
 	e.Dialect, e.Framing = v.dialect, v.framing
 	if own := all.Named(v.dialect).Transport.Framing; v.framing == own || v.framing == "line" && (own == "" || own == "concat") {
-		e.Framing = "" // concat reads lines as well
+		e.Framing = "" // concat also reads lines
 	}
 	p.report.Endpoint, p.report.Weak, p.report.Catalog = &e, v.weak, v.catalog
 	if v.catalog != nil {
@@ -139,7 +140,7 @@ func (p *Prober) settle(e endpoint.Endpoint, v *verdict) bool {
 	return true
 }
 
-// framings returns the framings that are tried over a stream of bytes, that of e first. What reads lines reads concat.
+// framings returns the framings to try over a byte stream, that of e first. concat is not among them, since it reads lines as well.
 func framings(e endpoint.Endpoint) []string {
 	names := []string{"line", "header", "nul", "netstring", "varint", "seq"}
 	own := e.FramingName()
@@ -149,7 +150,7 @@ func framings(e endpoint.Endpoint) []string {
 	return names
 }
 
-// change returns the other transport that the attempts over that of e have shown, or nil if there is none.
+// change returns the other transport that the attempts over that of e have revealed, or nil.
 func (p *Prober) change(e endpoint.Endpoint) *endpoint.Change {
 	plain := e
 	plain.Dialect, plain.Framing = all.Default(), ""
@@ -167,16 +168,16 @@ func (p *Prober) change(e endpoint.Endpoint) *endpoint.Change {
 		return nil
 	}
 	p.guessed = true
-	return plain.Secure() // it closed every connection without a word
+	return plain.Secure() // it closed every connection without sending anything
 }
 
-// isCertificate reports whether f says that a peer's certificate is not accepted.
+// isCertificate reports whether f is about an untrusted certificate of a peer.
 func isCertificate(f *wire.Fault) bool {
 	_, ok := errors.AsType[*tls.CertificateVerificationError](f)
 	return ok
 }
 
-// faultOf returns why the peer was not reached, if none of the attempts reached it.
+// faultOf returns why the peer could not be reached, if no attempt reached it.
 func faultOf(tried []*Try) (f *wire.Fault) {
 	for _, t := range tried {
 		switch {
@@ -190,5 +191,5 @@ func faultOf(tried []*Try) (f *wire.Fault) {
 	return f
 }
 
-// listens is how long a peer may speak first, before it is sent anything: a greeting shows what it speaks.
+// listens is how long a peer may send first: a greeting reveals its dialect.
 const listens = 300 * time.Millisecond

@@ -9,17 +9,17 @@ import (
 	"rpcx/wire/endpoint"
 )
 
-// A Report says what a Prober tried and what came of it.
+// A Report describes the attempts of a Prober and their results.
 type Report struct {
-	Endpoint *endpoint.Endpoint // that leads to the peer; nil means not found out
-	At       *endpoint.Endpoint // where that is held, if an HTTP server told; else nil
-	Weak     bool               // no dialect of its own was recognised: the peer speaks JSON-RPC
-	Catalog  *catalog.Catalog   // from a listing; nil means the peer has to be asked for it
+	Endpoint *endpoint.Endpoint // the detected endpoint of the peer; nil: not detected
+	At       *endpoint.Endpoint // the URL that an HTTP server stated for it, else nil
+	Weak     bool               // no specific dialect was recognised: the peer uses JSON-RPC
+	Catalog  *catalog.Catalog   // from a listing; nil: it has to be requested
 	Tried    []*Try
-	Fault    *wire.Fault // why the peer was not reached; nil means it was
+	Fault    *wire.Fault // why the peer could not be reached; nil: it was reached
 }
 
-// Heard returns the first bytes that the peer sent in any attempt, escaped and bounded; "" means it sent none.
+// Heard returns the first bytes that the peer sent in any attempt, escaped and bounded; "" if it sent none.
 func (r *Report) Heard() string {
 	for _, t := range r.Tried {
 		if t.Received != "" {
@@ -29,15 +29,15 @@ func (r *Report) Heard() string {
 	return ""
 }
 
-// A Try is one attempt to exchange messages, for the report.
+// A Try is one attempt to exchange messages, in the form for the report.
 type Try struct {
 	Endpoint string   `json:"endpoint"`
-	Sent     []string `json:"sent"`               // whose messages were sent: dialects, and methods that list methods
+	Sent     []string `json:"sent"`               // the sources of the sent messages: dialects, and methods that list methods
 	Received string   `json:"received,omitempty"` // the first bytes
 	Outcome  string   `json:"outcome"`
 
 	heard  []byte
-	got    bool        // it was a GET beside an attempt
+	got    bool        // it was a GET in addition to an attempt
 	closed bool        // the peer closed the connection
 	fault  *wire.Fault // of the transport, or nil
 }
@@ -48,7 +48,7 @@ func (t *Try) unused() bool { return len(t.Sent) == 0 && len(t.heard) == 0 && t.
 // maxShown bounds the first bytes that a report shows.
 const maxShown = 160
 
-// Line says what was sent and what came back, for people.
+// Line describes, for people, what was sent and received.
 func (t *Try) Line() string {
 	var b strings.Builder
 	b.WriteString("tried " + t.Endpoint)

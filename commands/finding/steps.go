@@ -13,27 +13,26 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A step is one message that is sent to find out what a peer speaks.
+// A step is one message that is sent to detect the peer's dialect.
 type step struct {
-	name    string // of the dialect, or of the method of a listing: what the report says of it
-	dialect string // "" means a listing
+	name    string // of the dialect, or of the method of a listing, as in the report
+	dialect string // "": a listing
 	id      json.RawMessage
-	msg     json.RawMessage // nil means nothing is sent, as the server sends first
+	msg     json.RawMessage // nil: nothing is sent, as the server sends first
 	is      *program.Program
 	session bool
 	weak    bool
 	lists   bool
-	framing string   // the dialect's own
+	framing string   // the dialect's own framing
 	offers  []string // WebSocket subprotocols
 	listing *listing
 }
 
-// firstID is the id of the first step's message. Ids of steps are not those that a peer would choose itself.
+// firstID is the id of the first step's message. A peer would not choose such ids itself.
 const firstID = 70101
 
-// steps returns the steps in the order in which they are taken: what anybody may be asked, what only shows something,
-// the listings of servers without a dialect of their own, and what begins a session. method is that which the user
-// wants to know more of; "" means all are wanted.
+// steps returns the steps in their order: harmless requests for any peer, messages that only reveal something, the listings of servers
+// without a specific dialect, and messages that begin a session. method is the method to describe; "": all methods.
 func steps(sessions bool, method string) (list []*step) {
 	for _, s := range all.Detected() {
 		if p := s.Detection.Probe; p != nil && (sessions || !p.Session) {
@@ -83,7 +82,7 @@ func (s *step) rank() int {
 	return 1
 }
 
-// family says which messages a peer understands, by whether a message has the member "jsonrpc".
+// family is the kind of messages that a peer understands: with or without the member "jsonrpc".
 type family byte
 
 const (
@@ -102,7 +101,7 @@ func familyOf(msg json.RawMessage) family {
 	return untagged
 }
 
-// asks reports whether msg answers s: a member of it is the id of s.
+// answeredBy reports whether msg answers s: one of its members is the id of s.
 func (s *step) answeredBy(msg json.RawMessage) bool {
 	if s.msg == nil || scan.Type(msg) != 'o' {
 		return false
@@ -115,8 +114,7 @@ func (s *step) answeredBy(msg json.RawMessage) bool {
 	return false
 }
 
-// recognises reports whether msg is one of a server of the dialect of s; request is the message that it answers, nil
-// means none.
+// recognises reports whether msg comes from a server of the dialect of s. request is the message that it answers, or nil.
 func (s *step) recognises(msg, request json.RawMessage) bool {
 	if s.is == nil || scan.Type(msg) != 'o' {
 		return false

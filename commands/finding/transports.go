@@ -9,10 +9,10 @@ import (
 	"rpcx/wire/endpoint"
 )
 
-// maxStarts bounds how often the user's command is started; once more it is for its catalog.
+// maxStarts bounds how often the user's command is started; one more start is for its catalog.
 const maxStarts = 5
 
-// children starts the command of e once for each framing, one after another.
+// children starts the command of e once for each framing, in sequence.
 func (p *Prober) children(ctx context.Context, e endpoint.Endpoint) {
 	end, _ := ctx.Deadline()
 	names := framings(e)
@@ -38,8 +38,8 @@ func (p *Prober) children(ctx context.Context, e endpoint.Endpoint) {
 	}
 }
 
-// streams tries all framings over connections side by side. The first connection, on which the peer may speak first, is
-// then used for the framing that e names, else for header: servers that serve one client alone mostly have that.
+// streams tries all framings over parallel connections. The first connection, on which the peer may send first, is then used for the
+// framing that e names, or else for header, which is the usual framing of servers with a single client.
 func (p *Prober) streams(ctx context.Context, e endpoint.Endpoint) {
 	names := framings(e)
 	if i := slices.Index(names, "header"); e.Framing == "" {
@@ -58,8 +58,8 @@ func (p *Prober) streams(ctx context.Context, e endpoint.Endpoint) {
 	p.settle(e, best)
 }
 
-// sideBySide makes the attempts at once, all but the first when ready is closed, until one has recognised the peer. One
-// that is answered in its framing ends the others: a peer has one framing.
+// sideBySide makes the attempts in parallel, all but the first when ready is closed, until one has recognised the peer. A response in its
+// own framing makes an attempt end the others: a peer has one framing.
 func sideBySide(ctx context.Context, attempts []*attempt, ready <-chan struct{}) (best *verdict) {
 	within, stops := make([]context.Context, len(attempts)), make([]context.CancelFunc, len(attempts))
 	for i := range attempts {
@@ -101,7 +101,7 @@ func sideBySide(ctx context.Context, attempts []*attempt, ready <-chan struct{})
 	return best
 }
 
-// oneByOne tries framings over one connection after another: the server may serve one client at a time.
+// oneByOne tries framings over successive connections: the server may serve only one client at a time.
 func (p *Prober) oneByOne(ctx context.Context, e endpoint.Endpoint, names []string) *verdict {
 	end, _ := ctx.Deadline()
 	for i, name := range names {
@@ -116,16 +116,15 @@ func (p *Prober) oneByOne(ctx context.Context, e endpoint.Endpoint, names []stri
 	return nil
 }
 
-// better reports whether v says more than best; either may be nil.
+// better reports whether v is more specific than best; either may be nil.
 func better(v, best *verdict) bool {
 	return v != nil && (best == nil || best.weak && !v.weak || best.weak && best.catalog == nil && v.catalog != nil)
 }
 
-// maxDials bounds the connections of one attempt: some servers close them after each message that they do not know.
+// maxDials bounds the connections of one attempt: some servers close them after each unknown message.
 const maxDials = 12
 
-// messages tries a transport that has its own framing: all on one connection, and beside it what needs subprotocols of its
-// own.
+// messages tries a transport with its own framing: all steps on one connection, and in parallel those with their own subprotocols.
 func (p *Prober) messages(ctx context.Context, e endpoint.Endpoint) {
 	if e.Address.IsHTTP() {
 		p.posts(ctx, e)
@@ -146,8 +145,8 @@ func (p *Prober) messages(ctx context.Context, e endpoint.Endpoint) {
 	p.settle(e, sideBySide(ctx, attempts, ready))
 }
 
-// posts tries POST requests, and then what an HTTP server tells of where conversations are held. A server that only tells that
-// may leave POST requests without a response: half of the time is for it.
+// posts tries POST requests, and then whether an HTTP server states the URL of conversations. A server of the latter kind may never
+// answer POST requests, and therefore they get half of the time.
 func (p *Prober) posts(ctx context.Context, e endpoint.Endpoint) {
 	within, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -26,17 +26,16 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A played is a tape that was played to a peer, with what came of it.
+// A played is a tape that was played to a peer, with the outcome.
 type played struct {
 	file  string
 	found []*player.Found
-	err   error // why it could not be played to its end
+	err   error // why it could not be played to the end
 	took  time.Duration
 	done  chan struct{}
 }
 
-// check plays the client's side of each tape, several at a time, and prints the
-// differences in the order of the tapes.
+// check plays the client's side of each tape, several in parallel, and prints the differences in the order of the tapes.
 func (o *replayOptions) check(ctx context.Context, run *env.Env, files []string, po player.Options, rules func(dialect.Shape) *match.Rules) error {
 	if err := o.readable(ctx, files, po, rules); err != nil {
 		return err
@@ -71,8 +70,8 @@ func (o *replayOptions) check(ctx context.Context, run *env.Env, files []string,
 	return errors.Join(err, o.sum(run, all, started))
 }
 
-// readable opens each of several tapes, so that a mistake in one is told before another is played. In a report such a tape
-// is a case of its own, and what can be read once, as stdin, is left for its turn.
+// readable opens each of several tapes to report mistakes before any tape is played. In a report an unreadable tape is a case of its own.
+// Input that can be read only once, such as stdin, is opened later.
 func (o *replayOptions) readable(ctx context.Context, files []string, po player.Options, rules func(dialect.Shape) *match.Rules) error {
 	if len(files) < 2 || o.report.Wanted() {
 		return nil
@@ -95,7 +94,7 @@ func (o *replayOptions) readable(ctx context.Context, files []string, po player.
 	return nil
 }
 
-// reaching returns how the peer is reached, with its profile.
+// reaching returns the way to connect to the peer, with its profile.
 func (o *replayOptions) reaching(ctx context.Context, run *env.Env) (cfg transport.Config, err error) {
 	to, err := session.ParseEndpoint(o.to, o.conn.Dialect)
 	if err == nil {
@@ -125,8 +124,7 @@ func (o *replayOptions) tell(run *env.Env, all []*played) error {
 	return failed
 }
 
-// sum writes the report and a summary, and returns a failure if a tape differs
-// or could not be played.
+// sum writes the report and a summary. It returns a failure if a tape differs or could not be played.
 func (o *replayOptions) sum(run *env.Env, all []*played, started time.Time) error {
 	suite := report.Suite{Name: "rpcx replay", Started: started}
 	var worst error
@@ -162,7 +160,7 @@ func (o *replayOptions) sum(run *env.Env, all []*played, started time.Time) erro
 	return worst
 }
 
-// failures are differences as a report has them.
+// failures are differences in the form of a report.
 type failures []*player.Found
 
 // Len implements report.Failures.
@@ -179,7 +177,7 @@ func (f failures) All() iter.Seq[report.Failure] {
 	}
 }
 
-// broken counts the tapes that could not be played and have no difference.
+// broken counts the tapes that could not be played and have no differences.
 func broken(all []*played) (n int) {
 	for _, p := range all {
 		if p.err != nil && len(p.found) == 0 {
@@ -189,7 +187,7 @@ func broken(all []*played) (n int) {
 	return n
 }
 
-// one plays one tape, each of its connections on a new one.
+// one plays one tape. Each connection of the tape is played on a new one.
 func (o *replayOptions) one(ctx context.Context, run *env.Env, file string, po player.Options, rules func(dialect.Shape) *match.Rules, so session.Options) ([]*player.Found, error) {
 	t, err := session.OpenTape(file, rules)
 	if err != nil {
@@ -203,7 +201,7 @@ func (o *replayOptions) one(ctx context.Context, run *env.Env, file string, po p
 	return found, errors.Join(err, cut(t))
 }
 
-// cut returns the failure of a tape that ends inside a line: what it said there is not compared.
+// cut returns the failure of a tape that ends inside a line, which cannot be compared.
 func cut(t *transcript.Transcript) error {
 	if t.Cut == 0 {
 		return nil
@@ -211,7 +209,7 @@ func cut(t *transcript.Transcript) error {
 	return wire.NewFault(wire.Expectation, fmt.Sprintf("the tape %s ends inside line %d, which is not compared", t.Name, t.Cut), nil)
 }
 
-// compared is one for a tape that was opened.
+// compared is one for an open tape.
 func (o *replayOptions) compared(ctx context.Context, run *env.Env, t *transcript.Transcript, po player.Options, rules func(dialect.Shape) *match.Rules, so session.Options) ([]*player.Found, error) {
 	e, err := o.endpoint(o.to, t.Header.Dialect)
 	if err != nil {
@@ -230,7 +228,7 @@ func (o *replayOptions) compared(ctx context.Context, run *env.Env, t *transcrip
 	return found, o.learn(ctx, run, t.Name, rules, e, po, so)
 }
 
-// learn plays a tape that was updated once more, and binds the values that differ again.
+// learn plays an updated tape again and binds the values that still differ.
 func (o *replayOptions) learn(ctx context.Context, run *env.Env, file string, rules func(dialect.Shape) *match.Rules, e endpoint.Endpoint, po player.Options, so session.Options) error {
 	t, err := session.OpenTape(file, rules)
 	if err != nil {
@@ -248,7 +246,7 @@ func (o *replayOptions) learn(ctx context.Context, run *env.Env, file string, ru
 	return update(t, results, player.BindVarying)
 }
 
-// connections plays all connections of a tape, one after the other. results are the differences of each.
+// connections plays all connections of a tape in sequence. results are the differences of each.
 func connections(ctx context.Context, t *transcript.Transcript, e endpoint.Endpoint, po player.Options, so session.Options) (found []*player.Found, results [][]*player.Found, err error) {
 	for n := range t.Tracks {
 		r, err := connection(ctx, t, n, e, po, so)
@@ -280,7 +278,7 @@ func connection(ctx context.Context, t *transcript.Transcript, n int, e endpoint
 	return player.Client(ctx, t, n, conn, po)
 }
 
-// update rewrites the tape with the messages that came.
+// update rewrites the tape with the received messages.
 func update(t *transcript.Transcript, results [][]*player.Found, write func(io.Writer, *transcript.Transcript, [][]*player.Found) error) error {
 	if t.Name == "-" {
 		return wire.NewFault(wire.Usage, "--update needs a file, not stdin", nil)

@@ -10,14 +10,14 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// A child may print lines that are not messages, which other commands show and skip. If the tape has such a line, it is a
-// message of the conversation like any other.
+// A child may print lines that are not messages. Other commands show and skip them, but a line of this kind on the tape is part of the
+// conversation.
 
-// noise is a connection with a child whose lines that are on the tape come as messages.
+// noise is a connection to a child that returns non-message lines as messages if they are on the tape.
 type noise struct {
 	wire.Conn
-	texts map[string]bool   // what the tape has of them
-	skip  func(line []byte) // gets the others
+	texts map[string]bool   // the non-message lines on the tape
+	skip  func(line []byte) // gets the other lines
 	heard chan heard
 	done  chan struct{} // closed by Close
 	once  sync.Once
@@ -28,7 +28,7 @@ type heard struct {
 	err error
 }
 
-// newNoise returns the noise of a connection of t that will be made, or nil if the tape has none.
+// newNoise returns the noise of a future connection of t, or nil if the tape has no such lines.
 func newNoise(t *transcript.Transcript, track int, skip func(line []byte)) *noise {
 	texts := player.Texts(t, track)
 	if len(texts) == 0 {
@@ -46,7 +46,7 @@ func (n *noise) line(line []byte) {
 	}
 }
 
-// over makes n the connection that c is.
+// over makes n wrap the connection c.
 func (n *noise) over(c wire.Conn) *noise {
 	n.Conn = c
 	go func() {

@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/tape"
 )
 
-// A redaction is a place where a tape has something in place of a secret, as --redactions prints it.
+// A redaction is a place where a tape has a replacement for a secret, as printed by --redactions.
 type redaction struct {
 	Tape    string `json:"tape"`
 	Line    int    `json:"line"`
@@ -50,7 +50,7 @@ func redactions(run *env.Env, r *tape.Reader, name string) error {
 	}
 }
 
-// numbered returns the number of a secret as words.
+// numbered returns the number of a secret as text.
 func numbered(secret int) string {
 	if secret == 0 {
 		return ""
@@ -58,7 +58,7 @@ func numbered(secret int) string {
 	return fmt.Sprintf(" (%d)", secret)
 }
 
-// marked calls each for the strings in val that stand for a secret.
+// marked calls each for the strings in val that replace a secret.
 func marked(val []byte, pointer string, each func(pointer string, secret int) error) error {
 	switch kind := scan.Type(val); kind {
 	case 's':

@@ -1,5 +1,4 @@
-// Package replay is rpcx replay: it plays a tape as a server or as a client,
-// compares two tapes, or shows one.
+// Package replay is rpcx replay: it plays a tape as a server or as a client, compares two tapes, or shows one.
 package replay
 
 import (
@@ -129,7 +128,7 @@ func execute(ctx context.Context, run *env.Env, o *replayOptions) error {
 	return o.check(ctx, run, tapes, po, rules)
 }
 
-// words returns the tapes and the command after "--".
+// words returns the tapes, and the command after "--".
 func (o *replayOptions) words(l *cmdline.CommandLine) (tapes, command []string, err error) {
 	if awaits(o.to) {
 		l.TakeTrailing()
@@ -144,7 +143,7 @@ func (o *replayOptions) words(l *cmdline.CommandLine) (tapes, command []string, 
 	return l.Args, nil, nil
 }
 
-// tapes returns the tapes and the command after "--", of words that fit the flags.
+// tapes returns the tapes and the command after "--" if words match the flags.
 func (o *replayOptions) tapes(l *cmdline.CommandLine) (tapes, command []string, err error) {
 	if tapes, command, err = o.words(l); err != nil {
 		return nil, nil, err
@@ -176,14 +175,13 @@ func (o *replayOptions) tapes(l *cmdline.CommandLine) (tapes, command []string, 
 	return tapes, command, nil
 }
 
-// awaits reports whether the peer at an endpoint connects.
+// awaits reports whether the peer at an endpoint connects to rpcx.
 func awaits(to string) bool {
 	e, err := session.ParseEndpoint(to, "")
 	return err == nil && e.Reversed == endpoint.Accept
 }
 
-// player returns how the tape is played, and the rules by which messages are
-// compared.
+// player returns the options for playing the tape, and the rules for comparing messages.
 func (o *replayOptions) player() (player.Options, func(dialect.Shape) *match.Rules, error) {
 	po := player.Options{Strict: o.strict, Set: map[string]json.RawMessage{}}
 	if o.idle > 0 {
@@ -232,8 +230,7 @@ func setting(s string) (name string, val json.RawMessage, err error) {
 	return bare, scan.Trim([]byte(text)), nil
 }
 
-// endpoint parses the endpoint that a tape is played to or on. If it names no
-// dialect it gets the tape's.
+// endpoint parses the endpoint for the tape. Without a dialect it gets that of the tape.
 func (o *replayOptions) endpoint(text, header string) (endpoint.Endpoint, error) {
 	given := o.conn.Dialect
 	e, err := session.ParseEndpoint(text, given)

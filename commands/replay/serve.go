@@ -87,7 +87,7 @@ func places(n int) string {
 	return fmt.Sprintf("%d places", n)
 }
 
-// printed is a difference as it is printed on stdout.
+// printed is a difference in the form for stdout.
 type printed struct {
 	Tape    string               `json:"tape"`
 	Line    int                  `json:"line,omitempty"`
@@ -97,18 +97,17 @@ type printed struct {
 	Want    json.RawMessage      `json:"want,omitempty"`
 	Got     json.RawMessage      `json:"got,omitempty"`
 	Text    string               `json:"text,omitempty"`
-	More    int                  `json:"more,omitempty"` // so many more of this kind and place are not printed
+	More    int                  `json:"more,omitempty"` // the number of omitted differences of this kind and place
 }
 
-// maxExtras bounds the lines about messages that came one after the other and are not on
-// the tape: a peer may flood.
+// maxExtras bounds the printed lines about consecutive messages that are not on the tape, since a peer may flood.
 const maxExtras = 100
 
-// print writes a line for each difference: JSON, on a terminal words. Of a flood it tells the
-// first, and how many more there are.
+// print writes a line for each difference: JSON, or text on a terminal. Of a flood it prints the first lines and the number of the
+// others.
 func print(run *env.Env, tape string, all []*player.Found) error {
 	var last match.Difference
-	extras := 0 // in a row, at one place
+	extras := 0 // consecutive ones at one place
 	more := func() error {
 		n := extras - maxExtras
 		if extras = 0; n <= 0 {
@@ -140,7 +139,7 @@ func print(run *env.Env, tape string, all []*player.Found) error {
 	return more()
 }
 
-// printOne prints p, on a terminal as the words.
+// printOne prints p, on a terminal as text.
 func printOne(run *env.Env, p any, words string) error {
 	if words = format.CleanLine(words); !run.Stdout.Terminal {
 		b, err := scan.Marshal(p)

@@ -17,7 +17,7 @@ import (
 
 const groupView = "Looking at a tape"
 
-// A View holds the flags that show a tape instead of playing it.
+// A View holds the flags for showing a tape instead of playing it.
 type View struct {
 	show bool
 	form string
@@ -55,8 +55,7 @@ func (v *View) way() string {
 	return v.form
 }
 
-// Check returns an error for flags that contradict each other: those that
-// select messages are only for views, and only one view can be asked for.
+// Check returns an error for contradictory flags: flags that select messages apply only to views, and only one view is allowed.
 func (v *View) Check(l *cmdline.CommandLine) error {
 	switch {
 	case v.redactions && (v.show || v.form != "" || v.jq != "" || v.grep != ""):
@@ -123,7 +122,7 @@ func (v *View) options(run *env.Env) (tapeview.Options, error) {
 	return o, nil
 }
 
-// ownShape returns what reads the messages of a dialect, or nil if they are as those of JSON-RPC.
+// ownShape returns the reader for the messages of a dialect, or nil for the form of JSON-RPC.
 func ownShape(dialect string) func(msg []byte) wire.Message {
 	s, err := all.ShapeOf(dialect)
 	switch {
@@ -137,7 +136,7 @@ func ownShape(dialect string) func(msg []byte) wire.Message {
 	return nil
 }
 
-// width returns the width of the terminal; without one, what COLUMNS says.
+// width returns the width of the terminal, or else the value of COLUMNS.
 func width(run *env.Env) int {
 	if run.Stdout.Width > 0 {
 		return run.Stdout.Width

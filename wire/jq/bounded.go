@@ -15,13 +15,13 @@ import (
 	"rpcx/wire"
 )
 
-// These are limits of a run of a foreign program other than its time.
+// The limits of a run of a foreign program, in addition to its time.
 const (
 	MaxSteps  = 20_000_000
 	MaxMemory = 256 << 20
 )
 
-// These are errors of foreign programs that exceed them.
+// The errors of foreign programs that exceed the limits.
 var (
 	ErrSteps  = errors.New("it took more than 20 million steps")
 	ErrMemory = errors.New("it needs more than 256 MiB")
@@ -36,8 +36,8 @@ type bounded struct {
 	timer  *time.Timer
 	until  time.Time
 	steps  int
-	memory int64 // of the process when the run began; 0 means not known yet
-	err    error // why done was closed; nil means time
+	memory int64 // of the process when the run began; 0: unknown
+	err    error // why done was closed; nil: timeout
 	once   *sync.Once
 }
 
@@ -56,7 +56,7 @@ func take(ctx context.Context, limit time.Duration) *bounded {
 	return b
 }
 
-// giveBack ends the use of b. It is reused if it has not ended.
+// giveBack ends the use of b, which is reused if it has not ended.
 func (b *bounded) giveBack() {
 	if b.timer.Stop() && b.err == nil {
 		b.Context = nil
@@ -137,7 +137,7 @@ var longSteps = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\b(match|capture|scan|splits?|sub|gsub|indices|r?index|contains|inside)\b|\*`)
 })
 
-// maxDetachedRuns bounds the runs that were left behind and have not ended.
+// maxDetachedRuns bounds the abandoned runs that have not ended.
 const maxDetachedRuns = 4
 
 // detachedRuns counts them.
@@ -180,7 +180,7 @@ func detached[T any](ctx context.Context, limit time.Duration, in json.RawMessag
 	defer timer.Stop()
 	err := context.DeadlineExceeded
 	select {
-	case o := <-done: // it has seen the clock itself
+	case o := <-done: // it has noticed the timeout itself
 		return o.result, o.err
 	case <-timer.C:
 	case <-ctx.Done():

@@ -6,15 +6,14 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// Names within guarded programs; those of users cannot begin so.
+// Names within guarded programs; names of users cannot begin this way.
 const (
 	guardFunc = "__rpcx_fits"
 	leftVar   = "$__rpcx_left"
 	rightVar  = "$__rpcx_right"
 )
 
-// guarded are the functions of jq that need a guard: what they do with their input, and whether that depends on their
-// argument.
+// guarded are the functions of jq that need a guard: how they use their input, and whether that depends on their argument.
 var guarded = map[string]struct {
 	how string
 	arg bool
@@ -33,7 +32,7 @@ var guarded = map[string]struct {
 // prelude has the operators that gojq calls by name, in updates such as +=.
 const prelude = `def _add(l; r): l + r; def _multiply(l; r): l * r; def _divide(l; r): l / r; def _subtract(l; r): l - r;`
 
-// guard returns query with a guard before each step that could make much of little.
+// guard returns query with a guard before each step whose output can be much larger than its input.
 func guard(query *gojq.Query) (*gojq.Query, error) {
 	defs, err := gojq.Parse(prelude + ".")
 	if err != nil {
@@ -169,7 +168,7 @@ func (guarder) index(x *gojq.Index) {
 	}
 }
 
-// joined returns a text with queries in it as guarded additions of its parts, which were guarded before.
+// joined returns a string with queries in it as guarded additions of its parts, which are already guarded.
 func joined(s *gojq.String, format string) *gojq.Query {
 	var all *gojq.Query
 	for _, part := range s.Queries {

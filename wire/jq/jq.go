@@ -36,11 +36,10 @@ type Options struct {
 	// Env lets the program read the environment by $ENV and env; without it
 	// both are empty.
 	Env bool
-	// Foreign marks a program that the user did not write, as it is on a tape or in a dialect file. It has to be run by
-	// Bounded; steps that could need much memory fail.
+	// Foreign marks a program that the user did not write, such as one from a tape or a dialect file. Bounded must run it; steps that
+	// could need much memory fail.
 	Foreign bool
-	// Stderr receives what debug and stderr print. If it is nil these only pass
-	// their input on.
+	// Stderr receives the output of debug and stderr. If it is nil, these functions only pass their input on.
 	Stderr io.Writer
 }
 
@@ -64,13 +63,13 @@ type Program struct {
 	code *gojq.Code // applied to what path leads to; nil means it is the output
 	vals []any      // values of Options.Vars, in the order in which gojq has them
 	vars []declared // the declared variables that are used; they follow those of vals
-	need need       // what code looks at of its input
+	need need       // the parts of its input that code reads
 	asIs bool       // an output of code may be its input
-	plan *plan      // what the program does, without code; nil means there is none
+	plan *plan      // replaces code; nil: the program has no plan
 
 	foreign bool      // it is bounded
 	sudden  bool      // one step of it may take long by itself
-	pure    bool      // nobody sees when it runs
+	pure    bool      // when it runs has no visible effect
 	runs    *sync.Map // handle → context of a Run under way, for Funcs; nil without any
 	next    *atomic.Int64
 

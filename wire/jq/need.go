@@ -30,7 +30,7 @@ func (n *need) add(path ...step) {
 	}
 }
 
-// output is query for what makes the program's outputs.
+// output is query for the part that produces the program's outputs.
 func (n *need) output(q *gojq.Query, passes *bool) bool {
 	switch {
 	case n.selects(q):
@@ -183,7 +183,7 @@ func (n *need) call(f *gojq.Func) bool {
 	return false
 }
 
-// neededOfVariable returns what src looks at of a declared variable.
+// neededOfVariable returns the parts of a declared variable that src reads.
 func neededOfVariable(src, name string) need {
 	n := need{}
 	for _, use := range regexp.MustCompile(`\$`+name+`\b(\.([A-Za-z_]\w*))?`).FindAllStringSubmatch(src, -1) {

@@ -8,11 +8,10 @@ import (
 	"rpcx/wire/scan"
 )
 
-// orderOf is the order of values of different types.
+// orderOf returns the order of values of different types.
 var orderOf = [256]int8{'0': 0, 'f': 1, 't': 2, 'n': 3, 's': 4, 'a': 5, 'o': 6}
 
-// compare is gojq.Compare of the JSON of two values; ok is false where both are arrays or
-// both objects.
+// compare is gojq.Compare for the JSON of two values; ok is false if both are arrays or both are objects.
 func compare(a, b []byte) (order int, ok bool) {
 	kind, other := scan.Type(a), scan.Type(b)
 	switch {
@@ -52,7 +51,7 @@ func compareNumbers(a, b []byte) int {
 
 var minus = []byte("-")
 
-// float returns the value of a number; infinity where it is too large.
+// float returns the value of a number, or infinity if it is too large.
 func float(val []byte) float64 {
 	f, _ := strconv.ParseFloat(string(val), 64)
 	return f

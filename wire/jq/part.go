@@ -37,7 +37,7 @@ func (s *source) decodePart(raw []byte, n need, passes bool) (any, error) {
 	return v, nil
 }
 
-// partFrom is the least length for which it pays to leave something out.
+// partFrom is the minimum length for which skipping parts is worthwhile.
 const partFrom = 64
 
 // unread is a member that no program can name: it is not UTF-8.
@@ -70,7 +70,7 @@ func (d *decoder) part(n need) any {
 	return m
 }
 
-// key moves over a key, and returns where its text stands.
+// key skips a key and returns the position of its text.
 func (d *decoder) key() (start, end int) {
 	start = d.i + 1
 	if i, err := scan.Value(d.b, d.i, 0); err == nil {
@@ -79,7 +79,7 @@ func (d *decoder) key() (start, end int) {
 	return start, d.i - 1
 }
 
-// pass moves over a value, which is valid.
+// pass skips a value, which must be valid.
 func (d *decoder) pass() {
 	if end, err := scan.Value(d.b, scan.Skip(d.b, d.i), maxDepth); err == nil {
 		d.i = end

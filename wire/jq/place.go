@@ -6,7 +6,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A place is a part of the input that a plan looks at.
+// A place is a part of the input that a plan reads.
 type place struct {
 	step  step // from the place around it
 	slot  int  // where its text is kept
@@ -43,7 +43,7 @@ func (p *place) read(b []byte, slots []slot) bool {
 	return c.Err() == nil
 }
 
-// members finds the parts of an object. Of several of one name the last counts.
+// members finds the parts of an object. The last of several members with the same name counts.
 func (p *place) members(c *scan.Cursor, slots []slot) {
 	for key, ok := c.NextKey(); ok; key, ok = c.NextKey() {
 		if at := p.member(key); at == nil {
@@ -69,7 +69,7 @@ func (p *place) elements(c *scan.Cursor, slots []slot) {
 	p.wrong(slots, true)
 }
 
-// enter reads the value that c has stopped at, which is p.
+// enter reads the value at the position of c, which is p.
 func (p *place) enter(c *scan.Cursor, slots []slot) {
 	kind := byte(0)
 	if len(p.parts) > 0 {
@@ -101,7 +101,7 @@ func (p *place) other(kind byte, slots []slot) {
 	}
 }
 
-// wrong notes that p has no members, or no elements.
+// wrong records that p has no members or no elements.
 func (p *place) wrong(slots []slot, members bool) {
 	for _, at := range p.parts {
 		if (at.step.key != nil) == members {

@@ -5,8 +5,7 @@ import (
 	"encoding/json"
 )
 
-// A Scratch is memory that runs of programs use again, one after the other. The zero value
-// is usable.
+// A Scratch is memory that successive runs of programs reuse. The zero value is usable.
 type Scratch struct {
 	slots  []slot // of the places of a plan
 	text   []byte
@@ -14,7 +13,7 @@ type Scratch struct {
 	unsure bool // gojq has to compute the output
 }
 
-// maxScratch is the most memory for text that is kept.
+// maxScratch bounds the memory for text that is reused.
 const maxScratch = 1 << 20
 
 // Quick is Run for programs that gojq need not run: those that only follow a path, or select,

@@ -21,10 +21,10 @@ import (
 type source struct {
 	spans []span
 	finds int
-	at    map[uintptr]span // spans by id; nil means it is not worth it
+	at    map[uintptr]span // spans by id; nil: not worthwhile
 }
 
-// findsFew is for how many values spans are gone through before they are put into a map.
+// findsFew is the number of lookups by linear search before the spans are put into a map.
 const findsFew = 4
 
 // A span is the text of one object or array of the input.
@@ -44,7 +44,7 @@ func EncodeArg(ctx context.Context, v any) (json.RawMessage, error) {
 	return src.encode(v)
 }
 
-// decode decodes raw and remembers the texts of its parts.
+// decode decodes raw and stores the texts of its parts.
 func (s *source) decode(raw []byte) (any, error) {
 	d := decoder{b: raw, src: s, all: string(raw)}
 	return d.read()

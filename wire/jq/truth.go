@@ -22,8 +22,8 @@ func (p *Program) Holds(ctx context.Context, in json.RawMessage) (bool, error) {
 	return p.last(ctx, in, nil, false)
 }
 
-// last reports whether the last output is neither null nor false; false without one. An output for
-// which that is until is the last that is looked at.
+// last reports whether the last output is neither null nor false; it returns false without an output. It stops at an output for which
+// that is until.
 func (p *Program) last(ctx context.Context, in json.RawMessage, vals Values, until bool) (is bool, err error) {
 	if is, ok := p.judge(ctx, in); ok {
 		return is, nil
@@ -52,7 +52,7 @@ func (p *Program) First(ctx context.Context, in json.RawMessage) (first json.Raw
 	return first, err
 }
 
-// scratches are for runs whose outputs nobody keeps.
+// scratches are for runs whose outputs are not kept.
 var scratches = sync.Pool{New: func() any { return new(Scratch) }}
 
 // judge reports whether the output is neither null nor false. ok is false where gojq has to

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// A Challenge is what a server demands in WWW-Authenticate (RFC 6750, RFC 9728).
+// A Challenge is the demand of a server in WWW-Authenticate (RFC 6750, RFC 9728).
 type Challenge struct {
-	Metadata string   // the address of the metadata of the resource; "": not given
-	Scopes   []string // those that the request needs
+	Metadata string   // the URL of the resource's metadata; "": not given
+	Scopes   []string // the scopes that the request needs
 	Error    string   // such as insufficient_scope
 }
 
@@ -53,7 +53,7 @@ func (c *Challenge) set(name, value string) {
 	}
 }
 
-// cutToken returns the token (RFC 9110) at the start of text, after white space and commas, and what follows it.
+// cutToken returns the token (RFC 9110) at the start of text, after white space and commas, and the rest of the text.
 func cutToken(text string) (token, rest string) {
 	text = strings.TrimLeft(text, " \t,")
 	end := strings.IndexAny(text, " \t,=\"")
@@ -63,7 +63,7 @@ func cutToken(text string) (token, rest string) {
 	return text[:end], text[end:]
 }
 
-// cutValue returns the token or quoted string at the start of text, and what follows it.
+// cutValue returns the token or quoted string at the start of text, and the rest of the text.
 func cutValue(text string) (value, rest string) {
 	if !strings.HasPrefix(text, `"`) {
 		return cutToken(text)

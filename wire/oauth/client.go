@@ -19,7 +19,7 @@ import (
 	"rpcx/wire/transport/httpclient"
 )
 
-// Bounds of what servers send, and how long they may take.
+// Bounds of the size and the duration of servers' responses.
 const (
 	maxDocument    = 1 << 20
 	requestTimeout = 30 * time.Second

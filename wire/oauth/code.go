@@ -19,13 +19,13 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A User is who logs in.
+// A User is the interface to the user who logs in.
 type User struct {
 	// Visit shows the user a page to visit.
 	Visit func(page string)
 	// Code shows the user a page and the code to type there.
 	Code func(page, code string)
-	// Pasted receives addresses to which the browser was redirected, from a browser that cannot reach this machine. nil: none.
+	// Pasted receives the addresses to which a browser was redirected that cannot reach this machine; nil: none.
 	Pasted <-chan string
 }
 
@@ -70,7 +70,7 @@ func (c *Client) Code(ctx context.Context, f *Found, w Want, user User) (*Login,
 	return l, c.grant(ctx, l, url.Values{"grant_type": {codeGrant}, "code": {code}, "redirect_uri": {redirect}, "code_verifier": {verifier}})
 }
 
-// await returns the code of the first answer with the right state. Others are of another login, or forged.
+// await returns the code of the first response with the right state. Other responses are forged or belong to another login.
 func (s *Server) await(ctx context.Context, state string, answers <-chan url.Values, pasted <-chan string) (string, error) {
 	for {
 		var answer url.Values
@@ -95,7 +95,7 @@ func (s *Server) await(ctx context.Context, state string, answers <-chan url.Val
 	}
 }
 
-// code returns the code of an answer. Its issuer comes first (RFC 9207): of another server, not even an error counts.
+// code returns the code of a response. It checks the issuer first (RFC 9207): even an error from another server does not count.
 func (s *Server) code(answer url.Values) (string, error) {
 	issuer, has := answer["iss"]
 	switch {
@@ -143,7 +143,7 @@ func receive(uri string, answers chan<- url.Values) (redirect string, stop func(
 	return u.String(), serveAnswers(in, cmp.Or(u.Path, "/"), answers), nil
 }
 
-// serveAnswers passes the queries of requests for a path on, and returns what ends that.
+// serveAnswers passes on the queries of requests for a path. It returns the function that stops it.
 func serveAnswers(in net.Listener, path string, answers chan<- url.Values) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	server := &http.Server{ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

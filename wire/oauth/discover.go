@@ -15,10 +15,10 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Found is what discovery found out about an endpoint.
+// Found is the result of discovery for an endpoint.
 type Found struct {
 	Resource string   // the identifier of the resource, which tokens are for
-	Scopes   []string // those that the endpoint asks for
+	Scopes   []string // the scopes that the endpoint requests
 	Server   Server
 }
 
@@ -89,7 +89,7 @@ func (c *Client) unprotected(resource *url.URL, status int) error {
 	return f
 }
 
-// ask sends the probe and returns what the response demands.
+// ask sends the probe and returns the demand in the response.
 func (c *Client) ask(ctx context.Context, at *url.URL, probe Probe) (int, *Challenge, error) {
 	req, err := http.NewRequestWithContext(context.WithValue(ctx, firstKey{}, true), probe.Method, at.String(), bytes.NewReader(probe.Body))
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Login is what is kept of a login: the tokens, and what renews them.
+// A Login is a stored login: the tokens and the data for renewing them.
 type Login struct {
 	Issuer   string `json:"issuer,omitempty"` // "": the user gave the token
 	Resource string `json:"resource"`
@@ -46,13 +46,13 @@ type secrets struct {
 	Secret  string `json:"client_secret,omitempty"`
 }
 
-// A Param is a parameter that a provider wants beside the usual ones. An empty value removes a usual one.
+// A Param is a parameter that a provider requires in addition to the usual ones. An empty value removes a usual one.
 type Param struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
 
-// Want is what the user wants of a login.
+// Want is the user's request for a login.
 type Want struct {
 	Account     string
 	ClientID    string
@@ -198,7 +198,7 @@ func (c *Client) register(ctx context.Context, s *Server, l *Login, redirect, gr
 	return nil
 }
 
-// methodToRegister returns how a client that s registers is to authenticate: it keeps no secret if s allows that.
+// methodToRegister returns the authentication method of a client that s registers. The client has no secret if s allows that.
 func (s *Server) methodToRegister() string {
 	for _, m := range []string{methodNone, methodBasic, methodPost} {
 		if slices.Contains(s.Methods, m) {
@@ -245,7 +245,7 @@ func (c *Client) renew(ctx context.Context, l *Login) error {
 	return c.grant(ctx, l, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {l.Refresh}})
 }
 
-// revoke tells the authorization server that the tokens are no longer used (RFC 7009). It reports whether the server can be told.
+// revoke notifies the authorization server that the tokens are no longer used (RFC 7009). It reports whether the server supports this.
 func (c *Client) revoke(ctx context.Context, l *Login) (bool, error) {
 	if l.Revocation == "" {
 		return false, nil

@@ -86,8 +86,7 @@ func load(file string) (*Login, error) {
 	return &l, nil
 }
 
-// For returns those of logins that are for u: of those whose resource covers it, the ones of the longest resource. account nil
-// is any.
+// For returns the logins for u: among those whose resource covers u, the ones with the longest resource. A nil account matches any.
 func For(logins []*Login, u *url.URL, account *string) (best []*Login) {
 	for _, l := range logins {
 		switch {
@@ -182,7 +181,7 @@ func (l *Login) Keep(ctx context.Context) error {
 	return err
 }
 
-// End deletes a login and revokes its tokens. It reports whether the authorization server was told.
+// End deletes a login and revokes its tokens. It reports whether the authorization server was notified.
 func (l *Login) End(ctx context.Context, c *Client) (told bool, err error) {
 	unlock, err := lockLogins(ctx)
 	if err != nil {
@@ -227,7 +226,7 @@ func (l *Login) reload() (*Login, error) {
 	return now, now.open()
 }
 
-// lockLogins waits until this process alone may renew logins. The lock ends with the process.
+// lockLogins waits for the exclusive right to renew logins. The lock ends with the process.
 func lockLogins(ctx context.Context) (unlock func(), err error) {
 	d, err := dir()
 	if err != nil {

@@ -14,14 +14,12 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Append in a path stands for one more element of an array.
+// Append in a path represents a new array element.
 const Append = "[]"
 
-// Coerce returns the JSON value that a word becomes at a place in the params;
-// path holds property names and Append. The word stays a string where the schema
-// allows a string there, or says nothing about the place; otherwise it is read as
-// JSON, and keeps its digits. A word that can be neither is a *Mismatch; the
-// error may also be the context's.
+// Coerce returns the JSON value of a word at a place in the params; path holds property names and Append. The word stays a string if the
+// schema allows a string there or does not describe the place. Otherwise it is read as JSON and keeps its digits. The error is a
+// *Mismatch if neither is possible, or the context's.
 func (s *Schema) Coerce(ctx context.Context, path []string, word string) (json.RawMessage, error) {
 	e := s.evaluation(ctx, 0)
 	asText := json.RawMessage(scan.AppendQuoted(nil, word))
@@ -37,7 +35,7 @@ func (s *Schema) Coerce(ctx context.Context, path []string, word string) (json.R
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	// Nothing fits: return the nearest form, so that Check can state why.
+	// No type fits: return the nearest form, for Check to state the reason.
 	want := s.types(path)
 	switch {
 	case want&String != 0:
@@ -55,8 +53,7 @@ func (s *Schema) Coerce(ctx context.Context, path []string, word string) (json.R
 	return nil, m
 }
 
-// pathPointer returns path as a JSON pointer. An appended element has no index
-// yet and is "-".
+// pathPointer returns path as a JSON pointer. A new element has no index yet and is "-".
 func pathPointer(path []string) string {
 	tokens := make([]string, len(path))
 	for i, p := range path {
@@ -68,21 +65,20 @@ func pathPointer(path []string) string {
 	return pointerOf(tokens)
 }
 
-// A walker follows a path through the references and combinations of a schema,
-// and finds which types may stand there. It visits each place once, so that
-// circles end.
+// A walker follows a path through the references and combinations of a schema and collects the allowed types at its end. It visits each
+// place once, which ends cycles.
 type walker struct {
-	leaf func(s *jsonschema.Schema) (set Types, all bool) // what the schema at the end of the path says; all: with those that it applies
+	leaf func(s *jsonschema.Schema) (set Types, all bool) // the result at the end of the path; all: with applied schemas
 	seen map[visit]Types
 }
 
-// A visit is a schema together with how much of the path is left there.
+// A visit is a schema with the length of the remaining path.
 type visit struct {
 	schema *jsonschema.Schema
 	left   int
 }
 
-// fits reports whether v may be at path, as far as the schema describes that place alone. Unknown counts as yes.
+// fits reports whether v is allowed at path, as far as the schema describes that place alone. Unknown counts as allowed.
 func (s *Schema) fits(e *evaluation, path []string, v json.RawMessage) bool {
 	root, err := read(v)
 	w := &walker{seen: map[visit]Types{}, leaf: func(part *jsonschema.Schema) (Types, bool) {
@@ -104,7 +100,7 @@ func (w *walker) types(s *jsonschema.Schema, path []string) Types {
 	at := visit{s, len(path)}
 	set, ok := w.seen[at]
 	if !ok {
-		w.seen[at] = AnyType // for circles
+		w.seen[at] = AnyType // for cycles
 		set = w.below(s, path)
 		w.seen[at] = set
 	}
@@ -150,7 +146,7 @@ func (w *walker) below(s *jsonschema.Schema, path []string) Types {
 func steps(s *jsonschema.Schema, step string) []*jsonschema.Schema {
 	if step == Append {
 		prefix, rest := itemsOf(s)
-		if one, ok := rest.(*jsonschema.Schema); ok && len(prefix) == 0 { // otherwise it depends on its index
+		if one, ok := rest.(*jsonschema.Schema); ok && len(prefix) == 0 { // otherwise the schema depends on the index
 			return []*jsonschema.Schema{one}
 		}
 		return nil

@@ -4,27 +4,26 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// collected gathers the results of a schema's keywords for one value.
+// collected collects the results of a schema's keywords for one value.
 type collected struct {
 	e      *evaluation
 	s      *jsonschema.Schema
 	v      *value
 	broken causes
-	unsure bool // a keyword could not be decided
+	unsure bool // a keyword has an unknown result
 	seen   seen
 }
 
-// seen records which members or elements of a value some keyword has evaluated, for
-// unevaluatedProperties and unevaluatedItems.
+// seen records the members or elements of a value that a keyword has evaluated, for unevaluatedProperties and unevaluatedItems.
 type seen struct {
 	bits   []uint64
-	unsure bool // there may be more: a schema that evaluates some is not decided
+	unsure bool // there may be more: a schema that evaluates some has an unknown result
 }
 
 // has reports whether the i-th part was evaluated.
 func (s *seen) has(i int) bool { return i/64 < len(s.bits) && s.bits[i/64]>>(i%64)&1 != 0 }
 
-// grow makes room for so many words of bits.
+// grow makes room for that many words of bits.
 func (f *collected) grow(words int) {
 	if more := words - len(f.seen.bits); more > 0 {
 		f.e.spend(more)
@@ -40,8 +39,7 @@ func (f *collected) mark(i int) {
 	}
 }
 
-// learn takes over what another schema has evaluated at the same value. One that
-// fails evaluates nothing.
+// learn adds the parts of the same value that another schema has evaluated. A schema that fails evaluates nothing.
 func (f *collected) learn(a answer) {
 	f.seen.unsure = f.seen.unsure || a.verdict == unknown || a.verdict == passes && a.seen.unsure
 	if a.verdict == passes && len(a.seen.bits) > 0 {
@@ -53,21 +51,20 @@ func (f *collected) learn(a answer) {
 	}
 }
 
-// below takes the answer about a member or an element.
+// below adds the result for a member or an element.
 func (f *collected) below(a answer) {
 	if !f.holds(a.verdict) {
 		f.broken.add(a.failure)
 	}
 }
 
-// add takes the answer of another schema about the same value.
+// add adds the result of another schema for the same value.
 func (f *collected) add(a answer) {
 	f.below(a)
 	f.learn(a)
 }
 
-// fail adds the failure that a keyword of the schema is broken, because of
-// others, and returns it.
+// fail adds and returns the failure of a keyword, with its causes.
 func (f *collected) fail(rule string, because causes) *failure {
 	own := f.e.failed(f.s, f.v, rule).failure
 	own.causes = because
@@ -75,8 +72,7 @@ func (f *collected) fail(rule string, because causes) *failure {
 	return own
 }
 
-// answer sums up: one failure makes the schema fail, and otherwise one keyword
-// that is not decided makes it unknown.
+// answer combines the results: one failure makes the schema fail; otherwise one unknown keyword makes it unknown.
 func (f *collected) answer() answer {
 	switch {
 	case len(f.broken.all) == 1:
@@ -153,7 +149,7 @@ func (f *collected) choice(rule string, parts []*jsonschema.Schema) {
 	}
 }
 
-// conditional applies if, and then or else as it turns out.
+// conditional applies if, and then either then or else.
 func (f *collected) conditional() {
 	condition := f.e.ask(f.s.If, f.v)
 	f.learn(condition)
@@ -167,8 +163,8 @@ func (f *collected) conditional() {
 	}
 }
 
-// unevaluated applies unevaluatedProperties and unevaluatedItems to what no other keyword has evaluated. If that is unknown,
-// so is this.
+// unevaluated applies unevaluatedProperties and unevaluatedItems to the parts that no other keyword has evaluated. If those are unknown,
+// so is the result.
 func (f *collected) unevaluated() {
 	if rest := f.s.UnevaluatedProperties; rest != nil {
 		var names []string
@@ -194,7 +190,7 @@ func (f *collected) unevaluated() {
 	}
 }
 
-// remaining applies a schema to the i-th part, unless it was evaluated.
+// remaining applies a schema to the i-th part unless it was evaluated.
 func (f *collected) remaining(schema *jsonschema.Schema, part *value, i int) answer {
 	if f.seen.has(i) {
 		return answer{verdict: passes}

@@ -14,15 +14,13 @@ import (
 	"rpcx/wire/scan"
 )
 
-// base is the URL of a document inside the compiler. No loader knows its scheme.
+// base is the URL of a document in the compiler. No loader supports its scheme.
 const base = "rpcx:///document"
 
-// drafts are tried in turn if a document does not name its own draft: many
-// schemas were written for an older one.
+// drafts are tried in order if a document does not name its draft: many schemas were written for an older one.
 var drafts = []*jsonschema.Draft{jsonschema.Draft2020, jsonschema.Draft7, jsonschema.Draft4}
 
-// keywords are those of JSON Schema. A document around schemas, such as a
-// catalog, may use the same members for something else.
+// keywords are those of JSON Schema. A document that contains schemas, such as a catalog, may use the same members with other meanings.
 var keywords = []string{
 	"$schema", "$id", "id", "$ref", "$anchor", "$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor",
 	"$vocabulary", "$comment", "type", "enum", "const", "not", "allOf", "anyOf", "oneOf", "if", "then", "else", "format",
@@ -74,7 +72,7 @@ const maxWarnings = 20
 func buildDraft(doc any, pointer string, draft *jsonschema.Draft, right bool) (*Schema, error) {
 	c := newCompiler(draft, noLoader{}, engine)
 	c.AssertFormat()
-	if t, ok := any(c).(interface{ Trust() }); ok && right { // as the library has it in a release
+	if t, ok := any(c).(interface{ Trust() }); ok && right { // present in a release of the library
 		t.Trust()
 	}
 	if err := c.AddResource(base, doc); err != nil {
@@ -102,21 +100,20 @@ func location(pointer string) string {
 	return b.String()
 }
 
-// noLoader refuses to load anything, so that schemas read no files and no URLs.
+// noLoader refuses to load anything: schemas must not read files or URLs.
 type noLoader struct{}
 
 func (noLoader) Load(string) (any, error) {
 	return nil, errors.New("rpcx does not fetch schemas")
 }
 
-// engine returns a pattern, also one that Go cannot compile.
+// engine returns a pattern, even one that Go cannot compile.
 func engine(text string) (jsonschema.Regexp, error) {
 	p, _ := newPattern(text)
 	return p, nil
 }
 
-// warningEngine returns engine, with say called for each pattern that Go cannot
-// compile.
+// warningEngine returns engine, with say called for each pattern that Go cannot compile.
 func warningEngine(say func(string)) jsonschema.RegexpEngine {
 	return func(text string) (jsonschema.Regexp, error) {
 		p, err := newPattern(text)
@@ -131,7 +128,7 @@ func reason(err error) string {
 	return strings.TrimPrefix(err.Error(), "error parsing regexp: ")
 }
 
-// walk calls f for every object in v, the outer ones first.
+// walk calls f for every object in v, outer ones first.
 func walk(v any, f func(map[string]any)) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -146,7 +143,7 @@ func walk(v any, f func(map[string]any)) {
 	}
 }
 
-// unusable returns the error for documents that are not schemas, in the words for values.
+// unusable returns the error for documents that are not schemas, with the wording of errors about values.
 func unusable(err error, docs map[string]any) error {
 	var invalid *jsonschema.SchemaValidationError
 	var ve *jsonschema.ValidationError

@@ -23,8 +23,7 @@ func (f *collected) object() {
 	}
 }
 
-// required applies a rule by which members have to be there, perhaps because
-// another one is.
+// required applies a rule that requires members, possibly because another member is present.
 func (f *collected) required(rule, because string, names []string) {
 	f.e.spend(len(names) / 8)
 	var missing []string
@@ -42,7 +41,7 @@ func (f *collected) required(rule, because string, names []string) {
 	}
 }
 
-// dependencies applies what depends on a member that is there.
+// dependencies applies the rules that depend on a present member.
 func (f *collected) dependencies() {
 	f.e.spend((len(f.s.Dependencies) + len(f.s.DependentSchemas) + len(f.s.DependentRequired)) / 8)
 	for name, dep := range f.s.Dependencies {
@@ -86,7 +85,7 @@ func (f *collected) members() {
 		allowed, isBool := f.s.AdditionalProperties.(bool)
 		switch rest, _ := f.s.AdditionalProperties.(*jsonschema.Schema); {
 		case isBool && allowed:
-		case perhaps: // whether the rest is about it is not known
+		case perhaps: // it is unknown whether the other rules apply to it
 			f.unsure = f.unsure || isBool || f.e.ask(rest, m).verdict != passes
 		case isBool:
 			additional = append(additional, string(m.name))
@@ -99,8 +98,8 @@ func (f *collected) members() {
 	}
 }
 
-// named applies to a member the schemas that name it. named is false if none
-// does; perhaps is true if one of those may, whose pattern is not known.
+// named applies the schemas that name a member to it. named is false if no schema does; perhaps is true if a schema with an unknown
+// pattern may.
 func (f *collected) named(m *value) (named, perhaps bool) {
 	if schema, ok := f.s.Properties[string(m.name)]; ok {
 		named = true
@@ -153,8 +152,7 @@ func (f *collected) array() {
 	}
 }
 
-// itemsOf returns the schemas for the first elements and the schema for the
-// others: a *jsonschema.Schema or a bool, or nil for none.
+// itemsOf returns the schemas for the first elements and the schema for the others: a *jsonschema.Schema, a bool, or nil.
 func itemsOf(s *jsonschema.Schema) (prefix []*jsonschema.Schema, rest any) {
 	if s.Items2020 != nil {
 		rest = s.Items2020
@@ -193,8 +191,7 @@ func (f *collected) items(prefix []*jsonschema.Schema, rest any) {
 	}
 }
 
-// item applies a schema to an element, whose memory is used again if nothing refers to
-// it: neither a failure nor a verdict that is remembered.
+// item applies a schema to an element. It reuses the element's memory unless a failure or a stored verdict refers to it.
 func (f *collected) item(s *jsonschema.Schema, raw []byte, i int) {
 	if f.e.verdicts != nil {
 		f.below(f.e.ask(s, &value{raw: raw, parent: f.v, index: i}))

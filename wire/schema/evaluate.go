@@ -7,8 +7,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// A verdict is what is known about a value and a schema. The result of an unknown part of the schema, such as a broken $ref,
-// is unknown: it neither passes nor fails, so that not, oneOf and if do not turn a guess into a failure.
+// A verdict is the result for a value and a schema. The result of an unknown part of the schema, such as a broken $ref, is unknown: it
+// neither passes nor fails. Therefore not, oneOf and if cannot turn a guess into a failure.
 type verdict uint8
 
 const (
@@ -17,53 +17,52 @@ const (
 	fails
 )
 
-// Limits of one check. A peer chooses both the schema and the value, and a small
-// schema can describe a number of steps that no machine comes to the end of.
+// Limits of one check. A peer chooses both the schema and the value, and a small schema can require more steps than any machine can
+// finish.
 const (
 	maxSteps      = 5_000_000 // about a second
-	maxCheckDepth = 10_000    // of schemas inside each other, at one value or below it
-	maxMemory     = 200_000   // verdicts that are remembered
-	maxCauses     = 4_000     // failures that are kept below one failure
+	maxCheckDepth = 10_000    // nested schemas, at one value or below it
+	maxMemory     = 200_000   // stored verdicts
+	maxCauses     = 4_000     // failures stored below one failure
 )
 
 // An evaluation is one check of a value.
 //
-// The library compiles schemas; its own check can neither be interrupted nor report unknown results, and takes exponential
-// time if schemas refer to each other more than once. This one remembers its verdicts and counts its steps; memory counts as
-// steps, too.
+// The library compiles schemas. Its own check cannot be interrupted, has no unknown results, and takes exponential time if schemas refer
+// to each other more than once. This one stores its verdicts and counts its steps; memory use also counts as steps.
 type evaluation struct {
 	of       *Schema
 	ctx      context.Context
-	left     int // steps
+	left     int // the number of remaining steps
 	depth    int
 	open     string              // the first unknown part, as text, or ""
-	circular bool                // a schema was asked for while it was evaluated at the same value
-	scope    *scope              // nil means no dynamic references
-	verdicts map[question]answer // about the targets of references
+	circular bool                // a schema was needed during its own evaluation at the same value
+	scope    *scope              // nil: no dynamic references
+	verdicts map[question]answer // for the targets of references
 }
 
 // A question is whether a value fits the target of a reference.
 type question struct {
 	schema *jsonschema.Schema
-	at     *byte // where the value begins
+	at     *byte // the start of the value
 	scope  *scope
 }
 
 // An answer is the verdict on a schema and a value.
 type answer struct {
 	verdict verdict
-	open    bool     // it is being evaluated
-	failure *failure // why it fails
-	seen    seen     // what a schema that passes has evaluated
+	open    bool     // the evaluation is in progress
+	failure *failure // why the value fails
+	seen    seen     // the parts that a passing schema has evaluated
 }
 
-// evaluation returns a new evaluation for a value of so many bytes.
+// evaluation returns a new evaluation for a value of that many bytes.
 func (s *Schema) evaluation(ctx context.Context, size int) *evaluation {
 	return &evaluation{of: s, ctx: ctx, left: s.steps + size*s.stepsPerByte}
 }
 
-// spend counts steps. It returns false when there are none left, or the context has ended: every verdict is unknown from
-// then on, so that the evaluation ends soon with the results so far.
+// spend counts steps. It returns false if none are left or the context has ended. From then on every verdict is unknown, and the
+// evaluation soon ends with the results so far.
 func (e *evaluation) spend(steps int) bool {
 	if e.left < 0 {
 		return false
@@ -117,7 +116,7 @@ func (e *evaluation) ask(s *jsonschema.Schema, v *value) answer {
 	return a
 }
 
-// failed returns the answer that v breaks a rule of s.
+// failed returns the result for a v that violates a rule of s.
 func (e *evaluation) failed(s *jsonschema.Schema, v *value, rule string) answer {
 	e.spend(1)
 	return answer{verdict: fails, failure: &failure{schema: s, value: v, rule: rule}}
@@ -131,7 +130,7 @@ func (e *evaluation) check(s *jsonschema.Schema, v *value) answer {
 	}
 	if s.Ref != nil {
 		a := e.reference(s, s.Ref, "$ref", v)
-		if s.DraftVersion < 2019 { // which ignores keywords beside $ref
+		if s.DraftVersion < 2019 { // it ignores keywords next to $ref
 			return a
 		}
 		f.add(a)
@@ -154,7 +153,7 @@ func (e *evaluation) check(s *jsonschema.Schema, v *value) answer {
 	return f.answer()
 }
 
-// reference applies the target of a reference, once to each value.
+// reference applies the target of a reference to each value only once.
 func (e *evaluation) reference(s, target *jsonschema.Schema, keyword string, v *value) answer {
 	outer := e.scope
 	e.enter(target)

@@ -7,22 +7,21 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// A failure is a keyword of a schema that a value breaks.
+// A failure is a keyword of a schema that a value violates.
 type failure struct {
 	schema *jsonschema.Schema
 	value  *value
-	rule   string   // the keyword; "" if the failures below are all that is wrong
-	names  []string // the members that it is about
-	at     [2]int   // the elements or alternatives that it is about, or their number
-	want   []any    // allowed values, of several schemas; nil means those of schema
+	rule   string   // the keyword; "": only the failures below are wrong
+	names  []string // the members that it concerns
+	at     [2]int   // the elements or alternatives that it concerns, or their number
+	want   []any    // allowed values, from several schemas; nil: those of schema
 	causes
 }
 
-// causes are the failures below a failure. The first are enough to tell what is
-// wrong.
+// causes are the failures below a failure. The first ones are sufficient to explain it.
 type causes struct {
 	all    []*failure
-	weight int // of how many failures they consist; maxCauses if some were left out
+	weight int // the number of failures that it contains; maxCauses if some were dropped
 }
 
 func (c *causes) add(f *failure) {
@@ -33,7 +32,7 @@ func (c *causes) add(f *failure) {
 	}
 }
 
-// alternatives returns the schemas of a keyword that requires one to fit.
+// alternatives returns the schemas of a keyword of which one must match.
 func (f *failure) alternatives() []*jsonschema.Schema {
 	if f.rule == "anyOf" {
 		return f.schema.AnyOf
@@ -41,10 +40,10 @@ func (f *failure) alternatives() []*jsonschema.Schema {
 	return f.schema.OneOf
 }
 
-// isChoice reports whether no alternative fits where one has to.
+// isChoice reports whether one alternative must match and none does.
 func (f *failure) isChoice() bool { return f.rule == "anyOf" || f.rule == "oneOf" && f.at[1] == 0 }
 
-// depth returns how deep inside the whole value the failure is.
+// depth returns the depth of the failure in the whole value.
 func (f *failure) depth() (n int) {
 	for v := f.value; v.parent != nil; v = v.parent {
 		n++
@@ -61,12 +60,12 @@ func (f *failure) deepest() int {
 	return depth
 }
 
-// passesOn reports whether the failure only says that others are below it.
+// passesOn reports whether the failure only refers to others below it.
 func (f *failure) passesOn() bool {
 	return len(f.all) > 0 && slices.Contains([]string{"", "allOf", "$ref", "$recursiveRef", "$dynamicRef"}, f.rule)
 }
 
-// useful finds, in a tree of failures, the one that is most useful to know.
+// useful returns the most useful failure in a tree of failures.
 func (f *failure) useful() *failure {
 	switch {
 	case f.passesOn():
@@ -81,8 +80,7 @@ func (f *failure) useful() *failure {
 	return f
 }
 
-// byUse orders failures by what should be corrected first: an unknown name is
-// often the cause of a missing one.
+// byUse orders failures by which should be corrected first: an unknown name is often the cause of a missing one.
 func byUse(a, b *failure) int {
 	return cmp.Or(cmp.Compare(a.urgency(), b.urgency()), slices.Compare(a.value.path(), b.value.path()), cmp.Compare(a.rule, b.rule))
 }
@@ -97,9 +95,8 @@ func (f *failure) urgency() int {
 	return 1
 }
 
-// usefulBranch chooses the alternative of anyOf or oneOf that was most likely
-// meant: one whose constants are met, then the one that fails deepest. If all
-// fail at the top, it returns f itself, which lists the alternatives.
+// usefulBranch chooses the most likely intended alternative of anyOf or oneOf: one whose constants match, then the one that fails
+// deepest. If all fail at the top, it returns f itself, which lists the alternatives.
 func (f *failure) usefulBranch() *failure {
 	var best *failure
 	bestDepth, bestConstants := 0, false
@@ -133,7 +130,7 @@ func (f *failure) anyConstant() *failure {
 	return one
 }
 
-// constantBelow returns the failure of a const or enum exactly one level below depth, or nil if there is none.
+// constantBelow returns the failure of a const or enum exactly one level below depth, or nil.
 func (f *failure) constantBelow(depth int) *failure {
 	if f.rule == "const" || f.rule == "enum" {
 		if f.depth() == depth+1 {

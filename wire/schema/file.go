@@ -18,16 +18,14 @@ import (
 	"rpcx/wire/userfile"
 )
 
-// FileOptions say how Open reads a schema. The zero value is usable.
+// FileOptions control how Open reads a schema. The zero value is usable.
 type FileOptions struct {
 	// Draft is the draft of a document that does not name its own: "4", "6", "7",
 	// "2019-09" or "2020-12". "" means 2020-12, and 7 for an OpenRPC document.
 	Draft string
-	// Formats makes "format" a condition. Without it a format is a remark, as the
-	// later drafts have it, in the older ones as well.
+	// Formats makes "format" a condition in all drafts. Otherwise it is an annotation, as in the later drafts.
 	Formats bool
-	// Warn gets a sentence for each pattern that is not checked, because Go's regular expressions do not support it. May be
-	// nil.
+	// Warn receives a sentence for each pattern that is not checked because Go's regular expressions do not support it. It may be nil.
 	Warn func(text string)
 	// Content replaces the content of the file. nil: read the file.
 	Content []byte
@@ -35,26 +33,23 @@ type FileOptions struct {
 	Copies []Copy
 }
 
-// A Copy says where documents are that have another address.
+// A Copy maps the address of documents to local files.
 type Copy struct {
-	Address string // of the document; if Name is "", what the addresses of documents begin with
+	Address string // of the document; if Name is "", the common prefix of the documents' addresses
 	Folder  fs.FS
-	Name    string // the file; "" means the file that the rest of the address names
+	Name    string // the file; "": the file named by the rest of the address
 }
 
-// Drafts are the names that FileOptions.Draft may have.
+// Drafts are the valid values of FileOptions.Draft.
 var Drafts = []string{"4", "6", "7", "2019-09", "2020-12"}
 
 var draftOf = map[string]*jsonschema.Draft{
 	"4": jsonschema.Draft4, "6": jsonschema.Draft6, "7": jsonschema.Draft7, "2019-09": jsonschema.Draft2019, "2020-12": jsonschema.Draft2020,
 }
 
-// Open makes the schema at pointer ("" for the whole) of the document name in
-// directory ready. A $ref may lead to other files of that directory and of those below
-// it, by a relative path or by the address that the document's $id makes of such
-// a path. It never leads out of the directory, and nothing comes from the network:
-// such a $ref is an error, since values could not be told right from wrong
-// without it.
+// Open prepares the schema at pointer ("" for the whole) of the document name in directory. A $ref may lead to other files in or below
+// that directory, by a relative path or by the address that the document's $id makes of such a path. It never leads out of the directory,
+// and rpcx loads nothing from the network. Such a $ref is an error, since values could not be checked without it.
 func Open(folder fs.FS, name, pointer string, o FileOptions) (*Schema, error) {
 	f := &files{folder: folder, copies: o.Copies, read: map[string]any{}}
 	b, err := o.Content, error(nil)
@@ -99,11 +94,10 @@ func Open(folder fs.FS, name, pointer string, o FileOptions) (*Schema, error) {
 	return s, nil
 }
 
-// stepsPerByte are steps beyond maxSteps that a check may take for each byte of its value if the user has chosen the schema.
+// stepsPerByte is the number of steps, in addition to maxSteps, for each byte of a value if the user has chosen the schema.
 const stepsPerByte = 16
 
-// bare returns a document around schemas without the keywords at its root, which
-// mean something else there.
+// bare returns a document that contains schemas without the keywords at its root, which have another meaning there.
 func bare(doc any) any {
 	root, ok := doc.(map[string]any)
 	if !ok {
@@ -116,8 +110,7 @@ func bare(doc any) any {
 	return root
 }
 
-// isAround reports whether a document has one of the members that documents
-// around schemas are known by.
+// isAround reports whether a document has a member that identifies documents that contain schemas.
 func isAround(doc any, members ...string) bool {
 	root, ok := doc.(map[string]any)
 	return ok && slices.ContainsFunc(members, func(m string) bool { return root[m] != nil })
@@ -133,18 +126,18 @@ func warnOnce(warn func(string)) func(string) {
 	}
 }
 
-// folderBase is the address of the directory inside the compiler.
+// folderBase is the address of the directory in the compiler.
 const folderBase = "rpcx:///folder/"
 
 // files loads documents from the directory of a schema.
 type files struct {
 	folder fs.FS
-	id     string // what stands before a file's path in the $ids of the directory; "" means not known
+	id     string // the prefix of a file's path in the $ids of the directory; "": unknown
 	copies []Copy
-	read   map[string]any // the documents so far, by address
+	read   map[string]any // the documents read so far, by address
 }
 
-// home determines which addresses mean files of the directory: those beside the $id of the document.
+// home determines which addresses are files of the directory: those with the same base as the document's $id.
 func (f *files) home(name string, doc any) {
 	root, _ := doc.(map[string]any)
 	id, _ := root["$id"].(string)
@@ -207,7 +200,7 @@ func (f *files) content(name string) ([]byte, error) {
 	return userfile.Unmarked(b), err
 }
 
-// parsed returns the document that a file holds.
+// parsed returns the document in a file.
 func parsed(name string, b []byte) (any, error) {
 	if hasHuge(b) {
 		return nil, fmt.Errorf("%s holds a number that is too large to check", name)
@@ -223,7 +216,7 @@ func parsed(name string, b []byte) (any, error) {
 	return v, nil
 }
 
-// fileError returns what is wrong with a schema, in terms of the user's files.
+// fileError returns the error in a schema in terms of the user's files.
 func fileError(err error, docs map[string]any) error {
 	var load *jsonschema.LoadURLError
 	if errors.As(err, &load) {
@@ -240,5 +233,5 @@ func fileError(err error, docs map[string]any) error {
 	return unusable(err, docs)
 }
 
-// inFolder returns an address of the compiler as the user knows it.
+// inFolder converts an address of the compiler to the user's file name.
 func inFolder(address string) string { return strings.TrimPrefix(address, folderBase) }

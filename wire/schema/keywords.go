@@ -10,11 +10,11 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// whole applies the keywords that look at a value as a whole. It returns the first that is broken, or "" if none is.
+// whole applies the keywords for a value as a whole. It returns the first violated one, or "".
 func (f *collected) whole() string {
 	s := f.s
 	switch {
-	case f.v.kind() == 'n' && !f.e.spend(len(f.v.raw)/32): // computing with many digits takes time
+	case f.v.kind() == 'n' && !f.e.spend(len(f.v.raw)/32): // arithmetic with many digits takes time
 		f.unsure = true
 	case s.Types != nil && !s.Types.IsEmpty() && !hasType(*s.Types, f.v):
 		return "type"
@@ -28,7 +28,7 @@ func (f *collected) whole() string {
 	return ""
 }
 
-// holds reports whether a keyword is not known to be broken.
+// holds reports whether a keyword is not known to be violated.
 func (f *collected) holds(v verdict) bool {
 	f.unsure = f.unsure || v == unknown
 	return v != fails
@@ -89,8 +89,7 @@ func (e *evaluation) among(v *value, values []any) verdict {
 	return fails
 }
 
-// format applies a format. A regular expression that neither engine can compile may
-// still be one of JavaScript's: that is not known.
+// format applies a format. A regular expression that neither engine can compile may still be valid in JavaScript: the result is unknown.
 func (e *evaluation) format(f *jsonschema.Format, v *value) verdict {
 	switch {
 	case v.kind() != 's':
@@ -118,7 +117,7 @@ func (f *collected) number() {
 	}
 }
 
-// within applies a bound: compared with it, the number is from least to most.
+// within applies a bound: comparing the number with it must return a result from least to most.
 func (f *collected) within(rule string, bound *big.Rat, least, most int) {
 	if bound == nil {
 		return
@@ -150,7 +149,7 @@ func (f *collected) text() {
 	}
 }
 
-// size applies the least and the most of a number of things.
+// size applies the minimum and maximum of a count.
 func (f *collected) size(less, more string, least, most *int, n int) {
 	if least != nil && n < *least {
 		f.fail(less, causes{}).at = [2]int{n, *least}

@@ -11,34 +11,32 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Mismatch is one reason why a value does not fit its schema.
+// A Mismatch is one reason why a value does not match its schema.
 type Mismatch struct {
-	Rule    string `json:"rule"`              // the keyword that is not met, such as "type"
-	Schema  string `json:"section,omitempty"` // where that keyword's schema is: a JSON pointer, after its file where that is another one
-	Pointer string `json:"pointer"`           // JSON pointer to the place in the value; "" is the whole
-	Message string `json:"message"`           // what is wrong, without the place
+	Rule    string `json:"rule"`              // the violated keyword, such as "type"
+	Schema  string `json:"section,omitempty"` // where the keyword is: a JSON pointer, after its file if that is another one
+	Pointer string `json:"pointer"`           // JSON pointer to the place in the value; "": the whole value
+	Message string `json:"message"`           // the mistake, without the place
 
 	// Suggestions for the person who typed the value, set by Check.
 
 	Nearest  string          `json:"-"` // the nearest correct name or value; "" if none is similar
-	Property string          `json:"-"` // the property that is missing or unknown; "" if it is about none
-	Given    string          `json:"-"` // a given property that may be a misspelling of the missing one; "" if none is
-	Value    json.RawMessage `json:"-"` // a value that would fit: an example for a missing property, else the nearest; nil if unknown
+	Property string          `json:"-"` // the missing or unknown property; "": the mismatch concerns no property
+	Given    string          `json:"-"` // a given property that may be a misspelling of the missing one, or ""
+	Value    json.RawMessage `json:"-"` // a value that would match: an example for a missing property, else the nearest; nil if unknown
 
-	// Branches are, of the result of All and where Rule is oneOf or anyOf and no
-	// alternative fits, the alternatives, the one first that the value comes
-	// nearest to.
+	// Branches are the alternatives, nearest first, in a result of All whose Rule is oneOf or anyOf and of which no alternative matches.
 	Branches []Branch `json:"branches,omitempty"`
 }
 
 // A Branch is one alternative of a oneOf or anyOf.
 type Branch struct {
-	Number     int        `json:"number"`         // its place in the schema, from 1
-	Name       string     `json:"name,omitempty"` // the last part of its $ref; "" means it has none
+	Number     int        `json:"number"`         // its number in the schema, from 1
+	Name       string     `json:"name,omitempty"` // the last part of its $ref; "": it has no $ref
 	Mismatches []Mismatch `json:"findings"`
 }
 
-// Error names the place, what is wrong and the nearest right spelling.
+// Error returns the place, the mistake and the nearest correct spelling.
 func (m *Mismatch) Error() string {
 	s := m.Message
 	if m.Pointer != "" {
@@ -50,12 +48,12 @@ func (m *Mismatch) Error() string {
 	return s
 }
 
-// mismatch returns a failure by itself.
+// mismatch returns a single failure as a Mismatch.
 func (s *Schema) mismatch(f *failure, message string) Mismatch {
 	return Mismatch{Pointer: pointerOf(f.value.path()), Rule: f.rule, Schema: s.place(f.schema.Location), Message: message}
 }
 
-// place returns the library's address of a schema as the user knows it.
+// place converts the library's address of a schema to the user's.
 func (s *Schema) place(address string) string {
 	file, _, _ := strings.Cut(address, "#")
 	if own, _, _ := strings.Cut(s.schema.Location, "#"); file == own {
@@ -80,7 +78,7 @@ func (s *Schema) best(root *failure) *Mismatch {
 	return &m
 }
 
-// unknown sets the unknown property, and the one that may be meant.
+// unknown sets the unknown property, and the one that the user may have meant.
 func (m *Mismatch) unknown(unknown, known []string) {
 	m.Property = unknown[0]
 	for _, name := range unknown {
@@ -95,9 +93,8 @@ func (m *Mismatch) unknown(unknown, known []string) {
 	}
 }
 
-// missing adds an example value for a missing property, and tells the given
-// property whose name is near, as it was perhaps misspelt: of several the first
-// by name.
+// missing adds an example value for a missing property, and a given property with a similar name, which may be misspelt. If there are
+// several, it takes the first by name.
 func (s *Schema) missing(m *Mismatch, f *failure) {
 	known := s.propertiesOf(f.schema, anyOneOf)
 	s.properties(f.schema, anyOneOf, func(properties json.RawMessage) {
@@ -139,8 +136,7 @@ func (m *Mismatch) nearestValue(got *value, want []any) {
 	}
 }
 
-// mismatches goes down a tree of failures to what is wrong itself, and returns it
-// in the order of the places.
+// mismatches collects the basic mistakes from a tree of failures, in the order of their places.
 func (s *Schema) mismatches(root *failure) (all []Mismatch) {
 	var visit func(f *failure)
 	visit = func(f *failure) {
@@ -164,10 +160,8 @@ func (s *Schema) mismatches(root *failure) (all []Mismatch) {
 	})
 }
 
-// alternatives returns the mismatch of a oneOf or anyOf of which nothing fits. Of
-// the alternatives, the nearest are those whose constants are met, then those that
-// want a value of this type, then those of which the least is wrong, and that in
-// the depth.
+// alternatives returns the mismatch of a oneOf or anyOf without a matching alternative. The nearest alternatives are first: those whose
+// constants match, then those for this type of value, then those with the fewest and deepest mistakes.
 func (s *Schema) alternatives(f *failure) Mismatch {
 	type ranked struct {
 		Branch
@@ -200,8 +194,7 @@ func one(is bool) int {
 	return 0
 }
 
-// why returns the name of a branch and its first mismatch, with its place seen
-// from the value that the alternatives are for.
+// why returns the name of a branch and its first mismatch, with its place relative to the value of the alternatives.
 func (b Branch) why(at string) string {
 	title := "number " + strconv.Itoa(b.Number)
 	if b.Name != "" {

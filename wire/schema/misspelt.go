@@ -9,11 +9,10 @@ import (
 	"rpcx/wire/scan"
 )
 
-// others are keywords beside those that a document around schemas loses.
+// others are keywords in addition to those that bare removes from a document that contains schemas.
 var others = []string{"$defs", "definitions", "discriminator", "nullable", "xml", "externalDocs", "example", "enumNames"}
 
-// misspelt warns of members of the schemas in v that are no keywords and look like one:
-// they would have no effect.
+// misspelt warns of members of the schemas in v that resemble a keyword without being one, and have no effect.
 func misspelt(v any, pointer string, warn func(string)) {
 	m, ok := v.(map[string]any)
 	if !ok {

@@ -9,17 +9,17 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// A pattern is a regular expression with its size, by which the steps of a match are counted. JSON Schema uses those of
-// ECMA-262, some of which Go's cannot express: look-around and back-references. They run on a backtracking engine with
-// bounded time. If neither supports a pattern, its match is unknown.
+// A pattern is a regular expression with its size, which determines the steps of a match. JSON Schema uses those of ECMA-262. Go does not
+// support look-around and back-references, which run on a backtracking engine with bounded time. If neither engine supports a pattern,
+// its match is unknown.
 type pattern struct {
-	*regexp.Regexp                 // nil: Go cannot express it
-	ecma           *regexp2.Regexp // nil means it is not needed, or cannot express it either
+	*regexp.Regexp                 // nil: Go does not support it
+	ecma           *regexp2.Regexp // nil: not needed, or not supported either
 	text           string
 	size           int
 }
 
-// The limits of one match of a pattern that backtracks.
+// The limits of one match of a backtracking pattern.
 const (
 	patternTime  = 100 * time.Millisecond
 	patternStack = 1 << 20
@@ -47,8 +47,7 @@ func newPattern(text string) (*pattern, error) {
 
 func (p *pattern) String() string { return p.text }
 
-// MatchString reports whether the pattern matches; the library asks for that when
-// it checks a schema.
+// MatchString reports whether the pattern matches. The library calls it when it checks a schema.
 func (p *pattern) MatchString(text string) bool {
 	if p.Regexp != nil {
 		return p.Regexp.MatchString(text)
@@ -60,8 +59,8 @@ func (p *pattern) MatchString(text string) bool {
 	return ok || err != nil
 }
 
-// match applies a regular expression to a text. The verdict is unknown if Go does
-// not know the expression, or if the match takes too long.
+// match applies a regular expression to a text. The verdict is unknown if no engine supports the expression or if the match takes too
+// long.
 func (e *evaluation) match(re jsonschema.Regexp, text []byte) verdict {
 	p := re.(*pattern)
 	switch {

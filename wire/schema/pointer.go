@@ -34,8 +34,7 @@ func unescapeFragment(fragment string) (string, bool) {
 	return p, err == nil
 }
 
-// propertiesOf returns the properties of a schema as its document has them, those
-// of the schemas that it applies after its own.
+// propertiesOf returns the properties of a schema in document order, followed by those of the schemas that it applies.
 func (s *Schema) propertiesOf(of *jsonschema.Schema, r reach) []string {
 	var names []string
 	s.properties(of, r, func(properties json.RawMessage) {
@@ -46,8 +45,7 @@ func (s *Schema) propertiesOf(of *jsonschema.Schema, r reach) []string {
 	return names
 }
 
-// properties calls f for the properties, as the document has them, of a schema and
-// of those that it applies.
+// properties calls f for the properties of a schema, and of those that it applies, in document order.
 func (s *Schema) properties(of *jsonschema.Schema, r reach, f func(properties json.RawMessage)) {
 	expand(of, r, func(part *jsonschema.Schema) { f(scan.At(s.raw, schemaPointer(part.Location)+"/properties")) })
 }
@@ -59,15 +57,14 @@ func addName(names []string, name string) []string {
 	return append(names, name)
 }
 
-// Bounds of how many schemas are looked at that apply to one value, and how deep
-// inside each other.
+// Bounds of the number and the nesting of schemas that apply to one value.
 const (
 	maxDepth    = 64
 	maxExpanded = 256
 )
 
-// A reach is the set of keywords, beside $ref, by which a schema applies others to the same value: each includes those
-// before.
+// A reach is the set of keywords, in addition to $ref, by which a schema applies others to the same value: each includes the preceding
+// ones.
 type reach int
 
 const (

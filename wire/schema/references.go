@@ -14,39 +14,37 @@ import (
 	"rpcx/wire/scan"
 )
 
-// unknownURL is the document to which a $ref is turned that leads nowhere, and
-// unknownLocation what the library calls the schema in it.
+// unknownURL is the document that replaces the target of a broken $ref, and unknownLocation the library's name of the schema in it.
 const (
 	unknownURL      = "rpcx:///unknown"
 	unknownLocation = unknownURL + "#"
 )
 
-// maxSchemas bounds the schemas that one schema may consist of, those that it
-// refers to included: compiling takes time that grows with their square.
+// maxSchemas bounds the number of schemas in one schema, including those that it refers to: the compile time grows with the square of the
+// number.
 const maxSchemas = 5_000
 
-// A survey goes through all schemas that a schema refers to before they are
-// compiled. It repairs references, and finds what must be left unchecked.
+// A survey visits all schemas that a schema refers to before they are compiled. It repairs references and finds the parts that have to
+// stay unchecked.
 type survey struct {
 	doc     any
 	lifted  string            // the place of the schema being compiled
-	places  map[string]string // places by the URL of an $id
-	anchors map[string]string // by that URL and the name, after #
+	places  map[string]string // by the URL of an $id
+	anchors map[string]string // by that URL and the name after #
 	drafts  *jsonschema.Compiler
 	done    map[string]bool
 	todo    []site
 	warn    func(text string)
 }
 
-// A site is a schema in the document, with the resource that its references are
-// relative to.
+// A site is a schema in the document, with the resource to which its references are relative.
 type site struct {
 	pointer string
 	base    *url.URL
 	root    string // the place of that resource
 }
 
-// Keywords that hold one schema, a list of them, or several by name.
+// Keywords that contain one schema, a list of schemas, or schemas by name.
 var (
 	schemaWords = []string{
 		"not", "if", "then", "else", "items", "additionalItems", "contains", "additionalProperties", "propertyNames",
@@ -57,8 +55,7 @@ var (
 	references  = []string{"$ref", "$dynamicRef", "$recursiveRef"}
 )
 
-// surveyed goes through the schema at pointer. It changes doc. The error is that
-// the schema is too large, or holds a number that is.
+// surveyed visits the schema at pointer. It changes doc. The error means that the schema or a number in it is too large.
 func surveyed(doc any, pointer string, warn func(string)) error {
 	s := &survey{
 		doc: doc, lifted: pointer, warn: warn,
@@ -81,7 +78,7 @@ func surveyed(doc any, pointer string, warn func(string)) error {
 	return nil
 }
 
-// collect notes the names that parts of the document give themselves.
+// collect records the names that parts of the document define for themselves.
 func (s *survey) collect(v any, pointer string, base *url.URL) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -108,8 +105,7 @@ func (s *survey) collect(v any, pointer string, base *url.URL) {
 	}
 }
 
-// named notes the URL that id gives a part of the document, or in older drafts
-// its anchor.
+// named records the URL that id assigns to a part of the document, or in older drafts its anchor.
 func (s *survey) named(id, pointer string, base *url.URL) *url.URL {
 	u, err := base.Parse(id)
 	if err != nil {
@@ -128,7 +124,7 @@ func withoutFragment(u *url.URL) string {
 	return text
 }
 
-// visit looks at one schema, and puts those that it applies on the list.
+// visit reads one schema, and adds the schemas that it applies to the list.
 func (s *survey) visit(at site) error {
 	if s.done[at.pointer] {
 		return nil
@@ -180,7 +176,7 @@ func (s *survey) rules(m map[string]any) error {
 	return nil
 }
 
-// parts puts the schemas inside of m on the list.
+// parts adds the schemas inside m to the list.
 func (s *survey) parts(m map[string]any, at site) {
 	for _, key := range schemaWords {
 		if _, ok := m[key].(map[string]any); ok {
@@ -227,15 +223,14 @@ func (s *survey) reference(ref string, at site) string {
 	return s.lost(ref)
 }
 
-// follow puts the schemas on the list to which ref leads, and returns ref.
+// follow adds the schemas that ref leads to to the list, and returns ref.
 func (s *survey) follow(ref string, to ...site) string {
 	s.todo = append(s.todo, to...)
 	return ref
 }
 
-// inside is reference for a place in the same resource. A schema that came from a
-// document of its own refers to itself as the root, and one that has a URL of its
-// own may mean the catalog around it.
+// inside is reference for a place in the same resource. A schema from its own document refers to itself as the root, and one with its own
+// URL may mean the enclosing catalog.
 func (s *survey) inside(ref, fragment string, at site) string {
 	for _, root := range []string{at.root, "", s.lifted} {
 		if _, ok := scan.Lookup(s.doc, root+fragment); !ok || fragment == "" && root == "" && s.lifted != "" {
@@ -250,7 +245,7 @@ func (s *survey) inside(ref, fragment string, at site) string {
 	return s.lost(ref)
 }
 
-// lost warns that ref leads nowhere, and returns what it is replaced by.
+// lost warns that ref leads nowhere, and returns its replacement.
 func (s *survey) lost(ref string) string {
 	s.warn(fmt.Sprintf("$ref %q has no target: left unchecked", ref))
 	return unknownURL

@@ -1,7 +1,6 @@
-// Package schema checks JSON values against JSON Schemas, says in one sentence
-// what does not fit, and turns text into the value that a schema wants. It is
-// the only importer of the jsonschema library. Schemas come from peers: they
-// never make us read files or the network.
+// Package schema checks JSON values with JSON Schemas, explains each mismatch in one sentence, and converts text to the value that a
+// schema requires. It is the only importer of the jsonschema library. Schemas come from peers: they never make rpcx read files or the
+// network.
 package schema
 
 import (
@@ -21,39 +20,36 @@ import (
 
 // Options configure Compile. The zero value is usable.
 type Options struct {
-	// Warn receives a sentence, once, for each part of the schema that is left
-	// unchecked: a regular expression that Go cannot compile, a $ref that leads
-	// nowhere. May be nil.
+	// Warn receives a sentence, once, for each part of the schema that is not checked: a regular expression that Go cannot compile, or a
+	// $ref that leads nowhere. It may be nil.
 	Warn func(text string)
 	// Right reports that the document is known to be valid and need not be checked.
 	Right bool
 }
 
-// A Schema is one compiled schema inside a document. Any number of goroutines may
-// use it at the same time.
+// A Schema is one compiled schema in a document. It is safe for concurrent use.
 type Schema struct {
 	raw    json.RawMessage // the document
 	schema *jsonschema.Schema
 	order  func() []string
 	rooms  sync.Pool // of *room
 
-	mu        sync.Mutex // guards what follows
+	mu        sync.Mutex // guards the following members
 	compiler  *jsonschema.Compiler
-	resources map[*jsonschema.Schema]*resource // of schemas that dynamic references have led to
+	resources map[*jsonschema.Schema]*resource // of schemas that are targets of dynamic references
 
 	docs         map[string]any // all documents, by address
-	dynamic      bool           // they have dynamic references
-	tracks       bool           // they have unevaluatedProperties or unevaluatedItems
+	dynamic      bool           // the documents have dynamic references
+	tracks       bool           // the documents have unevaluatedProperties or unevaluatedItems
 	formats      bool           // formats are checked
-	exhausted    func()         // warns, once, that a check was given up
-	steps        int            // that a check may take
-	stepsPerByte int            // that it may take beyond those
+	exhausted    func()         // warns, once, that a check was stopped
+	steps        int            // the steps that a check may take
+	stepsPerByte int            // additional steps per byte of the value
 }
 
-// Compile compiles the schema at pointer (a JSON pointer, "" for the whole
-// document) of doc. doc may be a catalog, whose $defs a $ref then finds. A $ref
-// that leads nowhere and a pattern that Go cannot compile are left unchecked,
-// with a warning; anything else that is wrong with the schema is an error.
+// Compile compiles the schema at pointer (a JSON pointer, "" for the whole document) of doc. doc may be a catalog, in whose $defs a $ref
+// then finds its target. A $ref that leads nowhere and a pattern that Go cannot compile are not checked, with a warning. All other
+// mistakes in the schema are errors.
 func Compile(doc json.RawMessage, pointer string, o Options) (*Schema, error) {
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(doc))
 	if err != nil {
@@ -76,14 +72,14 @@ func Compile(doc json.RawMessage, pointer string, o Options) (*Schema, error) {
 	return s, nil
 }
 
-// ready completes a schema that is compiled.
+// ready completes a compiled schema.
 func (s *Schema) ready(raw json.RawMessage) {
 	s.rooms.New = func() any { return &room{} }
 	s.raw, s.steps, s.resources = scan.Trim(raw), maxSteps, map[*jsonschema.Schema]*resource{}
 	s.order = sync.OnceValue(func() []string { return s.propertiesOf(s.schema, allOf) })
 	for _, doc := range s.docs {
 		walk(doc, func(m map[string]any) {
-			ref, _ := m["$ref"].(string) // perhaps to a metaschema, which has dynamic references
+			ref, _ := m["$ref"].(string) // possibly to a metaschema, which has dynamic references
 			s.dynamic = s.dynamic || m["$dynamicRef"] != nil || m["$recursiveRef"] != nil || strings.Contains(ref, "://json-schema.org/")
 			s.tracks = s.tracks || m["unevaluatedProperties"] != nil || m["unevaluatedItems"] != nil
 		})
@@ -114,8 +110,8 @@ func (s *Schema) Check(ctx context.Context, v json.RawMessage) error {
 	return nil
 }
 
-// All returns all mismatches of v, in the order of their places; none if v fits. Too many steps are a mismatch, too.
-// open is what could not be evaluated, where v may therefore not fit; "" means nothing. The error is the context's.
+// All returns all mismatches of v in the order of their places, or none if v matches. Too many steps are also a mismatch. open describes
+// a part that could not be evaluated, where v may not match; "": all parts were evaluated. The error is the context's.
 func (s *Schema) All(ctx context.Context, v json.RawMessage) (all []Mismatch, open string, err error) {
 	root, err := read(v)
 	var m *Mismatch
@@ -142,7 +138,7 @@ func (s *Schema) All(ctx context.Context, v json.RawMessage) (all []Mismatch, op
 	return nil, "", nil
 }
 
-// empty returns the value that stands for one that was not given.
+// empty returns the value that replaces a missing one.
 func (s *Schema) empty() json.RawMessage {
 	switch m := s.types(nil); {
 	case m&Object != 0:
@@ -153,9 +149,8 @@ func (s *Schema) empty() json.RawMessage {
 	return json.RawMessage("null")
 }
 
-// ByName turns positional params into an object if the schema wants one: the
-// elements get the names of the properties, in the order in which the schema
-// lists them. Other params are returned as they are.
+// ByName converts positional params to an object if the schema requires one: the elements get the names of the properties in the order of
+// the schema. It returns other params unchanged.
 func (s *Schema) ByName(params json.RawMessage) json.RawMessage {
 	trimmed := bytes.TrimSpace(params)
 	if len(trimmed) == 0 || trimmed[0] != '[' || s.types(nil)&Array != 0 {
@@ -172,5 +167,5 @@ func (s *Schema) ByName(params json.RawMessage) json.RawMessage {
 	return o.End()
 }
 
-// Properties returns the names of the schema's properties, in its order.
+// Properties returns the names of the schema's properties in its order.
 func (s *Schema) Properties() []string { return s.order() }

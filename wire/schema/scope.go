@@ -17,17 +17,17 @@ type scope struct {
 	inner   map[*resource]*scope
 }
 
-// A resource is a schema with an $id of its own, or a document.
+// A resource is a schema with its own $id, or a document.
 type resource struct {
 	address string // of the document
 	at      string // the pointer to the resource
 	anchors map[string]*jsonschema.Schema
 }
 
-// anchorCost is how many steps it takes to remember an anchor in a scope.
+// anchorCost is the number of steps for storing an anchor in a scope.
 const anchorCost = 16
 
-// enter puts the resource of s into the scope.
+// enter adds the resource of s to the scope.
 func (e *evaluation) enter(s *jsonschema.Schema) {
 	if e.scope == nil {
 		return
@@ -82,7 +82,7 @@ func (e *evaluation) outermost(name string, otherwise *jsonschema.Schema) *jsons
 	return otherwise
 }
 
-// resourceOf returns the resource to which a compiled schema belongs.
+// resourceOf returns the resource of a compiled schema.
 func (s *Schema) resourceOf(c *jsonschema.Schema) *resource {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -123,7 +123,7 @@ func hasID(v any) bool {
 	return id != ""
 }
 
-// compiled returns the compiled schema at a place, or nil if there is none.
+// compiled returns the compiled schema at a place, or nil.
 func (s *Schema) compiled(address, pointer string) *jsonschema.Schema {
 	c, err := s.compiler.Compile(address + strings.TrimPrefix(location(pointer), base))
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// sentences describe the failure of each keyword, for people and without the place.
+// sentences describe the failure of each keyword for people, without the place.
 var sentences = map[string]func(f *failure) string{
 	"type": func(f *failure) string {
 		return fmt.Sprintf("got %s, want %s", f.value.typeName(), strings.Join(f.schema.Types.ToStrings(), " or "))
@@ -66,7 +66,7 @@ func (f *failure) sentence() string {
 	return f.noAlternative()
 }
 
-// noAlternative says why no alternative fits.
+// noAlternative explains why no alternative matches.
 func (f *failure) noAlternative() string {
 	var parts, types []string
 	got := ""
@@ -83,7 +83,7 @@ func (f *failure) noAlternative() string {
 	return "fits no alternative: " + strings.Join(parts, "; or ")
 }
 
-// wanted returns the values that would do.
+// wanted returns the values that would match.
 func (f *failure) wanted() []any {
 	switch {
 	case f.want != nil:
@@ -132,7 +132,7 @@ func digits(r *big.Rat) string {
 	return r.RatString()
 }
 
-// list joins names with commas, eight at most.
+// list joins at most eight names with commas.
 func list(names []string) string {
 	if len(names) > 8 {
 		return strings.Join(names[:8], ", ") + ", …"

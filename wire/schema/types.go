@@ -49,7 +49,7 @@ func (t Types) String() string {
 	return strings.Join(names, " or ")
 }
 
-// TypeOf returns the type that a valid value is written as.
+// TypeOf returns the type of a valid value from its spelling.
 func TypeOf(v json.RawMessage) Types {
 	switch v[0] {
 	case 'n':
@@ -69,8 +69,7 @@ func TypeOf(v json.RawMessage) Types {
 	return Integer
 }
 
-// ownTypes returns the types that a schema allows by its own type, enum and
-// const.
+// ownTypes returns the types that a schema allows by its own type, enum and const.
 func ownTypes(s *jsonschema.Schema) Types {
 	set := AnyType
 	if s.Types != nil && !s.Types.IsEmpty() {
@@ -88,7 +87,7 @@ func ownTypes(s *jsonschema.Schema) Types {
 	return set
 }
 
-// typesOf returns the types of values: 1 may also be written as 1.0.
+// typesOf returns the types of values; 1 may also be written as 1.0.
 func typesOf(values ...any) (set Types) {
 	for _, v := range values {
 		set |= TypeOf(json.RawMessage(encode(v)))
@@ -99,8 +98,7 @@ func typesOf(values ...any) (set Types) {
 	return set
 }
 
-// TypeNamed returns the types of that name in a schema; AnyType for a name that
-// there is not.
+// TypeNamed returns the types with that name in a schema; AnyType for an unknown name.
 func TypeNamed(name string) Types {
 	for _, n := range typeNames {
 		if n.name == name {

@@ -10,20 +10,19 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// An Undescribed is a member of a value that its schema allows, but says nothing
-// about, although it describes others: it may be misspelt, or newer than the
-// schema.
+// An Undescribed is a member of a value that its schema allows without describing it, although it describes other members. It may be
+// misspelt, or newer than the schema.
 type Undescribed struct {
 	Pointer string // JSON pointer to the member
 	Name    string
-	Nearest string // a similar described name that is missing; "" if none is
+	Nearest string // a similar described name that is missing, or ""
 }
 
 // maxUndescribed bounds the members that Undescribed returns.
 const maxUndescribed = 16
 
-// Undescribed returns the members of v, which fits, that the schema does not describe. If the names are not all known,
-// because a part of the schema is unknown, it returns none.
+// Undescribed returns the members of v, a matching value, that the schema does not describe. It returns none if an unknown part of the
+// schema may describe more names.
 func (s *Schema) Undescribed(v json.RawMessage) []Undescribed {
 	val, err := read(v)
 	if err != nil {
@@ -34,10 +33,10 @@ func (s *Schema) Undescribed(v json.RawMessage) []Undescribed {
 	return d.found
 }
 
-// A describer compares the names in a value with those that a schema describes.
+// A describer compares the names in a value with the names that a schema describes.
 type describer struct{ found []Undescribed }
 
-// visit looks at a part of the value to which these schemas apply.
+// visit checks a part of the value to which these schemas apply.
 func (d *describer) visit(v *value, schemas []*jsonschema.Schema) {
 	switch v.kind() {
 	case 'o':
@@ -63,7 +62,7 @@ func (d *describer) visit(v *value, schemas []*jsonschema.Schema) {
 	}
 }
 
-// member looks at one member.
+// member checks one member.
 func (d *describer) member(v *value, known *described) {
 	name := string(v.name)
 	var next []*jsonschema.Schema
@@ -82,7 +81,7 @@ func (d *describer) member(v *value, known *described) {
 	}
 }
 
-// stepsAtOnce bounds how many schemas are followed that apply to one part.
+// stepsAtOnce bounds the number of schemas that are followed for one part.
 const stepsAtOnce = 64
 
 // described lists the members of an object that schemas describe.

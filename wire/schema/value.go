@@ -12,25 +12,24 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A value is a part of the JSON value that is checked. Its own parts are read
-// when a schema looks at them.
+// A value is a part of the checked JSON value. Its own parts are read on demand.
 type value struct {
-	raw     []byte // without blanks around it
-	parent  *value // nil for the whole
+	raw     []byte // without surrounding whitespace
+	parent  *value // nil for the whole value
 	name    []byte // its name in an object
 	index   int    // its index in an array
 	members []value
-	read    bool  // members are read
-	in      *room // where members are kept; nil means each object has its own
+	read    bool  // the members have been read
+	in      *room // the storage for members; nil: each object has its own
 }
 
-// A room keeps the members of many objects, one check after another.
+// A room is the storage for the members of many objects, reused by successive checks.
 type room struct{ values []value }
 
-// maxRoom bounds the members for which a room is kept.
+// maxRoom bounds the members for which a room is reused.
 const maxRoom = 4_096
 
-// clear makes the room free again.
+// clear frees the room.
 func (r *room) clear() {
 	if cap(r.values) > maxRoom {
 		r.values = nil
@@ -38,8 +37,7 @@ func (r *room) clear() {
 	r.values = r.values[:0]
 }
 
-// element returns an element of the array v. It stays until the room is cut back to
-// the size that mark is.
+// element returns an element of the array v. It is valid until the room is cut back to the size mark.
 func (v *value) element(raw []byte, i int) (e *value, mark int) {
 	if v.in == nil {
 		return &value{raw: raw, parent: v, index: i}, 0
@@ -49,14 +47,14 @@ func (v *value) element(raw []byte, i int) (e *value, mark int) {
 	return &v.in.values[mark], mark
 }
 
-// free cuts the room back, where nothing refers to what came after mark.
+// free cuts the room back to mark if nothing refers to later values.
 func (v *value) free(mark int) {
 	if v.in != nil {
 		v.in.values = v.in.values[:mark]
 	}
 }
 
-// read returns the value that b holds; the error is a *Mismatch.
+// read returns the value in b; the error is a *Mismatch.
 func read(b []byte) (*value, error) {
 	if hasHuge(b) {
 		return nil, &Mismatch{Rule: "type", Message: "holds a number that is too large to check"}
@@ -70,7 +68,7 @@ func read(b []byte) (*value, error) {
 // kind returns the type of the value as scan.Type does.
 func (v *value) kind() byte { return scan.Type(v.raw) }
 
-// path returns the tokens of the JSON pointer to the part.
+// path returns the tokens of the JSON pointer to the value.
 func (v *value) path() []string {
 	var tokens []string
 	for ; v.parent != nil; v = v.parent {
@@ -84,8 +82,7 @@ func (v *value) path() []string {
 	return tokens
 }
 
-// open reads the members of an object, sorted by name. Of several members of one
-// name the last one counts.
+// open reads the members of an object, sorted by name. The last of several members with the same name counts.
 func (v *value) open() []value {
 	if v.read || v.kind() != 'o' {
 		return v.members
@@ -113,7 +110,7 @@ func (v *value) open() []value {
 	return v.members
 }
 
-// sortByName sorts members by name; those of one name stay in order.
+// sortByName sorts members by name, and keeps the order of those with the same name.
 func sortByName(all []value) {
 	if len(all) > 16 {
 		slices.SortStableFunc(all, func(a, b value) int { return bytes.Compare(a.name, b.name) })
@@ -132,7 +129,7 @@ func sortByName(all []value) {
 	}
 }
 
-// member returns the member of that name, or nil if there is none.
+// member returns the member with that name, or nil.
 func (v *value) member(name string) *value {
 	low, high := 0, len(v.open())
 	for low < high {
@@ -148,8 +145,7 @@ func (v *value) member(name string) *value {
 	return nil
 }
 
-// elements returns a cursor over the elements of an array. They are not kept:
-// an array may be as large as memory allows.
+// elements returns a cursor over the elements of an array. They are not stored, since an array may be as large as memory allows.
 func (v *value) elements() scan.Cursor { return scan.ReadArray(v.raw, wire.DefaultMaxDepth) }
 
 // text returns the content of a JSON string.
@@ -157,7 +153,7 @@ func (v *value) text() []byte { return scan.Unescaped(v.raw[1 : len(v.raw)-1]) }
 
 var kindNames = map[byte]string{'0': "null", 't': "boolean", 'f': "boolean", 'n': "number", 's': "string", 'a': "array", 'o': "object"}
 
-// typeName returns the JSON type of a value; number for integers, too.
+// typeName returns the JSON type of a value; integers are numbers.
 func (v *value) typeName() string { return kindNames[v.kind()] }
 
 // rat returns the exact value of a number.
@@ -169,18 +165,15 @@ func rat(raw []byte) *big.Rat {
 	return r
 }
 
-// whole reports whether a number is written as digits alone, so that its text
-// identifies it.
+// whole reports whether a number consists only of digits, whose text identifies it.
 func whole(raw []byte) bool { return !bytes.ContainsAny(raw, ".eE") && string(raw) != "-0" }
 
-// isInteger reports whether v is a number without a fraction, however it is
-// written.
+// isInteger reports whether v is a number without a fraction, in any spelling.
 func (v *value) isInteger() bool {
 	return v.kind() == 'n' && (whole(v.raw) || rat(v.raw).IsInt())
 }
 
-// canonical appends a text to b that two values have in common exactly if they
-// are equal as JSON Schema sees it: 1 and 1.0 are.
+// canonical appends to b a text that two values share exactly if JSON Schema considers them equal, such as 1 and 1.0.
 func (v *value) canonical(b []byte) []byte {
 	switch v.kind() {
 	case 'n':
@@ -207,7 +200,7 @@ func (v *value) canonical(b []byte) []byte {
 	return append(b, v.raw...)
 }
 
-// String returns the value as a sentence shows it.
+// String returns the value in the form for a sentence.
 func (v *value) String() string {
 	var decoded any
 	d := json.NewDecoder(bytes.NewReader(v.raw))
@@ -218,8 +211,8 @@ func (v *value) String() string {
 	return encode(decoded)
 }
 
-// hasHuge reports whether a number in v has more than 4096 digits or an exponent of more than three digits: a peer could use
-// up time with computations on such numbers. v need not be valid.
+// hasHuge reports whether a number in v has more than 4096 digits or an exponent of more than three digits: calculations with such
+// numbers could take a long time. v need not be valid.
 func hasHuge(v []byte) bool {
 	const most = 4 << 10
 	for i := 0; i < len(v); i++ {

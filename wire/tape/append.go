@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Append appends the header as a line of a tape, with the line break.
+// Append appends the header as a line of the tape, including the line break.
 func (h Header) Append(b []byte) []byte {
 	o := scan.AppendObject(b)
 	o.Int("tape", 1)
@@ -24,8 +24,7 @@ func (h Header) Append(b []byte) []byte {
 	return append(o.End(), '\n')
 }
 
-// Append appends the line in the form of a tape, with its line break. It does not allocate for a plain message. Msg must be
-// valid JSON.
+// Append appends l as a line of a tape, including the line break. It does not allocate for a plain message. Msg must be valid JSON.
 func (l *Line) Append(b []byte) []byte {
 	o := begin(b, l.Time, l.Conn)
 	if l.Kind == Message || l.Kind == Closing {
@@ -49,8 +48,7 @@ func (l *Line) Append(b []byte) []byte {
 	return append(o.End(), '\n')
 }
 
-// begin returns a line with the members that all have: the time, and the
-// connection.
+// begin starts a line with the members that every line has: the time and the connection.
 func begin(b []byte, at time.Duration, conn int) scan.Object {
 	o := scan.AppendObject(b)
 	var seconds [24]byte
@@ -108,8 +106,7 @@ func appendSeconds(b []byte, d time.Duration) []byte {
 	return b
 }
 
-// SetPayload sets what crossed the wire for a Message: as Msg if it is JSON in
-// UTF-8, else as Bytes.
+// SetPayload sets the payload of a Message: Msg if it is JSON in UTF-8, else Bytes.
 func (l *Line) SetPayload(payload []byte) {
 	l.Msg, l.Bytes = nil, nil
 	if scan.Valid(payload, wire.DefaultMaxDepth) == nil && utf8.Valid(payload) {

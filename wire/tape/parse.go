@@ -14,8 +14,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// depth is the greatest nesting of a line: that of a message, plus the line
-// around it.
+// depth is the greatest nesting of a line: that of a message, plus the enclosing line.
 const depth = wire.DefaultMaxDepth + 1
 
 // parseHeader reads the first line of a tape.
@@ -50,8 +49,7 @@ func parseHeader(b []byte) (Header, error) {
 	return h, nil
 }
 
-// parse reads b, one line of a tape, into l, whose slices are then parts of b. A line without a time leaves l.Time
-// unchanged.
+// parse reads b, one line of a tape, into l, whose slices are then parts of b. It leaves l.Time unchanged if the line has no time.
 func (l *Line) parse(b []byte) error {
 	seen := members(0)
 	m := scan.ReadObject(b, depth)
@@ -68,7 +66,7 @@ func (l *Line) parse(b []byte) error {
 	return l.settle(seen)
 }
 
-// members is a set of the members that a line has.
+// members is the set of members that a line has.
 type members uint16
 
 const (
@@ -140,8 +138,7 @@ func (l *Line) rareMember(key string, val []byte) (members, error) {
 	return hasOther, nil
 }
 
-// settle determines the kind of line from its members; the error says why they
-// are not those of a line.
+// settle determines the kind of line from its members. The error explains why no line may have these members.
 func (l *Line) settle(seen members) error {
 	kind, err := seen.kind()
 	if err != nil {
@@ -249,7 +246,7 @@ func (l *Line) setBind(val []byte) error {
 
 var errNoText = errors.New("is not a string")
 
-// text reads the string val, if there is one, into to.
+// text reads the string val, if present, into to.
 func text(val []byte, to *string) error {
 	if val == nil {
 		return nil
@@ -269,7 +266,7 @@ func named(key string, err error) error {
 	return fmt.Errorf("%q %w", key, err)
 }
 
-// decode reads a member that is rare, and ignores unknown members of its value.
+// decode reads a rare member. It ignores unknown members of the value.
 func decode(key string, val []byte, to any) error {
 	dec := json.NewDecoder(bytes.NewReader(val))
 	if err := dec.Decode(to); err != nil {

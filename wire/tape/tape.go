@@ -1,10 +1,8 @@
-// Package tape reads and writes tapes: recorded conversations, NDJSON files
-// with a header and then a line for each message, opening, close, HTTP exchange
-// and note. The manual describes the format in rpcx-tape(5).
+// Package tape reads and writes tapes: recorded conversations in NDJSON files. A header is followed by a line for each message, opening,
+// close, HTTP exchange and note. rpcx-tape(5) describes the format.
 //
-// A Reader reads a tape line by line in constant memory; a Writer writes one
-// while a conversation runs. Playing one side of a tape, comparing and showing
-// tapes are other packages' work.
+// A Reader reads a tape line by line in constant memory; a Writer writes one during a conversation. Other packages play, compare and show
+// tapes.
 package tape
 
 import (
@@ -16,14 +14,14 @@ import (
 	"rpcx/wire/redact"
 )
 
-// Version is the version of the format that this package reads and writes.
+// Version is the format version that this package reads and writes.
 const Version = 1
 
-// Redacted replaces a secret in a tape, followed by a number that equal secrets share. It equals any value when tapes are
-// compared.
+// Redacted begins the text that replaces a secret in a tape. A number follows it, which equal secrets share. It equals any value when
+// tapes are compared.
 const Redacted = redact.Mark
 
-// SecretNumber reports whether a string replaces a secret, and its number; 0: none.
+// SecretNumber reports whether a string replaces a secret, and returns its number (0: not numbered).
 func SecretNumber(text string) (number int, is bool) { return redact.IsMark(text) }
 
 // IsRedacted reports whether a JSON value replaces a secret.
@@ -35,17 +33,17 @@ func IsRedacted(val []byte) bool {
 	return is
 }
 
-// MayBeRedacted reports whether a message may hold a value that replaces a secret. It is fast.
+// MayBeRedacted reports whether a message may contain a value that replaces a secret. It is fast.
 func MayBeRedacted(msg []byte) bool { return bytes.Contains(msg, redacted) }
 
 var redacted = []byte(`"` + Redacted)
 
 // A Header is the first line of a tape.
 type Header struct {
-	Endpoint string    // the peer, redacted; "" means not said
+	Endpoint string    // the peer, redacted; "": unknown
 	Dialect  string    // "" means jsonrpc
-	Started  time.Time // when Line.Time was 0; the zero time: not said
-	Program  string    // the version of rpcx that recorded it; "" means not said
+	Started  time.Time // when Line.Time was 0; the zero time: unknown
+	Program  string    // the version of rpcx that recorded it; "": unknown
 }
 
 // A Kind is the kind of a line of a tape.
@@ -56,8 +54,8 @@ const (
 	Message  Kind = iota // a message, or a condition for one (Match)
 	Opening              // a connection was opened
 	Closing              // a connection ended
-	Exchange             // an HTTP exchange: its request and the head of its response
-	Note                 // words for people only
+	Exchange             // an HTTP exchange: the request and the head of the response
+	Note                 // text for people
 )
 
 var kindNames = [...]string{"message", "open", "close", "http", "note"}
@@ -65,32 +63,30 @@ var kindNames = [...]string{"message", "open", "close", "http", "note"}
 // String returns the kind in lower case.
 func (k Kind) String() string { return kindNames[k] }
 
-// A Line is one line of a tape after its header. Its Kind decides which members
-// apply.
+// A Line is one line of a tape after its header. Kind determines which members apply.
 type Line struct {
-	Number int            // its number in the file; the header is line 1. 0 means not from a file
-	Kind   Kind           // which of the members below apply
-	Time   time.Duration  // since Header.Started; a line without a time has that of the line before
-	Conn   int            // the connection that it belongs to; 0 means the only one
-	Dir    wire.Direction // of a Message; of a Closing, of who ended the connection. Send is the client's side
+	Number int            // the line's number in the file, where the header is line 1; 0: not from a file
+	Kind   Kind           // determines which of the members below apply
+	Time   time.Duration  // since Header.Started; a line without a time has that of the preceding line
+	Conn   int            // the line's connection; 0: the only one
+	Dir    wire.Direction // of a Message; of a Closing, the side that ended the connection. Send is the client's side
 
-	// Msg or Bytes is a message as it crossed the wire: Msg if it was JSON, else Bytes. If both are nil, Match describes the
-	// message.
+	// Msg or Bytes is a message as transmitted: Msg if it was JSON, else Bytes. If both are nil, Match describes the message.
 	Msg    json.RawMessage
 	Bytes  []byte
-	Binary bool // it crossed as a binary message of a WebSocket
+	Binary bool // it was sent as a binary WebSocket message
 
-	// What people add to a message, or write in its place.
+	// Handwritten members, which extend or replace a message.
 	Match string    // a jq program that must be true for the message at this place, or ""
 	Bind  []Binding // names for values of the message at this place, for later lines; sorted by name
 	Vars  bool      // "${name}" inside the strings of Msg stands for a bound value
-	Name  string    // the name by which an answer refers to this request (Re), or ""
-	Re    string    // the Name of the request that this answers; "" means the message's id says it
+	Name  string    // the name by which a response refers to this request (Re), or ""
+	Re    string    // the Name of the request that this answers; "": the message's id identifies it
 
 	Open  *Open  // of an Opening
 	Close *Close // of a Closing
 	HTTP  *HTTP  // of an Exchange
-	Note  string // of a Note; of any other line, what people wrote beside it
+	Note  string // the text of a Note; of any other line, a handwritten remark
 }
 
 // A Binding gives a name to a value of a message.
@@ -99,7 +95,7 @@ type Binding struct {
 	Value string // the jq program whose first output is the value
 }
 
-// Payload returns the message as it crossed the wire, Msg or Bytes, or nil if there is only Match.
+// Payload returns the message as transmitted, Msg or Bytes, or nil if there is only Match.
 func (l *Line) Payload() []byte {
 	if l.Msg != nil {
 		return l.Msg
@@ -107,49 +103,47 @@ func (l *Line) Payload() []byte {
 	return l.Bytes
 }
 
-// An Open says how a connection was opened.
+// An Open describes how a connection was opened.
 type Open struct {
-	Endpoint    string `json:"endpoint,omitempty"`    // the address that was dialled or that listened; redacted
-	From        string `json:"from,omitempty"`        // the client's address, if a listener knows it
-	Subprotocol string `json:"subprotocol,omitempty"` // the WebSocket subprotocol agreed on
-	Reconnect   bool   `json:"reconnect,omitempty"`   // it replaces a connection that was lost
+	Endpoint    string `json:"endpoint,omitempty"`    // the address that was dialled or listened on; redacted
+	From        string `json:"from,omitempty"`        // the client's address, if the listener knows it
+	Subprotocol string `json:"subprotocol,omitempty"` // the negotiated WebSocket subprotocol
+	Reconnect   bool   `json:"reconnect,omitempty"`   // it replaces a lost connection
 }
 
-// A Close says how a connection ended.
+// A Close describes how a connection ended.
 type Close struct {
-	Code   int         `json:"code,omitempty"`   // the WebSocket close code; 0 means none
+	Code   int         `json:"code,omitempty"`   // the WebSocket close code; 0: none
 	Reason string      `json:"reason,omitempty"` // the reason given, or ""
-	Clean  bool        `json:"clean,omitempty"`  // it ended as the transport wants it, not by an error
-	Error  string      `json:"error,omitempty"`  // what went wrong; "" means nothing
-	Child  *wire.Child `json:"child,omitempty"`  // if the peer was a child process, how it ended
+	Clean  bool        `json:"clean,omitempty"`  // it ended as the transport specifies, without an error
+	Error  string      `json:"error,omitempty"`  // the error, or ""
+	Child  *wire.Child `json:"child,omitempty"`  // how the child process ended, if the peer was one
 }
 
-// An HTTP is the request of one HTTP exchange and the head of its response: a
-// POST that carried a message, a request for an event stream, or the upgrade of
-// a WebSocket. The bodies are lines of their own. Line.Time is when the head of
-// the response came.
+// An HTTP is the request of one HTTP exchange and the head of its response: a POST that carried a message, a request for an event stream,
+// or a WebSocket upgrade. The bodies are separate lines. Line.Time is when the head of the response arrived.
 type HTTP struct {
 	Method   string      `json:"method"`
-	URL      string      `json:"url"`                // values of the query redacted
+	URL      string      `json:"url"`                // with redacted query values
 	Proto    string      `json:"proto,omitempty"`    // such as "HTTP/1.1"
-	Request  [][2]string `json:"request,omitempty"`  // header lines: name and value, secrets redacted
-	Status   int         `json:"status,omitempty"`   // 0 means no response came
+	Request  [][2]string `json:"request,omitempty"`  // header lines, each a name and a value, with secrets redacted
+	Status   int         `json:"status,omitempty"`   // 0: no response arrived
 	Response [][2]string `json:"response,omitempty"` // header lines
-	Remote   string      `json:"remote,omitempty"`   // the address of the other side
-	Error    string      `json:"error,omitempty"`    // why no response came
+	Remote   string      `json:"remote,omitempty"`   // the address of the peer
+	Error    string      `json:"error,omitempty"`    // why no response arrived
 	Times    Times       `json:"times"`
 }
 
 // Notes that programs read.
 const (
-	NoiseNote  = "what is no message came: " // begins the note of a line that is not a message
-	JudgedNote = "validate judges the "      // is followed by client or server: the other side was a test of that one
+	NoiseNote  = "what is no message came: " // begins the note about a line that is not a message
+	JudgedNote = "validate judges the "      // is followed by client or server: the other side was a test of it
 )
 
 // Times are the parts of an HTTP exchange, in seconds.
 type Times struct {
-	Start   float64 `json:"start"`             // when it began, since Header.Started
-	Connect float64 `json:"connect,omitempty"` // to connect, without TLS; 0 means a connection was reused
-	TLS     float64 `json:"tls,omitempty"`     // for the TLS handshake
+	Start   float64 `json:"start"`             // the start, since Header.Started
+	Connect float64 `json:"connect,omitempty"` // the connect time without TLS; 0: a connection was reused
+	TLS     float64 `json:"tls,omitempty"`     // the TLS handshake
 	Wait    float64 `json:"wait,omitempty"`    // from the end of the request to the head of the response
 }

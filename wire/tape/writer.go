@@ -13,21 +13,20 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Options configure a Writer beyond the tape's header. The zero value is usable.
+// Options configure a Writer in addition to the tape's header. The zero value is usable.
 type Options struct {
-	// Redact appends msg to dst with every secret in it replaced, and returns dst and what is known of the appended text. It
-	// is called for each message before it is written, must keep neither slice, and is never called concurrently. nil:
-	// nothing is secret.
+	// Redact appends msg to dst with every secret replaced. It returns dst and what is known about the appended text. It is called for
+	// each message before it is written, must keep neither slice, and is never called concurrently. nil: nothing is secret.
 	Redact func(dst, msg []byte) (out []byte, is Text)
-	// Failed is called once, with the reason, when the tape cannot be written
-	// any more; recording then stops. It must not block. May be nil.
+	// Failed is called once, with the reason, when the tape cannot be written any more. Recording then stops. It must not block. It may
+	// be nil.
 	Failed func(err error)
-	// Now returns the current time; nil means time.Now.
+	// Now returns the current time; nil is time.Now.
 	Now     func() time.Time
-	Follows *Tape // the Writer writes more lines of this tape, and no header; nil means a new tape
+	Follows *Tape // the Writer adds lines to this tape, and no header; nil: a new tape
 }
 
-// A Tape is one that has been written.
+// A Tape describes a tape that has been written.
 type Tape struct {
 	Started time.Time // when Line.Time was 0
 	Size    int64     // in bytes
@@ -36,7 +35,7 @@ type Tape struct {
 // A Text describes the text of a message.
 type Text uint8
 
-// What can be known.
+// The values of Text.
 const (
 	Unknown Text = iota // it is not JSON
 	JSON
@@ -44,42 +43,39 @@ const (
 )
 
 const (
-	flushBytes = 512 << 10            // so many bytes are written at once
-	flushDelay = 5 * time.Millisecond // a line is written no later than this after it was recorded
-	keepBytes  = 1 << 20              // a buffer that grew beyond this is not kept
+	flushBytes = 512 << 10            // the size of buffered lines that triggers a write
+	flushDelay = 5 * time.Millisecond // the longest time between recording and writing a line
+	keepBytes  = 1 << 20              // the largest buffer that is reused
 )
 
-// A Writer records a conversation. It writes whole lines only, each no later
-// than 5 ms after it was recorded, and many with one write if they come fast,
-// so that a process that is killed leaves whole lines. Its methods are safe for
-// concurrent use, and do not allocate for a message.
+// A Writer records a conversation. It writes only whole lines, each at most 5 ms after it was recorded, and many with one write if they
+// arrive fast. A process that is killed leaves whole lines. Its methods are safe for concurrent use and do not allocate for a message.
 type Writer struct {
 	mu      sync.Mutex
 	w       io.Writer
 	o       Options
 	start   time.Time
 	buf     []byte        // whole lines that are not written yet
-	frames  [2]frame      // the last of each direction
-	at      time.Duration // of the last line: none is before the one above it
+	frames  [2]frame      // the last message line of each direction
+	at      time.Duration // the time of the last line: times never decrease
 	scratch []byte        // a message after redaction
 	flushed time.Duration
-	timer   *time.Timer // flushes what waits; nil until first needed
+	timer   *time.Timer // flushes buffered lines; nil until first needed
 	armed   bool        // timer will fire
-	size    int64       // of the whole lines that have been written, in bytes
-	err     error       // why nothing more is written
+	size    int64       // of all written whole lines, in bytes
+	err     error       // why writing has stopped
 }
 
-// A frame is the line of a message without its time and the message, and what stood
-// before the last message that was written into it.
+// A frame is the line of a message without the time and the message, and the text before the last message that was written with it.
 type frame struct {
 	conn      int
 	line      []byte
-	time, msg int // where in line they belong
+	time, msg int // their positions in line
 	head      []byte
-	at        time.Duration // the time in head; negative: no head yet
+	at        time.Duration // the time in head; negative: head is not set
 }
 
-// before returns what stands before a message of that time.
+// before returns the text before a message of that time.
 func (f *frame) before(at time.Duration) []byte {
 	if f.at != at {
 		f.at = at
@@ -89,8 +85,8 @@ func (f *frame) before(at time.Duration) []byte {
 	return f.head
 }
 
-// NewWriter writes the header and returns a Writer. It sets Started to now if
-// the header lacks it. The error is that of the first write.
+// NewWriter writes the header and returns a Writer. It sets Started to the current time if the header has none. The error is that of the
+// first write.
 func NewWriter(w io.Writer, h Header, o Options) (*Writer, error) {
 	now := time.Now()
 	if o.Now != nil {
@@ -114,13 +110,12 @@ func NewWriter(w io.Writer, h Header, o Options) (*Writer, error) {
 	return t, nil
 }
 
-// Record records messages of connection conn (0 means the only one) that arrived together. It keeps none of them.
+// Record records messages of connection conn (0: the only one) that arrived together. It does not keep them.
 func (t *Writer) Record(conn int, d wire.Direction, msg []byte, more ...[]byte) {
 	t.RecordAt(t.Elapsed(), conn, d, msg, more...)
 }
 
-// RecordAt is Record for messages that arrived at a time returned by Elapsed: messages that arrived together need one clock
-// reading.
+// RecordAt is Record for messages that arrived at a time returned by Elapsed: messages that arrived together need only one clock reading.
 func (t *Writer) RecordAt(at time.Duration, conn int, d wire.Direction, msg []byte, more ...[]byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -181,8 +176,8 @@ func (t *Writer) frame(conn int, d wire.Direction) *frame {
 	return f
 }
 
-// onOneLine reports whether the JSON text b can be part of a line unchanged. printable reports that it is ASCII without
-// control characters.
+// onOneLine reports whether the JSON text b can be part of a line unchanged. printable reports whether it is ASCII without control
+// characters.
 func onOneLine(b []byte, printable bool) bool {
 	if b[0] <= ' ' || b[len(b)-1] <= ' ' {
 		return false
@@ -190,7 +185,7 @@ func onOneLine(b []byte, printable bool) bool {
 	return printable || scan.IsASCII(b) || bytes.IndexByte(b, '\n') < 0 && bytes.IndexByte(b, '\r') < 0 && utf8.Valid(b)
 }
 
-// odd appends the line, with the message in scratch, which is not plain JSON on one line.
+// odd appends the line of the message in scratch, which is not plain JSON on one line.
 func (t *Writer) odd(b []byte, line Line) []byte {
 	line.SetPayload(t.scratch)
 	if cap(t.scratch) > keepBytes {
@@ -199,8 +194,8 @@ func (t *Writer) odd(b []byte, line Line) []byte {
 	return line.Append(b)
 }
 
-// Add records a line that is not a message: an opening, a close, an HTTP
-// exchange, a note. Its time is now. The caller has to leave secrets out.
+// Add records a line that is not a message: an opening, a close, an HTTP exchange or a note. Its time is now. The caller must redact
+// secrets.
 func (t *Writer) Add(l Line) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -220,8 +215,7 @@ func (t *Writer) Elapsed() time.Duration {
 	return t.o.Now().Sub(t.start)
 }
 
-// added is called after a line was added: it flushes, or sees to it that a
-// timer will.
+// added is called after a line was added. It flushes the buffer or starts the timer that does.
 func (t *Writer) added(now time.Duration) {
 	switch {
 	case len(t.buf) >= flushBytes, now-t.flushed >= flushDelay:
@@ -237,7 +231,7 @@ func (t *Writer) added(now time.Duration) {
 	}
 }
 
-// late is the timer's function: it flushes.
+// late flushes when the timer fires.
 func (t *Writer) late() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -246,7 +240,7 @@ func (t *Writer) late() {
 	t.flush()
 }
 
-// A truncater is a file that can be cut.
+// A truncater is a file that can be truncated.
 type truncater interface{ Truncate(size int64) error }
 
 // flush writes all waiting lines.
@@ -262,7 +256,7 @@ func (t *Writer) flush() {
 	if err == nil {
 		return
 	}
-	if f, ok := t.w.(truncater); ok && n > 0 { // half a line may have been written
+	if f, ok := t.w.(truncater); ok && n > 0 { // part of a line may have been written
 		_ = f.Truncate(t.size)
 	}
 	t.err = wire.NewFault(wire.Helper, "the tape cannot be written: "+err.Error(), err)
@@ -271,7 +265,7 @@ func (t *Writer) flush() {
 	}
 }
 
-// Close writes what waits and returns why the tape is incomplete, or nil if it is complete. It does not close the file.
+// Close flushes the buffer. It returns why the tape is incomplete, or nil if it is complete. It does not close the file.
 func (t *Writer) Close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

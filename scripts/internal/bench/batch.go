@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// batchRows are call --batch with so many calls in flight, as cheap as they can be.
+// batchRows measure call --batch with several numbers of calls in flight; each call is as cheap as possible.
 func batchRows() []row {
 	var all []row
 	for _, b := range []struct {

@@ -2,12 +2,12 @@ package main
 
 import "os"
 
-// netAlone is the raw client of one call: the least that a Go program needs to make it.
+// netAlone is the raw client for one call: the minimum that a Go program needs.
 const netAlone = "Go, net alone"
 
 var callRuns = size{80, 20}
 
-// callRows are one call each: the program starts, connects, asks, prints and ends.
+// callRows measure one call each: the program starts, connects, sends a request, prints and ends.
 func callRows() []row {
 	one := func(name, what string, ratio float64, clients func(l *lab) ([]client, error)) row {
 		return row{
@@ -63,7 +63,7 @@ func callRows() []row {
 	}
 }
 
-// startRows are programs that do next to nothing.
+// startRows measure programs that do almost nothing.
 func startRows() []row {
 	return []row{{
 		name: "start", what: "`rpcx --version`", unit: wallPerRun, n: size{1, 1}, runs: callRuns,
@@ -81,12 +81,12 @@ func startRows() []row {
 	}}
 }
 
-// nodeCall is one call by the package ws.
+// nodeCall makes one call with the package ws.
 const nodeCall = `const c = new (require("ws"))(process.argv[1]);
 c.on("open", () => c.send('{"jsonrpc":"2.0","id":1,"method":"echo","params":[1]}'));
 c.on("message", (m) => { console.log(String(JSON.parse(m).result)); c.close(); });`
 
-// node is one call by wscat, or a script of Node where its package ws is installed.
+// node makes one call with wscat, or with a Node script if its package ws is installed.
 func (l *lab) node() []client {
 	if found("wscat") {
 		return []client{{"wscat", job{args: []string{"wscat", "-c", l.ws, "-w", "0", "-x", `{"jsonrpc":"2.0","id":1,"method":"echo","params":[1]}`}}}}

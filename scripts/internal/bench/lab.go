@@ -11,16 +11,14 @@ import (
 	"strings"
 )
 
-// A lab is what rows are measured with: the programs, and the server that all clients
-// talk to.
+// A lab is the environment of the measurements: the programs, and the server of all clients.
 type lab struct {
 	dir            string
 	ws, unix, http string // of the server
 	ends           []func()
 }
 
-// newLab builds the programs, starts the server and makes sure that it does what is
-// asked.
+// newLab builds the programs, starts the server and verifies that it works.
 func newLab(profiled bool) (*lab, error) {
 	dir, err := os.MkdirTemp("", "rpcx-bench-")
 	if err != nil {
@@ -41,7 +39,7 @@ func newLab(profiled bool) (*lab, error) {
 	return l, nil
 }
 
-// clear ends what was started, and leaves nothing behind.
+// clear ends all started processes and removes all files.
 func (l *lab) clear() {
 	for i := len(l.ends) - 1; i >= 0; i-- {
 		l.ends[i]()
@@ -50,10 +48,10 @@ func (l *lab) clear() {
 
 func (l *lab) at(name string) string { return filepath.Join(l.dir, name) }
 
-// rpcx is a job of rpcx.
+// rpcx returns a job that runs rpcx.
 func (l *lab) rpcx(words ...string) job { return job{args: append([]string{l.at("rpcx")}, words...)} }
 
-// build makes all programs. RPCX names a binary to take in place of one built now.
+// build builds all programs. RPCX names a binary to use instead of building rpcx.
 func (l *lab) build(profiled bool) error {
 	cmds := [][]string{{"scripts/build", l.at("rpcx")}}
 	if built := os.Getenv("RPCX"); built != "" && !profiled {
@@ -78,7 +76,7 @@ func (l *lab) build(profiled bool) error {
 	return nil
 }
 
-// listen starts the server on a port and on a Unix socket.
+// listen starts the server on a port and a Unix socket.
 func (l *lab) listen() error {
 	cmd := exec.Command(l.at("server"), l.at("s"))
 	cmd.Stderr = os.Stderr
@@ -102,7 +100,7 @@ func (l *lab) listen() error {
 	return nil
 }
 
-// verify makes sure that what is measured is done: what rpcx prints is counted.
+// verify checks that the measured work is done: it counts the output of rpcx.
 func (l *lab) verify() error {
 	requests, err := l.requests(1000)
 	if err != nil {
@@ -130,7 +128,7 @@ func (l *lab) verify() error {
 	return nil
 }
 
-// requests is a file of n lines for --batch.
+// requests returns a file of n lines for --batch.
 func (l *lab) requests(n int) (string, error) {
 	name := l.at(fmt.Sprintf("requests-%d", n))
 	if _, err := os.Stat(name); err == nil {
@@ -143,7 +141,7 @@ func (l *lab) requests(n int) (string, error) {
 	return name, os.WriteFile(name, b.Bytes(), 0o600)
 }
 
-// found is the program of that name, where there is one.
+// found returns the program of that name, if it exists.
 func found(name string) bool {
 	_, err := exec.LookPath(name)
 	return !errors.Is(err, exec.ErrNotFound)

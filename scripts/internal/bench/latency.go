@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// latencyRows are how long an event takes from the server's write to the end of a pipe.
+// latencyRows measure the time of an event from the server's write to the end of a pipe.
 func latencyRows() []row {
 	var all []row
 	for _, what := range []struct {
@@ -38,10 +38,10 @@ func latencyRows() []row {
 	return all
 }
 
-// lateness takes lines that tell when the server wrote them, and finds how late they come.
+// lateness reads lines that state when the server wrote them, and measures their delay.
 type lateness struct {
 	found []time.Duration
-	line  []byte // the beginning of one that has not come whole
+	line  []byte // the beginning of an incomplete line
 }
 
 // Write implements io.Writer.
@@ -65,7 +65,7 @@ func (l *lateness) Write(b []byte) (int, error) {
 	}
 }
 
-// quantile returns the least of all that no more than a part of them exceeds.
+// quantile returns the least value that at most the given fraction of all values exceeds.
 func quantile(all []time.Duration, part float64) time.Duration {
 	if len(all) == 0 {
 		return 0

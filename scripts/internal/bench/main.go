@@ -1,13 +1,12 @@
-// Command bench compares rpcx with the least that could do the same, in runs that take
-// turns. What is measured is in the rows of rows.go.
+// Command bench compares rpcx with the minimal programs for the same work, in alternating runs. rows.go lists the measurements.
 //
 //	scripts/bench [--quick] [--json]             all rows, as Markdown or JSON
-//	scripts/bench [--quick] [--json] --row NAME  those whose names begin so; may be repeated
+//	scripts/bench [--quick] [--json] --row NAME  rows whose names begin with NAME; may be repeated
 //	scripts/bench --row NAME --profile FILE      a CPU profile of rpcx in that row
 //	scripts/bench --publish NAME                 all rows that have a goal, for README
 //	scripts/bench --list                         the names of the rows
 //
-// The figures of one machine and one hour say little; the ratios carry over.
+// Figures depend on the machine and the time; ratios are comparable.
 package main
 
 import (
@@ -20,7 +19,7 @@ import (
 	"time"
 )
 
-// flags are those of the command line.
+// flags are the command-line flags.
 type flags struct {
 	quick, json, list bool
 	profile, publish  string

@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// namesPage spells JSON-RPC as a page that builds on nothing; programsPage takes each item
-// by programs, one that decides whose it is and one that is a path; wrapsPage has each call
-// carried by another, and its result taken out of what comes back, by four programs.
+// namesPage defines JSON-RPC as a dialect file without a base. programsPage reads each item with programs: one finds its stream, and one
+// is a path. wrapsPage carries each call in another and unwraps its result, with four programs.
 const (
 	namesPage = `
 name = "names"
@@ -34,11 +33,10 @@ error = 'if .isError then {code: 1, message: "no"} else empty end'
 `
 )
 
-// programsMost is what a message of 200 bytes may take where programs look at it, in µs:
-// 50,000 a second.
+// programsMost bounds the time for a message of 200 bytes that programs read, in µs: 50,000 messages a second.
 const programsMost = 20
 
-// pageRows compare dialects that are pages with the one that they spell.
+// pageRows compare dialect files with the embedded dialect that they define.
 func pageRows() []row {
 	asNames := goal{ratio: 1.3, of: isPlain}
 	return []row{
@@ -100,10 +98,10 @@ func pageRows() []row {
 	}
 }
 
-// isPlain is the dialect that pages are compared with.
+// isPlain names the dialect that dialect files are compared with.
 const isPlain = "jsonrpc"
 
-// withPage is a job in the dialect of a page, and as it is.
+// withPage returns a job with the dialect of a dialect file, and the same job without it.
 func (l *lab) withPage(name, text string, plain job) ([]client, error) {
 	file := l.at(name + ".toml")
 	paged := plain

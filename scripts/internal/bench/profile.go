@@ -9,15 +9,14 @@ import (
 	"time"
 )
 
-// How long rpcx is profiled: runs are made until they have taken so much, but no more
-// than so many.
+// The bounds of profiling rpcx: runs are repeated up to this total time, or this number.
 const (
 	profileTime = 3 * time.Second
 	profileRuns = 400
 )
 
-// profile makes a CPU profile of rpcx in a row. A run of a few milliseconds gives no
-// more than a sample, so many are made and added up.
+// profile makes a CPU profile of rpcx in a row. A run of a few milliseconds yields at most one sample, and therefore the profiles of many
+// runs are added up.
 func (l *lab) profile(r row, to string) error {
 	clients, err := r.clients(l, r.n.quick)
 	if err != nil {

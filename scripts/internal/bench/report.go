@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// A report is what came of the rows. scripts/gen reads a published one.
+// A report has the results of the rows. scripts/gen reads a published one.
 type report struct {
 	Name    string   `json:"name,omitempty"`
 	Date    string   `json:"date"`
@@ -17,26 +17,26 @@ type report struct {
 	Rows    []result `json:"rows"`
 }
 
-// A result is what came of one row.
+// A result is the result of one row.
 type result struct {
 	Row     string   `json:"row"`
 	What    string   `json:"what"`
 	Unit    string   `json:"unit"`
 	Clients []figure `json:"clients"` // rpcx first
 	Of      string   `json:"of"`      // the client that rpcx is compared with
-	Ratio   spread   `json:"ratio"`   // of runs that were neighbours
+	Ratio   spread   `json:"ratio"`   // of neighbouring runs
 	Goal    float64  `json:"goal,omitempty"`
-	Most    float64  `json:"most,omitempty"` // the goal in the unit, where it is no ratio
+	Most    float64  `json:"most,omitempty"` // the goal in the unit, if it is not a ratio
 }
 
-// A figure is what one client took.
+// A figure has the measurements of one client.
 type figure struct {
 	Who  string `json:"who"`
 	Took spread `json:"took"`
-	Peak int64  `json:"peak"` // memory in bytes; 0 means not known
+	Peak int64  `json:"peak"` // memory in bytes; 0: unknown
 }
 
-// A spread is a median, and the middle half.
+// A spread is a median and the middle half.
 type spread struct {
 	Median float64 `json:"median"`
 	Low    float64 `json:"low"`
@@ -48,8 +48,8 @@ func spreadOf(all []float64) spread {
 	return spread{all[len(all)/2], all[len(all)/4], all[len(all)*3/4]}
 }
 
-// newResult compares rpcx with the client of the goal, else with the second one. The
-// ratio is that of the medians, its spread that of runs that were neighbours.
+// newResult compares rpcx with the client of the goal, or else with the second client. The ratio is that of the medians, its spread that
+// of neighbouring runs.
 func newResult(r row, n int, clients []client, all [][]sample) result {
 	out := result{Row: r.name, What: r.what, Unit: r.unit.Of, Goal: r.goal.ratio, Most: r.most}
 	base := 1
@@ -75,7 +75,7 @@ func newResult(r row, n int, clients []client, all [][]sample) result {
 	return out
 }
 
-// line is the result in a line of Markdown's table.
+// line returns the result as a row of a Markdown table.
 func (r result) line() string {
 	var others []string
 	for _, c := range r.Clients[1:] {
@@ -99,7 +99,7 @@ func (r result) base() figure {
 	return r.Clients[slices.IndexFunc(r.Clients, func(f figure) bool { return f.Who == r.Of })]
 }
 
-// number shows three digits.
+// number formats a number with three digits.
 func number(v float64) string {
 	switch {
 	case v >= 100:

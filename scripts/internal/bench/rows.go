@@ -5,26 +5,25 @@ import (
 	"time"
 )
 
-// A row is one piece of work, and who does it.
+// A row is one piece of work and its clients.
 type row struct {
 	name string // for --row
 	what string
 	unit unit
 	goal goal
-	most float64 // the goal in the unit, where it is no ratio; 0 means none
-	n    size    // how much is done in one run
+	most float64 // the goal in the unit, if it is not a ratio; 0: no goal
+	n    size    // the amount of work in one run
 	runs size
-	// clients are those who do it, rpcx first. What they need is made in l.
+	// clients returns the programs that do the work, rpcx first. Their files are created in l.
 	clients func(l *lab, n int) ([]client, error)
 }
 
-// rows are all rows, in the order of the report. To add some, write a function like
-// those that are named here.
+// rows returns all rows in the order of the report. To add rows, write a function like those listed here.
 func rows() []row {
 	return slices.Concat(streamRows(), latencyRows(), batchRows(), callRows(), startRows(), sessionRows(), pluginRows(), tapeRows(), pageRows())
 }
 
-// A size is that of the whole benchmark, and of --quick.
+// A size is the amount of work of the whole benchmark, and of --quick.
 type size struct{ whole, quick int }
 
 func (s size) of(quick bool) int {
@@ -40,9 +39,8 @@ type goal struct {
 	of    string
 }
 
-// The clients that most rows have. One without a name of its own is "raw": frames put
-// together by hand, no library; or "tuned": the library of rpcx in a raw loop, a reused
-// buffer and no JSON.
+// The clients of most rows. A client without its own name is "raw" (hand-written frames, no library) or "tuned" (the library of rpcx in a
+// minimal loop, with a reused buffer and no JSON).
 const (
 	isRaw   = "raw"
 	isTuned = "tuned"
@@ -50,17 +48,17 @@ const (
 
 // A client is one program of a row.
 type client struct {
-	who string // what the report calls it
+	who string // its name in the report
 	job job
 }
 
-// A unit is what a row counts in.
+// A unit is the unit of a row.
 type unit struct {
-	Of  string `json:"of"` // the clock, and what it is divided by
-	cpu bool   // the time of the processor, user and system, of the whole process; else what passes
-	per bool   // divided by n, in µs; else of a run, in ms
+	Of  string `json:"of"` // the clock, and the divisor
+	cpu bool   // the CPU time, user and system, of the whole process; otherwise the wall-clock time
+	per bool   // divided by n, in µs; otherwise of a run, in ms
 
-	late float64 // how late that part of the lines comes, at most, in µs; 0 means what the run takes
+	late float64 // the delay that this fraction of the lines does not exceed, in µs; 0: the duration of the run
 }
 
 var (
@@ -70,7 +68,7 @@ var (
 	wallPerRun  = unit{Of: "ms"}
 )
 
-// in is what a run of n took in the unit.
+// in converts a run of n to the unit.
 func (u unit) in(s sample, n int) float64 {
 	if u.late > 0 {
 		return float64(quantile(s.late, u.late)) / float64(time.Microsecond)

@@ -5,10 +5,10 @@ import (
 	"syscall"
 )
 
-// maxRSS is the peak of a process's resident memory in bytes.
+// maxRSS returns the peak resident memory of a process in bytes.
 func maxRSS(s *os.ProcessState) int64 {
 	if u, ok := s.SysUsage().(*syscall.Rusage); ok {
-		return int64(u.Maxrss) * 1024 // of another width on other machines
+		return int64(u.Maxrss) * 1024 // the type differs on other platforms
 	}
 	return 0
 }

@@ -11,21 +11,21 @@ import (
 	"time"
 )
 
-// job is one run of a program; its output goes to the null device, or to whoever reads it.
+// job is one run of a program. Its output goes to the null device or to a reader.
 type job struct {
 	args  []string
 	stdin string   // a file, or ""
 	read  bool     // its output is read
-	times bool     // its output is read, and tells when the server wrote it
-	calls int      // in place of stdin: as many requests, one after the other, each answered before the next; 0 means none
-	env   []string // variables beside our own
-	fresh string   // a file that it makes, and that is taken away before: to free a long one takes time, or ""
+	times bool     // its output is read, and states when the server wrote it
+	calls int      // instead of stdin: the number of sequential requests, each sent after the previous response; 0: none
+	env   []string // additional environment variables
+	fresh string   // a file that it creates, which is removed before the run because freeing a long one takes time; or ""
 }
 
-// sample is what a run took.
+// sample has the measurements of a run.
 type sample struct {
 	cpu, wall time.Duration
-	rss       int64 // the peak, in bytes; 0 where it is not known
+	rss       int64 // the peak, in bytes; 0: unknown
 	late      []time.Duration
 }
 
@@ -80,17 +80,16 @@ func (j job) run() (sample, error) {
 	}, nil
 }
 
-// A reader reads what a program says, and does nothing with it.
+// A reader reads the output of a program and discards it.
 type reader struct{}
 
 // Write implements io.Writer.
 func (reader) Write(b []byte) (int, error) { return len(b), nil }
 
-// requestSize is that of what a request of talk carries.
+// requestSize is the size of the params in a request of talk.
 const requestSize = 240
 
-// talk runs cmd and makes n calls over its stdin and stdout, a line each, one after
-// the other.
+// talk runs cmd and makes n sequential calls over its stdin and stdout, one per line.
 func talk(cmd *exec.Cmd, n int) error {
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -116,7 +115,7 @@ func talk(cmd *exec.Cmd, n int) error {
 	return errors.Join(err, in.Close(), cmd.Wait())
 }
 
-// measure runs the clients of a row in turns, after one run of each that does not count.
+// measure runs the clients of a row alternately, after one run of each that does not count.
 func (l *lab) measure(r row, quick bool) (result, error) {
 	n := r.n.of(quick)
 	clients, err := r.clients(l, n)

@@ -2,8 +2,7 @@ package main
 
 import "fmt"
 
-// streamSizes are the sizes of the messages of a stream, with the goal of a command that
-// passes them on.
+// streamSizes are the message sizes of a stream, with the goal for a command that passes messages on.
 var streamSizes = []struct {
 	size int
 	goal float64
@@ -14,10 +13,10 @@ var streamSizes = []struct {
 	{20 << 10, 6.4, size{50_000, 5_000}},
 }
 
-// chosen is a program that selects and builds, as users write them.
+// chosen is a typical program that selects and builds objects.
 const chosen = "select(.number > 100) | {n: .number, price}"
 
-// streamRows are one subscription whose events are printed as they come, or filtered.
+// streamRows measure one subscription whose events are printed on arrival, or filtered.
 func streamRows() []row {
 	var all []row
 	for _, s := range streamSizes {
@@ -39,8 +38,7 @@ func streamRows() []row {
 		collectorRow(2<<10, size{30_000, 5_000}, "-q", computed))
 }
 
-// collectorRow is a subscription with other targets of the garbage collector. --json tells what
-// memory each takes.
+// collectorRow measures a subscription with other targets of the garbage collector. --json prints the memory of each.
 func collectorRow(bytes int, n size, flags ...string) row {
 	name, what := "gogc", ""
 	if len(flags) > 0 {
@@ -66,8 +64,7 @@ func collectorRow(bytes int, n size, flags ...string) row {
 // computed is a program that gojq has to run.
 const computed = ".text | explode | add"
 
-// filterRow is a subscription whose events come faster than they are filtered, on all cores
-// and on one.
+// filterRow measures a subscription whose events arrive faster than they are filtered, on all cores and on one.
 func filterRow(name string, u unit, ratio float64) row {
 	return row{
 		name: name + "-2048",
@@ -82,7 +79,7 @@ func filterRow(name string, u unit, ratio float64) row {
 	}
 }
 
-// streamRow is a subscription with messages of so many bytes, and flags beside it.
+// streamRow measures a subscription with messages of that many bytes, and additional flags.
 func streamRow(name, what string, bytes int, n size, ratio float64, flags ...string) row {
 	return row{
 		name: fmt.Sprintf("%s-%d", name, bytes),

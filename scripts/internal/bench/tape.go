@@ -6,12 +6,10 @@ import (
 	"os/exec"
 )
 
-// tapeRows compare recording with not recording, record with programs that copy bytes,
-// and a call of a tape with one of an embedded server. What stands between two peers
-// reads what one has written and writes it for the other to read: mostly a message at a
-// time. Where hundreds come at once a copy costs next to nothing for each, and most of
-// what record does more is to write the tape: so it is compared, too, with a copy that
-// writes what passes to a file.
+// tapeRows compare recording with not recording, record with programs that copy bytes, and a call of a tape with a call of an embedded
+// server. A program between two peers usually copies one message at a time. If hundreds arrive together, copying costs almost nothing per
+// message, and writing the tape is most of the cost of record. Therefore record is also compared with a copy that writes the data to a
+// file.
 func tapeRows() []row {
 	stream, runs := size{1_000_000, 100_000}, size{9, 3}
 	return []row{
@@ -57,7 +55,7 @@ func tapeRows() []row {
 	}
 }
 
-// recordRow is rpcx record between a client that reads a stream and its server.
+// recordRow measures rpcx record between a client that reads a stream and its server.
 func recordRow(name, what, method string, n, runs size) row {
 	return row{
 		name: name, what: what, unit: cpuPerEvent, n: n, runs: runs,

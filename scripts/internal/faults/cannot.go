@@ -4,7 +4,7 @@ package main
 
 import "strings"
 
-// What cannot be: each returns why not, "" where it can.
+// Impossible combinations: each function returns the reason, or "" if the combination is possible.
 
 func tcpOnly(t *transport) string {
 	if t.child || t.name == "unix" {
@@ -50,7 +50,7 @@ func wsOnly(why string) func(*transport) string {
 	}
 }
 
-// both is the first reason of two.
+// both returns the first of two reasons.
 func both(a, b func(*transport) string) func(*transport) string {
 	return func(t *transport) string {
 		if a != nil {
@@ -62,7 +62,7 @@ func both(a, b func(*transport) string) func(*transport) string {
 	}
 }
 
-// cannot says why there is no such cell, "" where there is one.
+// cannot returns why a cell is impossible, or "".
 func (c cell) cannot() string {
 	if c.fault.only != nil {
 		if why := c.fault.only(c.over); why != "" {
@@ -81,7 +81,7 @@ func (c cell) cannot() string {
 	return ""
 }
 
-// A reason is why cells cannot be.
+// A reason explains why cells are impossible.
 type reason struct {
 	why   string
 	holds func(c cell) bool
@@ -111,7 +111,7 @@ var ofPeers = []reason{
 	{"the first message is the last", func(c cell) bool { return c.fault.at == atFirst && !c.run.several() }},
 }
 
-// ofClients is what no client can do.
+// ofClients returns the reason for faults that no client can cause.
 var ofClients = []reason{
 	{"a client sends no statuses", func(c cell) bool { return c.fault.kind == turned }},
 	{"it is the client that does not come", func(c cell) bool { return c.fault.kind == refused && c.fault.at == atNobody }},
@@ -128,12 +128,12 @@ func (f *fault) asks() bool {
 	return f.name == "stray-ask" || f.name == "flood" || f.name == "flood-endless" || f.name == "flood-deaf"
 }
 
-// several says whether a peer says something before what a command waits for.
+// several reports whether a peer sends a message before the one that a command waits for.
 func (c *command) several() bool {
 	return c.calls > 1 || c.peer != adds && c.peer != describes
 }
 
-// units is how many units a conversation without a fault has.
+// units returns the number of units in a conversation without a fault.
 func (c cell) units() int {
 	switch {
 	case c.over.ws:

@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// parsed reads what the dialogues need of a message.
+// parsed reads the parts of a message that the dialogues need.
 func parsed(text []byte) request {
 	var r request
 	json.Unmarshal(text, &r) //nolint:errcheck // what is no message is answered by nothing
 	return r
 }
 
-// overLines carries a message a line.
+// overLines sends one message per line.
 func overLines(p *peer, l *link) error {
 	wrap := func(text string) []byte { return []byte(text + "\n") }
 	endless := func(i int) []byte {
@@ -35,7 +35,7 @@ func overLines(p *peer, l *link) error {
 	return converse(p, in, say)
 }
 
-// converse greets and answers, until nothing more comes.
+// converse carries out the handshake and answers until no more messages arrive.
 func converse(p *peer, in <-chan []byte, say func(string, phase) error) error {
 	for _, text := range p.says.greeting {
 		if err := say(text, p.now(true, false)); err != nil {
@@ -53,7 +53,7 @@ func converse(p *peer, in <-chan []byte, say func(string, phase) error) error {
 		}
 		if r.Method == "ticks" {
 			go func() {
-				for range 40 { // for as long as its client is there, and a while
+				for range 40 { // while its client is connected, and a little longer
 					p.pause(50 * time.Millisecond)
 					if say(tick, middle) != nil {
 						return
@@ -67,7 +67,7 @@ func converse(p *peer, in <-chan []byte, say func(string, phase) error) error {
 
 var filler = bytes.Repeat([]byte(" "), 8<<10)
 
-// overHTTP answers POSTs, each with a body or with an event stream.
+// overHTTP answers POSTs, each with a body or an event stream.
 func overHTTP(p *peer, l *link) error {
 	type post struct {
 		method string
@@ -120,7 +120,7 @@ func endlessReply(i int) []byte {
 
 func chunk(text string) []byte { return fmt.Appendf(nil, "%x\r\n%s\r\n", len(text), text) }
 
-// streams answers with an event stream, an event a message.
+// streams answers with an event stream, one event per message.
 func (p *peer) streams(l *link, out []string, phases []phase) error {
 	event := func(text string) []byte { return chunk("data: " + strings.ReplaceAll(text, "\n", "\ndata: ") + "\n\n") }
 	const top = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"

@@ -29,7 +29,7 @@ func frame(first byte, payload []byte) []byte {
 	return append(b, payload...)
 }
 
-// readFrame reads one of a client.
+// readFrame reads a client's frame.
 func readFrame(r io.Reader) (op byte, payload []byte, err error) {
 	var h [2]byte
 	if _, err = io.ReadFull(r, h[:]); err != nil {
@@ -61,12 +61,12 @@ func readFrame(r io.Reader) (op byte, payload []byte, err error) {
 	return h[0] & 0xf, payload, err
 }
 
-// overWS carries a message a text frame, after the upgrade.
+// overWS sends one message per text frame, after the upgrade.
 func overWS(p *peer, l *link) error {
 	r, err := http.ReadRequest(l.in)
-	for err == nil && p.fault.kind == turned { // it may come again elsewhere
+	for err == nil && p.fault.kind == turned { // the client may connect again elsewhere
 		if err = p.send(l, unit{phase: head}); err != errTurned {
-			break // it has come again
+			break // the client has connected again
 		}
 		r, err = http.ReadRequest(l.in)
 	}
@@ -110,7 +110,7 @@ func overWS(p *peer, l *link) error {
 	})
 }
 
-// endlessHead is the head of an HTTP response that never ends.
+// endlessHead is the start of an HTTP response head that never ends.
 func endlessHead(i int) []byte {
 	if i == 0 {
 		return []byte("HTTP/1.1 101 Switching Protocols\r\n")

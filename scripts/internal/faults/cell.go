@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// A cell is one command over one transport with one fault.
+// A cell combines a command, a transport and a fault.
 type cell struct {
 	run   *command
 	over  *transport
@@ -17,14 +17,14 @@ type cell struct {
 
 func (c cell) name() string { return c.run.name + "/" + c.over.name + "/" + c.fault.name }
 
-// luck is what a cell's random choices come from.
+// luck returns the seed of a cell's random choices.
 func (c cell) luck(seed uint64) uint64 {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s %d", c.name(), seed)
 	return h.Sum64()
 }
 
-// cells are all of them, in the order of the tables.
+// cells returns all cells in the order of the tables.
 func cells() []cell {
 	var all []cell
 	for _, run := range commands {
@@ -37,7 +37,7 @@ func cells() []cell {
 	return all
 }
 
-// parseCell is the cell of a name.
+// parseCell returns the cell with a name.
 func parseCell(name string) (cell, error) {
 	for _, c := range cells() {
 		if c.name() == name {
@@ -47,7 +47,7 @@ func parseCell(name string) (cell, error) {
 	return cell{}, fmt.Errorf("no cell is named %q: COMMAND/TRANSPORT/FAULT, see --list", name)
 }
 
-// matching are the cells that a pattern names, in which * stands for any word.
+// matching returns the cells that match a pattern, in which * matches any word.
 func matching(pattern string) []cell {
 	words := strings.Split(pattern, "/")
 	var some []cell

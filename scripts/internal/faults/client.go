@@ -14,16 +14,16 @@ import (
 	"time"
 )
 
-// As a client of a server, a peer sends two requests, one after the other's
-// answer; over event streams the first opens a stream.
+// As a client of a server, a peer sends two requests in sequence, each after the previous response. Over event streams the first request
+// opens a stream.
 
 const (
 	adding    = `{"jsonrpc":"2.0","id":%d,"method":"add","params":[1,2]}`
 	streaming = `{"jsonrpc":"2.0","id":1,"method":"ticks"}`
 )
 
-// asks sends the requests, with what makes a unit of one and what makes one that
-// never ends, and demands the answers that next reads.
+// asks sends the requests and requires the responses that next reads. Its parameters make a unit of one request, and a request that never
+// ends.
 func (p *peer) asksTwice(l *link, wrap func(string) []byte, endless func(int) []byte, next func() (string, error)) error {
 	in := read(l, next)
 	for i := range 2 {
@@ -41,7 +41,7 @@ func (p *peer) asksTwice(l *link, wrap func(string) []byte, endless func(int) []
 					return errors.New("the server has ended the connection")
 				}
 				if !strings.Contains(answer, fmt.Sprintf(`"id":%d,`, i+1)) {
-					continue // of what the fault has asked
+					continue // a response to the fault's requests
 				}
 				if !strings.Contains(answer, `"result":3`) {
 					return fmt.Errorf("the answer was %q", answer)
@@ -69,7 +69,7 @@ func asksLines(p *peer, l *link) error {
 	}, func() (string, error) { return l.in.ReadString('\n') })
 }
 
-// masked is a frame of a client.
+// masked returns a client's frame.
 func masked(first byte, payload []byte) []byte {
 	b := frame(first, payload)
 	at := len(b) - len(payload)
@@ -137,7 +137,7 @@ func endlessPost(i int) []byte {
 
 func asksHTTP(p *peer, l *link) error {
 	in := bufio.NewReader(l.in)
-	if p.over.events { // a stream is open when the fault comes
+	if p.over.events { // a stream is open when the fault strikes
 		if err := p.send(l, unit{bytes: post(streaming), phase: head, wrap: post, endless: endlessPost}); err != nil {
 			return err
 		}

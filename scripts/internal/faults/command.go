@@ -2,26 +2,24 @@
 
 package main
 
-// A command is what is run, with its peer. In its words {E} is the endpoint,
-// {dial} the flags of connecting, {time} those of time, {listen} an address of
-// the transport to listen on, {dir} the cell's folder, {rpcx} the program.
+// A command is a command to test, with its peer. Its arguments may contain placeholders: {E} is the endpoint, {dial} the connection
+// flags, {time} the timeout flags, {listen} a listen address of the transport, {dir} the cell's directory and {rpcx} the program.
 type command struct {
 	name  string
 	peer  *dialogue
-	calls int        // requests that the peer answers before the last; 0 means one
-	says  int        // messages of the peer (of serve's client) in a conversation without a fault
-	posts int        // requests that each has an HTTP response
-	steps [][]string // command lines, run one after the other
-	stdin string     // of the first
-	want  string     // all of stdout, where the status is 0
+	calls int        // requests that the peer answers before the last; 0: one
+	says  int        // messages of the peer (for serve: of its client) in a conversation without a fault
+	posts int        // requests that each get an HTTP response
+	steps [][]string // command lines, run in sequence
+	stdin string     // of the first command line
+	want  string     // the complete stdout if the status is 0
 	files map[string]string
-	// What listens: with own the client is at fault, otherwise the peer, and the
-	// steps are its honest clients.
+	// A listening process: with own its client has the fault; otherwise the peer has it, and the steps are correct clients.
 	listens []string
 	own     bool
-	passes  bool // with own: {E} is an honest peer, to whom its clients talk
+	passes  bool // with own: {E} is a correct peer of the process's clients
 	tapes   bool // {dir}/record.tape is written
-	stays   bool // a process lives on after one at fault: it is asked what it holds
+	stays   bool // a process continues after the fault: its resources are checked
 }
 
 const tape = `{"tape":1,"dialect":"jsonrpc"}
@@ -29,13 +27,13 @@ const tape = `{"tape":1,"dialect":"jsonrpc"}
 {"t":0.01,"dir":"recv","msg":{"jsonrpc":"2.0","id":1,"result":3}}
 `
 
-// ticks is what a tape has of a stream.
+// ticks is the stream on a tape.
 const ticks = `{"dir":"send","msg":{"jsonrpc":"2.0","id":2,"method":"ticks"}}
 {"dir":"recv","msg":{"jsonrpc":"2.0","id":2,"result":"s1"}}
 {"dir":"recv","msg":{"jsonrpc":"2.0","method":"ticks","params":{"subscription":"s1","result":1}}}
 `
 
-// terms are three calls of a batch, sums their answers.
+// terms are three calls of a batch, sums their responses.
 const (
 	terms = `{"method":"add","params":[1,2]}
 {"method":"add","params":[3,4]}
@@ -82,7 +80,7 @@ var commands = []*command{
 	},
 	{
 		name: "record-far", tapes: true, says: 3, posts: 3, peer: adds, calls: 3, want: sums, stays: true,
-		listens: []string{"record", "{listen}", "--to", "{E}", "-o", "{dir}/record.tape", "{connect}", "{dial}"}, // its client may go while it dials
+		listens: []string{"record", "{listen}", "--to", "{E}", "-o", "{dir}/record.tape", "{connect}", "{dial}"}, // its client may disconnect first
 		steps:   [][]string{{"call", "{at}", "--batch", "--jobs", "1", "--max-message", maxMessage, "{time}"}}, stdin: terms,
 	},
 	{name: "serve", says: 3, own: true, listens: []string{

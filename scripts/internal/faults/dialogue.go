@@ -8,18 +8,18 @@ import (
 	"strings"
 )
 
-// A dialogue is what a peer of one dialect says: its greeting, and what it
-// answers. All of it is typed from the dialects' pages.
+// A dialogue defines the messages of a peer of one dialect: its greeting and its responses. All of them are written by hand, following
+// the protocols' specifications.
 type dialogue struct {
 	prefix   string   // of the endpoint
-	greeting []string // said first, unasked
-	// answer returns what is said to a message; greets is whether it belongs to
-	// the greeting, last whether it ends in what the command waits for.
+	greeting []string // sent first, without a request
+	// answer returns the response to a message. greets reports whether the message belongs to the handshake, and last whether the command
+	// waits for the end of the response.
 	answer   func(p *peer, in request) (out []string, greets, last bool)
-	question string // a message that nobody asked for, with %d for a number
+	question string // an unsolicited message, with %d for a number
 }
 
-// A request is what the dialogues read of a message.
+// A request is the part of a message that the dialogues read.
 type request struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -29,7 +29,7 @@ type request struct {
 
 const rpcQuestion = `{"jsonrpc":"2.0","id":"q%d","method":"whoami"}`
 
-// result is a JSON-RPC answer.
+// result returns a JSON-RPC response.
 func result(id json.RawMessage, value string) []string {
 	return []string{fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, id, value)}
 }
@@ -43,8 +43,8 @@ func noSuch(r request) []string {
 
 const tick = `{"jsonrpc":"2.0","method":"ticks","params":{"subscription":"s1","result":1}}`
 
-// adds answers every add with the sum of two numbers; the third is the last
-// where three are asked for. To a recorder it says ticks, too, if it is asked.
+// adds answers every add with the sum of two numbers. If three are requested, the third is the last. For a recorder it also sends ticks
+// on request.
 var adds = &dialogue{
 	question: rpcQuestion,
 	answer: func(p *peer, r request) ([]string, bool, bool) {
@@ -63,7 +63,7 @@ var adds = &dialogue{
 	},
 }
 
-// counts streams two items, as jsonrpc's server of ours does.
+// counts streams two items in the form of rpcx's jsonrpc server.
 var counts = &dialogue{
 	question: rpcQuestion,
 	answer: func(_ *peer, r request) ([]string, bool, bool) {
@@ -88,7 +88,7 @@ var describes = &dialogue{
 	},
 }
 
-// evaluates is a scomp server.
+// evaluates acts as a scomp server.
 var evaluates = &dialogue{
 	prefix:   "scomp+",
 	question: `{"jsonrpc":"2.0","id":%d,"method":"invoke","params":{"name":"whoami","input":{}}}`,
@@ -103,7 +103,7 @@ var evaluates = &dialogue{
 	},
 }
 
-// plugs is a Scriptling plugin.
+// plugs acts as a Scriptling plugin.
 var plugs = &dialogue{
 	prefix:   "scriptling+",
 	question: `{"jsonrpc":"2.0","id":%d,"method":"host.log","params":{"level":"info","message":"hello"}}`,
@@ -124,7 +124,7 @@ var plugs = &dialogue{
 
 const hotreplHandshake = `{"type":"handshake","protocolVersion":2,"host":{"name":"BepInEx","version":"0.x","platform":"Unity Mono"},"evaluator":{"name":"Mono.CSharp","languageVersion":"7.x","persistentState":true,"supportsCompletion":true,"cancellation":"hardAbort"},"availableEvaluators":["Mono.CSharp"],"defaultUsings":["System"],"helpers":[],"control":{"supported":true,"commandsListChanged":false,"schemaValidation":false},"limits":{"maxMessageBytes":4194304,"maxQueuedCommands":32,"maxResultLength":102400,"maxEnumerableElements":100,"defaultEvalTimeoutMs":10000,"maxJobConcurrency":1},"enforces":["maxMessageBytes"]}`
 
-// hosts is a HotRepl host with one job, which is polled twice.
+// hosts acts as a HotRepl host with one job, which is polled twice.
 var hosts = &dialogue{
 	prefix:   "hotrepl+",
 	greeting: []string{hotreplHandshake},
@@ -148,7 +148,7 @@ var hosts = &dialogue{
 	},
 }
 
-// works is an RO-JRPC server with one job, whose results come by themselves.
+// works acts as an RO-JRPC server with one job, whose results arrive without polling.
 var works = &dialogue{
 	prefix: "ro+", question: rpcQuestion,
 	answer: func(_ *peer, r request) ([]string, bool, bool) {

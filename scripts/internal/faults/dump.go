@@ -14,15 +14,13 @@ import (
 	"time"
 )
 
-// What a process of ours still holds after one who was at fault has gone is asked
-// of the binary as it is: with SIGQUIT Go's runtime writes all goroutines on
-// stderr and ends with 2. It is compared with what the same command holds after
-// one who did no wrong.
+// The resources that a process of rpcx still has after a faulty peer has gone are read from the unchanged binary: on SIGQUIT, Go's
+// runtime writes all goroutines to stderr and exits with status 2. They are compared with those of the same command after a correct peer.
 
-// held is what a process has.
+// held lists the resources of a process.
 type held struct {
 	goroutines map[string]int // by the function that started them
-	files      []string       // descriptors
+	files      []string       // file descriptors
 }
 
 var (
@@ -30,7 +28,7 @@ var (
 	createdBy = regexp.MustCompile(`(?m)^created by (\S+)`)
 )
 
-// parseDump reads the stacks that a process wrote, without the runtime's own.
+// parseDump parses the stacks that a process wrote, except for the runtime's own.
 func parseDump(text string) map[string]int {
 	all := map[string]int{}
 	starts := goroutine.FindAllStringIndex(text, -1)
@@ -57,7 +55,7 @@ func count(goroutines map[string]int) (n int) {
 	return n
 }
 
-// beyond says what h has more than usual, "" if nothing.
+// beyond returns the resources that h has in excess of usual, or "".
 func (h *held) beyond(usual *held) string {
 	text := ""
 	if n, most := count(h.goroutines), count(usual.goroutines); n > most {
@@ -74,7 +72,7 @@ func (h *held) beyond(usual *held) string {
 	return text
 }
 
-// holds ends a process after it has been still for so long, and returns what it held, or nil if it had ended by itself.
+// holds ends a process after it has been idle for that long, and returns its resources. It returns nil if the process had already ended.
 func (s *server) holds(v *verdict, still time.Duration) *held {
 	s.self().quiet(still, still+2*time.Second)
 	h := &held{files: s.self().descriptors()}
@@ -99,7 +97,7 @@ func (s *server) holds(v *verdict, still time.Duration) *held {
 
 const lookEvery = 20 * time.Millisecond
 
-// quiet waits until a process has done nothing for so long.
+// quiet waits until a process has been idle for that long.
 func (p process) quiet(still, limit time.Duration) {
 	var was string
 	since := time.Now()
@@ -112,7 +110,7 @@ func (p process) quiet(still, limit time.Duration) {
 	}
 }
 
-// work is a text that changes whenever a process does something.
+// work returns a text that changes whenever a process does anything.
 func (p process) work() string {
 	tasks, _ := filepath.Glob(filepath.Join("/proc", strconv.Itoa(p.pid), "task", "*", "schedstat"))
 	text := strconv.Itoa(len(p.descriptors()))
@@ -123,17 +121,16 @@ func (p process) work() string {
 	return text
 }
 
-// How long a process has to be still before it is asked what it holds: at first
-// for a moment, and where it holds too much once more for longer than anything that we
-// do in leaving lasts.
+// How long a process has to be idle before its resources are read: short at first. If the process then has too many, the second wait is
+// longer than any cleanup in rpcx.
 const (
 	moment   = 3 * lookEvery
 	longer   = 3 * time.Second
 	unneeded = time.Hour
 )
 
-// compare compares the resources of a process after a cell's fault with those after a run without a fault. look runs
-// either. It returns nil if no process lives on.
+// compare compares the resources of a process after a cell's fault with those after a run without a fault. look runs either. It returns
+// nil if no process continues.
 func (b *bench) compare(v *verdict, look func(c cell, still time.Duration) *held) {
 	none := cell{v.cell.run, v.cell.over, faults()[0]}
 	once, _ := b.usual.LoadOrStore(none.name(), sync.OnceValue(func() *held { return look(none, longer) }))
@@ -157,9 +154,8 @@ func (b *bench) compare(v *verdict, look func(c cell, still time.Duration) *held
 	v.slow = true
 }
 
-// stays is the process of a cell that lives on after its commands; nil if there is
-// none. With a peer at fault it is a named session, which connects again, or a
-// recorder.
+// stays returns the process of a cell that continues after its commands, or nil. With a faulty peer this is a named session, which
+// reconnects, or a recorder.
 func (b *bench) stays(v *verdict, c cell, still time.Duration) *held {
 	r := b.room(c)
 	defer r.leave()
@@ -181,7 +177,7 @@ func (b *bench) stays(v *verdict, c cell, still time.Duration) *held {
 		if !c.over.child {
 			words = append(words, "--connect-timeout", b.timeout.String())
 		}
-		if !c.over.http { // which has no connection that can be lost
+		if !c.over.http { // it has no connection that can be lost
 			words = append(words, "--reconnect", "--reconnect-for", unneeded.String())
 		}
 		s = b.server(nil, r)
@@ -191,12 +187,12 @@ func (b *bench) stays(v *verdict, c cell, still time.Duration) *held {
 		steps = steps[1 : len(steps)-1]
 	}
 	defer s.kill()
-	for range 2 { // again, after it has connected again
+	for range 2 { // again after a reconnect
 		for _, words := range steps {
 			b.step(b.words(words, c, at), c.run.stdin, r)
 		}
 	}
-	if c.fault.asks() { // a peer that asks on has to go first
+	if c.fault.asks() { // a peer that sends more requests has to disconnect first
 		h.end()
 		for _, p := range marked(r.id) {
 			if strings.HasPrefix(p.name, b.self+" child ") {

@@ -9,8 +9,7 @@ import (
 	"strings"
 )
 
-// expected are the statuses that each step of a cell may end with: as
-// rpcx help statuses has it, for where the fault struck.
+// expected returns the exit statuses that each step of a cell may have, as rpcx help statuses defines them for the place of the fault.
 func (v *verdict) expected() [][]int {
 	one := v.cell.statuses(v.struck)
 	switch v.cell.run.name {
@@ -24,23 +23,23 @@ func (v *verdict) expected() [][]int {
 	return [][]int{one}
 }
 
-// statuses are those of a command that connects, asks and prints.
+// statuses returns those of a command that connects, sends a request and prints.
 func (c cell) statuses(at phase) []int {
 	f := c.fault
 	switch {
 	case at == never:
 		return []int{0}
 	case f.name == "dup-head", c.over.events && (f.name == "dup-first" || f.name == "swap"):
-		return []int{5} // a head where a frame or a chunk should be
+		return []int{5} // a head in place of a frame or a chunk
 	case c.over.http && f.name == "dup-first":
-		return []int{0, 5} // the second may be taken for the answer to the next POST
+		return []int{0, 5} // the second may be read as the response to the next POST
 	case f.kind == harmless, at == after && f.kind != turned:
 		return []int{0}
 	}
 	return ofKind[f.kind](c, at)
 }
 
-// ofKind are the statuses that a kind of fault comes to.
+// ofKind returns the statuses for a kind of fault.
 var ofKind = map[kind]func(c cell, at phase) []int{
 	lost:   cell.ofLoss,
 	silent: cell.ofSilence,
@@ -60,62 +59,60 @@ var ofKind = map[kind]func(c cell, at phase) []int{
 
 func (c cell) ofSilence(phase) []int {
 	if c.over.child && strings.HasPrefix(c.fault.name, "half-recv") {
-		return []int{7, 124} // writing fails, or nothing is left to be written
+		return []int{7, 124} // writing fails, or nothing is left to write
 	}
 	return []int{124}
 }
 
-// breaks says whether what does no harm elsewhere breaks this transport.
+// breaks reports whether a fault that is harmless elsewhere breaks this transport.
 func (f *fault) breaks(t *transport) bool {
 	return f.name == "dup-head" || t.http && f.name == "dup-first" || t.events && f.name == "swap"
 }
 
-// ofLoss are those of a connection that ended: before it stood, or before what
-// was waited for.
+// ofLoss returns the statuses for a lost connection: before it was established, or before the awaited message.
 func (c cell) ofLoss(at phase) []int {
 	status := 7
 	if at == head || at == greet {
 		status = 3
 	}
 	if c.over.child && strings.HasPrefix(c.fault.name, "half-send") {
-		return []int{status, 124} // a child without stdout is given a second to exit
+		return []int{status, 124} // a child that closed stdout gets a second to exit
 	}
 	return []int{status}
 }
 
-// ofNonsense are those of what is no message. Where several answers are owed or
-// a stream is open, it is nobody's in particular, and what was asked stays unanswered.
+// ofNonsense returns the statuses for data that is not a message. If several responses are pending or a stream is open, it belongs to no
+// request in particular, and the requests stay unanswered.
 func (c cell) ofNonsense(at phase) []int {
 	text := strings.HasPrefix(c.fault.name, "text-")
 	switch {
 	case text && c.over.events:
-		return []int{5, 124} // an event is no message, and others may come
+		return []int{5, 124} // an event is not a message, and others may follow
 	case at == head:
 		return []int{3, 5}
 	case c.over.child && (c.fault.kind == noise || at == greet):
-		return []int{5, 124} // what a child says beside messages is skipped
+		return []int{5, 124} // other output of a child is skipped
 	case text && at == greet && c.run.peer == hosts:
-		return []int{5, 124} // nobody asked for that greeting, and it may still come
+		return []int{5, 124} // nothing requires that greeting, and the real one may still arrive
 	case text && (c.run.peer == counts || c.run.peer == works || c.run.calls > 1):
 		return []int{5, 124}
 	}
 	return []int{5}
 }
 
-// ofStray are those of a message that answers nothing: nothing more comes, or the message is a wrong answer. Only
-// connect, which hands on what comes, ends with 0.
+// ofStray returns the statuses for a message that answers no request: nothing more arrives, or the message is an invalid response. Only
+// connect, which passes messages on, ends with 0.
 func (c cell) ofStray(phase) []int {
 	switch c.run.name {
 	case "connect":
 		return []int{0, 1, 5, 7, 124}
 	case "ro-job":
-		return []int{1, 5, 7, 8, 124} // what an event stream brings is the job's, and -q takes none of it
+		return []int{1, 5, 7, 8, 124} // the messages of an event stream belong to the job, and -q prints none of them
 	}
 	return []int{1, 5, 7, 124}
 }
 
-// ofTurning are those of an HTTP status: a refusal of who we are, a service that
-// was there and failed, or none.
+// ofTurning returns the statuses for an HTTP status: rejected credentials, a failing service, or no service.
 func (c cell) ofTurning(phase) []int {
 	switch c.fault.code {
 	case 401, 403, 407:
@@ -128,21 +125,21 @@ func (c cell) ofTurning(phase) []int {
 	return []int{3}
 }
 
-// ofSession are those of opening a session, of a call in it, and of its end.
+// ofSession returns the statuses for opening a session, a call in it, and closing it.
 func (c cell) ofSession(at phase, one []int) [][]int {
 	switch {
 	case at == never || c.fault.kind == harmless && c.fault.name != "dup-head":
 		return [][]int{{0}, {0}, {0}}
 	case c.fault.name == "dup-head":
-		return [][]int{{0}, {3, 5, 7}, {0, 3}} // it stands for a moment
+		return [][]int{{0}, {3, 5, 7}, {0, 3}} // the session exists for a moment
 	case at == head && !c.over.http:
 		return [][]int{one, {3}, {3}}
 	}
 	return [][]int{{0}, one, {0, 3}}
 }
 
-// ofRecord are those of a call through a recorder, which hands on what comes,
-// answers 502 where nothing does, and ends one side as the other has ended.
+// ofRecord returns the statuses for a call through a recorder. It passes messages on, answers 502 if there is no response, and ends one
+// side in the way in which the other ended.
 func (c cell) ofRecord(at phase, one []int) []int {
 	switch {
 	case c.fault.kind == broken:
@@ -163,8 +160,7 @@ func (c cell) ofRecord(at phase, one []int) []int {
 	return append(one, 7)
 }
 
-// ofReplay are those of a tape that is played to the peer: what does not come,
-// or comes beside it, is a difference.
+// ofReplay returns the statuses for a tape that is played to the peer: missing and additional messages are differences.
 func (c cell) ofReplay(at phase, one []int) []int {
 	switch {
 	case c.fault.name == "none" || at == never:
@@ -176,12 +172,12 @@ func (c cell) ofReplay(at phase, one []int) []int {
 	case one[0] == 0:
 		return one
 	case at == head && c.fault.kind == silent:
-		return []int{3} // it has --connect-timeout alone
+		return []int{3} // only --connect-timeout applies to it
 	}
 	return append(one, 4)
 }
 
-// says is what the one message has to say.
+// says returns the required content of the error message.
 func (f *fault) says(status int) *regexp.Regexp {
 	text := ""
 	switch {
@@ -205,9 +201,9 @@ func (f *fault) says(status int) *regexp.Regexp {
 	return regexp.MustCompile(text)
 }
 
-// holdsOn reports whether a recorder rightly holds on to both sides after its client has left: over TCP the
-// client has only ended its direction, and may still read, and the peer neither reads nor ends its own. It
-// lets go when the system's keep-alive finds that nobody is there, which takes more than a minute.
+// holdsOn reports whether a recorder may keep both sides open after its client has left. Over TCP the client has ended only its own
+// direction and may still read, and the peer neither reads nor ends its direction. The recorder closes both when TCP keep-alive fails,
+// which takes more than a minute.
 func (c cell) holdsOn() bool {
 	if c.run.name != "record-far" || !strings.HasPrefix(c.over.listen, "tcp:") {
 		return false

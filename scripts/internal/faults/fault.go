@@ -8,47 +8,47 @@ import (
 	"sync"
 )
 
-// Where a fault strikes, beside the number of a unit.
+// Where a fault strikes, if not at a numbered unit.
 const (
-	atFirst  = -1 - iota // the first message that is not before what the connection stands on
-	atLast               // what the command waits for
+	atFirst  = -1 - iota // the first message after the connection is established
+	atLast               // the message that the command waits for
 	atEach               // every unit
-	atAfter              // what comes after the last
+	atAfter              // after the last message
 	atDial               // before TLS
-	atNobody             // nobody is there
+	atNobody             // there is no peer
 )
 
-// A kind is what a fault may come to; expect says which statuses that are.
+// A kind is a class of outcomes; expect maps it to exit statuses.
 type kind int
 
 const (
-	harmless kind = iota // all goes well
+	harmless kind = iota // no effect
 	lost                 // the connection ends
 	silent               // no more messages arrive
 	broken               // the peer breaks the protocol, or its message is too large
 	noise                // the same, for a child, whose first such lines count as noise
 	refused              // the peer is not listening, or TLS fails
 	turned               // an HTTP status refuses the request; it is the fault's code
-	either               // broken or lost, as the peer reads it
+	either               // broken or lost, depending on when the peer reads it
 	stray                // the message answers no request
 	told                 // a signal ends the command
 )
 
-// A fault replaces a step of the peer.
+// A fault replaces an action of the peer.
 type fault struct {
 	name   string
 	at     int
 	kind   kind
 	code   int  // of HTTP
-	clings bool // the peer closes nothing by itself
-	loose  bool // stdout may have more or less than without it
+	clings bool // the peer does not close connections by itself
+	loose  bool // stdout may differ from that without the fault
 	strike func(p *peer, l *link, u unit) error
 	dial   func(p *peer, raw net.Conn) // with atDial
-	came   func(p *peer, raw net.Conn) // the same, as a client; nil if a client cannot
+	came   func(p *peer, raw net.Conn) // the same for a client; nil if a client cannot have the fault
 	only   func(t *transport) string   // the reason why it cannot occur, or ""
 }
 
-// strikes says whether a fault is for unit number k.
+// strikes reports whether a fault applies to unit number k.
 func (f *fault) strikes(k int, at phase) bool {
 	switch f.at {
 	case atFirst:
@@ -63,7 +63,7 @@ func (f *fault) strikes(k int, at phase) bool {
 	return f.at == k
 }
 
-// strays are messages that answer nothing that was asked, whatever status they lead to.
+// strays are messages that answer no request, whatever status results.
 var strays = map[string]string{
 	"other":   `{"jsonrpc":"2.0","id":77,"result":"of another"}`,
 	"text-id": `{"jsonrpc":"2.0","id":"1","result":"of another"}`,
@@ -77,10 +77,10 @@ var strays = map[string]string{
 	"blank":   ``,
 }
 
-// most is how many units a conversation has at most.
+// most is the greatest number of units in a conversation.
 const most = 10
 
-// faults are all of them.
+// faults returns all faults.
 var faults = sync.OnceValue(func() []*fault {
 	all := []*fault{{name: "none", at: atNobody}}
 	for k := range most {
@@ -150,7 +150,7 @@ var faults = sync.OnceValue(func() []*fault {
 		}
 		at := 0
 		if code == 308 {
-			at = atEach // each way leads to another
+			at = atEach // each place has another outcome
 		}
 		all = append(all, &fault{name: fmt.Sprint("http-", code), at: at, kind: turned, code: code, strike: turning(code), only: only})
 	}

@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// newPeer is the peer of a cell, with the same luck in every run of a seed.
+// newPeer returns the peer of a cell. Its random choices are the same in every run with the same seed.
 func (c cell) newPeer(seed uint64, note func(phase)) *peer {
 	return &peer{
 		says: c.run.peer, over: c.over, fault: c.fault, calls: c.run.calls,
@@ -27,7 +27,7 @@ func (c cell) newPeer(seed uint64, note func(phase)) *peer {
 	}
 }
 
-// saidIn has a peer note what passes, where the cell's command records that.
+// saidIn makes a peer record the passing messages if the cell's command records a tape.
 func (p *peer) saidIn(c cell, dir string) *peer {
 	if c.run.tapes {
 		p.said = filepath.Join(dir, saidFile)
@@ -35,10 +35,10 @@ func (p *peer) saidIn(c cell, dir string) *peer {
 	return p
 }
 
-// A host is where a cell's peer is reached.
+// A host is the place where a cell's peer is reachable.
 type host struct {
 	endpoint string
-	end      func() // ends the peer, and all its connections
+	end      func() // ends the peer and all its connections
 }
 
 // open makes the peer of a cell reachable.
@@ -101,7 +101,7 @@ func (c cell) open(r room, self string, seed uint64, note func(phase)) (host, er
 	})}, nil
 }
 
-// accept plays the peer for one who has come.
+// accept plays the peer for a new client.
 func (p *peer) accept(raw net.Conn) {
 	if p.fault.at == atDial {
 		p.strikeNow(head)
@@ -119,8 +119,7 @@ func (p *peer) accept(raw net.Conn) {
 	p.serve(newLink(conn, raw))
 }
 
-// child is the peer as a child of rpcx: NAME SEED FILE; where the fault strikes
-// is written to FILE.
+// child plays the peer as a child of rpcx, with the arguments NAME SEED FILE. It writes the place of the fault to FILE.
 func child(args []string) error {
 	if len(args) != 3 {
 		return fmt.Errorf("child: %q", args)
@@ -149,7 +148,7 @@ func child(args []string) error {
 		}
 		f.Close()
 	}
-	go func() { // for as long as nothing happens
+	go func() { // while nothing happens
 		for {
 			time.Sleep(time.Hour)
 		}
@@ -163,7 +162,7 @@ func child(args []string) error {
 	return nil
 }
 
-// clingOn plays the peer, but for its end.
+// clingOn plays the peer without its end.
 func (p *peer) clingOn(l *link) { p.over.carrier(p, l) }
 
 // stdio is a child's own stdin and stdout.

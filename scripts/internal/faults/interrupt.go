@@ -14,22 +14,21 @@ import (
 	"time"
 )
 
-// signalled says that a signal has ended the run: nothing is started any more.
+// signalled reports that a signal has ended the run: no process may be started any more.
 var signalled atomic.Bool
 
-// unlessSignalled does not return when the run has been ended: what calls it would start
-// a process, or complain about one that was killed.
+// unlessSignalled blocks forever once the run has been ended. Its caller would otherwise start a process, or report one that was killed.
 func unlessSignalled() {
 	if signalled.Load() {
 		select {}
 	}
 }
 
-// interrupted returns a channel for the signal that is to end the run.
+// interrupted returns a channel for the signal that ends the run.
 func interrupted() <-chan os.Signal {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
-	// go run does not hand SIGTERM on: it is gone, and this program is not.
+	// go run does not pass SIGTERM on: it ends, and this program keeps running.
 	parent := os.Getppid()
 	if name, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(parent), "comm")); strings.TrimSpace(string(name)) == "go" {
 		go func() {
@@ -42,8 +41,7 @@ func interrupted() <-chan os.Signal {
 	return signals
 }
 
-// stop ends the run of cells at a signal: it kills all processes of all cells, and what
-// they have left in turn, until there is none.
+// stop ends the run of cells on a signal: it kills all processes of all cells, and their remaining children, until none is left.
 func (b *bench) stop() {
 	signalled.Store(true)
 	for quiet := 0; quiet < 5; quiet++ {

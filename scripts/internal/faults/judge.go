@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// A complaint is what stands in a line of stderr with --errors json.
+// A complaint is a line of stderr with --errors json.
 type complaint struct {
 	Error *struct {
 		Status  int    `json:"status"`
@@ -28,12 +28,11 @@ var kinds = map[int]string{
 
 var trace = regexp.MustCompile(`goroutine \d+ \[|^panic: |runtime error|fatal error: `)
 
-// patience is how long a connection may take to end in good order after what a
-// command was for: a child is asked, then forced; a recorder has two sides, and a
-// player's --idle begins when it is connected.
+// patience is how long an orderly end of a connection may take after a command has its result. A child is first asked to exit, then
+// killed; a recorder has two sides, and a player's --idle begins when it is connected.
 const patience = 4 * time.Second
 
-// judge compares what came of a cell with what may come.
+// judge compares the results of a cell with the expected ones.
 func (b *bench) judge(v *verdict) {
 	want := v.expected()
 	out, all := "", true
@@ -53,7 +52,7 @@ func (b *bench) judge(v *verdict) {
 	}
 }
 
-// checked returns what is wrong with one step.
+// checked returns the mistakes in one step.
 func (b *bench) checked(v *verdict, s step, want []int, first bool) (problems []string) {
 	wrong := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	if !slices.Contains(want, s.status) {
@@ -69,7 +68,7 @@ func (b *bench) checked(v *verdict, s step, want []int, first bool) (problems []
 	if s.killed {
 		wrong("did not end")
 	}
-	// What took about as long as it may have waited for what others kept from it.
+	// A command that took about its maximum time may have been delayed by other processes.
 	v.slow = v.slow || s.killed || s.took > b.timeout*9/10
 	if tooMuch(s.rss) {
 		wrong("took %d MB", s.rss>>10)
@@ -80,8 +79,7 @@ func (b *bench) checked(v *verdict, s step, want []int, first bool) (problems []
 	return problems
 }
 
-// tooMuch says whether a process took more memory than it may. What this program has
-// taken itself cannot be told from that.
+// tooMuch reports whether a process used more memory than allowed. The memory of this program cannot be separated from that.
 func tooMuch(kib int64) bool {
 	var own syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &own) != nil {
@@ -90,8 +88,7 @@ func tooMuch(kib int64) bool {
 	return kib > max(mostRSS, int64(own.Maxrss))
 }
 
-// words returns what is wrong with a command's stderr: it is one true message where the command fails, and none where
-// it does not.
+// words returns the mistakes on a command's stderr: a failing command prints one correct message, a successful one none.
 func (v *verdict) words(s step, first bool) (problems []string) {
 	wrong := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	if trace.MatchString(s.stderr) {
@@ -135,8 +132,8 @@ func (v *verdict) messages(s step, wrong func(string, ...any)) (messages []strin
 	return messages
 }
 
-// shows reports whether a line of stderr that is no message may be there: a child writes beside messages, a peer's
-// questions are shown, and a fix stands below its message.
+// shows reports whether a line of stderr that is not a message is allowed: other output of a child, a shown request of the peer, or a fix
+// below its message.
 func (v *verdict) shows(line string) bool {
 	return line == "" || strings.HasPrefix(line, "try: ") || v.cell.over.child && v.struck != never || v.cell.fault.asks()
 }

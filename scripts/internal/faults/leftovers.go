@@ -13,17 +13,16 @@ import (
 	"time"
 )
 
-// A process is one that carries the mark of a cell.
+// A process is a process with the mark of a cell.
 type process struct {
 	pid  int
 	name string
 }
 
-// marked are the processes of a cell.
+// marked returns the processes of a cell.
 func marked(id string) []process { return carrying("FAULTS_CELL=" + id + "\x00") }
 
-// carrying are the processes whose environment, each variable with a zero behind it,
-// has this text.
+// carrying returns the processes whose environment, with a NUL after each variable, contains this text.
 func carrying(text string) []process {
 	mark := []byte(text)
 	entries, _ := os.ReadDir("/proc")
@@ -43,7 +42,7 @@ func carrying(text string) []process {
 	return some
 }
 
-// peak is the most memory that a process has had, in KiB.
+// peak returns the peak memory of a process in KiB.
 func (p process) peak() int64 {
 	status, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(p.pid), "status"))
 	for line := range strings.Lines(string(status)) {
@@ -55,7 +54,7 @@ func (p process) peak() int64 {
 	return 0
 }
 
-// descriptors are those that a process has open.
+// descriptors returns the open file descriptors of a process.
 func (p process) descriptors() []string {
 	dir := filepath.Join("/proc", strconv.Itoa(p.pid), "fd")
 	entries, _ := os.ReadDir(dir)
@@ -69,7 +68,7 @@ func (p process) descriptors() []string {
 	return open
 }
 
-// leftovers tells what is left of a cell's commands, all of which have ended.
+// leftovers returns what remains after the end of all of a cell's commands.
 func (v *verdict) leftovers(b *bench, r room) {
 	var left []process
 	for deadline := time.Now().Add(b.slack); ; time.Sleep(20 * time.Millisecond) {
@@ -93,8 +92,8 @@ func (v *verdict) leftovers(b *bench, r room) {
 	}
 }
 
-// allowed says whether a file may outlive its command: what it was given or told
-// to write, the folder of sockets, and what it remembers between two runs.
+// allowed reports whether a file may outlive its command: a file that it was given or had to write, the directory of sockets, or state
+// that it keeps between runs.
 func (v *verdict) allowed(path string, d fs.DirEntry) bool {
 	switch {
 	case path == "run/rpcx":
@@ -113,8 +112,7 @@ func (v *verdict) allowed(path string, d fs.DirEntry) bool {
 	return false
 }
 
-// settled is how many descriptors a process has when that is want, or when it
-// does not change any more.
+// settled returns the number of a process's file descriptors once that is want or no longer changes.
 func (p process) settled(want int, limit time.Duration) int {
 	deadline := time.Now().Add(limit)
 	n := len(p.descriptors())

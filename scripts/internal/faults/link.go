@@ -13,14 +13,13 @@ import (
 
 const stopSignal = syscall.SIGSTOP
 
-// A link is one connection to rpcx. One goroutine reads it, so that a peer that
-// writes much is read meanwhile.
+// A link is one connection to rpcx. One goroutine reads it, even while the peer writes a lot.
 type link struct {
 	conn  io.ReadWriteCloser
 	raw   net.Conn // beneath TLS; nil for pipes
 	in    *bufio.Reader
-	ended chan struct{} // closed when nothing more comes
-	stop  atomic.Bool   // nothing more is read
+	ended chan struct{} // closed when no more data will arrive
+	stop  atomic.Bool   // reading has stopped
 	out   sync.Mutex
 }
 
@@ -30,7 +29,7 @@ func newLink(conn io.ReadWriteCloser, raw net.Conn) *link {
 	return l
 }
 
-// write writes bytes as they are.
+// write writes bytes unchanged.
 func (l *link) write(b []byte) error {
 	l.out.Lock()
 	defer l.out.Unlock()
@@ -38,9 +37,9 @@ func (l *link) write(b []byte) error {
 	return err
 }
 
-// read hands what next reads to take, until the end or until the link is deaf.
+// read passes the results of next to take until the end, or until the link is deaf.
 func read[T any](l *link, next func() (T, error)) <-chan T {
-	in := make(chan T, 8<<10) // what is more than that answers a flood, and nobody wants it
+	in := make(chan T, 8<<10) // the rest answers a flood, and is not needed
 	go func() {
 		defer close(in)
 		defer func() {
@@ -62,10 +61,10 @@ func read[T any](l *link, next func() (T, error)) <-chan T {
 	return in
 }
 
-// close ends the connection in good order.
+// close ends the connection in an orderly way.
 func (l *link) close() { l.conn.Close() }
 
-// cut ends it without a word, of TLS neither.
+// cut ends the connection without a message, including that of TLS.
 func (l *link) cut() error {
 	if l.raw != nil {
 		l.raw.Close()
@@ -74,7 +73,7 @@ func (l *link) cut() error {
 	return errOver
 }
 
-// reset ends it with a reset.
+// reset ends the connection with a reset.
 func (l *link) reset() error {
 	if tcp, ok := l.raw.(*net.TCPConn); ok {
 		tcp.SetLinger(0)
@@ -82,14 +81,14 @@ func (l *link) reset() error {
 	return l.cut()
 }
 
-// shut ends our direction.
+// shut ends the outgoing direction.
 func (l *link) shut() {
 	if c, ok := l.conn.(interface{ CloseWrite() error }); ok {
 		c.CloseWrite()
 	}
 }
 
-// shutIn ends the other direction.
+// shutIn ends the incoming direction.
 func (l *link) shutIn() {
 	c, ok := l.raw.(interface{ CloseRead() error })
 	if !ok {

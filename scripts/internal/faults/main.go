@@ -1,20 +1,16 @@
 //go:build linux
 
-// Command faults is the fault table: each command over each transport with each
-// fault of its peer, one cell after the other, many at once.
+// Command faults is the fault table: it runs each command over each transport with each fault of its peer, cell by cell and many in
+// parallel.
 //
 //	scripts/faults [--cell PATTERN] [--seed N] [--sample N] [--jobs N] [-v]
 //
-// A cell's peer is typed by hand, and what it says passes through a proxy that
-// does one thing wrong. The command has to end in time with the right status
-// and one true message, and to leave nothing behind: no process, no file, and on
-// the tape that it writes all that had passed. Where a process of ours lives on
-// (serve and what else listens, a recorder, a named session), it has to hold no more
-// goroutines and descriptors than after a peer that did no wrong; of one that has
-// ended there is nothing left to ask.
+// The messages of a cell's peer are written by hand, and pass through a proxy that makes one mistake. The command has to end in time with
+// the right status and one correct message. It must leave nothing behind: no process and no file, and its tape has to contain all
+// messages that passed. A process of rpcx that continues (serve and other listening commands, a recorder, a named session) must not have
+// more goroutines and file descriptors than after a correct peer.
 //
-// How far it is stands on stderr. A signal ends it with all that it has started, and
-// with the table so far.
+// Progress is printed on stderr. On a signal it ends with all its processes, and prints the table so far.
 package main
 
 import (
@@ -36,7 +32,7 @@ func main() {
 		must(child(os.Args[2:]))
 		return
 	}
-	debug.SetMemoryLimit(64 << 20) // the memory of a child is counted from that of its parent on
+	debug.SetMemoryLimit(64 << 20) // the memory of a child is counted on top of its parent's
 	b := &bench{}
 	pattern := flag.String("cell", "*/*/*", "run the cells COMMAND/TRANSPORT/FAULT alone; a word may end with *")
 	flag.Uint64Var(&b.seed, "seed", 0, "what random choices come from; 0 is another one each time")
@@ -84,10 +80,10 @@ func main() {
 	os.Exit(b.all(able, unable, *jobs))
 }
 
-// progressEvery is how often stderr is told how far the run is.
+// progressEvery is the interval of progress messages on stderr.
 const progressEvery = 10 * time.Second
 
-// prepare gives the bench what its cells need, below dir.
+// prepare gives the bench the files that its cells need, in dir.
 func (b *bench) prepare(dir string) {
 	var err error
 	b.self, err = os.Executable()
@@ -99,7 +95,7 @@ func (b *bench) prepare(dir string) {
 	must(os.WriteFile(b.key, ours().key, 0o600))
 }
 
-// all runs cells, and returns the status of the program.
+// all runs cells and returns the exit status of the program.
 func (b *bench) all(able, unable []cell, jobs int) int {
 	dir, err := os.MkdirTemp("", "faults-")
 	must(err)
@@ -147,7 +143,7 @@ func (b *bench) all(able, unable []cell, jobs int) int {
 	}
 	close(next)
 	running.Wait()
-	// What took too long beside others has a second chance, alone.
+	// Cells that took too long next to others get a second run, alone.
 	for len(again) > 0 {
 		v := b.try(again[0])
 		mu.Lock()
@@ -159,7 +155,7 @@ func (b *bench) all(able, unable []cell, jobs int) int {
 		t.add(v)
 		mu.Unlock()
 	}
-	mu.Lock() // for good, as a signal has it
+	mu.Lock() // forever, as after a signal
 	t.print()
 	fmt.Printf("%d s\n", int(time.Since(begun).Seconds()))
 	if t.failed > 0 {
@@ -168,7 +164,7 @@ func (b *bench) all(able, unable []cell, jobs int) int {
 	return 0
 }
 
-// watched tells from time to time how far the run is, and ends it at a signal.
+// watched prints the progress regularly, and ends the run on a signal.
 func (b *bench) watched(mu *sync.Mutex, t *table, far func() string) {
 	signals := interrupted()
 	for ticks := time.Tick(progressEvery); ; {
@@ -178,7 +174,7 @@ func (b *bench) watched(mu *sync.Mutex, t *table, far func() string) {
 			fmt.Fprintln(os.Stderr, "faults:", far())
 			mu.Unlock()
 		case s := <-signals:
-			mu.Lock() // for good: what comes of a cell from here on tells nothing
+			mu.Lock() // forever: later results of cells are meaningless
 			b.stop()
 			t.print()
 			fmt.Printf("%v after %s\n", s, far())

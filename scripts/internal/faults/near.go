@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// asker is what a client does on each transport.
+// asker returns a client's behaviour on each transport.
 func (t *transport) asker() func(*peer, *link) error {
 	switch {
 	case t.ws:
@@ -22,8 +22,8 @@ func (t *transport) asker() func(*peer, *link) error {
 	return asksLines
 }
 
-// near has a faulty client come to a server: beside it and after it, honest ones
-// have to be served, and nothing of it may stay.
+// near connects a faulty client to a server. Correct clients have to be served at the same time and afterwards, and no resource of the
+// faulty client may remain.
 func (b *bench) near(v *verdict) {
 	b.visited(v, v.cell, syscall.SIGTERM, 0)
 	if v.cell.over.child { // the server has ended with its client
@@ -32,9 +32,8 @@ func (b *bench) near(v *verdict) {
 	b.compare(v, func(c cell, still time.Duration) *held { return b.visited(v, c, syscall.SIGQUIT, still) })
 }
 
-// visited is a visit of a cell's client to a server that the signal ends
-// when all have gone; with SIGQUIT it returns what the server held then, after it has
-// been still for so long.
+// visited connects a cell's client to a server, which the signal ends after all clients have gone. With SIGQUIT it returns the server's
+// resources after it has been idle for that long.
 func (b *bench) visited(v *verdict, c cell, end syscall.Signal, still time.Duration) *held {
 	r := b.room(c)
 	defer r.leave()
@@ -51,7 +50,7 @@ func (b *bench) visited(v *verdict, c cell, end syscall.Signal, still time.Durat
 		return nil
 	}
 	defer s.kill()
-	alone := c.over.child // it has one client
+	alone := c.over.child // it has a single client
 	open := 0
 	honest := func(when string) {
 		if alone {
@@ -70,7 +69,7 @@ func (b *bench) visited(v *verdict, c cell, end syscall.Signal, still time.Durat
 		return nil
 	}
 	honest("beside")
-	stays := c.fault.clings && end == syscall.SIGTERM // a client is no reason to stay
+	stays := c.fault.clings && end == syscall.SIGTERM // a client must not keep it running
 	if !stays {
 		if leave(); !alone {
 			b.alone(v, s, r, open)
@@ -93,7 +92,7 @@ func (b *bench) visited(v *verdict, c cell, end syscall.Signal, still time.Durat
 	return nil
 }
 
-// visit has a cell's client do its fault, for as long as half of the time of a command. What it returns ends the client.
+// visit makes a cell's client carry out its fault for up to half of a command's timeout. The returned function ends the client.
 func (b *bench) visit(v *verdict, s *server, c cell) (leave func(), ok bool) {
 	var err error
 	conn := s.conn
@@ -129,8 +128,7 @@ func (b *bench) visit(v *verdict, s *server, c cell) (leave func(), ok bool) {
 	}, true
 }
 
-// alone waits until a server has no more descriptors than it had before, and no
-// process beside its own.
+// alone waits until a server has no more file descriptors than before, and no other process.
 func (b *bench) alone(v *verdict, s *server, r room, open int) {
 	limit := b.timeout + b.slack + patience
 	if now := s.self().settled(open, limit); now > open {
@@ -165,7 +163,7 @@ func network(c cell) string {
 	return "tcp"
 }
 
-// come is what a client does on a connection.
+// come is the behaviour of a client on a connection.
 func (p *peer) come(conn io.ReadWriteCloser) error {
 	raw, _ := conn.(net.Conn)
 	if p.fault.at == atDial {
@@ -185,7 +183,7 @@ func (p *peer) come(conn io.ReadWriteCloser) error {
 	return err
 }
 
-// honest asks what an honest client asks.
+// honest sends the requests of a correct client.
 func (b *bench) honest(s *server, c cell) error {
 	over := *c.over
 	over.events = false
@@ -199,7 +197,7 @@ func (b *bench) honest(s *server, c cell) error {
 	return p.come(conn)
 }
 
-// honestFar is the peer that a recorder passes on to what its clients say.
+// honestFar is the peer to which a recorder passes its clients' messages.
 func honestFar(c cell, r room) (host, error) {
 	if !c.run.passes {
 		return host{end: func() {}}, nil
@@ -214,7 +212,7 @@ func honestFar(c cell, r room) (host, error) {
 	return host{}, errors.New("no tcp")
 }
 
-// ended waits for a server's end and judges it.
+// ended waits for the end of a server and checks it.
 func (b *bench) ended(v *verdict, s *server, told bool) {
 	begun := time.Now()
 	limit := b.timeout + b.slack + patience
@@ -231,7 +229,7 @@ func (b *bench) ended(v *verdict, s *server, told bool) {
 		v.slow = true
 	case told && signal != syscall.SIGTERM && r.status != 143:
 		v.wrong("status %d after SIGTERM", r.status)
-	case !told && r.status == 4 && v.cell.run.name == "replay-near": // it was asked what is not on its tape
+	case !told && r.status == 4 && v.cell.run.name == "replay-near": // it got a request that is not on its tape
 	case !told && r.status != 0 && r.status != 5 && r.status != 7:
 		v.wrong("status %d at the end of its connection", r.status)
 	}

@@ -11,19 +11,19 @@ import (
 	"time"
 )
 
-// A phase is where in a conversation something is sent.
+// A phase is a part of a conversation.
 type phase string
 
 const (
 	never  phase = ""       // the fault did not strike
-	head   phase = "head"   // before the connection stands: an upgrade, a TLS handshake
-	greet  phase = "greet"  // the dialect's greeting
-	middle phase = "middle" // before what the command waits for
-	last   phase = "last"   // what the command waits for
-	after  phase = "after"  // the command has all that it needs
+	head   phase = "head"   // before the connection is established: an upgrade, a TLS handshake
+	greet  phase = "greet"  // the dialect's handshake
+	middle phase = "middle" // before the message that the command waits for
+	last   phase = "last"   // the message that the command waits for
+	after  phase = "after"  // the command has everything that it needs
 )
 
-// A unit is what the peer writes at once: a line, a frame, a head, a chunk.
+// A unit is what the peer writes in one step: a line, a frame, a head, a chunk.
 type unit struct {
 	bytes   []byte
 	text    string // the message in it
@@ -32,37 +32,36 @@ type unit struct {
 	endless func(i int) []byte       // the parts of a unit that never ends
 }
 
-// errOver ends a connection from the peer's side.
+// errOver means that the peer ends the connection.
 var errOver = errors.New("the connection is over")
 
-// errTurned is that a request was answered by a status alone.
+// errTurned means that only a status answered a request.
 var errTurned = errors.New("it was turned away")
 
-// A peer is the other end of a cell's connections, faulty proxy included: what
-// it says honestly passes through send, where the fault strikes.
+// A peer is the other end of a cell's connections, including the faulty proxy. Its correct messages pass through send, where the fault
+// strikes.
 type peer struct {
 	says  *dialogue
 	over  *transport
 	fault *fault
 	rng   *rand.Rand
 	calls int
-	asked int  // requests so far that count
-	asks  int  // questions so far
-	masks bool // it is a client: its frames are masked
+	asked int  // the number of relevant requests so far
+	asks  int  // the number of its own requests so far
+	masks bool // it is a client, whose frames are masked
 	done  chan struct{}
-	note  func(phase) // is told where the fault has struck
-	said  string      // the file for what has passed before; "" means nobody asks
+	note  func(phase) // receives the phase in which the fault has struck
+	said  string      // the file for earlier messages; "": not needed
 
-	talk   sync.Mutex // of the dialogue
+	talk   sync.Mutex // guards the dialogue
 	mu     sync.Mutex
-	sent   int // units so far
+	sent   int // the number of sent units
 	struck phase
-	was    phase // of what was sent last
+	was    phase // of the last sent unit
 	held   []byte
 }
 
-// now is the phase of what comes next, where the dialogue says that it greets
-// or is the last.
+// now returns the phase of the next unit from what the dialogue reports: a handshake, or the last message.
 func (p *peer) now(greets, isLast bool) phase {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -77,7 +76,7 @@ func (p *peer) now(greets, isLast bool) phase {
 	return middle
 }
 
-// send writes a unit, or does what the fault does in its place.
+// send writes a unit, or carries out the fault instead.
 func (p *peer) send(l *link, u unit) error {
 	p.mu.Lock()
 	k := p.sent
@@ -88,7 +87,7 @@ func (p *peer) send(l *link, u unit) error {
 		p.struck = u.phase
 		p.note(u.phase)
 	}
-	if p.fault.clings && u.phase == last && p.struck == never { // what follows is that it does not go
+	if p.fault.clings && u.phase == last && p.struck == never { // from now on it does not disconnect
 		p.struck = after
 		p.note(after)
 	}
@@ -101,7 +100,7 @@ func (p *peer) send(l *link, u unit) error {
 	} else {
 		err = l.write(u.bytes)
 	}
-	if err == nil && u.phase != after { // when the command may have gone
+	if err == nil && u.phase != after { // the command may end from here on
 		p.hear("recv", u.text)
 	}
 	if held != nil && err == nil {
@@ -110,7 +109,7 @@ func (p *peer) send(l *link, u unit) error {
 	return err
 }
 
-// frame is a WebSocket frame of ours.
+// frame returns a WebSocket frame of the peer.
 func (p *peer) frame(first byte, payload []byte) []byte {
 	if p.masks {
 		return masked(first, payload)
@@ -118,7 +117,7 @@ func (p *peer) frame(first byte, payload []byte) []byte {
 	return frame(first, payload)
 }
 
-// question is a message that nobody asked for; of a client, one more request.
+// question returns an unsolicited message; for a client, one more request.
 func (p *peer) question(n int) string {
 	if p.masks {
 		return fmt.Sprintf(adding, 1000+n)
@@ -126,7 +125,7 @@ func (p *peer) question(n int) string {
 	return fmt.Sprintf(p.says.question, n)
 }
 
-// strikeNow tells that the fault has struck before any unit.
+// strikeNow records that the fault has struck before any unit.
 func (p *peer) strikeNow(at phase) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -136,7 +135,7 @@ func (p *peer) strikeNow(at phase) {
 	}
 }
 
-// answers says what the dialogue answers to what came.
+// answers sends the dialogue's response to a received message.
 func (p *peer) answers(in request) (out []string, phases []phase) {
 	p.talk.Lock()
 	defer p.talk.Unlock()
@@ -150,7 +149,7 @@ func (p *peer) answers(in request) (out []string, phases []phase) {
 	return out, phases
 }
 
-// serve plays the peer on a connection until that is over.
+// serve plays the peer on a connection until the connection ends.
 func (p *peer) serve(l *link) {
 	defer l.close()
 	if err := p.over.carrier(p, l); err == nil && p.fault.clings {
@@ -158,7 +157,7 @@ func (p *peer) serve(l *link) {
 	}
 }
 
-// hold waits for the peer to disconnect, or for the end of the cell.
+// hold waits for the peer to disconnect or for the end of the cell.
 func (l *link) hold(p *peer) error {
 	select {
 	case <-l.ended:
@@ -167,14 +166,14 @@ func (l *link) hold(p *peer) error {
 	return errOver
 }
 
-// deaf has the link read nothing more.
+// deaf makes the link stop reading.
 func (l *link) deaf(p *peer) error {
 	l.stop.Store(true)
 	<-p.done
 	return errOver
 }
 
-// pause waits a moment, or for the end of the cell.
+// pause waits for a moment, or until the end of the cell.
 func (p *peer) pause(d time.Duration) {
 	select {
 	case <-time.After(d):
@@ -182,7 +181,7 @@ func (p *peer) pause(d time.Duration) {
 	}
 }
 
-// stopSelf stops this process, which is the peer.
+// stopSelf stops the peer's own process.
 func stopSelf() error {
 	self, err := os.FindProcess(os.Getpid())
 	if err != nil {

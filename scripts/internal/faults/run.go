@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// A bench is what all cells have in common.
+// A bench has the common state of all cells.
 type bench struct {
 	rpcx    string
 	self    string
@@ -25,23 +25,23 @@ type bench struct {
 	cacert  string
 	key     string
 	timeout time.Duration // of each command
-	slack   time.Duration // how much later it may end
+	slack   time.Duration // how long after the timeout it may end
 	seed    uint64
 	verbose bool
 	number  atomic.Int64
-	usual   sync.Map // of a command over a transport: what its process holds after no fault
+	usual   sync.Map // by command and transport: the resources of the process without a fault
 }
 
-// maxMessage is what is given as --max-message, mostMessage that in bytes.
+// maxMessage is the value of --max-message, mostMessage the same in bytes.
 const (
 	maxMessage  = "64K"
 	mostMessage = 64 << 10
 )
 
-// mostRSS is how much memory a command may take, in KiB.
+// mostRSS bounds the memory of a command, in KiB.
 const mostRSS = 300 << 10
 
-// A step is what came of one command line.
+// A step is the result of one command line.
 type step struct {
 	args           []string
 	stdout, stderr string
@@ -51,15 +51,15 @@ type step struct {
 	killed         bool  // it did not end in time
 }
 
-// A verdict is what came of a cell.
+// A verdict is the result of a cell.
 type verdict struct {
 	cell   cell
 	struck phase
 	steps  []step
-	faults []string // what is wrong
-	slow   bool     // of that, something took too long
+	faults []string // the mistakes
+	slow   bool     // among the mistakes, something took too long
 	took   time.Duration
-	holds  string // what the process that lives on has
+	holds  string // the resources of the process that continues
 }
 
 func (v *verdict) wrong(format string, args ...any) {
@@ -82,10 +82,10 @@ func (b *bench) try(c cell) (v verdict) {
 	return v
 }
 
-// A room is where a cell's commands are run: a folder, and the mark of its processes.
+// A room is where a cell's commands run: a directory, and the mark of its processes.
 type room struct{ dir, id string }
 
-// room makes a new one, with the cell's files.
+// room returns a new room with the cell's files.
 func (b *bench) room(c cell) room {
 	r := room{id: fmt.Sprintf("%d-%d", os.Getpid(), b.number.Add(1))}
 	r.dir = filepath.Join(b.dir, r.id)
@@ -100,7 +100,7 @@ func (b *bench) room(c cell) room {
 
 func (r room) leave() { os.RemoveAll(r.dir) }
 
-// far runs a cell's commands with a peer at fault.
+// far runs a cell's commands with a faulty peer.
 func (b *bench) far(v *verdict) {
 	c := v.cell
 	r := b.room(c)
@@ -147,19 +147,19 @@ func (b *bench) far(v *verdict) {
 		b.ended(v, s, true)
 	}
 	v.taped(r)
-	v.leftovers(b, r) // before the peer goes: nothing may depend on that
+	v.leftovers(b, r) // while the peer is there: leftovers must not depend on it
 	h.end()
 }
 
-// places are what the words of a command line may name.
+// places are the values of a command line's placeholders.
 type places struct {
 	far  string // the endpoint of the peer
-	near string // what is listened on
-	at   string // where that is
+	near string // the listen address
+	at   string // the address of the listener
 	room room
 }
 
-// words fills in a command line.
+// words replaces the placeholders in a command line.
 func (b *bench) words(words []string, c cell, at places) []string {
 	flags := map[string][]string{
 		"{E}": {at.far}, "{rpcx}": {b.rpcx}, "{listen}": {at.near}, "{at}": {at.at},
@@ -169,7 +169,7 @@ func (b *bench) words(words []string, c cell, at places) []string {
 		"{dial}":    {"--max-message", maxMessage},
 		"{guard}":   {"--max-message", maxMessage},
 	}
-	if c.over.child { // where nothing is connected to the flag is refused
+	if c.over.child { // rpcx rejects the flag if it makes no connection
 		flags["{connect}"] = []string{}
 	}
 	if c.over.tls {
@@ -189,7 +189,7 @@ func (b *bench) words(words []string, c cell, at places) []string {
 			args = append(args, strings.ReplaceAll(w, "{dir}", filepath.Join(at.room.dir, "work")))
 		}
 	}
-	if i := c.luck(b.seed) % 2; i == 1 { // failures as text in one half, as JSON in the other
+	if i := c.luck(b.seed) % 2; i == 1 { // errors as text in one half of the runs, as JSON in the other
 		return args
 	}
 	for i, w := range args {
@@ -200,7 +200,7 @@ func (b *bench) words(words []string, c cell, at places) []string {
 	return append(args, "--errors", "json")
 }
 
-// near is what the server of a cell listens on.
+// near returns the listen address of a cell's server.
 func (c cell) near(r room) string {
 	switch {
 	case c.over.name == "unix":
@@ -215,7 +215,7 @@ func (c cell) near(r room) string {
 	return c.over.scheme + "127.0.0.1:0"
 }
 
-// environment is that of a room's processes.
+// environment returns the environment of a room's processes.
 func environment(r room) []string {
 	return []string{
 		"PATH=" + os.Getenv("PATH"), "FAULTS_CELL=" + r.id, "NO_PROXY=*",
@@ -223,14 +223,13 @@ func environment(r room) []string {
 	}
 }
 
-// An output is what a process says, without the middle of what a flood made it say: what
-// this program takes is counted as that of its children, too.
+// An output is the output of a process, without the middle of a flood: the memory of this program counts as that of its children, too.
 type output struct {
 	first, last []byte
-	cut         bool // lines between the two are left out
+	cut         bool // lines between the two parts are missing
 }
 
-const mostOutput = 256 << 10 // of each
+const mostOutput = 256 << 10 // of each part
 
 func (o *output) Write(b []byte) (int, error) {
 	n := min(len(b), mostOutput-len(o.first))
@@ -269,7 +268,7 @@ func (b *bench) step(args []string, stdin string, r room) step {
 	if cmd.ProcessState != nil {
 		s.status = cmd.ProcessState.ExitCode()
 		if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-			s.rss = int64(usage.Maxrss) // of another width on other machines
+			s.rss = int64(usage.Maxrss) // the type differs on other platforms
 		}
 	}
 	if errors.Is(err, exec.ErrWaitDelay) {

@@ -18,17 +18,16 @@ import (
 	"time"
 )
 
-// A server is rpcx as serve, record, replay or a named session: what lives on
-// after one who was at fault.
+// A server is rpcx as serve, record, replay or a named session: a process that continues after a faulty client or peer.
 type server struct {
 	cmd  *exec.Cmd
 	out  *bufio.Reader
 	errs bytes.Buffer
-	conn io.ReadWriteCloser // of one that has one client alone
-	at   string             // where it listens
+	conn io.ReadWriteCloser // if the server has only one client
+	at   string             // the listen address
 }
 
-// server is rpcx with args, in a room.
+// server starts rpcx with args in a room.
 func (b *bench) server(args []string, r room) *server {
 	unlessSignalled()
 	s := &server{cmd: exec.Command(b.rpcx, args...)}
@@ -38,10 +37,10 @@ func (b *bench) server(args []string, r room) *server {
 	return s
 }
 
-// self is its process.
+// self returns the server's process.
 func (s *server) self() process { return process{pid: s.cmd.Process.Pid} }
 
-// listen starts one that says where it listens, with an endpoint of this scheme.
+// listen starts a server that prints its listen address, with an endpoint of this scheme.
 func (s *server) listen(scheme string) error {
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {
@@ -61,7 +60,7 @@ func (s *server) listen(scheme string) error {
 	return nil
 }
 
-// start starts the server of a cell whose client is at fault.
+// start starts the server of a cell whose client is faulty.
 func (s *server) start(over *transport) error {
 	switch over.name {
 	case "exec":
@@ -93,8 +92,8 @@ func (s *server) start(over *transport) error {
 	return s.listen(over.scheme)
 }
 
-// daemon starts a session's process as rpcx connect does, but with a stderr, and
-// waits until it is ready: false where it ended before.
+// daemon starts a session's process as rpcx connect does, but with a stderr, and waits until it is ready. It returns false if the process
+// ended before that.
 func (s *server) daemon(name string, words []string) bool {
 	ordersIn, ordersOut, err := os.Pipe()
 	must(err)
@@ -119,13 +118,13 @@ func (s *server) daemon(name string, words []string) bool {
 	return false
 }
 
-// kill ends it, if it has not ended.
+// kill ends the server if it still runs.
 func (s *server) kill() {
 	s.cmd.Process.Kill()
 	s.cmd.Wait()
 }
 
-// wait waits for its end, at most for limit: false if that was not enough.
+// wait waits up to limit for the end of the server. It returns false on timeout.
 func (s *server) wait(limit time.Duration) bool {
 	late := time.AfterFunc(limit, func() { s.cmd.Process.Kill() })
 	if s.out != nil {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Each of these does what a fault does in place of a unit.
+// Each of these functions carries out a fault in place of a unit.
 
 func honest(_ *peer, l *link, u unit) error { return l.write(u.bytes) }
 
@@ -23,7 +23,7 @@ func cuttingInside(p *peer, l *link, u unit) error {
 	if len(u.bytes) < 8 {
 		return l.cut()
 	}
-	l.write(u.bytes[:1+p.rng.IntN(len(u.bytes)-6)]) // without the end of what is said in it
+	l.write(u.bytes[:1+p.rng.IntN(len(u.bytes)-6)]) // without the end of its message
 	return l.cut()
 }
 
@@ -50,7 +50,7 @@ func stopping(p *peer, l *link, _ unit) error {
 	return l.hold(p)
 }
 
-// terminating ends the command by a signal, and then does something else.
+// terminating ends the command with a signal and then does something else.
 func terminating(then func(*peer, *link, unit) error) func(*peer, *link, unit) error {
 	return func(p *peer, l *link, u unit) error {
 		if err := syscall.Kill(os.Getppid(), syscall.SIGTERM); err != nil {
@@ -65,12 +65,12 @@ func garbling(p *peer, l *link, _ unit) error {
 	for i := range b {
 		b[i] = byte(p.rng.Uint32())
 	}
-	b[0] |= 0x70 // no frame that WebSocket knows, no HTTP, and no blank line
+	b[0] |= 0x70 // neither a valid WebSocket frame nor HTTP nor a blank line
 	l.write(append(b, '\n'))
 	return l.hold(p)
 }
 
-// saying says something else in place of the message.
+// saying sends another text in place of the message.
 func saying(text string) func(*peer, *link, unit) error {
 	return func(p *peer, l *link, u unit) error {
 		l.write(u.wrap(text))
@@ -96,7 +96,7 @@ func endless(p *peer, l *link, u unit) error {
 	}
 }
 
-// trickling is a message that never ends, so slowly that it is never too large.
+// trickling sends a message that never ends, slowly enough never to become too large.
 func trickling(p *peer, l *link, u unit) error {
 	l.write(u.endless(0))
 	for i := 0; ; i++ {
@@ -124,7 +124,7 @@ func twice(_ *peer, l *link, u unit) error {
 	if err := l.write(u.bytes); err != nil {
 		return err
 	}
-	l.write(u.bytes) // it may have all that it wants by now
+	l.write(u.bytes) // the command may have everything that it needs by now
 	return nil
 }
 
@@ -142,7 +142,7 @@ func byteByByte(_ *peer, l *link, u unit) error {
 	return nil
 }
 
-// swapping keeps a unit until the next has been written, or for a moment.
+// swapping delays a unit until the next has been written, or for a moment.
 func swapping(p *peer, l *link, u unit) error {
 	p.mu.Lock()
 	p.held = u.bytes
@@ -159,7 +159,7 @@ func swapping(p *peer, l *link, u unit) error {
 	return nil
 }
 
-// flooding asks much before it answers.
+// flooding sends many requests before it answers.
 func flooding(p *peer, l *link, u unit) error {
 	many := 2000
 	if p.over.http {
@@ -211,7 +211,7 @@ func closing(code int) func(*peer, *link, unit) error {
 	}
 }
 
-// turning is an HTTP response that is no answer.
+// turning sends an HTTP response that is not a response to the request.
 func turning(code int) func(*peer, *link, unit) error {
 	return func(_ *peer, l *link, _ unit) error {
 		extra := ""
@@ -230,7 +230,7 @@ func turning(code int) func(*peer, *link, unit) error {
 	}
 }
 
-// zeros is 16 MiB of them, compressed.
+// zeros is 16 MiB of zeros, compressed.
 var zeros = sync.OnceValue(func() []byte {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)

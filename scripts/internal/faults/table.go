@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// A table counts what came of the cells.
+// A table counts the results of the cells.
 type table struct {
 	passed, failed, unable, unstruck int
-	run                              int                // cells that were run
-	rows                             map[string]*[3]int // of a command over a transport
+	run                              int                // the number of cells that ran
+	rows                             map[string]*[3]int // by command and transport
 	late                             []cell
-	why                              map[string]int // why cells cannot be
+	why                              map[string]int // why cells are impossible
 }
 
 func (t *table) row(c cell) *[3]int {
@@ -58,7 +58,7 @@ func (t *table) because(why string) {
 	t.why[why]++
 }
 
-// print shows for each command and transport how many cells passed, failed, and cannot be.
+// print prints for each command and transport how many cells passed, failed, and are impossible.
 func (t *table) print() {
 	fmt.Printf("\n%-10s", "")
 	for _, over := range transports {
@@ -91,7 +91,7 @@ func (t *table) print() {
 	fmt.Printf("faults: %d passed, %d failed, %d cannot be\n", t.passed, t.failed, t.unable+t.unstruck)
 }
 
-// tell prints a cell that failed, and each with -v.
+// tell prints a cell that failed, or with -v every cell.
 func (b *bench) tell(v verdict) {
 	if len(v.faults) == 0 && !b.verbose {
 		return

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// tlsFaults strike before TLS stands.
+// tlsFaults strike before TLS is established.
 func tlsFaults() []*fault {
 	hello := func(raw net.Conn) {
 		raw.SetReadDeadline(time.Now().Add(5 * time.Second))
@@ -53,7 +53,7 @@ func tlsFaults() []*fault {
 		raw.Write(b)
 		wait(p, raw)
 	}
-	// A client says it in place of its hello.
+	// A client sends it in place of its hello.
 	instead := func(b ...byte) func(*peer, net.Conn) {
 		return func(p *peer, raw net.Conn) {
 			raw.Write(b)

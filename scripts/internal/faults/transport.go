@@ -2,7 +2,7 @@
 
 package main
 
-// A transport is how the peer is reached.
+// A transport is a way to reach the peer.
 type transport struct {
 	name    string
 	scheme  string
@@ -11,7 +11,7 @@ type transport struct {
 	child   bool // the peer is a child of rpcx
 	ws      bool
 	http    bool
-	events  bool // HTTP, answered with event streams
+	events  bool // HTTP responses are event streams
 	listen  string
 }
 

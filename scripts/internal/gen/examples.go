@@ -10,25 +10,22 @@ import (
 	"rpcx/commands/help"
 )
 
-// background is what ends a command that a script does not wait for.
+// background matches the end of a command that a script does not wait for.
 var background = regexp.MustCompile(` &(\w+&)?$`)
 
-// example is a shell session that is run as a test, and shown.
+// example is a shell session that is run as a test and shown in the documentation.
 //
-// In a script below commands/testdata/script it begins with a comment "# doc:
-// TITLE" and ends at the next blank line. Of its lines, "exec" and "status N"
-// are shown as they would be typed, with what they are given on stdin, which is
-// shown before, and "wait"; "cmp stdout FILE" and "cmp stderr FILE" show that file, which
-// the script holds, as their output, and "cp stdout FILE" that it goes to a
-// file; other lines are the test's own affair. "exec sh -c 'LINE'" is shown as LINE.
+// In a script below commands/testdata/script it begins with a comment "# doc: TITLE" and ends at the next blank line. "exec", "status N"
+// and "wait" lines are shown as a user would type them, after the text for their stdin. "cmp stdout FILE" and "cmp stderr FILE" show that
+// file of the script as the output. "cp stdout FILE" shows that the output goes to a file. All other lines belong only to the test. "exec
+// sh -c 'LINE'" is shown as LINE.
 type example struct {
 	title string
 	text  string
-	topic string // the script is NAME-readme.txtar: of the topic NAME; "" means of none
+	topic string // the script is NAME-readme.txtar, for the topic NAME; "": no topic
 }
 
-// readExamples reads all examples in a folder of scripts, in the order of the
-// files' names.
+// readExamples reads all examples in a directory of scripts, in the order of the file names.
 func readExamples(dir string) ([]example, error) {
 	names, err := filepath.Glob(filepath.Join(dir, "*.txtar"))
 	if err != nil {
@@ -56,7 +53,7 @@ func readExamples(dir string) ([]example, error) {
 	return all, nil
 }
 
-// parseArchive takes a txtar file apart.
+// parseArchive parses a txtar file.
 func parseArchive(text string) (script string, held map[string]string) {
 	held = map[string]string{}
 	at := ""
@@ -109,7 +106,7 @@ func examplesIn(script string, held map[string]string) ([]example, error) {
 	return all, nil
 }
 
-// step adds what a line of a script shows. The text on stdin of the next command is in the file that stdin names.
+// step adds the documentation of a script line. stdin names the file with the input of the next command.
 func (e *example) step(line string, held map[string]string, stdin *string) error {
 	verb, rest, _ := strings.Cut(strings.TrimPrefix(line, "! "), " ")
 	switch verb {

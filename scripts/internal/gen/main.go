@@ -1,10 +1,9 @@
-// Command gen makes what is written down twice: man/, completions/ and the
-// marked blocks of README.md, from the command tree and from the scripts that
-// are run as tests.
+// Command gen generates the derived files: man/, completions/ and the marked blocks of README.md, from the command tree and from the
+// scripts that are run as tests.
 //
 //	scripts/gen [--check]
 //
-// With --check it writes nothing, names what is stale and ends with status 1.
+// With --check it writes nothing, names the stale files and ends with status 1.
 package main
 
 import (
@@ -33,7 +32,7 @@ func main() {
 	}
 }
 
-// run makes every file and writes those that differ, or says so.
+// run generates every file, and writes or reports those that differ.
 func run(check bool) error {
 	files, err := generate()
 	if err != nil {
@@ -79,7 +78,7 @@ func run(check bool) error {
 	return nil
 }
 
-// leftovers are the pages of the manual that no command or topic has any more.
+// leftovers returns the manual pages whose command or topic no longer exists.
 func leftovers(files []file) ([]string, error) {
 	pages, err := filepath.Glob("man/*")
 	return slices.DeleteFunc(pages, func(name string) bool {
@@ -93,7 +92,7 @@ type file struct {
 	text []byte
 }
 
-// generate makes all files, in the folder of the repository.
+// generate generates all files of the repository.
 func generate() ([]file, error) {
 	root := commands.Tree()
 	examples, err := readExamples("commands/testdata/script")

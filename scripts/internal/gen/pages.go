@@ -12,7 +12,7 @@ import (
 // sectionTitles are the names of the manual's sections.
 var sectionTitles = map[string]string{"1": "User Commands", "5": "File Formats", "7": "Miscellaneous"}
 
-// topicPages makes a page of the manual for each topic.
+// topicPages generates a manual page for each topic.
 func topicPages(root cmdline.Doc, examples []example) []file {
 	var files []file
 	for _, t := range help.Topics() {
@@ -29,7 +29,7 @@ func topicPages(root cmdline.Doc, examples []example) []file {
 	return files
 }
 
-// commandPages makes a page of the manual for each command of the first level, its subcommands included.
+// commandPages generates a manual page for each top-level command, including its subcommands.
 func commandPages(root cmdline.Doc) []file {
 	var files []file
 	for _, d := range root.Commands {
@@ -69,7 +69,7 @@ func commandPages(root cmdline.Doc) []file {
 	return files
 }
 
-// manualDate is what the pages give as their date.
+// manualDate is the date on the pages.
 const manualDate = "2026-11-22"
 
 // newPage begins a page of the manual.
@@ -82,7 +82,7 @@ func newPage(name, section, says string) *page {
 	return p
 }
 
-// shown writes the examples of a topic, "" being those of none.
+// shown writes the examples of a topic; "" selects the examples without a topic.
 func (p *page) shown(examples []example, topic string) {
 	heading := false
 	for _, e := range examples {
@@ -97,7 +97,7 @@ func (p *page) shown(examples []example, topic string) {
 	}
 }
 
-// example writes one example: what it shows, and its lines.
+// example writes one example: its title and its lines.
 func (p *page) example(says string, lines []string) {
 	p.paragraph()
 	p.text(inline(says) + ":")
@@ -116,13 +116,13 @@ func (p *page) examples(d cmdline.Doc) {
 	}
 }
 
-// A flagSet are the flags that some verbs of a command share.
+// A flagSet has the flags that some verbs of a command share.
 type flagSet struct {
 	of    string
 	flags []cmdline.FlagDoc
 }
 
-// flagSets returns the flags of the verbs of d, each once, below the verbs that have it; the largest sets first.
+// flagSets returns the flags of the verbs of d, each once, under the verbs that have it; the largest sets are first.
 func flagSets(d cmdline.Doc) (sets []flagSet) {
 	verbs := map[string][]string{} // by the form of a flag
 	forms := map[string]cmdline.FlagDoc{}
@@ -155,12 +155,12 @@ func flagSets(d cmdline.Doc) (sets []flagSet) {
 	return sets
 }
 
-// flagGroups writes the options of one command, below their headings.
+// flagGroups writes the options of one command under their headings.
 func (p *page) flagGroups(flags []cmdline.FlagDoc) {
 	var groups []string
 	byGroup := map[string][]cmdline.FlagDoc{}
 	for _, f := range flags {
-		if f.Group == cmdline.GroupCommon { // rpcx(1) has them
+		if f.Group == cmdline.GroupCommon { // rpcx(1) describes them
 			continue
 		}
 		if byGroup[f.Group] == nil {

@@ -16,8 +16,7 @@ import (
 	"rpcx/wire"
 )
 
-// session is what the picture of a terminal shows: command lines, which are run, and what they print. pretty
-// says that the values are laid out as on a terminal.
+// session is the content of the terminal picture: command lines, which are run, and their output. pretty formats values as on a terminal.
 var session = []struct {
 	words  []string
 	pretty bool
@@ -29,17 +28,17 @@ var session = []struct {
 	{[]string{"call", "demo:orders", "getOder", "id=o_002"}, false, 1},
 }
 
-// The measures of the picture: columns as on a terminal, and pixels.
+// The measures of the picture, in terminal columns and in pixels.
 const (
 	pictureColumns = 84
-	windowWidth    = 744 // for a monospaced font of 14 px, and for those that are wider
+	windowWidth    = 744 // for a monospaced font of 14 px, and for wider ones
 	lineHeight     = 20
 	pictureMargin  = 18
 	titleBar       = 34
 )
 
-// picture makes an SVG of a terminal in which the session is run. Its colors are those of the page's reader, light
-// or dark, and its letters are text.
+// picture returns an SVG of a terminal in which the session is run. Its colors follow the reader's light or dark mode, and its letters
+// are text.
 func picture() ([]byte, error) {
 	restore, err := quietPlace()
 	if err != nil {
@@ -68,7 +67,7 @@ func picture() ([]byte, error) {
 	return drawn(lines), nil
 }
 
-// quietPlace keeps what the machine has set from the session.
+// quietPlace isolates the session from the machine's settings.
 func quietPlace() (restore func(), err error) {
 	dir, err := os.MkdirTemp("", "rpcx-gen-")
 	if err != nil {
@@ -91,7 +90,7 @@ func quietPlace() (restore func(), err error) {
 	}, nil
 }
 
-// printed runs rpcx in this process and returns all that it prints, and its exit status.
+// printed runs rpcx in this process and returns its output and exit status.
 func printed(words []string) (out string, status int, err error) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -111,10 +110,10 @@ func printed(words []string) (out string, status int, err error) {
 	return string(<-got), o.Status, nil
 }
 
-// escape is a sequence that sets the color of what follows it.
+// escape matches a sequence that sets the color of the text after it.
 var escape = regexp.MustCompile("\x1b\\[([0-9;]*)m")
 
-// wrapped cuts a line where a terminal goes on in the next row, with the color that it has there.
+// wrapped splits a line where a terminal continues in the next row, and keeps the color.
 func wrapped(line string) []string {
 	var rows []string
 	var row strings.Builder
@@ -140,12 +139,12 @@ func wrapped(line string) []string {
 	return append(rows, row.String())
 }
 
-// classes are the colors of a terminal by the numbers of their escape sequences.
+// classes are the terminal colors by the numbers of their escape sequences.
 var classes = map[string]string{
 	"31": "bad", "1;31": "bad", "0;32": "text", "34;1": "key", "35": "prompt", "1": "strong",
 }
 
-// drawn makes the picture of rows of a terminal.
+// drawn draws the rows of a terminal.
 func drawn(rows []string) []byte {
 	const width = windowWidth
 	height := titleBar + pictureMargin + lineHeight*len(rows)
@@ -158,7 +157,7 @@ func drawn(rows []string) []byte {
 	return b.Bytes()
 }
 
-// spans makes the text of a row, with a span for what is colored.
+// spans returns the text of a row, with a span for each colored part.
 func spans(row string) string {
 	var b strings.Builder
 	class := ""
@@ -170,7 +169,7 @@ func spans(row string) string {
 		}
 		if text != "" {
 			var safe bytes.Buffer
-			_ = xml.EscapeText(&safe, []byte(text)) // a Buffer takes everything
+			_ = xml.EscapeText(&safe, []byte(text)) // a Buffer accepts everything
 			if class == "" {
 				b.Write(safe.Bytes())
 			} else {

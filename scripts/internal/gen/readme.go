@@ -17,9 +17,8 @@ const (
 	blockEnd   = "<!-- end -->"
 )
 
-// fillBlocks replaces what stands between "<!-- gen:NAME -->" and "<!-- end
-// -->". NAME is commands (a table), statuses or dialects (tables), speed, examples (all of them),
-// or example TITLE.
+// fillBlocks replaces the text between "<!-- gen:NAME -->" and "<!-- end -->". NAME is commands (a table), statuses or dialects (tables),
+// speed, examples (all of them), or example TITLE.
 func fillBlocks(text []byte, root cmdline.Doc, statuses []cmdline.StatusDoc, examples []example) ([]byte, error) {
 	var out bytes.Buffer
 	rest := string(text)
@@ -49,7 +48,7 @@ func fillBlocks(text []byte, root cmdline.Doc, statuses []cmdline.StatusDoc, exa
 // exampleBlock is the line that begins the block of an example.
 var exampleBlock = regexp.MustCompile(`(?m)^` + blockBegin + `example (.*) -->$`)
 
-// shownIn returns the titles of the examples that README shows.
+// shownIn returns the titles of the examples in README.
 func shownIn(readme []byte) map[string]bool {
 	titles := map[string]bool{}
 	for _, m := range exampleBlock.FindAllSubmatch(readme, -1) {
@@ -104,5 +103,5 @@ func readmeBlock(name string, root cmdline.Doc, statuses []cmdline.StatusDoc, ex
 	return b.String(), nil
 }
 
-// cell is text inside a table.
+// cell escapes text for a table.
 func cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }

@@ -11,13 +11,13 @@ import (
 	"rpcx/commands/help"
 )
 
-// page is a manual page in the making.
+// page is a manual page under construction.
 type page struct {
 	bytes.Buffer
-	fresh bool // a heading has just been written
+	fresh bool // the last line is a heading
 }
 
-// line writes lines of roff as they stand.
+// line writes lines of roff unchanged.
 func (p *page) line(format string, args ...any) {
 	fmt.Fprintf(p, format+"\n", args...)
 	p.fresh = strings.HasPrefix(format, ".S") && !strings.Contains(format, "\n")
@@ -37,7 +37,7 @@ func roffLen(s string) int {
 	return n
 }
 
-// text writes escaped text, which is filled: it may go on in the next line wherever it has a blank.
+// text writes escaped text, which roff fills: it may be wrapped at every blank.
 func (p *page) text(s string) {
 	line := ""
 	for _, word := range strings.Fields(s) {
@@ -59,14 +59,14 @@ func (p *page) text(s string) {
 	}
 }
 
-// paragraph begins one, which a heading has done already.
+// paragraph begins a paragraph, unless a heading has already done so.
 func (p *page) paragraph() {
 	if !p.fresh {
 		p.line(".PP")
 	}
 }
 
-// literal escapes text so that roff prints it as it is.
+// literal escapes text for roff to print it unchanged.
 func literal(s string) string {
 	s = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`).Replace(s)
 	if strings.HasPrefix(s, ".") {
@@ -75,7 +75,7 @@ func literal(s string) string {
 	return s
 }
 
-// inline escapes a text in which what stands in backquotes is set in bold.
+// inline escapes a text and sets the parts in backquotes in bold.
 func inline(s string) string {
 	var b strings.Builder
 	for i, part := range strings.Split(s, "`") {
@@ -124,8 +124,7 @@ func (p *page) verbatim(lines []string) {
 	p.line(".EE")
 }
 
-// manual is man/rpcx.1: the overview, and what belongs to all commands, with the examples
-// that README does not have.
+// manual returns man/rpcx.1: the overview, and the common parts of all commands, with the examples that are not in README.
 func manual(root cmdline.Doc, statuses []cmdline.StatusDoc, examples []example, inReadme map[string]bool) []byte {
 	p := newPage("rpcx", "1", root.Usage)
 	p.line(".SH SYNOPSIS\n.B rpcx\n.I COMMAND ENDPOINT\n.RI [ ARGS ...]")
@@ -169,7 +168,7 @@ func manual(root cmdline.Doc, statuses []cmdline.StatusDoc, examples []example, 
 	return p.Bytes()
 }
 
-// optionsIntro says what the values of flags look like.
+// optionsIntro describes the form of flag values.
 const optionsIntro = "Each command's page has its flags. They may stand anywhere before `--`, as `--flag VALUE` or `--flag=VALUE`. EXPR is a jq program. " +
 	"DURATION is `500ms`, `10s`, `2m` or a number of seconds; SIZE is `1000`, `64K`, `64M` or `1G`. PATTERN is a method's " +
 	"name, or one with `*`. A number or a time in parentheses is the default. A flag that does not apply to the command and " +
@@ -203,7 +202,7 @@ func (p *page) flag(f cmdline.FlagDoc) {
 	}
 }
 
-// upper makes a phrase begin like a sentence.
+// upper capitalizes the first letter of a phrase.
 func upper(s string) string {
 	if s == "" {
 		return s
@@ -211,7 +210,7 @@ func upper(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// dashed is a flag's name as it is typed.
+// dashed returns a flag's name with its dashes.
 func dashed(name string) string {
 	if len(name) == 1 {
 		return "-" + name
@@ -219,8 +218,7 @@ func dashed(name string) string {
 	return "--" + name
 }
 
-// walk calls do for d and everything below it, with the words of its path
-// after the program's own name.
+// walk calls do for d and all commands below it, with the words of the path after the program's name.
 func walk(d cmdline.Doc, path []string, do func(path []string, d cmdline.Doc)) {
 	do(path, d)
 	for _, sub := range d.Commands {

@@ -11,7 +11,7 @@ import (
 // measured is the run that scripts/bench --publish stored.
 const measured = "scripts/internal/bench/published.json"
 
-// speedRows are the rows of it that README names.
+// speedRows are its rows that README names.
 var speedRows = []string{"stream-216", "batch-64", "call-ws"}
 
 // speedText returns README's sentence about a published run.

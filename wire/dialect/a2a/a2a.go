@@ -1,5 +1,5 @@
-// Package a2a is Agent2Agent 1.0, the JSON-RPC binding: its dialect file, and in Go its tasks, which are jobs, and the files
-// of its parts.
+// Package a2a is Agent2Agent 1.0 in the JSON-RPC binding: its dialect file, and in Go its tasks, which are jobs, and the files in its
+// parts.
 package a2a
 
 import (
@@ -26,7 +26,7 @@ func Flow() page.Flow {
 	}
 }
 
-// files returns the files inside a response: the parts with raw bytes of its artifacts and messages (section 4.1.6).
+// files returns the files in a response: the parts with raw bytes in its artifacts and messages (section 4.1.6).
 func files(raw []byte) (found []wire.File) {
 	result := scan.Get(raw, "result")
 	if result == nil { // it is the task of a job
@@ -61,7 +61,7 @@ func withParts(found []wire.File, of []byte) []wire.File {
 	return found
 }
 
-// below returns the value at a path of members; nil if there is none.
+// below returns the value at a path of members, or nil.
 func below(val []byte, path ...string) []byte {
 	for _, name := range path {
 		val = scan.Get(val, name)

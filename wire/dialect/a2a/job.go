@@ -13,17 +13,17 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A client is the part of a connection that calls the agent: it drives tasks (section 4.1.1). They outlive the connection.
+// A client is the part of a connection that calls the agent: it controls tasks (section 4.1.1), which outlive the connection.
 type client struct{ c *codec.Codec }
 
-// The interface of codec.Flow that tasks do not need, since they are requested by calls alone.
+// The methods of codec.Flow that tasks do not need, since only calls request them.
 func (*client) Mark(*dialect.Op)                               {}
 func (*client) Accompany(*dialect.Op) codec.Companion          { return nil }
 func (*client) About(*wire.Message) json.RawMessage            { return nil }
 func (*client) RunningJobs() []string                          { return nil }
 func (*client) Shutdown(context.Context, dialect.Caller) error { return nil }
 
-// atOnce asks an agent to respond before the task is over (section 3.2.2).
+// atOnce requests a response before the task is over (section 3.2.2).
 var atOnce = json.RawMessage(`{"configuration":{"returnImmediately":true}}`)
 
 // Job carries out one of the Job operations with the methods of tasks.
@@ -60,7 +60,7 @@ func (f *client) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) 
 	return nil, wire.ErrUnsupported
 }
 
-// ask makes a call. An error of the agent becomes the failure of the command.
+// ask makes a call. An error of the agent becomes the command's failure.
 func (f *client) ask(ctx context.Context, caller dialect.Caller, method string, params json.RawMessage) (json.RawMessage, error) {
 	said, err := f.c.Ask(ctx, caller, method, params)
 	var rpc *wire.Error
@@ -79,7 +79,7 @@ func (f *client) about(ctx context.Context, caller dialect.Caller, method string
 	return poll.Lines(line(task)), nil
 }
 
-// list requests the list of tasks, page by page.
+// list requests the list of tasks page by page.
 func (f *client) list(ctx context.Context, caller dialect.Caller) (dialect.Stream, error) {
 	var lines []json.RawMessage
 	params := json.RawMessage("{}")
@@ -121,10 +121,10 @@ func line(task json.RawMessage) json.RawMessage {
 	return o.End()
 }
 
-// A following is a stream that follows a task to its end, or until it needs input.
+// A following is a stream that follows a task until it ends or needs input.
 type following struct {
 	poll.Stream
-	shown string // the state and words that were shown last
+	shown string // the state and the text that were last shown
 }
 
 func (f *client) follow(caller dialect.Caller, id json.RawMessage) *following {
@@ -139,7 +139,7 @@ func (f *client) follow(caller dialect.Caller, id json.RawMessage) *following {
 	t.GiveUp = func(ctx context.Context) error {
 		_, err := f.c.Ask(ctx, caller, "CancelTask", scan.Pair("id", id))
 		var rpc *wire.Error
-		if errors.As(err, &rpc) { // it is over by now
+		if errors.As(err, &rpc) { // it has ended in the meantime
 			return nil
 		}
 		return err
@@ -147,7 +147,7 @@ func (f *client) follow(caller dialect.Caller, id json.RawMessage) *following {
 	return t
 }
 
-// stands handles the state of the task: a change is progress, and the end is the result or an error.
+// stands handles a state of the task: a change is progress, and the end is the result or an error.
 func (t *following) stands(_ context.Context, task json.RawMessage) error {
 	status := scan.Get(task, "status")
 	state, words := scan.String(scan.Get(status, "state")), texts(scan.Get(status, "message"))

@@ -21,7 +21,7 @@ func (s *served) get(_ context.Context, in *dialect.Inbound) (json.RawMessage, e
 	return t.json(limitOf(in.Msg.Params), true), nil
 }
 
-// limitOf returns historyLength; -1 means no limit (section 3.2.4).
+// limitOf returns historyLength; -1: no limit (section 3.2.4).
 func limitOf(params json.RawMessage) int {
 	if n, err := strconv.Atoi(string(scan.Get(params, "historyLength"))); err == nil && n >= 0 {
 		return n
@@ -29,7 +29,7 @@ func limitOf(params json.RawMessage) int {
 	return -1
 }
 
-// find returns the task that params name, if it is one of the client's.
+// find returns the task that params name if it belongs to the client.
 func (s *served) find(params json.RawMessage) (*task, error) {
 	return s.task(scan.String(scan.Get(params, "id")))
 }
@@ -45,7 +45,7 @@ func (s *served) task(id string) (*task, error) {
 	return nil, failure(codeNotFound, "TASK_NOT_FOUND", "there is no task "+strconv.Quote(id))
 }
 
-// client returns to whom tasks belong.
+// client returns the owner of tasks.
 func (s *served) client() string { return s.conn.Caller.Connection().Identity }
 
 // The sizes of pages of ListTasks (section 3.1.4).
@@ -54,7 +54,7 @@ const (
 	largestPage = 100
 )
 
-// list returns a page of the client's tasks, those first whose state changed last. Its token is the number of tasks before it.
+// list returns a page of the client's tasks, with the latest change of state first. Its token is the number of tasks before it.
 func (s *served) list(_ context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	p := in.Msg.Params
 	size, skip := defaultPage, 0

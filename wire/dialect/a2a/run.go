@@ -14,7 +14,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// The states that rpcx sets; a hook can set all.
+// The states that rpcx sets; a hook can set any state.
 const (
 	submitted     = "SUBMITTED"
 	working       = "WORKING"
@@ -26,12 +26,12 @@ const (
 	authRequired  = "AUTH_REQUIRED"
 )
 
-// isOver reports whether the state of a task does not change any more.
+// isOver reports whether the state of a task is final.
 func isOver(state string) bool {
 	return slices.Contains([]string{completed, failed, canceled, rejected}, state)
 }
 
-// isResting reports whether nothing happens until the client's next message.
+// isResting reports whether the task waits for the client's next message.
 func isResting(state string) bool {
 	return isOver(state) || state == inputRequired || state == authRequired
 }
@@ -72,14 +72,14 @@ func (t *task) run(message json.RawMessage) (from int, err error) {
 	return from, nil
 }
 
-// A running is one run of the hook of a task.
+// A running is one run of a task's hook.
 type running struct {
 	t        *task
 	lines    bool
-	artifact *artifact // of its texts; nil means there was none
+	artifact *artifact // of its texts; nil: no text so far
 }
 
-// emit handles an event of the hook: data are parts of an artifact, progress is a status.
+// emit handles an event of the hook: data become parts of an artifact, progress becomes a status.
 func (r *running) emit(ev wire.Event) error {
 	switch ev.Kind {
 	case wire.Data:

@@ -27,7 +27,7 @@ const (
 	codeVersion       = -32009
 )
 
-// failure returns an error with the detail that the protocol requires (section 9.5).
+// failure returns an error with the details that the protocol requires (section 9.5).
 func failure(code int, reason, message string) *wire.Error {
 	return wire.NewError(code, message).WithData([]map[string]string{{
 		"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": reason, "domain": "a2a-protocol.org",
@@ -37,18 +37,18 @@ func failure(code int, reason, message string) *wire.Error {
 // hookName is the hook that answers messages.
 const hookName = "message"
 
-// maxTasks bounds the tasks that are kept: the one that ended first is forgotten first.
+// maxTasks bounds the stored tasks: the task that ended first is dropped first.
 const maxTasks = 1024
 
-// An agent is what all connections of a listener share: the tasks, which outlive their connections.
+// An agent is shared by all connections of a listener: it has the tasks, which outlive their connections.
 type agent struct {
 	host server.Host
 	wg   sync.WaitGroup // hooks that have not ended
 
-	bytes atomic.Int64 // what all tasks keep
+	bytes atomic.Int64 // the size of all tasks
 
 	mu   sync.Mutex
-	list []*task // the oldest first
+	list []*task // oldest first
 }
 
 func newServer(host server.Host) server.Native {
@@ -65,7 +65,7 @@ func newServer(host server.Host) server.Native {
 	}
 }
 
-// checkVersion refuses a POST of another version (section 3.6.2). Without the header it is one of 0.3.
+// checkVersion rejects a POST of another version (section 3.6.2). A POST without the header has version 0.3.
 func checkVersion(h http.Header, _ []byte) (own bool, err *wire.Error) {
 	if version := h.Get("A2A-Version"); version != "1.0" {
 		return true, failure(codeVersion, "VERSION_NOT_SUPPORTED", "the version "+strconv.Quote(version)+" is not supported: use A2A-Version: 1.0")
@@ -84,7 +84,7 @@ func (a *agent) end() error {
 	return nil
 }
 
-// add keeps a task; false if there are too many that run. Those that are over make room.
+// add stores a task, and drops finished tasks to make room. It returns false if too many tasks run.
 func (a *agent) add(t *task) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -109,7 +109,7 @@ type served struct {
 	conn  server.Conn
 }
 
-// The parts of server.Flow that the dialect file does not need.
+// The methods of server.Flow that the dialect file does not need.
 func (*served) Close() {}
 
 func (*served) Begin(*dialect.Inbound, string, context.CancelFunc) (server.Work, error) {
@@ -120,7 +120,7 @@ func (*served) Answer(context.Context, *wire.Message) (json.RawMessage, bool, er
 	return nil, false, nil
 }
 
-// Take answers the methods of the protocol, unless there is a hook of that name.
+// Take answers the methods of the protocol unless there is a hook of that name.
 func (s *served) Take(ctx context.Context, in *dialect.Inbound) (result json.RawMessage, mine bool, err error) {
 	m := &in.Msg
 	answer := methods[m.Method]
@@ -139,7 +139,7 @@ func (s *served) Take(ctx context.Context, in *dialect.Inbound) (result json.Raw
 
 type method = func(s *served, ctx context.Context, in *dialect.Inbound) (json.RawMessage, error)
 
-// methods are those that need no hook of their name (section 5.3).
+// methods are those that need no hook of the same name (section 5.3).
 var methods = map[string]method{
 	"SendMessage": func(s *served, ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 		return s.send(ctx, in)
@@ -220,7 +220,7 @@ func (s *served) begin(message json.RawMessage) (t *task, from int, err error) {
 	return t, from, err
 }
 
-// malformed returns what is wrong with a message; "" means nothing.
+// malformed returns the mistake in a message, or "".
 func malformed(message json.RawMessage) string {
 	switch {
 	case scan.Type(message) != 'o':
@@ -250,8 +250,8 @@ func (s *served) subscribe(ctx context.Context, in *dialect.Inbound) (json.RawMe
 	return s.follow(ctx, in, t, -1)
 }
 
-// follow sends the task, and then its events until it is over or needs input. The last is the result. The first event is number from, or if
-// that is negative, the next one.
+// follow sends the task, and then its events until it is over or needs input. The last one is the result. The first event has the number
+// from, or the next number if from is negative.
 func (s *served) follow(ctx context.Context, in *dialect.Inbound, t *task, from int) (json.RawMessage, error) {
 	first, at := t.opening(from)
 	if err := emit(in, first); err != nil {

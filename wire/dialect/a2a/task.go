@@ -13,13 +13,14 @@ import (
 	"rpcx/wire/scan"
 )
 
-// The bounds of the messages and events that are kept: of one task, and of all.
+// The bounds of the stored messages and events: of one task, and of all.
 const (
 	maxTaskBytes = 16 << 20
 	maxBytes     = 256 << 20
 )
 
-// A task is a message that a hook answers, or several (section 4.1.1). To its hook it is a connection on which the client cannot be called.
+// A task is one message, or several, that a hook answers (section 4.1.1). For its hook it is a connection on which the client cannot be
+// called.
 //
 // It is a dialect.Caller.
 type task struct {
@@ -34,7 +35,7 @@ type task struct {
 	cancelRun context.CancelFunc
 	cancelled bool
 	state     string          // without its prefix
-	said      json.RawMessage // the message of the status; nil means none
+	said      json.RawMessage // the message of the status; nil: none
 	at        string          // when the state changed
 	history   []json.RawMessage
 	artifacts []*artifact
@@ -143,7 +144,7 @@ func (a *artifact) json() json.RawMessage {
 	return o.End()
 }
 
-// hold counts bytes that the task keeps.
+// hold counts bytes that the task stores.
 func (t *task) hold(n int) {
 	t.bytes += n
 	t.agent.bytes.Add(int64(n))
@@ -156,21 +157,21 @@ func (t *task) tellLocked(ev json.RawMessage) {
 	t.change = make(chan struct{})
 }
 
-// opening returns the first event of a stream, the task, and the number of the next one.
+// opening returns the first event of a stream, the task, and the number of the next event.
 func (t *task) opening(from int) (first json.RawMessage, at int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	at = from + 1 // the first event of a message is that it was submitted
+	at = from + 1 // the first event of a message is its submission
 	if from < 0 {
 		at = len(t.events)
 	}
-	if from >= 0 { // the task as it was then
+	if from >= 0 { // the task as of that event
 		return scan.Pair("task", t.jsonLocked(-1, false, submitted)), at
 	}
 	return scan.Pair("task", t.jsonLocked(-1, true, "")), at
 }
 
-// event waits for an event; last reports that none follows.
+// event waits for an event; last reports that no event follows.
 func (t *task) event(ctx context.Context, at int) (ev json.RawMessage, last bool, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -189,7 +190,7 @@ func (t *task) event(ctx context.Context, at int) (ev json.RawMessage, last bool
 	return t.events[at], at == len(t.events)-1 && isResting(t.state), nil
 }
 
-// rest waits until the task rests.
+// rest waits until the task is over or needs input.
 func (t *task) rest(ctx context.Context, from int) error {
 	for at := from; ; at++ {
 		if _, last, err := t.event(ctx, at); last || err != nil {
@@ -198,7 +199,7 @@ func (t *task) rest(ctx context.Context, from int) error {
 	}
 }
 
-// stop cancels the task; false if it is over.
+// stop cancels the task. It returns false if the task is over.
 func (t *task) stop() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -214,7 +215,7 @@ func (t *task) stop() bool {
 	return true
 }
 
-// cancel ends the hook, at the end of the server.
+// cancel ends the hook when the server ends.
 func (t *task) cancel() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -224,7 +225,7 @@ func (t *task) cancel() {
 	}
 }
 
-// size returns how many bytes the task keeps.
+// size returns the size of the task in bytes.
 func (t *task) size() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -237,21 +238,21 @@ func (t *task) isOver() bool {
 	return isOver(t.state)
 }
 
-// status returns the state, and when it changed.
+// status returns the state and the time of its last change.
 func (t *task) status() (state, at string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return statePrefix + t.state, t.at
 }
 
-// json returns the task (section 4.1.1) with at most so many messages; a negative number means all of them.
+// json returns the task (section 4.1.1) with at most that many messages; a negative number selects all.
 func (t *task) json(messages int, artifacts bool) json.RawMessage {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.jsonLocked(messages, artifacts, "")
 }
 
-// jsonLocked is json, with another state unless that is "".
+// jsonLocked is json with another state unless that is "".
 func (t *task) jsonLocked(messages int, artifacts bool, state string) json.RawMessage {
 	var o scan.Object
 	o.Text("id", t.id)

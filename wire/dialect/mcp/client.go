@@ -16,20 +16,20 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A client is the part of a connection that calls the peer: it begins tasks of the peer, and marks messages of local tasks.
+// A client is the part of a connection that calls the peer: it begins tasks of the peer and marks messages of local tasks.
 type client struct {
 	c *codec.Codec
 
 	mu      sync.Mutex
-	running map[string]bool  // tasks that were started on this connection and are not known to be over
+	running map[string]bool  // tasks that this connection started and that may still run
 	serves  map[string]*task // local tasks, by the ids of the requests that began them
-	headers toolHeaders      // which of their params are mirrored in headers
+	headers toolHeaders      // the headers that mirror their params
 }
 
-// maxTasks bounds the tasks that are remembered.
+// maxTasks bounds the stored tasks.
 const maxTasks = 1024
 
-// setTask notes that a task runs, or that it is over.
+// setTask records whether a task runs.
 func (f *client) setTask(id json.RawMessage, runs bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -45,15 +45,14 @@ func (f *client) setTask(id json.RawMessage, runs bool) {
 	}
 }
 
-// RunningJobs returns the names of the tasks that were started on this connection and
-// are not known to be over.
+// RunningJobs returns the names of the tasks that this connection started and that may still run.
 func (f *client) RunningJobs() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Sorted(maps.Keys(f.running))
 }
 
-// Shutdown cancels the running tasks, because their results cannot be requested after the connection has ended.
+// Shutdown cancels the running tasks, because their results cannot be requested after the end of the connection.
 func (f *client) Shutdown(ctx context.Context, caller dialect.Caller) error {
 	for _, name := range f.RunningJobs() {
 		if err := f.cancel(ctx, caller, scan.AppendQuoted(nil, name)); err != nil {
@@ -63,14 +62,14 @@ func (f *client) Shutdown(ctx context.Context, caller dialect.Caller) error {
 	return nil
 }
 
-// cancel cancels a task, if the peer can do that and the task is not over.
+// cancel cancels a task that is not over, if the peer supports it.
 func (f *client) cancel(ctx context.Context, caller dialect.Caller, task json.RawMessage) error {
 	if !f.isModern() && f.can("capabilities.tasks.cancel", "") != nil {
 		return nil
 	}
 	_, err := f.c.Ask(ctx, caller, taskCancel, scan.Pair("taskId", task))
 	var rpc *wire.Error
-	if errors.As(err, &rpc) { // it is over by now
+	if errors.As(err, &rpc) { // it has ended in the meantime
 		return nil
 	}
 	return err
@@ -88,14 +87,13 @@ func (f *client) can(what, lacks string) error {
 	return wire.Usagef("the server %s: it has not declared that in its greeting", lacks)
 }
 
-// taskVersion is the first version of the protocol that has tasks.
+// taskVersion is the first protocol version with tasks.
 const taskVersion = "2025-11-25"
 
 // asksTask are the methods of a server whose requests can become tasks of its client.
 var asksTask = []string{"sampling/createMessage", "elicitation/create"}
 
-// takesTask reports whether a request of the server can become a local task: the handshake declares that for methods with a
-// hook.
+// takesTask reports whether a request of the server can become a local task: the handshake declares that for methods with a hook.
 func (f *client) takesTask(method string) bool {
 	if f == nil || f.c.Serving() || f.c.GreetedByUser() || !slices.Contains(asksTask, method) {
 		return false
@@ -104,7 +102,7 @@ func (f *client) takesTask(method string) bool {
 	return slices.Contains(conn.Hooks, method) && scan.String(scan.Get(conn.Kept, "protocol")) >= taskVersion
 }
 
-// serve notes that what is sent in answering the request id belongs to a task; nil ends that.
+// serve records that messages for the request id belong to a task; nil ends that.
 func (f *client) serve(id wire.ID, t *task) {
 	if f == nil {
 		return
@@ -150,14 +148,14 @@ func (f *client) Accompany(op *dialect.Op) codec.Companion {
 	return c
 }
 
-// A call may begin a task, or is made by the hook of one.
+// A call may begin a task, or comes from the hook of one.
 type call struct {
 	f      *client
-	task   bool  // it is to become a task of the peer's
+	task   bool  // it should become a task of the peer
 	within *task // the local task whose hook makes it, or nil
 }
 
-// Begins returns the task that an answer names.
+// Begins returns the task that a response names.
 func (c *call) Begins(m *wire.Message) json.RawMessage {
 	id := scan.Get(scan.Get(m.Body, "task"), "taskId")
 	if !c.task || m.Err != nil || scan.Type(id) != 's' {
@@ -168,7 +166,7 @@ func (c *call) Begins(m *wire.Message) json.RawMessage {
 	return id
 }
 
-// Over tells the task of ours that the hook no longer waits for the call.
+// Over notifies the local task that its hook no longer waits for the call.
 func (c *call) Over() { c.within.asking(-1) }
 
 // About returns the task whose status a notification reports.

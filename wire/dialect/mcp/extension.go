@@ -13,20 +13,20 @@ import (
 	"rpcx/wire/scan"
 )
 
-// The extension for tasks (SEP-2663): a server may answer a call of a tool with the name of a task, which is polled, and gets
-// what it needs by further calls.
+// The extension for tasks (SEP-2663): a server may answer a tool call with the name of a task. The client polls the task, and sends input
+// with further calls.
 
 const (
 	tasksExtension = "io.modelcontextprotocol/tasks"
 	taskUpdate     = "tasks/update"
 )
 
-// isTask reports whether a result is the task that has taken the place of a call.
+// isTask reports whether a result is a task that replaces a call.
 func isTask(result json.RawMessage) bool {
 	return scan.String(scan.Get(result, "resultType")) == "task" && scan.Type(scan.Get(result, "taskId")) == 's'
 }
 
-// modernJob carries out one of the Job operations, of t.
+// modernJob carries out one of the Job operations of t.
 func (f *client) modernJob(ctx context.Context, caller dialect.Caller, t *following) (dialect.Stream, error) {
 	if scan.Get(scan.Get(scan.Get(f.c.Scope().Conn.Kept, "capabilities"), "extensions"), tasksExtension) == nil {
 		fault := wire.Usagef("the server runs no tools as tasks: it has not declared the extension %s", tasksExtension)
@@ -58,7 +58,7 @@ func (f *client) modernJob(ctx context.Context, caller dialect.Caller, t *follow
 	return nil, wire.Usagef("the server lists no tasks: version %s of MCP has no request for that", scan.String(scan.Get(f.c.Scope().Conn.Kept, "modern")))
 }
 
-// follow returns the stream of a call that has become a task: with its result, or for job start only its name.
+// follow returns the stream of a call that has become a task: with its result, or for job start only with its name.
 func (f *client) follow(ctx context.Context, caller dialect.Caller, op dialect.Op, m wire.Message) (dialect.Stream, error) {
 	if string(op.Extra) == string(asTask) {
 		return poll.Lines(taskLine(m.Body)), nil
@@ -69,7 +69,7 @@ func (f *client) follow(ctx context.Context, caller dialect.Caller, op dialect.O
 	return t, t.standsModern(ctx, m.Body)
 }
 
-// askModern requests how the task stands.
+// askModern requests the status of the task.
 func (t *following) askModern(ctx context.Context) error {
 	said, err := t.client.c.Ask(ctx, t.caller, taskGet, scan.Pair("taskId", t.task))
 	if err == nil {
@@ -83,8 +83,7 @@ func (t *following) askModern(ctx context.Context) error {
 	return err
 }
 
-// standsModern handles a status of the task: it shows a change as progress, answers what the task requests, or ends with its
-// result.
+// standsModern handles a status of the task: it shows a change as progress, answers the task's requests, or ends with its result.
 func (t *following) standsModern(ctx context.Context, task json.RawMessage) error {
 	if ms, err := strconv.ParseFloat(string(scan.Get(task, "pollIntervalMs")), 64); err == nil && ms > 0 {
 		t.Every = min(max(time.Duration(min(ms, float64(latest/time.Millisecond)))*time.Millisecond, soonest), latest)
@@ -120,7 +119,7 @@ func (t *following) standsModern(ctx context.Context, task json.RawMessage) erro
 	return nil
 }
 
-// update has hooks answer the requests of the task that they have not answered before.
+// update runs hooks to answer the task's requests that they have not answered before.
 func (t *following) update(ctx context.Context, requests json.RawMessage) error {
 	answers, err := t.client.c.Answers(ctx, t.caller, requests, t.answered)
 	if err != nil || answers == nil {

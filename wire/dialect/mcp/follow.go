@@ -13,35 +13,35 @@ import (
 	"rpcx/wire/scan"
 )
 
-// The bounds of the pause between two questions that a server can wish for.
+// The bounds of the pause between two polls that a server can request.
 const (
 	soonest = 10 * time.Millisecond
 	latest  = 30 * time.Second
 )
 
-// A following is a stream that follows a task to its end. When the task is over, or needs input to continue, it requests the
-// result, which brings the server's request.
+// A following is a stream that follows a task to its end. When the task is over, or needs input to continue, it requests the result, and
+// receives the server's request.
 type following struct {
 	poll.Stream
 	client *client
 	caller dialect.Caller
 	op     dialect.Op
 	task   json.RawMessage // its id
-	status string          // the latest
+	status string          // the latest status
 	words  string          // the latest message about its status
-	shown  string          // the status and the message that were shown last
+	shown  string          // the status and the message that were last shown
 
 	answered map[string]bool // the requests of the task that hooks have answered
 }
 
-// begun handles the answer to the call that should begin the task, and what comes before it.
+// begun handles the response to the call that should begin the task, and earlier messages.
 func (t *following) begun(ctx context.Context, m wire.Message) error {
 	task := scan.Get(m.Body, "task")
 	switch {
 	case m.Kind != wire.Response:
 		t.Put(m)
 		return nil
-	case m.Err != nil || scan.Type(scan.Get(task, "taskId")) != 's': // there is no task: it is the result
+	case m.Err != nil || scan.Type(scan.Get(task, "taskId")) != 's': // there is no task: the response is the result
 		t.Put(m)
 		t.End()
 		return nil
@@ -74,7 +74,7 @@ func (t *following) ask(ctx context.Context) error {
 	return nil
 }
 
-// heard handles a report about the task, its result, or a message of it.
+// heard handles a status of the task, its result, or a message about it.
 func (t *following) heard(ctx context.Context, m wire.Message) error {
 	switch {
 	case m.Kind == wire.Response:
@@ -97,8 +97,7 @@ func (t *following) heard(ctx context.Context, m wire.Message) error {
 	return t.stands(ctx, said)
 }
 
-// stands handles a status of the task: a change is shown as progress. When the task is over, or waits for input, the result
-// is requested.
+// stands handles a status of the task: it shows a change as progress, and requests the result when the task is over or waits for input.
 func (t *following) stands(ctx context.Context, task json.RawMessage) error {
 	if ms, err := strconv.ParseFloat(string(scan.Get(task, "pollInterval")), 64); err == nil && ms > 0 {
 		t.Every = latest
@@ -156,8 +155,7 @@ func (t *following) end(ctx context.Context, m wire.Message) {
 	t.End()
 }
 
-// unwrap converts the result to what a call of the tool would return. A task that failed or was cancelled has no result,
-// whatever the server sends.
+// unwrap converts the result to that of a tool call. A task that failed or was cancelled has no result, whatever the server sends.
 func (t *following) unwrap(m *wire.Message) error {
 	if err := t.client.c.Unwrap(m, t.op.Method, t.op.Params); err != nil || m.Err != nil {
 		return err
@@ -176,16 +174,16 @@ func (t *following) unwrap(m *wire.Message) error {
 	return nil
 }
 
-// A resultStream yields the reports about a task until its result has come, and then that.
+// A resultStream yields the reports about a task, and then its result.
 type resultStream struct {
-	reports dialect.Stream     // nil means there are no further ones
+	reports dialect.Stream     // nil: there are no further ones
 	stop    context.CancelFunc // ends the call for the result
 	came    context.Context    // ends when m and err are set
 	m       wire.Message
 	err     error
 }
 
-// openResult calls for the result of a task, which comes when the task is over.
+// openResult requests the result of a task, which arrives when the task is over.
 func openResult(ctx context.Context, caller dialect.Caller, task json.RawMessage, reports dialect.Stream) (*resultStream, error) {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	st, err := caller.Open(ctx, dialect.Op{Kind: dialect.Internal, Method: taskResult, Params: scan.Pair("taskId", task)})
@@ -213,7 +211,7 @@ func (r *resultStream) Next(ctx context.Context) (wire.Message, error) {
 		switch {
 		case err == nil:
 			return m, nil
-		case ctx.Err() == nil && r.came.Err() == nil: // no more reports will come
+		case ctx.Err() == nil && r.came.Err() == nil: // no more reports will arrive
 			dialect.CancelAnyway(ctx, r.reports)
 			r.reports = nil
 		}
@@ -226,7 +224,7 @@ func (r *resultStream) Next(ctx context.Context) (wire.Message, error) {
 	}
 }
 
-// report returns the next report. One that came before the result is returned before it.
+// report returns the next report, including one that arrived before the result.
 func (r *resultStream) report(ctx context.Context) (wire.Message, error) {
 	if !dialect.Waiting(r.reports) {
 		until, cancel := context.WithCancel(ctx)
@@ -237,7 +235,7 @@ func (r *resultStream) report(ctx context.Context) (wire.Message, error) {
 	return r.reports.Next(ctx)
 }
 
-// Cancel stops waiting for the result; the task goes on.
+// Cancel stops waiting for the result; the task continues.
 func (r *resultStream) Cancel(ctx context.Context) error {
 	r.stop()
 	if r.reports == nil {

@@ -16,7 +16,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// toolHeaders are the headers that repeat params of tools (x-mcp-header), by the names of tools.
+// toolHeaders are the headers that repeat params of tools (x-mcp-header), by tool name.
 type toolHeaders map[string][]toolHeader
 
 // A toolHeader is a header and the path of the param that it repeats.
@@ -27,7 +27,7 @@ type toolHeader struct {
 
 const headerKey = "x-mcp-header"
 
-// Listed notes which params of the listed tools are mirrored over HTTP, and drops the tools that ask for an impossible header.
+// Listed records which params of the listed tools are mirrored over HTTP, and drops the tools with an impossible header.
 func (f *client) Listed(caller dialect.Caller, method string, answer json.RawMessage) json.RawMessage {
 	about := caller.Connection()
 	if method != "tools/list" || about.HTTPSession == nil || !f.isModern() {
@@ -61,7 +61,7 @@ func (f *client) Listed(caller dialect.Caller, method string, answer json.RawMes
 	return codec.Merged(scan.Without(answer, "tools"), scan.Pair("tools", tools.End()))
 }
 
-// PrepareCall lists the tools before the first call of one over HTTP, as they tell its headers.
+// PrepareCall lists the tools before the first tool call over HTTP, to find out their headers.
 func (f *client) PrepareCall(ctx context.Context, caller dialect.Caller, op dialect.Op) error {
 	if caller.Connection().HTTPSession == nil || f.c.IsPlain(op.Method) && op.Method != "tools/call" || !f.isModern() {
 		return nil
@@ -76,7 +76,7 @@ func (f *client) PrepareCall(ctx context.Context, caller dialect.Caller, op dial
 	if err := f.c.Relist(ctx, caller, tool(op)); !errors.As(err, &rpc) {
 		return err
 	}
-	return nil // the response to the call will say what is wrong
+	return nil // the response to the call will show the error
 }
 
 // Mirror adds the headers of a call of a tool.
@@ -115,7 +115,7 @@ func headerText(val json.RawMessage) (string, bool) {
 	return "", false
 }
 
-// headersOf returns the headers of a tool with that inputSchema. The error is why they cannot be.
+// headersOf returns the headers of a tool with that inputSchema. The error explains why a header is impossible.
 func headersOf(schema json.RawMessage) (headers []toolHeader, err error) {
 	if !strings.Contains(string(schema), headerKey) {
 		return nil, nil
@@ -139,7 +139,7 @@ func headersOf(schema json.RawMessage) (headers []toolHeader, err error) {
 	return headers, err
 }
 
-// The members of a schema that hold schemas: one (or an array of them), or one for each name.
+// The members of a schema that contain schemas: one (or an array), or one for each name.
 var (
 	subschemas = []string{
 		"items", "prefixItems", "additionalItems", "unevaluatedItems", "contains", "additionalProperties", "unevaluatedProperties", "propertyNames",
@@ -148,7 +148,7 @@ var (
 	namedSchemas = []string{"$defs", "definitions", "patternProperties", "dependentSchemas", "dependencies"}
 )
 
-// within returns the schemas in a member of a schema that no properties lead to.
+// within returns the schemas in a member of a schema that is not reached by properties.
 func within(key string, val json.RawMessage) (inside []json.RawMessage) {
 	switch {
 	case slices.Contains(namedSchemas, key):
@@ -166,7 +166,8 @@ func within(key string, val json.RawMessage) (inside []json.RawMessage) {
 	return inside
 }
 
-// eachHeader calls found for each header in a schema, with the path of properties that leads there; nil: another way leads there.
+// eachHeader calls found for each header in a schema, with the path of properties that leads there; nil: the header is reached in another
+// way.
 func eachHeader(schema json.RawMessage, path []string, found func(path []string, val, schema json.RawMessage) error) error {
 	for key, val := range scan.Named(schema) {
 		var err error
@@ -213,7 +214,7 @@ func isHeaderType(val json.RawMessage) bool {
 	})
 }
 
-// isToken reports whether text can be the name of a header (RFC 9110, section 5.1).
+// isToken reports whether text is a valid header name (RFC 9110, section 5.1).
 func isToken(text string) bool {
 	return text != "" && !strings.ContainsFunc(text, func(r rune) bool {
 		return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && !strings.ContainsRune("!#$%&'*+-.^_`|~", r)

@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Job carries out one of the Job operations by tasks.
+// Job carries out one of the Job operations with tasks.
 func (f *client) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (dialect.Stream, error) {
 	t := &following{client: f, caller: caller, op: op, task: scan.AppendQuoted(nil, op.Job)}
 	if f.isModern() {
@@ -52,8 +52,8 @@ func (f *client) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) 
 	return nil, wire.ErrUnsupported
 }
 
-// runsAsTask returns a usage Fault for a tool that the server does not run as a task, as
-// its list of tools has it. A tool that is not in the list is the server's to refuse.
+// runsAsTask returns a usage Fault for a tool that the server does not run as a task, according to its list of tools. The server has to
+// reject a tool that is not in the list.
 func (f *client) runsAsTask(ctx context.Context, caller dialect.Caller, method string) error {
 	if err := f.can("capabilities.tasks.requests.tools.call", "runs no tools as tasks"); err != nil {
 		wire.AsFault(err).Hint = "rpcx call waits for the result of a tool that is no task"
@@ -77,7 +77,7 @@ func (f *client) runsAsTask(ctx context.Context, caller dialect.Caller, method s
 	return nil
 }
 
-// about makes a call that names a task, whose answer says how it stands.
+// about makes a call that names a task and whose response has the task's status.
 func (f *client) about(ctx context.Context, caller dialect.Caller, method string, task json.RawMessage) (dialect.Stream, error) {
 	said, err := f.c.Ask(ctx, caller, method, scan.Pair("taskId", task))
 	if err != nil {
@@ -89,7 +89,7 @@ func (f *client) about(ctx context.Context, caller dialect.Caller, method string
 	return poll.Lines(taskLine(said)), nil
 }
 
-// list asks for the list of tasks, page by page.
+// list requests the list of tasks page by page.
 func (f *client) list(ctx context.Context, caller dialect.Caller) (dialect.Stream, error) {
 	var lines []json.RawMessage
 	var params json.RawMessage
@@ -112,7 +112,7 @@ func (f *client) list(ctx context.Context, caller dialect.Caller) (dialect.Strea
 	return poll.Lines(lines...), nil
 }
 
-// taskFault returns the error of a call about tasks as what the command has failed with.
+// taskFault returns the error of a call about tasks as the failure of the command.
 func taskFault(method string, err error) error {
 	var rpc *wire.Error
 	if !errors.As(err, &rpc) {
@@ -125,8 +125,7 @@ func taskFault(method string, err error) error {
 	return f
 }
 
-// taskLine returns what the server says of a task as one object, with its name as "job",
-// as users see it.
+// taskLine returns the server's description of a task as users see it: an object with the task's name as "job".
 func taskLine(task json.RawMessage) json.RawMessage {
 	var o scan.Object
 	o.Compact("job", scan.Get(task, "taskId"))

@@ -1,5 +1,5 @@
-// Package mcp is the Model Context Protocol: its dialect file, and tasks in Go, which a dialect file cannot express. A task
-// is a call whose response only names the task; its status is polled, and its result requested, by that name.
+// Package mcp is the Model Context Protocol: its dialect file, and in Go its tasks, which a dialect file cannot express. A task is a call
+// whose response only names the task; the client polls its status and requests its result by that name.
 package mcp
 
 import (
@@ -41,7 +41,7 @@ const (
 	taskStatus = "notifications/tasks/status"
 )
 
-// asTask is the Extra of a Call that is to become a task.
+// asTask is the Extra of a Call that should become a task.
 var asTask = json.RawMessage(`{"task":{}}`)
 
 // isOver reports whether a task with that status is over.

@@ -17,13 +17,13 @@ func (f *client) isModern() bool {
 	return scan.Type(scan.Get(f.c.Scope().Conn.Kept, "modern")) == 's'
 }
 
-// Interim reports whether a response is of a kind that is not known.
+// Interim reports whether a response is of an unknown kind.
 func (f *client) Interim(m *wire.Message) bool {
 	kind, ok := scan.Text(scan.Get(m.Body, "resultType"))
 	return ok && kind != "complete" && f.isModern()
 }
 
-// Resume follows the task that has taken the place of a call. Another response is of an unknown kind.
+// Resume follows the task that replaces a call. Any other response is of an unknown kind.
 func (f *client) Resume(ctx context.Context, caller dialect.Caller, op dialect.Op, m wire.Message) (dialect.Stream, error) {
 	if isTask(m.Body) {
 		return f.follow(ctx, caller, op, m)
@@ -33,8 +33,8 @@ func (f *client) Resume(ctx context.Context, caller dialect.Caller, op dialect.O
 	return nil, fault
 }
 
-// Failed repeats a call whose headers do not fit the server's tool any more, or whose response was lost if the tool may run
-// twice. An error about capabilities gets the flags that declare them.
+// Failed repeats a call whose headers no longer match the server's tool, or whose response was lost if the tool may run twice. It adds to
+// an error about capabilities the flags that declare them.
 func (f *client) Failed(ctx context.Context, caller dialect.Caller, op dialect.Op, err error) (again bool, instead *wire.Error) {
 	if !f.isModern() {
 		return false, nil
@@ -55,7 +55,7 @@ func (f *client) Failed(ctx context.Context, caller dialect.Caller, op dialect.O
 	return false, nil
 }
 
-// tool returns the name of the tool that op calls; "": none.
+// tool returns the name of the tool that op calls, or "".
 func tool(op dialect.Op) string {
 	if op.Method == "tools/call" {
 		return scan.String(scan.Get(op.Params, "name"))
@@ -76,14 +76,14 @@ func (f *client) mayRepeat(ctx context.Context, caller dialect.Caller, op dialec
 	return string(scan.Get(notes, "readOnlyHint")) == "true" || string(scan.Get(notes, "idempotentHint")) == "true"
 }
 
-// answers are an example of what answers each kind of request, as the flag of a command has it.
+// answers are examples of responses to each kind of request, as flags of a command.
 var answers = map[string]struct{ capability, flag string }{
 	"elicitation/create":     {"elicitation", `--on 'elicitation/create=json:{"action":"accept","content":{…}}'`},
 	"sampling/createMessage": {"sampling", `--on 'sampling/createMessage=json:{"role":"assistant","model":"…","content":{"type":"text","text":"…"}}'`},
 	"roots/list":             {"roots", `--on 'roots/list=json:{"roots":[{"uri":"file:///…"}]}'`},
 }
 
-// withFlags returns the error of a server that needs a capability, with the flags that declare it.
+// withFlags returns the error of a server that requires a capability, with the flags that declare it.
 func withFlags(e *wire.Error) *wire.Error {
 	var flags []string
 	for name := range scan.Named(scan.Get(e.Data, "requiredCapabilities")) {
@@ -101,7 +101,7 @@ func withFlags(e *wire.Error) *wire.Error {
 	return c
 }
 
-// Unanswered returns the error of a call that cannot go on because no hook answers a question of the server.
+// Unanswered returns the error of a call that cannot continue because a question of the server has no hook.
 func (f *client) Unanswered(method string, params json.RawMessage) *wire.Error {
 	e := &wire.Error{Message: "the server requests " + method + ", which no hook answers"}
 	if words := question(params); words != "" {
@@ -113,7 +113,7 @@ func (f *client) Unanswered(method string, params json.RawMessage) *wire.Error {
 	return e
 }
 
-// question returns the words of a request for people, with the fields of its form, or of the last message of a sampling.
+// question returns the text of a request for people: its message with the fields of its form, or the last message of a sampling request.
 func question(params json.RawMessage) string {
 	words := scan.String(scan.Get(params, "message"))
 	var fields []string
@@ -132,7 +132,7 @@ func question(params json.RawMessage) string {
 	return strings.TrimSpace(words)
 }
 
-// Complete fills in the defaults of a form that a hook has accepted without these fields.
+// Complete adds the default values of a form that a hook has accepted without these fields.
 func (f *client) Complete(m *wire.Message, result json.RawMessage) json.RawMessage {
 	content := scan.Get(result, "content")
 	if m.Method != "elicitation/create" || scan.String(scan.Get(result, "action")) != "accept" || content != nil && scan.Type(content) != 'o' {

@@ -15,16 +15,16 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A tasks is the part of a connection that answers the peer: as a server, a call of a tool whose method is a job can become
-// a local task; as a client, a request that a hook answers. The call is answered at once, and the result is kept until it is
-// requested, as long as the connection lasts or the ttl of the peer.
+// A tasks is the part of a connection that answers the peer. On a server, a call of a tool whose method is a job can become a local task;
+// on a client, a request that a hook answers can. The call is answered at once. The result is kept until it is requested, but not after
+// the end of the connection or the peer's ttl.
 type tasks struct {
 	conn   server.Conn
-	client *client // the other part of the connection; nil means the caller does not show it
+	client *client // the other part of the connection; nil: the caller does not expose it
 	modern *modern.Conn
 
 	mu   sync.Mutex
-	list []*task // the oldest first; that which ended first is forgotten first. Running ones are bounded as requests in flight
+	list []*task // oldest first; the task that ended first is dropped first. Running tasks are bounded like requests in flight
 }
 
 func newServer(host server.Host) server.Native {
@@ -50,10 +50,10 @@ func (a *tasks) Take(ctx context.Context, in *dialect.Inbound) (json.RawMessage,
 	return a.modern.Take(ctx, in)
 }
 
-// Close ends what the client has begun without a handshake.
+// Close ends the work that the client has begun without a handshake.
 func (a *tasks) Close() { a.modern.Close() }
 
-// Begin begins a task if the params of a request ask for one, and the handshake has declared that.
+// Begin begins a task if the params of a request require one and the handshake has declared that.
 func (a *tasks) Begin(in *dialect.Inbound, carried string, stop context.CancelFunc) (server.Work, error) {
 	wanted := scan.Get(in.Msg.Params, "task")
 	switch {
@@ -69,7 +69,7 @@ func (a *tasks) Begin(in *dialect.Inbound, carried string, stop context.CancelFu
 	default:
 		if kind, _ := a.conn.Responder.Kind(carried); kind != catalog.Job {
 			e := wire.NewError(wire.CodeNoMethod, carried+" is not run as a task")
-			e.Raw = e.JSON() // Raw marks that the method exists: a hook answered, none is missing
+			e.Raw = e.JSON() // Raw marks that the method exists: a hook has answered
 			return nil, e
 		}
 	}
@@ -79,14 +79,13 @@ func (a *tasks) Begin(in *dialect.Inbound, carried string, stop context.CancelFu
 	return t, in.Emit(wire.Event{Kind: wire.Data, Final: true, Data: scan.Pair("task", t.line())})
 }
 
-// hasJobs reports whether a local method is a job: only then is the client told that calls can become tasks.
+// hasJobs reports whether a local method is a job. Only then is the client told that calls can become tasks.
 func (a *tasks) hasJobs() bool {
 	c := a.conn.Backend.Catalog()
 	return c != nil && slices.ContainsFunc(c.Methods, func(m catalog.Method) bool { return m.Kind == catalog.Job })
 }
 
-// Answer answers a call about the tasks of this connection; mine is false for any
-// other call.
+// Answer answers a call about the tasks of this connection; mine is false for any other call.
 func (a *tasks) Answer(ctx context.Context, m *wire.Message) (result json.RawMessage, mine bool, err error) {
 	switch m.Method {
 	case taskList, taskGet, taskResult, taskCancel:
@@ -115,7 +114,7 @@ func (a *tasks) Answer(ctx context.Context, m *wire.Message) (result json.RawMes
 	return result, true, err
 }
 
-// add remembers a task.
+// add stores a task.
 func (a *tasks) add(t *task) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -128,7 +127,7 @@ func (a *tasks) add(t *task) {
 	a.list = append(a.list, t)
 }
 
-// expireLocked forgets the tasks that are over and whose ttl has passed.
+// expireLocked drops the finished tasks whose ttl has passed.
 func (a *tasks) expireLocked() { a.list = slices.DeleteFunc(a.list, (*task).isExpired) }
 
 // find returns the task that params name.
@@ -147,11 +146,10 @@ func (a *tasks) indexLocked(id string) int {
 	return slices.IndexFunc(a.list, func(t *task) bool { return t.id == id })
 }
 
-// listPage is how many tasks one answer lists.
+// listPage is the number of tasks in one response.
 const listPage = 100
 
-// lines returns a page of the list of tasks; its cursor is the id of the last task of the page
-// before.
+// lines returns a page of the list of tasks; its cursor is the id of the last task of the previous page.
 func (a *tasks) lines(params json.RawMessage) (json.RawMessage, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

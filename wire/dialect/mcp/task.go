@@ -14,8 +14,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// pollInterval is the interval, in milliseconds, that we suggest to clients that poll. They are
-// also notified when a task is over.
+// pollInterval is the poll interval, in milliseconds, that is suggested to clients. They are also notified when a task is over.
 const pollInterval = 1000
 
 // A task is a request of the peer that was answered with the task's name.
@@ -24,9 +23,9 @@ type task struct {
 	request wire.ID
 	id      string
 	begun   time.Time
-	ttl     time.Duration // how long it is kept from its beginning; 0 means without a limit
+	ttl     time.Duration // how long it is kept from its beginning; 0: no limit
 	cancel  context.CancelFunc
-	done    chan struct{} // closed when it is over
+	done    chan struct{} // closed when the task is over
 
 	// guarded by all.mu:
 	status  string
@@ -34,10 +33,10 @@ type task struct {
 	changed time.Time
 	result  json.RawMessage
 	err     error
-	asks    int // questions of its hook that the peer has not answered
+	asks    int // unanswered questions of its hook to the peer
 }
 
-// newTask returns a task that runs. The wishes of the peer, such as the ttl, are in wanted.
+// newTask returns a running task. wanted has the peer's requirements, such as the ttl.
 func newTask(all *tasks, request wire.ID, wanted json.RawMessage, cancel context.CancelFunc) *task {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails
@@ -90,7 +89,7 @@ func (t *task) Emitted(ev wire.Event) {
 	}
 }
 
-// End stores the result of a task, unless it was cancelled before, and notifies the peer.
+// End stores the result of a task unless it was cancelled before, and notifies the peer.
 func (t *task) End(ctx context.Context, result json.RawMessage, err error) {
 	t.end(result, err)
 	t.all.client.serve(t.request, nil)
@@ -113,7 +112,7 @@ func (t *task) end(result json.RawMessage, err error) {
 	close(t.done)
 }
 
-// asking counts the questions of the hook to the peer that are not answered: more is 1 or -1.
+// asking counts the hook's unanswered questions to the peer: more is 1 or -1.
 func (t *task) asking(more int) {
 	if t == nil {
 		return
@@ -158,7 +157,7 @@ func (t *task) wait(ctx context.Context) (json.RawMessage, error) {
 	return t.Mark(t.result), nil
 }
 
-// Mark returns an object that says in its _meta that it belongs to the task. t may be nil.
+// Mark returns an object whose _meta assigns it to the task. t may be nil.
 func (t *task) Mark(obj json.RawMessage) json.RawMessage {
 	if t == nil || scan.Type(obj) != 'o' {
 		return obj
@@ -170,7 +169,7 @@ func (t *task) Mark(obj json.RawMessage) json.RawMessage {
 	return codec.Merged(scan.Without(obj, "_meta"), meta)
 }
 
-// meta is what all that belongs to the task says.
+// meta is the common _meta of all messages that belong to the task.
 func (t *task) meta() json.RawMessage {
 	return scan.Pair("_meta", scan.Pair("io.modelcontextprotocol/related-task", scan.Pair("taskId", scan.AppendQuoted(nil, t.id))))
 }

@@ -1,6 +1,4 @@
-// Package page finds the dialects that are written as pages (rpcx-dialect-file(5)):
-// those that rpcx brings along, which are the files below dialect files, and those of
-// users.
+// Package page finds the dialects that are defined by dialect files (rpcx-dialect-file(5)): the embedded ones and those of users.
 package page
 
 import (
@@ -25,10 +23,10 @@ import (
 //go:embed pages/*.toml rules/*.toml
 var embedded embed.FS
 
-// A Flow is what pages name in flow: the part of a protocol that is written in Go.
+// A Flow is the Go part of a protocol, which dialect files name in flow.
 type Flow struct {
-	Page         string // the protocol's own page, which rpcx brings along under the name of the flow
-	Rules        string // what rpcx validate compares conversations with; "" means what the page says
+	Page         string // the protocol's own dialect file, embedded under the name of the flow
+	Rules        string // the rules with which rpcx validate checks conversations; "": those of the dialect file
 	Notification string // see codec.Native
 	Client       func(c *codec.Codec) codec.Flow
 	Server       func(h server.Host) server.Native
@@ -37,8 +35,8 @@ type Flow struct {
 	Files        *dialect.Files
 }
 
-// rules returns what rpcx validate compares conversations of a page with. The rules of the
-// pages that rpcx brings along are texts beside them, which only validate reads.
+// rules returns the rules with which rpcx validate checks conversations of a dialect file. The rules of embedded dialect files are
+// separate texts, which only validate reads.
 func (l *Library) rules(p *load.Page) string {
 	if own := l.Flows[p.Flow].Rules; own != "" && p.Flow == p.Name {
 		return own
@@ -49,14 +47,14 @@ func (l *Library) rules(p *load.Page) string {
 	return rules(p)
 }
 
-// A Library finds dialect files. It is used by one table of dialects.
+// A Library finds dialect files. One table of dialects uses it.
 type Library struct {
 	Flows  map[string]Flow
-	Others []string // the names of dialects that are no dialect files
-	found  sync.Map // the pages that were read so far, by the names under which they were asked for: string → func() (dialect.Spec, error)
+	Others []string // the names of dialects that are not dialect files
+	found  sync.Map // the dialect files that were read so far, by their requested names: string → func() (dialect.Spec, error)
 }
 
-// brought returns the text of the dialect file of that name that rpcx brings along; ok is false if there is none.
+// brought returns the text of the embedded dialect file with that name; ok is false if it does not exist.
 func (l *Library) brought(name string) (text []byte, ok bool) {
 	if f, ok := l.Flows[name]; ok {
 		return []byte(f.Page), true
@@ -65,7 +63,7 @@ func (l *Library) brought(name string) (text []byte, ok bool) {
 	return text, err == nil
 }
 
-// Names returns the names of the dialects that rpcx brings along as dialect files.
+// Names returns the names of the embedded dialect files.
 func (l *Library) Names() []string {
 	names := slices.Collect(maps.Keys(l.Flows))
 	entries, _ := embedded.ReadDir("pages")
@@ -76,8 +74,7 @@ func (l *Library) Names() []string {
 	return names
 }
 
-// OwnNames returns the names of the pages in the user's configuration folder, whether or not they
-// are correct.
+// OwnNames returns the names of the dialect files in the user's configuration directory, valid or not.
 func (l *Library) OwnNames() (names []string) {
 	dir := xdg.Config()
 	if dir == "" {
@@ -95,7 +92,7 @@ func (l *Library) OwnNames() (names []string) {
 // prefixes are the words of an endpoint before its colon, apart from dialects and framings.
 var prefixes = []string{"ws", "wss", "http", "https", "tcp", "tls", "unix", "exec", "ipc", "stdio", "demo", "tape", "conversation", "accept", "dial"}
 
-// taken returns what a name stands for that no dialect file of a user can have; "" means nothing.
+// taken returns the meaning of a name that a user's dialect file cannot have; "": the name is free.
 func (l *Library) taken(name string) string {
 	_, isFraming := framing.ByName(name)
 	switch {
@@ -109,8 +106,7 @@ func (l *Library) taken(name string) string {
 	return ""
 }
 
-// Clash returns the error of a dialect file in the user's configuration directory whose name is taken; nil means that there
-// is no such file.
+// Clash returns the error of a dialect file in the user's configuration directory whose name is taken, or nil if there is no such file.
 func (l *Library) Clash(name string) error {
 	if what := l.taken(name); what != "" && !IsPath(name) {
 		if path := userFile(name); path != "" {
@@ -120,8 +116,7 @@ func (l *Library) Clash(name string) error {
 	return nil
 }
 
-// Exists reports whether there is a dialect file of that name or path, whether or not
-// it is correct.
+// Exists reports whether there is a dialect file with that name or path, valid or not.
 func (l *Library) Exists(name string) bool {
 	if _, ok := l.brought(name); ok {
 		return true
@@ -134,7 +129,7 @@ func (l *Library) Exists(name string) bool {
 	return err == nil
 }
 
-// Source returns the text of the dialect file with that name or path, or nil if there is none.
+// Source returns the text of the dialect file with that name or path, or nil.
 func (l *Library) Source(name string) []byte {
 	if b, ok := l.brought(name); ok {
 		return b
@@ -147,11 +142,9 @@ func (l *Library) Source(name string) []byte {
 	return nil
 }
 
-// Find returns the dialect that name stands for: a dialect file that rpcx brings along,
-// a dialect file in the user's configuration folder, or, if name is the path of a TOML
-// file, that file, whose dialect has the absolute path as its name. ok is false
-// if there is no such dialect file; the error is a usage Fault that says what is wrong
-// with the dialect file.
+// Find returns the dialect with that name: an embedded dialect file or one in the user's configuration directory. If name is the path of
+// a TOML file, it returns the dialect of that file, whose name is the absolute path. ok is false if there is no such dialect file. The
+// error is a usage Fault that describes the mistake in the dialect file.
 func (l *Library) Find(name string) (spec dialect.Spec, ok bool, err error) {
 	switch {
 	case IsPath(name):
@@ -170,7 +163,7 @@ func (l *Library) Find(name string) (spec dialect.Spec, ok bool, err error) {
 // IsPath reports whether the name of a dialect is the path of a dialect file.
 func IsPath(name string) bool { return strings.HasSuffix(name, ".toml") }
 
-// userFile returns the path of a dialect file that rpcx does not bring along, or "" if there is none.
+// userFile returns the path of a dialect file that is not embedded, or "".
 func userFile(name string) string {
 	if IsPath(name) {
 		return name
@@ -186,7 +179,7 @@ func userFile(name string) string {
 	return path
 }
 
-// tried returns the error of a file of the user's with an unknown framing, or whose client would take errors for results.
+// tried returns the error of a user's file with an unknown framing, or whose client would read errors as results.
 func tried(path string, p *load.Page) error {
 	if _, known := framing.ByName(p.Framing); p.Framing != "" && !known {
 		return wire.Usagef("%s: framing: %q is not a framing: expected one of %s", path, p.Framing, strings.Join(framing.Names(), ", "))
@@ -201,8 +194,7 @@ func tried(path string, p *load.Page) error {
 	return err
 }
 
-// read reads the dialect file of that name; it returns a Spec without a name if the
-// file does not exist.
+// read reads the dialect file with that name. It returns a Spec without a name if the file does not exist.
 func (l *Library) read(name string) (dialect.Spec, error) {
 	var p *load.Page
 	var err error

@@ -57,7 +57,7 @@ func (l *Library) Spec(p *load.Page) (dialect.Spec, error) {
 	return spec, nil
 }
 
-// detection returns by what servers of a dialect file are detected.
+// detection returns how servers of a dialect file are detected.
 func detection(p *load.Page) *dialect.Detection {
 	out := &dialect.Detection{}
 	if d := p.Detect; d != nil {
@@ -75,7 +75,7 @@ func detection(p *load.Page) *dialect.Detection {
 	return out
 }
 
-// settings returns what users can set: the members that [names] declares, and what [set] declares for the handshake.
+// settings returns the settings for users: members that [names] declares, and values that [set] declares for the handshake.
 func settings(p *load.Page) (all []dialect.Setting) {
 	var members []string
 	if p.Names != nil {
@@ -92,9 +92,8 @@ func settings(p *load.Page) (all []dialect.Setting) {
 	return all
 }
 
-// rules returns the dialect file's rules, in the form that wire/validate/rules reads.
-// Without rules of its own a dialect file has those of its base, unless it names
-// members or writes messages differently; then it has none.
+// rules returns the dialect file's rules in the form that wire/validate/rules reads. Without its own rules a dialect file has those of
+// its base, unless it names members or writes messages differently; then it has none.
 func rules(p *load.Page) string {
 	set := map[string]any{"page": p.Source}
 	if p.Source == "" {
@@ -111,8 +110,7 @@ func rules(p *load.Page) string {
 	return string(b)
 }
 
-// renamed reports whether a dialect file's messages differ in form from those of its
-// base.
+// renamed reports whether a dialect file's messages differ in form from those of its base.
 func renamed(p *load.Page) bool {
 	if p.Names == nil || len(p.Read) > 0 {
 		return len(p.Read) > 0
@@ -123,8 +121,7 @@ func renamed(p *load.Page) bool {
 	}, func(name string) bool { return name != "" })
 }
 
-// answers returns the methods that a server answers by the dialect file, without a
-// hook.
+// answers returns the methods that a server answers by the dialect file, without a hook.
 func answers(p *load.Page) (names []string) {
 	for name := range p.Serve.Answers {
 		names = append(names, name)
@@ -157,26 +154,24 @@ func shape(p *load.Page, d *codec.Dialect) dialect.Shape {
 	}
 	s.MadeUp = append(s.MadeUp, dialect.Places(plan.IDs()...)...)
 	s.Unnumbered = plan.Unnumbered()
-	if own := plan.Shape(); own != nil && p.Base == "none" { // else it is read as the base's are, whose rules hold
+	if own := plan.Shape(); own != nil && p.Base == "none" { // otherwise it is read like the base's messages, whose rules apply
 		s.Own, s.Arrays = own, plan.Array()
 		s.Error, s.Ended = plan.Templates()
 	}
 	return s
 }
 
-// unsaid are the probes about which most protocols
-// that are pages say nothing.
+// unsaid are the probes that most protocols with dialect files do not specify.
 var unsaid = []any{"batch", "batch-empty", "batch-invalid", "batch-of-notifications", "params-by-position", "bad-params", "discovery-bad-params"}
 
-// probes returns what rpcx validate asks a peer: the probes of the base, unless
-// the dialect file's messages differ in form from the base's; then none. Probes about
-// batches and params by position are left out, since most protocols that are
-// pages have neither, and so are those that call METHOD, which a page may wrap.
+// probes returns the probes that rpcx validate sends to a peer: those of the base, or none if the dialect file's messages differ in form
+// from the base's. It excludes probes for batches and params by position, which most protocols with dialect files do not have, and those
+// that call METHOD, which a dialect file may wrap.
 func probes(p *load.Page) string {
 	if p.Base == "none" || renamed(p) {
 		return ""
 	}
-	own, _ := p.Rules["except"].([]any) // these may be probes, too
+	own, _ := p.Rules["except"].([]any) // these may also be probes
 	text, err := toml.Encode(map[string]any{"base": p.Base, "except": slices.Concat(unsaid, own)})
 	if err != nil {
 		return ""

@@ -16,7 +16,7 @@ import (
 	"rpcx/wire/jq"
 )
 
-// maxKept bounds the bytes of outputs that wait for the reader. A worker that has more waits.
+// maxKept bounds the bytes of outputs that wait for the reader. A worker with more waits.
 const maxKept = 1 << 20
 
 // atOnce is from how many bytes on the outputs of an input are handed over although there are more.
@@ -25,8 +25,7 @@ const atOnce = 4 << 10
 // shareLeast is the least number of inputs for which a further worker is started.
 const shareLeast = 8
 
-// A Block is a number of inputs, some of which workers may have begun with. Its Run and End
-// are for one goroutine.
+// A Block is a number of inputs, some of which workers may have started. Its Run and End are for one goroutine.
 type Block struct {
 	program *jq.Program
 	input   func(i int) []byte
@@ -35,9 +34,9 @@ type Block struct {
 	workers sync.WaitGroup
 
 	mu      sync.Mutex
-	changed sync.Cond // the reader or a worker may go on
-	next    int       // the inputs before it are the reader's
-	begun   int       // those from it on are the workers'
+	changed sync.Cond // signals that the reader or a worker may continue
+	next    int       // the inputs before it belong to the reader
+	begun   int       // the inputs from it on belong to the workers
 	reading int       // the workers' input that the reader is at; -1 means none
 	kept    int       // bytes in outs of results
 	results []result
@@ -63,7 +62,7 @@ func Start(ctx context.Context, program *jq.Program, n int, input func(i int) []
 	return b
 }
 
-// End stops the workers, and returns when they are gone.
+// End stops the workers and waits for their end.
 func (b *Block) End() {
 	b.cancel()
 	b.mu.Lock()
@@ -73,7 +72,7 @@ func (b *Block) End() {
 	b.workers.Wait()
 }
 
-// work runs the program on inputs until there are none that the reader has not come to.
+// work runs the program on inputs until the workers meet the reader.
 func (b *Block) work() {
 	defer wire.Guard()
 	for i, in := b.take(); i >= 0; i, in = b.take() {
@@ -92,7 +91,7 @@ func (b *Block) work() {
 	}
 }
 
-// take takes the last input that is still free; -1 means none.
+// take takes the last free input, or returns -1.
 func (b *Block) take() (i int, in []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -150,7 +149,7 @@ func (b *Block) Run(i int, in []byte, yield func(out json.RawMessage) (bool, err
 	}
 }
 
-// same reports whether a and b are the same memory.
+// same reports whether a and b share memory.
 func same(a, b []byte) bool { return len(a) > 0 && len(a) == len(b) && &a[0] == &b[0] }
 
 // give gives yield the outputs that are there, while others can be kept.

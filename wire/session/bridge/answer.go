@@ -15,10 +15,10 @@ import (
 type answer struct {
 	responder *responder
 	req       dialect.Request
-	array     bool // the result is an array of the items
+	array     bool // the result is an array of the stream's items
 	stream    bool // the first response only names the stream
 	over      bool
-	begun     bool // data has come
+	begun     bool // data has arrived
 	late      *time.Timer
 
 	items  scan.Array
@@ -27,7 +27,7 @@ type answer struct {
 	failed *wire.Error
 }
 
-// read passes on the events of st and returns its result.
+// read forwards the events of st and returns its result.
 func (a *answer) read(ctx context.Context, st dialect.Stream, event func(*wire.Message, *wire.Event) error) (json.RawMessage, error) {
 	whole, stop := context.WithCancel(ctx)
 	defer stop()
@@ -53,7 +53,7 @@ func (a *answer) read(ctx context.Context, st dialect.Stream, event func(*wire.M
 	}
 }
 
-// message takes the event of m, unless m only names a stream.
+// message handles the event of m, unless m only names a stream.
 func (a *answer) message(m *wire.Message, event func(*wire.Message, *wire.Event) error) error {
 	a.over = m.Final
 	names := m.Kind == wire.Response && m.Err == nil && !m.Final
@@ -73,7 +73,7 @@ func (a *answer) message(m *wire.Message, event func(*wire.Message, *wire.Event)
 	return nil
 }
 
-// limit has stop called if the items become one value, and do not end in time.
+// limit arranges for stop to be called if the items become one value and do not end in time.
 func (a *answer) limit(stop func()) {
 	if a.late == nil && a.begun && (a.array || a.req.Whole) {
 		a.late = time.AfterFunc(a.responder.bridge.whole, stop)
@@ -86,13 +86,13 @@ func (a *answer) unlimit() {
 	}
 }
 
-// endless returns the error for a stream that did not end in time: its items cannot be one result.
+// endless returns the error for a stream that did not end in time: its items cannot become one result.
 func (a *answer) endless() error {
 	b := a.responder.bridge
 	return wire.Errorf(wire.CodeServer, "%s cannot be called here: its stream has not ended after %s, and %s has no streams", a.req.Method, b.whole, b.here.Name)
 }
 
-// event passes on or keeps one event of the answer.
+// event forwards or stores one event of the response.
 func (a *answer) event(ev wire.Event) error {
 	switch ev.Kind {
 	case wire.Done, wire.Opened, wire.Gap:
@@ -132,8 +132,7 @@ func (a *answer) event(ev wire.Event) error {
 	return a.req.Emit(ev)
 }
 
-// goOn is called when a message follows an error event: the error did not end the stream, so it is
-// passed on as an event.
+// goOn is called when a message follows an error event. The error did not end the stream, and is forwarded as an event.
 func (a *answer) goOn() error {
 	e := a.failed
 	a.failed = nil

@@ -1,5 +1,5 @@
-// Package bridge offers the methods of a peer to the clients of a listener in the listener's dialect. It translates the
-// catalog, forwards results, errors and events, and forwards the peer's requests to the client whose call it works on.
+// Package bridge offers the methods of a peer to the clients of a listener in the listener's dialect. It translates the catalog and
+// forwards results, errors and events. A request of the peer goes to the client whose call the peer is handling.
 package bridge
 
 import (
@@ -25,13 +25,13 @@ type Bridge struct {
 	framing string        // of the listener
 	whole   time.Duration // see Options
 	catalog *catalog.Catalog
-	offers  map[string]*offer // by the names of hooks
-	Lacks   []string          // the peer's methods that are not offered, with the reason, and what else does not cross
-	open    bool              // the catalog may lack methods of the peer, so any name is passed on
-	shared  *upstream         // of all clients, or if alone is set, of HTTP exchanges only
-	alone   bool              // each client gets a connection of its own
-	single  atomic.Bool       // the peer serves one call a connection
-	calls   pool              // of calls whose client can be asked
+	offers  map[string]*offer // by hook name
+	Lacks   []string          // the peer's methods that are not offered, with the reason, and other features that are not bridged
+	open    bool              // the catalog may be incomplete: any name is forwarded
+	shared  *upstream         // for all clients, or if alone is set, only for HTTP exchanges
+	alone   bool              // each client gets its own connection
+	single  atomic.Bool       // the peer serves one call per connection
+	calls   pool              // for calls whose client can receive requests
 }
 
 // Options are the two sides of a bridge.
@@ -40,11 +40,11 @@ type Options struct {
 	Session session.Options // for the connection to To
 	Listen  endpoint.Endpoint
 	Known   *catalog.Catalog // used if To does not describe itself; may be nil
-	// Whole bounds how long items are collected for clients that get no streams, if the stream does not end; 0: a minute.
+	// Whole bounds how long the items of an unfinished stream are collected for clients that cannot receive streams (0: a minute).
 	Whole time.Duration
 }
 
-// wholeTimeout is the usual Options.Whole.
+// wholeTimeout is the default of Options.Whole.
 const wholeTimeout = time.Minute
 
 // New connects to the peer, reads its catalog, and closes that connection.
@@ -75,13 +75,13 @@ func New(ctx context.Context, o Options) (*Bridge, error) {
 	if said == nil {
 		said = &catalog.Catalog{Catalog: 1}
 	}
-	// The names of an equal dialect need no translation, so unlisted methods can be called, too.
+	// Names in an equal dialect need no translation, and unlisted methods can be called, too.
 	b.open = b.open || b.spec.Name == b.here.Name || said.WhyPartial() != ""
 	b.translate(said)
 	return b, nil
 }
 
-// endsItself reports whether the peer ends a connection after it has answered. One that does, does so at once.
+// endsItself reports whether the peer ends a connection after a response, which it does immediately.
 func endsItself(conv session.Conversation) bool {
 	select {
 	case <-conv.Done():
@@ -91,18 +91,16 @@ func endsItself(conv session.Conversation) bool {
 	}
 }
 
-// Catalog returns the peer's catalog, translated for the clients of the
-// listener.
+// Catalog returns the peer's catalog, translated for the clients of the listener.
 func (b *Bridge) Catalog() *catalog.Catalog { return b.catalog }
 
 // Close ends the connection that the clients share.
 func (b *Bridge) Close() error { return errors.Join(b.shared.close(), b.calls.close()) }
 
-// Wrap returns a backend that passes requests on to the peer if no hook answers
-// them (see session.Options.Bridge).
+// Wrap returns a backend that forwards requests to the peer if no hook answers them (see session.Options.Bridge).
 func (b *Bridge) Wrap(hooks dialect.Backend) dialect.Backend { return &backend{hooks, b} }
 
-// backend answers by hooks and, for what they do not answer, by the peer.
+// backend answers with hooks, and forwards all other requests to the peer.
 type backend struct {
 	dialect.Backend
 	bridge *Bridge

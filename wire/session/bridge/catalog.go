@@ -11,21 +11,21 @@ import (
 	"rpcx/wire/scan"
 )
 
-// An offer is a method of the peer, and how requests for it are translated.
+// An offer is a method of the peer, with the translation of requests for it.
 type offer struct {
-	name    string       // the peer's name for it
+	name    string       // the peer's name of the method
 	kind    catalog.Kind // at the peer
 	params  json.RawMessage
-	titles  []string // clients give the params as an object with these members, the peer gets them in this order
-	wrapped bool     // clients give the params as the member "params" of an object
-	args    bool     // clients may give positional arguments as the member "args" of an object
+	titles  []string // clients send the params as an object with these members; the peer gets them in this order
+	wrapped bool     // clients send the params as the member "params" of an object
+	args    bool     // clients may send positional arguments as the member "args" of an object
 	array   bool     // clients get the items of the stream as one array
 }
 
-// original is the member of a method's Extra that holds the peer's name for it.
+// original is the member of a method's Extra with the peer's name of the method.
 const original = "original"
 
-// translate makes the listener's catalog of the peer's, and the offers.
+// translate creates the listener's catalog and the offers from the peer's catalog.
 func (b *Bridge) translate(said *catalog.Catalog) {
 	c := &catalog.Catalog{Catalog: 1, Dialect: b.here.Name, Info: said.Info, Methods: []catalog.Method{}, Defs: said.Defs}
 	c.Info.Extra = nil
@@ -54,8 +54,8 @@ func (b *Bridge) translate(said *catalog.Catalog) {
 	b.catalog = c
 }
 
-// streamed decides how a method that streams is offered. It returns false where it cannot be: it may never
-// end, and then neither would the array of its items.
+// streamed decides how a streaming method is offered. It returns false for a stream that may never end if the items would have to become
+// an array.
 func (b *Bridge) streamed(o *offer) bool {
 	endless := b.spec.Bridge.Endless
 	if o.kind == "" && b.spec.Bridge.Streams != nil {
@@ -106,7 +106,7 @@ func (b *Bridge) method(m catalog.Method, o *offer) catalog.Method {
 		t.Params = json.RawMessage(`{"type":"object","properties":{"args":{"type":"array","description":"positional arguments"}}}`)
 	}
 	if o.kind == catalog.Job && b.spec.Bridge.Fields != nil {
-		t.Result = nil // the result comes inside a report on how the job ended
+		t.Result = nil // the result is part of a report on the end of the job
 	}
 	if o.array {
 		t.Kind, t.Events = catalog.Call, nil
@@ -127,7 +127,7 @@ func (b *Bridge) method(m catalog.Method, o *offer) catalog.Method {
 	return t
 }
 
-// named returns the description of a method that has another name here.
+// named returns the description of a method with another name in the listener's dialect.
 func named(m catalog.Method) string {
 	if m.Description == "" {
 		return "named " + m.Name
@@ -135,8 +135,7 @@ func named(m catalog.Method) string {
 	return m.Description + " (named " + m.Name + ")"
 }
 
-// free returns a name for a method of the peer that the listener's dialect
-// allows and that no other method has.
+// free returns an unused name for a method of the peer that the listener's dialect allows.
 func (b *Bridge) free(method string) string {
 	name := method
 	if say := b.here.Bridge.Name; say != nil {
@@ -154,8 +153,8 @@ func isObject(schema json.RawMessage) bool {
 	return !ok || kind == "object"
 }
 
-// withFields returns the params of a method whose requests have a target and a
-// parent beside the params; for clients these are members of the params.
+// withFields returns the params of a method whose requests have a target and a parent in addition to the params. For clients these are
+// members of the params.
 func withFields(m catalog.Method) json.RawMessage {
 	if m.Hints == nil || !isObject(m.Params) {
 		return m.Params
@@ -209,14 +208,14 @@ func (b *Bridge) op(o *offer, r dialect.Request) (dialect.Op, error) {
 	return op, nil
 }
 
-// started sets what kind of operation answers the request.
+// started sets the kind of operation that answers the request.
 func (b *Bridge) started(op *dialect.Op, o *offer, r dialect.Request) {
 	switch {
 	case r.Notification:
 		op.Kind = dialect.Notify
 	case o.kind == catalog.Job && b.spec.Jobs != nil:
 		if op.Kind = dialect.JobRun; b.spec.Bridge.Fields == nil {
-			op.Extra = json.RawMessage(`{"bare":true}`) // the result alone, without the report on how the job ended
+			op.Extra = json.RawMessage(`{"bare":true}`) // only the result, without the report on the end of the job
 		}
 	case o.kind == catalog.Stream && !b.spec.Catalog.CallsStream:
 		op.Kind = dialect.Subscribe
@@ -236,7 +235,7 @@ func withTarget(request, params json.RawMessage) json.RawMessage {
 	return o.End()
 }
 
-// carried returns params in a form that messages of a dialect can carry: most have no scalars there.
+// carried returns params in a form that the messages of a dialect allow: most exclude scalars.
 func (b *Bridge) carried(params json.RawMessage, in dialect.Spec) json.RawMessage {
 	switch kind := scan.Type(params); {
 	case kind == 0 || kind == 'o' || kind == 'a', in.Params.Scalar, b.here.Name == b.spec.Name:
@@ -273,8 +272,8 @@ func (o *offer) plain(b *Bridge, params json.RawMessage) (json.RawMessage, error
 	return params, nil
 }
 
-// byName turns positional params into an object whose names are those of the
-// schema, in its order. An array of one object is taken for that object.
+// byName converts positional params into an object with the names of the schema, in its order. It uses the object of an array with a
+// single object.
 func byName(params, schema json.RawMessage) json.RawMessage {
 	if sole := scan.Only(params); sole != nil && scan.Type(sole) == 'o' {
 		return sole

@@ -8,7 +8,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// crossing converts err into the form in which the client gets it.
+// crossing converts err into the form for the client.
 func (r *responder) crossing(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
@@ -16,7 +16,7 @@ func (r *responder) crossing(err error) error {
 	return r.sayable(r.bridge.plainError(err))
 }
 
-// sayable returns e with a code that the listener's dialect can carry.
+// sayable returns e with a code that the listener's dialect allows.
 func (r *responder) sayable(e *wire.Error) *wire.Error {
 	switch string(e.Code) {
 	case "-32603", "-32602", "-32601", "-32600", "-32001", "-32000":
@@ -30,7 +30,7 @@ func (r *responder) sayable(e *wire.Error) *wire.Error {
 	return e
 }
 
-// plainError returns an error of one side as the other side gets it: unchanged between equal dialects.
+// plainError returns an error of one side in the form for the other: unchanged between equal dialects.
 func (b *Bridge) plainError(err error) *wire.Error {
 	f := wire.AsFault(err)
 	var rpc *wire.Error
@@ -43,8 +43,8 @@ func (b *Bridge) plainError(err error) *wire.Error {
 	return plainError(err)
 }
 
-// plainError converts an error of the peer into a form that every dialect can carry: an integer
-// code, a message and data. Other members are put into data.
+// plainError converts an error of the peer into a form that every dialect allows: an integer code, a message and data. It moves other
+// members into data.
 func plainError(err error) *wire.Error {
 	f := wire.AsFault(err)
 	var rpc *wire.Error

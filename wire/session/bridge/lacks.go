@@ -6,7 +6,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// cannotCross returns what the peer can do, by its dialect and its catalog, that clients of the listener do not get.
+// cannotCross returns the features of the peer, by its dialect and its catalog, that clients of the listener cannot use.
 func (b *Bridge) cannotCross(said *catalog.Catalog) (lacks []string) {
 	there, here := b.spec, b.here
 	for _, c := range []struct {
@@ -50,12 +50,12 @@ func (b *Bridge) arrays() bool {
 // asks reports whether servers of a dialect send requests by name.
 func asks(s dialect.Spec) bool { return !s.Handshake.Plugin && !s.Evaluation.IsLive() }
 
-// declared reports whether servers of a dialect ask only the clients that have declared their answers.
+// declared reports whether servers of a dialect send requests only to clients that have declared the methods they answer.
 func declared(s dialect.Spec) bool {
 	return s.Detection != nil && s.Detection.Probe != nil && len(s.Detection.Probe.Hooks) > 0
 }
 
-// cancels reports whether a call of a dialect can be cancelled, so that it ends at the server.
+// cancels reports whether calls of a dialect can be cancelled at the server.
 func cancels(s dialect.Spec, framing string) bool {
 	return s.Bridge.Cancels != nil && s.Bridge.Cancels(framing)
 }

@@ -6,11 +6,11 @@ import (
 	"sync"
 )
 
-// maxIdle bounds the connections to the peer that wait for a call.
+// maxIdle bounds the idle connections to the peer.
 const maxIdle = 16
 
-// A pool has the connections to the peer for calls whose client can be asked: each carries one call at a time, so that what
-// the peer asks reaches the client of that call.
+// A pool has the connections to the peer for calls whose client can receive requests. Each is used for one call at a time, to send the
+// peer's requests to the client of that call.
 type pool struct {
 	mu     sync.Mutex
 	idle   []*upstream
@@ -31,7 +31,7 @@ func (p *pool) take(b *Bridge, answers []string) *upstream {
 	return u
 }
 
-// give takes back a connection that carries no call any more.
+// give returns a connection without calls to the pool.
 func (p *pool) give(u *upstream) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

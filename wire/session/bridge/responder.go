@@ -19,11 +19,11 @@ type responder struct {
 	client            *client
 	up                *upstream
 	own               bool   // up is not shared with other clients
-	lent              bool   // up carries only the call of this client
-	connecting        func() // cancels connect; nil means it does not run
+	lent              bool   // up is used only for the call of this client
+	connecting        func() // cancels connect; nil: connect is not running
 }
 
-// offer returns the peer's method of that name, or nil if it has none.
+// offer returns the peer's method of that name, or nil.
 func (r *responder) offer(name string) *offer {
 	if o := r.bridge.offers[name]; o != nil || !r.bridge.open {
 		return o
@@ -38,7 +38,7 @@ func (r *responder) offer(name string) *offer {
 	return o
 }
 
-// Kind returns how name is answered, or false if it is not.
+// Kind returns how name is answered. It returns false if it is not answered.
 func (r *responder) Kind(name string) (catalog.Kind, bool) {
 	if kind, ok := r.Responder.Kind(name); ok {
 		return kind, true
@@ -53,8 +53,8 @@ func (r *responder) Kind(name string) (catalog.Kind, bool) {
 	return o.kind, true
 }
 
-// Respond answers one request: by a hook if there is one, unless it answers
-// "method not found", else by the peer.
+// Respond answers one request with a hook. Without a hook, or if the hook answers "method not found", it forwards the request to the
+// peer.
 func (r *responder) Respond(ctx context.Context, req dialect.Request) (json.RawMessage, error) {
 	o := r.offer(req.Method)
 	_, hooked := r.Responder.Kind(req.Method)
@@ -64,7 +64,7 @@ func (r *responder) Respond(ctx context.Context, req dialect.Request) (json.RawM
 		if o == nil || !r.Allows(req.Method) || !errors.As(err, &rpc) || string(rpc.Code) != strconv.Itoa(wire.CodeNoMethod) {
 			return result, err
 		}
-		req.Begin = nil // the hooks have called it
+		req.Begin = nil // the hooks have already called it
 	}
 	if err := begin(req); err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (r *responder) Respond(ctx context.Context, req dialect.Request) (json.RawM
 	}
 	a := answer{responder: r, req: req, array: o.array, stream: op.Kind == dialect.Subscribe}
 	result, err := a.read(ctx, st, conv.Event)
-	conv.Settle(ctx) // what the peer sent before its answer must reach the client before the answer
+	conv.Settle(ctx) // the peer's earlier messages must reach the client before the response
 	if err != nil && !a.over {
 		dialect.CancelAnyway(ctx, st)
 	}
@@ -111,8 +111,7 @@ func (r *responder) Greeted(answers []string) {
 	}
 }
 
-// connect opens the connection to the peer before it is needed. If that fails, the first call
-// reports it.
+// connect opens the connection to the peer in advance. If it fails, the first call reports the error.
 func (r *responder) connect() {
 	if r.bridge.single.Load() {
 		return

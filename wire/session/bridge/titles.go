@@ -8,8 +8,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// titles returns the titles of positional params, the first first; nil if the params are not positional, or a title is missing or
-// there twice, or others may follow.
+// titles returns the titles of positional params in order. It returns nil if the params are not positional, a title is missing or
+// repeated, or additional params are allowed.
 func titles(schema json.RawMessage) (names []string) {
 	kind, _ := scan.Text(scan.Get(schema, "type"))
 	items := scan.Get(schema, "prefixItems")
@@ -51,7 +51,7 @@ func titled(schema json.RawMessage, names []string) json.RawMessage {
 	return o.End()
 }
 
-// inOrder returns the members of params as an array. One that is missing before another, or that has no place, is an error.
+// inOrder returns the members of params as an array. A gap in the params and an unknown member are errors.
 func inOrder(params json.RawMessage, names []string) (json.RawMessage, error) {
 	var all scan.Array
 	placed, missing := 0, ""

@@ -14,17 +14,16 @@ import (
 	"rpcx/wire/session"
 )
 
-// An upstream is a connection to the peer, for one client or for several. It is
-// opened with the first call.
+// An upstream is a connection to the peer for one or several clients. It is opened with the first call.
 type upstream struct {
 	bridge *Bridge
-	dial   sync.Mutex // held while the connection is opened, so that there is only one
+	dial   sync.Mutex // held while connecting, to create only one connection
 
 	mu      sync.Mutex
 	conv    session.Conversation
 	clients map[*client]bool
 	closed  bool
-	answers []string // what the client has declared that it answers
+	answers []string // the methods that the client has declared
 }
 
 // A client is one connection to the listener.
@@ -35,8 +34,7 @@ type client struct {
 
 func newUpstream(b *Bridge) *upstream { return &upstream{bridge: b, clients: map[*client]bool{}} }
 
-// declare sets the methods that the client answers. They are declared when the next connection is
-// opened.
+// declare sets the methods that the client answers, which the next connection declares to the peer.
 func (u *upstream) declare(answers []string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -62,7 +60,7 @@ func (u *upstream) leave(c *client) {
 	delete(u.clients, c)
 }
 
-// begin returns the connection for a call of c, and a function to be called when the call is over.
+// begin returns the connection for a call of c, and a function to call when the call is over.
 func (u *upstream) begin(ctx context.Context, c *client) (session.Conversation, func(), error) {
 	end := func() {}
 	conv, err := session.Conversation(nil), error(nil)
@@ -121,7 +119,7 @@ func (u *upstream) get(ctx context.Context) (session.Conversation, error) {
 // open opens a connection to the peer.
 func (u *upstream) open(ctx context.Context) (session.Conversation, error) {
 	o := u.bridge.options
-	if u.bridge.to.Socket == "" { // a connection of another process has its own hooks, and AnswerFallback
+	if u.bridge.to.Socket == "" { // a connection in another process has its own hooks and AnswerFallback
 		for _, name := range append(u.declared(), "*") { // exact names are declared to the peer
 			o.Hooks = append(o.Hooks, hook.Entry{Pattern: name, Answer: hook.Answer{Kind: hook.Inbox}})
 		}
@@ -140,13 +138,12 @@ func (u *upstream) open(ctx context.Context) (session.Conversation, error) {
 	return conv, nil
 }
 
-// A fallbackTaker is a conversation of another process, for which this process answers what its hooks do not.
+// A fallbackTaker is a conversation of another process that forwards requests without a hook to this process.
 type fallbackTaker interface {
 	AnswerFallback(ctx context.Context, answer func(context.Context, dialect.Request) (json.RawMessage, error)) error
 }
 
-// ended closes the connections of all clients after the connection to the peer was lost, so that
-// each side sees the other's end.
+// ended closes the connections of all clients after the connection to the peer was lost, to make the loss visible to them.
 func (u *upstream) ended(conv session.Conversation) {
 	u.mu.Lock()
 	if u.conv != conv {
@@ -168,22 +165,19 @@ func (u *upstream) ended(conv session.Conversation) {
 	defer cancel()
 	for _, c := range all {
 		if settle := c.caller.Connection().Settle; settle != nil {
-			_ = settle(ctx) // so that the calls that were in flight are answered
+			_ = settle(ctx) // let the calls in flight get their responses first
 		}
 		_ = c.caller.CloseWith(goingAway, strings.ToValidUTF8(reason[:min(len(reason), 120)], ""))
 	}
 }
 
-// lastAnswers bounds how long clients can still receive answers after the
-// connection to the peer was lost.
+// lastAnswers bounds how long clients can still receive responses after the connection to the peer was lost.
 const lastAnswers = 2 * time.Second
 
-// goingAway is WebSocket's code for an end that is not the client's doing (RFC 6455,
-// section 7.4.1).
+// goingAway is the WebSocket close code for an end that the client did not cause (RFC 6455, section 7.4.1).
 const goingAway = 1001
 
-// ask passes a request or notification of the peer to the client whose call is
-// in flight.
+// ask forwards a request or notification of the peer to the client whose call is in flight.
 func (u *upstream) ask(ctx context.Context, r dialect.Request) (json.RawMessage, error) {
 	c := u.asked()
 	if c == nil {
@@ -206,8 +200,8 @@ func (u *upstream) ask(ctx context.Context, r dialect.Request) (json.RawMessage,
 	return result, nil
 }
 
-// isTold reports whether a notification has already reached the client c as an event of its call.
-// Between equal dialects notifications pass unchanged, and are not events.
+// isTold reports whether a notification has already reached the client c as an event of its call. Between equal dialects notifications
+// are forwarded unchanged, and are not events.
 func (u *upstream) isTold(c *client, method string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -215,8 +209,8 @@ func (u *upstream) isTold(c *client, method string) bool {
 	return told != nil && u.bridge.spec.Name != u.bridge.here.Name && c.calls > 0 && told(method)
 }
 
-// asked returns the client that gets a request of the peer: the only client, or the only one with calls in flight, or
-// nil if several are possible.
+// asked returns the client for a request of the peer: the only client, or the only one with calls in flight. It returns nil if several
+// are possible.
 func (u *upstream) asked() *client {
 	u.mu.Lock()
 	defer u.mu.Unlock()

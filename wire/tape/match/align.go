@@ -8,11 +8,11 @@ import (
 	"rpcx/wire/scan"
 )
 
-// maxAligned bounds the elements of an array, from the first difference to the last, among which moved ones are looked for.
+// maxAligned bounds the span, in elements, between the first and the last difference of an array in which moved elements are searched.
 const maxAligned = 64
 
-// aligned returns found with one difference for each member that has another name, and for each array element that was
-// added, removed or moved, in place of those of all members and elements that they displace.
+// aligned returns found with fewer differences: a renamed member, or an added, removed or moved array element, becomes one difference
+// that replaces those of all the members and elements it displaces.
 func (r *Rules) aligned(method string, want, got []byte, values *Values, found []Difference) []Difference {
 	a := aligner{rules: r, method: method, values: values, found: found}
 	a.value(nil, want, got)
@@ -26,7 +26,7 @@ type aligner struct {
 	found  []Difference
 }
 
-// below returns how many differences there are at and below a pointer.
+// below returns the number of differences at and below a pointer.
 func (a *aligner) below(pointer string) (n int) {
 	for _, d := range a.found {
 		if d.Pointer == pointer || strings.HasPrefix(d.Pointer, pointer+"/") {
@@ -56,7 +56,7 @@ func (a *aligner) value(path []string, want, got []byte) {
 	}
 }
 
-// renamed makes one difference of a member that only want has and the one with its value that only got has.
+// renamed merges a member that only want has and a member with the same value that only got has into one difference.
 func (a *aligner) renamed(path []string, want, got []byte) {
 	mine, theirs := members(want), members(got)
 	for name, val := range scan.Named(want) {
@@ -97,7 +97,7 @@ func (a *aligner) drop(pointer string) {
 	a.found = kept
 }
 
-// replace puts all in place of the differences at and below a pointer.
+// replace replaces the differences at and below a pointer with all.
 func (a *aligner) replace(pointer string, all ...Difference) {
 	var kept []Difference
 	for _, d := range a.found {
@@ -121,7 +121,7 @@ func (a *aligner) equal(path []string, want, got []byte) bool {
 	return equal
 }
 
-// array looks for elements that were added, removed or moved, where this says less than what is known.
+// array searches for added, removed or moved elements, and keeps the result if it needs fewer differences.
 func (a *aligner) array(path []string, want, got []byte) {
 	x, y := slices.Collect(scan.Elements(want)), slices.Collect(scan.Elements(got))
 	at := func(i int) []string { return append(path[:len(path):len(path)], strconv.Itoa(i)) }
@@ -130,7 +130,7 @@ func (a *aligner) array(path []string, want, got []byte) {
 	if max(m, n)-from <= maxAligned {
 		moves = a.moves(at, from, x[from:m], y[from:n])
 	}
-	alone := 0 // elements that were added or removed, which account for the other length
+	alone := 0 // added or removed elements that explain the difference in length
 	for _, d := range moves {
 		if !d.renamed() {
 			alone++
@@ -153,7 +153,7 @@ func (a *aligner) array(path []string, want, got []byte) {
 	a.replace(pointer(path), moves...)
 }
 
-// middle returns where the parts of x and y begin and end that are between equal ones.
+// middle returns the bounds of the parts of x and y that remain after their equal elements at both ends are removed.
 func (a *aligner) middle(at func(i int) []string, x, y [][]byte) (from, m, n int) {
 	for from < len(x) && from < len(y) && a.equal(at(from), x[from], y[from]) {
 		from++
@@ -165,8 +165,8 @@ func (a *aligner) middle(at func(i int) []string, x, y [][]byte) (from, m, n int
 	return from, m, n
 }
 
-// moves returns what was removed from x, and added in y, as few elements as possible, with an element that was removed and added as
-// one that was moved. Both begin at the index from.
+// moves returns the fewest elements that were removed from x and added in y. An element that was both removed and added becomes one moved
+// element. Both slices begin at the index from.
 func (a *aligner) moves(at func(i int) []string, from int, x, y [][]byte) (all []Difference) {
 	place := func(i int) string { return pointer(at(from + i)) }
 	same := func(want, got []byte) bool { return a.equal(at(0), want, got) }
@@ -195,7 +195,7 @@ func (a *aligner) moves(at func(i int) []string, from int, x, y [][]byte) (all [
 	return all
 }
 
-// unmatched returns, by i and j, how many elements of x[i:] and y[j:] have no counterpart, at the least.
+// unmatched returns, by i and j, the least number of elements of x[i:] and y[j:] without a counterpart.
 func unmatched(x, y [][]byte, same func(want, got []byte) bool) [][]int {
 	least := make([][]int, len(x)+1)
 	for i := len(x); i >= 0; i-- {

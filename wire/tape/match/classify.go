@@ -11,17 +11,15 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Parsed describes a message by the shape of its dialect: what it is, and its
-// parts. Its slices are parts of the message.
+// A Parsed describes a message by the shape of its dialect: its kind and its parts. Its slices are parts of the message.
 type Parsed struct {
 	Kind   wire.Kind // Request, Notification, Response, or Invalid: not a message of this dialect
-	ID     wire.ID   // nil means none
-	Method string    // ""; of a response in a dialect whose responses have none
-	Error  []byte    // of a Response that is an error; else nil
+	ID     wire.ID   // nil: the message has no id
+	Method string    // "" for a response in a dialect whose responses have no method
+	Error  []byte    // of an error response, else nil
 }
 
-// Parse classifies msg, a message that is valid JSON. client says that the
-// client sent it.
+// Parse classifies msg, which must be valid JSON. client reports whether the client sent it.
 func Parse(s *dialect.Shape, msg []byte, client bool) (p Parsed) {
 	if s.Own != nil {
 		m := s.Own.Read(msg)
@@ -50,14 +48,14 @@ func Parse(s *dialect.Shape, msg []byte, client bool) (p Parsed) {
 	return p
 }
 
-// classifying are the members that classify a message; nil means it has none.
+// classifying has the members that determine the kind of a message. A nil member is absent.
 type classifying struct {
 	method, version, err []byte
 	id                   wire.ID
-	result               bool // it has one
+	result               bool // the message has a result
 }
 
-// readMembers reads the members of an object, or false if msg is not an object.
+// readMembers reads the members of an object. It returns false if msg is not an object.
 func readMembers(s *dialect.Shape, msg []byte) (c classifying, ok bool) {
 	m := scan.ReadObject(msg, wire.DefaultMaxDepth)
 	for key, val, ok := m.Next(); ok; key, val, ok = m.Next() {
@@ -83,7 +81,7 @@ func readMembers(s *dialect.Shape, msg []byte) (c classifying, ok bool) {
 	return c, m.Err() == nil
 }
 
-// kind returns the kind of a message; named reports that its method is a string.
+// kind returns the kind of a message. named reports whether its method is a string.
 func (c classifying) kind(named bool) wire.Kind {
 	switch {
 	case c.method != nil && !named:
@@ -98,7 +96,7 @@ func (c classifying) kind(named bool) wire.Kind {
 	return wire.Invalid
 }
 
-// typedKind is kind for dialects whose messages have a type, here method.
+// typedKind is kind for dialects whose messages have a type, which method holds here.
 func (c classifying) typedKind(s *dialect.Shape, method string, named, client bool) wire.Kind {
 	switch {
 	case !named:
@@ -127,18 +125,17 @@ func SetID(s *dialect.Shape, msg []byte, id wire.ID) []byte {
 	return scan.Splice(msg, s.ID, id)
 }
 
-// IDs returns the difference between the ids of two messages, or nil if there is none, or if one of them has no id.
+// IDs returns the difference between the ids of two messages, or nil if they are equal or either message has no id.
 func IDs(s *dialect.Shape, want, got []byte) []Difference {
 	mine, theirs := IDOf(s, want), IDOf(s, got)
 	if mine == nil || theirs == nil {
 		return nil
 	}
-	var all Rules // which leaves out nothing
+	var all Rules // ignores nothing
 	return all.Compare("", want, SetID(s, want, theirs), nil)
 }
 
-// Elements returns the messages in msg: the elements of a batch, else msg
-// itself.
+// Elements returns the elements of msg if it is a batch, else msg itself.
 func Elements(s *dialect.Shape, msg []byte) (parts [][]byte, batch bool) {
 	if s.Arrays || scan.Type(scan.Trim(msg)) != 'a' {
 		return [][]byte{msg}, false

@@ -11,10 +11,9 @@ import (
 	"rpcx/wire/tape"
 )
 
-// Compare returns the differences between want, a recorded message, and got, without their line:
-// first in the order of want's members, then the members that only got has.
-// method is the message's, or that of the request that it answers. A redacted
-// value equals any other. values may be nil.
+// Compare returns the differences between want, a recorded message, and got, without line numbers: first in the order of want's members,
+// then the members that only got has. method is the method of the message, or of the request that it answers. A redacted value equals any
+// other. values may be nil.
 func (r *Rules) Compare(method string, want, got []byte, values *Values) (found []Difference) {
 	w := walk{each: func(path []string, want, got []byte) {
 		if !r.mayDiffer(method, path, want, got, values) {
@@ -50,7 +49,7 @@ func (r *Rules) mayDiffer(method string, path []string, want, got []byte, values
 	return at(r.varies, method, path)
 }
 
-// covered reports whether set has pointer, or the pointer of a value around it.
+// covered reports whether set contains pointer or the pointer of an enclosing value.
 func covered(set map[string]bool, pointer string) bool {
 	for {
 		if set[pointer] {
@@ -64,16 +63,16 @@ func covered(set map[string]bool, pointer string) bool {
 	}
 }
 
-// A walk goes through two messages side by side, and calls each for the values that are not equal:
-// scalars, values of different types, and what only one of the two has (the other is nil).
+// A walk traverses two messages in parallel and calls each for every pair of unequal values: scalars, values of different types, and
+// values that only one message has (the other is nil).
 type walk struct {
-	path []string // to where it is, which each must not keep
+	path []string // the path of the pair; each must not keep it
 	each func(path []string, want, got []byte)
-	// redacted is called for a pair of which one replaces a secret; may be nil.
+	// redacted is called for a pair in which one value replaces a secret. It may be nil.
 	redacted func(want, got []byte)
 }
 
-// pair goes through want and got. A redacted value equals any other.
+// pair compares want and got. A redacted value equals any other.
 func (w *walk) pair(want, got []byte) {
 	want, got = scan.Trim(want), scan.Trim(got)
 	if bytes.Equal(want, got) {
@@ -137,8 +136,7 @@ func (w *walk) objects(want, got []byte) {
 	}
 }
 
-// last returns the last value of a member that an object has several times,
-// since decoders take that one. first is its first value.
+// last returns the last value of a repeated member, as decoders do. first is the member's first value.
 func last(obj []byte, name string, first []byte) []byte {
 	if bytes.Count(obj, []byte(`"`+name+`"`)) < 2 {
 		return first

@@ -10,26 +10,26 @@ import (
 // A Difference is one place in which a conversation differs from the tape.
 type Difference struct {
 	Kind    DifferenceKind
-	Line    int             // of the tape; for Extra and Unknown the nearest line, or the one before; 0 means none
-	Method  string          // of the message, or of the request that it answers, or ""
+	Line    int             // of the tape; for Extra and Unknown the nearest or the preceding line; 0: unknown
+	Method  string          // of the message, or of the request that it answers; "" if unknown
 	Pointer string          // a JSON pointer into the message; "" is the whole message
 	Want    json.RawMessage // the recorded value, or nil
 	Got     json.RawMessage // the received value, or nil
 	Text    string          // further explanation, or ""
 
-	Moved *Moved // nil means its parent has the other parts at the same places
+	Moved *Moved // nil: the enclosing value has its other parts at their recorded places
 }
 
-// A Moved says of a value what has become of the object or array around it.
+// A Moved describes how the object or array around a value has changed.
 type Moved struct {
-	To     string          // the pointer to the value in what came, if that has another name or index; else ""
-	Around json.RawMessage // the object or array as it came
+	To     string          // the pointer to the value in the received message if its name or index differs, else ""
+	Around json.RawMessage // the received object or array
 }
 
-// renamed reports whether the value came, but has another name or index.
+// renamed reports whether the value was received under another name or index.
 func (d Difference) renamed() bool { return d.Moved != nil && d.Moved.To != "" }
 
-// Placed reports whether Pointer says what differs, and not Text alone.
+// Placed reports whether Pointer locates the difference; otherwise only Text describes it.
 func (d Difference) Placed() bool { return d.Text == "" || d.renamed() }
 
 // A DifferenceKind is the kind of a Difference.
@@ -38,9 +38,9 @@ type DifferenceKind string
 // The kinds of Difference.
 const (
 	Differs DifferenceKind = "differs" // a message has another value at Pointer
-	Missing DifferenceKind = "missing" // a message on the tape did not come
-	Extra   DifferenceKind = "extra"   // a message came that is not on the tape
-	Unknown DifferenceKind = "unknown" // a request came that is not on the tape; it was refused
+	Missing DifferenceKind = "missing" // a message on the tape was not received
+	Extra   DifferenceKind = "extra"   // a received message is not on the tape
+	Unknown DifferenceKind = "unknown" // a received request is not on the tape, and was refused
 )
 
 // String returns the difference in words, without the name of the tape.

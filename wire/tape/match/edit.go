@@ -7,8 +7,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Edit appends val to b, with values replaced for which to returns another one. to is called for a value before the values
-// in it. path is its place, and must not be kept.
+// Edit appends val to b and replaces each value for which to returns another one. It calls to for a value before the values inside it.
+// path locates the value; to must not keep it.
 func Edit(b, val []byte, to func(path []string, val []byte) []byte) []byte {
 	e := editor{to: to}
 	return e.value(b, val)
@@ -41,8 +41,7 @@ func (e *editor) value(b, val []byte) []byte {
 	return append(b, val...)
 }
 
-// Replace returns msg with the value at each of the JSON pointers replaced by what by returns for it. Pointers that lead
-// nowhere are ignored.
+// Replace returns msg with the value at each of the JSON pointers replaced by the result of by. It ignores pointers that lead nowhere.
 func Replace(msg []byte, pointers []string, by func(val []byte) []byte) []byte {
 	if len(pointers) == 0 {
 		return msg

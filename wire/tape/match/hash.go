@@ -9,9 +9,9 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Hash returns equal numbers for messages that Compare may find equal, as far as one message alone shows: generated values,
-// the order of members and the spelling of numbers and strings do not count. Times and the parts that the user ignores do
-// count, so different hashes do not prove a difference.
+// Hash returns equal numbers for messages that Compare can find equal, as far as a single message shows. Generated values, the order of
+// members and the spelling of numbers and strings do not affect it. Times and the parts that the user ignores do, and therefore different
+// hashes do not prove a difference.
 func (r *Rules) Hash(method string, msg []byte) uint64 {
 	h := hasher{rules: r, method: method}
 	return h.value(scan.Trim(msg))
@@ -20,14 +20,14 @@ func (r *Rules) Hash(method string, msg []byte) uint64 {
 // HashBytes is Hash for messages that are not JSON.
 func (r *Rules) HashBytes(b []byte) uint64 { return maphash.Bytes(r.seed, b) }
 
-// Loose is Hash without times, durations and what varies: messages whose numbers differ
-// are different, unless values are carried over, redacted or ignored.
+// Loose is Hash without times, durations and varying values. Messages with different numbers differ unless their values are mapped,
+// redacted or ignored.
 func (r *Rules) Loose(method string, msg []byte) uint64 {
 	h := hasher{rules: r, method: method, loose: true}
 	return h.value(scan.Trim(msg))
 }
 
-// Ignores reports whether the user names parts of messages that are not compared.
+// Ignores reports whether the user excludes parts of messages from the comparison.
 func (r *Rules) Ignores() bool { return len(r.ignore) > 0 }
 
 type hasher struct {

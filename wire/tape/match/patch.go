@@ -7,8 +7,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Patch returns msg with the given differences removed: each expected value is replaced by the received one. The rest keeps
-// its bytes, except for blanks.
+// Patch returns msg with the given differences removed: each expected value is replaced by the received one. All other bytes are kept,
+// except for whitespace.
 func Patch(msg []byte, differences []Difference) []byte {
 	p := patcher{at: map[string]Difference{}, added: map[string][]Difference{}}
 	for _, d := range differences {

@@ -10,8 +10,7 @@ import (
 	"rpcx/wire/jq"
 )
 
-// Rules decide which differences count when two messages are compared. They are
-// safe for concurrent use.
+// Rules decide which differences between two messages count. They are safe for concurrent use.
 type Rules struct {
 	shape  dialect.Shape
 	madeUp []place
@@ -21,8 +20,7 @@ type Rules struct {
 	seed   maphash.Seed // of Hash
 }
 
-// NewRules returns the rules of a dialect. The parts of messages that ignore
-// selects are not compared.
+// NewRules returns the rules of a dialect. The parts of messages that ignore selects are not compared.
 func NewRules(s dialect.Shape, ignore []*jq.Paths) *Rules {
 	return &Rules{shape: s, madeUp: places(s.MadeUp), varies: places(s.Varies), ends: places(s.Ends), ignore: ignore, seed: maphash.MakeSeed()}
 }
@@ -85,11 +83,10 @@ func matchPath(pattern, path []string) bool {
 	return len(pattern) == len(path)
 }
 
-// ignoreTime bounds the time of an --ignore program for one message.
+// ignoreTime bounds the run time of an --ignore program for one message.
 const ignoreTime = time.Second
 
-// ignored returns the pointers to the parts of msg that --ignore selects. A
-// program that fails selects nothing.
+// ignored returns the pointers to the parts of msg that --ignore selects. A program that fails selects nothing.
 func (r *Rules) ignored(msg []byte) map[string]bool {
 	if len(r.ignore) == 0 {
 		return nil

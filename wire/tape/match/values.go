@@ -8,13 +8,12 @@ import (
 	"rpcx/wire/tape"
 )
 
-// Values map the made-up values of the recorded conversation, such as ids, to
-// those of the live one. Strings are mapped wherever a whole string equals one,
-// numbers only at places where the dialect has made-up values.
+// Values map the generated values of the recorded conversation, such as ids, to those of the live one. A string is mapped wherever the
+// whole string matches, a number only at places where the dialect has generated values.
 type Values struct {
 	byText map[string]string // recorded scalar (as JSON) → the live one
-	// IsStream reports whether a value is a recorded stream to which items belong, as
-	// JSON: a result that is one was made up. nil: there are none.
+	// IsStream reports whether a JSON value names a recorded stream that has items; a result with such a value was generated. nil: the
+	// tape has no streams.
 	IsStream func(id []byte) bool
 }
 
@@ -27,22 +26,21 @@ func (v *Values) live(recorded []byte) (string, bool) {
 	return live, ok
 }
 
-// Any reports whether a value has become another one.
+// Any reports whether any value has been mapped to a different one.
 func (v *Values) Any() bool { return v != nil && len(v.byText) > 0 }
 
-// opens reports whether want, at path in an answer, is the name of a stream
-// that the answer opens.
+// opens reports whether want, at path in a response, names a stream that the response opens.
 func (v *Values) opens(path []string, want []byte) bool {
 	return v != nil && v.IsStream != nil && len(path) == 1 && path[0] == "result" && v.IsStream(want)
 }
 
-// StreamOf returns the stream that an item belongs to, as JSON, or nil if msg is not an item.
+// StreamOf returns the stream of an item as JSON, or nil if msg is not an item.
 func (r *Rules) StreamOf(msg []byte) []byte {
 	id, _ := r.StreamAt(msg)
 	return id
 }
 
-// StreamAt is StreamOf, with the pointer of what says so.
+// StreamAt is StreamOf, and also returns the pointer to the stream's name.
 func (r *Rules) StreamAt(msg []byte) (id []byte, pointer string) {
 	if len(r.shape.Streams) == 0 {
 		return nil, ""
@@ -59,8 +57,7 @@ func (r *Rules) StreamAt(msg []byte) (id []byte, pointer string) {
 	return nil, ""
 }
 
-// EndsStream returns the stream, of those in v, that the request msg asks to end, as JSON, or nil if it is not such a
-// request.
+// EndsStream returns, as JSON, the stream in v that the request msg ends, or nil if msg is not such a request.
 func (r *Rules) EndsStream(method string, msg []byte, v *Values) []byte {
 	params := scan.Get(msg, "params")
 	ends := func(val []byte, name string) bool {
@@ -81,7 +78,7 @@ func (r *Rules) EndsStream(method string, msg []byte, v *Values) []byte {
 	return nil
 }
 
-// Set records that the scalar recorded has become live; both are JSON.
+// Set maps the scalar recorded to live; both are JSON.
 func (v *Values) Set(recorded, live []byte) {
 	if bytes.Equal(recorded, live) {
 		return
@@ -92,13 +89,13 @@ func (v *Values) Set(recorded, live []byte) {
 	v.byText[string(recorded)] = string(live)
 }
 
-// Learn records how the scalars of got differ from those of want at the same places. If answers is set, got is a response:
-// any string that looks generated counts then, else only generated values of the dialect.
+// Learn maps the scalars of got that differ from those of want at the same places. If answers is set, got is a response, and every string
+// that looks generated is mapped; otherwise only the generated values of the dialect are.
 func (r *Rules) Learn(method string, want, got []byte, answers bool, v *Values) {
 	w := walk{each: func(path []string, want, got []byte) {
 		kind := scan.Type(want)
 		if want == nil || kind != scan.Type(got) || kind != 's' && kind != 'n' || r.ownID(path) {
-			return // the ids of messages are mapped elsewhere, as each side makes its own
+			return // each side generates its own message ids, which are mapped elsewhere
 		}
 		if kind == 's' && answers && looksMadeUp(want) || at(r.madeUp, method, path) || v.opens(path, want) {
 			v.Set(want, got)
@@ -107,26 +104,24 @@ func (r *Rules) Learn(method string, want, got []byte, answers bool, v *Values) 
 	w.redacted = func(want, got []byte) {
 		text, _ := scan.Text(want)
 		if number, _ := tape.SecretNumber(text); number > 0 && scan.Type(got) == 's' && !tape.IsRedacted(got) {
-			v.Set(want, got) // where it comes again, it is the same secret
+			v.Set(want, got) // a later occurrence is the same secret
 		}
 	}
 	w.pair(want, got)
 }
 
-// ownID reports whether path leads to the id of a message, in dialects in which each side has ids of
-// its own.
+// ownID reports whether path leads to the message id in a dialect in which each side generates its own ids.
 func (r *Rules) ownID(path []string) bool {
 	return len(path) == 1 && path[0] == r.shape.ID && !r.shape.Typed
 }
 
-// looksMadeUp reports whether a JSON string may be an id: it has a digit, or is
-// longer than a word. A plain word that differs ("shipped") is not an id, and
-// the same word elsewhere must not be replaced.
+// looksMadeUp reports whether a JSON string may be an id: it has a digit, or is longer than a word. A plain word that differs ("shipped")
+// is not an id, and must not be replaced elsewhere.
 func looksMadeUp(val []byte) bool {
 	return len(val) > 18 || bytes.ContainsAny(val, "0123456789")
 }
 
-// Strings calls each for the JSON strings in msg that look made up.
+// Strings calls each for the JSON strings in msg that look generated.
 func Strings(msg []byte, each func(val []byte)) {
 	switch scan.Type(msg) {
 	case 's':
@@ -144,8 +139,8 @@ func Strings(msg []byte, each func(val []byte)) {
 	}
 }
 
-// Rewrite appends msg, a recorded message, to b with each generated value replaced by the live one. The message's own id
-// stays unchanged in dialects in which each side has its own ids.
+// Rewrite appends msg, a recorded message, to b with each generated value replaced by the live one. It keeps the message's own id in
+// dialects in which each side generates its own ids.
 func (r *Rules) Rewrite(b []byte, method string, msg []byte, v *Values) []byte {
 	if !v.Any() {
 		return append(b, msg...)

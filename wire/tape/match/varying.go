@@ -10,15 +10,14 @@ import (
 	"rpcx/wire/scan"
 )
 
-// The last words of members that hold a time or a duration.
+// The last words in the names of members that hold a time or a duration.
 var (
 	timeWords = []string{"time", "timestamp", "date", "datetime", "duration", "elapsed", "uptime", "latency", "took"}
 	unitWords = []string{"ms", "millis", "milliseconds", "s", "sec", "secs", "seconds", "us", "micros", "ns", "nanos"}
-	atWord    = "at" // as in createdAt; not alone
+	atWord    = "at" // as in createdAt, but not alone
 )
 
-// varying reports whether want and got, values of the same member, are both times
-// or both durations: they differ in every conversation.
+// varying reports whether want and got, values of the same member, are both times or both durations, which differ in every conversation.
 func varying(name string, want, got []byte) bool {
 	kind := scan.Type(want)
 	if kind != scan.Type(got) || kind != 'n' && kind != 's' {
@@ -30,8 +29,7 @@ func varying(name string, want, got []byte) bool {
 	return namesTime(name) && (kind == 'n' || startsWithDigit(want) && startsWithDigit(got))
 }
 
-// mayVary reports whether there may be a value of that member for which varying is true of
-// the two.
+// mayVary reports whether varying can be true for two values of a member of that name.
 func mayVary(name string, val []byte) bool {
 	switch scan.Type(val) {
 	case 'n':
@@ -61,7 +59,7 @@ func wordsOf(name string) (words []string) {
 			word.Reset()
 		}
 	}
-	lower := false // the rune before was a small letter
+	lower := false // the previous rune was a lowercase letter
 	for _, r := range name {
 		switch {
 		case !unicode.IsLetter(r):
@@ -78,8 +76,7 @@ func wordsOf(name string) (words []string) {
 	return words
 }
 
-// isTime reports whether a JSON string is a time in the form of RFC 3339 or of
-// HTTP.
+// isTime reports whether a JSON string is a time in the format of RFC 3339 or HTTP.
 func isTime(val []byte) bool {
 	text, _ := scan.Text(val)
 	if len(text) < len("2006-01-02T15:04:05Z") || len(text) > 40 {
@@ -93,13 +90,13 @@ func isTime(val []byte) bool {
 	return false
 }
 
-// sameBehindTime reports whether two JSON strings are lines of a log that differ in their time alone.
+// sameBehindTime reports whether two JSON strings are log lines that differ only in their time.
 func sameBehindTime(want, got []byte) bool {
 	rest := behindTime(want)
 	return rest != nil && bytes.Equal(rest, behindTime(got))
 }
 
-// behindTime returns what follows the time, to the second, at the start of a JSON string; nil if there is none.
+// behindTime returns the rest of a JSON string that begins with a time of at least second precision, or nil if it does not.
 func behindTime(val []byte) []byte {
 	const layout = "2006/01/02 15:04:05"
 	if len(val) < len(layout)+2 || val[1] < '0' || val[1] > '9' || val[12] < '0' || val[12] > '9' {

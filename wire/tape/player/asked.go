@@ -13,8 +13,8 @@ type asked struct {
 	i int32
 }
 
-// retired are local requests whose recorded responses have all arrived, the oldest first, to recognise further responses.
-// The oldest are forgotten.
+// retired are local requests whose recorded responses have all arrived, oldest first. They identify additional responses. The oldest are
+// forgotten.
 type retired []struct {
 	id string
 	i  int32
@@ -22,7 +22,7 @@ type retired []struct {
 
 const maxRetired = 1000
 
-// retire records that all answers to at, which was sent with id, have come.
+// retire records that all responses to at, which was sent with id, have arrived.
 func (e *engine) retire(id wire.ID, i int32) {
 	e.retired = append(e.retired, struct {
 		id string

@@ -18,12 +18,11 @@ const (
 	defaultLinger        = 50 * time.Millisecond
 )
 
-// CheckClient returns a usage Fault if the client's side of t cannot be played; it
-// names the line.
+// CheckClient returns a usage Fault that names the line if the client's side of t cannot be played.
 func CheckClient(t *transcript.Transcript, o Options) error { return check(t, wire.Send, o.Set) }
 
-// Client plays the client of one connection of the tape over c, compares received messages with the tape, and closes c. It
-// returns the differences, in the order of the tape. The error is why it could not continue.
+// Client plays the client of one connection of the tape over c, compares received messages with the tape, and closes c. It returns the
+// differences in the order of the tape. The error is the reason why it could not continue.
 func Client(ctx context.Context, t *transcript.Transcript, track int, c wire.Conn, o Options) ([]*Found, error) {
 	o.ctx = ctx
 	if o.AnswerTimeout <= 0 {
@@ -51,11 +50,10 @@ type checking struct {
 	pairing
 	e     *engine
 	o     Options
-	ended error // why the connection ended; nil means it has not
+	ended error // why the connection ended; nil: it is still open
 }
 
-// choose returns the entry for a message of the server. A request without an
-// entry is refused.
+// choose returns the entry for a message of the server. It refuses a request without an entry.
 func (k *checking) choose(c *conn, parsed match.Parsed, msg []byte, json bool) (*play, int32) {
 	if parsed.Kind == wire.Notification && k.leftOver(parsed.Method) {
 		return k.p, transcript.None
@@ -66,7 +64,7 @@ func (k *checking) choose(c *conn, parsed match.Parsed, msg []byte, json bool) (
 		k.e.start(k.p, moved, c)
 	}
 	if i == transcript.None && parsed.Kind == wire.Request {
-		lively := k.e.lively // which this does not show
+		lively := k.e.lively // an unrelated message must not extend the wait
 		k.e.refuse(c, parsed.ID, errorMessage(k.e.t.Rules.Shape().Error, parsed.ID, wire.CodeNoMethod, "not on the tape", match.Difference{}, nil))
 		k.e.lively = lively
 	}
@@ -82,8 +80,8 @@ func (k *checking) answered(p *play, i int32, msg []byte) int32 {
 	return k.answer(i, msg)
 }
 
-// hungUp reports whether the recorded client closed the connection before it had a response to its request i: it sent
-// nothing more that has one, and all that it waited for has come.
+// hungUp reports whether the recorded client closed the connection before it had the response to its request i: it sent no later request
+// with a response, and every message that it waited for has arrived.
 func (k *checking) hungUp(i int32) bool {
 	if k.p.track.Close == nil || k.p.track.Closer != wire.Send || k.awaited() != transcript.None {
 		return false
@@ -96,8 +94,9 @@ func (k *checking) hungUp(i int32) bool {
 	return true
 }
 
-// leftOver reports whether a notification of that method may be one that the recorded client did not wait for: the client
-// closed the connection, and all that is on the tape has come, one of the method included, but for the end of a stream.
+// leftOver reports whether a notification of that method may be one that the recorded client did not wait for. This requires that the
+// client closed the connection and that everything on the tape has arrived, including a notification of the method; the end of a stream
+// may be missing.
 func (k *checking) leftOver(method string) bool {
 	track, next, items := k.p.track, k.awaited(), k.p.named(method)
 	if track.Close == nil || track.Closer != wire.Send || items.len() == 0 {
@@ -116,7 +115,7 @@ func (k *checking) ending(i int32) bool {
 	return err == nil && k.p.rules.EndsStream(k.p.track.Method(int(own)), msg, k.p.values) != nil
 }
 
-// maxKept bounds the differences of a peer, in bytes: it may send anything.
+// maxKept bounds the memory for the differences of a peer, in bytes, since a peer can send anything.
 const maxKept = 256 << 20
 
 // bound ends the conversation if its differences take too much memory.
@@ -126,7 +125,7 @@ func (k *checking) bound() {
 	}
 }
 
-// idle gives messages of the tape up as missing, one after the other, and ends the conversation when nothing is left to do.
+// idle marks overdue messages of the tape as missing, one after the other. It ends the conversation when nothing is left to do.
 func (k *checking) idle(since time.Duration) (again time.Duration, over bool) {
 	if k.e.deaf() && k.ended == nil {
 		k.ended = io.EOF
@@ -164,7 +163,7 @@ func (k *checking) lost(c *conn, err error) bool {
 	return !errors.Is(err, io.EOF)
 }
 
-// Texts returns the server's text on a connection of t that was not JSON.
+// Texts returns the non-JSON text that the server sent on a connection of t.
 func Texts(t *transcript.Transcript, track int) map[string]bool {
 	k, texts := t.Tracks[track], map[string]bool{}
 	for i := range int32(k.Len()) {

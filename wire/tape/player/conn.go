@@ -6,23 +6,23 @@ import (
 	"rpcx/wire"
 )
 
-// An arrival is what other goroutines hand over to the engine's.
+// An arrival is an event that other goroutines pass to the engine's goroutine.
 type arrival struct {
 	conn  *conn
-	joins bool // the connection becomes part of the conversation; else a message came
+	joins bool // the connection joins the conversation; otherwise a message arrived
 	msg   []byte
-	to    wire.ID // the request that got an HTTP error with this message as its text, or nil did
-	err   error   // the connection is over, or the POST failed
+	to    wire.ID // the request that got an HTTP error with this message as its text, or nil
+	err   error   // the connection has ended, or the POST failed
 }
 
 // A conn is one live connection.
 type conn struct {
 	wire.Conn
-	exchanger      wire.Exchanger // nil means none
+	exchanger      wire.Exchanger // nil: the connection has none
 	singleExchange bool
-	owed           int  // how many requests have no answer yet
-	spoke          bool // a message came
-	ended          bool // nothing more comes
+	owed           int  // the number of requests without a response
+	spoke          bool // a message has arrived
+	ended          bool // no more messages will arrive
 }
 
 // hand passes a to the engine, unless the engine has ended.
@@ -38,7 +38,7 @@ func (e *engine) hand(a arrival) bool {
 	}
 }
 
-// add adds a connection and starts to read it.
+// add adds a connection and starts reading from it.
 func (e *engine) add(c wire.Conn) *conn {
 	k := &conn{Conn: c}
 	k.exchanger, _ = c.(wire.Exchanger)

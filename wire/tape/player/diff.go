@@ -10,9 +10,8 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// Diff compares the tape b with a, both sides of it, without a peer.
-// Connections are compared in their order. The differences are in the order of a's
-// lines.
+// Diff compares both sides of the tape b with those of a, without a peer. It compares connections in their order. The differences are in
+// the order of a's lines.
 func Diff(a, b *transcript.Transcript, o Options) (all []*Found, err error) {
 	for n := range max(len(a.Tracks), len(b.Tracks)) {
 		found, err := diffTracks(trackOf(a, n), trackOf(b, n), o)
@@ -35,10 +34,10 @@ func trackOf(t *transcript.Transcript, n int) *transcript.Track {
 // A differ compares two tracks.
 type differ struct {
 	b     *transcript.Track
-	sides [2]*pairing // of what each side sent, by its direction
+	sides [2]*pairing // the messages of each side, by direction
 	pairs ints        // by entry of b, its counterpart in a plus one; 0 means none
 	back  ints        // by entry of a, its counterpart in b plus one; 0 means none
-	given ints        // as pairs, what is known beforehand; nil means nothing
+	given ints        // like pairs, but known beforehand; nil: nothing is known
 }
 
 func diffTracks(a, b *transcript.Track, o Options) ([]*Found, error) {
@@ -46,7 +45,7 @@ func diffTracks(a, b *transcript.Track, o Options) ([]*Found, error) {
 	if err := d.run(); err != nil {
 		return nil, err
 	}
-	if given := d.requests(); given != nil { // once more, as what answers them is paired by them
+	if given := d.requests(); given != nil { // compare again: the responses are paired by their requests
 		d = newDiffer(a, b, o)
 		d.given = given
 		if err := d.run(); err != nil {
@@ -81,7 +80,7 @@ func (d *differ) run() error {
 	return nil
 }
 
-// requests returns the requests that are paired though they differ in their method, or nil if there are none.
+// requests returns the requests that are paired although their methods differ, or nil if there are none.
 func (d *differ) requests() (given ints) {
 	for _, k := range d.sides {
 		given = k.given(given)
@@ -89,8 +88,8 @@ func (d *differ) requests() (given ints) {
 	return given
 }
 
-// answerID returns the id that the answer at entry i of a should have in b: that of the request there, or nil if the
-// one that it has.
+// answerID returns the id that the response at entry i of a should have in b: that of the paired request. It returns nil for the id that
+// the response has.
 func (d *differ) answerID(i int32) wire.ID {
 	k := d.sides[0].p
 	if own := k.track.Entry(i).Own; own != transcript.None {

@@ -13,63 +13,61 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// An engine plays one side of a tape in one conversation. All of it runs in one goroutine (run); other goroutines read the
-// connections and pass messages on.
+// An engine plays one side of a tape in one conversation. It runs in one goroutine (run); other goroutines read the connections and pass
+// messages to it.
 //
-// Received messages determine what is sent. The local lines between one message of the peer and the next form a block, which
-// is sent after that message has arrived (see cursor). A response in it also waits for its request, and for the local calls
-// between the two; if its turn has passed by then, it is queued until it can be sent.
+// Received messages determine which lines are sent. The local lines between two messages of the peer form a block, which is sent after
+// the first of the two has arrived (see cursor). A response in a block also waits for its request and for the local calls between the
+// two. If its turn has passed by then, it is queued until it can be sent.
 type engine struct {
 	t       *transcript.Transcript
 	o       Options
 	side    wire.Direction
 	indexes []*index // one for each track
 	plays   []*play  // one for each track; nil until it is needed
-	primary int      // the track with which the conversation begins
+	primary int      // the track that begins the conversation
 	arrived chan arrival
-	done    chan struct{} // closed when run ends, as nothing is accepted any more
+	done    chan struct{} // closed when run ends and accepts nothing more
 	conns   map[*conn]bool
-	current *conn // the connection for messages that are not answers
+	current *conn // the connection for messages that are not responses
 	cursors []*cursor
-	asked   map[string]asked // local requests, by the id with which they were sent
+	asked   map[string]asked // local requests, by the id that was sent
 	retired retired
-	posted  chan error // a POST has ended that is awaited before anything else may be sent
-	posting int        // those POSTs
-	ignored int        // of those, the ones that took too long
+	posted  chan error // receives a value when a POST has ended that must end before anything else is sent
+	posting int        // the number of those POSTs
+	ignored int        // how many of them took too long
 	batch   *batch     // the batch of the message that is being handled, or nil
 	policy  policy
-	lively  time.Time // when a message last came (to play the client: one that the tape has) or was sent
-	failure error     // what ended the conversation, unless that was regular
+	lively  time.Time // when a message was last sent or received (if the client is played: one that is on the tape)
+	failure error     // why the conversation ended; nil for a regular end
 }
 
-// A policy is what differs between playing the server and playing the client.
+// A policy has the differences between playing the server and playing the client.
 type policy interface {
-	// choose returns the play and the entry of a live request or notification,
-	// and reports differences; None refuses the message.
+	// choose returns the play and the entry of a live request or notification, and reports differences. With None the message is refused.
 	choose(c *conn, parsed match.Parsed, msg []byte, json bool) (*play, int32)
-	// answered handles the live response to entry i, a local request, and returns the response's entry, or None
-	// without one.
+	// answered handles the live response to entry i, a local request. It returns the response's entry, or None if it has no entry.
 	answered(p *play, i int32, msg []byte) int32
-	// idle is called when nothing can be sent and nothing has arrived for a while. again is the time until the next
-	// call (0 means none is needed); over ends the conversation.
+	// idle is called when nothing can be sent and nothing has arrived for a while. again is the time until the next call (0: no further
+	// call is needed); over ends the conversation.
 	idle(since time.Duration) (again time.Duration, over bool)
 	// lost is called when a connection has ended; over ends the conversation.
 	lost(c *conn, err error) (over bool)
 }
 
-// A cursor is the position in a block of the line to send next.
+// A cursor marks the next line to send in a block.
 type cursor struct {
 	p    *play
 	next int32
 	conn *conn
 	from time.Duration // when the message before the block was recorded
-	live time.Time     // when it came
-	last time.Time     // when the last line of the block was sent; zero: none was
-	sent int           // how many lines of the block were sent
+	live time.Time     // when that message arrived
+	last time.Time     // when the last line of the block was sent; zero: no line was sent
+	sent int           // the number of lines of the block that were sent
 
-	stream bool  // it is a stream, whose items are sent whatever else is: see startStream
+	stream bool  // the block is a stream, whose items are sent independently of other blocks: see startStream
 	opener int32 // the response that opened the stream
-	past   int32 // the entry of the peer up to which nothing is awaited any more
+	past   int32 // the peer's entries up to this one are no longer awaited
 }
 
 func newEngine(t *transcript.Transcript, side wire.Direction, indexes []*index, o Options) *engine {
@@ -95,7 +93,7 @@ func (e *engine) play(track int) *play {
 	return e.plays[track]
 }
 
-// converse plays over c, which it closes when ctx ends.
+// converse plays over c. It closes c when ctx ends.
 func (e *engine) converse(ctx context.Context, c wire.Conn) error {
 	defer context.AfterFunc(ctx, func() { _ = c.Close() })()
 	e.join(e.add(c))
@@ -110,7 +108,7 @@ func (e *engine) greet() {
 	}
 }
 
-// run plays until the end of the conversation or of ctx.
+// run plays until the conversation or ctx ends.
 func (e *engine) run(ctx context.Context) error {
 	defer close(e.done)
 	for e.failure == nil {
@@ -128,8 +126,8 @@ func (e *engine) run(ctx context.Context) error {
 	return e.failure
 }
 
-// next handles messages that arrive within wait; with 0, only those that have arrived already. While too many POSTs are
-// pending, nothing of the server is read.
+// next handles messages that arrive within wait, or if wait is 0, those that have already arrived. While too many POSTs are pending, it
+// reads nothing from the server.
 func (e *engine) next(ctx context.Context, wait time.Duration) (over bool) {
 	arrived := e.arrived
 	if e.posting >= maxPosts {
@@ -156,14 +154,14 @@ func (e *engine) next(ctx context.Context, wait time.Duration) (over bool) {
 	return false
 }
 
-// proceed sends one message, if one can be sent now. wait is the time for which nothing has to be done unless something
-// comes; 0 means there is more to send.
+// proceed sends one message if possible. wait is the time until there is more to do, unless a message arrives first; 0 means there is
+// more to send now.
 func (e *engine) proceed() (wait time.Duration, over bool) {
 	if e.posting > e.ignored {
 		if left := e.o.AnswerTimeout - time.Since(e.lively); left > 0 {
 			return left, false
 		}
-		e.ignored = e.posting // a server that does not end a POST is one that says nothing
+		e.ignored = e.posting // a server that does not end a POST is treated as silent
 	}
 	if e.sendQueued() {
 		return 0, false
@@ -180,7 +178,7 @@ func (e *engine) proceed() (wait time.Duration, over bool) {
 	return again, over
 }
 
-// take handles an arrival, mostly a message.
+// take handles an arrival, usually a message.
 func (e *engine) take(a arrival) (over bool) {
 	if a.joins {
 		e.join(a.conn)
@@ -259,7 +257,7 @@ func (e *engine) match(c *conn, p *play, i int32, parsed match.Parsed, msg []byt
 			p.owed[i] = append(p.owed[i], r)
 			first := p.track.Entry(answer)
 			if first.More != transcript.None {
-				p.latest[i] = r // further answers go to it
+				p.latest[i] = r // later responses go to it
 			}
 			if first.Need != i {
 				p.queue = append(p.queue, answer)

@@ -6,13 +6,13 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// An unsure is the entry that was given to an answer though that differs.
+// An unsure is the entry that was assigned to a response although they differ.
 type unsure struct {
 	entry int32
-	extra *Found // the answer, as an extra one
+	extra *Found // the response as an extra message
 }
 
-// answer returns the entry of a response to entry own; None, with msg recorded as extra, if none is left.
+// answer returns the entry of a response to entry own. If none is left, it returns None and records msg as extra.
 func (k *pairing) answer(own int32, msg []byte) int32 {
 	at := k.stands(own)
 	i := k.answered(own, at, msg)
@@ -30,8 +30,8 @@ func (k *pairing) answer(own int32, msg []byte) int32 {
 	return i
 }
 
-// handAwaited returns the next line, if people wrote it without "re" in place of an answer: msg, which answers
-// entry own, does not fit it, and nothing else will.
+// handAwaited returns the next handwritten line without "re" that stands for a response, if msg does not match it and no other message
+// can. msg answers entry own.
 func (k *pairing) handAwaited(own int32, msg []byte) int32 {
 	i := k.awaited()
 	if i == transcript.None || i < own || k.p.track.Entry(own).Answer != transcript.None {
@@ -45,8 +45,8 @@ func (k *pairing) handAwaited(own int32, msg []byte) int32 {
 	return i
 }
 
-// answered returns the entry of msg, of those that answer at, for which own stands: the first that
-// has not come, or one near it which msg equals.
+// answered returns the entry of msg among the responses to at, the request that own stands for: the first that has not arrived, or a
+// nearby one that equals msg.
 func (k *pairing) answered(own, at int32, msg []byte) int32 {
 	i := k.p.unanswered(at)
 	var found []match.Difference
@@ -79,7 +79,7 @@ func (k *pairing) answered(own, at int32, msg []byte) int32 {
 	return i
 }
 
-// may reports whether msg may be entry i: nothing says that it differs.
+// may reports whether msg can be entry i: they have no known difference.
 func (k *pairing) may(i int32, msg []byte) bool {
 	found, _ := k.p.differences(i, msg)
 	return len(found) == 0
@@ -88,7 +88,7 @@ func (k *pairing) may(i int32, msg []byte) bool {
 // farAnswer is how many responses to one request are searched before the position is remembered.
 const farAnswer = 16
 
-// unanswered returns the first response to entry own that has not arrived; None if all have.
+// unanswered returns the first response to entry own that has not arrived, or None if all have.
 func (p *play) unanswered(own int32) int32 {
 	i, known := p.answers[own]
 	if !known {
@@ -107,8 +107,8 @@ func (p *play) unanswered(own int32) int32 {
 	return i
 }
 
-// laterAnswer returns the response to entry own that msg equals, of those after entry i; None if there is none nearby.
-// Responses before it count as missing after a while.
+// laterAnswer returns a response to entry own that equals msg and follows entry i, or None if there is none nearby. The responses before
+// it count as missing after a while.
 func (k *pairing) laterAnswer(own, i int32, msg []byte) int32 {
 	for steps := range 4 * farAnswer {
 		if i = k.p.track.Entry(i).More; i == transcript.None {
@@ -125,11 +125,11 @@ func (k *pairing) laterAnswer(own, i int32, msg []byte) int32 {
 	return transcript.None
 }
 
-// equalNear bounds, in entries, the distance of an equal request.
+// equalNear bounds the distance to an equal request, in entries.
 const equalNear = 1000
 
-// stands returns the entry that our request own stands for: an equal request,
-// if their answers came in another order than recorded, else own.
+// stands returns the entry that the local request own stands for: an equal request if their responses arrived in another order than
+// recorded, else own.
 func (k *pairing) stands(own int32) int32 {
 	if other, ok := k.stand[own]; ok {
 		return other
@@ -137,10 +137,8 @@ func (k *pairing) stands(own int32) int32 {
 	return own
 }
 
-// trade looks for a request that equals own, that was answered by msg on the
-// tape, and that has no answer yet. From then on own stands for that one, and
-// what stood for it stands for what own stood for. It returns the answer's
-// entry; None if there is none.
+// trade looks for a request that equals own, that msg answers on the tape, and that has no response yet. If it finds one, own and that
+// request swap the entries that they stand for. It returns the entry of the response, or None if it finds no request.
 func (k *pairing) trade(own int32, msg []byte) int32 {
 	at := k.stands(own)
 	track := k.p.track

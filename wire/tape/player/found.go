@@ -13,16 +13,16 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// A Found is a difference with what Update has to know of it.
+// A Found is a difference with the details that Update needs.
 type Found struct {
 	match.Difference
-	entry int32  // of Differs and Missing; of Extra, the one after which it came, transcript.None: before all
-	from  int32  // of Extra, the entry of the tape that is compared
-	twin  int32  // of Extra, the entry in whose place it came; transcript.None: none
-	msg   []byte // of Extra, what came
+	entry int32  // of Differs and Missing; of Extra, the preceding entry (transcript.None: it precedes all)
+	from  int32  // of Extra, the entry on the compared tape
+	twin  int32  // of Extra, the entry that it replaces; transcript.None: it replaces no entry
+	msg   []byte // of Extra, the received message
 }
 
-// size returns about how many bytes it takes.
+// size returns the approximate size in bytes.
 func (f *Found) size() int {
 	n := 256 + len(f.Want) + len(f.Got) + len(f.msg)
 	if f.Moved != nil {
@@ -31,7 +31,7 @@ func (f *Found) size() int {
 	return n
 }
 
-// wanted returns entry i as messages are compared with it, or nil if it has no message.
+// wanted returns entry i in the form in which messages are compared, or nil if it has no message.
 func (p *play) wanted(i int32) []byte {
 	want, err := p.track.Message(int(i))
 	if err != nil || want == nil {
@@ -43,8 +43,8 @@ func (p *play) wanted(i int32) []byte {
 	return want
 }
 
-// differences returns how msg differs from entry i, which may be a condition that people wrote; false means it cannot
-// be compared with that.
+// differences returns the differences between msg and entry i, which may be a handwritten condition. It returns false if they cannot be
+// compared.
 func (p *play) differences(i int32, msg []byte) (found []match.Difference, ok bool) {
 	line := p.track.HandwrittenLine(int(i))
 	if line != nil {
@@ -66,7 +66,7 @@ func (p *play) differences(i int32, msg []byte) (found []match.Difference, ok bo
 	return append(found, p.compare(i, want, msg)...), true
 }
 
-// unmet returns why a message does not fit a condition that people wrote.
+// unmet returns why a message does not meet a handwritten condition.
 func unmet(program string, err error) string {
 	if err != nil {
 		return fmt.Sprintf("%s fails: %v", program, err)
@@ -74,8 +74,8 @@ func unmet(program string, err error) string {
 	return "it does not make this true: " + program
 }
 
-// compare returns how got differs from want, the message of entry i. Handles of the server, which are not the
-// names of what it has, and values that the line binds may be other ones.
+// compare returns the differences between got and want, the message of entry i. Handles that the server generated and values that the
+// line binds may differ.
 func (p *play) compare(i int32, want, got []byte) []match.Difference {
 	found := p.rules.Compare(p.track.Method(int(i)), want, got, p.values)
 	var bound []string
@@ -97,12 +97,12 @@ func (p *play) compare(i int32, want, got []byte) []match.Difference {
 	return p.at(i, p.otherStream(found, want, got)...)
 }
 
-// compareIDs is compare for messages whose ids have to be equal.
+// compareIDs is compare for messages whose ids must be equal.
 func (p *play) compareIDs(i int32, want, got []byte) []match.Difference {
 	return append(p.at(i, match.IDs(p.rules.Shape(), want, got)...), p.compare(i, want, got)...)
 }
 
-// at says of differences that they are those of entry i.
+// at assigns the differences to entry i.
 func (p *play) at(i int32, found ...match.Difference) []match.Difference {
 	for n := range found {
 		d := &found[n]
@@ -111,13 +111,13 @@ func (p *play) at(i int32, found ...match.Difference) []match.Difference {
 	return found
 }
 
-// is reports whether msg is as entry i says.
+// is reports whether msg matches entry i.
 func (p *play) is(i int32, msg []byte) bool {
 	found, ok := p.differences(i, msg)
 	return ok && len(found) == 0
 }
 
-// kept returns copies of the differences of entry i, which need no more memory than they have.
+// kept returns copies of the differences of entry i without unused capacity.
 func kept(i int32, found []match.Difference) []*Found {
 	all := make([]*Found, len(found))
 	for n, d := range found {
@@ -125,7 +125,7 @@ func kept(i int32, found []match.Difference) []*Found {
 		if m := d.Moved; m != nil {
 			d.Moved = &match.Moved{To: m.To, Around: bytes.Clone(m.Around)}
 			if n > 0 && all[n-1].Moved != nil && bytes.Equal(m.Around, all[n-1].Moved.Around) {
-				d.Moved.Around = all[n-1].Moved.Around // one copy for all
+				d.Moved.Around = all[n-1].Moved.Around // share one copy
 			}
 		}
 		all[n] = &Found{Difference: d, entry: i, twin: transcript.None}
@@ -141,8 +141,8 @@ func jsonOf(msg []byte) json.RawMessage {
 	return scan.JSON(string(msg))
 }
 
-// A Tally counts the differences of a played server, except messages that the tape does not have, which are not a fault. It
-// is safe for concurrent use.
+// A Tally counts the differences of a played server, except for messages that are not on the tape, which are not errors. It is safe for
+// concurrent use.
 type Tally struct {
 	mu    sync.Mutex
 	count int

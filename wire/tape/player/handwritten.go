@@ -20,19 +20,18 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// programTime bounds one run of a program of a tape.
+// programTime bounds one run of a program on a tape.
 const programTime = time.Second
 
-// check compiles the programs that people wrote on the tape. It returns an
-// error if side cannot be played: a name is not bound by an earlier line, a
-// line to send has no message, or the value of a redacted member is not given.
+// check compiles the handwritten programs of the tape. It returns an error if side cannot be played: no earlier line binds a name, a line
+// to send has no message, or the value of a redacted member is missing.
 func check(t *transcript.Transcript, side wire.Direction, set map[string]json.RawMessage) error {
 	for _, track := range t.Tracks {
 		known := maps.Clone(set)
 		if known == nil {
 			known = map[string]json.RawMessage{}
 		}
-		came := map[string]bool{} // what replaces a secret in earlier lines of the other side
+		came := map[string]bool{} // replacements of secrets in earlier lines of the other side
 		for i := range track.Len() {
 			e := track.Entry(int32(i))
 			var err error
@@ -77,8 +76,8 @@ func checkLine(line *tape.Line, ours bool, known map[string]json.RawMessage) err
 	return nil
 }
 
-// checkRedacted returns an error if entry i is sent and has a secret that neither set nor an earlier line of the server
-// gives. The secrets of a line of the server are added to came.
+// checkRedacted returns an error if entry i is sent and has a secret that neither set nor an earlier line of the server supplies. It adds
+// the secrets of a server line to came.
 func checkRedacted(track *transcript.Track, i int, set map[string]json.RawMessage, came map[string]bool) error {
 	msg, err := track.Message(i)
 	if err != nil {
@@ -100,9 +99,8 @@ func checkRedacted(track *transcript.Track, i int, set map[string]json.RawMessag
 	return nil
 }
 
-// fill returns val with each redacted string replaced by the value that set
-// has for the name of its member. missing is the first name that set lacks.
-// came has those of an earlier line, whose values are known when val is sent.
+// fill returns val with each redacted string replaced by the value that set has for the member's name. missing is the first name that is
+// not in set. came has the secrets of earlier lines, whose values are known when val is sent.
 func fill(val []byte, set map[string]json.RawMessage, came map[string]bool) (out []byte, missing string) {
 	out = match.Edit(nil, val, func(path []string, part []byte) []byte {
 		if !tape.IsRedacted(part) {
@@ -118,7 +116,7 @@ func fill(val []byte, set map[string]json.RawMessage, came map[string]bool) (out
 	return out, missing
 }
 
-// memberOf returns the name of the member that path leads to, or into whose array it leads.
+// memberOf returns the name of the member that path leads to, or that holds the array it leads into.
 func memberOf(path []string) string {
 	for _, step := range slices.Backward(path) {
 		if _, err := strconv.Atoi(step); err != nil {
@@ -128,11 +126,11 @@ func memberOf(path []string) string {
 	return ""
 }
 
-// truth reports whether program is true for msg; the error says why it could not run.
+// truth reports whether program is true for msg. The error explains why it could not run.
 func (p *play) truth(program string, msg []byte) (bool, error) {
 	prog, err := jq.Compile(program, jq.Options{Vars: p.vars, Foreign: true})
 	if err != nil {
-		return false, err // it uses a name that is not bound yet; check has excluded other errors
+		return false, err // a name is not bound yet; check has excluded other errors
 	}
 	return jq.Bounded(p.ctx, prog, programTime, msg, prog.Truth)
 }
@@ -144,7 +142,7 @@ func (p *play) bind(line *tape.Line, msg []byte) {
 	}
 }
 
-// value returns the value of msg that b names; null if there is none.
+// value returns the value of msg that b names, or null if it is missing.
 func (p *play) value(b tape.Binding, msg []byte, vars map[string]json.RawMessage) (json.RawMessage, error) {
 	null := json.RawMessage("null")
 	prog, err := jq.Compile(b.Value, jq.Options{Vars: vars, Foreign: true})
@@ -158,7 +156,7 @@ func (p *play) value(b tape.Binding, msg []byte, vars map[string]json.RawMessage
 	return bytes.Clone(val), nil
 }
 
-// unbound returns a difference for each value that line names and msg lacks.
+// unbound returns a difference for each value that line names and msg does not have.
 func (p *play) unbound(line *tape.Line, msg []byte) (found []match.Difference) {
 	if len(line.Bind) == 0 {
 		return nil
@@ -179,7 +177,7 @@ func (p *play) unbound(line *tape.Line, msg []byte) (found []match.Difference) {
 	return found
 }
 
-// taken returns the pointers to the values that line names by a path alone, such as .result.items[0].at.
+// taken returns the pointers to the values that line names with a plain path, such as .result.items[0].at.
 func taken(line *tape.Line) (pointers []string) {
 	for _, b := range line.Bind {
 		if pointer, ok := match.PointerOf(b.Value); ok {
@@ -192,8 +190,8 @@ func taken(line *tape.Line) (pointers []string) {
 // variable matches "${name}".
 var variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`) })
 
-// substitute returns val with "${name}" inside its strings replaced: a string
-// that is nothing else becomes the value; in a longer one its text is inserted.
+// substitute returns val with "${name}" inside its strings replaced. A string that consists only of the variable becomes its value;
+// otherwise the value's text is inserted.
 func substitute(val []byte, vars map[string]json.RawMessage) []byte {
 	return match.Edit(nil, val, func(_ []string, part []byte) []byte {
 		text, ok := scan.Text(part)

@@ -12,25 +12,24 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// An index finds the entries of the other side of a track, answers apart. It never
-// changes.
+// An index finds the entries of the other side of a track, except for responses. It is immutable.
 type index struct {
-	byHash, byMethod multimap // what people wrote on apart
-	methods          []string // those of byMethod
-	hand             []int32  // what people wrote on
+	byHash, byMethod multimap // without handwritten entries
+	methods          []string // the methods in byMethod
+	hand             []int32  // the handwritten entries
 
 	side  wire.Direction // the local side
 	once  sync.Once
-	loose atomic.Pointer[loose] // nil means not needed yet
+	loose atomic.Pointer[loose] // nil: not needed yet
 }
 
-// A loose index finds the entries that are equal to a message but for times and the like.
+// A loose index finds the entries that equal a message except for times and similar values.
 type loose struct {
 	byHash multimap // by match.Rules.Loose
-	hidden multimap // by method, those in which something is redacted
+	hidden multimap // the entries with redacted parts, by method
 }
 
-// newIndex indexes what the other side than side sent.
+// newIndex indexes the messages of the side opposite to side.
 func newIndex(t *transcript.Track, side wire.Direction) *index {
 	x := &index{side: side}
 	var hashes, methods multimap
@@ -53,8 +52,8 @@ func newIndex(t *transcript.Track, side wire.Direction) *index {
 	return x
 }
 
-// loosely returns the loose index, which is made when it is asked for: few conversations
-// need it, and all messages of the track are read for it.
+// loosely returns the loose index. It creates the index on first use, since few conversations need it and all messages of the track have
+// to be read.
 func (x *index) loosely(t *transcript.Track) *loose {
 	x.once.Do(func() {
 		var hashes, hidden multimap
@@ -74,25 +73,25 @@ func (x *index) loosely(t *transcript.Track) *loose {
 	return x.loose.Load()
 }
 
-// candidates are the entries of an index that have something in common, in their order.
+// candidates are entries of an index with a common property, in their order.
 type candidates struct {
 	entries []keyed
 	from    int   // where they begin in the index
-	heads   *ints // how many of those that begin there are used, from the first
+	heads   *ints // the number of leading candidates in use, by the index where the candidates begin
 }
 
-// heads are those of all candidates in a conversation, by the index that they are in.
+// heads are the heads of all candidates in a conversation, by the index that contains them.
 type heads struct{ ofHash, ofMethod, ofLoose, ofHidden ints }
 
 func (c candidates) len() int       { return len(c.entries) }
 func (c candidates) at(n int) int32 { return c.entries[n].val }
 
-// equals returns the entries that have the hash.
+// equals returns the entries with the hash.
 func (p *play) equals(hash uint64) candidates {
 	return p.index.byHash.find(hash, &p.heads.ofHash)
 }
 
-// named returns the entries that have the method.
+// named returns the entries with the method.
 func (p *play) named(method string) candidates {
 	number, ok := p.track.Of().Number(method)
 	if !ok {
@@ -101,8 +100,7 @@ func (p *play) named(method string) candidates {
 	return p.index.byMethod.find(uint64(number), &p.heads.ofMethod)
 }
 
-// alike returns the first unused entry that equals msg but for its times and what is
-// redacted, and the last that does.
+// alike returns the first unused entry, and the last entry, that equals msg except for times and redacted values.
 func (p *play) alike(method string, msg []byte) (first, last int32) {
 	if p.values.Any() || p.rules.Ignores() || tape.MayBeRedacted(msg) {
 		return p.firstOf(p.named(method), msg, true)
@@ -119,7 +117,7 @@ func (p *play) alike(method string, msg []byte) (first, last int32) {
 	return first, last
 }
 
-// unused returns the place in c before which all are used.
+// unused returns the first position in c that may be unused.
 func (p *play) unused(c candidates) int {
 	if c.len() == 0 {
 		return 0
@@ -135,7 +133,7 @@ func (p *play) unused(c candidates) int {
 	return head
 }
 
-// ints is a list of numbers; those that were never set are 0.
+// ints is a list of numbers; elements that were never set are 0.
 type ints []uint32
 
 func (l ints) get(i int) uint32 {
@@ -152,7 +150,7 @@ func (l *ints) set(i int, n uint32) {
 	(*l)[i] = n
 }
 
-// A multimap has values by key, those of one key in the order in which they were added.
+// A multimap has values by key. Values with the same key are in the order of insertion.
 type multimap []keyed
 
 type keyed struct {
@@ -162,13 +160,13 @@ type keyed struct {
 
 func (m *multimap) add(key uint64, val int32) { *m = append(*m, keyed{key, val}) }
 
-// sorted sorts m, which find wants.
+// sorted sorts m, as find requires.
 func (m multimap) sorted() multimap {
 	slices.SortStableFunc(m, func(a, b keyed) int { return cmp.Compare(a.key, b.key) })
 	return m
 }
 
-// find returns what has the key.
+// find returns the values with the key.
 func (m multimap) find(key uint64, heads *ints) candidates {
 	from := sort.Search(len(m), func(i int) bool { return m[i].key >= key })
 	n := sort.Search(len(m)-from, func(i int) bool { return m[from+i].key > key })

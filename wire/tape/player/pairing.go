@@ -9,23 +9,22 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// A pairing assigns each message that comes to an entry of the tape, and keeps
-// the differences.
+// A pairing assigns each received message to an entry of the tape and keeps the differences.
 type pairing struct {
 	p       *play
-	found   map[int32][]*Found // the differences of messages that came, by the entry for which they did
-	inexact map[int32]*Found   // by entry, a message that was assigned as the nearest, not as an equal one
-	missing ints               // by entry, 1: it is not awaited any more
-	stand   map[int32]int32    // local requests that stand for another one: see trade
-	extras  []*Found           // from settle on in the order of the tape
+	found   map[int32][]*Found // the differences of received messages, by the assigned entry
+	inexact map[int32]*Found   // by entry, a message that was assigned as the nearest rather than an equal one
+	missing ints               // by entry, 1: no longer awaited
+	stand   map[int32]int32    // local requests that stand for others: see trade
+	extras  []*Found           // in the order of the tape once settle was called
 	size    int                // of found and extras, in bytes
-	unsure  *unsure            // the last answer that differed, or nil did
+	unsure  *unsure            // the last response that differed, or nil
 	settled bool
-	idOf    func(i int32) wire.ID // the id that the answer at entry i should have; nil means the recorded one
+	idOf    func(i int32) wire.ID // the id that the response at entry i should have; nil: the recorded one
 	known   bool                  // both conversations are complete from the start
-	from    int32                 // of a tape that is compared, the entry of the message that is handled
-	last    int32                 // the entry of the last message that had one
-	first   int32                 // no entry before this one is still awaited
+	from    int32                 // if two tapes are compared, the entry of the current message
+	last    int32                 // the entry of the last message with an entry
+	first   int32                 // no earlier entry is still awaited
 }
 
 func newPairing(p *play) pairing {
@@ -41,9 +40,9 @@ func (k *pairing) addExtra(f *Found) {
 	k.size += f.size()
 }
 
-// choose returns the entry of a message that is not a response to a local request: an equal one, else the nearest of its
-// method that is free; None, with msg recorded as extra, if there is none. moved is the entry that the message which had the
-// entry before was moved to; None: no message was moved.
+// choose returns the entry of a message that does not respond to a local request: an equal one, else the nearest free one of its method.
+// If there is none, it returns None and records msg as extra. moved is the new entry of the message that had the returned entry before,
+// or None if no message was moved.
 func (k *pairing) choose(parsed match.Parsed, msg []byte, json bool) (i, moved int32) {
 	p := k.p
 	i, moved = p.find(parsed, msg, json), transcript.None
@@ -52,7 +51,7 @@ func (k *pairing) choose(parsed match.Parsed, msg []byte, json bool) (i, moved i
 	}
 	switch {
 	case i != transcript.None:
-	case parsed.Kind == wire.Response: // to another's request, or an answered one
+	case parsed.Kind == wire.Response: // it answers another conversation's request, or an answered one
 		i = k.handAnswer(msg)
 	case json:
 		if i, _ = p.nearest(parsed.Method, msg, true); parsed.Kind == wire.Request && k.renamed(i, parsed.Method, msg) {
@@ -70,7 +69,7 @@ func (k *pairing) choose(parsed match.Parsed, msg []byte, json bool) (i, moved i
 	return i, moved
 }
 
-// here returns msg as an extra message, after the entry of the message before.
+// here returns msg as an extra message after the entry of the preceding message.
 func (k *pairing) here(method string, msg []byte) *Found {
 	line := 0
 	if k.last != transcript.None {
@@ -79,10 +78,10 @@ func (k *pairing) here(method string, msg []byte) *Found {
 	return &Found{match.Difference{Kind: match.Extra, Line: line, Method: method, Got: jsonOf(msg)}, k.last, k.from, transcript.None, msg}
 }
 
-// maxInexact bounds the messages that may lose their entry to an equal one.
+// maxInexact bounds the number of messages that may lose their entry to an equal message.
 const maxInexact = 1000
 
-// assign gives entry i to a message as the nearest.
+// assign assigns entry i to a message as the nearest.
 func (k *pairing) assign(i int32, to *Found) {
 	if len(k.inexact) >= maxInexact {
 		oldest := i
@@ -95,11 +94,11 @@ func (k *pairing) assign(i int32, to *Found) {
 	k.keep(i, to.msg)
 }
 
-// steal takes an entry that msg equals from a message that only had it as the nearest. That message is extra then, unless
-// there is another entry near it.
+// steal takes an entry that equals msg from a message that has it only as the nearest. That message becomes extra unless another entry is
+// near it.
 func (k *pairing) steal(parsed match.Parsed, msg []byte) (i, moved int32) {
 	if parsed.Kind == wire.Request {
-		return transcript.None, transcript.None // its response was sent
+		return transcript.None, transcript.None // its response was already sent
 	}
 	for _, i := range slices.Sorted(maps.Keys(k.inexact)) {
 		loser := k.inexact[i]
@@ -121,8 +120,7 @@ func (k *pairing) steal(parsed match.Parsed, msg []byte) (i, moved int32) {
 	return transcript.None, transcript.None
 }
 
-// handAnswer returns the line that people wrote in place of an answer and that
-// accepts msg.
+// handAnswer returns the handwritten line that stands for a response and accepts msg.
 func (k *pairing) handAnswer(msg []byte) int32 {
 	for _, i := range k.p.index.hand {
 		if k.p.seen(i) == 0 && k.p.is(i, msg) {
@@ -132,15 +130,14 @@ func (k *pairing) handAnswer(msg []byte) int32 {
 	return transcript.None
 }
 
-// keep records the differences of msg, which came for entry i. It must be
-// called before values are learnt from msg.
+// keep records the differences between msg and entry i. Call it before learning values from msg.
 func (k *pairing) keep(i int32, msg []byte) {
 	if found, _ := k.p.differences(i, msg); len(found) > 0 {
 		k.differs(i, found)
 	}
 }
 
-// differs records the differences of the message that came for entry i.
+// differs records the differences of the message assigned to entry i.
 func (k *pairing) differs(i int32, found []match.Difference) {
 	all := kept(i, found)
 	for _, f := range all {
@@ -149,7 +146,7 @@ func (k *pairing) differs(i int32, found []match.Difference) {
 	k.found[i] = all
 }
 
-// awaited returns the first entry of the other side that has not arrived; None if all have.
+// awaited returns the first entry of the other side that has not arrived, or None if all have.
 func (k *pairing) awaited() int32 {
 	for ; k.first < int32(k.p.track.Len()); k.first++ {
 		if k.p.seen(k.first) == 0 && k.p.track.Entry(k.first).Dir != k.p.side {

@@ -6,8 +6,7 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// Answers that wait: their request has come, but not everything that was
-// recorded before them.
+// Responses that wait: their request has arrived, but messages that were recorded before them have not.
 
 // enqueue keeps the answer at entry i until it can be sent.
 func (p *play) enqueue(i int32) {
@@ -16,8 +15,7 @@ func (p *play) enqueue(i int32) {
 	}
 }
 
-// unblocked reports whether everything that was recorded before the answer at entry
-// i has come, except its request.
+// unblocked reports whether all messages recorded before the response at entry i have arrived. Its request is not considered.
 func (p *play) unblocked(i int32) bool {
 	e := p.track.Entry(i)
 	for call := range p.asked {
@@ -31,14 +29,13 @@ func (p *play) unblocked(i int32) bool {
 	switch {
 	case e.Need == e.Own, e.Need == transcript.None:
 		return true
-	case p.root(e.Need) == e.Own: // the request repeats, and its cause must come again each time
+	case p.root(e.Need) == e.Own: // the request repeats, and its cause must arrive again each time
 		return p.seen(e.Need) >= p.seen(e.Own)
 	}
 	return p.seen(e.Need) > 0 || p.skipped(e.Need)
 }
 
-// root returns the entry of the other side that caused entry i: i itself, unless i
-// answers a call of ours which an earlier entry caused.
+// root returns the entry of the other side that caused entry i: i itself, unless i answers a local call that an earlier entry caused.
 func (p *play) root(i int32) int32 {
 	for i != transcript.None {
 		own := p.track.Entry(i).Own
@@ -50,11 +47,10 @@ func (p *play) root(i int32) int32 {
 	return i
 }
 
-// skipped reports whether entry i of the other side is not expected any more,
-// because a later one has come.
+// skipped reports whether entry i of the other side is no longer expected because a later one has arrived.
 func (p *play) skipped(i int32) bool { return p.furthest > i }
 
-// sendQueued sends an answer that was held and can be sent now.
+// sendQueued sends a queued response that is no longer blocked.
 func (e *engine) sendQueued() bool {
 	for _, p := range e.plays {
 		if p == nil {
@@ -76,8 +72,7 @@ func (e *engine) sendQueued() bool {
 	return false
 }
 
-// inReach reports whether a cursor is about to come to entry i, after what stands
-// before it.
+// inReach reports whether a cursor will soon reach entry i, after the lines before it.
 func (e *engine) inReach(p *play, i int32) bool {
 	for _, k := range e.cursors {
 		if k.p != p || k.stream || k.next > i {
@@ -94,8 +89,7 @@ func (e *engine) inReach(p *play, i int32) bool {
 	return false
 }
 
-// release sends the first held answer without further waiting; false if none is
-// held.
+// release sends the first queued response without further waiting. It returns false if the queue is empty.
 func (e *engine) release() bool {
 	for _, p := range e.plays {
 		if p != nil && len(p.queue) > 0 {

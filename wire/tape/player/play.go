@@ -21,30 +21,30 @@ type play struct {
 	index *index
 
 	values   *match.Values
-	once     bool                       // each block is sent once: nothing is asked again
-	greeted  bool                       // the messages before all others have begun, if they are sent once
-	vars     map[string]json.RawMessage // bound values, and Options.Set
+	once     bool                       // each block is sent only once: requests do not repeat
+	greeted  bool                       // the messages before all others have begun, if they are sent only once
+	vars     map[string]json.RawMessage // bound values and Options.Set
 	ctx      context.Context            // bounds the tape's programs
-	marks    ints                       // of each entry: see seen and begin
-	owed     map[int32][]request        // by recorded request, the live ones that wait for its answer
+	marks    ints                       // by entry: see seen and begin
+	owed     map[int32][]request        // by recorded request, the live requests that wait for its response
 	latest   map[int32]request          // by recorded request, the latest live one
-	furthest int32                      // the last entry of the other side that has arrived; or None
-	strict   int32                      // no entry before it may arrive, if the order matters
+	furthest int32                      // the last entry of the other side that has arrived, or None
+	strict   int32                      // no earlier entry may arrive if the order matters
 	queue    []int32                    // responses whose request has arrived, but which wait for other messages
-	answers  map[int32]int32            // for local requests with many responses: one before which all have arrived
+	answers  map[int32]int32            // for local requests with many responses: a response before which all have arrived
 	asked    map[int32]bool             // unanswered local requests
 	ended    map[string]bool            // streams that the client has ended earlier than recorded
-	streams  map[string]string          // by the live stream that items belong to, the recorded one
+	streams  map[string]string          // live streams mapped to the recorded ones
 
 	heads heads
 }
 
-// A request is a live request that waits for its answer.
+// A request is a live request that waits for its response.
 type request struct {
 	id     wire.ID
 	conn   *conn
 	batch  *batch // its batch, or nil
-	binary bool   // its answer is a binary message of a WebSocket
+	binary bool   // its response is a binary WebSocket message
 }
 
 func newPlay(t *transcript.Track, side wire.Direction, x *index, o Options) *play {
@@ -62,19 +62,19 @@ func newPlay(t *transcript.Track, side wire.Direction, x *index, o Options) *pla
 	return p
 }
 
-// begun is the bit of a mark that says that the block behind the entry was begun.
+// begun is the bit of a mark that records that the block after the entry has begun.
 const begun = 1 << 31
 
-// seen returns how often entry i came, or was sent.
+// seen returns how often entry i was received or sent.
 func (p *play) seen(i int32) uint32 { return p.marks.get(int(i)) &^ begun }
 
-// see records that entry i came, or was sent.
+// see records that entry i was received or sent.
 func (p *play) see(i int32) { p.marks.set(int(i), p.marks.get(int(i))+1) }
 
-// unsee records that entry i did not come.
+// unsee records that entry i was not received.
 func (p *play) unsee(i int32) { p.marks.set(int(i), p.marks.get(int(i))&begun) }
 
-// begin records that the block after entry i has begun; false if it had before.
+// begin records that the block after entry i has begun. It returns false if it had begun before.
 func (p *play) begin(i int32) bool {
 	if i == transcript.None {
 		first := !p.greeted
@@ -86,8 +86,7 @@ func (p *play) begin(i int32) bool {
 	return mark&begun == 0
 }
 
-// find returns the entry of msg, which is not a response: the first unused one that equals it, else the last; None without
-// one.
+// find returns the entry of msg, which is not a response: the first unused entry that equals it, else the last one, or None.
 func (p *play) find(parsed match.Parsed, msg []byte, json bool) int32 {
 	hash := p.rules.HashBytes(msg)
 	if json {
@@ -106,7 +105,7 @@ func (p *play) find(parsed match.Parsed, msg []byte, json bool) int32 {
 	return last
 }
 
-// firstOf returns the first unused entry of all that equals msg, and the last that does.
+// firstOf returns the first unused entry in all that equals msg, and the last entry that does.
 func (p *play) firstOf(all candidates, msg []byte, json bool) (first, last int32) {
 	for n := p.unused(all); n < all.len(); n++ {
 		if i := all.at(n); p.seen(i) == 0 && (!json || p.is(i, msg)) {
@@ -121,8 +120,7 @@ func (p *play) firstOf(all candidates, msg []byte, json bool) (first, last int32
 	return transcript.None, transcript.None
 }
 
-// handOf is firstOf for the lines that people wrote; first and last are what was
-// found before.
+// handOf is firstOf for handwritten lines. first and last are the earlier results.
 func (p *play) handOf(msg []byte, first, last int32) (int32, int32) {
 	for _, i := range p.index.hand {
 		if !p.is(i, msg) {
@@ -136,11 +134,11 @@ func (p *play) handOf(msg []byte, first, last int32) (int32, int32) {
 	return first, last
 }
 
-// maxNearest bounds the entries that are compared to find the nearest.
+// maxNearest bounds the number of entries that are compared to find the nearest.
 const maxNearest = 200
 
-// nearest returns the entry that is most similar to msg, with the differences, an unused
-// one first; None if the tape has no message of that method.
+// nearest returns the entry that is most similar to msg, and the differences. It prefers unused entries, and returns None if the tape has
+// no message of that method.
 func (p *play) nearest(method string, msg []byte, unusedOnly bool) (int32, []match.Difference) {
 	best, differences, least := int32(transcript.None), []match.Difference(nil), 0
 	all, tried, from := p.named(method), 0, 0
@@ -179,7 +177,7 @@ func (p *play) nearestMethod(method string) string {
 	return catalog.Nearest(method, names)
 }
 
-// accept records that the live msg is entry i.
+// accept records that the live message msg is entry i.
 func (p *play) accept(i int32, msg []byte) {
 	p.see(i)
 	p.furthest = max(p.furthest, i)
@@ -199,8 +197,7 @@ func (p *play) accept(i int32, msg []byte) {
 	}
 }
 
-// outgoing returns the message of entry i in the form for this conversation. live is the request that it answers, or
-// nil if there is none.
+// outgoing returns the message of entry i as it is sent in this conversation. live is the request that it answers, or nil.
 func (p *play) outgoing(i int32, live *request) ([]byte, error) {
 	msg, err := p.track.Message(int(i))
 	if err != nil || scan.Valid(msg, wire.DefaultMaxDepth) != nil {
@@ -216,7 +213,7 @@ func (p *play) outgoing(i int32, live *request) ([]byte, error) {
 	}
 	msg = p.rules.Rewrite(nil, p.track.Method(int(i)), msg, p.values)
 	if len(p.ended) > 0 && live != nil {
-		delete(p.ended, string(scan.Get(msg, "result"))) // the stream is opened again
+		delete(p.ended, string(scan.Get(msg, "result"))) // the stream is open again
 	}
 	if live != nil && live.id != nil {
 		msg = match.SetID(p.rules.Shape(), msg, live.id)
@@ -239,8 +236,7 @@ func (p *play) over(i int32) bool {
 	return err == nil && p.ended[string(p.rules.StreamOf(msg))]
 }
 
-// versioned returns msg, which people wrote, with JSON-RPC's version member if
-// the dialect has it and msg lacks it.
+// versioned returns msg, a handwritten message, with JSON-RPC's version member if the dialect requires it and msg does not have it.
 func (p *play) versioned(msg []byte) []byte {
 	const version = `"jsonrpc":"2.0"`
 	if !strings.Contains(p.rules.Shape().Error, version) || scan.Get(msg, "jsonrpc") != nil {

@@ -9,11 +9,10 @@ import (
 	"rpcx/wire/tape/match"
 )
 
-// maxPosts bounds the simultaneous POSTs of responses and notifications. Beyond it, nothing of the server is read.
+// maxPosts bounds the simultaneous POSTs of responses and notifications. At the bound, nothing is read from the server.
 const maxPosts = 64
 
-// post makes one HTTP exchange of msg. If msg wants no answer the exchange is
-// awaited, as the next message could overtake it.
+// post sends msg in one HTTP exchange. If msg expects no response, post waits for the exchange, as the next message could overtake it.
 func (e *engine) post(c *conn, msg []byte) {
 	shape := e.t.Rules.Shape()
 	waits := scan.Get(msg, shape.Method) == nil || scan.Get(msg, shape.ID) == nil
@@ -27,7 +26,7 @@ func (e *engine) post(c *conn, msg []byte) {
 		defer wire.Guard()
 		err := c.exchanger.Exchange(context.Background(), msg, func(reply []byte) {
 			a := arrival{conn: c, msg: bytes.Clone(reply)}
-			if !waits && string(match.IDOf(shape, reply)) == "null" { // an error: the server did not read the id
+			if !waits && string(match.IDOf(shape, reply)) == "null" { // an error: the server could not read the id
 				a.to = match.IDOf(shape, msg)
 			}
 			e.hand(a)
@@ -45,7 +44,7 @@ func (e *engine) post(c *conn, msg []byte) {
 	}()
 }
 
-// postEnded handles the end of a POST that was awaited.
+// postEnded handles the end of a POST that was waited for.
 func (e *engine) postEnded(err error) (over bool) {
 	e.posting--
 	e.ignored = min(e.ignored, e.posting)

@@ -12,8 +12,7 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// unknown refuses a message that is not on the tape, and names the nearest one
-// on it.
+// unknown refuses a message that is not on the tape and names the nearest message on the tape.
 func (s *serving) unknown(c *conn, parsed match.Parsed, msg []byte) {
 	f := match.Difference{Kind: match.Unknown, Method: parsed.Method}
 	if parsed.Method == "" {
@@ -46,11 +45,11 @@ func (s *serving) unknown(c *conn, parsed match.Parsed, msg []byte) {
 	s.refuse(c, parsed, msg, f, best...)
 }
 
-// maxRenamed is how many of the next entries are compared with a message of no known method.
+// maxRenamed is the number of next entries that are compared with a message of an unknown method.
 const maxRenamed = 32
 
-// renamed returns the difference from the first of the next entries that differs from msg in one member, usually the
-// method, or nil if there is none.
+// renamed returns the difference between msg and the first of the next entries that differs from it in one member, usually the method. It
+// returns nil if there is none.
 func (p *play) renamed(msg []byte) *match.Difference {
 	first := p.furthest + 1
 	for i := first; i < min(first+maxRenamed, int32(p.track.Len())); i++ {
@@ -65,8 +64,7 @@ func (p *play) renamed(msg []byte) *match.Difference {
 	return nil
 }
 
-// onlyOne returns the difference of msg from entry i if it is the only one, else nil. The id of an
-// answer counts.
+// onlyOne returns the difference between msg and entry i if there is exactly one, else nil. The id of a response counts.
 func (p *play) onlyOne(i int32, msg []byte) *match.Difference {
 	want := p.wanted(i)
 	if scan.Type(want) != 'o' {
@@ -82,7 +80,7 @@ func (p *play) onlyOne(i int32, msg []byte) *match.Difference {
 	return nil
 }
 
-// renamed is that of the connections, the conversation's own first.
+// renamed calls renamed for each connection, beginning with the conversation's own.
 func (s *serving) renamed(msg []byte) *match.Difference {
 	for n := range s.e.t.Tracks {
 		p := s.e.play((s.e.primary + n) % len(s.e.t.Tracks))
@@ -93,8 +91,8 @@ func (s *serving) renamed(msg []byte) *match.Difference {
 	return nil
 }
 
-// stray reports a message that is neither a request nor a response to a local call, though it may differ in one member from
-// an expected response, or from another message.
+// stray reports a message that is neither a request nor a response to a local call. It may differ in one member from an expected response
+// or from another message.
 func (s *serving) stray(c *conn, parsed match.Parsed, msg []byte, f match.Difference) {
 	d := s.strayed(msg)
 	if d == nil && parsed.Kind != wire.Response {
@@ -112,7 +110,7 @@ func (s *serving) stray(c *conn, parsed match.Parsed, msg []byte, f match.Differ
 	s.refuse(c, parsed, msg, f)
 }
 
-// strayed returns the difference from the expected response that differs from msg in one member, usually the id, or nil
+// strayed returns the difference between msg and the expected response that differs from it in one member, usually the id. It returns nil
 // if there is none.
 func (s *serving) strayed(msg []byte) *match.Difference {
 	for _, p := range s.e.plays {
@@ -132,7 +130,7 @@ func (s *serving) strayed(msg []byte) *match.Difference {
 	return nil
 }
 
-// refuse answers with an error, and reports a difference.
+// refuse answers with an error and reports a difference.
 func (s *serving) refuse(c *conn, parsed match.Parsed, msg []byte, f match.Difference, differences ...match.Difference) {
 	f.Method = parsed.Method
 	if len(differences) > 0 {
@@ -164,7 +162,7 @@ func (s *serving) refuse(c *conn, parsed match.Parsed, msg []byte, f match.Diffe
 	s.e.refuse(c, parsed.ID, errorMessage(s.e.t.Rules.Shape().Error, parsed.ID, code, "not on the tape: "+f.Text, f, differences))
 }
 
-// refusal returns the error response for a request that got an HTTP error with a text.
+// refusal returns the error response for a request that got an HTTP error with a text body.
 func (p *play) refusal(id wire.ID, status int, text []byte) []byte {
 	return errorMessage(p.rules.Shape().Error, id, wire.CodeServer, refusalText(status, text), match.Difference{}, nil)
 }

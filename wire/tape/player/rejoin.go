@@ -10,26 +10,25 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// A message with another method, id or kind finds no entry when it arrives: it is extra, and its entry is missing. Both are
-// reported as one message that differs, as soon as it is known what is missing: a message is paired with the most similar
-// missing one at its place.
+// A message with another method, id or kind has no entry when it arrives: it is extra, and its entry is missing. Both are reported as one
+// difference once the missing entries are known: each extra message is paired with the most similar missing entry at its place.
 
-// The bounds of what is compared at one place of the tape.
+// The bounds of the comparison at one place of the tape.
 const (
 	maxGap      = 32   // missing entries
-	strangers   = 16   // messages that came there, at a time
-	gapDistance = 1000 // entries, of both sides
-	maxPassed   = 8    // received messages that may precede one that differs in one member, in another order
+	strangers   = 16   // extra messages at the place, at a time
+	gapDistance = 1000 // entries of both sides
+	maxPassed   = 8    // received messages that may precede one that differs in one member in another order
 )
 
-// settle pairs extra messages with missing ones. It is called when all has come.
+// settle pairs extra messages with missing entries. It is called after all messages have arrived.
 func (k *pairing) settle() {
 	if k.settled {
 		return
 	}
 	k.settled = true
 	slices.SortStableFunc(k.extras, func(a, b *Found) int { return cmp.Compare(a.entry, b.entry) })
-	first := int32(0) // in the gap of the group before, what is not paired yet
+	first := int32(0) // the first unpaired entry in the gap of the previous group
 	for n, to := 0, 0; n < len(k.extras); n = to {
 		at := k.extras[n].entry
 		for to = n; to < len(k.extras) && to < n+strangers && k.extras[to].entry == at; to++ {
@@ -39,7 +38,7 @@ func (k *pairing) settle() {
 	}
 }
 
-// skipPaired returns the first entry from i on that is not paired with an extra message.
+// skipPaired returns the first entry, starting at i, that is not paired with an extra message.
 func (k *pairing) skipPaired(i int32) int32 {
 	for i < int32(k.p.track.Len()) && k.absent(i) && k.found[i] != nil {
 		i++
@@ -47,16 +46,15 @@ func (k *pairing) skipPaired(i int32) int32 {
 	return i
 }
 
-// A vacancy is a missing entry. Where spare is another entry, that one is missing, and what
-// came for entry equals it: as it may as well have come for spare, entry may be missing.
+// A vacancy is a missing entry. If spare differs from entry, then spare is missing and the message received for entry equals it too; the
+// message can belong to either, and therefore entry counts as missing.
 type vacancy struct {
 	entry, spare int32
 	far          bool // after received messages
 }
 
-// gap returns the missing entries between the messages that came before and after the place
-// behind entry at, those from first on, and those directly before entry at; then those that
-// are missing behind and before a few messages that came.
+// gap returns the missing entries between the messages that arrived before and after the place behind entry at, beginning with first, and
+// those directly before entry at. They are followed by the missing entries behind and before a few received messages.
 func (k *pairing) gap(at, first int32) (all []vacancy) {
 	passed := 0
 	see := func(i int32) (more bool) {
@@ -81,7 +79,7 @@ func (k *pairing) gap(at, first int32) (all []vacancy) {
 	return all
 }
 
-// spare returns the next missing entry that equals entry i, which has arrived; None if there is none nearby.
+// spare returns the next missing entry that equals entry i, which has arrived, or None if there is none nearby.
 func (k *pairing) spare(i int32) int32 {
 	e := k.p.track.Entry(i)
 	if e.Own != transcript.None || e.Handwritten || k.found[i] != nil {
@@ -96,20 +94,20 @@ func (k *pairing) spare(i int32) int32 {
 	return transcript.None
 }
 
-// vacant reports whether entry i is missing, and no extra message is paired with it.
+// vacant reports whether entry i is missing and not paired with an extra message.
 func (k *pairing) vacant(i int32) bool { return k.absent(i) && k.found[i] == nil }
 
-// absent reports whether entry i did not come, or was awaited in vain.
+// absent reports whether entry i did not arrive or was awaited in vain.
 func (k *pairing) absent(i int32) bool { return k.p.seen(i) == 0 || k.missing.get(int(i)) > 0 }
 
-// A likeness is how an extra message differs from a missing entry.
+// A likeness describes how an extra message differs from a missing entry.
 type likeness struct {
 	extra *Found
 	vacancy
 	found []match.Difference
 }
 
-// rejoin pairs extra messages with the entries of gap, the most alike first.
+// rejoin pairs extra messages with the entries of gap, beginning with the most similar pair.
 func (k *pairing) rejoin(gap []vacancy, extras []*Found) {
 	var all []likeness
 	for _, extra := range extras {
@@ -137,8 +135,8 @@ func (k *pairing) rejoin(gap []vacancy, extras []*Found) {
 	}
 }
 
-// apart returns how the extra message msg differs from the missing entry i, and whether they are similar enough that one
-// replaced the other. If nothing differs, the message is only late.
+// apart returns the differences between the extra message msg and the missing entry i, and whether they are similar enough for msg to
+// replace it. A message without differences is merely late.
 func (k *pairing) apart(i int32, msg []byte) (found []match.Difference, alike bool) {
 	want := k.p.wanted(i)
 	if want == nil || scan.Valid(want, wire.DefaultMaxDepth) != nil {
@@ -165,8 +163,8 @@ func (k *pairing) apart(i int32, msg []byte) (found []match.Difference, alike bo
 	return found, 2*differ <= max(values(want), values(msg))
 }
 
-// renamed reports whether msg, a request that equals no entry, equals one of the next except for its method, and precedes
-// the entry near, which has its method.
+// renamed reports whether msg, a request that equals no entry, equals one of the next entries except for its method, and precedes the
+// entry near, which has its method.
 func (k *pairing) renamed(near int32, method string, msg []byte) bool {
 	for _, v := range k.gap(k.last, k.last+1) {
 		if near != transcript.None && v.entry >= near {
@@ -182,7 +180,7 @@ func (k *pairing) renamed(near int32, method string, msg []byte) bool {
 	return false
 }
 
-// values returns how many values are in val, itself among them.
+// values returns the number of values in val, including val itself.
 func values(val []byte) int {
 	n := 0
 	switch scan.Type(val) {
@@ -198,8 +196,7 @@ func values(val []byte) int {
 	return n + min(len(val), 1)
 }
 
-// given adds the requests that are paired, by the entry of the other tape, to those of the
-// other side; nil if there are none.
+// given adds the paired requests, by the entry of the other tape, to those of the other side. It returns nil if there are none.
 func (k *pairing) given(given ints) ints {
 	k.settle()
 	for _, f := range k.extras {

@@ -13,14 +13,13 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// A batch collects the answers to requests that came in one array.
+// A batch collects the responses to requests that arrived in one array.
 type batch struct {
 	owed    int
 	replies [][]byte
 }
 
-// sendNext sends the next line of the first cursor whose time has come. wait is the time until there is one; 0 means
-// none waits for its time.
+// sendNext sends the next line of the first cursor that is due. wait is the time until a cursor is due; 0 means no cursor waits.
 func (e *engine) sendNext() (sent bool, wait time.Duration) {
 	var best *cursor
 	for n := 0; n < len(e.cursors); n++ {
@@ -50,7 +49,7 @@ func (e *engine) sendNext() (sent bool, wait time.Duration) {
 	return true, 0
 }
 
-// skip moves k to the next line that can be sent; false means its block is over.
+// skip moves k to the next line that can be sent. It returns false at the end of the block.
 func (e *engine) skip(k *cursor) bool {
 	for ; int(k.next) < k.p.track.Len(); k.next++ {
 		i := k.next
@@ -68,11 +67,11 @@ func (e *engine) skip(k *cursor) bool {
 			if !k.p.over(i) {
 				return true
 			}
-		case k.p.track.Entry(own).Answer != i: // a further answer, such as an item of a stream
+		case k.p.track.Entry(own).Answer != i: // a further response, such as an item of a stream
 			if k.p.seen(own) > 0 {
 				return true
 			}
-		case len(k.p.owed[own]) == 0: // the request has not come
+		case len(k.p.owed[own]) == 0: // the request has not arrived
 		case !k.p.unblocked(i):
 			k.p.enqueue(i)
 		default:
@@ -82,10 +81,9 @@ func (e *engine) skip(k *cursor) bool {
 	return false
 }
 
-// Lines of the server that were recorded apart from each other are sent apart, too, by
-// as much but no more than maxApart, where no pace is kept: a client that reads an
-// answer together with the notifications before it may take it first. Only the first
-// lines of a block are held up, so that a long stream is not.
+// Server lines that were recorded separately are also sent separately. Without a pace, the gap is the recorded one, up to maxApart: a
+// client that reads a response together with earlier notifications could handle the response first. Only the first lines of a block are
+// delayed, to keep a long stream fast.
 const (
 	minApart   = 2 * time.Millisecond
 	maxApart   = 20 * time.Millisecond
@@ -118,7 +116,7 @@ func (e *engine) due(k *cursor) time.Duration {
 	return time.Until(k.live.Add(gap))
 }
 
-// sendEntry sends the line at k, with the other messages of its batch.
+// sendEntry sends the line at k together with the other messages of its batch.
 func (e *engine) sendEntry(k *cursor) {
 	p, i := k.p, k.next
 	entry := p.track.Entry(i)
@@ -152,7 +150,7 @@ func join(group [][]byte) []byte {
 	return append(append([]byte("["), bytes.Join(group, []byte(","))...), ']')
 }
 
-// mark returns the message of entry i, which is not a response, and records that it is sent.
+// mark returns the message of entry i, which is not a response, and records it as sent.
 func (e *engine) mark(p *play, i int32) ([]byte, error) {
 	msg, err := p.outgoing(i, nil)
 	if err != nil {
@@ -167,8 +165,7 @@ func (e *engine) mark(p *play, i int32) ([]byte, error) {
 	return msg, nil
 }
 
-// sendAnswer sends entry i, which answers the request that waits longest, or is a
-// further answer to the latest.
+// sendAnswer sends entry i, a response to the request that has waited longest or a further response to the latest one.
 func (e *engine) sendAnswer(p *play, i int32) {
 	entry := p.track.Entry(i)
 	own := entry.Own
@@ -189,7 +186,7 @@ func (e *engine) sendAnswer(p *play, i int32) {
 		e.startStream(p, i, live.conn)
 	}
 	if entry.More == transcript.None {
-		delete(p.latest, own) // the last answer was sent
+		delete(p.latest, own) // the last response was sent
 	}
 	live.binary = p.track.Binary(i)
 	if !first {
@@ -204,8 +201,7 @@ func (e *engine) refuse(c *conn, id wire.ID, msg []byte) {
 	e.reply(request{id: id, conn: c, batch: e.batch}, msg, nil)
 }
 
-// reply sends the answer to the request live, with the other answers of its batch;
-// msg is nil if it gets no answer.
+// reply sends the response to the request live, with the other responses of its batch. msg is nil if the request gets no response.
 func (e *engine) reply(live request, msg []byte, err error) {
 	live.conn.owed--
 	if b := live.batch; b != nil {
@@ -225,8 +221,7 @@ func (e *engine) reply(live request, msg []byte, err error) {
 	e.finishShot(live.conn)
 }
 
-// send sends msg over c; if c has ended, over another connection of this
-// conversation.
+// send sends msg over c, or if c has ended, over another connection of this conversation.
 func (e *engine) send(c *conn, msg []byte, binary bool, err error) {
 	e.lively = time.Now()
 	if err != nil {
@@ -260,7 +255,7 @@ func (e *engine) send(c *conn, msg []byte, binary bool, err error) {
 	}
 }
 
-// finishShot ends a client's POST that has all its answers.
+// finishShot ends a client's POST that has all its responses.
 func (e *engine) finishShot(c *conn) {
 	if !c.singleExchange || !c.spoke || c.owed > 0 || !e.conns[c] {
 		return

@@ -14,9 +14,8 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// A Server plays the server of a tape for any number of connections. The n-th
-// connection begins as the n-th on the tape; if the tape has fewer, as its
-// last. Requests are looked for in that connection first, then in the others.
+// A Server plays the server of a tape on any number of connections. The n-th connection begins like the n-th on the tape, or like the
+// last if the tape has fewer. A request is searched for in that connection first, then in the others.
 type Server struct {
 	t       *transcript.Transcript
 	o       Options
@@ -27,8 +26,7 @@ type Server struct {
 	shared *engine // for all POSTs
 }
 
-// NewServer returns a Server. The error is a usage Fault that names the line
-// that cannot be played.
+// NewServer returns a Server. The error is a usage Fault that names the line that cannot be played.
 func NewServer(t *transcript.Transcript, o Options) (*Server, error) {
 	if err := check(t, wire.Recv, o.Set); err != nil {
 		return nil, err
@@ -39,8 +37,8 @@ func NewServer(t *transcript.Transcript, o Options) (*Server, error) {
 	return &Server{t: t, o: o, indexes: indexesOf(t, wire.Recv)}, nil
 }
 
-// Serve plays for one connection until that or ctx ends, and closes it. It is
-// safe for concurrent use. All connections of POSTs are one conversation.
+// Serve plays on one connection until the connection or ctx ends, and then closes it. It is safe for concurrent use. All POSTs form one
+// conversation.
 func (s *Server) Serve(ctx context.Context, c wire.Conn) error {
 	if _, ok := c.(wire.SingleExchange); ok {
 		return s.post(ctx, c)
@@ -65,8 +63,7 @@ func (s *Server) engine(ctx context.Context) *engine {
 	return e
 }
 
-// end closes c in the way in which the server closed the connection on the
-// tape, if it did.
+// end closes c as the server closed the connection on the tape, if it did.
 func (s *Server) end(e *engine, c wire.Conn) error {
 	if len(s.t.Tracks) == 0 {
 		return c.Close()
@@ -109,7 +106,7 @@ type serving struct {
 	o Options
 }
 
-// choose looks for the message in the connection's own track first.
+// choose searches the connection's own track first.
 func (s *serving) choose(c *conn, parsed match.Parsed, msg []byte, json bool) (*play, int32) {
 	if s.o.Strict {
 		return s.strict(c, parsed, msg, json)
@@ -126,8 +123,7 @@ func (s *serving) choose(c *conn, parsed match.Parsed, msg []byte, json bool) (*
 	return nil, transcript.None
 }
 
-// endStream answers a request that ends a stream earlier than on the tape,
-// where it may not be ended at all. No more of the stream is sent.
+// endStream answers a request that ends a stream earlier than on the tape, even if the tape never ends it. No more of the stream is sent.
 func (s *serving) endStream(c *conn, parsed match.Parsed, msg []byte) bool {
 	shape := s.e.t.Rules.Shape()
 	if parsed.Kind != wire.Request || shape.Ended == "" {
@@ -144,8 +140,7 @@ func (s *serving) endStream(c *conn, parsed match.Parsed, msg []byte) bool {
 	return false
 }
 
-// strict requires that the message is the next one of the connection's own
-// track.
+// strict requires msg to be the next message of the connection's own track.
 func (s *serving) strict(c *conn, parsed match.Parsed, msg []byte, json bool) (*play, int32) {
 	if len(s.e.t.Tracks) == 0 {
 		s.unknown(c, parsed, msg)
@@ -199,12 +194,11 @@ func (s *serving) answered(p *play, i int32, msg []byte) int32 {
 	return transcript.None
 }
 
-// silence is the least time that an answer waits for messages that were
-// recorded before it and do not come.
+// silence is the least time that a response waits for messages that were recorded before it and have not arrived.
 const silence = 250 * time.Millisecond
 
-// idle sends a response whose request has arrived, after a while in which none of the messages recorded before it arrived:
-// the client may never send them.
+// idle sends a response whose request has arrived, once none of the messages recorded before it has arrived for a while: the client may
+// never send them.
 func (s *serving) idle(since time.Duration) (again time.Duration, over bool) {
 	last := s.e.deaf()
 	for _, p := range s.e.plays {
@@ -221,7 +215,7 @@ func (s *serving) idle(since time.Duration) (again time.Duration, over bool) {
 	return 0, last
 }
 
-// deaf reports whether no connection of the conversation can receive anything more.
+// deaf reports whether no connection of the conversation can receive any more.
 func (e *engine) deaf() bool {
 	for c := range e.conns {
 		if !c.ended {
@@ -231,7 +225,7 @@ func (e *engine) deaf() bool {
 	return len(e.conns) > 0
 }
 
-// recordedGap returns the time between an answer and its request on the tape.
+// recordedGap returns the recorded time between a request and its response.
 func (p *play) recordedGap(i int32) time.Duration {
 	answer, err := p.track.Line(int(i))
 	if err != nil {
@@ -244,8 +238,8 @@ func (p *play) recordedGap(i int32) time.Duration {
 	return answer.Time - request.Time
 }
 
-// lost ends the conversation when its connection has ended in both directions.
-// A client that only sends no more still gets its answers (see idle).
+// lost ends the conversation when its connection has ended in both directions. A client that only stops sending still gets its responses
+// (see idle).
 func (s *serving) lost(c *conn, err error) bool {
 	return !c.singleExchange && !errors.Is(err, io.EOF)
 }

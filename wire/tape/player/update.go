@@ -16,23 +16,21 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// Update writes the tape to w with live messages in place of those that differ;
-// results are the differences of its connections, in their order. Lines that are
-// conditions, notes and everything that does not differ stay as they are; so do
-// ids and times.
+// Update writes the tape to w with live messages in place of those that differ. results are the differences of its connections, in their
+// order. Conditions, notes, ids, times and lines without differences are kept.
 func Update(w io.Writer, t *transcript.Transcript, results [][]*Found) error {
 	return rewrite(w, t, newUpdater(t, results))
 }
 
-// BindVarying writes the tape to w with names for the values that differ, which are then not compared. results are
-// those of a tape that Update has just written: what differs again is another value each time.
+// BindVarying writes the tape to w with names for the values that differ, which are then not compared. results are those of a tape that
+// Update has just written: a value that differs again varies each time.
 func BindVarying(w io.Writer, t *transcript.Transcript, results [][]*Found) error {
 	u := newUpdater(t, results)
 	u.binds = true
 	return rewrite(w, t, u)
 }
 
-// Varies reports whether BindVarying has something to write for f.
+// Varies reports whether BindVarying would change the tape for f.
 func (f *Found) Varies() bool {
 	kind := scan.Type(f.Want)
 	return f.Kind == match.Differs && f.Pointer != "" && f.Text == "" && len(f.Want) > 0 && len(f.Got) > 0 && kind == scan.Type(f.Got) && kind != 'o' && kind != 'a' && kind != '0'
@@ -61,26 +59,27 @@ func rewrite(w io.Writer, t *transcript.Transcript, u *updater) error {
 	}
 }
 
-// An updater takes the differences by line, as the tape is read.
+// An updater applies the differences by line as the tape is read.
 type updater struct {
-	changes []change      // in the order of their places: those of the lines that are still to come
-	last    time.Duration // of the line before
+	changes []change      // remaining changes, in the order of their places
+	last    time.Duration // the time of the preceding line
 	binds   bool          // see BindVarying
 	bound   map[string]bool
 }
 
-// A change is a difference at its place on the tape.
+// A change is a difference with its place on the tape.
 type change struct {
 	*Found
 	at    uint64
 	conn  int
-	entry *transcript.Entry // which it is about, or nil
+	entry *transcript.Entry // the entry that it concerns, or nil
 }
 
-// The places of changes: twice a line's number is before it, one more is at the line or behind it.
+// The places of changes: twice a line's number is before the line, and one more is at or after it.
 const atEnd = 1 << 62
 
-// placeOf returns the place of a difference of a connection: a message before all others stands before its first line.
+// placeOf returns the place of a difference of a connection. A message before all others is placed before the first line of the
+// connection.
 func placeOf(f *Found, t *transcript.Track) uint64 {
 	switch {
 	case f.Kind != match.Extra || f.Line > 0:
@@ -144,10 +143,10 @@ func (u *updater) append(out []byte, line *tape.Line) []byte {
 	return out
 }
 
-// patchable reports whether the message of line is what came, and not a condition or a template that people wrote.
+// patchable reports whether the message of line is a recorded message, and not a handwritten condition or template.
 func patchable(line *tape.Line) bool { return line.Match == "" && !line.Vars && line.Msg != nil }
 
-// extra appends the line of a message that came.
+// extra appends a line for a received message.
 func (u *updater) extra(out []byte, conn int, msg []byte) []byte {
 	line := tape.Line{Kind: tape.Message, Time: u.last, Conn: conn, Dir: wire.Recv}
 	line.SetPayload(msg)
@@ -174,7 +173,7 @@ func (u *updater) bind(line *tape.Line, c change) {
 	line.Bind = append(line.Bind, tape.Binding{Name: name, Value: program})
 }
 
-// rest appends what came on connections that have no messages on the tape.
+// rest appends the messages that were received on connections without messages on the tape.
 func (u *updater) rest(out []byte) []byte {
 	if u.binds {
 		return out

@@ -14,7 +14,7 @@ func closeOf(err error) *tape.Close {
 		c := &tape.Close{Code: closed.Code, Reason: closed.Reason, Clean: closed.Clean}
 		if closed.Child != nil {
 			child := *closed.Child
-			child.Stderr = nil // it may hold secrets, and is not redacted
+			child.Stderr = nil // it may contain secrets, and is not redacted
 			c.Child = &child
 		}
 		if closed.Err != nil && !closed.Clean {

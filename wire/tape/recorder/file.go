@@ -15,8 +15,8 @@ import (
 	"rpcx/wire/tape"
 )
 
-// open opens a tape that no other recorder writes. size is the length of a tape that is to be continued; else the file is
-// empty, or no regular file.
+// open opens a tape that no other recorder writes. size is the length of a tape to be continued; otherwise the file is empty or not a
+// regular file.
 func open(name string, what Existing) (f *os.File, size int64, err error) {
 	mode := os.O_WRONLY
 	if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
@@ -56,7 +56,7 @@ func open(name string, what Existing) (f *os.File, size int64, err error) {
 	return f, 0, nil
 }
 
-// unused reports whether f is a tape without a message, such as that of a command that reached no peer.
+// unused reports whether f is a tape without messages, such as that of a command that reached no peer.
 func unused(f *os.File, name string) bool {
 	lines, err := tape.NewReader(f, name)
 	for err == nil {
@@ -72,7 +72,7 @@ func unused(f *os.File, name string) bool {
 	return !cut
 }
 
-// exists returns the Fault for a tape that exists.
+// exists returns the Fault for a tape that already exists.
 func exists(name string) error {
 	f := wire.NewFault(wire.Conflict, fmt.Sprintf("the tape %s exists", name), nil)
 	f.Hint = "--force replaces it, --append continues it"
@@ -115,7 +115,7 @@ func (r *Recorder) follow(f *os.File, name string, o *tape.Options) (err error) 
 	return r.continued(f, name, was, o)
 }
 
-// continued has o continue the tape was in f, which has been read: its last line gets an end if it has none.
+// continued prepares o to continue the tape was in f, which has been read. It completes the last line if that has no line break.
 func (r *Recorder) continued(f *os.File, name string, was *tape.Tape, o *tape.Options) (err error) {
 	if was.Size, err = f.Seek(0, io.SeekEnd); err != nil {
 		return unwritable(name, err)
@@ -145,8 +145,7 @@ func (r *Recorder) unsplit() error {
 	return nil
 }
 
-// splitName returns the name of the tape of connection n: orders-2.tape for
-// orders.tape.
+// splitName returns the name of the tape of connection n: orders-2.tape for orders.tape.
 func splitName(file string, n int) string {
 	ext := filepath.Ext(file)
 	return fmt.Sprintf("%s-%d%s", strings.TrimSuffix(file, ext), n, ext)

@@ -1,5 +1,4 @@
-// Package recorder writes tapes of live conversations: it creates the files,
-// numbers the connections and redacts secrets.
+// Package recorder writes tapes of live conversations: it creates the files, numbers the connections and redacts secrets.
 package recorder
 
 import (
@@ -19,33 +18,32 @@ import (
 
 // Options are the settings of a recording.
 type Options struct {
-	File   string      // the tape's file, or ""
+	File   string      // the file name of the tape, or ""
 	Exists Existing    // what to do if it exists
-	Also   io.Writer   // gets the lines of the tape, too, whole lines with each write; may be nil
-	Split  bool        // each connection gets a tape of its own: FILE-1.tape, FILE-2.tape, … for FILE.tape
-	Many   bool        // there may be several connections, so lines say which they belong to
+	Also   io.Writer   // also gets the lines of the tape, whole lines with each write; may be nil
+	Split  bool        // each connection gets its own tape: FILE-1.tape, FILE-2.tape, … for FILE.tape
+	Many   bool        // several connections are possible, and lines name theirs
 	Header tape.Header // of each tape
-	Redact []*jq.Paths // secrets, beside members that are secret by their name
-	Plain  bool        // nothing is redacted but the credentials in headers
-	// Failed is called once, with the reason, if recording ends before the
-	// conversation does: the disk is full, or a program of Redact fails. It
-	// must not block. May be nil.
+	Redact []*jq.Paths // secrets in addition to members whose names mark them as secret
+	Plain  bool        // only the credentials in headers are redacted
+	// Failed is called once, with the reason, if recording ends before the conversation: the disk is full, or a program of Redact fails.
+	// It must not block. It may be nil.
 	Failed func(err error)
-	// Warn is called with texts that a user should see. May be nil.
+	// Warn is called with warnings for the user. It may be nil.
 	Warn func(text string)
 }
 
-// generic are the dialects whose messages have members of any meaning.
+// generic are the dialects in whose messages member names have no fixed meaning.
 var generic = map[string]bool{"": true, "jsonrpc": true, "jsonrpc1": true}
 
-// Existing says what becomes of a tape that exists and has a message.
+// Existing selects how a recording treats an existing tape that has a message.
 type Existing uint8
 
-// What can become of it.
+// The values of Existing.
 const (
 	Refuse  Existing = iota // the error is a Fault of kind Conflict
 	Replace                 // it is emptied
-	Append                  // new connections follow its own, with the numbers after them
+	Append                  // new connections are numbered after the existing ones
 )
 
 // A Recorder records any number of connections.
@@ -55,12 +53,11 @@ type Recorder struct {
 	files  []io.WriteCloser
 	tapes  []*tape.Writer
 	conns  int
-	marks  int // the last number of a secret on the tape that is continued
+	marks  int // the last number of a secret on the continued tape
 	failed error
 }
 
-// Open creates the tape. The error is a Fault of kind Helper that names the
-// file; the Recorder is then usable, but records nothing.
+// Open creates the tape. The error is a Fault of kind Helper that names the file; the Recorder is then usable, but records nothing.
 func Open(o Options) (*Recorder, error) {
 	r := &Recorder{o: o}
 	if o.Split {
@@ -70,7 +67,7 @@ func Open(o Options) (*Recorder, error) {
 	return r, err
 }
 
-// unfiled is what a tape without a file is written to.
+// unfiled is the output of a tape without a file.
 type unfiled struct{ io.Writer }
 
 func (unfiled) Close() error { return nil }
@@ -115,7 +112,7 @@ func unwritable(name string, err error) error {
 	return wire.NewFault(wire.Helper, fmt.Sprintf("the tape %s cannot be written: %v", name, err), err)
 }
 
-// fail is called by a tape that cannot be written any more, under its lock.
+// fail is called, under its lock, by a tape that cannot be written any more.
 func (r *Recorder) fail(err error) {
 	r.mu.Lock()
 	first := r.failed == nil
@@ -126,8 +123,7 @@ func (r *Recorder) fail(err error) {
 	}
 }
 
-// Conn begins to record a connection. server reports that the local side is its server, so that the client sent what is
-// received.
+// Conn begins to record a connection. server reports whether the local side is the server, whose received messages come from the client.
 func (r *Recorder) Conn(open tape.Open, server bool) *Conn {
 	r.mu.Lock()
 	r.conns++
@@ -155,15 +151,14 @@ func (r *Recorder) Conn(open tape.Open, server bool) *Conn {
 	return c
 }
 
-// Note records words about the whole conversation.
+// Note records a note about the whole conversation.
 func (r *Recorder) Note(text string) {
 	for _, w := range r.tapes {
 		w.Add(tape.Line{Kind: tape.Note, Note: text})
 	}
 }
 
-// Close writes what waits and closes the files; nothing is recorded after it. The error says why a tape is
-// incomplete.
+// Close flushes and closes the files; nothing is recorded after it. The error is the reason why a tape is incomplete.
 func (r *Recorder) Close() error {
 	r.mu.Lock()
 	tapes, files := r.tapes, r.files
@@ -182,7 +177,7 @@ func (r *Recorder) Close() error {
 
 // A Conn records one connection. Its methods are safe for concurrent use.
 type Conn struct {
-	w      *tape.Writer // nil means nothing is recorded
+	w      *tape.Writer // nil: nothing is recorded
 	number int
 	server bool
 	once   sync.Once
@@ -192,12 +187,12 @@ type Conn struct {
 // Message records a message; it is a wire.Tap.
 func (c *Conn) Message(d wire.Direction, msg []byte) { c.MessageAt(c.Elapsed(), d, msg) }
 
-// Messages is Message for several that came together; it is a wire.Record.
+// Messages is Message for several messages that arrived together; it is a wire.Record.
 func (c *Conn) Messages(d wire.Direction, msg []byte, more ...[]byte) {
 	c.MessageAt(c.Elapsed(), d, msg, more...)
 }
 
-// MessageAt is Messages for what came when Elapsed returned at.
+// MessageAt is Messages for messages that arrived when Elapsed returned at.
 func (c *Conn) MessageAt(at time.Duration, d wire.Direction, msg []byte, more ...[]byte) {
 	if c.w != nil {
 		c.w.RecordAt(at, c.number, c.seen(d), msg, more...)
@@ -208,7 +203,7 @@ func (c *Conn) MessageAt(at time.Duration, d wire.Direction, msg []byte, more ..
 	}
 }
 
-// Frame is Message for a message of a WebSocket; binary is its opcode.
+// Frame is Message for a WebSocket message; binary is its opcode.
 func (c *Conn) Frame(d wire.Direction, msg []byte, binary bool) {
 	if c.w != nil && binary {
 		c.w.RecordBinary(c.Elapsed(), c.number, c.seen(d), msg)
@@ -218,8 +213,7 @@ func (c *Conn) Frame(d wire.Direction, msg []byte, binary bool) {
 	c.show(d, msg)
 }
 
-// Pieces returns a function that records bytes as they arrive, in pieces that are not messages. A secret may begin in one
-// and end in another.
+// Pieces returns a function that records bytes as they arrive, in pieces that are not messages. A secret may span several pieces.
 func (c *Conn) Pieces(d wire.Direction) func(piece []byte) {
 	var secrets redact.Stream
 	return func(piece []byte) {
@@ -243,15 +237,14 @@ func (c *Conn) seen(d wire.Direction) wire.Direction {
 	return d
 }
 
-// Note records words for people about the connection.
+// Note records a note for people about the connection.
 func (c *Conn) Note(text string) {
 	if c.w != nil {
 		c.w.Add(tape.Line{Kind: tape.Note, Conn: c.number, Note: text})
 	}
 }
 
-// Noise returns next, extended to record the lines of a child that are not messages as notes. Players may ignore them. next
-// may be nil.
+// Noise returns next, extended to record a child's lines that are not messages as notes. Players may ignore them. next may be nil.
 func (c *Conn) Noise(next func(line []byte)) func(line []byte) {
 	return func(line []byte) {
 		c.Note(tape.NoiseNote + string(bytes.ToValidUTF8(redact.Text(line), []byte("\ufffd"))))
@@ -276,7 +269,7 @@ func (c *Conn) HTTP(h tape.HTTP) {
 	}
 }
 
-// Ended records the end of the connection, once. d is the side that ended it: Send for the local one. err is why: a
+// Ended records the end of the connection, once. d is the side that ended it: Send is the local side. err is the reason: a
 // *wire.CloseError, io.EOF or nil for a regular end, or an error.
 func (c *Conn) Ended(d wire.Direction, err error) {
 	c.once.Do(func() {

@@ -13,27 +13,26 @@ import (
 	"rpcx/wire/tape/match"
 )
 
-// A redactor removes the secrets from messages. It is not safe for concurrent
-// use.
+// A redactor removes the secrets from messages. It is not safe for concurrent use.
 type redactor struct {
 	known  map[string]*known
-	last   *known // the last name that was met in the current message
-	begin  known  // the value of last at the beginning of a message
+	last   *known // the last name found in the current message
+	begin  known  // the value of last at the start of a message
 	paths  []*jq.Paths
 	warn   func(text string)
 	told   bool
 	shapes scan.Shapes
-	see    func(name []byte) bool // the method name, bound once so that look does not allocate
+	see    func(name []byte) bool // the method name, bound once to keep look free of allocations
 	found  bool                   // the current message may hold a secret
 	marks  *redact.Numbering      // nil: nothing is redacted
 }
 
-// known is a member's name, and whether its value is secret. Messages are much
-// alike, so the name that followed this one last time is tried first.
+// known is a member's name, and whether its value is secret. Messages resemble each other, so the name that followed it last time is
+// tried first.
 type known struct {
 	name   string
 	secret bool
-	next   *known // nil means none yet
+	next   *known // nil: unknown
 }
 
 func newRedactor(paths []*jq.Paths, warn func(string), marks *redact.Numbering) *redactor {
@@ -42,8 +41,8 @@ func newRedactor(paths []*jq.Paths, warn func(string), marks *redact.Numbering) 
 	return r
 }
 
-// append appends the redacted msg to dst and returns what is known of it. It does not allocate if no member has the name of
-// a secret and the user has named none.
+// append appends the redacted msg to dst, and returns what is known about it. It does not allocate if no member has a secret name and the
+// user has named none.
 func (r *redactor) append(dst, msg []byte) ([]byte, tape.Text) {
 	found, is := r.look(msg)
 	switch {
@@ -55,7 +54,7 @@ func (r *redactor) append(dst, msg []byte) ([]byte, tape.Text) {
 	if len(r.paths) > 0 {
 		msg, is = r.chosen(msg), tape.JSON
 	}
-	if known := redact.KnownBytes(msg); !bytes.Equal(known, msg) { // a name, or a number
+	if known := redact.KnownBytes(msg); !bytes.Equal(known, msg) { // a name or a number
 		if msg, is = known, tape.JSON; scan.Valid(msg, wire.DefaultMaxDepth) != nil {
 			is = tape.Unknown
 		}
@@ -63,8 +62,8 @@ func (r *redactor) append(dst, msg []byte) ([]byte, tape.Text) {
 	return append(dst, msg...), is
 }
 
-// look scans msg once: found reports whether it may contain a secret. If a message without secrets had the same members, it
-// skips their names.
+// look scans msg once. found reports whether it may contain a secret. It skips the names if a message without secrets had the same
+// members.
 func (r *redactor) look(msg []byte) (found bool, is tape.Text) {
 	r.found = bytes.IndexByte(msg, ' ') >= 0 && (holdsScheme(msg, 'b') || holdsScheme(msg, 'B')) || redact.Suspect(msg) || redact.HasKnown(msg)
 	r.last = &r.begin
@@ -78,15 +77,14 @@ func (r *redactor) look(msg []byte) (found bool, is tape.Text) {
 	return r.found, is
 }
 
-// name checks the name of a member, and reports whether it is harmless.
+// name checks the name of a member and reports whether it is harmless.
 func (r *redactor) name(name []byte) bool {
 	secret := len(name) > 0 && r.secret(name)
 	r.found = r.found || secret
 	return !secret
 }
 
-// holdsScheme reports whether text holds "Bearer " or "Basic ", with b as the
-// first letter.
+// holdsScheme reports whether text contains "Bearer " or "Basic ", with b as the first letter.
 func holdsScheme(text []byte, b byte) bool {
 	for {
 		i := bytes.IndexByte(text, b)
@@ -117,18 +115,16 @@ func (r *redactor) secret(name []byte) bool {
 	return k.secret
 }
 
-// The limits of the names that are remembered, and of their length: a peer
-// chooses them.
+// The limits for the number and the length of remembered names, which a peer chooses.
 const (
 	maxNames = 4096
 	maxName  = 128
 )
 
-// programTime bounds the time of a user's program for one message.
+// programTime bounds the run time of a user's program for one message.
 const programTime = time.Second
 
-// chosen returns msg without the parts that the user's programs select. If one
-// fails, nothing of the message is kept.
+// chosen returns msg without the parts that the user's programs select. If a program fails, it keeps nothing of the message.
 func (r *redactor) chosen(msg []byte) []byte {
 	ctx, cancel := context.WithTimeout(context.Background(), programTime)
 	defer cancel()

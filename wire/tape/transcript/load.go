@@ -18,16 +18,16 @@ type loader struct {
 	t       *Transcript
 	tracks  map[int]*loading
 	seed    maphash.Seed
-	strange int    // how many messages are not of the dialect
-	known   int    // how many are
-	first   uint32 // the line of the first that is not
+	strange int    // the number of messages that are not of the dialect
+	known   int    // the number of messages of the dialect
+	first   uint32 // the line of the first message that is not of the dialect
 }
 
 // A loading is a Track that is being built.
 type loading struct {
 	*Track
 	last  [2]int32            // the last entry of each direction
-	open  [2]map[uint64]int32 // the requests of each direction, by their id's hash
+	open  [2]map[uint64]int32 // the requests of each direction, by the hash of their id
 	named map[string]int32
 
 	results map[uint64]int32 // the responses that may open a stream, by the hash of their result
@@ -49,7 +49,7 @@ func (l *loader) track(conn int) *loading {
 	return k
 }
 
-// add adds a line, which r has just read.
+// add adds a line that r has just read.
 func (l *loader) add(r *tape.Reader, line *tape.Line) error {
 	switch line.Kind {
 	case tape.Opening:
@@ -129,7 +129,7 @@ func (l *loader) entry(k *loading, e Entry, line *tape.Line, msg []byte) error {
 	return nil
 }
 
-// note keeps of the line of the next entry what few lines have.
+// note stores the rare properties of the next entry's line.
 func (k *loading) note(e *Entry, line *tape.Line) {
 	if line.Binary {
 		k.binary[int32(k.Len())] = true
@@ -139,7 +139,7 @@ func (k *loading) note(e *Entry, line *tape.Line) {
 	}
 }
 
-// parse classifies a message, and counts those that are not of the dialect.
+// parse classifies a message and counts those that are not of the dialect.
 func (l *loader) parse(e *Entry, line *tape.Line, msg []byte) (p match.Parsed) {
 	if msg == nil {
 		return p
@@ -156,7 +156,7 @@ func (l *loader) parse(e *Entry, line *tape.Line, msg []byte) (p match.Parsed) {
 	return p
 }
 
-// link finds the request that the next entry e answers, and records its names.
+// link finds the request that the next entry e answers and records its names.
 func (k *loading) link(e *Entry, seed maphash.Seed, line *tape.Line, p match.Parsed) error {
 	i, id := int32(k.Len()), maphash.Bytes(seed, p.ID)
 	switch own, ok := k.named[line.Re]; {
@@ -182,7 +182,7 @@ func (k *loading) link(e *Entry, seed maphash.Seed, line *tape.Line, p match.Par
 	return nil
 }
 
-// exchange remembers an HTTP error as the response to the last request, if that has none.
+// exchange stores an HTTP error as the response to the last request, if that has no response.
 func (k *loading) exchange(h *tape.HTTP) {
 	i := k.last[wire.Send]
 	if h == nil || h.Method != "POST" || h.Status < 400 || i == None || k.Entry(i).Kind != wire.Request || k.Entry(i).Answer != None {
@@ -202,7 +202,7 @@ func (k *loading) refusal(e *Entry, line *tape.Line, id wire.ID) {
 	}
 }
 
-// mayOpen remembers the next entry, a response of the server whose result may be the name of a stream.
+// mayOpen stores the next entry, a response of the server whose result may name a stream.
 func (k *loading) mayOpen(rules *match.Rules, msg []byte) {
 	if len(rules.Shape().Streams) == 0 || len(k.results) >= maxHandles {
 		return

@@ -1,6 +1,5 @@
-// Package transcript indexes a tape: which messages are requests, which answer
-// which, and what came before what. The index is in memory, with at most 150 bytes a
-// message; the messages themselves are read from the tape when they are needed.
+// Package transcript indexes a tape: the kind of each message, the request that it answers, and the order of messages. The index takes at
+// most 150 bytes of memory per message; the messages themselves are read from the tape on demand.
 package transcript
 
 import (
@@ -24,8 +23,8 @@ import (
 type Transcript struct {
 	Name   string // of the file, for messages to the user
 	Header tape.Header
-	Tracks []*Track // one for each connection, in the order in which they appear
-	Cut    int      // the number of an incomplete last line; 0 means none
+	Tracks []*Track // one for each connection, in order of appearance
+	Cut    int      // the number of an incomplete last line; 0: the tape is complete
 	Rules  *match.Rules
 
 	source  io.ReaderAt
@@ -34,35 +33,33 @@ type Transcript struct {
 	number  map[string]uint32 // method → its index in methods
 }
 
-// None is used in place of an entry's index if there is no entry.
+// None replaces the index of an entry if there is no entry.
 const None = -1
 
 // A Track is one connection of a tape.
 type Track struct {
 	Conn   int
-	Open   *tape.Open  // nil means not on the tape
-	Close  *tape.Close // how the connection ended; nil means not on the tape
+	Open   *tape.Open  // nil: not on the tape
+	Close  *tape.Close // how the connection ended; nil: not on the tape
 	Closer wire.Direction
 
 	of          *Transcript
 	entries     []Entry
 	refused     map[int32]int        // the HTTP status of requests that got an error and no response
 	openers     map[int32]bool       // the responses that opened streams
-	handles     map[uint64]int32     // strings that the client sends, by their hash, and the entry that sends each first
-	streams     map[uint64]bool      // the streams that items belong to, by the hash of their JSON
-	binary      map[int32]bool       // the binary messages of a WebSocket
-	handwritten map[int32]*tape.Line // lines with something that people wrote, by entry
+	handles     map[uint64]int32     // strings that the client sends, by hash, with the first entry that sends each
+	streams     map[uint64]bool      // the streams of items, by the hash of their JSON
+	binary      map[int32]bool       // the binary WebSocket messages
+	handwritten map[int32]*tape.Line // lines with handwritten members, by entry
 }
 
-// Shapes returns how the messages of a dialect are read; "" is the default
-// dialect. The error is a usage Fault.
+// Shapes returns the Shape of a dialect's messages; "" is the default dialect. The error is a usage Fault.
 type Shapes func(dialect string) (dialect.Shape, error)
 
-// keepWhole bounds the tapes that are kept in memory as a whole.
+// keepWhole bounds the size of tapes that are kept in memory.
 const keepWhole = 16 << 20
 
-// Open indexes the tape in the file name; "-" is stdin. The Transcript must be
-// closed.
+// Open indexes the tape in the file name; "-" is standard input. The caller must close the Transcript.
 func Open(name string, stdin io.Reader, shapes Shapes, rules func(dialect.Shape) *match.Rules) (*Transcript, error) {
 	if b := userfile.Kept(name); b != nil { // the endpoint tape: has read its header
 		return Read(bytes.NewReader(b), name, shapes, rules)
@@ -89,8 +86,7 @@ func Open(name string, stdin io.Reader, shapes Shapes, rules func(dialect.Shape)
 	return readFile(f, f.Close, name, shapes, rules)
 }
 
-// readAll reads a tape to its end, as it can be read but once. A long one is put beside
-// memory.
+// readAll reads a tape that can be read only once to its end. It stores a long tape in a file.
 func readAll(from io.Reader, name string, shapes Shapes, rules func(dialect.Shape) *match.Rules) (*Transcript, error) {
 	b, err := io.ReadAll(io.LimitReader(from, keepWhole+1))
 	if err != nil && name == "-" {
@@ -132,13 +128,13 @@ func unreadable(name string, err error) error {
 	return wire.NewFault(wire.Usage, fmt.Sprintf("cannot read the tape %s: %v", name, err), err)
 }
 
-// A source is read once from its beginning, and then in places.
+// A source is read once from its beginning, and then at any offset.
 type source interface {
 	io.Reader
 	io.ReaderAt
 }
 
-// Read reads the tape in from, which the Transcript goes on using.
+// Read reads the tape in from, which the Transcript continues to use.
 func Read(from source, name string, shapes Shapes, rules func(dialect.Shape) *match.Rules) (*Transcript, error) {
 	r, err := tape.NewReader(from, name)
 	if err != nil {
@@ -181,7 +177,7 @@ func (t *Transcript) Close() error {
 	return t.close()
 }
 
-// Method returns the method of entry i, or of the request that it answers, or "" if there is none.
+// Method returns the method of entry i, or of the request that it answers, or "".
 func (t *Track) Method(i int) string {
 	e := t.Entry(int32(i))
 	if e.Kind == wire.Response && e.Own != None {
@@ -190,16 +186,16 @@ func (t *Track) Method(i int) string {
 	return t.of.methods[e.Method]
 }
 
-// Number returns the number that stands for a method in entries, or false if no message has it.
+// Number returns the number that represents a method in entries, or false if no message has the method.
 func (t *Transcript) Number(method string) (uint32, bool) {
 	n, ok := t.number[method]
 	return n, ok
 }
 
-// HandwrittenLine returns the line of entry i if people wrote something into it, else nil.
+// HandwrittenLine returns the line of entry i if it has handwritten members, else nil.
 func (t *Track) HandwrittenLine(i int) *tape.Line { return t.handwritten[int32(i)] }
 
-// Names returns the names that people gave to values, each several times if several lines give it.
+// Names returns the names of bound values. A name appears once for each line that binds it.
 func (t *Track) Names() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, line := range t.handwritten {
@@ -229,7 +225,7 @@ func (t *Track) Message(i int) ([]byte, error) {
 	return parts[e.elem], nil
 }
 
-// Line returns the line of entry i, which it reads from the file.
+// Line reads the line of entry i from the file.
 func (t *Track) Line(i int) (*tape.Line, error) {
 	e := t.Entry(int32(i))
 	b := make([]byte, e.length)
@@ -243,12 +239,12 @@ func (t *Track) Line(i int) (*tape.Line, error) {
 	return line, nil
 }
 
-// changed returns the fault of a tape whose line is not the one that was indexed.
+// changed returns the Fault for a tape whose line has changed since it was indexed.
 func (t *Track) changed(e *Entry, err error) error {
 	return tape.Fault(t.of.Name, int(e.Line), fmt.Errorf("it was changed while it was read: %w", err))
 }
 
-// Gap returns how much later than the entry before it entry i was recorded, or 0 if that is not known.
+// Gap returns the recorded time between the preceding entry and entry i, or 0 if it is unknown.
 func (t *Track) Gap(i int) time.Duration {
 	if i < 1 {
 		return 0

@@ -11,8 +11,7 @@ import (
 	"rpcx/wire/tape/recorder"
 )
 
-// Bytes is a wire.Framing without messages: its connections can only be given
-// to Pass.
+// Bytes is a wire.Framing without messages: its connections can only be passed to Pass.
 func Bytes(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 	return &byteConn{rwc: rwc, o: o}
 }
@@ -25,17 +24,16 @@ type byteConn struct {
 
 var errBytes = errors.New("a stream of bytes has no messages")
 
-// Recv implements wire.Conn; it has nothing to receive.
+// Recv implements wire.Conn. It never receives a message.
 func (c *byteConn) Recv() ([]byte, error) { return nil, errBytes }
 
-// Send implements wire.Conn; it has no way to send a message.
+// Send implements wire.Conn. It cannot send messages.
 func (c *byteConn) Send([]byte) error { return errBytes }
 
 // Close implements wire.Conn.
 func (c *byteConn) Close() error { return c.rwc.Close() }
 
-// CloseSend implements wire.HalfCloser. A stream that cannot be closed in one
-// direction is closed.
+// CloseSend implements wire.HalfCloser. It closes a stream that cannot be closed in one direction.
 func (c *byteConn) CloseSend() error {
 	if half, ok := c.rwc.(wire.WriteCloser); ok {
 		return half.CloseWrite()
@@ -51,13 +49,11 @@ func (c *byteConn) PeerClosed() <-chan struct{} {
 	return make(chan struct{})
 }
 
-// chunk bounds the bytes that are read at once.
+// chunk bounds the bytes of one read.
 const chunk = 64 << 10
 
-// bytes passes bytes on until from ends, and returns the error with which it
-// did. The framing reads along, to record messages: each chunk is passed on
-// when the framing asks for the next, so that every message in it has been
-// recorded by then, and no peer waits for the rest of a message.
+// bytes passes bytes on until from ends, and returns the error of that end. The framing reads along to record messages. A chunk is passed
+// on when the framing requests the next: every message in it has been recorded by then, and no peer waits for the rest of a message.
 func (p *pass) bytes(from, to *byteConn, framing wire.Framing, d wire.Direction) error {
 	s := &stream{from: from.rwc, to: to.rwc, buf: make([]byte, chunk), clock: p.rec.Elapsed, read: from.o.Seen, wrote: to.o.Seen}
 	if p.first != nil {
@@ -79,19 +75,18 @@ func (p *pass) bytes(from, to *byteConn, framing wire.Framing, d wire.Direction)
 	}
 }
 
-// A stream is the input of the framing. What it has returned it passes on at
-// the next read.
+// A stream is the input of the framing. It passes on the returned bytes at the next read.
 type stream struct {
 	from, to io.ReadWriteCloser
 	buf      []byte
 	pending  []byte // returned to the framing, but not passed on yet
-	unread   []byte // the end of pending, which the framing has not read
+	unread   []byte // the end of pending that the framing has not read
 	ended    error
-	first    func(b []byte) // gets the first bytes; nil: they are not wanted, or it has got them
+	first    func(b []byte) // gets the first bytes; nil: they are not wanted, or were delivered
 	clock    func() time.Duration
 	came     time.Duration // when the last bytes arrived, by clock
 
-	read, wrote func(d wire.Direction, b []byte) // get the bytes of the two sides; nil means not wanted
+	read, wrote func(d wire.Direction, b []byte) // get the bytes of each side; nil: they are not wanted
 }
 
 func (s *stream) Read(b []byte) (int, error) {
@@ -105,7 +100,7 @@ func (s *stream) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// next passes on what is pending and reads more.
+// next passes on the pending bytes and reads more.
 func (s *stream) next() error {
 	if err := s.flush(); err != nil {
 		return err
@@ -143,11 +138,11 @@ func (s *stream) flush() error {
 	return nil
 }
 
-// An unreader is a framing that returns what it has read and not understood.
+// An unreader is a framing that returns the bytes that it has read and not understood.
 type unreader interface{ Unread() []byte }
 
-// rest passes on the rest of a stream whose framing is broken, and records the
-// bytes as they come, from the beginning of the message at which it broke.
+// rest passes on the rest of a stream with broken framing. It records the bytes as they arrive, starting with the message that broke the
+// framing.
 func (s *stream) rest(why error, framing wire.Conn, rec *recorder.Conn, d wire.Direction) error {
 	rec.Note("what follows is recorded as it comes: " + why.Error())
 	record := rec.Pieces(d)

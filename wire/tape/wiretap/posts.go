@@ -13,42 +13,40 @@ import (
 	"rpcx/wire/tape/recorder"
 )
 
-// Posts passes on what clients send by HTTP POST. All their exchanges share one
-// connection to the server.
+// Posts passes on messages that clients send by HTTP POST. All exchanges share one connection to the server.
 type Posts struct {
 	server wire.Conn
 	rules  *match.Rules
 	rec    *recorder.Conn
-	lost   func()         // warns, once, that a message came for which no POST is open
-	heard  sync.WaitGroup // until the server has ended and that is on the tape
+	lost   func()         // warns, once, that a message arrived without an open POST
+	heard  sync.WaitGroup // until the server has ended and its end is on the tape
 
 	mu   sync.Mutex
-	wait map[string]*post // by the id of a request without an answer
-	last *post            // gets what belongs to no request
-	open map[string]*post // by the stream that a response may have opened; nil means its client has disconnected
-	left []*post          // ended with pending responses or items, the oldest first; at most maxLeft
-	gone error            // how the server ended; nil means not yet
+	wait map[string]*post // by the id of an unanswered request
+	last *post            // gets the messages that belong to no request
+	open map[string]*post // by the stream that a response may have opened; nil: its client has disconnected
+	left []*post          // ended with pending responses or items, oldest first; at most maxLeft
+	gone error            // how the server ended; nil: it has not ended
 }
 
-// post is one POST that waits for its answers.
+// post is one POST that waits for its responses.
 type post struct {
 	conn   wire.Conn
 	record wire.Tap
-	ids    []string           // of its requests, as the server gets them
-	was    map[string]wire.ID // by such an id: the client's, if another POST has the same
-	owed   int                // answers that have not come
+	ids    []string           // of its requests, as sent to the server
+	was    map[string]wire.ID // by such an id: the client's own id, if another POST has the same
+	owed   int                // the number of responses that have not arrived
 	over   bool
-	done   chan struct{} // closed when all answers have come
-	stream string        // the stream that its answer may have opened, as JSON, or ""
-	begun  bool          // an item of the stream has come
-	ended  bool          // and its last
+	done   chan struct{} // closed when all responses have arrived
+	stream string        // the stream that its response may have opened, as JSON, or ""
+	begun  bool          // an item of the stream has arrived
+	ended  bool          // the last item of the stream has arrived
 }
 
-// firstID is larger than the ids that clients count from 1.
+// firstID is greater than the ids of clients that count from 1.
 const firstID int64 = 1 << 32
 
-// NewPosts returns a Posts that passes messages on to server and records them.
-// warn is called with texts for the user.
+// NewPosts returns a Posts that passes messages on to server and records them. It calls warn with warnings for the user.
 func NewPosts(server wire.Conn, shape dialect.Shape, rec *recorder.Conn, warn func(text string)) *Posts {
 	p := &Posts{server: server, rules: match.NewRules(shape, nil), rec: rec, wait: map[string]*post{}, open: map[string]*post{}}
 	p.lost = sync.OnceFunc(func() {
@@ -62,8 +60,8 @@ func NewPosts(server wire.Conn, shape dialect.Shape, rec *recorder.Conn, warn fu
 	return p
 }
 
-// Pass forwards one POST, and closes it when it is answered or ctx ends. record gets its messages, in both directions;
-// nil means they are recorded as messages outside of POSTs. The error is the server's.
+// Pass forwards one POST, and closes it when it is answered or ctx ends. record gets its messages in both directions; nil records them as
+// messages outside of POSTs. The error is the server's.
 func (p *Posts) Pass(ctx context.Context, client wire.Conn, record wire.Tap) error {
 	defer client.Close()
 	msg, err := client.Recv()
@@ -90,7 +88,7 @@ func (p *Posts) Pass(ctx context.Context, client wire.Conn, record wire.Tap) err
 		return err
 	}
 	p.awaited(t)
-	var gone <-chan struct{} // closed when the client hangs up
+	var gone <-chan struct{} // closed when the client disconnects
 	if g, ok := client.(wire.PeerWatcher); ok {
 		gone = g.PeerClosed()
 	}
@@ -108,7 +106,7 @@ func (p *Posts) Pass(ctx context.Context, client wire.Conn, record wire.Tap) err
 	return nil
 }
 
-// awaited ends t, which was sent, if the server has ended: it will not be answered.
+// awaited ends t, which was sent, if the server has ended: no response will arrive.
 func (p *Posts) awaited(t *post) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -117,7 +115,7 @@ func (p *Posts) awaited(t *post) {
 	}
 }
 
-// expect records which responses msg wants, and returns it with ids that no pending request has.
+// expect records the responses that msg expects, and returns msg with ids that no pending request has.
 func (p *Posts) expect(client wire.Conn, msg []byte, record wire.Tap) (*post, []byte) {
 	t := &post{conn: client, record: record, done: make(chan struct{})}
 	p.mu.Lock()
@@ -163,7 +161,7 @@ func (p *Posts) free(id wire.ID) wire.ID {
 	}
 }
 
-// each returns msg with the message that change returns in place of each in it.
+// each returns msg with each message in it replaced by the result of change.
 func (p *Posts) each(msg []byte, change func(part []byte) []byte) []byte {
 	parts, batch := match.Elements(p.rules.Shape(), msg)
 	for i, part := range parts {
@@ -178,7 +176,7 @@ func (p *Posts) each(msg []byte, change func(part []byte) []byte) []byte {
 	return msg
 }
 
-// Wait returns when the server has ended, or was closed, and the tape says so.
+// Wait returns when the server has ended or was closed, and its end is on the tape.
 func (p *Posts) Wait() { p.heard.Wait() }
 
 // receive passes each message of the server to the POST that waits for it.
@@ -194,8 +192,8 @@ func (p *Posts) receive() {
 	}
 }
 
-// give passes msg to the POST that it answers, or to whose stream it belongs, and to no other if that has ended; any other
-// message goes to the latest POST that still waits.
+// give passes msg only to the POST that it answers or whose stream it belongs to, unless that POST has ended. Any other message goes to
+// the latest POST that still waits.
 func (p *Posts) give(msg []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -213,7 +211,7 @@ func (p *Posts) give(msg []byte) {
 	to.owed -= answered
 	last := to.begun && isEnd(msg)
 	switch {
-	case err != nil && to.begun: // its client has gone
+	case err != nil && to.begun: // its client has disconnected
 		p.end(to)
 	case to.owed > 0, answered == 0 && !last:
 	case answered > 0 && opened != "" && len(p.rules.Shape().Streams) > 0 && takesStream(to.conn):
@@ -224,8 +222,8 @@ func (p *Posts) give(msg []byte) {
 	}
 }
 
-// answered returns the POST that msg answers, msg with the ids of its requests, how many of them it answers, and the stream
-// that may be opened; else the latest POST that still waits.
+// answered returns the POST that msg answers, msg with the ids of its requests, the number of requests that it answers, and the stream
+// that it may open. If msg answers no POST, it returns the latest POST that still waits.
 func (p *Posts) answered(msg []byte) (to *post, own []byte, answered int, opened string) {
 	to = p.last
 	own = p.each(msg, func(part []byte) []byte {
@@ -246,7 +244,7 @@ func (p *Posts) answered(msg []byte) (to *post, own []byte, answered int, opened
 	return to, own, answered, opened
 }
 
-// itemOf returns the POST that gets an item of a stream: that of the stream, or to if none is known.
+// itemOf returns the POST that gets an item of a stream: the POST of the stream, or to if it is unknown.
 func (p *Posts) itemOf(stream string, to *post, item []byte) *post {
 	of, known := p.open[stream]
 	if known {
@@ -261,8 +259,7 @@ func (p *Posts) itemOf(stream string, to *post, item []byte) *post {
 	return to
 }
 
-// mayOpen returns the result of an answer if it could be the id of a stream, a
-// string or a number; else "".
+// mayOpen returns the result of a response if it can be the id of a stream, a string or a number; else "".
 func mayOpen(msg []byte) string {
 	if result := scan.Get(msg, "result"); scan.Type(result) == 's' || scan.Type(result) == 'n' {
 		return string(result)
@@ -270,7 +267,7 @@ func mayOpen(msg []byte) string {
 	return ""
 }
 
-// isEnd reports whether an item is the last of its stream, in the form of rpcx's server.
+// isEnd reports whether an item is the last of its stream, in the format of rpcx's server.
 func isEnd(msg []byte) bool { return string(scan.Get(scan.Get(msg, "params"), "done")) == "true" }
 
 // takesStream reports whether the client of a POST accepts an event stream.

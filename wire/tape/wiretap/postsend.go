@@ -9,13 +9,12 @@ import (
 	"rpcx/wire"
 )
 
-// itemTimeout is how long a POST whose client accepts an event stream is kept
-// open after an answer that may have opened a stream, until its first item
-// comes. Then it stays open to the stream's end.
+// itemTimeout is how long a POST that accepts an event stream stays open for the first item after a response that may have opened a
+// stream. After the first item it stays open to the end of the stream.
 const itemTimeout = time.Second
 
-// maxLeft bounds how many POSTs of disconnected clients are remembered, so that late messages for one are recorded as its
-// own, and reach no other client.
+// maxLeft bounds the number of stored POSTs of disconnected clients. Late messages for one are recorded as its own and reach no other
+// client.
 const maxLeft = 1 << 10
 
 // linger keeps t open for the items of a stream.
@@ -43,7 +42,7 @@ func (p *Posts) end(t *post) {
 	switch {
 	case p.open[t.stream] != t:
 	case t.begun && !t.ended:
-		p.open[t.stream] = nil // the server may go on
+		p.open[t.stream] = nil // the server may continue
 	default:
 		delete(p.open, t.stream)
 	}
@@ -52,7 +51,7 @@ func (p *Posts) end(t *post) {
 	}
 }
 
-// leave remembers t, which may still get messages, and forgets the oldest of too many.
+// leave stores t, which may still get messages, and drops the oldest beyond maxLeft.
 func (p *Posts) leave(t *post) {
 	if len(p.left) == maxLeft {
 		p.forget(p.left[0])
@@ -74,7 +73,7 @@ func (p *Posts) forget(t *post) {
 	}
 }
 
-// abandon ends all POSTs that wait, as the server has ended with err.
+// abandon ends all waiting POSTs after the server has ended with err.
 func (p *Posts) abandon(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

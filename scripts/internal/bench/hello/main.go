@@ -1,4 +1,4 @@
-// Command hello is the least that a Go program costs.
+// Command hello measures the minimal cost of a Go program.
 package main
 
 import "os"

@@ -1,5 +1,4 @@
-// Command linked has in it the four libraries that rpcx is made with, and does
-// nothing with them: what rpcx costs beyond it at start-up is rpcx's own.
+// Command linked contains the four libraries of rpcx without using them. The start-up cost of rpcx beyond it is rpcx's own.
 package main
 
 import (
@@ -13,7 +12,7 @@ import (
 )
 
 func main() {
-	if len(os.Args) > 9 { // never: it keeps the linker from dropping them
+	if len(os.Args) > 9 { // never true: keeps the linker from removing them
 		use()
 	}
 	_, _ = os.Stdout.WriteString("linked\n")

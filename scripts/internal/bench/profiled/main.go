@@ -1,5 +1,5 @@
-// Command profiled is rpcx with a CPU profile of its run, for scripts/bench --profile: a
-// file in the folder that $RPCX_PROFILES names. What runs before main is not in it.
+// Command profiled is rpcx with a CPU profile of its run, for scripts/bench --profile. It writes a file in the directory $RPCX_PROFILES.
+// The profile excludes everything before main.
 package main
 
 import (
@@ -12,7 +12,7 @@ import (
 
 func main() {
 	dir := os.Getenv("RPCX_PROFILES")
-	if dir == "" { // rpcx itself, as a process that another one started
+	if dir == "" { // rpcx itself, as a process that another rpcx started
 		commands.Main(os.Args).Exit()
 	}
 	f, err := os.CreateTemp(dir, "cpu-*")

@@ -1,10 +1,10 @@
-// Command raw is the net alone: it does what rpcx does with frames that are put together
-// and taken apart here. No library, no JSON; nothing is checked, nothing printed.
+// Command raw measures the network alone: it does the work of rpcx with hand-written frames. It uses no library and no JSON, checks
+// nothing and prints nothing.
 //
-//	raw call ws://HOST/ | unix:PATH | http://HOST/    one request, one answer
+//	raw call ws://HOST/ | unix:PATH | http://HOST/    one request, one response
 //	raw bulk ws://HOST/ N JOBS                         N requests, JOBS in flight
 //	raw stream ws://HOST/ N SIZE                       one subscription of N messages
-//	raw copy unix:PATH [FILE]                          stdin there, and what comes to stdout; both to FILE, too
+//	raw copy unix:PATH [FILE]                          stdin to the socket, and the socket to stdout; both to FILE, too
 package main
 
 import (
@@ -57,7 +57,7 @@ func run(what, to string, rest []string) error {
 	return errors.New("call, bulk, stream or copy")
 }
 
-// callUnix is one line there and one back.
+// callUnix sends one line and reads one.
 func callUnix(path string) error {
 	c, err := net.Dial("unix", path)
 	if err != nil {
@@ -71,7 +71,7 @@ func callUnix(path string) error {
 	return err
 }
 
-// callHTTP is one POST and its answer.
+// callHTTP sends one POST and reads its response.
 func callHTTP(host string) error {
 	c, err := net.Dial("tcp", host)
 	if err != nil {
@@ -87,8 +87,7 @@ func callHTTP(host string) error {
 	return err
 }
 
-// copyBytes copies as a program does that looks at the bytes: what the system
-// could move by itself is read and written.
+// copyBytes copies in the way of a program that reads the bytes: it reads and writes them although the system could move them directly.
 func copyBytes(path string, file []string) error {
 	c, err := net.Dial("unix", path)
 	if err != nil {
@@ -121,15 +120,15 @@ func appendRequest(b []byte, id int) []byte {
 	return append(b, `]}`...)
 }
 
-// A wire is a WebSocket, as far as the server of this benchmark needs it.
+// A wire is a WebSocket with only the features that this benchmark's server needs.
 type wire struct {
 	net.Conn
 	in       []byte
-	from, to int // what of in was read, and not yet taken
+	from, to int // the part of in that was read and not used yet
 	out      []byte
 }
 
-// dial does the handshake of RFC 6455, without a look at the answer.
+// dial performs the handshake of RFC 6455 without checking the response.
 func dial(url string) (*wire, error) {
 	host := strings.TrimSuffix(strings.TrimPrefix(url, "ws://"), "/")
 	c, err := net.Dial("tcp", host)
@@ -149,7 +148,7 @@ func dial(url string) (*wire, error) {
 	return nil, err
 }
 
-// more reads what has come.
+// more reads the available bytes.
 func (w *wire) more() error {
 	w.to = copy(w.in, w.in[w.from:w.to])
 	w.from = 0
@@ -158,8 +157,7 @@ func (w *wire) more() error {
 	return err
 }
 
-// ask puts a request into what goes out with the next write: masked, with a key of
-// zeros, which leaves the bytes as they are.
+// ask adds a request to the next write. It is masked with a key of zeros, which leaves the bytes unchanged.
 func (w *wire) ask(message []byte) {
 	w.out = append(w.out, 0x81)
 	if len(message) < 126 {
@@ -170,7 +168,7 @@ func (w *wire) ask(message []byte) {
 	w.out = append(append(w.out, 0, 0, 0, 0), message...)
 }
 
-// flush writes what was asked.
+// flush writes the added requests.
 func (w *wire) flush() error {
 	if len(w.out) == 0 {
 		return nil
@@ -180,7 +178,7 @@ func (w *wire) flush() error {
 	return err
 }
 
-// frame takes one frame out of what has come; false means it is not there as a whole.
+// frame returns one received frame. It returns false if the frame is incomplete.
 func (w *wire) frame() bool {
 	b := w.in[w.from:w.to]
 	if len(b) < 2 {
@@ -236,7 +234,7 @@ func bulk(url string, n, jobs int) error {
 	return nil
 }
 
-// stream subscribes and counts.
+// stream subscribes and counts the items.
 func stream(url string, n, size int) error {
 	w, err := dial(url)
 	if err != nil {
@@ -247,7 +245,7 @@ func stream(url string, n, size int) error {
 	if err := w.flush(); err != nil {
 		return err
 	}
-	for range n + 1 { // the answer, and the items
+	for range n + 1 { // the response and the items
 		for !w.frame() {
 			if err := w.more(); err != nil {
 				return err

@@ -1,14 +1,12 @@
-// Command server is the peer of the benchmark: WebSocket on a port, lines
-// on a Unix socket. It writes frames that were made beforehand, many at once, so
-// that what is measured is the client.
+// Command server is the peer of the benchmark: WebSocket on a port, lines on a Unix socket. It writes prepared frames, many in one write,
+// to keep its own share of the measurement small.
 //
 //	server SOCKET
 //
-// It prints its port, which takes requests by POST as well. Its methods: echo answers its
-// params; ticks [N,SIZE] is a subscription with N items, each a message of SIZE bytes,
-// many to a write; each [N,SIZE] is the same with a write for every item, on the socket;
-// bursts [N,BURST] is one with N items that tell when they were written, BURST of them
-// every BURST milliseconds; whatever else is answered with true.
+// It prints its port, which also accepts requests by POST. Its methods: echo returns its params; ticks [N,SIZE] is a subscription with N
+// items, each a message of SIZE bytes, many to a write; each [N,SIZE] is the same with one write for each item, on the socket; bursts
+// [N,BURST] is a subscription with N items that state when they were written, BURST of them every BURST milliseconds. All other methods
+// return true.
 package main
 
 import (
@@ -51,27 +49,27 @@ func main() {
 	})))
 }
 
-// tick is one item of exactly size bytes.
+// tick returns one item of exactly size bytes.
 func tick(size int) []byte {
 	const head = `{"jsonrpc":"2.0","method":"ticks","params":{"subscription":"s1","result":{"number":12345,"price":1.50,"text":"`
 	const tail = `"}}}`
 	return []byte(head + strings.Repeat("x", max(0, size-len(head)-len(tail))) + tail)
 }
 
-// message is what the server needs to see of one.
+// message has the parts of a message that the server reads.
 type message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
 	Params json.RawMessage `json:"params"`
 }
 
-// An answer is what a request is answered with.
+// An answer is the response to a request.
 type answer struct {
-	response []byte // nil means none
-	items    int    // how many follow it
+	response []byte // nil: none
+	items    int    // the number of items that follow it
 	item     []byte // each of them
-	apart    bool   // each in a write of its own
-	burst    int    // as many at a time, and as many milliseconds apart; 0 means as fast as they go
+	apart    bool   // each in its own write
+	burst    int    // the number of items in a burst, and the milliseconds between bursts; 0: no pause
 }
 
 func answerTo(raw []byte) (a answer, err error) {
@@ -115,7 +113,7 @@ func post(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// lines answers on a Unix socket, a message a line.
+// lines answers on a Unix socket, one message per line.
 func lines(l net.Listener) {
 	for {
 		c, err := l.Accept()
@@ -151,7 +149,7 @@ func lines(l net.Listener) {
 	}
 }
 
-// upgrade does the handshake of RFC 6455 and then answers.
+// upgrade performs the handshake of RFC 6455 and then answers.
 func upgrade(w http.ResponseWriter, r *http.Request) error {
 	key := r.Header.Get("Sec-Websocket-Key")
 	c, rw, err := w.(http.Hijacker).Hijack()
@@ -183,7 +181,7 @@ func upgrade(w http.ResponseWriter, r *http.Request) error {
 		}
 		if in.Buffered() == 0 || code == 9 {
 			if err := out.Flush(); err != nil {
-				return nil // the client has what it wanted
+				return nil // the client has all its items
 			}
 		}
 	}
@@ -209,8 +207,8 @@ func serve(out *bufio.Writer, msg []byte) error {
 	return nil
 }
 
-// bursts writes n items, as many at once and as many milliseconds apart as burst says. Each
-// tells the time of its burst, in nanoseconds, by the clock of the machine.
+// bursts writes n items; burst is their number in each burst and the milliseconds between bursts. Each item states the time of its burst
+// in nanoseconds by the system clock.
 func bursts(out *bufio.Writer, n, burst int) error {
 	due := time.NewTicker(time.Duration(burst) * time.Millisecond)
 	defer due.Stop()
@@ -230,10 +228,10 @@ func bursts(out *bufio.Writer, n, burst int) error {
 	return nil
 }
 
-// filling makes an item of bursts about as long as one of 216 bytes.
+// filling pads an item of bursts to about 216 bytes.
 var filling = strings.Repeat("x", 100)
 
-// appendFrame appends a frame as a server writes it.
+// appendFrame appends a frame in the form of a server.
 func appendFrame(b []byte, code byte, payload []byte) []byte {
 	b = append(b, 0x80|code)
 	switch n := len(payload); {
@@ -247,8 +245,7 @@ func appendFrame(b []byte, code byte, payload []byte) []byte {
 	return append(b, payload...)
 }
 
-// readFrame reads a frame as a client writes it: masked, and here never in
-// pieces.
+// readFrame reads a frame in the form of a client: masked, and here never fragmented.
 func readFrame(r io.Reader) (code byte, payload []byte, err error) {
 	var head [8]byte
 	if _, err := io.ReadFull(r, head[:2]); err != nil {

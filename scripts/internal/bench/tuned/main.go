@@ -1,6 +1,5 @@
-// Command tuned does over WebSocket what rpcx does, with the same library and one
-// goroutine: what is asked leaves with one write before the next read, one buffer takes
-// what comes. No JSON is read, nothing is checked, nothing is printed.
+// Command tuned does the WebSocket work of rpcx with the same library and one goroutine: one write sends all requests before the next
+// read, and one buffer receives the data. It parses no JSON, checks nothing and prints nothing.
 //
 //	tuned bulk ws://HOST/ N JOBS      N requests, JOBS in flight
 //	tuned stream ws://HOST/ N SIZE    one subscription of N messages
@@ -21,7 +20,7 @@ import (
 	"github.com/coder/websocket"
 )
 
-// buffer is the size of what is read and written at once.
+// buffer is the size of one read or write.
 const buffer = 64 << 10
 
 func main() {
@@ -56,7 +55,7 @@ func run(what, url, count, second string) error {
 	return errors.New("bulk, stream or print")
 }
 
-// A late is a connection whose writes leave together, before the next read.
+// A late is a connection that collects writes and sends them before the next read.
 type late struct {
 	net.Conn
 	out []byte
@@ -89,8 +88,7 @@ func dial(url string) (*websocket.Conn, error) {
 	return c, err
 }
 
-// An upgrading writes at once until the handshake is over, while another goroutine
-// reads; then it is late.
+// An upgrading writes immediately until the handshake is over, while another goroutine reads. Then it behaves like late.
 type upgrading struct {
 	net.Conn
 	after *late
@@ -111,7 +109,7 @@ func (u *upgrading) Read(b []byte) (int, error) {
 	return u.after.Read(b)
 }
 
-// next reads one message into buf and returns how much it is.
+// next reads one message into buf and returns its length.
 func next(c *websocket.Conn, buf []byte) (int, error) {
 	_, r, err := c.Reader(context.Background())
 	if err != nil {
@@ -161,14 +159,14 @@ func bulk(c *websocket.Conn, n, jobs int) error {
 	return nil
 }
 
-// stream subscribes, counts, and writes each item on a line.
+// stream subscribes, counts the items, and writes each on a line.
 func stream(c *websocket.Conn, method string, n, m int, to io.Writer) error {
 	subscribe := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"%s","params":[%d,%d]}`, method, n, m)
 	if err := c.Write(context.Background(), websocket.MessageText, []byte(subscribe)); err != nil {
 		return err
 	}
 	buf := make([]byte, buffer)
-	for range n + 1 { // the answer, and the items
+	for range n + 1 { // the response and the items
 		read, err := next(c, buf[:len(buf)-1])
 		if err != nil {
 			return err

@@ -8,7 +8,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// needs returns the capability that a question needs, nil: it must not be asked.
+// needs returns the capability that a question requires, or nil if the question is not allowed.
 func needs(method string, params json.RawMessage) []string {
 	switch method {
 	case "elicitation/create":
@@ -27,7 +27,7 @@ func needs(method string, params json.RawMessage) []string {
 	return nil
 }
 
-// lacking returns the error for a question that the client cannot be asked; nil means it can.
+// lacking returns the error for a question that the client does not support, or nil if it does.
 func lacking(capabilities json.RawMessage, method string, params json.RawMessage) *wire.Error {
 	path := needs(method, params)
 	if path == nil {
@@ -39,7 +39,7 @@ func lacking(capabilities json.RawMessage, method string, params json.RawMessage
 			break
 		}
 	}
-	plain := scan.Get(capabilities, "elicitation") // without members it means forms
+	plain := scan.Get(capabilities, "elicitation") // an empty object means forms
 	if scan.Type(has) == 'o' || path[len(path)-1] == "form" && scan.Type(plain) == 'o' && scan.Get(plain, "url") == nil {
 		return nil
 	}
@@ -69,7 +69,7 @@ func fits(method string, answer json.RawMessage) bool {
 // questions are the methods that a client can be asked, by the capability that it declares.
 var questions = map[string]string{"elicitation": "elicitation/create", "sampling": "sampling/createMessage", "roots": "roots/list"}
 
-// answers returns the methods that the client of a call can be asked.
+// answers returns the methods that the client of a call supports.
 func answers(m *wire.Message) (methods []string) {
 	if !slices.Contains(asking, m.Method) {
 		return nil

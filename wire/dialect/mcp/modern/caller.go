@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Open asks the client.
+// Open sends a question to the client.
 func (r *run) Open(_ context.Context, op dialect.Op) (dialect.Stream, error) {
 	if op.Kind != dialect.Call && op.Kind != dialect.Internal {
 		return nil, wire.ErrUnsupported
@@ -42,7 +42,7 @@ func (r *run) Call(ctx context.Context, method string, params json.RawMessage) (
 	return r.CallOp(ctx, dialect.Op{Kind: dialect.Call, Method: method, Params: params})
 }
 
-// CallOp asks the client, and waits for its answer.
+// CallOp sends a question to the client and waits for the response.
 func (r *run) CallOp(ctx context.Context, op dialect.Op) (json.RawMessage, error) {
 	st, err := r.Open(ctx, op)
 	if err != nil {
@@ -56,7 +56,7 @@ func (r *run) CallOp(ctx context.Context, op dialect.Op) (json.RawMessage, error
 	return m.Body, nil
 }
 
-// Notify sends progress and log entries on the stream of the open request, and other notifications to those who listen.
+// Notify sends progress and log entries on the stream of the open request, and other notifications to listeners.
 func (r *run) Notify(ctx context.Context, op dialect.Op) error {
 	switch op.Method {
 	case progress, "notifications/message":
@@ -87,7 +87,7 @@ func (r *run) Notify(ctx context.Context, op dialect.Op) error {
 	return to.caller.Notify(to.ctx, op)
 }
 
-// wants reports whether a client that asked for a level gets entries of another.
+// wants reports whether a client that requested a log level gets entries of another level.
 func wants(asked, level json.RawMessage) bool {
 	most, ok := scan.Text(asked)
 	return ok && slices.Index(levels, most) <= slices.Index(levels, scan.String(level))
@@ -108,7 +108,7 @@ func (r *run) Await() error { return r.room().Await() }
 // Free is that of dialect.FlowControl.
 func (r *run) Free() bool { return r.room().Free() }
 
-// Request returns nil: the questions of a hook belong to its run.
+// Request returns nil: a hook's questions belong to its run.
 func (r *run) Request() wire.ID { return nil }
 
 func (r *run) room() dialect.FlowControl {

@@ -22,7 +22,7 @@ const (
 	headerParam   = "Mcp-Param-"
 )
 
-// named are the methods whose request has a name in its headers, with the member that it mirrors.
+// named are the methods whose requests repeat a name in a header, with the mirrored member.
 var named = map[string]string{
 	callTool: "name", getPrompt: "name", readResource: "uri",
 	taskGet: "taskId", taskUpdate: "taskId", taskCancel: "taskId",
@@ -33,8 +33,8 @@ func (s *Server) Posts() *wire.HTTPPosts {
 	return &wire.HTTPPosts{Check: s.checkPost, Status: statusOf}
 }
 
-// checkPost compares the headers of a POST with its message. own reports that the POST is a request, or a notification, of these versions;
-// the error is the response to one that is rejected.
+// checkPost compares the headers of a POST with its message. own reports whether the POST is a request or notification of these versions.
+// The error is the response to a rejected POST.
 func (s *Server) checkPost(h http.Header, msg []byte) (own bool, err *wire.Error) {
 	version := h.Get(headerVersion)
 	if scan.Valid(msg, wire.DefaultMaxDepth) != nil {
@@ -96,12 +96,12 @@ func (s *Server) checkHeaders(h http.Header, method string, params json.RawMessa
 	return nil
 }
 
-// mirrored yields the names of the headers that a schema wants for its properties, each with the value in the arguments, or nil.
+// mirrored yields the names of the headers that a schema requires for its properties, each with the value in the arguments, or nil.
 func mirrored(schema, args json.RawMessage) iter.Seq2[string, json.RawMessage] {
 	return func(yield func(string, json.RawMessage) bool) { mirror(schema, args, 0, yield) }
 }
 
-// maxNested bounds how deep properties with headers can be.
+// maxNested bounds the depth of properties with headers.
 const maxNested = 32
 
 func mirror(schema, args json.RawMessage, depth int, yield func(string, json.RawMessage) bool) bool {
@@ -123,7 +123,7 @@ func mirror(schema, args json.RawMessage, depth int, yield func(string, json.Raw
 	return true
 }
 
-// compare compares a header with the value that it mirrors: nil means that it must be missing.
+// compare compares a header with the value that it mirrors; nil: the header must be missing.
 func compare(h http.Header, name string, value json.RawMessage) *wire.Error {
 	values := h.Values(name)
 	switch {
@@ -148,7 +148,7 @@ func compare(h http.Header, name string, value json.RawMessage) *wire.Error {
 	return mismatch("the header %s %q does not match the body's %q", name, got, want)
 }
 
-// sameNumber compares numbers by their values: 42.0 is 42.
+// sameNumber compares numbers by value: 42.0 equals 42.
 func sameNumber(a, b string) bool {
 	const longest = 64 // a longer number could be slow to compare
 	if len(a) > longest || len(b) > longest || scan.Type([]byte(a)) != 'n' || scan.Type([]byte(b)) != 'n' || strings.ContainsAny(a+b, "eE") {

@@ -10,16 +10,16 @@ import (
 	"rpcx/wire/scan"
 )
 
-// What a state belongs to, at its beginning.
+// The owner of a state, which is its prefix.
 const (
 	ofRun  = "r" // a hook that waits
-	ofHook = "h" // a hook that keeps nothing in memory: the rest is its own state
+	ofHook = "h" // a hook without memory: the rest is its own state
 )
 
-// local is the identity, for states of hooks, of a client whose connection shows who it is.
+// local is the identity, for the states of hooks, of a client that its connection identifies.
 const local = "local"
 
-// opened returns what the requestState of a request holds: the state of a hook, or the id of a run; neither if it has none.
+// opened returns the contents of a request's requestState: the state of a hook, the id of a run, or neither.
 func (c *Conn) opened(m *wire.Message, what string) (kept, id string, err error) {
 	sealed := scan.Get(m.Params, "requestState")
 	if sealed == nil || !slices.Contains(asking, m.Method) {
@@ -39,7 +39,7 @@ func (c *Conn) opened(m *wire.Message, what string) (kept, id string, err error)
 	return state[len(ofHook):], "", nil
 }
 
-// asked checks the questions that a hook has printed, and seals its state.
+// asked checks the questions that a hook has printed and seals its state.
 func (c *Conn) asked(m *wire.Message, result json.RawMessage, what string) (json.RawMessage, error) {
 	failed := func(why string) (json.RawMessage, error) {
 		if warn := c.conn.Caller.Connection().Warn; warn != nil {
@@ -77,7 +77,7 @@ func (c *Conn) asked(m *wire.Message, result json.RawMessage, what string) (json
 	return scan.Splice(result, "requestState", scan.AppendQuoted(nil, sealed)), nil
 }
 
-// writeInput writes the answers of the client, and the state that it kept, to a file for the hook; "" means there are none.
+// writeInput writes the client's responses and the state that it kept to a file for the hook. It returns "" if there are none.
 func writeInput(m *wire.Message, kept string) (file string, err error) {
 	answers := scan.Get(m.Params, "inputResponses")
 	if scan.Type(answers) != 'o' && kept == "" || !slices.Contains(asking, m.Method) {

@@ -22,11 +22,11 @@ const (
 // The bounds of subscriptions.
 const (
 	maxListeners = 1000
-	maxUntold    = 256 // notifications that wait for one listener
+	maxUntold    = 256 // pending notifications of one listener
 	maxWatched   = 100 // resources of one listener
 )
 
-// changes are the notifications that a client can listen for, by the member of its filter.
+// changes are the notifications that a client can subscribe to, by the member of its filter.
 var changes = map[string]string{
 	"toolsListChanged":     "notifications/tools/list_changed",
 	"promptsListChanged":   "notifications/prompts/list_changed",
@@ -39,19 +39,19 @@ type listeners struct {
 	all map[*listener]bool
 }
 
-// A listener is a subscription: a request that lasts.
+// A listener is a subscription: a long-running request.
 type listener struct {
 	id      wire.ID
-	methods []string // of the notifications that it gets
-	uris    []string // of the resources that it watches
+	methods []string // of its notifications
+	uris    []string // of its resources
 	tasks   []string // the tasks that it watches
 
 	mu     sync.Mutex
 	untold []dialect.Op
-	more   chan struct{} // gets a value when untold has grown
+	more   chan struct{} // receives a value when untold has grown
 }
 
-// listen answers a subscription: with notifications until the client or the server ends it.
+// listen answers a subscription with notifications until the client or the server ends it.
 func (c *Conn) listen(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	l := &listener{id: in.Msg.ID, more: make(chan struct{}, 1)}
 	filter, err := l.filter(ctx, in.Msg.Params, c)
@@ -86,7 +86,7 @@ func (c *Conn) listen(ctx context.Context, in *dialect.Inbound) (json.RawMessage
 	}
 }
 
-// filter reads what the client wants, and returns what it gets.
+// filter reads the client's filter and returns the accepted part.
 func (l *listener) filter(ctx context.Context, params json.RawMessage, c *Conn) (json.RawMessage, error) {
 	wanted := scan.Get(params, "notifications")
 	if scan.Type(wanted) != 'o' {
@@ -115,7 +115,7 @@ func (l *listener) filter(ctx context.Context, params json.RawMessage, c *Conn) 
 	return o.End(), nil
 }
 
-// offers reports whether the server has what a member of a filter is about.
+// offers reports whether the server has the subject of a filter's member.
 func (c *Conn) offers(key string) bool {
 	if strings.HasPrefix(key, "tools") {
 		return true
@@ -143,7 +143,7 @@ func withID(obj json.RawMessage, id wire.ID) json.RawMessage {
 	return o.End()
 }
 
-// watch runs the hook for the updates of each resource, if there is one that streams.
+// watch runs the hook for updates of each resource, if such a hook streams.
 func (c *Conn) watch(ctx context.Context, l *listener) (stop func()) {
 	if kind, ok := c.conn.Responder.Kind(resourceWatch); !ok || kind != catalog.Stream {
 		return func() {}
@@ -184,7 +184,7 @@ func (t *listeners) remove(l *listener) {
 	delete(t.all, l)
 }
 
-// tell passes a notification to those who listen for it.
+// tell passes a notification to its listeners.
 func (t *listeners) tell(method string, params json.RawMessage) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -196,7 +196,7 @@ func (t *listeners) tell(method string, params json.RawMessage) {
 	}
 }
 
-// put adds a notification, unless an equal one waits.
+// put adds a notification unless an equal one is pending.
 func (l *listener) put(op dialect.Op) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -222,7 +222,7 @@ func (l *listener) next() (op dialect.Op, ok bool) {
 	return op, true
 }
 
-// Changed tells those who listen that the lists have changed.
+// Changed notifies listeners that the lists have changed.
 func (s *Server) Changed() {
 	for _, method := range changes {
 		s.listeners.tell(method, nil)

@@ -1,6 +1,6 @@
-// Package modern serves the versions of the Model Context Protocol without handshake and sessions: each request carries its
-// version and the capabilities of its client. What a hook asks the client is the result of its call, and the client's next
-// request continues the hook.
+// Package modern serves the versions of the Model Context Protocol without handshake and sessions: each request contains its version and
+// its client's capabilities. A hook's questions to the client are the result of its call, and the client's next request continues the
+// hook.
 package modern
 
 import (
@@ -11,10 +11,10 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Version is the version without handshake and sessions that rpcx knows.
+// Version is the version without handshake and sessions that rpcx supports.
 const Version = "2026-07-28"
 
-// Versions are all versions of the protocol that rpcx serves, the latest first.
+// Versions are all protocol versions that rpcx serves, latest first.
 var Versions = []string{Version, "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
 
 // The members of _meta.
@@ -32,7 +32,7 @@ const (
 // The error codes of the specification.
 const (
 	CodeHeader     = -32020 // a header does not match the message
-	CodeCapability = -32021 // the client lacks a capability
+	CodeCapability = -32021 // the client does not have the capability
 	CodeVersion    = -32022 // the version is not supported
 )
 
@@ -48,17 +48,17 @@ const discover = "server/discover"
 // levels are the levels of log entries, in ascending order.
 var levels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
 
-// meta returns a member of the _meta of params; nil if there is none.
+// meta returns a member of the _meta of params, or nil.
 func meta(params json.RawMessage, name string) json.RawMessage {
 	return scan.Get(scan.Get(params, "_meta"), name)
 }
 
-// isModern reports whether a request belongs to a version without handshake.
+// isModern reports whether a request has a version without handshake.
 func isModern(method string, params json.RawMessage) bool {
 	return method == discover || meta(params, MetaVersion) != nil
 }
 
-// check returns the error for a request whose _meta is malformed or has another version; nil if all is right.
+// check returns the error for a request whose _meta is malformed or has another version, or nil.
 func check(params json.RawMessage) *wire.Error {
 	version, ok := scan.Text(meta(params, MetaVersion))
 	level, levelled := scan.Text(meta(params, MetaLevel))
@@ -79,7 +79,7 @@ func unsupported(version string) *wire.Error {
 	return wire.NewError(CodeVersion, "Unsupported protocol version").WithData(map[string]any{"supported": Versions, "requested": version})
 }
 
-// lacks returns the error for a request that needs a capability, such as {"sampling":{}}, which its client has not declared.
+// lacks returns the error for a request that needs a capability, such as {"sampling":{}}, that its client has not declared.
 func lacks(capability json.RawMessage) *wire.Error {
 	return wire.NewError(CodeCapability, "Missing required client capability").WithData(map[string]json.RawMessage{"requiredCapabilities": capability})
 }

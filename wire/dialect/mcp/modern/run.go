@@ -13,11 +13,11 @@ import (
 	"rpcx/wire/scan"
 )
 
-// gather is how long a question waits for others before the client gets them.
+// gather is how long a question waits for others before it is sent to the client.
 const gather = 30 * time.Millisecond
 
-// A run is a call that a hook answers. To the hook it is a connection, which several requests of the client carry, one after the other: what the
-// hook asks is the result of a request, and the next request brings the answers.
+// A run is a call that a hook answers. For the hook it is a connection. Successive requests of the client carry it: the hook's questions
+// are the result of one request, and the next request has the responses.
 //
 // It is a dialect.Caller.
 type run struct {
@@ -30,24 +30,24 @@ type run struct {
 
 	mu        sync.Mutex
 	change    chan struct{} // closed when something has changed
-	requests  []*request    // that are open, the latest last
-	last      *request      // the latest, also if it is closed
-	questions []*question   // without an answer, the oldest first
-	count     int           // of the questions so far
-	task      *task         // nil means that it is not one
-	waiting   *time.Timer   // ends a run that waits for the client to answer; nil means it does not
+	requests  []*request    // the open requests, latest last
+	last      *request      // the latest, even if it is closed
+	questions []*question   // without a response, oldest first
+	count     int           // the number of questions so far
+	task      *task         // nil: the run is not a task
+	waiting   *time.Timer   // ends a run that waits for the client; nil: it does not wait
 	outcome
 }
 
-// An outcome is how a run has ended.
+// An outcome is the end of a run.
 type outcome struct {
 	over   bool
 	result json.RawMessage
 	err    error
-	why    *wire.Error // what a failure means: it was ended early, or the client lacks a capability; nil means the hook failed
+	why    *wire.Error // the reason for a failure: the run was stopped, or the client does not have a capability; nil: the hook failed
 }
 
-// A request is one that a run answers.
+// A request is a request that a run answers.
 type request struct {
 	ctx    context.Context
 	caller dialect.Caller
@@ -55,7 +55,7 @@ type request struct {
 	task   bool // it may become a task
 }
 
-// call answers a request by a hook: a new run, or the one whose questions the request answers.
+// call answers a request with a hook: in a new run, or in the run whose questions the request answers.
 func (c *Conn) call(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	req := &request{ctx: ctx, caller: c.conn.Caller, params: in.Msg.Params}
 	what := digest(in.Msg.Method, in.Msg.Params)
@@ -90,7 +90,7 @@ func (c *Conn) call(ctx context.Context, in *dialect.Inbound) (json.RawMessage, 
 	return result, err
 }
 
-// begin starts the hook of a request. The file input has what the client kept for it.
+// begin starts the hook of a request. The file input has the responses and the state that the client sent for it.
 func (s *Server) begin(c *Conn, in *dialect.Inbound, req *request, kept string) (*run, error) {
 	file, err := writeInput(&in.Msg, kept)
 	if err != nil {
@@ -106,7 +106,7 @@ func (s *Server) begin(c *Conn, in *dialect.Inbound, req *request, kept string) 
 	about.Answers = answers(&in.Msg)
 	r.about, r.last, r.requests = about, req, []*request{req}
 	m := in.Msg.Clone()
-	m.Params, m.Err = ownMeta(m.Params), nil // no call comes too early
+	m.Params, m.Err = ownMeta(m.Params), nil // no call is too early
 	ctx = dialect.WithStopwatch(dialect.WithFlowControl(ctx, r), r.clock)
 	s.runs.add(r)
 	s.wg.Go(func() {
@@ -123,10 +123,10 @@ func (s *Server) begin(c *Conn, in *dialect.Inbound, req *request, kept string) 
 	return r, nil
 }
 
-// runToken is the token of the progress of every run. What is sent has that of the request that is open then.
+// runToken is the progress token of every run. Sent messages get the token of the request that is open at that time.
 const runToken = "run"
 
-// ownMeta replaces, in the params for a hook's dialect file, what belongs to a single request.
+// ownMeta replaces the parts of the params that belong to a single request, for the hook's dialect file.
 func ownMeta(params json.RawMessage) json.RawMessage {
 	var o, m scan.Object
 	o.Members(params, "_meta", "inputResponses", "requestState")
@@ -137,7 +137,7 @@ func ownMeta(params json.RawMessage) json.RawMessage {
 	return o.End()
 }
 
-// await returns the result for a request: that of the hook, what the hook asks the client, or the task that it becomes.
+// await returns the result for a request: that of the hook, the hook's questions to the client, or the task that it becomes.
 func (r *run) await(req *request) (json.RawMessage, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -164,17 +164,17 @@ func (r *run) await(req *request) (json.RawMessage, error) {
 	return r.resultLocked()
 }
 
-// A step is what an open request has waited for.
+// A step is the event that an open request has waited for.
 type step int
 
 const (
 	changed step = iota
-	settled      // the questions are those of a round
+	settled      // the questions of a round are complete
 	slow         // the call becomes a task
 	gone         // the client has cancelled
 )
 
-// timers are those of an open request. A nil channel does not run.
+// timers are the timers of an open request. A nil channel means that the timer is stopped.
 type timers struct{ questions, grace <-chan time.Time }
 
 // nextLocked waits for the next step of an open request.
@@ -202,14 +202,14 @@ func (r *run) nextLocked(req *request, t *timers) step {
 	return next
 }
 
-// isAsking reports whether the client has questions of the run to answer.
+// isAsking reports whether the run has open questions for the client.
 func (r *run) isAsking() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return !r.over
 }
 
-// attachLocked adds a request that is open.
+// attachLocked adds an open request.
 func (r *run) attachLocked(req *request) {
 	if !slices.Contains(r.requests, req) {
 		r.requests = append(r.requests, req)
@@ -237,7 +237,7 @@ func (r *run) askLocked(req *request) (json.RawMessage, error) {
 	return o.End(), nil
 }
 
-// end notes the result of the hook.
+// end records the result of the hook.
 func (r *run) end(result json.RawMessage, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -10,26 +10,26 @@ import (
 	"rpcx/wire"
 )
 
-// The bounds of runs that no request carries.
+// The bounds of runs without an open request.
 const (
-	maxWaiting          = 256             // that wait for the client
-	DefaultInputTimeout = 5 * time.Minute // of one that waits
+	maxWaiting          = 256             // of the runs that wait for the client
+	DefaultInputTimeout = 5 * time.Minute // of the wait for the client
 	keepEnded           = 30 * time.Second
 	maxEnded            = 64
 )
 
-// runs are the runs of a server, by their ids. Those that have asked are kept for a while after their end, so that a request that is repeated gets the same
-// result.
+// runs are the runs of a server, by id. Those that have asked questions are kept for a while after their end, to give a repeated request
+// the same result.
 type runs struct {
 	wait time.Duration
 
 	mu      sync.Mutex
 	byID    map[string]*run
-	ended   []*run // the oldest first
-	done    []*run // tasks that have ended
+	ended   []*run // the ended runs, oldest first
+	done    []*run // ended tasks
 	waiting int
-	tasks   int           // that run
-	over    chan struct{} // closed by the end of the server
+	tasks   int           // the number of running tasks
+	over    chan struct{} // closed when the server ends
 }
 
 func (t *runs) add(r *run) {
@@ -38,14 +38,14 @@ func (t *runs) add(r *run) {
 	t.byID[r.id] = r
 }
 
-// find returns the run of that id; nil if there is none.
+// find returns the run with that id, or nil.
 func (t *runs) find(id string) *run {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.byID[id]
 }
 
-// enter counts one more run that waits; false if there are too many.
+// enter counts one more waiting run. It returns false if there are too many.
 func (t *runs) enter() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -56,7 +56,7 @@ func (t *runs) enter() bool {
 	return true
 }
 
-// addTask counts one more task that runs; false if there are too many.
+// addTask counts one more running task. It returns false if there are too many.
 func (t *runs) addTask() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -73,7 +73,7 @@ func (t *runs) leave() {
 	t.waiting--
 }
 
-// forget forgets a run that is over: at once if it has asked nothing.
+// forget removes a finished run, immediately if it has asked no questions.
 func (t *runs) forget(r *run) {
 	r.mu.Lock()
 	asked, isTask := r.count > 0, r.task != nil
@@ -105,7 +105,7 @@ func (t *runs) dropLocked(r *run) {
 	t.ended, t.done = slices.DeleteFunc(t.ended, same), slices.DeleteFunc(t.done, same)
 }
 
-// end ends the runs of a caller; "" means all of them.
+// end ends the runs of a caller, or with "" all runs.
 func (t *runs) end(identity string) {
 	t.mu.Lock()
 	var all []*run

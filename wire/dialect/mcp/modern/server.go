@@ -15,7 +15,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// The methods that are more than a request to a hook.
+// The methods that need more than a hook.
 const (
 	callTool     = "tools/call"
 	getPrompt    = "prompts/get"
@@ -27,10 +27,10 @@ const (
 	taskCancel   = "tasks/cancel"
 )
 
-// removed are methods of earlier versions that this one lacks.
+// removed are methods of earlier versions that this one does not have.
 var removed = []string{"initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe", "tasks/list", "tasks/result"}
 
-// asking are the methods whose hooks may ask the client.
+// asking are the methods whose hooks may send requests to the client.
 var asking = []string{callTool, getPrompt, readResource}
 
 // A Server serves the requests of all connections of a listener.
@@ -44,14 +44,14 @@ type Server struct {
 	wg sync.WaitGroup // runs that have not ended
 }
 
-// New returns a Server of what host offers.
+// New returns a Server for the offers of host.
 func New(host server.Host) *Server {
 	s := &Server{host: host, seal: newSeal(host.Backend.Host().StateKey)}
 	s.runs = runs{wait: cmp.Or(host.Backend.Host().InputTimeout, DefaultInputTimeout), byID: map[string]*run{}, over: make(chan struct{})}
 	return s
 }
 
-// End ends what waits for clients.
+// End ends all work that waits for clients.
 func (s *Server) End() error {
 	close(s.runs.over)
 	s.runs.end("")
@@ -67,13 +67,13 @@ type Conn struct {
 	owned    bool   // runs end with the connection
 }
 
-// Owns reports whether a connection is that of a run.
+// Owns reports whether a connection is the run.
 func (s *Server) Owns(c dialect.Caller) bool {
 	_, mine := c.(*run)
 	return mine
 }
 
-// Open returns the part of a connection; nil as a client.
+// Open returns the part of a connection, or nil for a client.
 func (s *Server) Open(c server.Conn) *Conn {
 	if !c.Serving {
 		return nil
@@ -85,7 +85,7 @@ func (s *Server) Open(c server.Conn) *Conn {
 	return own
 }
 
-// Close ends the runs of the connection, if its end is that of the client.
+// Close ends the runs of the connection if they belong to it.
 func (c *Conn) Close() {
 	if c != nil && c.owned {
 		c.s.runs.end(c.identity)
@@ -107,7 +107,7 @@ func (c *Conn) Take(ctx context.Context, in *dialect.Inbound) (result json.RawMe
 	} else {
 		result, err = c.answer(ctx, in)
 	}
-	if e, ok := errors.AsType[*wire.Error](err); ok && string(e.Code) == "-32002" { // of earlier versions: the resource does not exist
+	if e, ok := errors.AsType[*wire.Error](err); ok && string(e.Code) == "-32002" { // earlier versions: the resource does not exist
 		e = e.Clone()
 		e.Code, e.Raw = wire.NewError(wire.CodeInvalidParams, "").Code, nil
 		err = e
@@ -125,23 +125,23 @@ func (c *Conn) answer(ctx context.Context, in *dialect.Inbound) (json.RawMessage
 	return c.call(ctx, in)
 }
 
-// refused notes a request that was rejected, in the log. Over HTTP the listener has done that.
+// refused logs a rejected request. Over HTTP the listener has already done so.
 func (c *Conn) refused(method string, e *wire.Error) {
 	if warn := c.conn.Caller.Connection().Warn; warn != nil && !c.conn.SingleExchange {
 		warn("refused " + wire.Quote(method) + ": " + string(e.Code) + ", " + e.Message)
 	}
 }
 
-// cached are the methods whose results say how long they may be kept, with the scope.
+// cached are the methods whose results state how long they may be cached, with the scope.
 var cached = map[string]string{
 	discover: "public", "tools/list": "public", "prompts/list": "public", "resources/list": "public", "resources/templates/list": "public",
 	readResource: "private",
 }
 
-// keepFor is how long a list may be kept: a change is also told to those who listen.
+// keepFor is how long a list may be cached: listeners are also notified of changes.
 const keepFor = 5 * time.Second
 
-// complete adds to a result what all results of these versions have.
+// complete adds the members that all results of these versions have.
 func (c *Conn) complete(method string, result json.RawMessage) json.RawMessage {
 	if scan.Type(result) != 'o' {
 		return result
@@ -169,7 +169,7 @@ func (c *Conn) complete(method string, result json.RawMessage) json.RawMessage {
 	return o.End()
 }
 
-// info returns what the server is called.
+// info returns the server's name and version.
 func (c *Conn) info() []byte {
 	name, version := "rpcx serve", c.conn.Codec.Scope().Conn.Version
 	if cat := c.conn.Backend.Catalog(); cat != nil {

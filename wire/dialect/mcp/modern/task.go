@@ -15,23 +15,22 @@ import (
 
 // The times of tasks.
 const (
-	taskGrace    = 100 * time.Millisecond // for a call to end before it becomes a task
-	taskKept     = time.Hour              // of a task, from its beginning
-	pollInterval = time.Second            // that clients are told
-	maxTasks     = 1024                   // that run, of all clients
+	taskGrace    = 100 * time.Millisecond // how long a call may run before it becomes a task
+	taskKept     = time.Hour              // since the task began
+	pollInterval = time.Second            // the interval that clients should use
+	maxTasks     = 1024                   // running tasks of all clients
 )
 
 const taskChanged = "notifications/tasks"
 
-// A task is what the client knows of a run that goes on after its request.
+// A task describes, for the client, a run that continues after its request.
 type task struct {
 	begun   time.Time
 	changed time.Time
 	words   string // the latest message about its progress
 }
 
-// isTask reports whether a call can become a task. The error is for a client that does not know tasks, if the tool needs
-// that.
+// isTask reports whether a call can become a task. The error is for a client that does not support tasks, if the tool requires them.
 func (c *Conn) isTask(m *wire.Message) (bool, error) {
 	if m.Method != callTool {
 		return false, nil
@@ -109,7 +108,7 @@ func (r *run) becomeTaskLocked(req *request) (json.RawMessage, error) {
 	return o.End(), r.askTaskLocked()
 }
 
-// askTaskLocked lets a task wait, if it has questions.
+// askTaskLocked suspends a task that has questions.
 func (r *run) askTaskLocked() error {
 	if r.task == nil || len(r.questions) == 0 {
 		return nil
@@ -121,7 +120,7 @@ func (r *run) askTaskLocked() error {
 	return r.waitLocked()
 }
 
-// statusLocked adds what is known of a task.
+// statusLocked adds the status of a task.
 func (r *run) statusLocked(o *scan.Object) {
 	status := "working"
 	switch {
@@ -143,8 +142,8 @@ func (r *run) statusLocked(o *scan.Object) {
 	o.Int("pollIntervalMs", pollInterval.Milliseconds())
 }
 
-// failureLocked returns the error of the protocol with which a task ended, nil for none. A hook that failed is one, while the error of a tool is
-// its result.
+// failureLocked returns the protocol error with which a task ended, or nil. A failed hook is a protocol error, while the error of a tool
+// is its result.
 func (r *run) failureLocked() json.RawMessage {
 	if r.err != nil {
 		return wire.AsError(r.err).JSON()
@@ -172,7 +171,7 @@ func (r *run) detailLocked() json.RawMessage {
 	return o.End()
 }
 
-// taskChangedLocked tells those who listen.
+// taskChangedLocked notifies the listeners.
 func (r *run) taskChangedLocked() {
 	if r.task != nil {
 		r.task.changed = time.Now()
@@ -180,14 +179,14 @@ func (r *run) taskChangedLocked() {
 	}
 }
 
-// progressLocked notes a message about the progress of a task.
+// progressLocked stores a message about the progress of a task.
 func (r *run) progressLocked(op *dialect.Op) {
 	if words, ok := scan.Text(scan.Get(op.Params, "message")); ok && r.task != nil && op.Method == progress {
 		r.task.words, r.task.changed = words, time.Now()
 	}
 }
 
-// listenForTasks adds the tasks that a client wants to listen for, those that are its own.
+// listenForTasks adds the client's own tasks that it wants to listen for.
 func (l *listener) listenForTasks(ctx context.Context, wanted, params json.RawMessage, c *Conn) ([]string, error) {
 	if wanted == nil {
 		return nil, nil

@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// maxBeats bounds the heartbeats of the peer that wait for their answer; further ones get none.
+// maxBeats bounds the unanswered heartbeats of the peer; further ones are ignored.
 const maxBeats = 16
 
 // beat reports whether m is a heartbeat of the peer, which KeepAlive answers.
@@ -24,12 +24,12 @@ func (c *Codec) beat(m *wire.Message) (bool, error) {
 	}
 	is, err := rule.Is.Holds(m.Raw, c.Scope().Value)
 	if is && err == nil && c.beats != nil && len(c.beats) < maxBeats {
-		c.beats <- bytes.Clone(m.Raw) // there is room, as this is the only goroutine that sends so many
+		c.beats <- bytes.Clone(m.Raw) // there is room, as only this goroutine sends so many
 	}
 	return is, err
 }
 
-// Begin begins the local heartbeats.
+// Begin starts the local heartbeats.
 func (c *Codec) Begin() {
 	select {
 	case c.beats <- nil:
@@ -43,8 +43,8 @@ const (
 	longest  = 1e9
 )
 
-// KeepAlive answers the heartbeats of the peer, and sends heartbeats from Begin on, until ctx ends. It returns at once if
-// there are none. The error is that of a program.
+// KeepAlive answers the heartbeats of the peer, and after Begin sends heartbeats, until ctx ends. It returns at once if there are none.
+// The error is that of a program.
 func (c *Codec) KeepAlive(ctx context.Context, caller dialect.Caller) error {
 	rule := c.d.Page.Alive.Of(c.o.Serving)
 	if c.beats == nil {
@@ -55,7 +55,7 @@ func (c *Codec) KeepAlive(ctx context.Context, caller dialect.Caller) error {
 	say := func(prog load.Prog, in json.RawMessage) error {
 		msg, err := prog.First(in, c.Scope().Value)
 		if err == nil && msg != nil {
-			_ = caller.Notify(ctx, dialect.Op{Kind: dialect.Raw, Params: msg}) // if it fails, the connection has ended
+			_ = caller.Notify(ctx, dialect.Op{Kind: dialect.Raw, Params: msg}) // a failure means that the connection has ended
 		}
 		return err
 	}

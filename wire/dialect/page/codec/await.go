@@ -15,21 +15,20 @@ import (
 	"rpcx/wire/dialect/page/program"
 )
 
-// awaitedMessages holds the messages that arrive before the end of the handshake, for the steps of
-// the handshake that wait for one.
+// awaitedMessages holds the messages that arrive during the handshake, for the steps that wait for one.
 type awaitedMessages struct {
 	messages []json.RawMessage
-	came     chan struct{} // receives a value when a message is added; nil means nobody waits
+	came     chan struct{} // receives a value when a message is added; nil: no step waits
 }
 
-// The limits of the messages that are kept, since the peer decides how many it sends.
+// The limits of the stored messages, since the peer decides how many it sends.
 const (
 	maxAwaited      = 256
 	maxAwaitedBytes = 1 << 20
 )
 
-// keepForHandshake keeps m for the greeting's steps that await a message. A message that is not of
-// the dialect, but fits the condition of such a step, becomes a Greeting.
+// keepForHandshake stores m for the handshake's steps that await a message. A message that is not of the dialect but meets the condition
+// of such a step becomes a Greeting.
 func (c *Codec) keepForHandshake(m *wire.Message) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -74,15 +73,14 @@ func (c *Codec) fitsHandshake(raw []byte) (bool, error) {
 	return false, nil
 }
 
-// endAwaiting drops the messages that were kept, as the greeting is over.
+// endAwaiting drops the stored messages at the end of the handshake.
 func (c *Codec) endAwaiting() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.heard = nil
 }
 
-// await waits for a message for which cond holds and removes it from the kept ones, the oldest
-// first.
+// await waits for a message for which cond is true and removes it from the stored ones, oldest first.
 func (c *Codec) await(ctx context.Context, caller dialect.Caller, step *load.Step) (json.RawMessage, error) {
 	cond := step.Await
 	var late <-chan time.Time
@@ -115,11 +113,10 @@ func (c *Codec) await(ctx context.Context, caller dialect.Caller, step *load.Ste
 	}
 }
 
-// errNothingCame is the error of an optional await whose time is over.
+// errNothingCame is the error of an optional await that timed out.
 var errNothingCame = errors.New("nothing came")
 
-// watchEnd returns a channel that receives the reason when the connection ends,
-// and a function that stops watching.
+// watchEnd returns a channel that receives the reason when the connection ends, and a function that stops watching.
 func (c *Codec) watchEnd(ctx context.Context, caller dialect.Caller) (<-chan error, func()) {
 	ended := make(chan error, 1)
 	st, err := caller.Open(ctx, dialect.Op{Kind: dialect.Watch, Method: "\x00nothing"})
@@ -144,8 +141,8 @@ func (c *Codec) watchEnd(ctx context.Context, caller dialect.Caller) (<-chan err
 	}
 }
 
-// asEnd converts the reason why the connection ended into the error of the greeting. It names no
-// method, as the method in it is that of an internal watch.
+// asEnd converts the reason for the end of the connection into the error of the handshake. It omits the method, which is that of an
+// internal watch.
 func asEnd(err error) error {
 	f := wire.AsFault(err)
 	if f == nil {
@@ -159,7 +156,7 @@ func asEnd(err error) error {
 	return &g
 }
 
-// find takes out the oldest message for which cond holds; nil if there is none.
+// find removes and returns the oldest message for which cond is true, or nil.
 func (c *Codec) find(cond load.Prog) (json.RawMessage, error) {
 	sc := c.Scope()
 	c.mu.Lock()

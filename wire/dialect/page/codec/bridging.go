@@ -37,7 +37,7 @@ func (d *Dialect) Bridging() dialect.Bridging {
 	return b
 }
 
-// wrapped returns the call that carries a call of method, so that its result is not unwrapped.
+// wrapped returns the call that carries a call of method. The bridge does not unwrap its result.
 func (d *Dialect) wrapped(method string, params json.RawMessage) (carrier string, same json.RawMessage) {
 	if plain, err := d.isPlain(method); plain || err != nil {
 		return method, params
@@ -51,8 +51,7 @@ func (d *Dialect) wrapped(method string, params json.RawMessage) (carrier string
 	return scan.String(name), same
 }
 
-// opens reports whether a method opens a stream, and whether that stream has no end by the rules of
-// the dialect file.
+// opens reports whether a method opens a stream, and whether the dialect file gives that stream no end.
 func (d *Dialect) opens(method string) (streams, endless bool) {
 	_, rule := d.Subscription(method)
 	if rule == nil {

@@ -20,47 +20,45 @@ type Codec struct {
 	d             *Dialect
 	o             dialect.CodecOptions
 	out           []wire.Message
-	calls         map[string]*call // our calls that are not over, by id; a stream's until it ends
+	calls         map[string]*call // local calls that are not over, by id; a stream stays until it ends
 	streams       []*call          // the calls that are streams
 	tokens        int64
-	flow          Flow // nil means the dialect file names none
+	flow          Flow // nil: the dialect file names no flow
 	entrance      *entrance
-	dropped       map[string]bool // the ids of requests that the peer has cancelled, if the dialect file says how these are answered
+	dropped       map[string]bool // the ids of requests that the peer has cancelled, if the dialect file defines their response
 
 	own       manualStep
-	beats     chan []byte               // heartbeats of the peer, and nil as soon as ours begin; nil means the dialect file has none for this side
-	described atomic.Pointer[described] // the catalog that the peer sent last; nil means it was not asked
+	beats     chan []byte               // heartbeats of the peer; nil if the dialect file has none, or once the local ones begin
+	described atomic.Pointer[described] // the last catalog from the peer; nil: it was not requested
 
-	mu       sync.Mutex // guards all members below, which flows use, too
+	mu       sync.Mutex // guards all members below, which flows also use
 	conn     program.Conn
-	shared   map[string]json.RawMessage // what is merged into the params of requests, by their method; nil means to be made anew
-	heard    *awaitedMessages           // nil means the greeting is over
-	pendings map[*pending]bool          // requests of the peer that are being answered, if the dialect file has an answer for when a call of ours is given up
+	shared   map[string]json.RawMessage // merged into the params of requests, by method; nil: not computed yet
+	heard    *awaitedMessages           // nil: the handshake is over
+	pendings map[*pending]bool          // requests that a hook is answering, if the dialect file has a response for a cancelled call
 	steps    stepsTaken
 }
 
 // wholeHandshake stands for all steps of a handshake.
 type wholeHandshake struct{}
 
-// maxCalls bounds the calls that are remembered, since an answer may never
-// come.
+// maxCalls bounds the stored calls, since a response may never arrive.
 const maxCalls = 1 << 16
 
-// A call is a call of ours that waits for its answer, or a stream that it has
-// opened.
+// A call is a local call that waits for its response, or a stream that it has opened.
 type call struct {
 	id     wire.ID
-	method string // as the user named it
+	method string // as the user wrote it
 	params json.RawMessage
-	token  json.RawMessage // nil means none was sent
-	unwrap unwrapping      // how its answer is unwrapped
-	rule   *load.Subscribe // the rule for its stream; nil means it opens none
+	token  json.RawMessage // nil: no token was sent
+	unwrap unwrapping      // how its response is unwrapped
+	rule   *load.Subscribe // the rule for its stream; nil: it opens no stream
 	stream wire.ID
-	result json.RawMessage // the answer that opened the stream
-	extra  json.RawMessage // the members beside that it was sent with, or nil
-	begun  bool            // an item with its id has come
+	result json.RawMessage // the response that opened the stream
+	extra  json.RawMessage // the extra members that were sent with it, or nil
+	begun  bool            // an item with its id has arrived
 
-	companion Companion // nil means none
+	companion Companion // nil: no companion
 }
 
 // newCodec returns the codec for one connection.
@@ -80,14 +78,14 @@ func (d *Dialect) newCodec(o dialect.CodecOptions) *Codec {
 	return c
 }
 
-// Again returns the codec of a further connection of the same client, whose greeting is over.
+// Again returns the codec of a further connection of the same client, whose handshake is over.
 func (c *Codec) Again() *Codec {
 	again := c.d.newCodec(c.o)
 	again.entrance.open = true
 	return again
 }
 
-// Serving reports whether we are the server.
+// Serving reports whether the local side is the server.
 func (c *Codec) Serving() bool { return c.o.Serving }
 
 // scope returns the variables for the dialect file's programs about a call.
@@ -146,7 +144,7 @@ func (c *Codec) encode(op dialect.Op) (wire.Message, error) {
 	return c.Codec.Encode(op)
 }
 
-// request encodes a call of the user's, wrapped in another call if the dialect file says so.
+// request encodes a user's call, wrapped in another call if the dialect file requires it.
 func (c *Codec) request(op dialect.Op) (wire.Message, error) {
 	if !c.d.tracks {
 		return c.Codec.Encode(op)
@@ -173,7 +171,7 @@ func (c *Codec) request(op dialect.Op) (wire.Message, error) {
 	return m, err
 }
 
-// send encodes a call and remembers it for its answer.
+// send encodes a call and stores it until its response arrives.
 func (c *Codec) send(op dialect.Op, s *call) (wire.Message, error) {
 	if err := c.addToken(&op, s); err != nil {
 		return wire.Message{}, err
@@ -196,7 +194,7 @@ func (c *Codec) send(op dialect.Op, s *call) (wire.Message, error) {
 	return m, nil
 }
 
-// wrap replaces a call by the one that carries it, if the dialect file wraps calls.
+// wrap replaces a call by the one that carries it if the dialect file wraps calls.
 func (c *Codec) wrap(op *dialect.Op, s *call) error {
 	rule := c.d.Page.Call
 	if rule == nil || c.o.Serving || op.Kind != dialect.Call && s.rule == nil {
@@ -205,7 +203,7 @@ func (c *Codec) wrap(op *dialect.Op, s *call) error {
 	if plain, err := c.d.isPlain(op.Method); plain || err != nil {
 		return err
 	}
-	if s.rule != nil { // it is sent as it is, but its response may mean an error
+	if s.rule != nil { // it is sent unchanged, but its response may be an error
 		s.unwrap.fail = rule.Error
 		return nil
 	}
@@ -222,7 +220,7 @@ func (c *Codec) wrap(op *dialect.Op, s *call) error {
 	return nil
 }
 
-// addToken adds to the params the token that names a call in notifications.
+// addToken adds to the params the token by which notifications refer to a call.
 func (c *Codec) addToken(op *dialect.Op, s *call) error {
 	rule := c.d.Page.During.Token
 	if rule == nil || c.o.Serving || len(op.Params) > 0 && scan.Type(op.Params) != 'o' {
@@ -238,8 +236,7 @@ func (c *Codec) addToken(op *dialect.Op, s *call) error {
 	return nil
 }
 
-// Merged returns obj with the members of more, merged recursively; a nil obj
-// counts as {}.
+// Merged returns obj with the members of more merged in recursively. A nil obj is {}.
 func Merged(obj, more []byte) []byte {
 	if scan.Type(obj) != 'o' {
 		return more
@@ -262,7 +259,7 @@ func Merged(obj, more []byte) []byte {
 	return o.End()
 }
 
-// Event returns what a user sees of m.
+// Event returns m in the form that users see.
 func (c *Codec) Event(m *wire.Message, ev *wire.Event) error {
 	if m.Event != nil {
 		*ev = *m.Event

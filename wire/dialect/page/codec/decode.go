@@ -12,8 +12,7 @@ import (
 
 var null = []byte("null")
 
-// Decode returns the messages in raw, each assigned to the call or stream of
-// ours that it belongs to.
+// Decode returns the messages in raw, each assigned to its local call or stream.
 func (c *Codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) {
 	msgs, batch, err = c.Codec.Decode(raw)
 	if err != nil || c.beats == nil && !c.d.tracks && !c.d.awaits && !c.d.guards && !c.d.keeps && c.own.step.Load() == nil {
@@ -33,7 +32,7 @@ func (c *Codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) 
 	return c.out, batch, nil
 }
 
-// refusesBatches reports whether the client may not send several messages in one.
+// refusesBatches reports whether clients may send only single messages.
 func (c *Codec) refusesBatches() bool {
 	rule := c.d.Page.Serve.Batches
 	if rule == nil || !c.o.Serving {
@@ -53,11 +52,11 @@ func (c *Codec) message(m *wire.Message) error {
 		return c.response(m)
 	case wire.Notification:
 		return c.notification(m)
-	case wire.Item: // one of several answers, or
+	case wire.Item: // one of several responses, or
 		if len(m.ID) > 0 {
 			return c.itemOf(m)
 		}
-		// of a stream that the messages themselves name: the dialect file's rules come first
+		// of a stream that the messages themselves name: the dialect file's rules apply first
 		was := *m
 		m.Kind, m.Stream, m.Final, m.Err, m.Body = wire.Notification, nil, false, nil, m.Params
 		if found, err := c.items(m); found || err != nil {
@@ -79,7 +78,7 @@ func (c *Codec) message(m *wire.Message) error {
 	return nil
 }
 
-// consumes reports whether a message is a heartbeat, of which nothing else is to be done. It keeps others for the handshake.
+// consumes reports whether a message is a heartbeat, which needs no further handling. It stores other messages for the handshake.
 func (c *Codec) consumes(m *wire.Message) (bool, error) {
 	if c.o.Trace != nil && c.d.plan.HasRule(m.Raw, c.Scope()) {
 		c.traceRead(m)
@@ -90,7 +89,7 @@ func (c *Codec) consumes(m *wire.Message) (bool, error) {
 	return false, c.keepForHandshake(m)
 }
 
-// response handles an answer: it unwraps it, or begins a stream with it.
+// response handles a response: it unwraps it, or begins a stream with it.
 func (c *Codec) response(m *wire.Message) error {
 	if err := c.ownAnswer(m); err != nil {
 		return err
@@ -123,8 +122,8 @@ func (c *Codec) response(m *wire.Message) error {
 	return nil
 }
 
-// streamResponse handles the response to the request for the stream of s, which may mean an error. over reports that it is
-// the end of the stream.
+// streamResponse handles the response to the request for the stream of s, which may be an error. over reports that the response ends the
+// stream.
 func (c *Codec) streamResponse(m *wire.Message, s *call, over bool) error {
 	if err := c.unwrapped(m, s); err != nil {
 		return err
@@ -150,7 +149,7 @@ func (c *Codec) streamResponse(m *wire.Message, s *call, over bool) error {
 	return nil
 }
 
-// onlyEnds reports whether a response without a value follows items, and then makes it their end.
+// onlyEnds reports whether a response without a value follows items. The response is then their end.
 func (c *Codec) onlyEnds(m *wire.Message, s *call) bool {
 	if !s.begun || m.Err != nil || string(m.Body) != "null" || !c.d.Page.ReadsItems() {
 		return false
@@ -160,18 +159,17 @@ func (c *Codec) onlyEnds(m *wire.Message, s *call) bool {
 	return true
 }
 
-// continues reports whether a response that says that others follow is an item of the call.
+// continues reports whether a response that announces others is an item of the call.
 func (s *call) continues(m *wire.Message) bool {
 	return m.Err == nil && (s.rule == nil || s.rule.First)
 }
 
-// notification handles a notification, which may be an item of a stream, an event of a running
-// call, or a cancel.
+// notification handles a notification, which may be an item of a stream, an event of a running call, or a cancel.
 func (c *Codec) notification(m *wire.Message) error {
 	if err := c.keepTold(m); err != nil {
 		return err
 	}
-	if c.early(m); m.Err != nil { // it does nothing
+	if c.early(m); m.Err != nil { // it has no effect
 		c.out = append(c.out, *m)
 		return nil
 	}
@@ -192,8 +190,7 @@ func (c *Codec) notification(m *wire.Message) error {
 	return c.during(m, nil)
 }
 
-// shares reports whether a notification can belong to a call: it has the same extra members that
-// the call was sent with.
+// shares reports whether a notification can belong to a call: it has the same extra members as the call.
 func (c *Codec) shares(s *call, m *wire.Message) bool {
 	for name, val := range scan.Named(s.extra) {
 		if !scan.Equal(scan.Get(m.Raw, name), val) {
@@ -203,8 +200,7 @@ func (c *Codec) shares(s *call, m *wire.Message) bool {
 	return true
 }
 
-// during appends the event that a notification holds for a running call; the notification itself is
-// kept. of is the call if that is known.
+// during appends the event that a notification contains for a running call, and keeps the notification itself. of is the call, if known.
 func (c *Codec) during(m *wire.Message, of *call) error {
 	w := &c.d.Page.During
 	for _, way := range [...]struct {
@@ -249,8 +245,8 @@ func (c *Codec) during(m *wire.Message, of *call) error {
 	return nil
 }
 
-// belongs returns the call that a notification is about: the one for which the rule's condition holds, or without a
-// condition the only running one, or nil if there is none.
+// belongs returns the call that a notification belongs to: the one for which the rule's condition is true, or without a condition the
+// only running call. It returns nil if there is none.
 func (c *Codec) belongs(rule *load.Item, m *wire.Message) (*call, error) {
 	var only *call
 	for _, s := range c.calls {
@@ -271,7 +267,7 @@ func (c *Codec) belongs(rule *load.Item, m *wire.Message) (*call, error) {
 	return only, nil
 }
 
-// event returns the event that the result of a dialect file's program describes.
+// event returns the event that the output of a dialect file's program describes.
 func event(kind wire.EventKind, shown json.RawMessage) *wire.Event {
 	if kind == wire.Data {
 		return &wire.Event{Kind: kind, Data: bytes.Clone(shown)}

@@ -16,11 +16,10 @@ import (
 	"rpcx/wire/scan"
 )
 
-// maxPages bounds how many pages of one list are requested.
+// maxPages bounds the requested pages of one list.
 const maxPages = 1000
 
-// Describe asks the peer what it offers, with the calls of the dialect file's
-// [[describe]] in their order.
+// Describe requests the peer's description with the calls of the dialect file's [[describe]], in their order.
 func (c *Codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.Catalog, error) {
 	if len(c.d.Page.Describe) == 0 {
 		if describe := c.Codec.Abilities().Describe; describe != nil {
@@ -31,8 +30,8 @@ func (c *Codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.C
 	return c.describe(ctx, caller, "")
 }
 
-// describe asks for the parts of a description: those before and including the one that has method,
-// if it is found. "" asks for all, as no method has that name.
+// describe requests the parts of a description, up to and including the part that has method. With "" it requests all parts, as no method
+// has that name.
 func (c *Codec) describe(ctx context.Context, caller dialect.Caller, method string) (*catalog.Catalog, error) {
 	found := found{at: map[string]int{}}
 	for i := range c.d.Page.Describe {
@@ -42,7 +41,7 @@ func (c *Codec) describe(ctx context.Context, caller dialect.Caller, method stri
 		} else if !ok || rule.Get != "" && c.o.Handshake.Get == nil {
 			continue
 		}
-		if method != "" && rule.Methods == nil && rule.Defs == nil { // who the peer is types no params
+		if method != "" && rule.Methods == nil && rule.Defs == nil { // the peer's own information has no types of params
 			continue
 		}
 		if err := c.part(ctx, caller, rule, &found); err != nil {
@@ -78,14 +77,13 @@ func (c *Codec) describe(ctx context.Context, caller dialect.Caller, method stri
 type found struct {
 	methods []json.RawMessage
 	at      map[string]int  // the index of each method by its name
-	info    json.RawMessage // who the peer is, an object; nil means no part says so
-	defs    json.RawMessage // schemas that the methods refer to, an object, or nil
-	until   time.Time       // when the first of them is no longer valid
-	partial string          // why the peer may have more methods; "" means all are listed
+	info    json.RawMessage // the peer's information about itself, an object; nil: no part has it
+	defs    json.RawMessage // schemas that the methods refer to, an object or nil
+	until   time.Time       // when the first of them expires
+	partial string          // why the peer may have more methods; "": all are listed
 }
 
-// part asks for one list, page by page, and adds its methods. Several of
-// the same name are one.
+// part requests one list page by page and adds its methods. It merges methods of the same name.
 func (c *Codec) part(ctx context.Context, caller dialect.Caller, rule *load.Describe, to *found) error {
 	sc := c.Scope()
 	params, err := rule.Params.First(c.kept(), sc.Value)
@@ -125,8 +123,8 @@ func (c *Codec) part(ctx context.Context, caller dialect.Caller, rule *load.Desc
 	})
 }
 
-// Pages reads a list of the peer's that a method gives page by page. page asks for the page with a
-// cursor, nil for the first one, and returns the cursor of the next; nil or null: there is none.
+// Pages reads a list that a method of the peer returns page by page. page requests the page with a cursor (nil: the first page) and
+// returns the cursor of the next; nil or null ends the list.
 func (c *Codec) Pages(method string, page func(cursor json.RawMessage) (next json.RawMessage, err error)) error {
 	var cursor json.RawMessage
 	for range maxPages {
@@ -177,8 +175,8 @@ func (c *Codec) methods(rule *load.Describe, answer json.RawMessage, to *found) 
 	return nil
 }
 
-// withInfo merges two descriptions of who the peer is: what info does not say is taken from more. A member of
-// another type than a catalog has for it is left out, since it is no reason to refuse the rest.
+// withInfo merges two descriptions of the peer: more fills in what info does not have. It drops a member whose type the catalog does not
+// allow, since the rest is still useful.
 func withInfo(info, more json.RawMessage) json.RawMessage {
 	var o scan.Object
 	for _, name := range []string{"name", "version", "description"} {
@@ -202,8 +200,7 @@ func withInfo(info, more json.RawMessage) json.RawMessage {
 	return o.End()
 }
 
-// joined merges two descriptions of the same method: lists get the elements that they lack, all
-// other members are those of the first.
+// joined merges two descriptions of a method: lists get their missing elements, and all other members are those of the first.
 func joined(first, more json.RawMessage) json.RawMessage {
 	switch {
 	case scan.Type(first) == 'o' && scan.Type(more) == 'o':
@@ -236,7 +233,7 @@ func joined(first, more json.RawMessage) json.RawMessage {
 	return first
 }
 
-// get returns what the peer's server answers to a GET, which is JSON.
+// get returns the JSON that the peer's server returns for a GET.
 func (c *Codec) get(ctx context.Context, path string) (json.RawMessage, error) {
 	answer, err := c.o.Handshake.Get(ctx, path)
 	if err != nil {
@@ -268,8 +265,8 @@ func (c *Codec) Ask(ctx context.Context, caller dialect.Caller, method string, p
 	return m.Body, err
 }
 
-// Typing returns the catalog by which the params of a method are typed, or nil if the dialect file does not ask for
-// that, or if calls of the method are not wrapped.
+// Typing returns the catalog that gives the types of a method's params. It returns nil if the dialect file does not request this, or if
+// calls of the method are not wrapped.
 func (c *Codec) Typing(ctx context.Context, caller dialect.Caller, method string) (*catalog.Catalog, error) {
 	if !c.d.Page.Typed || len(c.d.Page.Describe) == 0 || c.d.Page.Call != nil && c.d.Plain(method) {
 		return nil, nil
@@ -280,7 +277,7 @@ func (c *Codec) Typing(ctx context.Context, caller dialect.Caller, method string
 	cat, err := c.describe(ctx, caller, method)
 	var rpc *wire.Error
 	if errors.Is(err, wire.ErrUnsupported) || errors.As(err, &rpc) {
-		return nil, nil // the answer to the call will say what is wrong
+		return nil, nil // the response to the call will show the error
 	}
 	return cat, err
 }

@@ -1,6 +1,5 @@
-// Package codec is the client's and the server's codec of a dialect file: the
-// envelope's messages, and on top of them the dialect file's greetings, wrapped calls,
-// streams, events while a call runs, cancels and discovery.
+// Package codec is the client's and the server's codec of a dialect file: the envelope's messages, and in addition the dialect file's
+// handshakes, wrapped calls, streams, events during a call, cancels and discovery.
 package codec
 
 import (
@@ -18,27 +17,25 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Dialect is a dialect file that was checked and prepared; its codecs share it, one
-// for each connection.
+// A Dialect is a checked and prepared dialect file. Its codecs, one for each connection, share it.
 type Dialect struct {
 	Page *load.Page
 
 	native  Native
-	plan    *envelope.Plan         // nil means the messages are those of the base
-	target  func() (string, error) // the place of the id in a cancel: see cancelTarget
+	plan    *envelope.Plan         // nil: the messages are those of the base
+	target  func() (string, error) // the position of the id in a cancel: see cancelTarget
 	streams []string               // the methods of [subscribe.METHOD], the exact ones first
 	tracks  bool                   // notifications may belong to a call
-	awaits  bool                   // the greeting has steps that await messages
-	guards  bool                   // a server requires a certain first call
-	keeps   bool                   // a server keeps values from messages of its client
+	awaits  bool                   // the handshake has steps that await messages
+	guards  bool                   // a server requires a specific first call
+	keeps   bool                   // a server stores values from messages of its client
 	plain   struct {
 		sync.Mutex
 		known map[string]bool // results of call.plain, by method
 	}
 }
 
-// New prepares the dialect of a dialect file with what is native of it, whose zero value is nothing. The
-// error is a usage Fault.
+// New prepares the dialect of a dialect file and its native part (the zero value: no native part). The error is a usage Fault.
 func New(p *load.Page, native Native) (*Dialect, error) {
 	d := &Dialect{Page: p, native: native}
 	if !envelope.Plain(p) {
@@ -66,7 +63,7 @@ func New(p *load.Page, native Native) (*Dialect, error) {
 	return d, nil
 }
 
-// Plan returns the form of the dialect file's messages, or nil if it is that of the base.
+// Plan returns the form of the dialect file's messages, or nil for that of the base.
 func (d *Dialect) Plan() *envelope.Plan { return d.plan }
 
 // messages returns the codec of the messages, without the flows of the dialect file.
@@ -81,26 +78,25 @@ func (d *Dialect) messages(o dialect.CodecOptions, now func() *program.Conn) dia
 	return jsonrpc.NewCodec(jsonrpc.Options{Version: v, MaxDepth: o.MaxDepth})
 }
 
-// CancelFails returns why the id of the request cannot be found in a cancel, or nil if it can, or if there are no
+// CancelFails returns why the id of the request cannot be found in a cancel. It returns nil if it can be found, or if there are no
 // cancels.
 func (d *Dialect) CancelFails() error {
 	_, err := d.target()
 	return err
 }
 
-// Streams reports whether a request of a client may be answered by a stream, as names.stream says.
+// Streams reports whether a stream may answer a client's request, by names.stream.
 func (d *Dialect) Streams(raw []byte) bool { return d.plan.Streams(raw) }
 
-// Beside returns the members of a message that the dialect file names as extra, an object, or nil if
-// there are none.
+// Beside returns the members of a message that the dialect file names as extra as an object, or nil.
 func (d *Dialect) Beside(raw []byte) json.RawMessage { return d.plan.Beside(raw) }
 
-// Extra returns the further members of a message that came, as an object: those that the dialect file names as extra,
-// and those that its rules find, or nil if there are none.
+// Extra returns the extra members of a received message as an object, or nil: the members that the dialect file names as extra, and those
+// that its rules find.
 func (d *Dialect) Extra(raw []byte, sc *program.Scope) json.RawMessage { return d.plan.Extra(raw, sc) }
 
-// Subscription returns the rule for the stream of a method, and the method or pattern under which the dialect file has
-// it, or nil if the method opens no stream.
+// Subscription returns the rule for the stream of a method, and the method or pattern that selects the rule in the dialect file. It
+// returns nil if the method opens no stream.
 func (d *Dialect) Subscription(method string) (name string, rule *load.Subscribe) {
 	for _, name := range d.streams {
 		if dialect.Matches(name, method) {
@@ -111,8 +107,7 @@ func (d *Dialect) Subscription(method string) (name string, rule *load.Subscribe
 	return "", nil
 }
 
-// Notifies reports whether the dialect file itself handles notifications of that method while a call runs,
-// so that no hook is needed.
+// Notifies reports whether the dialect file handles notifications of that method during a call. They then need no hook.
 func (d *Dialect) Notifies(method string) bool {
 	w := &d.Page.During
 	for _, rule := range []*load.Item{w.Progress, w.Log, w.Items} {
@@ -123,8 +118,7 @@ func (d *Dialect) Notifies(method string) bool {
 	return method != "" && method == d.native.Notification
 }
 
-// isPlain reports whether the calls of a method are sent as they are, not
-// wrapped.
+// isPlain reports whether calls of a method are sent without being wrapped.
 func (d *Dialect) isPlain(method string) (bool, error) {
 	d.plain.Lock()
 	defer d.plain.Unlock()
@@ -146,8 +140,7 @@ func (d *Dialect) isPlain(method string) (bool, error) {
 	return plain, nil
 }
 
-// Plain reports whether calls of a method are sent unchanged, not wrapped. It is also true if the
-// dialect file's program that decides this fails.
+// Plain reports whether calls of a method are sent without being wrapped. It is also true if the program that decides this fails.
 func (d *Dialect) Plain(method string) bool {
 	if d.Page.Call == nil {
 		return true
@@ -156,8 +149,7 @@ func (d *Dialect) Plain(method string) bool {
 	return plain || err != nil
 }
 
-// protocolFault returns a Fault of kind Protocol: the peer did what the dialect file
-// does not allow.
+// protocolFault returns a Fault of kind Protocol: the peer did something that the dialect file does not allow.
 func protocolFault(method, what string) *wire.Fault {
 	f := wire.NewFault(wire.Protocol, what, nil)
 	f.Method = method

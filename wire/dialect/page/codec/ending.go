@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// cancel returns the message with which the dialect file cancels a call.
+// cancel returns the message that cancels a call in the dialect.
 func (c *Codec) cancel(op dialect.Op) (wire.Message, error) {
 	rule := c.d.Page.Cancel
 	s := c.calls[string(op.OfID)]
@@ -48,8 +48,7 @@ func (c *Codec) cancel(op dialect.Op) (wire.Message, error) {
 	return m, err
 }
 
-// unsubscribe returns the message that ends a stream: by the method that the
-// user gave, else as the dialect file says.
+// unsubscribe returns the message that ends a stream: with the user's method, or else as the dialect file specifies.
 func (c *Codec) unsubscribe(op dialect.Op, s *call) (wire.Message, error) {
 	c.forget(s)
 	end := s.rule.End
@@ -69,7 +68,7 @@ func (c *Codec) unsubscribe(op dialect.Op, s *call) (wire.Message, error) {
 	return c.Codec.Encode(dialect.Op{Kind: dialect.Notify, Method: end.Notify, Params: params})
 }
 
-// forget removes a call that is over.
+// forget removes a finished call.
 func (c *Codec) forget(s *call) {
 	delete(c.calls, string(s.id))
 	if s.companion != nil {
@@ -87,8 +86,7 @@ func (c *Codec) forget(s *call) {
 	}
 }
 
-// cancelled turns a notification that cancels a request into a message of kind
-// Cancel.
+// cancelled turns a notification that cancels a request into a message of kind Cancel.
 func (c *Codec) cancelled(m *wire.Message) {
 	at, _ := c.d.target()
 	if at == "" {
@@ -102,15 +100,15 @@ func (c *Codec) cancelled(m *wire.Message) {
 	if c.d.Page.Cancel.Answer == nil {
 		return
 	}
-	const most = 1024 // bounded, as a cancel may name a request that was answered already, which nobody would remove
+	const most = 1024 // the map needs a bound: nothing removes the id of a request that was answered before its cancel
 	if c.dropped == nil || len(c.dropped) >= most {
 		c.dropped = map[string]bool{}
 	}
 	c.dropped[string(target)] = true
 }
 
-// cancelTarget returns where the params of a cancel hold the id of the request: the name of a member of an object, or
-// the index of an element of an array; "" means nowhere. It finds it by making a cancel with a made-up id.
+// cancelTarget returns the position of the request's id in the params of a cancel: a member name or an array index, or "" if the params
+// do not contain it. It creates a cancel with a generated id to find out.
 func cancelTarget(c *load.Cancel) (string, error) {
 	if c == nil || c.Params == nil {
 		return "", nil

@@ -9,30 +9,30 @@ import (
 	"rpcx/wire"
 )
 
-// An entrance is where a server lets a client in that has made the call that must be its first (serve.first). A message that
-// comes while that call is being answered waits for the outcome.
+// An entrance controls how a server admits a client that must begin with a certain call (serve.first). A message that arrives during that
+// call waits for the outcome.
 type entrance struct {
 	mu      sync.Mutex
 	open    bool
-	pending int           // first calls without an outcome
-	change  chan struct{} // closed when one has its outcome; nil means no message waits
+	pending int           // the number of first calls without an outcome
+	change  chan struct{} // closed when a first call has its outcome; nil: no message waits
 }
 
-// try notes a first call, whose outcome settle will tell.
+// try records a first call, whose outcome settle reports.
 func (e *entrance) try() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.pending++
 }
 
-// closed reports whether there was no first call that has succeeded, or may still succeed.
+// closed reports whether no first call has succeeded and none can still succeed.
 func (e *entrance) closed() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return !e.open && e.pending == 0
 }
 
-// wait waits for the outcome of pending first calls, and reports whether the client is in.
+// wait waits for the outcome of pending first calls and reports whether the client is admitted.
 func (e *entrance) wait(ctx context.Context) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -62,8 +62,8 @@ func (e *entrance) settle(succeeded bool) {
 	}
 }
 
-// early sets an error on a message that comes before the first call. That depends on the order of the messages, so it is
-// decided here; the server sends the error.
+// early sets an error on a message that arrives before the first call. The decision is made here because it depends on the order of
+// messages; the server sends the error.
 func (c *Codec) early(m *wire.Message) {
 	switch {
 	case !c.o.Serving || !c.d.guards:
@@ -87,8 +87,7 @@ func (c *Codec) tooEarly(method string) *wire.Error {
 	return wire.NewError(rule.Early.Code, cmp.Or(rule.Early.Message, text))
 }
 
-// Enter waits for the outcome of the first call, if m came after it. It returns the error for m if that has failed. c may
-// be nil.
+// Enter waits for the outcome of the first call if m arrived after it. It returns the error for m if the call has failed. c may be nil.
 func (c *Codec) Enter(ctx context.Context, m *wire.Message) error {
 	if c == nil || !c.o.Serving || !c.d.guards || m.Method == c.d.Page.Serve.First {
 		return nil
@@ -99,7 +98,7 @@ func (c *Codec) Enter(ctx context.Context, m *wire.Message) error {
 	return nil
 }
 
-// Entered tells the outcome of m, if that is the first call. c may be nil.
+// Entered reports the outcome of m if that is the first call. c may be nil.
 func (c *Codec) Entered(m *wire.Message, succeeded bool) {
 	if c != nil && c.o.Serving && c.d.guards && m.Method == c.d.Page.Serve.First {
 		c.entrance.settle(succeeded)

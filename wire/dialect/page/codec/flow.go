@@ -10,8 +10,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Native is what a protocol has in Go beside its dialect file, which names it in flow: work that outlives
-// the answer to the call that begins it.
+// A Native is the Go part of a protocol, which the dialect file names in flow: work that continues after the response to the call that
+// begins it.
 type Native struct {
 	Notification string              // the method of a notification about such work, which needs no hook
 	Open         func(c *Codec) Flow // returns the flow of one connection
@@ -20,48 +20,47 @@ type Native struct {
 // A Flow is the native part of one connection. The codec calls Mark, Accompany and About, and the
 // methods of Companions, while the peer holds its lock.
 type Flow interface {
-	// Mark changes an operation that is no call before its message is written.
+	// Mark changes an operation that is not a call before its message is written.
 	Mark(op *dialect.Op)
-	// Accompany changes a call before its message is written. It returns what accompanies the call until it is over;
-	// nil means nothing.
+	// Accompany changes a call before its message is written. It returns a companion for the duration of the call, or nil.
 	Accompany(op *dialect.Op) Companion
-	// About returns the name of the work that a notification is about, or nil if there is none.
+	// About returns the name of the work that a notification concerns, or nil.
 	About(m *wire.Message) json.RawMessage
 	// Job and RunningJobs are those of dialect.Abilities.
 	Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (dialect.Stream, error)
 	RunningJobs() []string
-	// Shutdown ends the work that runs, before the goodbye.
+	// Shutdown ends running work before the goodbye.
 	Shutdown(ctx context.Context, caller dialect.Caller) error
 }
 
-// A Preparer is a Flow that makes requests before a call is encoded.
+// A Preparer is a Flow that sends requests before a call is encoded.
 type Preparer interface {
 	// PrepareCall is that of dialect.Abilities.
 	PrepareCall(ctx context.Context, caller dialect.Caller, op dialect.Op) error
 }
 
-// A Mirrorer is a Flow with headers of its own for messages that are sent over HTTP.
+// A Mirrorer is a Flow with its own headers for messages that are sent over HTTP.
 type Mirrorer interface {
-	// Mirror adds to the headers of a message, which are not empty.
+	// Mirror adds to the headers of a message. The headers are not empty.
 	Mirror(msg []byte, headers map[string]string)
 }
 
 // A Completer is a Flow that completes the results of hooks.
 type Completer interface {
-	// Complete returns the result of a hook for m, a request of the peer, as it is sent.
+	// Complete returns the result of a hook for m, a request of the peer, in the form that is sent.
 	Complete(m *wire.Message, result json.RawMessage) json.RawMessage
 }
 
-// A Lister is a Flow that looks at lists of methods.
+// A Lister is a Flow that filters lists of methods.
 type Lister interface {
-	// Listed returns the response to a method of [[describe]] without what is not to be used.
+	// Listed returns the response to a method of [[describe]] without unusable entries.
 	Listed(caller dialect.Caller, method string, answer json.RawMessage) json.RawMessage
 }
 
-// A Companion is what a Flow keeps for one call.
+// A Companion is the state that a Flow keeps for one call.
 type Companion interface {
-	// Begins returns the name of the work that an answer has begun. The call then goes on, and gets
-	// the notifications about the work. nil: the answer is the result.
+	// Begins returns the name of the work that a response has begun. The call then continues, and gets the notifications about the work.
+	// nil: the response is the result.
 	Begins(m *wire.Message) json.RawMessage
 	// Over is called when the call is over, or could not be sent.
 	Over()
@@ -70,7 +69,7 @@ type Companion interface {
 // Flow returns the connection's flow, or nil if the dialect file names none.
 func (c *Codec) Flow() Flow { return c.flow }
 
-// begins notes the work that an answer has begun; false means the answer is the result.
+// begins records the work that a response has begun. It returns false if the response is the result.
 func (c *Codec) begins(m *wire.Message, s *call) bool {
 	if s.companion == nil {
 		return false
@@ -86,7 +85,7 @@ func (c *Codec) begins(m *wire.Message, s *call) bool {
 // works reports whether the call has begun work.
 func (s *call) works() bool { return s.rule == nil && s.stream != nil }
 
-// passOn passes a notification about work on to the calls that began it.
+// passOn passes a notification about work to the calls that began it.
 func (c *Codec) passOn(m *wire.Message) {
 	if c.flow == nil {
 		return
@@ -99,14 +98,14 @@ func (c *Codec) passOn(m *wire.Message) {
 	}
 }
 
-// GreetedByUser reports whether the user makes a call of the greeting.
+// GreetedByUser reports whether the user makes a call of the handshake.
 func (c *Codec) GreetedByUser() bool { return c.own.step.Load() != nil }
 
-// IsPlain reports whether calls of a method are sent unchanged, not wrapped.
+// IsPlain reports whether calls of a method are sent without being wrapped.
 func (c *Codec) IsPlain(method string) bool { return c.d.Plain(method) }
 
-// Described returns a method as the peer describes it, which is asked if it has not been, or nil if it does not know
-// it.
+// Described returns the peer's description of a method, which it requests if necessary. It returns nil if the peer does not know the
+// method.
 func (c *Codec) Described(ctx context.Context, caller dialect.Caller, method string) (*catalog.Method, error) {
 	if d := c.described.Load(); d != nil && d.Method(method) != nil {
 		return d.Method(method), nil
@@ -118,13 +117,13 @@ func (c *Codec) Described(ctx context.Context, caller dialect.Caller, method str
 	return cat.Method(method), nil
 }
 
-// Relist asks the peer anew how it describes a method.
+// Relist requests the peer's description of a method again.
 func (c *Codec) Relist(ctx context.Context, caller dialect.Caller, method string) error {
 	_, err := c.describe(ctx, caller, method)
 	return err
 }
 
-// Unwrap replaces the result of a wrapped call of a method by what its caller gets.
+// Unwrap replaces the result of a wrapped call of a method by the caller's result.
 func (c *Codec) Unwrap(m *wire.Message, method string, params json.RawMessage) error {
 	s := &call{method: method, params: params}
 	if rule := c.d.Page.Call; rule != nil {

@@ -13,8 +13,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Greet carries out the steps of the dialect file's greeting. It returns a Fault of
-// kind Protocol if an answer is an error or is not accepted by the dialect file.
+// Greet carries out the handshake of the dialect file. It returns a Fault of kind Protocol if a response is an error or the dialect file
+// does not accept it.
 func (c *Codec) Greet(ctx context.Context, caller dialect.Caller) (err error) {
 	defer c.endAwaiting()
 	switch {
@@ -53,13 +53,13 @@ func (c *Codec) Greet(ctx context.Context, caller dialect.Caller) (err error) {
 	return c.beginSession(caller)
 }
 
-// A greeting is what a step of the handshake leaves to later ones.
+// A greeting is the state that a step of the handshake passes to later ones.
 type greeting struct {
 	unanswered []unanswered
 	pending    *attempt // nil: none
 }
 
-// unanswered is a step whose response comes later.
+// unanswered is a step whose response arrives later.
 type unanswered struct {
 	step *load.Step
 	st   dialect.Stream
@@ -86,8 +86,8 @@ func (c *Codec) greetStep(ctx context.Context, caller dialect.Caller, step *load
 	return c.answered(ctx, step, st)
 }
 
-// takeIDs has the ids of the greeting taken, of which nothing is sent. What is awaited is taken
-// for said, and what is decided by an answer for not so.
+// takeIDs consumes the ids of the handshake without sending it. It assumes that awaited messages arrive, and that conditions on responses
+// are false.
 func (c *Codec) takeIDs(ctx context.Context, caller dialect.Caller) error {
 	for i := range c.d.Page.Greet {
 		step := &c.d.Page.Greet[i]
@@ -106,8 +106,8 @@ func (c *Codec) takeIDs(ctx context.Context, caller dialect.Caller) error {
 	return nil
 }
 
-// beginSession sets the headers of the HTTP exchanges that follow the greeting,
-// and opens and ends the session as the dialect file says.
+// beginSession sets the headers of the HTTP exchanges that follow the handshake, and opens and ends the session as the dialect file
+// specifies.
 func (c *Codec) beginSession(caller dialect.Caller) error {
 	session, rule := caller.Connection().HTTPSession, &c.d.Page.HTTP
 	if session == nil {
@@ -134,24 +134,23 @@ func (c *Codec) beginSession(caller dialect.Caller) error {
 	return nil
 }
 
-// sayable reports whether a text can be the value of a header: it is short, and
-// printable ASCII.
+// sayable reports whether a text can be the value of a header: it is short and printable ASCII.
 func sayable(text string) bool {
 	const most = 256
 	return text != "" && len(text) <= most && !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
 }
 
-// kept returns the values that are kept so far ($kept), as an object.
+// kept returns the values that have been stored so far ($kept), as an object.
 func (c *Codec) kept() json.RawMessage {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.conn.Kept
 }
 
-// holds reports whether a condition on what is kept holds.
+// holds reports whether a condition on stored values is true.
 func (c *Codec) holds(when load.Prog) (bool, error) { return when.Holds(c.kept(), c.Scope().Value) }
 
-// due reports whether a step is one of the greeting, and its condition holds.
+// due reports whether a step belongs to the handshake and its condition is true.
 func (c *Codec) due(step *load.Step) (bool, error) {
 	if len(step.For) > 0 {
 		return false, nil
@@ -159,7 +158,7 @@ func (c *Codec) due(step *load.Step) (bool, error) {
 	return c.holds(step.When)
 }
 
-// take sends the message of a step. It returns the stream of the answer, or nil if none is expected.
+// take sends the message of a step. It returns the stream of the response, or nil if no response is expected.
 func (c *Codec) take(ctx context.Context, caller dialect.Caller, step *load.Step) (dialect.Stream, error) {
 	if step.Await != nil {
 		msg, err := c.await(ctx, caller, step)
@@ -174,8 +173,7 @@ func (c *Codec) take(ctx context.Context, caller dialect.Caller, step *load.Step
 	return c.say(ctx, caller, step)
 }
 
-// say makes the call of a step, or sends its notification. It returns the stream of the answer, or nil if there is
-// none.
+// say makes the call of a step or sends its notification. It returns the stream of the response, or nil if no response is expected.
 func (c *Codec) say(ctx context.Context, caller dialect.Caller, step *load.Step) (dialect.Stream, error) {
 	params, err := step.Params.First(c.kept(), c.Scope().Value)
 	if err != nil {
@@ -191,7 +189,7 @@ func (c *Codec) say(ctx context.Context, caller dialect.Caller, step *load.Step)
 	return caller.Open(ctx, op)
 }
 
-// answered reads the answer to a step, if one is expected.
+// answered reads the response to a step, if one is expected.
 func (c *Codec) answered(ctx context.Context, step *load.Step, st dialect.Stream) error {
 	if st == nil {
 		return nil

@@ -27,7 +27,7 @@ func (c *Codec) items(m *wire.Message) (found bool, err error) {
 	return found, nil
 }
 
-// item sets item to what m is for a stream; ok is false if it does not belong to it.
+// item sets item to the form of m in a stream; ok is false if m does not belong to the stream.
 func (c *Codec) item(s *call, m, item *wire.Message) (ok bool, err error) {
 	rule := &s.rule.Item
 	if rule.Method == "" || !dialect.Matches(rule.Method, m.Method) || !c.shares(s, m) {
@@ -51,14 +51,14 @@ func (c *Codec) item(s *call, m, item *wire.Message) (ok bool, err error) {
 	return true, nil
 }
 
-// about returns the variables about a call and the message m that may belong to it.
+// about returns the variables about a call and a message m that may belong to it.
 func (c *Codec) about(s *call, m *wire.Message) *program.Scope {
 	sc := c.scope(s)
 	sc.Name, sc.Extra = m.Method, c.d.Extra(m.Raw, sc)
 	return sc
 }
 
-// show sets the body of an item of a stream to what the dialect file shows of it, and whether it is the last.
+// show sets the body of a stream item to the part that the dialect file shows, and determines whether it is the last.
 func (c *Codec) show(s *call, item *wire.Message, vals func(name string) json.RawMessage) (err error) {
 	if prog := s.rule.Item.Event; prog != nil {
 		if item.Body, err = prog.First(item.Body, vals); err != nil {
@@ -74,8 +74,7 @@ func (c *Codec) show(s *call, item *wire.Message, vals func(name string) json.Ra
 	return err
 }
 
-// itemOf appends an item that names the call it belongs to by its id. Where that has opened
-// a stream, the dialect file says what is shown of it.
+// itemOf appends an item that identifies its call by id. If that call has opened a stream, the dialect file selects what is shown.
 func (c *Codec) itemOf(m *wire.Message) error {
 	s := c.calls[string(m.ID)]
 	if s == nil {
@@ -104,15 +103,15 @@ func (c *Codec) itemOf(m *wire.Message) error {
 	return nil
 }
 
-// partOf appends one of several responses to a call whose result is unwrapped: the last is that result, and the others are
-// events if [during] has rules for the method of the call.
+// partOf appends one of several responses to a call whose result is unwrapped. The last is the result; the others are events if [during]
+// has rules for the method of the call.
 func (c *Codec) partOf(m *wire.Message, s *call) error {
 	if m.Final {
 		c.forget(s)
 		if err := c.unwrapped(m, s); err != nil {
 			return err
 		}
-		if s.begun && string(m.Body) == "null" && m.Err == nil { // the events were all
+		if s.begun && string(m.Body) == "null" && m.Err == nil { // the call had only events
 			m.Body = nil
 		}
 		c.out = append(c.out, *m)
@@ -128,7 +127,7 @@ func (c *Codec) partOf(m *wire.Message, s *call) error {
 	return nil
 }
 
-// trace reports to the trace of messages what a program has made of one.
+// trace adds the conversion of a message by a program to the message trace.
 func (c *Codec) trace(format string, args ...any) {
 	if c.o.Trace == nil {
 		return
@@ -141,7 +140,7 @@ func (c *Codec) trace(format string, args ...any) {
 	c.o.Trace(c.d.Page.Name + ": " + fmt.Sprintf(format, args...))
 }
 
-// traceRead reports what a [[read]] rule has made of a message.
+// traceRead adds the conversion of a message by a [[read]] rule.
 func (c *Codec) traceRead(m *wire.Message) {
 	body := m.Body
 	if m.Err != nil {
@@ -166,7 +165,7 @@ func shown(val []byte) string {
 	return string(val)
 }
 
-// subscription finds the rule for the stream of op, a Subscribe, and replaces its request if the rule says so.
+// subscription finds the rule for the stream of op, a Subscribe, and replaces its request if the rule requires it.
 func (c *Codec) subscription(op *dialect.Op, s *call) error {
 	_, s.rule = c.d.Subscription(op.Method)
 	if s.rule == nil || s.rule.Instead == nil {

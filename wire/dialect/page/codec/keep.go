@@ -17,7 +17,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// keepTold keeps what the dialect file says of a notification of the server.
+// keepTold stores the values that the dialect file selects from a notification of the server.
 func (c *Codec) keepTold(m *wire.Message) error {
 	if len(c.d.Page.Keep) == 0 || c.o.Serving {
 		return nil
@@ -25,9 +25,8 @@ func (c *Codec) keepTold(m *wire.Message) error {
 	return c.keepOf(c.d.Page.Keep[m.Method], m.Params)
 }
 
-// keepServing keeps, where we are the server, what the dialect file says of a notification of the client: in the
-// order in which messages come, so that a request behind it finds the values. What fails is
-// for the handler of the notification to tell (KeptOf).
+// keepServing stores, on a server, the values that the dialect file selects from a client's notification. It does so in message order to
+// provide the values to later requests. The handler of the notification reports failures (KeptOf).
 func (c *Codec) keepServing(m *wire.Message) {
 	if c.o.Serving && c.d.keeps {
 		if values, err := c.KeptOf(m); err == nil && values != nil {
@@ -36,8 +35,8 @@ func (c *Codec) keepServing(m *wire.Message) {
 	}
 }
 
-// KeptOf returns, as a server, what the dialect file keeps of a message of the client, an object, or nil if it keeps
-// nothing of such a one.
+// KeptOf returns, on a server, the values that the dialect file stores from a message of the client, as an object. It returns nil if the
+// dialect file stores nothing from such messages.
 func (c *Codec) KeptOf(m *wire.Message) (json.RawMessage, error) {
 	rules := c.d.Page.Serve.Keep[m.Method]
 	if len(rules) == 0 {
@@ -49,7 +48,7 @@ func (c *Codec) KeptOf(m *wire.Message) (json.RawMessage, error) {
 	return valuesOf(rules, m.Params, sc, nil)
 }
 
-// keepOf keeps the outputs of programs on in, by their names.
+// keepOf stores the outputs of programs for in, by their names.
 func (c *Codec) keepOf(programs map[string]load.Prog, in json.RawMessage) error {
 	if len(programs) == 0 {
 		return nil
@@ -61,8 +60,7 @@ func (c *Codec) keepOf(programs map[string]load.Prog, in json.RawMessage) error 
 	return err
 }
 
-// valuesOf returns an object of the outputs of programs on in, by their names; without is in place of
-// an output where there is none.
+// valuesOf returns an object of the outputs of programs for in, by their names; without replaces a missing output.
 func valuesOf(programs map[string]load.Prog, in json.RawMessage, sc *program.Scope, without json.RawMessage) (json.RawMessage, error) {
 	var values scan.Object
 	for _, name := range slices.Sorted(maps.Keys(programs)) {
@@ -78,22 +76,21 @@ func valuesOf(programs map[string]load.Prog, in json.RawMessage, sc *program.Sco
 	return values.End(), nil
 }
 
-// Offer says what is offered on the connection, where we are the server.
+// Offer sets what a server offers on the connection.
 func (c *Codec) Offer(told func() (doc json.RawMessage, names []string)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.conn.Offers = told
 }
 
-// Keep adds the members of an object to the values that are kept for the
-// connection ($kept).
+// Keep adds the members of an object to the stored values of the connection ($kept).
 func (c *Codec) Keep(values json.RawMessage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.conn.Kept, c.shared = Merged(c.conn.Kept, values), nil
 }
 
-// refused returns the error of a step, as one of a login if the step is that.
+// refused returns the error of a step, as a login error if the step is a login.
 func refused(step *load.Step, err error) error {
 	if f := wire.AsFault(err); step.Login && f != nil && f.Kind == wire.Protocol {
 		login := *f
@@ -103,8 +100,7 @@ func refused(step *load.Step, err error) error {
 	return err
 }
 
-// accept checks that the dialect file accepts an answer and keeps the values that a step of it
-// names.
+// accept checks that the dialect file accepts a response, and stores the values that a step selects from it.
 func (c *Codec) accept(accepted map[string][]any, keep map[string]load.Prog, method string, answer json.RawMessage) error {
 	sc := c.Scope()
 	for _, text := range slices.Sorted(maps.Keys(accepted)) {
@@ -122,8 +118,7 @@ func (c *Codec) accept(accepted map[string][]any, keep map[string]load.Prog, met
 	return c.keepOf(keep, answer)
 }
 
-// oneOf returns the Fault for an answer in which got is not one of the accepted
-// values.
+// oneOf returns the Fault for a response in which got is not an accepted value.
 func oneOf(method, what string, got json.RawMessage, accepted []any) error {
 	var list []string
 	for _, want := range accepted {
@@ -136,7 +131,7 @@ func oneOf(method, what string, got json.RawMessage, accepted []any) error {
 	return protocolFault(method, fmt.Sprintf("the response to %s has %s for %s, rpcx supports %s", method, shortened(got), what, strings.Join(list, ", ")))
 }
 
-// shortened returns the beginning of what a peer has answered.
+// shortened returns the beginning of a response.
 func shortened(val json.RawMessage) string {
 	const most = 100
 	said := string(scan.Compact(nil, val))
@@ -149,7 +144,7 @@ func shortened(val json.RawMessage) string {
 	return said
 }
 
-// described is a catalog that the peer has sent, and how long it stays valid.
+// described is a catalog from the peer, with its expiry.
 type described struct {
 	*catalog.Catalog
 	until time.Time
@@ -163,7 +158,7 @@ func (c *Codec) stillValid(method string) *catalog.Catalog {
 	return nil
 }
 
-// stays notes for how long a response to a rule's request stays valid; the shortest time counts.
+// stays records how long a response to a rule's request stays valid; the shortest time counts.
 func (f *found) stays(rule *load.Describe, answer json.RawMessage, vals func(string) json.RawMessage) error {
 	val, err := rule.Fresh.First(answer, vals)
 	ms, _ := strconv.ParseFloat(string(val), 64)

@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Of returns the dialect file's codec behind c, or nil if c does not speak a dialect file.
+// Of returns the dialect file's codec behind c, or nil if c has none.
 func Of(c dialect.Codec) *Codec {
 	p, _ := c.(*Codec)
 	return p
@@ -21,8 +21,8 @@ func Of(c dialect.Codec) *Codec {
 // NewCodec returns the codec for one connection.
 func (d *Dialect) NewCodec(o dialect.CodecOptions) dialect.Codec { return d.newCodec(o) }
 
-// Abilities returns the flows of the dialect file, and what is unusual about its messages. Notifications that
-// name no stream may belong to a request.
+// Abilities returns the flows of the dialect file and the special properties of its messages. Notifications that name no stream may
+// belong to a request.
 func (c *Codec) Abilities() dialect.Abilities {
 	of := c.Codec.Abilities() // the messages
 	a := dialect.Abilities{
@@ -42,7 +42,7 @@ func (c *Codec) Abilities() dialect.Abilities {
 	if c.appends() {
 		a.AppendCall = func(b []byte, op *dialect.Op) (msg []byte, id int64, ok bool) {
 			if c.own.step.Load() != nil || len(c.d.Page.Leave) > 0 && c.leavesBy(op.Method) || op.Method == dialect.FreshID {
-				return b, 0, false // a step of the greeting or the goodbye
+				return b, 0, false // a step of the handshake or the goodbye
 			}
 			return of.AppendCall(b, op)
 		}
@@ -50,8 +50,7 @@ func (c *Codec) Abilities() dialect.Abilities {
 	return a
 }
 
-// appends reports whether the dialect file's calls are each one message and one answer, of which nothing has
-// to be remembered meanwhile.
+// appends reports whether each call of the dialect file is one message with one response and needs no state.
 func (c *Codec) appends() bool {
 	p := c.d.Page
 	if c.d.plan != nil && !c.d.plan.Appends() {
@@ -60,13 +59,12 @@ func (c *Codec) appends() bool {
 	return p.Call == nil && p.Cancel == nil && p.During == load.During{} && c.flow == nil && p.Requests.Params == nil && p.Input == nil && !c.o.Serving
 }
 
-// leavesBy reports whether a step of the goodbye says a method.
+// leavesBy reports whether a step of the goodbye uses a method.
 func (c *Codec) leavesBy(method string) bool {
 	return slices.ContainsFunc(c.d.Page.Leave, func(s load.Goodbye) bool { return s.Call == method || s.Notify == method })
 }
 
-// Opened returns the stream that an answer opens: by the dialect file's rule if there is one, else as in
-// the base dialect.
+// Opened returns the stream that a response opens: by the dialect file's rule if there is one, else by the base dialect.
 func (c *Codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final bool) {
 	if s := c.calls[string(resp.ID)]; s != nil && s.stream != nil {
 		return s.stream, false
@@ -74,11 +72,11 @@ func (c *Codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final 
 	return c.Codec.Opened(op, resp)
 }
 
-// cancelled is the code with which the engine answers a request that was cancelled.
+// cancelled is the code of the engine's response to a cancelled request.
 const cancelled = "-32800"
 
-// Reply encodes one event of the answer to req. A request that the peer has cancelled gets the
-// dialect file's code for that, or no answer if the dialect has none.
+// Reply encodes one event of the response to req. A request that the peer has cancelled gets the dialect file's code for cancelled
+// requests, or no response if the dialect requires none.
 func (c *Codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 	if len(c.dropped) > 0 && c.dropped[string(req.ID)] {
 		code, ok := c.d.Page.Cancel.Answer.(int64)
@@ -93,7 +91,7 @@ func (c *Codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 	return c.Codec.Reply(req, ev)
 }
 
-// write encodes op as it is, with what the dialect file adds to all requests of a client.
+// write encodes op unchanged, with the dialect file's additions to all requests of a client.
 func (c *Codec) write(op dialect.Op) (wire.Message, error) {
 	if rule := c.d.Page.Requests.Params; rule != nil && !c.o.Serving && (len(op.Params) == 0 || scan.Type(op.Params) == 'o') {
 		more, err := c.common(rule, op.Method)
@@ -107,8 +105,8 @@ func (c *Codec) write(op dialect.Op) (wire.Message, error) {
 	return c.Codec.Encode(op)
 }
 
-// common returns what is merged into the params of the requests of a method; nil: nothing. It is made once for each method
-// until something new is kept.
+// common returns the value to merge into the params of a method's requests, or nil. It is computed once for each method until a new value
+// is stored.
 func (c *Codec) common(rule load.Prog, method string) (json.RawMessage, error) {
 	c.mu.Lock()
 	more, made := c.shared[method]

@@ -13,8 +13,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// attempt is an optional call of the handshake whose response has not come in time. It still counts if it comes before that
-// of the next step.
+// attempt is an optional call of the handshake whose response is late. The response still counts if it arrives before that of the next
+// step.
 type attempt struct {
 	step   *load.Step
 	answer chan answer
@@ -26,12 +26,12 @@ type answer struct {
 	err error
 }
 
-// isAttempt reports whether a step is an optional call with rules for when it fails.
+// isAttempt reports whether a step is an optional call with rules for its failure.
 func isAttempt(step *load.Step) bool {
 	return step.Call != "" && step.Optional && (step.Within != "" || step.Again || len(step.Refused) > 0)
 }
 
-// attempt makes an optional call. It returns it if there was no response in time; nil: it is over.
+// attempt makes an optional call. It returns the call if its response is late, or nil if the call is over.
 func (c *Codec) attempt(ctx context.Context, caller dialect.Caller, step *load.Step) (*attempt, error) {
 	if c.omits(ctx, step) {
 		return nil, nil
@@ -58,8 +58,7 @@ func (c *Codec) attempt(ctx context.Context, caller dialect.Caller, step *load.S
 	}
 }
 
-// omits reports whether a step is left out: the peer is known not to support it, or the user makes a later call of the
-// handshake first.
+// omits reports whether to skip a step: the peer is known not to support it, or the user makes a later call of the handshake first.
 func (c *Codec) omits(ctx context.Context, step *load.Step) bool {
 	if omitted := c.o.Handshake.Omitted; omitted != nil && omitted(step.Call) {
 		return true
@@ -71,7 +70,7 @@ func (c *Codec) omits(ctx context.Context, step *load.Step) bool {
 	return slices.ContainsFunc(c.d.Page.Greet, func(s load.Step) bool { return s.Call != "" && s.Call != step.Call && s.Call == own })
 }
 
-// omit has further handshakes leave a step out.
+// omit makes further handshakes skip a step.
 func (c *Codec) omit(step *load.Step) {
 	if omit := c.o.Handshake.Omit; omit != nil {
 		omit(step.Call)
@@ -118,7 +117,7 @@ func (c *Codec) attempted(step *load.Step, got answer) error {
 	return c.accept(step.Accept, step.Keep, step.Call, got.m.Body)
 }
 
-// failed returns why the handshake fails with an optional call that has got no response; nil: it does not.
+// failed returns why the handshake fails if an optional call gets no response, or nil if it continues.
 func (c *Codec) failed(step *load.Step, err error) error {
 	f := wire.AsFault(err)
 	switch {
@@ -136,7 +135,7 @@ func (c *Codec) failed(step *load.Step, err error) error {
 		}
 		c.omit(step)
 		return nil
-	case f.Kind == wire.Protocol && c.now().HTTP: // the response is empty, or answers something else
+	case f.Kind == wire.Protocol && c.now().HTTP: // the response is empty, or belongs to another request
 		c.omit(step)
 		return nil
 	case f.Kind == wire.Closed && step.Again && !c.now().HTTP:
@@ -146,8 +145,8 @@ func (c *Codec) failed(step *load.Step, err error) error {
 	return err
 }
 
-// overtaken waits for the response to a step, st, or for that to an earlier optional call, whichever comes first. The earlier
-// one may have made the step superfluous.
+// overtaken waits for the response to a step, st, or to an earlier optional call, whichever arrives first. The earlier response may make
+// the step unnecessary.
 func (c *Codec) overtaken(ctx context.Context, a *attempt, step *load.Step, st dialect.Stream) error {
 	own := awaitAnswer(ctx, st)
 	defer own.cancel()
@@ -163,7 +162,7 @@ func (c *Codec) overtaken(ctx context.Context, a *attempt, step *load.Step, st d
 			c.omit(a.step)
 			return c.answer(step, got)
 		}
-		select { // the earlier response may have come with it
+		select { // the earlier response may have arrived with it
 		case before := <-a.answer:
 			if due, err := c.stillDue(a, before, step); err != nil || !due {
 				return err
@@ -175,7 +174,7 @@ func (c *Codec) overtaken(ctx context.Context, a *attempt, step *load.Step, st d
 	}
 }
 
-// stillDue handles the late response to an optional call, and reports whether a step is still due after it.
+// stillDue handles the late response to an optional call, and reports whether the step is still due.
 func (c *Codec) stillDue(a *attempt, got answer, step *load.Step) (bool, error) {
 	if err := c.attempted(a.step, got); err != nil {
 		return false, err

@@ -9,14 +9,14 @@ import (
 	"rpcx/wire/dialect/page/load"
 )
 
-// manualStep is what the user says himself of the greeting.
+// manualStep is the part of the handshake that the user carries out.
 type manualStep struct {
-	step atomic.Pointer[load.Step] // of the greeting, whose call is the user's, or nil
-	id   wire.ID                   // of that call, until it is answered
+	step atomic.Pointer[load.Step] // the step of the handshake whose call the user makes, or nil
+	id   wire.ID                   // the id of that call until it is answered
 }
 
-// isOwn reports whether the user makes the call of a step himself: its answer is kept as
-// the step's would be, and the steps after it are his, too.
+// isOwn reports whether the user makes the call of a step. The step's values are then taken from its response, and the user carries out
+// all later steps.
 func (c *Codec) isOwn(ctx context.Context, step *load.Step) bool {
 	if step.Call == "" || c.o.Handshake.Own == nil || c.o.Handshake.Own(ctx) != step.Call {
 		return false
@@ -25,7 +25,7 @@ func (c *Codec) isOwn(ctx context.Context, step *load.Step) bool {
 	return true
 }
 
-// noteOwn looks at a message of the user's: whether it stands for a step.
+// noteOwn records whether a user's message replaces a step.
 func (c *Codec) noteOwn(m *wire.Message) {
 	if m.Method == "" {
 		return
@@ -41,13 +41,13 @@ func (c *Codec) noteOwn(m *wire.Message) {
 	}
 }
 
-// stepsTaken are the steps that the user has said himself, or that were taken before an operation.
+// stepsTaken are the steps that the user has carried out, or that were taken before an operation.
 type stepsTaken struct {
-	preparing sync.Mutex   // held while steps of the greeting are taken before an operation
+	preparing sync.Mutex   // held while steps of the handshake are taken before an operation
 	taken     map[any]bool // guarded by the codec's lock
 }
 
-// noteTaken notes that a step is not to be taken again: a *load.Step or a *load.Goodbye.
+// noteTaken records that a step, a *load.Step or a *load.Goodbye, must not be repeated.
 func (c *Codec) noteTaken(step any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -60,7 +60,7 @@ func (c *Codec) isTaken(step any) bool {
 	return c.steps.taken[step]
 }
 
-// ownAnswer keeps of the answer to the user's call what the step would keep.
+// ownAnswer stores the step's values from the response to the user's call.
 func (c *Codec) ownAnswer(m *wire.Message) error {
 	if len(c.own.id) == 0 || string(m.ID) != string(c.own.id) {
 		return nil

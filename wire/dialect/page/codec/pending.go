@@ -11,16 +11,16 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A pending is a request of the peer that a hook of a client is answering, of a method that the dialect file
-// has an answer for when a call of ours is given up.
+// A pending is a request of the peer that a client's hook is answering. The dialect file has a response for its method for the case that
+// the local call is cancelled.
 type pending struct {
 	msg    *wire.Message
 	cancel context.CancelFunc
-	answer json.RawMessage // of the dialect file, as the call was given up; nil means it was not
+	answer json.RawMessage // the dialect file's response after the call was cancelled; nil: not cancelled
 }
 
-// Answer answers m, a request of the peer, by answer. If a call of ours to which m belongs is given up
-// first, answer's context ends, and the answer is the dialect file's for that case. c may be nil.
+// Answer answers m, a request of the peer, with the result of answer. If the local call that m belongs to is cancelled first, the context
+// of answer ends and the dialect file's response for that case is sent. c may be nil.
 func (c *Codec) Answer(ctx context.Context, m *wire.Message, answer func(context.Context) (json.RawMessage, error)) (json.RawMessage, error) {
 	result, err := c.answerPending(ctx, m, answer)
 	if c == nil || c.o.Serving || err != nil {
@@ -52,7 +52,7 @@ func (c *Codec) answerPending(ctx context.Context, m *wire.Message, answer func(
 	return result, err
 }
 
-// settlePending answers what the peer asks within s, a call that is given up.
+// settlePending answers the peer's requests within s, a cancelled call.
 func (c *Codec) settlePending(s *call) error {
 	sc := c.scope(s)
 	c.mu.Lock()
@@ -70,8 +70,8 @@ func (c *Codec) settlePending(s *call) error {
 	return nil
 }
 
-// Answers has hooks answer requests, an object of {method, params} by name, side by side. It returns an object of the
-// results; nil if there are no requests but those in answered.
+// Answers runs hooks concurrently to answer requests, an object of {method, params} by name. It returns an object of the results, or nil
+// if all requests are in answered.
 func (c *Codec) Answers(ctx context.Context, caller dialect.Caller, requests json.RawMessage, answered map[string]bool) (json.RawMessage, error) {
 	ask := caller.Connection().Ask
 	var names []string
@@ -118,7 +118,7 @@ func (c *Codec) Answers(ctx context.Context, caller dialect.Caller, requests jso
 	return all.End(), nil
 }
 
-// isUnanswered reports whether err says that nothing answers a request.
+// isUnanswered reports whether err means that a request has no hook.
 func isUnanswered(err error) bool {
 	e, ok := errors.AsType[*wire.Error](err)
 	return errors.Is(err, wire.ErrUnsupported) || ok && string(e.Code) == "-32601" && e.Raw == nil

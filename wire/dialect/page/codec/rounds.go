@@ -12,20 +12,20 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Continuer is a Flow that knows further messages between a call and its result. Its methods may make calls.
+// A Continuer is a Flow in which further messages can follow between a call and its result. Its methods may make calls.
 type Continuer interface {
-	// Interim reports whether a response is not the result, for another reason than [input]. The peer holds its lock.
+	// Interim reports whether a response is not the result for a reason other than [input]. The peer holds its lock.
 	Interim(m *wire.Message) bool
-	// Resume returns the stream that has the result of op after an interim response.
+	// Resume returns the stream with the result of op after an interim response.
 	Resume(ctx context.Context, caller dialect.Caller, op dialect.Op, m wire.Message) (dialect.Stream, error)
-	// Failed reports whether op is to be sent once more after it has failed with err, an error of the peer or of the
-	// connection, or returns an error that says more; nil: err is enough.
+	// Failed reports whether to send op again after it has failed with err, an error of the peer or of the connection. Otherwise it may
+	// return a more specific error; nil keeps err.
 	Failed(ctx context.Context, caller dialect.Caller, op dialect.Op, err error) (again bool, instead *wire.Error)
-	// Unanswered returns the error with which a call ends whose request for input nothing answers.
+	// Unanswered returns the error of a call whose request for input has no hook.
 	Unanswered(method string, params json.RawMessage) *wire.Error
 }
 
-// interim notes whether a response is not yet the result of its call.
+// interim records whether a response is not yet the result of its call.
 func (c *Codec) interim(m *wire.Message, s *call) error {
 	if c.o.Serving || s.rule != nil || m.Err != nil {
 		return nil
@@ -42,10 +42,10 @@ func (c *Codec) interim(m *wire.Message, s *call) error {
 	return nil
 }
 
-// moreKey is the member of the Extra of a call that goes on, with what is merged into its params. No user can type it.
+// moreKey is the member of a call's Extra with the value to merge into its params when the call continues. Users cannot type it.
 const moreKey = "\x00more"
 
-// goesOn returns op as a call that goes on.
+// goesOn returns op as a continued call.
 func goesOn(op dialect.Op, more []byte) dialect.Op {
 	extra := scan.AppendObject(nil)
 	extra.Inside(op.Extra)
@@ -54,7 +54,7 @@ func goesOn(op dialect.Op, more []byte) dialect.Op {
 	return op
 }
 
-// takeMore removes from op what goesOn has added, and returns it; nil: op is a new call.
+// takeMore removes and returns the addition of goesOn to op; nil: op is a new call.
 func takeMore(op *dialect.Op) json.RawMessage {
 	if len(op.Extra) == 0 {
 		return nil
@@ -83,26 +83,26 @@ func (c *Codec) Continue(ctx context.Context, caller dialect.Caller, op dialect.
 	return r
 }
 
-// rounds is the stream of a call that is made again with what the peer has requested. While requests are answered there is
-// no stream of a message; a goroutine then makes the next one.
+// rounds is the stream of a call that is repeated with the input that the peer requests. While hooks answer the requests there is no
+// message stream; a goroutine then makes the next one.
 type rounds struct {
 	c      *Codec
 	caller dialect.Caller
 	op     dialect.Op
-	flow   Continuer       // nil: the dialect file has none
+	flow   Continuer       // nil: the dialect file has no flow
 	ctx    context.Context // of the calls and hooks; ends with Cancel
 	stop   context.CancelFunc
 
-	more     []byte      // merged into the params of the last message; nil: it was the first
+	more     []byte      // merged into the params of the last message; nil for the first message
 	count    int         // rounds so far
-	repeated bool        // a message was sent again because it has failed
-	next     <-chan step // brings the stream that follows; nil: there is a stream
+	repeated bool        // a message was sent again after a failure
+	next     <-chan step // receives the following stream; nil: a stream is active
 
 	mu sync.Mutex     // guards st
 	st dialect.Stream // of the current message
 }
 
-// A step is the stream of the next message of a call, or why there is none.
+// A step is the stream of the next message of a call, or the reason for its absence.
 type step struct {
 	st  dialect.Stream
 	err error
@@ -141,7 +141,7 @@ func (r *rounds) Next(ctx context.Context) (wire.Message, error) {
 	}
 }
 
-// proceed waits for the next stream. An error that the dialect makes of what the peer requests is returned as a response.
+// proceed waits for the next stream. It returns an error that the dialect derives from the peer's request as a response.
 func (r *rounds) proceed(ctx context.Context) (wire.Message, error) {
 	select {
 	case s := <-r.next:
@@ -160,7 +160,7 @@ func (r *rounds) proceed(ctx context.Context) (wire.Message, error) {
 	}
 }
 
-// begin has a goroutine make the next stream.
+// begin starts a goroutine that makes the next stream.
 func (r *rounds) begin(what func() step) {
 	to := make(chan step, 1)
 	r.next = to
@@ -179,7 +179,7 @@ func (r *rounds) open(op dialect.Op) step {
 	return step{st, err}
 }
 
-// failed sends the call once more if that helps after m, an error of the peer, or err; why is one of them.
+// failed sends the call again if that helps after m, an error of the peer, or err; why is one of them.
 func (r *rounds) failed(m wire.Message, err, why error) step {
 	again, instead := r.flow.Failed(r.ctx, r.caller, r.op, why)
 	switch {
@@ -191,7 +191,7 @@ func (r *rounds) failed(m wire.Message, err, why error) step {
 	return step{st: &said{Stream: r.current(), m: m, err: err}}
 }
 
-// goOn answers what an interim response requests, and makes the call again.
+// goOn answers the requests of an interim response and repeats the call.
 func (r *rounds) goOn(m wire.Message) step {
 	rule := r.c.d.Page.Input
 	asks, err := false, error(nil)
@@ -237,7 +237,7 @@ func (r *rounds) Severed() bool { return dialect.Severed(r.current()) }
 
 func (r *rounds) Waiting() bool { return r.next == nil && dialect.Waiting(r.current()) }
 
-// said is a stream with what was taken from it before: a message, or an error.
+// said is a stream that first returns a message or an error that was read from it before.
 type said struct {
 	dialect.Stream
 	m     wire.Message
@@ -245,7 +245,7 @@ type said struct {
 	taken bool
 }
 
-// Next returns what was taken, then the rest.
+// Next returns the message that was read before, then the rest.
 func (s *said) Next(ctx context.Context) (wire.Message, error) {
 	if !s.taken {
 		s.taken = true
@@ -254,5 +254,5 @@ func (s *said) Next(ctx context.Context) (wire.Message, error) {
 	return s.Stream.Next(ctx)
 }
 
-// Severed is that of the stream.
+// Severed returns the value of the stream.
 func (s *said) Severed() bool { return dialect.Severed(s.Stream) }

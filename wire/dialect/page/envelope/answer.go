@@ -7,7 +7,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// answer writes a response to req: the data of ev, or e if that is not nil.
+// answer writes a response to req: e if it is not nil, else the data of ev.
 func (c *codec) answer(req wire.Message, ev wire.Event, e *wire.Error) ([]byte, error) {
 	p := c.plan
 	prog := p.page.Write.Result
@@ -32,7 +32,7 @@ func (c *codec) answer(req wire.Message, ev wire.Event, e *wire.Error) ([]byte, 
 	if p.response.method.head >= 0 {
 		c.put(p.response.method, scan.AppendQuoted(nil, req.Method))
 	}
-	one := p.page.Base == "jsonrpc1" // which has result and error in each answer
+	one := p.page.Base == "jsonrpc1" // it has result and error in each response
 	if e != nil {
 		if !slices.Equal(p.okAt.path, p.response.message.path) {
 			c.put(p.okAt, c.verdict())
@@ -57,8 +57,7 @@ func (c *codec) answer(req wire.Message, ev wire.Event, e *wire.Error) ([]byte, 
 	return message(c.parts, p.repeats(req.Raw)), nil
 }
 
-// repeating returns an answer to req, or an item, that a program has made, with the members
-// beside those of req that it has not.
+// repeating returns a response to req, or an item, that a program has made. It adds the extra members of req that are missing.
 func (c *Plan) repeating(req wire.Message, msg []byte) []byte {
 	for name, val := range scan.Named(c.repeats(req.Raw)) {
 		if scan.Type(msg) == 'o' && scan.Get(msg, name) == nil {
@@ -68,7 +67,7 @@ func (c *Plan) repeating(req wire.Message, msg []byte) []byte {
 	return msg
 }
 
-// verdict returns the value, in an error, of the member that tells results from errors.
+// verdict returns the value, in an error, of the member that distinguishes results from errors.
 func (c *codec) verdict() []byte {
 	switch {
 	case string(c.plan.okIs) == "true":
@@ -79,8 +78,8 @@ func (c *codec) verdict() []byte {
 	return []byte(`"error"`)
 }
 
-// refusal adds an error to the message: in the members that the dialect file names,
-// else as one member. One that is for code and message holds a code that names the error, else the message.
+// refusal adds an error to the message: in the members that the dialect file names, else as one member. If that member holds code and
+// message together, it gets a code that names the error, else the message.
 func (c *codec) refusal(e *wire.Error) {
 	f := c.plan.response
 	if f.message.head < 0 && f.code.head < 0 {

@@ -9,7 +9,7 @@ import (
 // maxIndex bounds the places in arrays that a dialect file may name.
 const maxIndex = 255
 
-// index returns the number that a step of a path is, or -1 if it is a name.
+// index returns the number in a step of a path, or -1 if the step is a name.
 func index(step string) int {
 	if step == "" || step[0] < '0' || step[0] > '9' {
 		return -1
@@ -37,8 +37,7 @@ func (c *codec) list(raw []byte, i, depth int) (end int, err error) {
 	return l.Pos(), l.Err()
 }
 
-// elements appends the parts, whose paths begin with numbers, as an array; what none of them
-// is, is null.
+// elements appends the parts, whose paths begin with numbers, as an array. Elements without a part are null.
 func elements(b []byte, parts []part) []byte {
 	last := -1
 	for _, p := range parts {

@@ -15,9 +15,9 @@ import (
 
 // Options are the limits of a codec. The zero value is usable.
 type Options struct {
-	MaxDepth int                  // the greatest nesting that is read; 0 means wire.DefaultMaxDepth
-	Serving  bool                 // we are the server
-	Conn     func() *program.Conn // the variables of the whole connection; nil means they have no values
+	MaxDepth int                  // the greatest nesting that is read; 0: wire.DefaultMaxDepth
+	Serving  bool                 // the local side is the server
+	Conn     func() *program.Conn // the variables of the whole connection; nil: they have no values
 }
 
 // codec is the state for one connection.
@@ -31,8 +31,8 @@ type codec struct {
 	method  []byte // of that message, quoted; reused
 	id      []byte // of a call that is appended; reused
 	methods jsonrpc.Methods
-	ours    order // our requests, where messages have no ids
-	theirs  order // the peer's
+	ours    order // local requests, where messages have no ids
+	theirs  order // the peer's requests
 }
 
 // New returns the codec for one connection.
@@ -41,8 +41,8 @@ func New(p *Plan, o Options) dialect.Codec {
 	return &codec{plan: p, o: o}
 }
 
-// Abilities says which members hold ids, "id" where one is no member of the message itself, and that
-// notifications that name no stream may belong to a request. Calls are appended where the plan Appends.
+// Abilities names the members that contain ids ("id" where the id is not a member of the message itself). Notifications that name no
+// stream may belong to a request. Calls are appended where the plan Appends.
 func (c *codec) Abilities() dialect.Abilities {
 	return dialect.Abilities{
 		RequestID: c.plan.request.id.member("id"), AnswerID: c.plan.response.id.member("id"),
@@ -93,8 +93,7 @@ func (c *codec) newID() wire.ID {
 	return id
 }
 
-// unsubscribe writes the message that ends a stream, if the user named its
-// method.
+// unsubscribe writes the message that ends a stream if the user named its method.
 func (c *codec) unsubscribe(op dialect.Op) (wire.Message, error) {
 	if op.Unsubscribe == "" {
 		return wire.Message{}, wire.ErrUnsupported
@@ -109,7 +108,7 @@ func (c *codec) unsubscribe(op dialect.Op) (wire.Message, error) {
 	return c.request(dialect.Op{Kind: dialect.Unsubscribe, Method: op.Unsubscribe, Params: params})
 }
 
-// raw returns a message that the user wrote, as it is.
+// raw returns a user's message unchanged.
 func (c *codec) raw(op dialect.Op) (wire.Message, error) {
 	if err := scan.Valid(op.Params, c.o.MaxDepth); err != nil {
 		return wire.Message{}, wire.NewFault(wire.Usage, "the message is not JSON: "+err.Error(), err)
@@ -129,7 +128,7 @@ func (c *codec) raw(op dialect.Op) (wire.Message, error) {
 	case m.Kind == wire.Request && c.plan.names.IDs == "none":
 		m.ID = c.newID()
 		c.ours.open = append(c.ours.open, m.ID)
-	case m.Kind == wire.Notification && c.asks(raw): // the next message is the answer
+	case m.Kind == wire.Notification && c.asks(raw): // the next message is the response
 		m.Kind, m.Err = wire.Invalid, wire.NewError(wire.CodeInvalidRequest, "a request without an id")
 	case m.Kind != wire.Request && m.Kind != wire.Invalid:
 		m.ID = nil
@@ -137,18 +136,16 @@ func (c *codec) raw(op dialect.Op) (wire.Message, error) {
 	return m, nil
 }
 
-// asks reports whether a message without an id is a request anyway: it
-// has the member that holds the method of requests, and events have another
-// one.
+// asks reports whether a message without an id is nevertheless a request: it has the member for the method of requests, and events use a
+// different member.
 func (c *codec) asks(raw []byte) bool {
 	p := c.plan
 	return p.request.method.head >= 0 && p.request.method.head != p.event.method.head && !p.version2 &&
 		scan.Get(raw, p.request.method.path[0]) != nil
 }
 
-// Opened returns no stream: which calls open one is for the dialect file's codec to
-// say. Where items have the id of their request they may follow the answer to a Subscribe,
-// unless the answer says otherwise.
+// Opened returns no stream: the dialect file's codec decides which calls open one. If items have the id of their request, they may follow
+// the response to a Subscribe unless the response excludes it.
 func (c *codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final bool) {
 	if c.plan.ends {
 		if said, ends := c.plan.Ends(resp.Raw, c.scope()); said {
@@ -158,8 +155,8 @@ func (c *codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final 
 	return nil, op.Kind != dialect.Subscribe || !c.plan.items
 }
 
-// Reply writes one event of the answer to req. What has a Stream is a whole message, which
-// the dialect file's server has written.
+// Reply writes one event of the response to req. An event with a Stream is a complete message, which the dialect file's server has
+// written.
 func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 	var b []byte
 	var err error
@@ -184,7 +181,7 @@ func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 // JoinBatch returns an array of replies.
 func (c *codec) JoinBatch(replies [][]byte) []byte { return scan.ArrayOf(replies...) }
 
-// extra returns what stands beside in a message that came.
+// extra returns the extra members of a received message.
 func (c *codec) extra(raw []byte) json.RawMessage {
 	if !c.plan.extras {
 		return c.plan.Beside(raw)
@@ -192,7 +189,7 @@ func (c *codec) extra(raw []byte) json.RawMessage {
 	return c.plan.Extra(raw, c.scope())
 }
 
-// Event returns what a user sees of m.
+// Event returns m in the form that users see.
 func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
 	jsonrpc.SetEvent(ev, m, c.extra(m.Raw))
 	return nil

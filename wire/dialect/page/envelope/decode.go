@@ -14,7 +14,7 @@ var null = []byte("null")
 // heads holds the members of one message that the plan reads, as JSON.
 type heads [maxHeads][]byte
 
-// Decode finds the messages in raw, all of which is checked to be JSON.
+// Decode finds the messages in raw, all of which is checked for valid JSON.
 func (c *codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) {
 	clear(c.msgs)
 	c.msgs = c.msgs[:0]
@@ -46,7 +46,7 @@ func (c *codec) batch(raw []byte, i int) ([]wire.Message, bool, error) {
 	return c.msgs, n > 0, nil
 }
 
-// unread returns what input is that could not be read: a program failed, or it is not JSON.
+// unread describes input that could not be read: a program failed, or the input is not JSON.
 func (c *codec) unread(raw []byte, err error) ([]wire.Message, bool, error) {
 	if wire.AsFault(err) != nil {
 		return nil, false, err
@@ -86,7 +86,7 @@ func (c *codec) element(raw []byte, i, depth int) (end int, err error) {
 	c.msgs = append(c.msgs, wire.Message{})
 	last := len(c.msgs) - 1
 	if err := c.message(raw[i:end], &c.msgs[last]); err != nil {
-		c.msgs = c.msgs[:last] // a program failed: it is no message, and no fault of the peer's
+		c.msgs = c.msgs[:last] // a program failed: the input is not a message, and the peer made no mistake
 		return end, err
 	}
 	return end, nil
@@ -101,7 +101,7 @@ func (c *codec) head(key []byte) int {
 	return -1
 }
 
-// get returns the value at a place in the message, or nil if there is none.
+// get returns the value at a place in the message, or nil.
 func (h *heads) get(p place) []byte {
 	if p.head < 0 {
 		return nil
@@ -128,7 +128,7 @@ func Below(val []byte, step string) []byte {
 	return scan.Get(val, step)
 }
 
-// is reports whether the message has all constants of the list.
+// is reports whether the message has all constants in the list.
 func (h *heads) is(list []constant) bool {
 	for _, want := range list {
 		if !scan.Equal(h.get(want.place), want.value) {

@@ -9,22 +9,22 @@ import (
 	"rpcx/wire/scan"
 )
 
-// any returns the index of the first of the places at which the message has something, or -1 if it has nothing there.
+// any returns the index of the first place at which the message has a value, or -1.
 func (h *heads) any(places []place) int {
 	return slices.IndexFunc(places, func(p place) bool { return h.get(p) != nil })
 }
 
-// canAsk reports whether a message with a method has no member that a request cannot have, or,
-// without an id, a notification.
+// canAsk reports whether a message with a method has no member that requests must not have, and without an id none that notifications
+// must not have.
 func (c *codec) canAsk(h *heads) bool {
 	id := h.get(c.plan.request.id)
 	return h.any(c.plan.request.none) < 0 && (len(c.plan.event.none) == 0 || c.hasID(id) || h.any(c.plan.event.none) < 0)
 }
 
-// name returns the path of the place as a dialect file writes it.
+// name returns the path of the place in the spelling of dialect files.
 func (p place) name() string { return strings.Join(p.path, ".") }
 
-// in returns the value at the place in a whole message, or nil if there is none.
+// in returns the value at the place in a whole message, or nil.
 func (p place) in(raw []byte) []byte {
 	for _, step := range p.path {
 		if raw = Below(raw, step); raw == nil {
@@ -34,8 +34,7 @@ func (p place) in(raw []byte) []byte {
 	return raw
 }
 
-// allowed returns the error of a message of ours with a member that the dialect file forbids in all messages, or
-// in those of its kind.
+// allowed returns the error of a local message with a member that the dialect file forbids in all messages or in those of its kind.
 func (c *codec) allowed(raw []byte, none []place, kind, method string) error {
 	for _, list := range [][]place{c.plan.forbidden, none} {
 		for _, p := range list {
@@ -47,7 +46,7 @@ func (c *codec) allowed(raw []byte, none []place, kind, method string) error {
 	return nil
 }
 
-// repeats returns the members beside those of a request that its answer has as well.
+// repeats returns the extra members of a request that its response also has.
 func (c *Plan) repeats(raw []byte) json.RawMessage {
 	beside := c.Beside(raw)
 	for _, p := range c.response.none {

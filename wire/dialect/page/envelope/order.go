@@ -8,28 +8,27 @@ import (
 	"rpcx/wire"
 )
 
-// order stands in for ids in dialects that have none: answers come in the order
-// of their requests.
+// order replaces ids in dialects without them: responses arrive in the order of their requests.
 type order struct {
 	last int64
 	open []wire.ID
-	held map[string]*held // answers that are ready before those of earlier requests
+	held map[string]*held // responses that are ready before those of earlier requests
 }
 
-// held are the answers to one request that wait for their turn.
+// held are the responses to one request that wait for their turn.
 type held struct {
 	msgs [][]byte
-	last bool // they are all
+	last bool // no more responses will follow
 }
 
-// next returns an id for one more request.
+// next returns an id for a new request.
 func (o *order) next() wire.ID {
 	o.last++
 	id := wire.ID(strconv.AppendInt(nil, o.last, 10))
 	return id
 }
 
-// oldest returns the id of the request that is answered next, and with remove takes it out, or nil if none is open.
+// oldest returns the id of the request to be answered next, or nil if none is open. With remove it also removes it.
 func (o *order) oldest(remove bool) wire.ID {
 	if len(o.open) == 0 {
 		return nil
@@ -41,8 +40,7 @@ func (o *order) oldest(remove bool) wire.ID {
 	return id
 }
 
-// inTurn returns the answers that can be written when msg, the last or not, is ready for the
-// request with that id.
+// inTurn returns the responses that can be written when msg is ready for the request with that id. last marks the final one.
 func (o *order) inTurn(id wire.ID, msg []byte, last bool) (due [][]byte) {
 	if !slices.ContainsFunc(o.open, func(open wire.ID) bool { return bytes.Equal(open, id) }) {
 		return [][]byte{msg}

@@ -10,8 +10,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// order returns the names of the parameters of a method in the order of their array; nil if the dialect file has none. An
-// exact name precedes patterns.
+// order returns the names of a method's parameters in array order, or nil if the dialect file has none. An exact name precedes patterns.
 func (c *Plan) order(method string) []string {
 	all := c.names.Order
 	if names, ok := all[method]; ok || len(all) == 0 {
@@ -25,8 +24,8 @@ func (c *Plan) order(method string) []string {
 	return nil
 }
 
-// ordered returns an object of params as an array in the order of names.order; a missing one before another is null. Other
-// params, and those of other methods, are unchanged.
+// ordered converts an object of params to an array in the order of names.order. A missing parameter before another is null. Other params,
+// and those of other methods, stay unchanged.
 func (c *Plan) ordered(method string, params json.RawMessage) (json.RawMessage, error) {
 	names := c.order(method)
 	if names == nil || scan.Type(params) != 'o' {
@@ -52,7 +51,7 @@ func (c *Plan) ordered(method string, params json.RawMessage) (json.RawMessage, 
 	return list.End(), nil
 }
 
-// named returns an array of params as an object with the names of names.order; the other way round.
+// named is the reverse: it converts an array of params to an object with the names of names.order.
 func (c *Plan) named(method string, params []byte) []byte {
 	names := c.order(method)
 	if names == nil || scan.Type(params) != 'a' {
@@ -61,7 +60,7 @@ func (c *Plan) named(method string, params []byte) []byte {
 	var o scan.Object
 	for val := range scan.Elements(params) {
 		if len(names) == 0 {
-			return params // more than the dialect file knows of
+			return params // more than the dialect file names
 		}
 		o.Add(names[0], val)
 		names = names[1:]

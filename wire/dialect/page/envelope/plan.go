@@ -1,6 +1,5 @@
-// Package envelope reads and writes messages whose members have names of their
-// own, as a dialect file's [names], [write] and [read] say. It is a dialect's codec
-// without greeting, streams or any other flow.
+// Package envelope reads and writes messages whose members have the names that a dialect file's [names], [write] and [read] define. It is
+// a dialect's codec without a handshake, streams or any other flow.
 package envelope
 
 import (
@@ -15,8 +14,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Plan is what a dialect file says about its messages, compiled. Any number of codecs
-// can share it.
+// A Plan is the compiled description of a dialect file's messages. Codecs can share it.
 type Plan struct {
 	page      *load.Page
 	names     load.Names
@@ -27,39 +25,37 @@ type Plan struct {
 	event     form
 	okAt      place
 	okIs      []byte
-	forbidden []place  // members that no message has
+	forbidden []place  // members that must not occur in messages
 	version2  bool     // the base is JSON-RPC 2.0
-	items     bool     // a rule reads items, which have the id of a request: answers say whether they are the last
-	ends      bool     // a rule says of answers themselves whether they are the last
-	extras    bool     // a rule finds what stands beside
-	told      bool     // events are told by members with fixed values or by those that they lack, and not by having no id
-	apart     bool     // requests and answers are told by members whose fixed values differ
+	items     bool     // a rule reads items, which have the id of a request: responses show whether they are the last
+	ends      bool     // a rule determines from responses whether they are the last
+	extras    bool     // a rule finds extra members
+	told      bool     // events are recognised by members with fixed values or by missing members, not by a missing id
+	apart     bool     // requests and responses are distinguished by members with different fixed values
 	array     bool     // messages are arrays: all places begin with a number
-	farthest  int      // the greatest number among the places
+	farthest  int      // the greatest number in the places
 	patterns  []string // in names.order: the longest first
-	flatTold  bool     // params of events stand in the message itself
+	flatTold  bool     // params of events are members of the message itself
 }
 
 // maxHeads bounds the top-level members that a plan reads.
 const maxHeads = 24
 
-// A form says where the parts of one kind of message stand.
+// A form lists the places of the parts of one kind of message.
 type form struct {
 	method, params, id, result, fail, code, message, data, more place
 
-	consts []constant // members with a fixed value in each
-	none   []place    // members that none of them has
+	consts []constant // members with a fixed value in every message
+	none   []place    // members that must not occur
 }
 
-// A place is the path of a value, with the index of its first member in Plan.heads; -1 means the dialect file names
-// none.
+// A place is the path of a value, with the index of its first member in Plan.heads, or -1 if the dialect file names no place.
 type place struct {
 	head int
 	path []string
 }
 
-// member returns the name of the place, if it is a member of the message itself; else
-// other.
+// member returns the name of the place if it is a member of the message itself, else other.
 func (p place) member(other string) string {
 	if len(p.path) != 1 {
 		return other
@@ -73,12 +69,12 @@ type constant struct {
 	value []byte
 }
 
-// is reports whether two constants are one.
+// is reports whether two constants are equal.
 func (c constant) is(other constant) bool {
 	return slices.Equal(c.path, other.path) && scan.Equal(c.value, other.value)
 }
 
-// Array reports whether messages are arrays. A nil Plan's are not.
+// Array reports whether messages are arrays. It is false for a nil Plan.
 func (c *Plan) Array() bool { return c != nil && c.array }
 
 // Plain reports whether the messages of p are those of its base.
@@ -137,8 +133,7 @@ func (c *Plan) form(m load.Members) form {
 	}
 }
 
-// place returns the place of a dotted path, and adds its first member to those
-// that are read.
+// place returns the place of a dotted path, and adds its first member to those that are read.
 func (c *Plan) place(path string) place {
 	if path == "" {
 		return place{head: -1}
@@ -170,7 +165,7 @@ func (c *Plan) constants(members load.Consts) (list []constant) {
 	return list
 }
 
-// none returns what is sent as params if none are given; nil means nothing.
+// none returns the value that is sent for missing params; nil: no value.
 func (c *Plan) none() json.RawMessage {
 	switch c.names.None {
 	case "{}", "[]", "null":
@@ -179,8 +174,7 @@ func (c *Plan) none() json.RawMessage {
 	return nil
 }
 
-// Beside returns the members of a message that the dialect file names as extra, an object, or nil if there are none. A
-// nil Plan finds none.
+// Beside returns the members of a message that the dialect file names as extra as an object, or nil. A nil Plan finds none.
 func (c *Plan) Beside(raw []byte) json.RawMessage {
 	if c == nil || len(c.names.Extra) == 0 || scan.Type(raw) != 'o' {
 		return nil

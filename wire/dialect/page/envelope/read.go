@@ -32,7 +32,7 @@ func (c *codec) message(raw []byte, m *wire.Message) error {
 	return nil
 }
 
-// isEvent reports whether a message with the method of an event is one.
+// isEvent reports whether a message that has the method of an event is an event.
 func (c *codec) isEvent(id []byte) bool {
 	p := c.plan
 	switch {
@@ -51,7 +51,7 @@ func (c *codec) isRequest(h *heads) bool {
 	return p.version2 || h.is(p.request.consts) || p.names.Stream != nil && h.is(p.opening)
 }
 
-// requestMethod returns the method of a message, if it is a request, or nil if it is not.
+// requestMethod returns the method of a message if it is a request, else nil.
 func (c *codec) requestMethod() []byte {
 	method := c.heads.get(c.plan.request.method)
 	if method == nil && c.plan.names.Params == "prefixed" {
@@ -64,7 +64,7 @@ func (c *codec) hasID(id []byte) bool {
 	return id != nil && (c.plan.version2 || string(id) != "null") || c.plan.names.IDs == "none"
 }
 
-// answers reports whether a message is a response, by its members.
+// answers reports whether the members of a message make it a response.
 func (c *codec) answers(h *heads) bool {
 	p := c.plan
 	if h.any(p.response.none) >= 0 {
@@ -93,7 +93,7 @@ func (c *codec) requested(raw, method []byte, m *wire.Message) error {
 	id, unnamed := c.heads.get(c.plan.request.id), false
 	if c.plan.names.IDs == "none" {
 		id = c.theirs.next()
-	} else if unnamed = !c.hasID(id) && c.asksUnnumbered(); unnamed { // it and those behind it are answered in order
+	} else if unnamed = !c.hasID(id) && c.asksUnnumbered(); unnamed { // this request and later ones are answered in order
 		id = c.unnumbered(id)
 	}
 	name, ok := c.methods.Text(method)

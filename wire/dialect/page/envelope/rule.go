@@ -15,7 +15,7 @@ var ruleKinds = map[string]wire.Kind{
 	"request": wire.Request, "notification": wire.Notification, "cancel": wire.Cancel, "response": wire.Response, "item": wire.Item,
 }
 
-// byRules reads a message by the first of the dialect file's rules that is for it; done is false if none is.
+// byRules reads a message by the first of the dialect file's rules that applies; done is false if no rule applies.
 func (c *codec) byRules(raw []byte, m *wire.Message) (done bool, err error) {
 	for i := range c.plan.page.Read {
 		if done, err := c.byRule(&c.plan.page.Read[i], raw, m); done || err != nil {
@@ -25,8 +25,7 @@ func (c *codec) byRules(raw []byte, m *wire.Message) (done bool, err error) {
 	return false, nil
 }
 
-// byRule reads a message by one of the dialect file's [[read]] rules; done is false if
-// the rule's condition does not hold.
+// byRule reads a message by one of the dialect file's [[read]] rules; done is false if the rule's condition is false.
 func (c *codec) byRule(r *load.Read, raw []byte, m *wire.Message) (done bool, err error) {
 	scope := c.scope()
 	if holds, err := reads(r, raw, scope); !holds || err != nil {
@@ -64,8 +63,7 @@ func (c *codec) byRule(r *load.Read, raw []byte, m *wire.Message) (done bool, er
 	return true, err
 }
 
-// reads reports whether a rule is for a message that came. Where nobody is known to whom it
-// came, as on a tape, those of both sides are.
+// reads reports whether a rule applies to a received message. If the receiver is unknown, as on a tape, the rules of both sides apply.
 func reads(r *load.Read, raw []byte, scope *program.Scope) (bool, error) {
 	if r.From != "" {
 		if conn := scope.Whole(); conn != nil && conn.Serving != (r.From == "client") {
@@ -78,7 +76,7 @@ func reads(r *load.Read, raw []byte, scope *program.Scope) (bool, error) {
 // scope returns the variables of the whole connection, for a program of a message.
 func (c *codec) scope() *program.Scope { return &program.Scope{Now: c.o.Conn} }
 
-// rule returns the rule by which a message is read, or nil if none of them reads it.
+// rule returns the rule that reads a message, or nil.
 func (c *Plan) rule(raw []byte, scope *program.Scope) *load.Read {
 	for i := range c.page.Read {
 		r := &c.page.Read[i]
@@ -89,13 +87,13 @@ func (c *Plan) rule(raw []byte, scope *program.Scope) *load.Read {
 	return nil
 }
 
-// HasRule reports whether a [[read]] rule reads a message. A nil Plan has none.
+// HasRule reports whether a [[read]] rule reads a message. It is false for a nil Plan.
 func (c *Plan) HasRule(raw []byte, scope *program.Scope) bool {
 	return c != nil && c.rule(raw, scope) != nil
 }
 
-// Ends reports whether an answer says itself, by the dialect file's rules, whether anything follows
-// it, and if so whether nothing does. A nil Plan knows of no rule.
+// Ends reports whether the dialect file's rules determine from a response if more follows, and whether this response is then the last. It
+// is false for a nil Plan.
 func (c *Plan) Ends(raw []byte, scope *program.Scope) (said, ends bool) {
 	if c == nil || !c.ends {
 		return false, false
@@ -108,8 +106,8 @@ func (c *Plan) Ends(raw []byte, scope *program.Scope) (said, ends bool) {
 	return true, ends || err != nil
 }
 
-// Extra returns what stands beside in a message that came: the members that the dialect file names as extra, and what
-// the rule finds that reads it, or nil if there is nothing. A nil Plan finds nothing.
+// Extra returns the extra members of a received message, or nil: the members that the dialect file names as extra, and those that the
+// matching rule finds. A nil Plan finds none.
 func (c *Plan) Extra(raw []byte, scope *program.Scope) json.RawMessage {
 	beside := c.Beside(raw)
 	if c == nil || !c.extras {

@@ -13,14 +13,13 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A shape reads the messages of a plan outside of any conversation.
+// A shape reads the messages of a plan outside of a conversation.
 type shape struct {
 	plan   *Plan
 	codecs sync.Pool
 }
 
-// Shape returns how tapes read the messages of c, or nil if only a conversation tells what belongs together, as there
-// are no ids.
+// Shape returns how tapes read the messages of c. It returns nil for messages without ids, which only a conversation can match.
 func (c *Plan) Shape() dialect.OwnShape {
 	if c.names.IDs == "none" {
 		return nil
@@ -30,7 +29,7 @@ func (c *Plan) Shape() dialect.OwnShape {
 	return s
 }
 
-// Read tells what a message is.
+// Read classifies a message.
 func (s *shape) Read(msg []byte) wire.Message {
 	c := s.codecs.Get().(*codec)
 	defer s.codecs.Put(c)
@@ -70,8 +69,8 @@ func (c *Plan) isHeartbeat(msg []byte) bool {
 	return false
 }
 
-// Unnumbered reads the messages of c, outside of any conversation, if they have no ids: a request
-// and what answers it, in the order of the requests, have the id null. nil if there are ids.
+// Unnumbered reads the messages of c outside of a conversation if they have no ids: requests and their responses, which arrive in order,
+// get the id null. It returns nil if messages have ids.
 func (c *Plan) Unnumbered() func(msg []byte) wire.Message {
 	if c.names.IDs != "none" {
 		return nil
@@ -79,7 +78,7 @@ func (c *Plan) Unnumbered() func(msg []byte) wire.Message {
 	null := wire.ID("null")
 	return func(msg []byte) wire.Message {
 		one := New(c, Options{}).(*codec)
-		one.ours.open = []wire.ID{null} // so that what asks for nothing is an answer
+		one.ours.open = []wire.ID{null} // a response needs an open request
 		msgs, _, err := one.Decode(msg)
 		if err != nil || len(msgs) != 1 {
 			return wire.Message{}
@@ -118,8 +117,7 @@ func spliced(msg []byte, path []string, val []byte) []byte {
 	return scan.Splice(msg, path[0], val)
 }
 
-// Templates return an error and an empty answer as a plan writes them, in which $id, $code,
-// $message and $data stand for values.
+// Templates return an error and an empty response as a plan writes them, in which $id, $code, $message and $data represent values.
 func (c *Plan) Templates() (failed, ended string) {
 	write := func(ev wire.Event) string {
 		replies, err := New(c, Options{}).Reply(wire.Message{Kind: wire.Request, ID: wire.ID(`"$id"`)}, ev)
@@ -136,10 +134,10 @@ func (c *Plan) Templates() (failed, ended string) {
 	return write(wire.Event{Kind: wire.Failure, Final: true, Err: e}), write(wire.Event{Kind: wire.Data, Final: true, Data: json.RawMessage("true")})
 }
 
-// TakesErrors reports whether an error response, as the file itself writes it or as its base does, is read as a result. It is
-// false if that cannot be tried.
+// TakesErrors reports whether an error response, as the file itself or its base writes it, is read as a result. It is false if that
+// cannot be tested.
 func (c *Plan) TakesErrors() bool {
-	if c.page.Call != nil && c.page.Call.Error != nil { // which finds the errors in results
+	if c.page.Call != nil && c.page.Call.Error != nil { // it finds the errors in results
 		return false
 	}
 	if c.page.Base == "none" && !c.knowsErrors() {
@@ -158,14 +156,14 @@ func (c *Plan) TakesErrors() bool {
 	return err == nil && len(msgs) == 1 && msgs[0].Kind == wire.Response && msgs[0].Err == nil
 }
 
-// knowsErrors reports whether anything says which responses are errors.
+// knowsErrors reports whether any rule identifies error responses.
 func (c *Plan) knowsErrors() bool {
 	r := &c.response
 	return c.okAt.head >= 0 || r.fail.head >= 0 || slices.ContainsFunc(c.page.Read, func(r load.Read) bool { return r.Error != nil }) ||
 		r.id.head < 0 && r.result.head < 0 && !slices.ContainsFunc(c.page.Read, func(r load.Read) bool { return r.Kind == "response" })
 }
 
-// IDs returns the JSON pointers of the ids in requests and answers.
+// IDs returns the JSON pointers of the ids in requests and responses.
 func (c *Plan) IDs() (pointers []string) {
 	for _, at := range []place{c.request.id, c.response.id} {
 		pointer := ""

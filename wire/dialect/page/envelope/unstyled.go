@@ -2,8 +2,7 @@ package envelope
 
 import "rpcx/wire/scan"
 
-// unstyled returns the params of a message that came in, in the form in which
-// hooks see them; told says that it is an event.
+// unstyled returns the params of a received message in the form for hooks. told reports that the message is an event.
 func (c *codec) unstyled(method string, params, raw []byte, consts []constant, told bool) []byte {
 	return c.plan.named(method, c.shaped(params, raw, consts, told))
 }
@@ -34,7 +33,7 @@ func (c *codec) shaped(params, raw []byte, consts []constant, told bool) []byte 
 	return params
 }
 
-// rest returns what follows the method in an array that begins with it, or nil if nothing does.
+// rest returns the elements after the method in an array that begins with it, or nil.
 func rest(list []byte) []byte {
 	if scan.Type(list) != 'a' {
 		return nil

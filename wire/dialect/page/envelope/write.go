@@ -11,14 +11,14 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A part is a value of the message that is being written, and its place.
+// A part is a value, with its place, of the message that is being written.
 type part struct {
 	path []string
 	val  []byte
 }
 
-// message writes parts in their order; those below one top-level member stand
-// where the first of them does. The members of the objects beside follow.
+// message writes parts in their order. Parts below one top-level member are written at the position of the first. The members of the
+// objects in beside follow.
 func message(parts []part, beside ...[]byte) []byte {
 	size := 32
 	for i := range parts {
@@ -30,7 +30,7 @@ func message(parts []part, beside ...[]byte) []byte {
 	return appended(make([]byte, 0, size), parts, beside...)
 }
 
-// appended is message behind what b holds.
+// appended is message with its output appended to b.
 func appended(b []byte, parts []part, beside ...[]byte) []byte {
 	o := scan.AppendObject(b)
 	add(&o, parts)
@@ -62,8 +62,7 @@ func written(parts []part, name string) bool {
 	return false
 }
 
-// nested writes the parts below one top-level member as its value: an array where numbers
-// name them.
+// nested writes the parts below one top-level member as its value: an array if they have numbers as names.
 func nested(parts []part, name string) []byte {
 	var in []part
 	for _, p := range parts {
@@ -79,7 +78,7 @@ func nested(parts []part, name string) []byte {
 	return o.End()
 }
 
-// call writes a request, or without id a notification.
+// call writes a request, or a notification if there is no id.
 func (c *codec) call(id wire.ID, op *dialect.Op) ([]byte, error) {
 	p, method, params, extra := c.plan, op.Method, op.Params, op.Extra
 	prog, f, kind := p.page.Write.Notify, &p.event, "a notification"
@@ -108,15 +107,14 @@ func (c *codec) call(id wire.ID, op *dialect.Op) ([]byte, error) {
 	return raw, c.allowed(raw, f.none, kind, method)
 }
 
-// forStream returns the form of a request for a stream. Members in extra stand for constants of their names.
+// forStream returns the form of a request for a stream. Members in extra replace constants of the same name.
 func (c *Plan) forStream(extra json.RawMessage) *form {
 	f := c.request
 	f.consts = slices.DeleteFunc(slices.Clone(c.opening), func(k constant) bool { return scan.Get(extra, k.path[0]) != nil })
 	return &f
 }
 
-// Streams reports whether a request may be answered by a stream. Without names.stream every request may. A nil Plan knows
-// of no other.
+// Streams reports whether a stream may answer a request. Without names.stream, every request qualifies, as it does for a nil Plan.
 func (c *Plan) Streams(raw []byte) bool {
 	if c == nil || c.names.Stream == nil {
 		return true
@@ -130,8 +128,7 @@ func (c *Plan) Streams(raw []byte) bool {
 	})
 }
 
-// lay makes c.parts those of a request, or without id of a notification; the members of
-// flat follow them.
+// lay sets c.parts to those of a request, or of a notification if there is no id. The members of flat follow them.
 func (c *codec) lay(f *form, id wire.ID, method string, params json.RawMessage) (flat json.RawMessage, err error) {
 	params, flat, err = c.styled(f, method, params)
 	if err != nil {
@@ -158,7 +155,7 @@ func (c *codec) lay(f *form, id wire.ID, method string, params json.RawMessage) 
 	return flat, nil
 }
 
-// begin makes c.parts those that never change.
+// begin sets c.parts to the constant parts.
 func (c *codec) begin(consts []constant) {
 	c.parts = c.parts[:0]
 	for _, k := range consts {
@@ -166,11 +163,10 @@ func (c *codec) begin(consts []constant) {
 	}
 }
 
-// put adds a value to c.parts; where the dialect file names no place for it, it is not written.
+// put adds a value to c.parts unless the dialect file names no place for it.
 func (c *codec) put(at place, val []byte) { c.parts = append(c.parts, part{at.path, val}) }
 
-// numbered returns the id that a notification gets as well, if the dialect file numbers
-// all messages.
+// numbered returns the id of a notification if the dialect file numbers all messages.
 func (c *codec) numbered() []part {
 	if c.plan.names.Counter != "all" {
 		return nil
@@ -178,7 +174,7 @@ func (c *codec) numbered() []part {
 	return []part{{c.plan.request.id.path, c.newID()}}
 }
 
-// whole returns a message that one of the dialect file's [write] programs makes.
+// whole returns a message from one of the dialect file's [write] programs.
 func (c *codec) whole(prog load.Prog, scope *program.Scope) ([]byte, error) {
 	msg, err := prog.First(nil, scope.Value)
 	if err == nil && scan.Type(msg) != 'o' && scan.Type(msg) != 'a' {
@@ -190,8 +186,7 @@ func (c *codec) whole(prog load.Prog, scope *program.Scope) ([]byte, error) {
 	return c.counted(msg), nil
 }
 
-// counted returns a message that a program has made with an id, if the dialect file numbers all
-// messages and it has none.
+// counted adds an id to a program's message if the dialect file numbers all messages and it has none.
 func (c *codec) counted(msg []byte) []byte {
 	if at := c.plan.request.id.path; c.plan.names.Counter == "all" && len(at) == 1 && scan.Get(msg, at[0]) == nil {
 		msg = scan.Splice(msg, at[0], c.newID())
@@ -199,8 +194,7 @@ func (c *codec) counted(msg []byte) []byte {
 	return msg
 }
 
-// styled returns params in the form in which the dialect sends them; flat is an
-// object whose members become members of the message itself.
+// styled returns params in the form that the dialect sends. flat is an object whose members become members of the message itself.
 func (c *codec) styled(f *form, method string, params json.RawMessage) (styled, flat json.RawMessage, err error) {
 	if params, err = c.plan.ordered(method, params); err != nil {
 		return nil, nil, err
@@ -230,7 +224,7 @@ func (c *codec) styled(f *form, method string, params json.RawMessage) (styled, 
 	return params, nil, nil
 }
 
-// membersOf returns the params that become members of the message itself, or nil if there are none.
+// membersOf returns the params that become members of the message itself, or nil.
 func membersOf(method string, params json.RawMessage, given bool) (json.RawMessage, error) {
 	switch {
 	case !given:

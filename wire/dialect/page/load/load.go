@@ -17,12 +17,11 @@ import (
 	"rpcx/wire/userfile"
 )
 
-// maxSize bounds the file of a dialect file, in bytes.
+// maxSize bounds the size of a dialect file in bytes.
 const maxSize = 1 << 20
 
-// Trusting returns the dialect file with the text b of file, one that rpcx brings along
-// and that the tests have checked. Its programs are compiled when they first
-// run.
+// Trusting returns the embedded dialect file with the text b of file, which the tests have checked. Its programs are compiled on first
+// use.
 func Trusting(file string, b []byte) (*Page, error) {
 	p := &Page{}
 	if err := toml.Read(b, p); err != nil {
@@ -32,11 +31,11 @@ func Trusting(file string, b []byte) (*Page, error) {
 	return p, nil
 }
 
-// Parse returns the dialect file with the text b of file. The error is a usage Fault
-// that names the file, the line, the member and what was expected there.
+// Parse returns the dialect file with the text b of file. The error is a usage Fault that names the file, the line, the member and the
+// expected value.
 func Parse(file string, b []byte) (*Page, error) {
 	var any map[string]any
-	if err := toml.Read(b, &any); err != nil { // before all else: is it TOML?
+	if err := toml.Read(b, &any); err != nil { // check first whether it is TOML
 		return nil, syntax(file, err)
 	}
 	if err := checkKeys(file, toml.Keys(b)); err != nil {
@@ -49,7 +48,7 @@ func Parse(file string, b []byte) (*Page, error) {
 	return p, p.check(file, toml.Keys(b))
 }
 
-// syntax returns the usage Fault for an error of reading file as TOML.
+// syntax returns the usage Fault for a TOML error in file.
 func syntax(file string, err error) error {
 	if at, ok := errors.AsType[*toml.Error](err); ok && at.Line > 0 {
 		return wire.Usagef("%s:%d: %s", file, at.Line, at.Text)
@@ -57,8 +56,7 @@ func syntax(file string, err error) error {
 	return wire.Usagef("%s: %v", file, err)
 }
 
-// File returns the dialect file in the file at path. It refuses a file that other users
-// can write. Errors are usage Faults.
+// File returns the dialect file at path. It refuses a file that other users can write. Errors are usage Faults.
 func File(path string) (*Page, error) {
 	real, err := filepath.EvalSymlinks(path)
 	switch {
@@ -102,9 +100,8 @@ func (p *Page) defaults() {
 	}
 }
 
-// check returns the first error of a dialect file whose members are all known and of
-// the right kind: something is missing, does not go together, or does not
-// compile.
+// check returns the first error of a dialect file whose members are all known and of the right kind: a member is missing, members
+// contradict each other, or a program does not compile.
 func (p *Page) check(file string, keys []toml.Key) error {
 	at := places{file, keys}
 	if err := p.choices(at); err != nil {
@@ -119,13 +116,13 @@ func (p *Page) check(file string, keys []toml.Key) error {
 	return p.checkRules(at)
 }
 
-// Limit returns how long an await takes at most, or 0 if the dialect file does not say.
+// Limit returns the maximum duration of an await, or 0 if the dialect file has none.
 func (s *Step) Limit() time.Duration {
 	d, _ := time.ParseDuration(s.Within)
 	return d
 }
 
-// ReadsItems reports whether a message can be an item of the call whose id it has.
+// ReadsItems reports whether a message can be an item of the call with the same id.
 func (p *Page) ReadsItems() bool {
 	return slices.ContainsFunc(p.Read, func(r Read) bool { return r.Kind == "item" })
 }

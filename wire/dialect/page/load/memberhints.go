@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// A memberHint helps an author who wrote a member that no dialect file has: path is the member, and says names the
-// member that means it.
+// A memberHint helps an author who wrote a member that does not exist in dialect files: path is the member, and says names the right one.
 type memberHint struct{ path, says string }
 
 // memberHints returns the table. In a path a star stands for any one part.

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Names say which members of messages hold what.
+// Names define which members of messages hold which values.
 type Names struct {
 	Request   Members          `toml:"request" says:"of a request: method, params, id, const, forbidden"`
 	Response  Members          `toml:"response" says:"of a response: id, result, error, and below it code, message, data; method (repeats that of the request); const, forbidden"`
@@ -46,13 +46,13 @@ type Members struct {
 // Consts are members with their values.
 type Consts map[string]any
 
-// OK names the member that tells results from errors.
+// OK names the member that distinguishes results from errors.
 type OK struct {
 	At string `toml:"at" says:"the member"`
 	Is any    `toml:"is" says:"its value in a message with a result"`
 }
 
-// AllNames returns the names of the dialect file with those of its base where it has none of its own.
+// AllNames returns the names of the dialect file, completed with those of its base.
 func (p *Page) AllNames() Names {
 	n := baseNames(p.Base)
 	if p.Names != nil {
@@ -72,7 +72,7 @@ func (p *Page) AllNames() Names {
 	return n
 }
 
-// baseNames returns the names of the members in the dialect that a dialect file builds on.
+// baseNames returns the member names of the dialect that a dialect file extends.
 func baseNames(base string) Names {
 	if base == "none" {
 		return Names{}
@@ -92,7 +92,7 @@ func baseNames(base string) Names {
 	return n
 }
 
-// merge replaces in n what the dialect file names itself.
+// merge replaces the names in n that the dialect file defines itself.
 func (n *Names) merge(more Names) {
 	for _, pair := range []struct{ to, from *Members }{{&n.Request, &more.Request}, {&n.Response, &more.Response}, {&n.Event, &more.Event}} {
 		for i, to := range pair.to.paths() {
@@ -102,7 +102,7 @@ func (n *Names) merge(more Names) {
 			pair.to.Const = pair.from.Const
 		}
 		pair.to.Forbidden = pair.from.Forbidden
-		if pair.from.Const == nil { // those of the base go where the dialect file forbids them
+		if pair.from.Const == nil { // the constants of the base yield to forbidden members of the dialect file
 			pair.to.Const = maps.Clone(pair.to.Const)
 			maps.DeleteFunc(pair.to.Const, func(name string, _ any) bool {
 				return slices.Contains(more.Forbidden, name) || slices.Contains(pair.to.Forbidden, name)
@@ -116,7 +116,7 @@ func (n *Names) merge(more Names) {
 	n.Stream, n.Order = more.Stream, more.Order
 }
 
-// rules are about names that contradict each other.
+// rules reject contradictory names.
 func (Names) rules(p *Page) []rule {
 	n := p.AllNames()
 	code, message := n.Response.Code, n.Response.Message
@@ -146,7 +146,7 @@ func (Names) rules(p *Page) []rule {
 	return append(list, forbid("forbidden", n.Forbidden, beside)...)
 }
 
-// paths returns the rules about the paths of a kind of message: each is one, and no constant is where the method is.
+// paths returns the rules about the paths of a kind of message: each is unique, and no constant occupies the place of the method.
 func paths(kind string, used map[string]string, m *Members) (list []rule) {
 	for _, path := range slices.Sorted(maps.Keys(used)) {
 		list = append(list, rule{kind, strings.Contains("."+path+".", ".."), fmt.Sprintf("%q is not a path of a member", path)})
@@ -157,8 +157,8 @@ func paths(kind string, used map[string]string, m *Members) (list []rule) {
 	return list
 }
 
-// forbid returns the rules about paths that the dialect file forbids: none of them is one of those that are
-// used, or holds it; used has what uses each.
+// forbid returns the rules about forbidden paths: a forbidden path must not be in use or contain a used path. used has the user of each
+// path.
 func forbid(member string, paths []string, used map[string]string) (list []rule) {
 	for _, path := range paths {
 		list = append(list, rule{member, path == "" || strings.Contains("."+path+".", ".."), fmt.Sprintf("%q is not a path of a member, such as \"jsonrpc\" or \"header.version\"", path)})
@@ -169,10 +169,10 @@ func forbid(member string, paths []string, used map[string]string) (list []rule)
 	return list
 }
 
-// within reports whether the member at path is the one at place, or below it.
+// within reports whether the member at path is place or below it.
 func within(path, place string) bool { return path == place || strings.HasPrefix(path, place+".") }
 
-// A memberPath is where messages hold one of their parts.
+// A memberPath is the place of one part of a message.
 type memberPath struct {
 	name string
 	path *string
@@ -192,7 +192,7 @@ func (m *Members) paths() []memberPath {
 	}
 }
 
-// used returns what the messages of a kind are made of: the path of each member, and what names it.
+// used returns the members of a kind of message: each path with the key that names it.
 func (m *Members) used(kind string) map[string]string {
 	used := map[string]string{}
 	for _, p := range m.paths() {

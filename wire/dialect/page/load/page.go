@@ -1,9 +1,8 @@
-// Package load reads dialect files: dialects that are written as data, in TOML with jq
-// programs (rpcx-dialect-file(5)). Its errors name the line, the member and what was
-// expected.
+// Package load reads dialect files, which define dialects in TOML with jq programs (rpcx-dialect-file(5)). Its errors name the line, the
+// member and the expected value.
 //
-// The struct tags of this package's types are the only table of what a dialect file can
-// say: the names of the members, their choices and the manual's words.
+// The struct tags of this package's types are the only table of the members of dialect files: their names, their choices and their
+// description in the manual.
 package load
 
 import "rpcx/wire/dialect/page/program"
@@ -46,7 +45,7 @@ type Page struct {
 	Rules     map[string]any             `toml:"rules" says:"rules for rpcx validate, beside those of the base: except, defs, about, [[rules.keep]], [[rules.rule]], see rpcx-rules(7)"`
 }
 
-// Texts are several texts. A dialect file may write a single one without an array around it.
+// Texts are several texts. A dialect file may write a single text without an array.
 type Texts []string
 
 // UnmarshalText takes a single text.
@@ -55,11 +54,10 @@ func (t *Texts) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// A Prog is a program in a dialect file. It is a pointer, nil if the dialect file has none
-// there.
+// A Prog is a program in a dialect file. It is a pointer: nil if the dialect file has no program there.
 type Prog = *program.Program
 
-// Text is what stands around the JSON of a message.
+// Text is the text around the JSON of a message.
 type Text struct {
 	Before string `toml:"before" says:"a regular expression for the text before the JSON. Each message is then an array of this text and the JSON, if there is any, for [names], programs, rpcx connect and tapes"`
 	After  string `toml:"after" says:"the text after each message. One WebSocket message may hold several"`
@@ -79,7 +77,7 @@ func (a Alive) Of(serving bool) *Beat {
 	return a.Client
 }
 
-// A Beat says how a side keeps the connection alive.
+// A Beat defines how a side keeps the connection alive.
 type Beat struct {
 	Every  Prog `toml:"every" says:"how often send is sent, in milliseconds; the input is $kept"`
 	Send   Prog `toml:"send" says:"the whole message; the input is $kept"`
@@ -112,7 +110,7 @@ type Read struct {
 	Extra  Prog   `toml:"extra" says:"an object of extra members: the extra of its event, and $extra"`
 }
 
-// A Step is one message of a greeting.
+// A Step is one message of a handshake.
 type Step struct {
 	Call     string           `toml:"call" says:"the method to call; its response comes before the next step"`
 	Notify   string           `toml:"notify" says:"the notification to send"`
@@ -131,7 +129,7 @@ type Step struct {
 	Keep     map[string]Prog  `toml:"keep" says:"NAME = a program on the response, or on the awaited message; its value is $kept.NAME from then on"`
 }
 
-// A Goodbye is one message of a goodbye. Whatever comes of a call, the next step follows.
+// A Goodbye is one message of a goodbye. The next step follows regardless of the outcome of a call.
 type Goodbye struct {
 	Call   string `toml:"call" says:"the method to call; its response comes before the next step"`
 	Notify string `toml:"notify" says:"the notification to send"`
@@ -139,7 +137,7 @@ type Goodbye struct {
 	When   Prog   `toml:"when" says:"the step is skipped unless this is true; its input is $kept"`
 }
 
-// An EvalPrelude is one message that is said before code is evaluated.
+// An EvalPrelude is one message that is sent before code is evaluated.
 type EvalPrelude struct {
 	Call     string           `toml:"call" says:"the method to call; its response comes before the next step"`
 	Notify   string           `toml:"notify" says:"the notification to send"`
@@ -150,7 +148,7 @@ type EvalPrelude struct {
 	Keep     map[string]Prog  `toml:"keep" says:"NAME = a program on the response; its value is $kept.NAME from then on"`
 }
 
-// Call says how a user's call is carried by another method.
+// Call defines how another method carries a user's call.
 type Call struct {
 	Plain  Prog `toml:"plain" says:"true for the name of a method that is not wrapped"`
 	Method Prog `toml:"method" says:"the method to call in place of $method"`
@@ -159,7 +157,7 @@ type Call struct {
 	Error  Prog `toml:"error" says:"the error that its result means: an object with code and message; no output: no error"`
 }
 
-// Eval says how code is evaluated.
+// Eval defines how code is evaluated.
 type Eval struct {
 	First  []EvalPrelude `toml:"first" says:"messages before each evaluation: steps in order, each with call or notify"`
 	Call   string        `toml:"call" says:"the method to call"`
@@ -169,7 +167,7 @@ type Eval struct {
 	Error  Prog          `toml:"error" says:"the error that its result means: an object with code and message; no output: no error"`
 }
 
-// After is what a client says after a notification.
+// After defines the calls that a client makes after a notification.
 type After struct {
 	Event  string `toml:"event" says:"the notification"`
 	When   Prog   `toml:"when" says:"the call is skipped unless this is true; its input is the params"`
@@ -177,7 +175,7 @@ type After struct {
 	Params Prog   `toml:"params" says:"its params"`
 }
 
-// During says which notifications belong to a call while it runs.
+// During defines which notifications belong to a running call.
 type During struct {
 	Token    Prog  `toml:"token" says:"an object that is merged into the params of a call, made from $token"`
 	Progress *Item `toml:"progress" says:"progress: {message, fraction}"`
@@ -192,7 +190,7 @@ type Item struct {
 	Event  Prog   `toml:"event" says:"the value that the user gets; its input is the params (.)"`
 }
 
-// Cancel says how a call is cancelled.
+// Cancel defines how a call is cancelled.
 type Cancel struct {
 	Notify string `toml:"notify" says:"the notification that cancels the call"`
 	Call   string `toml:"call" says:"the call that cancels the call"`
@@ -205,7 +203,7 @@ type Cancel struct {
 	Pending map[string]Prog `toml:"pending" says:"METHOD = a program on the params of a call of the peer that a hook still answers when the local call ($params) is cancelled: its result then. No output: the hook continues"`
 }
 
-// Subscribe says which stream a method opens, and how it ends.
+// Subscribe defines the stream that a method opens, and its end.
 type Subscribe struct {
 	First   bool     `toml:"first" says:"true: the response to the request is the first item"`
 	Opened  string   `toml:"opened" says:"the notification that confirms the stream, recognised as an item is; the response to the request then ends the stream"`
@@ -215,7 +213,7 @@ type Subscribe struct {
 	End     *End     `toml:"end" says:"how the stream is ended"`
 }
 
-// Instead is the request that opens a stream in place of the one that the user named.
+// Instead is the request that opens a stream in place of the user's request.
 type Instead struct {
 	When   Prog   `toml:"when" says:"it is sent if this is true; its input is $kept"`
 	Method string `toml:"method" says:"its method, which has a [subscribe.METHOD] that says how the stream opens and ends"`
@@ -223,7 +221,7 @@ type Instead struct {
 	Item   Item   `toml:"item" says:"the items"`
 }
 
-// End is what ends a stream.
+// End defines the end of a stream.
 type End struct {
 	Call   string `toml:"call" says:"the method to call"`
 	Notify string `toml:"notify" says:"the notification to send"`
@@ -231,7 +229,7 @@ type End struct {
 	Params Prog   `toml:"params" says:"its params, made from $params, $result (the input) and $id"`
 }
 
-// Detect says how a server of the dialect is detected.
+// Detect defines how a server of the dialect is detected.
 type Detect struct {
 	First   Texts    `toml:"first" says:"regular expressions that all match its first bytes, or the text of its errors"`
 	Unless  string   `toml:"unless" says:"a regular expression that does not match them"`
@@ -239,14 +237,14 @@ type Detect struct {
 	Refusal *Refusal `toml:"refusal" says:"its error for a plain JSON-RPC request before the handshake"`
 }
 
-// Refusal is an error of a server that was not greeted.
+// Refusal is an error of a server before the handshake.
 type Refusal struct {
 	Method string `toml:"method" says:"a regular expression that matches the method of the request"`
 	Error  string `toml:"error" says:"a regular expression that matches the error's code, a blank and its message"`
 	Hint   string `toml:"hint" says:"what is missing, for people"`
 }
 
-// Probe says how a server of the dialect is recognised by asking.
+// Probe defines a request by which a server of the dialect is recognised.
 type Probe struct {
 	Send    Prog  `toml:"send" says:"the whole message to send, made from $id; without it the server sends first"`
 	Is      Prog  `toml:"is" says:"true for a message of such a server, and of no other; $request is the message that it responds to, or null"`
@@ -255,7 +253,7 @@ type Probe struct {
 	Hooks   Texts `toml:"hooks" says:"hooks for which a server may offer more methods: rpcx describe --probe compares"`
 }
 
-// Describe is one question about what a peer offers.
+// Describe is one request for the description of a peer.
 type Describe struct {
 	Call     string `toml:"call" says:"the method to call"`
 	Get      string `toml:"get" says:"the path of an HTTP GET at the WebSocket's host, in place of a call"`
@@ -270,13 +268,13 @@ type Describe struct {
 	Partial  string `toml:"partial" says:"why the peer may have methods that are not listed, as a clause"`
 }
 
-// Next says how the next page of a list is asked for.
+// Next defines how the next page of a list is requested.
 type Next struct {
 	Result Prog `toml:"result" says:"the cursor in a response; null or no output: the last page"`
 	Params Prog `toml:"params" says:"the params of the next call; the input is the cursor"`
 }
 
-// Bridge is how methods of another dialect are offered.
+// Bridge defines how methods of another dialect are offered.
 type Bridge struct {
 	Name    Prog `toml:"name" says:"the name to offer a method under, made from its own name"`
 	Objects bool `toml:"objects" says:"true: params must be an object; others become its member params"`

@@ -11,9 +11,9 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A rule is a requirement on a table of a dialect file, beyond its members having the right types.
+// A rule is a requirement for a table of a dialect file, in addition to the types of its members.
 type rule struct {
-	member string // below the table; "" means the table itself
+	member string // below the table; "": the table itself
 	broken bool
 	says   string
 }
@@ -51,7 +51,7 @@ func (p Page) rules(*Page) []rule {
 	}...)
 }
 
-// setRules are about what users can set: each value has a type and a use.
+// setRules are the rules for settings of users: each value has a type and a use.
 func (p Page) setRules() (list []rule) {
 	uses := func(params Prog) bool { return params != nil && strings.Contains(params.Text(), "$meta") }
 	used := p.Eval != nil && uses(p.Eval.Params) || slices.ContainsFunc(p.Greet, func(s Step) bool { return uses(s.Params) })
@@ -108,7 +108,7 @@ func (s Step) ownRules() []rule {
 	}
 }
 
-// callOrNotify is the rule of a table that is either a call or a notification.
+// callOrNotify is the rule that a table is either a call or a notification.
 func callOrNotify(call, notify string) rule {
 	return rule{"", (call == "") == (notify == ""), "expected exactly one of call and notify"}
 }
@@ -200,8 +200,7 @@ func (r Read) rules(*Page) []rule {
 	}
 }
 
-// ownHeaders are the headers that a dialect file must not set: those that route a
-// request or describe its body, and those that carry the user's credentials.
+// ownHeaders are the headers that a dialect file must not set: they route a request, describe its body, or carry the user's credentials.
 var ownHeaders = []string{
 	"host", "authorization", "cookie", "origin", "accept", "content-type", "content-length", "content-encoding",
 	"transfer-encoding", "connection", "upgrade", "proxy-authorization", "te", "trailer", "last-event-id",

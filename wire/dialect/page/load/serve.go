@@ -1,6 +1,6 @@
 package load
 
-// Serve says how a server of the dialect answers.
+// Serve defines the responses of a server of the dialect.
 type Serve struct {
 	First     string                     `toml:"first" says:"the method that a client must call, or notify, before all others. Without a hook or program, its result is {}"`
 	Early     *Early                     `toml:"early" says:"the error for a call before first"`
@@ -19,22 +19,21 @@ type Serve struct {
 	Then      map[string]Say             `toml:"then" says:"[serve.then.METHOD]: the notification after the response to a method, or after the hook of a notification"`
 }
 
-// Stop recognises a notification that ends calls which run.
+// Stop recognises a notification that ends running calls.
 type Stop struct {
 	Notify string `toml:"notify" says:"its method"`
 	When   Prog   `toml:"when" says:"it ends the call for whose $params this is true; its input is the notification's params"`
 	Result Prog   `toml:"result" says:"the result of the call"`
 }
 
-// Early is the error for a call that the dialect file does not allow, such as one that
-// comes too early.
+// Early is the error for a call that the dialect file does not allow, such as one that is too early.
 type Early struct {
 	Code    int    `toml:"code" says:"the error's code"`
 	Message string `toml:"message" says:"its message"`
 	Except  Texts  `toml:"except" says:"methods that may be called at any time"`
 }
 
-// Wrapped says how a server takes a wrapped call apart.
+// Wrapped defines how a server unwraps a wrapped call.
 type Wrapped struct {
 	Method  Prog   `toml:"method" says:"the name of the hook, made from the params"`
 	Params  Prog   `toml:"params" says:"the params of the hook, made from the params"`
@@ -44,7 +43,7 @@ type Wrapped struct {
 	Unknown *Early `toml:"unknown" says:"the error if no hook has that name"`
 }
 
-// Items says how a server answers the request for a stream.
+// Items defines how a server answers the request for a stream.
 type Items struct {
 	Hooks  Prog `toml:"hooks" says:"the names of the hooks whose data are the items, made from the params of the request; those that do not stream are ignored. $name is the hook's name then, and a message that ends the stream has it in its params"`
 	Method Prog `toml:"method" says:"the method of an item, if the file names only a pattern; made from the same values as its params"`
@@ -52,7 +51,7 @@ type Items struct {
 	Params Prog `toml:"params" says:"the params of an item, made from the hook's output (the input), $params and $result"`
 }
 
-// HookEvents says how a server sends the events of a hook.
+// HookEvents defines how a server sends the events of a hook.
 type HookEvents struct {
 	Token    Prog `toml:"token" says:"the token of the call, made from the params of the request; without it no progress is sent"`
 	Begin    *Say `toml:"begin" says:"the message before the first progress of a call, made from $token"`
@@ -62,7 +61,7 @@ type HookEvents struct {
 	Items    *Say `toml:"items" says:"data of a lines: hook before the last, made from $event and $token"`
 }
 
-// Say says how one notification is written.
+// Say defines how one notification is written.
 type Say struct {
 	When   Prog   `toml:"when" says:"it is sent if this is true; its input is $event"`
 	Method string `toml:"method" says:"its method"`

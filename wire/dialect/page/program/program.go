@@ -1,6 +1,5 @@
-// Package program runs the jq programs of a dialect file, with the dialect file's variables and
-// within limits of time and output. A program is compiled when it is first
-// needed.
+// Package program runs the jq programs of a dialect file with its variables and with limits on time and output. A program is compiled on
+// first use.
 package program
 
 import (
@@ -22,17 +21,16 @@ import (
 	"rpcx/wire/scan"
 )
 
-// ListLimit bounds the time of a program that makes a list of a whole answer, as All
-// does: that is not done for each message.
+// ListLimit bounds the time of a program that turns a whole response into a list, as in All, which is not done for each message.
 const ListLimit = 10 * time.Second
 
-// maxOutput bounds the bytes of one output: no message may be longer.
+// maxOutput bounds the bytes of one output, as for a message.
 const maxOutput = wire.DefaultMaxMessage
 
 // Limit bounds the time that a program may take for one message.
 const Limit = 100 * time.Millisecond
 
-// tries is how often a program is run that took longer than Limit.
+// tries is how often a program that exceeds Limit is run.
 const tries = 4
 
 // Bounds of what All reads.
@@ -41,8 +39,7 @@ const (
 	maxList    = jq.MaxMemory // bytes of all outputs
 )
 
-// Variables lists the variables that programs may use, each with its
-// description. One that has no value in a program's place is null.
+// Variables lists the variables available to programs, with their descriptions. A variable without a value is null.
 func Variables() []Variable {
 	return []Variable{
 		{"method", "the method that is called, as the user or the hook names it", func(s *Scope) json.RawMessage { return text(s.Method) }},
@@ -69,8 +66,7 @@ func Variables() []Variable {
 	}
 }
 
-// A Variable is a variable of a dialect file's programs: its name, and what it holds,
-// for the manual.
+// A Variable is a variable of a dialect file's programs: its name, and its description for the manual.
 type Variable struct {
 	Name, Says string
 	value      func(*Scope) json.RawMessage
@@ -79,13 +75,12 @@ type Variable struct {
 // A Program is one jq program of a dialect file. A nil Program has no output.
 type Program struct {
 	text     string
-	member   string          // of the dialect file where it stands, with the dialect file's file; "" means not known
+	member   string          // the file and the member of the program; "": unknown
 	constant json.RawMessage // its output, if its text is a JSON value; else nil
 	compile  func() (*jq.Program, error)
 }
 
-// New returns the program with that text. It is compiled when it is first used;
-// see Check.
+// New returns the program with that text. It is compiled on first use; see Check.
 func New(text string) *Program {
 	p := &Program{
 		text: text,
@@ -111,11 +106,10 @@ func (p *Program) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Text returns the program's text, unchanged from the dialect file.
+// Text returns the program's text as in the dialect file.
 func (p *Program) Text() string { return p.text }
 
-// StandsAt says which member of which dialect file the program is, for what is said of it when it
-// fails.
+// StandsAt sets the file and the member of the program, for error messages.
 func (p *Program) StandsAt(member string) { p.member = member }
 
 // Check returns a usage Fault if the program does not compile, else nil.
@@ -124,9 +118,8 @@ func (p *Program) Check() error {
 	return err
 }
 
-// First returns the first output for the input in, or nil if there is none. The caller must not change it, as it may be
-// a part of in or of a variable's value. The error is a Fault of kind Helper: the program failed, or took longer than
-// Limit.
+// First returns the first output for the input in, or nil. The caller must not change it, as it may be a part of in or of a variable's
+// value. The error is a Fault of kind Helper: the program failed, or took longer than Limit.
 func (p *Program) First(in json.RawMessage, vals jq.Values) (json.RawMessage, error) {
 	switch {
 	case p == nil:
@@ -143,7 +136,7 @@ func (p *Program) First(in json.RawMessage, vals jq.Values) (json.RawMessage, er
 	})
 }
 
-// All returns the outputs for the input in, as First does the first.
+// All returns all outputs for the input in, with the properties of First.
 func (p *Program) All(in json.RawMessage, vals jq.Values) (outs []json.RawMessage, err error) {
 	switch {
 	case p == nil:
@@ -172,8 +165,7 @@ func (p *Program) All(in json.RawMessage, vals jq.Values) (outs []json.RawMessag
 	return outs, p.failed(err, ListLimit)
 }
 
-// Holds reports whether an output for the input in is neither null nor false. A
-// nil Program always holds.
+// Holds reports whether an output for the input in is neither null nor false. It is true for a nil Program.
 func (p *Program) Holds(in json.RawMessage, vals jq.Values) (bool, error) {
 	if p == nil {
 		return true, nil
@@ -183,10 +175,8 @@ func (p *Program) Holds(in json.RawMessage, vals jq.Values) (bool, error) {
 	})
 }
 
-// within calls run to run the program, for at most Limit. If that was not
-// enough it tries again, in case this process had to wait for a processor.
-// A program that is only a path runs without a limit: it takes no longer than
-// its input is long.
+// within calls run to run the program for at most Limit. It tries again on timeout, in case this process had to wait for a processor. A
+// program that is only a path runs without a limit: its time is bounded by the length of its input.
 func within[T any](p *Program, in json.RawMessage, run func(ctx context.Context, prog *jq.Program, in json.RawMessage) (T, error)) (got T, err error) {
 	prog, err := p.compile()
 	if err != nil {
@@ -198,7 +188,7 @@ func within[T any](p *Program, in json.RawMessage, run func(ctx context.Context,
 		return got, p.failed(err, Limit)
 	}
 	limit, tries := Limit, tries
-	if prog.Sudden() { // what is left behind goes on
+	if prog.Sudden() { // the abandoned run continues
 		limit, tries = 2*Limit, 1
 	}
 	for range tries {
@@ -218,7 +208,7 @@ func tooLong(v json.RawMessage) error {
 	return nil
 }
 
-// fail is fail(CODE; TEXT) and fail(CODE; TEXT; DATA): the error with which the program refuses a call.
+// fail is fail(CODE; TEXT) and fail(CODE; TEXT; DATA): the error with which the program rejects a call.
 func fail(_ context.Context, _ any, args []any) (any, error) {
 	e := &wire.Error{}
 	var err error
@@ -238,8 +228,8 @@ func fail(_ context.Context, _ any, args []any) (any, error) {
 	return nil, e
 }
 
-// Public returns what a peer may know of err: of a program that failed only that there was an error, and
-// no program, path or value. own is the failure in that case, else nil.
+// Public returns err as a peer may see it: the failure of a program is reduced to an internal error without program, path or value. own
+// is the failure in that case, else nil.
 func Public(err error) (own *wire.Fault, public error) {
 	if f := wire.AsFault(err); f != nil && f.Kind == wire.Helper {
 		return f, wire.NewError(wire.CodeInternal, "internal error")
@@ -247,8 +237,7 @@ func Public(err error) (own *wire.Fault, public error) {
 	return nil, err
 }
 
-// failed returns err as a Fault that names the program, which may take so long; the error of fail as an answer
-// of the peer's would be.
+// failed returns err as a Fault that names the program and its time limit. It returns an error of fail as the peer's response would be.
 func (p *Program) failed(err error, limit time.Duration) error {
 	if err == nil {
 		return nil
@@ -259,7 +248,7 @@ func (p *Program) failed(err error, limit time.Duration) error {
 	what := err.Error()
 	if errors.Is(err, context.DeadlineExceeded) {
 		what = "it took longer than " + limit.String()
-		err = errors.New(what) // whoever asks is not to believe that the peer was slow
+		err = errors.New(what) // the user must not think that the peer was slow
 	}
 	const most = 120
 	text := p.text

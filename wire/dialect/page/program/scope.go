@@ -8,28 +8,26 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Scope holds the values of the variables for one run; those that are nil are
-// null in the program. Variables says what each of them holds.
+// A Scope holds the values of the variables for one run; a nil value is null in the program. Variables describes each of them.
 type Scope struct {
 	Method, Name                                  string
 	Params, ID, Token, Code                       json.RawMessage
 	Result, Error, Event, Request, Catalog, Extra json.RawMessage
 	Schema                                        json.RawMessage
 	Conn                                          *Conn        // of the whole connection; may be nil
-	Now                                           func() *Conn // gives it, where Conn is nil and it is needed; may be nil
+	Now                                           func() *Conn // returns Conn when it is nil and needed; may be nil
 }
 
 // A Conn holds the values that are the same for a whole connection.
 type Conn struct {
-	Hooks   []string // the exact names of the hooks that answer
+	Hooks   []string // the exact names of the available hooks
 	Kept    json.RawMessage
-	Meta    json.RawMessage // what the user has given for the greeting
+	Meta    json.RawMessage // the user's values for the handshake
 	Version string
 	HTTP    bool   // each message is an HTTP request
-	Logs    string // the lowest level of log lines that someone reads; "" means nobody does
-	Serving bool   // we are the server
-	// Offers gives, where we are the server, the catalog that is offered, as JSON, and the names of its methods; nil
-	// means it is not known yet.
+	Logs    string // the lowest level of log lines that are read; "": no log lines are read
+	Serving bool   // the local side is the server
+	// Offers returns, on a server, the offered catalog as JSON and the names of its methods; nil: not known yet.
 	Offers func() (doc json.RawMessage, names []string)
 }
 
@@ -41,7 +39,7 @@ func (s *Scope) Value(name string) json.RawMessage {
 	return nil
 }
 
-// values has what finds the value of each variable.
+// values maps each variable to the function that finds its value.
 var values = sync.OnceValue(func() map[string]func(*Scope) json.RawMessage {
 	all := map[string]func(*Scope) json.RawMessage{}
 	for _, v := range Variables() {
@@ -50,7 +48,7 @@ var values = sync.OnceValue(func() map[string]func(*Scope) json.RawMessage {
 	return all
 })
 
-// Whole returns the values that are the same for a whole connection, or nil if there is none.
+// Whole returns the values that are the same for a whole connection, or nil.
 func (s *Scope) Whole() *Conn {
 	if s.Conn == nil && s.Now != nil {
 		return s.Now()
@@ -58,7 +56,7 @@ func (s *Scope) Whole() *Conn {
 	return s.Conn
 }
 
-// ofConn returns a function with the value of a variable of the connection, or nil if there is none.
+// ofConn returns a function for the value of a variable of the connection, or nil.
 func ofConn(value func(*Conn) json.RawMessage) func(*Scope) json.RawMessage {
 	return func(s *Scope) json.RawMessage {
 		if c := s.Whole(); c != nil {
@@ -96,7 +94,7 @@ func (s *Scope) catalog() json.RawMessage {
 	return s.Catalog
 }
 
-// directory returns the current directory, or nil if it is not known.
+// directory returns the current directory, or nil if it is unknown.
 func directory(*Scope) json.RawMessage {
 	dir, _ := os.Getwd()
 	return text(dir)

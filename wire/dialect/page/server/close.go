@@ -9,7 +9,7 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// keepAlive begins the heartbeats of the connection, if the dialect file has any. It returns what ends the connection's
+// keepAlive begins the heartbeats of the connection if the dialect file has any. It returns a function that ends the connection's
 // handler.
 func (h *handler) keepAlive() (end func() error) {
 	if h.d.Page.Alive.Of(h.Serving) == nil || h.Codec == nil || h.SingleExchange {
@@ -37,7 +37,7 @@ func (h *handler) closes(in *dialect.Inbound) bool {
 	return h.Serving && in.Msg.Err == nil && slices.Contains(h.d.Page.Serve.Close, in.Msg.Method)
 }
 
-// closing bounds how long the connection is kept open for answers that are owed.
+// closing bounds how long the connection stays open for pending responses.
 const closing = 2 * time.Second
 
 // close ends the connection once the earlier requests are answered.

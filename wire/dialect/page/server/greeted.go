@@ -7,7 +7,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// greeted tells the responder that the client has greeted.
+// greeted notifies the responder that the client's handshake is complete.
 func (h *handler) greeted() {
 	var names []string
 	if sc := h.scope(); sc.Conn != nil {
@@ -24,8 +24,8 @@ func (h *handler) greeted() {
 	}
 }
 
-// early returns the error for a message before the first call of the client has succeeded, or for an array of messages
-// that the client may not send, or nil for any other.
+// early returns the error for a message before the client's first call has succeeded, or for an array of messages that the client must
+// not send. Otherwise it returns nil.
 func (h *handler) early(ctx context.Context, m *wire.Message) error {
 	if m.Err != nil {
 		return m.Err
@@ -33,8 +33,8 @@ func (h *handler) early(ctx context.Context, m *wire.Message) error {
 	return h.Codec.Enter(ctx, m)
 }
 
-// keep stores the values that the dialect file keeps from the params of a call. Those of a notification are
-// stored by the codec when it comes; here the programs run only to report their errors.
+// keep stores the values that the dialect file selects from the params of a call. The codec stores those of a notification on arrival;
+// here the programs run only to report their errors.
 func (h *handler) keep(m *wire.Message) error {
 	if !h.Serving || h.Codec == nil {
 		return nil

@@ -12,8 +12,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// hooked answers a request for a stream whose items are the data of other hooks, which serve.subscribe names; mine is false
-// if none of them streams. A hook that runs already for an earlier request of the client is not started again.
+// hooked answers a request for a stream whose items are the data of other hooks, which serve.subscribe names. mine is false if none of
+// them streams. It does not start a hook that already runs for an earlier request of the client.
 func (h *handler) hooked(ctx context.Context, in *dialect.Inbound) (mine bool, err error) {
 	name, rule := h.d.Subscription(in.Msg.Method)
 	serve := h.d.Page.Serve.Subscribe[name]
@@ -54,8 +54,8 @@ func (h *handler) hooked(ctx context.Context, in *dialect.Inbound) (mine bool, e
 	return true, failures[0]
 }
 
-// newFed returns the stream of a hook's data, which the client ends by a message with the hook's name in its params; nil if
-// there is no such hook that streams, or its data is being sent already.
+// newFed returns the stream of a hook's data, which the client ends by a message with the hook's name in its params. It returns nil if no
+// such hook streams, or if its data is already being sent.
 func (h *handler) newFed(ctx context.Context, in *dialect.Inbound, rule *load.Subscribe, serve *load.Items, hook string) *stream {
 	if kind, ok := h.Responder.Kind(hook); !ok || kind != catalog.Stream || h.isRunning(hook) {
 		return nil
@@ -100,7 +100,7 @@ func (h *handler) feed(s *stream, open func() error) error {
 	return err
 }
 
-// holds reports whether params are a string, or an array with it.
+// holds reports whether params are the string, or an array that contains it.
 func holds(params json.RawMessage, name string) bool {
 	for val := range scan.Elements(params) {
 		if scan.String(val) == name {

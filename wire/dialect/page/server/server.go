@@ -1,6 +1,5 @@
-// Package server answers requests according to a dialect file: with hooks, and with what the dialect file's
-// programs make of the params and the catalog. Servers use it for their clients' requests, and
-// clients for their server's.
+// Package server answers requests according to a dialect file: with hooks, and with the outputs of the dialect file's programs for the
+// params and the catalog. Servers use it for their clients' requests, clients for their server's.
 package server
 
 import (
@@ -20,18 +19,17 @@ import (
 	"rpcx/wire/scan"
 )
 
-// server is shared by all connections of a listener; a client has one for its
-// only connection.
+// server is shared by all connections of a listener; a client has one for its only connection.
 type server struct {
 	d      *codec.Dialect
 	b      dialect.Backend
-	native Native                                       // its zero value: the dialect file names none
+	native Native                                       // the zero value: the dialect file names no native part
 	told   func() (doc json.RawMessage, names []string) // the catalog as JSON, and the names of its methods
 
-	warned sync.Map // the programs of the dialect file of whose failure the user was told already
+	warned sync.Map // the programs of the dialect file whose failure was already reported to the user
 }
 
-// New returns a server of what b offers, in the dialect d, whose native part is native, or nil if it has none.
+// New returns a server for the offers of b in the dialect d. native is the native part of d (the zero value: none).
 func New(d *codec.Dialect, b dialect.Backend, native func(Host) Native) dialect.Server {
 	s := &server{d: d, b: b}
 	s.told = s.describe()
@@ -41,8 +39,7 @@ func New(d *codec.Dialect, b dialect.Backend, native func(Host) Native) dialect.
 	return dialect.Server{Accept: s.Accept, Gets: s.Gets, Posts: s.native.Posts, End: s.native.End, Changed: s.native.Changed}
 }
 
-// Accept returns the handler for one connection, on which the dialect file's hello is
-// sent first.
+// Accept returns the handler for one connection. It sends the dialect file's hello first.
 func (s *server) Accept(c dialect.Caller) dialect.Handler {
 	about := c.Connection()
 	h := &handler{server: s, ongoing: map[*ongoing]bool{}}
@@ -62,7 +59,7 @@ func (s *server) Accept(c dialect.Caller) dialect.Handler {
 	return dialect.Handler{Handle: h.Handle, Close: h.keepAlive(), Ignores: h.Ignores}
 }
 
-// release ends what the connection has begun.
+// release ends everything that the connection has begun.
 func (h *handler) release() error {
 	if h.flow != nil {
 		h.flow.Close()
@@ -74,14 +71,14 @@ func (h *handler) release() error {
 type handler struct {
 	*server
 	Conn
-	flow Flow // nil means the dialect file names none
+	flow Flow // nil: the dialect file names no flow
 
 	mu      sync.Mutex
 	ongoing map[*ongoing]bool
-	endings []ending // the last ones, the oldest first
+	endings []ending // the latest endings, oldest first
 }
 
-// scope returns the variables that hold for the whole connection.
+// scope returns the variables of the whole connection.
 func (h *handler) scope() *program.Scope {
 	sc := &program.Scope{}
 	if h.Codec != nil {
@@ -104,7 +101,7 @@ func (h *handler) of(m *wire.Message) *program.Scope {
 // Handle answers one request or notification.
 func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	result, err := h.handle(ctx, in)
-	if in.Answered { // a later error is not part of the answer
+	if in.Answered { // a later error is not part of the response
 		h.warn(err)
 	}
 	if in.Msg.Kind == wire.Request {
@@ -154,9 +151,8 @@ func (h *handler) handle(ctx context.Context, in *dialect.Inbound) (result json.
 	return nil, h.then(ctx, &in.Msg, &rule)
 }
 
-// answer answers a request: as a wrapped call, by a hook of that exact name, by the flow, as
-// the end of a stream, by the dialect file's answers, or by a hook with a pattern. The
-// first of these that applies counts.
+// answer answers a request in the first applicable way: as a wrapped call, by a hook of that exact name, by the flow, as the end of a
+// stream, by the dialect file's responses, or by a hook with a pattern.
 func (h *handler) answer(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	method := in.Msg.Method
 	kind, hooked := h.Responder.Kind(method)
@@ -190,7 +186,7 @@ func (h *handler) answer(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	return nil, h.unknown(wire.CodeNoMethod, "method not found: "+method, method)
 }
 
-// byPage answers a request as the dialect file says, if it does: a stream of other hooks, the end of a stream, or one of its answers.
+// byPage answers a request that the dialect file defines: a stream of other hooks, the end of a stream, or one of its responses.
 func (h *handler) byPage(ctx context.Context, in *dialect.Inbound) (result json.RawMessage, mine bool, err error) {
 	if mine, err := h.hooked(ctx, in); mine {
 		return nil, true, err
@@ -210,7 +206,7 @@ func (h *handler) byPage(ctx context.Context, in *dialect.Inbound) (result json.
 	return json.RawMessage("{}"), mine, nil
 }
 
-// exact reports whether a hook has exactly that name, not a pattern.
+// exact reports whether a hook has exactly that name rather than a matching pattern.
 func (h *handler) exact(method string) bool {
 	switch {
 	case h.Codec == nil:
@@ -222,8 +218,7 @@ func (h *handler) exact(method string) bool {
 	return slices.Contains(h.Codec.Scope().Conn.Hooks, method)
 }
 
-// unknown returns the error for a method that nothing answers; its data
-// suggests the nearest name.
+// unknown returns the error for a method without a hook. Its data suggests the nearest name.
 func (h *handler) unknown(code int, message, name string) error {
 	e := wire.NewError(code, message)
 	if _, names := h.told(); names != nil {
@@ -234,7 +229,7 @@ func (h *handler) unknown(code int, message, name string) error {
 	return e
 }
 
-// vars are the variables of a hook that answers m: the members beside.
+// vars are the variables of a hook that answers m: the extra members.
 func (h *handler) vars(m *wire.Message) map[string]string {
 	vars := h.Caller.Connection().Vars
 	if extra := h.d.Extra(m.Raw, h.scope()); extra != nil {
@@ -247,8 +242,7 @@ func (h *handler) vars(m *wire.Message) map[string]string {
 	return vars
 }
 
-// notified passes a notification to its hook. A notification that the dialect file
-// itself handles needs no hook.
+// notified passes a notification to its hook. Notifications that the dialect file handles need no hook.
 func (h *handler) notified(ctx context.Context, in *dialect.Inbound) error {
 	method := in.Msg.Method
 	if h.stops(method) {
@@ -277,8 +271,7 @@ func (h *handler) notified(ctx context.Context, in *dialect.Inbound) error {
 	return wire.Errorf(wire.CodeNoMethod, "method not found: %s", method)
 }
 
-// Ignores reports whether nothing handles a notification. A server handles every notification, as the dialect file may keep
-// values of it.
+// Ignores reports whether a notification is not handled. A server handles every notification, as the dialect file may store values of it.
 func (h *handler) Ignores(method string) bool {
 	if h.Serving || h.d.Notifies(method) || slices.ContainsFunc(h.d.Page.After, func(a load.After) bool { return a.Event == method }) {
 		return false

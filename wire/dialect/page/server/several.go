@@ -20,7 +20,7 @@ func (h *handler) call(ctx context.Context, in *dialect.Inbound, kind catalog.Ki
 	}
 	if h.Serving && !h.SingleExchange && h.d.Streams(in.Msg.Raw) {
 		name, rule := h.d.Subscription(in.Msg.Method)
-		if rule == nil && h.d.Page.Write.Event != nil { // which has the id of the request
+		if rule == nil && h.d.Page.Write.Event != nil { // it has the id of the request
 			rule = &load.Subscribe{}
 		}
 		if rule != nil {
@@ -45,7 +45,7 @@ func (h *handler) call(ctx context.Context, in *dialect.Inbound, kind catalog.Ki
 	return gathered(h.Responder.Respond(ctx, r))
 }
 
-// several reports whether the client takes several answers to m.
+// several reports whether the client accepts several responses to m.
 func (h *handler) several(m *wire.Message) (bool, error) {
 	names := h.d.Page.Names
 	if !h.Serving || h.SingleExchange || names == nil || names.Response.More == "" || !h.d.Streams(m.Raw) {
@@ -54,8 +54,8 @@ func (h *handler) several(m *wire.Message) (bool, error) {
 	return h.d.Page.Serve.More.Holds(m.Params, h.of(m).Value)
 }
 
-// answers sends the events of a hook as several answers to one request. Each is held back until the
-// next one comes, since the last answer has to say that no more follow.
+// answers sends the events of a hook as several responses to one request. It delays each until the next arrives, since the last response
+// has to be marked as the last.
 func (h *handler) answers(ctx context.Context, in *dialect.Inbound, r dialect.Request) (json.RawMessage, error) {
 	var held json.RawMessage
 	var failed error
@@ -75,8 +75,8 @@ func (h *handler) answers(ctx context.Context, in *dialect.Inbound, r dialect.Re
 	if err == nil {
 		err = failed
 	}
-	if err != nil && held != nil { // the error is the last answer
-		_ = in.Emit(wire.Event{Kind: wire.Data, Data: held}) // a client that has gone gets neither
+	if err != nil && held != nil { // the error is the last response
+		_ = in.Emit(wire.Event{Kind: wire.Data, Data: held}) // a disconnected client gets neither
 	}
 	return held, err
 }

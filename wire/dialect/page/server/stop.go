@@ -10,31 +10,31 @@ import (
 	"rpcx/wire/dialect/page/program"
 )
 
-// The limits of the kept messages that end a call or stream. They are needed only until the
-// handlers of earlier requests have begun, which takes no longer than a few more messages.
+// The limits of the stored messages that end a call or stream. They are needed only until the handlers of earlier requests have begun,
+// which takes only a few more messages.
 const (
 	maxEndings   = 64
-	endingsBytes = 4 << 10 // bytes of the params of each; a longer message ends only calls that have begun
+	endingsBytes = 4 << 10 // the params of each; a longer message ends only calls that have begun
 )
 
-// ongoing is a wrapped call whose hook has not answered yet, or a stream that has begun.
+// ongoing is a wrapped call whose hook still runs, or a stream that has begun.
 type ongoing struct {
 	order   uint64 // of its request
 	stream  bool
-	hook    string                              // its name, of a stream that a method of another name has begun; else ""
+	hook    string                              // the hook's name for a stream that a method of another name has begun, else ""
 	endedBy func(m *wire.Message) (bool, error) // reports whether a later message of the client ends it
 	cancel  context.CancelFunc
 	ended   atomic.Bool // by the client
 }
 
-// An ending is a message of the client that ends calls or streams. It is kept because the handler
-// of an earlier request may begin only after it was handled.
+// An ending is a message of the client that ends calls or streams. It is stored because the handler of an earlier request may begin after
+// it.
 type ending struct {
 	order uint64
 	msg   wire.Message
 }
 
-// ends ends what goes on if e is about it.
+// ends ends the ongoing call or stream if e concerns it.
 func (e *ending) ends(o *ongoing) error {
 	if e.order < o.order {
 		return nil
@@ -47,7 +47,7 @@ func (e *ending) ends(o *ongoing) error {
 	return err
 }
 
-// add registers what goes on. The client may have ended it already.
+// add registers an ongoing call or stream. The client may have ended it already.
 func (h *handler) add(o *ongoing) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -64,8 +64,8 @@ func (h *handler) remove(o *ongoing) {
 	delete(h.ongoing, o)
 }
 
-// end ends the streams, or else the calls, that a message of the client names, and keeps it. It
-// returns the first failure of a program of the dialect file.
+// end ends the streams, or else the calls, that a message of the client names, and stores the message. It returns the first failure of a
+// program of the dialect file.
 func (h *handler) end(in *dialect.Inbound, streams bool) (err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -84,8 +84,7 @@ func (h *handler) end(in *dialect.Inbound, streams bool) (err error) {
 	return err
 }
 
-// run registers a running call. It returns the hook's context, which ends when the call is stopped;
-// it may have ended already.
+// run registers a running call. It returns the hook's context, which ends when the call is stopped and may have ended already.
 func (h *handler) run(ctx context.Context, in *dialect.Inbound, sc *program.Scope) (context.Context, *ongoing) {
 	ctx, cancel := context.WithCancel(ctx)
 	params := *sc

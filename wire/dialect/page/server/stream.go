@@ -12,19 +12,18 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A stream is a stream of items that we send.
+// A stream is a stream of items that the local side sends.
 type stream struct {
 	ongoing
 	ctx   context.Context  // of a stream with a hook; ends with it
 	in    *dialect.Inbound // its request
 	rule  *load.Subscribe
 	serve load.Items
-	scope *program.Scope // the variables of its request, with the answer as Result
+	scope *program.Scope // the variables of its request, with the response as Result
 }
 
-// stream answers a request with the data of a hook: the first as the result, if
-// the dialect file says so, the others as items, until the hook ends or the client ends
-// the stream.
+// stream answers a request with the data of a hook. The first value is the result if the dialect file specifies this, and the others are
+// items, until the hook or the client ends the stream.
 func (h *handler) stream(ctx context.Context, in *dialect.Inbound, r dialect.Request, name string, rule *load.Subscribe) (json.RawMessage, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -66,8 +65,8 @@ func (h *handler) stream(ctx context.Context, in *dialect.Inbound, r dialect.Req
 	return nil, err
 }
 
-// open sends the answer to the request of a stream: the first item, or what a program of the dialect file
-// makes. If that has no output, nothing is sent.
+// open sends the response to the request of a stream: the first item, or the output of a program of the dialect file. Without an output
+// it sends nothing.
 func (h *handler) open(s *stream, result json.RawMessage) error {
 	s.scope.Result = result
 	said := s.rule.First || s.serve.Result == nil
@@ -86,7 +85,7 @@ func (h *handler) open(s *stream, result json.RawMessage) error {
 	return s.in.Emit(wire.Event{Kind: wire.Data, Data: s.scope.Result})
 }
 
-// item sends one item of a stream, as the dialect file writes it.
+// item sends one item of a stream in the form of the dialect file.
 func (h *handler) item(ctx context.Context, s *stream, data json.RawMessage) (err error) {
 	sc := *s.scope
 	sc.Event = data
@@ -110,12 +109,12 @@ func (h *handler) item(ctx context.Context, s *stream, data json.RawMessage) (er
 	return h.Caller.Notify(ctx, dialect.Op{Kind: dialect.Notify, Method: method, Params: params, Extra: sc.Extra})
 }
 
-// over tells the client that a stream has ended that the client did not end, if the dialect file has a
-// message for that; err is why, if the hook has failed.
+// over notifies the client of the end of a stream that it did not end itself, if the dialect file has a message for that. err is the
+// failure of the hook, or nil.
 func (h *handler) over(s *stream, err error) error {
 	w := &h.d.Page.Write
 	switch {
-	case err != nil && w.Event != nil: // which has the id of the request, as the error has
+	case err != nil && w.Event != nil: // it has the id of the request, as the error has
 		return s.in.Emit(wire.Event{Kind: wire.Failure, Final: true, Err: wire.AsError(h.public(err))})
 	case err == nil && w.End != nil:
 		return h.write(s, w.End, s.scope)
@@ -123,8 +122,7 @@ func (h *handler) over(s *stream, err error) error {
 	return nil
 }
 
-// write sends the output of a program as one message of a stream. Without an output nothing is
-// sent.
+// write sends the output of a program as one message of a stream. Without an output it sends nothing.
 func (h *handler) write(s *stream, prog load.Prog, sc *program.Scope) error {
 	msg, err := prog.First(nil, sc.Value)
 	if err != nil || msg == nil {
@@ -138,8 +136,7 @@ func endedBy(rule *load.Subscribe, method string) bool {
 	return rule.End != nil && (rule.End.Call == method || rule.End.Notify == method)
 }
 
-// ends ends the streams that a message of the client names. It reports whether
-// the message is one with which streams are ended.
+// ends ends the streams that a message of the client names. It reports whether the message is one that ends streams.
 func (h *handler) ends(in *dialect.Inbound) (mine bool, err error) {
 	for _, rule := range h.d.Page.Subscribe {
 		mine = mine || endedBy(&rule, in.Msg.Method)

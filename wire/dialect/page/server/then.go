@@ -10,8 +10,8 @@ import (
 	"rpcx/wire/dialect/page/program"
 )
 
-// warn tells the user, once for each program of the dialect file, that the program has failed, if the
-// failure is reported nowhere else. It ignores other errors.
+// warn reports the failure of a program of the dialect file to the user, once for each program, if it is not reported elsewhere. It
+// ignores other errors.
 func (h *handler) warn(err error) {
 	f := wire.AsFault(err)
 	if f == nil || f.Kind != wire.Helper {
@@ -25,7 +25,7 @@ func (h *handler) warn(err error) {
 	}
 }
 
-// public returns what the peer may know of err. It tells the user of a program that failed.
+// public returns err as the peer may see it, and reports the failure of a program to the user.
 func (h *handler) public(err error) error {
 	own, public := program.Public(err)
 	if own != nil {
@@ -34,7 +34,7 @@ func (h *handler) public(err error) error {
 	return public
 }
 
-// then sends the notification that follows the answer to m.
+// then sends the notification that follows the response to m.
 func (h *handler) then(ctx context.Context, m *wire.Message, rule *load.Say) error {
 	sc := h.of(m)
 	if ok, err := rule.When.Holds(m.Params, sc.Value); err != nil || !ok {
@@ -47,7 +47,7 @@ func (h *handler) then(ctx context.Context, m *wire.Message, rule *load.Say) err
 	return h.Caller.Notify(ctx, dialect.Op{Kind: dialect.Notify, Method: rule.Method, Params: params})
 }
 
-// after makes the calls that a client makes after the notification m, whose hook has run.
+// after makes a client's calls after the notification m, whose hook has ended.
 func (h *handler) after(m *wire.Message) {
 	if h.Serving {
 		return
@@ -59,7 +59,7 @@ func (h *handler) after(m *wire.Message) {
 		}
 		sc := h.of(m)
 		if ok, err := rule.When.Holds(m.Params, sc.Value); err != nil || !ok {
-			continue // the program's failure is told where it is run for a message that is awaited
+			continue // the failure is reported where the program runs for an awaited message
 		}
 		params, err := rule.Params.First(m.Params, sc.Value)
 		if err != nil {
@@ -72,7 +72,7 @@ func (h *handler) after(m *wire.Message) {
 	}
 }
 
-// drain reads an unwanted answer until its end or that of the connection.
+// drain reads an unwanted response until it or the connection ends.
 func drain(st dialect.Stream) {
 	defer wire.Guard()
 	for {

@@ -7,7 +7,7 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// describe returns the function told, which makes its values once for each catalog.
+// describe returns the function told, which computes its values once for each catalog.
 func (s *server) describe() func() (doc json.RawMessage, names []string) {
 	var mu sync.Mutex
 	var of *catalog.Catalog

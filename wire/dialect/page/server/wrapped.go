@@ -16,8 +16,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// wrapped answers a call that carries another one; token is the name of the
-// hook that answers that.
+// wrapped answers a call that carries another one; token is the name of the hook that answers the inner call.
 func (h *handler) wrapped(ctx context.Context, in *dialect.Inbound, rule *load.Wrapped, token json.RawMessage) (json.RawMessage, error) {
 	sc := h.of(&in.Msg)
 	name, ok := scan.Text(token)
@@ -46,16 +45,16 @@ func (h *handler) wrapped(ctx context.Context, in *dialect.Inbound, rule *load.W
 	return ended(ctx, in, w, result, h.public(err))
 }
 
-// A wrappedCall is a call that another one carries.
+// A wrappedCall is a call inside another one.
 type wrappedCall struct {
 	name   string
 	params json.RawMessage
 	scope  *program.Scope
 	run    *ongoing
-	work   Work // nil means it is a plain call
+	work   Work // nil: it is a plain call
 }
 
-// outcome returns the dialect file's answer for the result of a wrapped call.
+// outcome returns the dialect file's response for the result of a wrapped call.
 func (h *handler) outcome(ctx context.Context, in *dialect.Inbound, rule *load.Wrapped, c *wrappedCall) (json.RawMessage, error) {
 	sc, r := c.scope, c.run
 	req := dialect.Request{Method: c.name, Params: c.params, ID: in.Msg.ID, Vars: h.vars(&in.Msg)}
@@ -90,14 +89,13 @@ func (h *handler) outcome(ctx context.Context, in *dialect.Inbound, rule *load.W
 	return rule.Error.First(sc.Error, sc.Value)
 }
 
-// respond answers r by a hook. It sends the hook's progress, its log lines and,
-// if the dialect file has a notification for them, its data to the peer. If the hook
-// ends without a result, its last data is the result.
+// respond answers r with a hook. It sends the hook's progress, its log lines and, if the dialect file has a notification for it, its data
+// to the peer. If the hook ends without a result, its last data is the result.
 func (h *handler) respond(ctx context.Context, m *wire.Message, r dialect.Request) (json.RawMessage, error) {
 	return h.respondAs(ctx, m, r, nil)
 }
 
-// respondAs is respond for a call that has become work; nil means it has not.
+// respondAs is respond for a call that has become work; nil: it is a plain call.
 func (h *handler) respondAs(ctx context.Context, m *wire.Message, r dialect.Request, w Work) (json.RawMessage, error) {
 	var last json.RawMessage
 	var failed error
@@ -133,15 +131,15 @@ type progressSender struct {
 	h     *handler
 	ctx   context.Context
 	m     *wire.Message
-	token json.RawMessage // the client's token for the progress of the call; nil means it wants no progress
-	work  Work            // that the call has become; nil means it is a plain call
+	token json.RawMessage // the client's token for the progress of the call; nil: it wants no progress
+	work  Work            // the work of the call; nil: it is a plain call
 
 	mu    sync.Mutex
-	told  bool    // some progress was
+	told  bool    // some progress was sent
 	last  float64 // the progress that was sent last
-	of    bool    // last is a fraction, else a count
-	tried bool    // the beginning was to be told
-	begun bool    // it was
+	of    bool    // last is a fraction rather than a count
+	tried bool    // sending the begin message was attempted
+	begun bool    // it was sent
 }
 
 func (h *handler) newProgressSender(ctx context.Context, m *wire.Message) *progressSender {
@@ -154,8 +152,8 @@ func (h *handler) newProgressSender(ctx context.Context, m *wire.Message) *progr
 	return t
 }
 
-// emitter returns what a hook emits its events to: data goes to data, the error of a failure is
-// stored in failed, and anything else is sent.
+// emitter returns the receiver of a hook's events: data goes to data, the error of a failure is stored in failed, and all other events
+// are sent.
 func (t *progressSender) emitter(failed *error, data func(wire.Event) error) func(wire.Event) error {
 	return func(ev wire.Event) error {
 		switch {
@@ -169,8 +167,7 @@ func (t *progressSender) emitter(failed *error, data func(wire.Event) error) fun
 	}
 }
 
-// event sends one event, if the dialect file has a notification for it and the peer
-// wants it.
+// event sends one event if the dialect file has a notification for it and the peer wants it.
 func (t *progressSender) event(ev wire.Event) error {
 	rule := &t.h.d.Page.Serve.During
 	if t.work != nil {
@@ -194,8 +191,7 @@ func (t *progressSender) event(ev wire.Event) error {
 	return nil
 }
 
-// begin sends the dialect file's message that progress begins, if it has one. If that fails, no progress is
-// sent.
+// begin sends the dialect file's message for the beginning of progress, if it has one. If that fails, no progress is sent.
 func (t *progressSender) begin(ev wire.Event) (begun bool, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -210,25 +206,23 @@ func (t *progressSender) begin(ev wire.Event) (begun bool, err error) {
 	return t.begun, err
 }
 
-// end sends the dialect file's message that progress has ended, if begin was sent.
+// end sends the dialect file's message for the end of progress if begin was sent.
 func (t *progressSender) end() {
 	t.mu.Lock()
 	begun := t.begun
 	t.mu.Unlock()
 	if rule := t.h.d.Page.Serve.During.End; begun && rule != nil {
-		t.h.warn(t.say(rule, wire.Event{Kind: wire.Progress}, nil)) // the answer says the rest
+		t.h.warn(t.say(rule, wire.Event{Kind: wire.Progress}, nil)) // the response has the other details
 	}
 }
 
-// step is added to the last fraction if an event has to be sent whose fraction is not higher: the
-// protocol requires that progress increases.
+// step is added to the last fraction for an event that must be sent without a higher fraction: the protocol requires progress to
+// increase.
 const step = 1e-6
 
-// rising returns the members progress and total for the next notification: the
-// event's fraction if it is higher than the last, else a number that is.
-// Without fractions it counts the events, from 0, behind which a fraction can
-// still follow. ok is false for a fraction that is not higher in an event
-// without a message, which need not be sent.
+// rising returns the members progress and total for the next notification: the event's fraction if it is higher than the last, else a
+// higher number. Without fractions it counts the events from 0, and a fraction can still follow. ok is false for an event with neither a
+// higher fraction nor a message, which need not be sent.
 func (t *progressSender) rising(ev wire.Event) (more []byte, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -254,14 +248,13 @@ func (t *progressSender) rising(ev wire.Event) (more []byte, ok bool) {
 	return o.End(), true
 }
 
-// rounded returns a number with at most six decimals and no zeros at its end.
+// rounded returns a number with at most six decimals and without trailing zeros.
 func rounded(x float64) []byte {
 	b := strconv.AppendFloat(nil, x, 'f', 6, 64)
 	return bytes.TrimRight(bytes.TrimRight(b, "0"), ".")
 }
 
-// say sends a notification. The program sees the event as $event, with the
-// members of the object more added.
+// say sends a notification. The program gets the event as $event, with the members of the object more added.
 func (t *progressSender) say(rule *load.Say, ev wire.Event, more []byte) error {
 	sc := t.h.of(t.m)
 	var o scan.Object
@@ -279,5 +272,5 @@ func (t *progressSender) say(rule *load.Say, ev wire.Event, more []byte) error {
 		params = t.work.Mark(params)
 	}
 	_ = t.h.Caller.Notify(t.ctx, dialect.Op{Kind: dialect.Notify, Method: rule.Method, Params: params})
-	return t.ctx.Err() // a client that takes an answer and nothing beside gets that
+	return t.ctx.Err() // a client that accepts a single response gets only that
 }
