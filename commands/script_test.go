@@ -243,7 +243,7 @@ func processWith(pattern, dir string) string {
 		b, _ := os.ReadFile(f)
 		cwd, _ := os.Readlink(filepath.Join(filepath.Dir(f), "cwd"))
 		line := strings.ReplaceAll(string(b), "\x00", " ")
-		if strings.Contains(line, pattern) && strings.HasPrefix(cwd, dir) {
+		if strings.Contains(line, pattern) && (dir == "" || strings.HasPrefix(cwd+"/", strings.TrimSuffix(dir, "/")+"/")) {
 			return line
 		}
 	}

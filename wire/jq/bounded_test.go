@@ -184,7 +184,7 @@ func TestFunctionsOfForeignPrograms(t *testing.T) {
 
 // What is left behind as it took too long is counted, and no more than a few are.
 func TestLeftBehind(t *testing.T) {
-	slow := foreign(t, `"a" * 60000 | [match("a"; "g")] | length`)
+	slow := foreign(t, `"a" * 20000 | [match("a"; "g")] | length`)
 	for range 2 * maxDetachedRuns {
 		if _, err := printedWithin(context.Background(), slow, time.Millisecond, "null"); err == nil {
 			t.Fatal("it was in time")
