@@ -18,7 +18,7 @@ calls='rpcx call @ add 1 2; rpcx call @ echo id=x price:=1.50; rpcx call @ fail 
 everything="node $INTEROP/node_modules/@modelcontextprotocol/server-everything/dist/index.js"
 tools='rpcx call @s echo message=hi; rpcx call @s get-sum a:=1 b:=2'
 asks='--on sampling/createMessage="json:{\"role\":\"assistant\",\"model\":\"none\",\"content\":{\"type\":\"text\",\"text\":\"sampled\"}}"'
-ticks='rpcx subscribe @ orders_subscribe "[\"ticks\",0,1]" --count 2; rpcx call @ rpc_modules; rpcx call @ orders_fail 2>/dev/null; true'
+ticks='rpcx subscribe @ orders_subscribe "[\"ticks\",0,40]" --count 2; rpcx call @ rpc_modules; rpcx call @ orders_fail 2>/dev/null; true'
 initialize='{"processId":null,"rootUri":null,"capabilities":{}}'
 
 jayson() {
