@@ -3,6 +3,7 @@ package a2a
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -112,10 +113,10 @@ func (r *running) output(out json.RawMessage) error {
 		if r.artifact != nil {
 			return r.t.extend(r.artifact, part)
 		}
-		r.artifact = &artifact{id: randomID(), parts: []json.RawMessage{part}}
+		r.artifact = &artifact{id: rand.Text(), parts: []json.RawMessage{part}}
 		return r.t.put(r.artifact)
 	}
-	a := &artifact{id: randomID()}
+	a := &artifact{id: rand.Text()}
 	for part := range scan.Elements(scan.Get(out, "parts")) {
 		a.parts = append(a.parts, bytes.Clone(part))
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -211,7 +212,7 @@ func (s *served) begin(message json.RawMessage) (t *task, from int, err error) {
 	} else {
 		about := *s.conn.Caller.Connection()
 		about.SingleExchange = true
-		t = &task{agent: s.agent, id: randomID(), context: cmp.Or(context, randomID()), client: s.client(), about: about, change: make(chan struct{}), state: inputRequired}
+		t = &task{agent: s.agent, id: rand.Text(), context: cmp.Or(context, rand.Text()), client: s.client(), about: about, change: make(chan struct{}), state: inputRequired}
 		if !s.agent.add(t) {
 			return nil, 0, wire.NewError(wire.CodeServer, "too many tasks run")
 		}

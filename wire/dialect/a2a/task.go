@@ -3,7 +3,6 @@ package a2a
 import (
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"sync"
 	"time"
@@ -49,16 +48,10 @@ type artifact struct {
 	parts []json.RawMessage
 }
 
-func randomID() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return hex.EncodeToString(b[:])
-}
-
 // message returns a message of the agent.
 func (t *task) message(text string) json.RawMessage {
 	var o scan.Object
-	o.Text("messageId", randomID())
+	o.Text("messageId", rand.Text())
 	o.Text("contextId", t.context)
 	o.Text("taskId", t.id)
 	o.Text("role", "ROLE_AGENT")
