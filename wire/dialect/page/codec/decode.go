@@ -99,7 +99,10 @@ func (c *Codec) response(m *wire.Message) error {
 		c.out = append(c.out, *m)
 		return nil
 	}
-	said, ends := c.d.plan.Ends(m.Raw, c.scope(s))
+	said, ends := false, false
+	if c.d.plan.HasEnds() {
+		said, ends = c.d.plan.Ends(m.Raw, c.scope(s))
+	}
 	if err := c.interim(m, s); err != nil {
 		return err
 	}

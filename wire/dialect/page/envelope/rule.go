@@ -92,10 +92,13 @@ func (c *Plan) HasRule(raw []byte, scope *program.Scope) bool {
 	return c != nil && c.rule(raw, scope) != nil
 }
 
+// HasEnds reports whether a rule of the dialect file determines from a response if more follows. It is false for a nil Plan.
+func (c *Plan) HasEnds() bool { return c != nil && c.ends }
+
 // Ends reports whether the dialect file's rules determine from a response if more follows, and whether this response is then the last. It
 // is false for a nil Plan.
 func (c *Plan) Ends(raw []byte, scope *program.Scope) (said, ends bool) {
-	if c == nil || !c.ends {
+	if !c.HasEnds() {
 		return false, false
 	}
 	r := c.rule(raw, scope)
