@@ -114,8 +114,7 @@ func (s *search) catalogOf(ctx context.Context, f *finding.Finding, failed error
 
 // look detects the dialect, from the peer's first bytes or with requests.
 func (s *search) look(ctx context.Context, failed error) *finding.Finding {
-	var shown *env.Mismatch
-	if errors.As(failed, &shown) {
+	if shown, ok := errors.AsType[*env.Mismatch](failed); ok {
 		better, err := session.ParseEndpoint(shown.Better, "")
 		if err != nil {
 			return nil

@@ -1,6 +1,7 @@
 package help
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -159,10 +160,5 @@ func row(b *strings.Builder, left, right string, width int) {
 // isShell reports whether a verbatim line is a shell command: it starts with a prompt or a known program.
 func isShell(line string) bool {
 	line = strings.TrimPrefix(line, "$ ")
-	for _, program := range []string{"rpcx ", "printf ", "jq "} {
-		if strings.HasPrefix(line, program) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"rpcx ", "printf ", "jq "}, func(program string) bool { return strings.HasPrefix(line, program) })
 }

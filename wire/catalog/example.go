@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"rpcx/wire/scan"
@@ -45,12 +46,7 @@ func (m *Method) Example(c *Catalog, conv Conventions) []string {
 
 // branching reports whether a schema describes properties outside its own "properties".
 func branching(schema json.RawMessage) bool {
-	for _, key := range alternatives {
-		if len(scan.List(scan.Get(schema, key))) > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(alternatives, func(key string) bool { return len(scan.List(scan.Get(schema, key))) > 0 })
 }
 
 // alternatives are the keywords of subschemas that describe the same value.

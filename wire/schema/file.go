@@ -193,8 +193,7 @@ func (f *files) copied(address string) ([]byte, error) {
 // content reads a file of the directory.
 func (f *files) content(name string) ([]byte, error) {
 	b, err := fs.ReadFile(f.folder, name)
-	var of *fs.PathError
-	if errors.As(err, &of) {
+	if of, ok := errors.AsType[*fs.PathError](err); ok {
 		return nil, fmt.Errorf("%s: %w", name, of.Err)
 	}
 	return userfile.Unmarked(b), err
@@ -206,8 +205,7 @@ func parsed(name string, b []byte) (any, error) {
 		return nil, fmt.Errorf("%s holds a number that is too large to check", name)
 	}
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(b))
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return nil, fmt.Errorf("%s is not JSON: line %d: %w", name, 1+bytes.Count(b[:min(int(syntax.Offset), len(b))], []byte("\n")), err)
 	}
 	if err != nil {
@@ -218,16 +216,13 @@ func parsed(name string, b []byte) (any, error) {
 
 // fileError returns the error in a schema in terms of the user's files.
 func fileError(err error, docs map[string]any) error {
-	var load *jsonschema.LoadURLError
-	if errors.As(err, &load) {
+	if load, ok := errors.AsType[*jsonschema.LoadURLError](err); ok {
 		return fmt.Errorf("$ref to %s: %w", inFolder(load.URL), load.Err)
 	}
-	var pointer *jsonschema.JSONPointerNotFoundError
-	if errors.As(err, &pointer) {
+	if pointer, ok := errors.AsType[*jsonschema.JSONPointerNotFoundError](err); ok {
 		return fmt.Errorf("$ref to %s: not found", inFolder(pointer.URL))
 	}
-	var anchor *jsonschema.AnchorNotFoundError
-	if errors.As(err, &anchor) {
+	if anchor, ok := errors.AsType[*jsonschema.AnchorNotFoundError](err); ok {
 		return fmt.Errorf("$ref to %s: there is no such anchor", inFolder(anchor.Reference))
 	}
 	return unusable(err, docs)

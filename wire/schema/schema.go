@@ -114,8 +114,7 @@ func (s *Schema) Check(ctx context.Context, v json.RawMessage) error {
 // a part that could not be evaluated, where v may not match; "": all parts were evaluated. The error is the context's.
 func (s *Schema) All(ctx context.Context, v json.RawMessage) (all []Mismatch, open string, err error) {
 	root, err := read(v)
-	var m *Mismatch
-	if errors.As(err, &m) {
+	if m, ok := errors.AsType[*Mismatch](err); ok {
 		return []Mismatch{*m}, "", nil
 	}
 	home := s.rooms.Get().(*room)

@@ -1,7 +1,10 @@
 // Package syserr classifies errors of the operating system, whose numbers differ between systems.
 package syserr
 
-import "errors"
+import (
+	"errors"
+	"slices"
+)
 
 // Refused reports whether an address or socket has no listener.
 func Refused(err error) bool { return is(err, refused) }
@@ -28,10 +31,5 @@ func NoStream(err error) bool { return is(err, noStream) }
 func NoSockets(err error) bool { return is(err, noSockets) }
 
 func is(err error, any []error) bool {
-	for _, one := range any {
-		if errors.Is(err, one) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(any, func(one error) bool { return errors.Is(err, one) })
 }

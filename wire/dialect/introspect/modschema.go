@@ -2,6 +2,7 @@ package introspect
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"rpcx/wire/catalog"
@@ -129,12 +130,7 @@ func (s *schemaReader) short(name string) string {
 }
 
 func (m *listedModule) lists(name string) bool {
-	for _, n := range m.Methods {
-		if n == name {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(m.Methods, name)
 }
 
 // check compares the schema with the module's list of methods, and reports each kind of disagreement once.

@@ -181,12 +181,7 @@ func isPlain(schema []byte) bool {
 	if kind, _ := scan.Text(scan.Get(schema, "type")); kind != "object" {
 		return false
 	}
-	for _, key := range []string{"$ref", "allOf", "anyOf", "oneOf", "not", "if", "propertyNames", "maxProperties", "dependentSchemas"} {
-		if scan.Get(schema, key) != nil {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc([]string{"$ref", "allOf", "anyOf", "oneOf", "not", "if", "propertyNames", "maxProperties", "dependentSchemas"}, func(key string) bool { return scan.Get(schema, key) != nil })
 }
 
 // before returns a JSON array with element put in front of the others.

@@ -2,6 +2,7 @@ package ro
 
 import (
 	"fmt"
+	"slices"
 
 	"rpcx/wire"
 	"rpcx/wire/scan"
@@ -71,12 +72,7 @@ func readFields(raw []byte) (f fields) {
 
 // structured reports whether any of the structured routing fields is present.
 func (f *fields) structured() bool {
-	for _, val := range [][]byte{f.resource, f.verb, f.subresource, f.parent, f.target} {
-		if val != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([][]byte{f.resource, f.verb, f.subresource, f.parent, f.target}, func(val []byte) bool { return val != nil })
 }
 
 // address returns the address of the request, and the first rule of the specification that it breaks ("Key rules at a

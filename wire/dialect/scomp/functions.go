@@ -2,6 +2,7 @@ package scomp
 
 import (
 	"bytes"
+	"slices"
 
 	"rpcx/wire/scan"
 )
@@ -9,12 +10,7 @@ import (
 // mayHoldFunction is a cheap test that excludes most values. It reports whether a key of a function value occurs
 // anywhere in val.
 func mayHoldFunction(val []byte) bool {
-	for _, word := range append([]string{fnTypeRef}, functionSpellings...) {
-		if bytes.Contains(val, []byte(`"`+word+`"`)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(append([]string{fnTypeRef}, functionSpellings...), func(word string) bool { return bytes.Contains(val, []byte(`"`+word+`"`)) })
 }
 
 // An openValue is an object or array whose end has not been reached.

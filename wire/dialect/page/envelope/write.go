@@ -54,12 +54,7 @@ func add(o *scan.Object, parts []part) {
 
 // written reports whether one of the parts has that top-level member.
 func written(parts []part, name string) bool {
-	for _, p := range parts {
-		if len(p.path) > 0 && len(p.val) > 0 && p.path[0] == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(parts, func(p part) bool { return len(p.path) > 0 && len(p.val) > 0 && p.path[0] == name })
 }
 
 // nested writes the parts below one top-level member as its value: an array if they have numbers as names.
