@@ -1,13 +1,16 @@
 package daemon
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
+	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
 	"rpcx/commands/options"
 	"rpcx/wire"
@@ -103,3 +106,86 @@ func (o *Options) fingerprint(e endpoint.Endpoint) (string, error) {
 	}
 	return cache.Fingerprint(e, here, o.Hooks.On, o.Hooks.Files, o.Session.subscribe, recorded), nil
 }
+
+// sessionOnly are the flags that need --session.
+var sessionOnly = []string{"ensure", "idle-exit", "subscribe", "inbox-timeout", "inbox-default"}
+
+// Asked reports whether the line opens a session instead of a conversation.
+func Asked(l *cmdline.CommandLine) (bool, error) {
+	if l.Has("session") {
+		return true, refuseOutput(l)
+	}
+	for _, flag := range sessionOnly {
+		if l.Has(flag) {
+			return false, l.Usage("--%s needs --session", flag)
+		}
+	}
+	return false, nil
+}
+
+// Keep opens the session of the line, and returns when it is ready. In the session's own process, it returns when the
+// session ends.
+func Keep(ctx context.Context, run *env.Env, o *Options) error {
+	if len(run.Line.Args) > 1 {
+		return run.Line.Usage("connect takes only ENDPOINT, not %q", run.Line.Args[1])
+	}
+	return runSession(ctx, run, o)
+}
+
+// refuseOutput returns an error for flags about output or the prompt, because --session has neither. --arg and
+// --argjson are allowed, because hooks use them, too.
+func refuseOutput(l *cmdline.CommandLine) error {
+	for _, known := range l.Cmd.Flags {
+		name, group := cmdline.LongFirst(known.Names())[0], cmdline.GroupOf(known)
+		prints := group == cmdline.GroupOutput || group == cmdline.GroupExpect
+		prints = prints || slices.Contains([]string{"count", "until", "for"}, name)
+		if prints && name != "arg" && name != "argjson" && l.Has(name) {
+			f := l.Usage("--%s is for output, but --session prints nothing", name)
+			f.Hint = "use it in a command on the session"
+			return f
+		}
+	}
+	for _, flag := range []string{"catalog", "no-check"} {
+		if l.Has(flag) {
+			f := l.Usage("--%s is for the prompt, but --session has no prompt", flag)
+			f.Hint = "use it in a command on the session"
+			return f
+		}
+	}
+	return nil
+}
+
+// Options holds the flags of connect for sessions and their connections.
+type Options struct {
+	options.Client
+	Session SessionFlags
+}
+
+// SessionFlags holds the flags of connect for sessions.
+type SessionFlags struct {
+	session   string
+	ensure    bool
+	idleExit  cmdline.Duration
+	subscribe []string
+
+	inboxTimeout cmdline.Duration
+	inboxDefault string
+}
+
+// Flags returns the flags, which store their values in k.
+func (k *SessionFlags) Flags() []cmdline.Flag {
+	return []cmdline.Flag{
+		cmdline.Text(cmdline.GroupSession, "session", "", "keep the connection in the background as @`NAME`", &k.session),
+		cmdline.Bool(cmdline.GroupSession, "ensure", "", "use the session of that name if it has the same endpoint, dialect, hooks, subscriptions and tape", &k.ensure),
+		cmdline.Generic(cmdline.GroupSession, "idle-exit", "close the session after `DURATION` without a command (1h; 0: never)", &k.idleExit),
+		cmdline.List(cmdline.GroupSession, "subscribe", "", "subscribe to `METHOD` (\"METHOD JSON\" with params) and keep the events for subscribe @NAME --since", &k.subscribe),
+		cmdline.Generic(cmdline.GroupSession, "inbox-timeout", "answer a pending call of the inbox with its default after `DURATION` (5m; 0: never)", &k.inboxTimeout),
+		cmdline.Text(cmdline.GroupSession, "inbox-default", "", "the default answer of the inbox, a `JSON` value (an error)", &k.inboxDefault),
+	}
+}
+
+const (
+	defaultIdleExit     = time.Hour
+	defaultInboxTimeout = 5 * time.Minute
+	defaultLease        = time.Minute
+)

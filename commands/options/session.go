@@ -2,15 +2,18 @@ package options
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"time"
 
+	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/hook"
 	"rpcx/wire/peer"
 	"rpcx/wire/session"
+	"rpcx/wire/transport"
 )
 
 // ForSession returns the options of a session's connection, as a client or as a listener. It prints a warning for hooks
@@ -56,4 +59,75 @@ func ForSession(ctx context.Context, run *env.Env, c *Connection, h *Hooks) (ses
 		Hurry: env.GraceContext(run.Signal),
 		Await: c.Await(run),
 	}, err
+}
+
+// StopConditions are the flags that end a stream with success: after a number of
+// values, a certain value, or a time.
+type StopConditions struct {
+	Count int64
+	Until string
+	For   cmdline.Duration
+}
+
+// Flags returns the flags, which store their values in e.
+func (e *StopConditions) Flags() []cmdline.Flag {
+	return []cmdline.Flag{
+		cmdline.Number("", "count", "stop after `N` values", 1, &e.Count),
+		cmdline.Text("", "until", "", "stop after the value for which the jq program `EXPR` is true", &e.Until),
+		cmdline.PositiveDuration("", "for", "stop after `DURATION`", &e.For),
+	}
+}
+
+// Given reports whether one of the flags was given.
+func (e *StopConditions) Given() bool { return e.Count > 0 || e.Until != "" || e.For > 0 }
+
+// ErrForElapsed is the cause of a context that --for cancelled.
+var ErrForElapsed = errors.New("--for has expired")
+
+// StartTimer starts the timer of --for, which cancels d with ErrForElapsed.
+func (e *StopConditions) StartTimer(d *env.Deadline) {
+	if e.For > 0 {
+		time.AfterFunc(time.Duration(e.For), func() { d.Cancel(ErrForElapsed) })
+	}
+}
+
+// Reconnect holds the flags for lost connections.
+type Reconnect struct {
+	on    bool
+	limit cmdline.Duration
+}
+
+// Flags returns the flags, which store their values in r.
+func (r *Reconnect) Flags() []cmdline.Flag {
+	return []cmdline.Flag{
+		cmdline.Bool(cmdline.GroupConnection, "reconnect", "", "after the connection is lost, connect and subscribe again, and print a gap event", &r.on),
+		cmdline.Generic(cmdline.GroupConnection, "reconnect-for", "reconnect for at most `DURATION` after the loss (5m; 0: no limit)", &r.limit),
+	}
+}
+
+// Options returns how to reconnect, with a new token each time, or nil if the conversation ends with its connection.
+func (r *Reconnect) Options(run *env.Env, c *Connection) *session.Reconnect {
+	if !r.on && r.limit == 0 {
+		return nil
+	}
+	o := &session.Reconnect{
+		For:  r.limit.Or(0),
+		Lost: func(why error) { run.Console.Warn(why.Error() + "; reconnecting") },
+		Back: func(after time.Duration) { run.Console.Note("reconnected after " + rounded(after)) },
+	}
+	if c.tokened {
+		o.Renew = func(ctx context.Context, cfg *transport.Config) error {
+			cfg.Header = cfg.Header.Clone()
+			return addToken(ctx, cfg.Header, c.token, run.Console)
+		}
+	}
+	return o
+}
+
+func rounded(d time.Duration) string {
+	unit := time.Second
+	if d < 10*time.Second {
+		unit = 10 * time.Millisecond
+	}
+	return d.Round(unit).String()
 }

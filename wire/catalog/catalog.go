@@ -4,6 +4,9 @@ package catalog
 
 import (
 	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
 
 	"rpcx/wire/scan"
 )
@@ -85,3 +88,83 @@ func (c *Catalog) SetPartial(why string) {
 
 // WhyPartial returns the reason why the peer may have methods that c does not list, or "" if c lists all.
 func (c *Catalog) WhyPartial() string { return scan.String(scan.Get(c.Extra, Partial)) }
+
+// Received makes a catalog from a peer safe to use. It removes commands, and ensures that the catalog can be read again
+// after writing. It accepts and returns the results of its caller.
+func Received(c *Catalog, err error) (*Catalog, error) {
+	if err != nil {
+		return nil, err
+	}
+	Normalize(c)
+	StripRun(c)
+	return c, nil
+}
+
+// Join adds to c the methods of more that it lacks, and the definitions to which their schemas refer. A different
+// definition with the same name is an error, because it would change the meaning of schemas.
+func (c *Catalog) Join(more *Catalog) error {
+	for _, name := range slices.Sorted(maps.Keys(more.Defs)) {
+		def := more.Defs[name]
+		if have := c.Defs[name]; have != nil && !scan.Equal(have, def) {
+			return fmt.Errorf("#/$defs/%s differs from the definition in an earlier file; rename one", name)
+		}
+		if c.Defs == nil {
+			c.Defs = map[string]json.RawMessage{}
+		}
+		c.Defs[name] = def
+	}
+	for _, m := range more.Methods {
+		if c.Method(m.Name) == nil {
+			c.Methods = append(c.Methods, m)
+		}
+	}
+	return nil
+}
+
+// A member is one member of an object, unchanged.
+type member struct {
+	key   string
+	value json.RawMessage
+}
+
+// members returns the members of an object in order. ok is false if raw is not an object.
+func members(raw json.RawMessage) (list []member, ok bool) {
+	if !json.Valid(raw) || scan.Type(scan.Trim(raw)) != 'o' {
+		return nil, false
+	}
+	for name, value := range scan.Named(raw) {
+		list = append(list, member{name, value})
+	}
+	return list, true
+}
+
+// object returns an object with these members.
+func object(list []member) json.RawMessage {
+	var o scan.Object
+	for _, m := range list {
+		o.Add(m.key, m.value)
+	}
+	return o.End()
+}
+
+// Keys returns the names of an object's members in order, or nil if obj is not an object.
+func Keys(obj json.RawMessage) []string {
+	var keys []string
+	for name := range scan.Named(obj) {
+		keys = append(keys, name)
+	}
+	return keys
+}
+
+// Conventions describes how a dialect's catalogs differ from the usual ones. It is part of a dialect's Spec. The zero
+// value stands for the usual meaning.
+type Conventions struct {
+	CallsStream      bool // every method streams, so that examples use `call`, not `subscribe`
+	WrappedParams    bool // params may also be sent as the only element of an array
+	RunnableExamples bool // examples have a value for each required parameter, so that they run unchanged
+	// Resource splits a method's name in two, which the table of methods shows as RESOURCE and VERB. If it is nil,
+	// names are shown whole.
+	Resource func(m *Method) (resource, verb string)
+	// Typed returns the method as a user types it. If it is nil, that is the method's name.
+	Typed func(m *Method) string
+}

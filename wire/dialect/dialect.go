@@ -17,6 +17,7 @@ package dialect
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"rpcx/wire"
@@ -229,4 +230,64 @@ type Inbound struct {
 	// A handler sets Answered if its events were the whole answer, as for a stream. The result of Handle is then
 	// ignored.
 	Answered bool
+}
+
+// opNames are the words for the operations that a user can request.
+var opNames = map[OpKind]string{
+	Call: "call", Notify: "notify", Subscribe: "subscribe", Raw: "raw", Watch: "watch", Eval: "eval",
+	JobRun: "job.run", JobStart: "job.start", JobStatus: "job.status", JobWait: "job.wait", JobCancel: "job.cancel", JobList: "job.list",
+}
+
+// MarshalText returns the word for k. It fails for operations that only the dialect uses.
+func (k OpKind) MarshalText() ([]byte, error) {
+	if name, ok := opNames[k]; ok {
+		return []byte(name), nil
+	}
+	return nil, wire.ErrUnsupported
+}
+
+// UnmarshalText sets k to the operation for the word b.
+func (k *OpKind) UnmarshalText(b []byte) error {
+	for kind, name := range opNames {
+		if name == string(b) {
+			*k = kind
+			return nil
+		}
+	}
+	return wire.Usagef("unknown operation %q", b)
+}
+
+// Takes reports whether a Watch shows messages of a method. The Watch's Method lists the wanted names, one per line, in
+// which * stands for any characters. "" accepts all messages, including those without a method.
+func (op *Op) Takes(method string) bool {
+	if op.Method == "" || op.Method == method {
+		return true
+	}
+	for name := range strings.SplitSeq(op.Method, "\n") {
+		if Matches(name, method) {
+			return true
+		}
+	}
+	return false
+}
+
+// Matches reports whether pattern, in which * stands for any characters, matches all of name. It is used for watches and for
+// a server's policy.
+func Matches(pattern, name string) bool {
+	first, rest, star := strings.Cut(pattern, "*")
+	name, ok := strings.CutPrefix(name, first)
+	if !ok || !star {
+		return ok && name == ""
+	}
+	for {
+		part, more, star := strings.Cut(rest, "*")
+		if !star {
+			return strings.HasSuffix(name, part)
+		}
+		i := strings.Index(name, part)
+		if i < 0 {
+			return false
+		}
+		name, rest = name[i+len(part):], more
+	}
 }

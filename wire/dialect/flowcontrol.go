@@ -2,9 +2,107 @@ package dialect
 
 import (
 	"context"
+	"sync"
+	"time"
 
 	"rpcx/wire"
 )
+
+// A Stopwatch measures the working time of a hook. While it is stopped, the hook's time limits do not run. The zero
+// value is running.
+type Stopwatch struct {
+	mu      sync.Mutex
+	stopped bool
+	limits  map[*workLimit]bool
+}
+
+type workLimit struct {
+	left  time.Duration
+	since time.Time
+	timer *time.Timer
+}
+
+type stopwatchKey struct{}
+
+// WithStopwatch returns a copy of ctx from which StopwatchOf returns w.
+func WithStopwatch(ctx context.Context, w *Stopwatch) context.Context {
+	return context.WithValue(ctx, stopwatchKey{}, w)
+}
+
+// WithWorkLimit returns a copy of ctx that ends with the cause after some working time, as measured by the Stopwatch of
+// ctx. Without a Stopwatch, it ends after that time.
+func WithWorkLimit(ctx context.Context, d time.Duration, cause error) (context.Context, func()) {
+	w, _ := ctx.Value(stopwatchKey{}).(*Stopwatch)
+	if w == nil {
+		return context.WithTimeoutCause(ctx, d, cause)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	l := &workLimit{left: d}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	l.timer = time.AfterFunc(d, func() { cancel(cause) })
+	if l.since = time.Now(); w.stopped {
+		l.timer.Stop()
+	}
+	if w.limits == nil {
+		w.limits = map[*workLimit]bool{}
+	}
+	w.limits[l] = true
+	return ctx, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		l.timer.Stop()
+		delete(w.limits, l)
+		cancel(nil)
+	}
+}
+
+// Stop stops the time.
+func (w *Stopwatch) Stop() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stopped = true
+	for l := range w.limits {
+		if l.timer.Stop() {
+			l.left -= time.Since(l.since)
+		}
+	}
+}
+
+// Start continues.
+func (w *Stopwatch) Start() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stopped = false
+	for l := range w.limits {
+		l.since = time.Now()
+		l.timer.Reset(l.left)
+	}
+}
+
+// A CallPipeline keeps many calls in flight at low cost: a call has no Stream if it gets one plain answer, as most do.
+// See peer.Peer.Pipeline.
+type CallPipeline interface {
+	// Send prepares the request of a call, which is written with Flush. It returns false if the pipeline cannot accept
+	// the call, because the connection is busy or the dialect needs several messages for it. The caller then tries
+	// again after Flush, or opens the call as a Stream. Send and Flush are called by one goroutine at a time.
+	Send(op *Op, c PipelinedCall) bool
+	// Flush writes the requests of Send. It does not block: another goroutine writes what cannot be written at once.
+	Flush()
+	// Promote gives a Stream to a call without an answer. The call's Opened receives the Stream. A nil call stands for
+	// all calls of the pipeline.
+	Promote(c PipelinedCall)
+}
+
+// A PipelinedCall is one call of a CallPipeline. The peer calls its methods while it holds its lock, so that they must
+// not block or call the peer.
+type PipelinedCall interface {
+	// Answered receives the only answer, which is valid until Answered returns. It returns false if it cannot use the
+	// answer. Opened is then called. After true, the call is over.
+	Answered(m *wire.Message) bool
+	// Opened receives the call's Stream if the answer is not plain or the connection ends.
+	Opened(st Stream)
+}
 
 // FlowControl bounds the memory of answers that the peer has not read yet. The answerer of a request calls Await before
 // it makes the answer, and again if it has waited for something else since.

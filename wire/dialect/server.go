@@ -3,6 +3,8 @@ package dialect
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"time"
 
@@ -172,4 +174,87 @@ const ByPolicy = "policy"
 func Describes(b Backend, r Responder, name string) bool {
 	c := b.Catalog()
 	return c != nil && len(c.Methods) > 0 && r.ByPattern(name)
+}
+
+// Gather changes r, a request of a method that streams, so that its items are collected. gathered returns them as an
+// array of at most most bytes, together with the result of Respond. It is for clients that cannot receive items one by
+// one. A hook that does not end is stopped after the time limit of a call.
+func Gather(r *Request, most int) (gathered func(json.RawMessage, error) (json.RawMessage, error)) {
+	items := []byte("[")
+	var failed error
+	r.Stream, r.Whole = true, true
+	r.Emit = func(ev wire.Event) error {
+		switch {
+		case failed != nil:
+			return failed
+		case ev.Kind == wire.Failure && ev.Err != nil && ev.Extra == nil: // the last item
+			failed = ev.Err
+		case ev.Kind == wire.Data:
+			item := ev.Data
+			if item == nil {
+				item = json.RawMessage("null")
+			}
+			if len(items)+len(item) > most {
+				failed = wire.NewError(wire.CodeServer, fmt.Sprintf("the items are longer than %d bytes in total", most))
+				return failed
+			}
+			if len(items) > 1 {
+				items = append(items, ',')
+			}
+			items = append(items, item...)
+		}
+		return nil
+	}
+	return func(result json.RawMessage, err error) (json.RawMessage, error) {
+		if failed != nil {
+			return nil, failed
+		}
+		if err != nil {
+			return nil, err
+		}
+		return append(items, ']'), nil
+	}
+}
+
+// LastOf changes r so that its answer is the result of Respond or, if there is none, the last data that was emitted (a
+// job's). last makes the answer from the result of Respond. Other events go to others; nil drops them.
+func LastOf(r *Request, others func(wire.Event) error) (last func(json.RawMessage, error) (json.RawMessage, error)) {
+	var data json.RawMessage
+	r.Emit = func(ev wire.Event) error {
+		switch {
+		case ev.Kind == wire.Data:
+			data = ev.Data
+		case others != nil:
+			return others(ev)
+		}
+		return nil
+	}
+	return func(result json.RawMessage, err error) (json.RawMessage, error) {
+		if result == nil {
+			result = data
+		}
+		return result, err
+	}
+}
+
+// Unknown returns the error response for a method that b does not have. Its data names the most similar method that b
+// describes.
+func Unknown(b Backend, method string) error {
+	e := wire.Errorf(wire.CodeNoMethod, "method not found: %s", method)
+	if c := b.Catalog(); c != nil {
+		if near := catalog.Nearest(method, c.Names()); near != "" {
+			return e.WithData(map[string]string{"nearest": near})
+		}
+	}
+	return e
+}
+
+// Discover returns the result of the method by which a peer describes itself, or wire.ErrUnsupported if the peer does
+// not have it.
+func Discover(ctx context.Context, caller Caller, method string) (json.RawMessage, error) {
+	doc, err := caller.Call(ctx, method, nil)
+	if e, ok := errors.AsType[*wire.Error](err); ok && string(e.Code) == "-32601" {
+		err = wire.ErrUnsupported
+	}
+	return doc, err
 }

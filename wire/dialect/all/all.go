@@ -3,6 +3,8 @@
 package all
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -130,4 +132,19 @@ func NamesOf(has func(s dialect.Spec) bool) string {
 		return strings.Join(names[:n-1], ", ") + " or " + names[n-1]
 	}
 	return strings.Join(names, "")
+}
+
+// ShapeOf returns how the messages of a dialect are recognised on a tape. "" stands for the default dialect. The error
+// is a usage Fault.
+func ShapeOf(name string) (dialect.Shape, error) {
+	name = cmp.Or(name, Default())
+	s, ok := Find(name)
+	if !ok {
+		f := wire.NewFault(wire.Usage, fmt.Sprintf("unknown dialect %q", name), nil)
+		if near := catalog.Nearest(name, Names()); near != "" {
+			f.Hint = "did you mean " + near + "?"
+		}
+		return dialect.Shape{}, f
+	}
+	return s.Shape(), nil
 }

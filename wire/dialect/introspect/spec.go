@@ -3,9 +3,11 @@ package introspect
 import (
 	_ "embed" // the rules and the probes
 	"fmt"
+	"slices"
 
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/jsonrpc"
 )
 
 // These are the rules and probes of rpcx validate.
@@ -46,4 +48,13 @@ func Spec() dialect.Spec {
 func moduleOf(method string) string {
 	module, _ := Split(method)
 	return module
+}
+
+// Shape returns how a tape reads this dialect's messages. Every response has the id of a subscription, unless its
+// result is an object.
+func Shape() dialect.Shape {
+	s := jsonrpc.Shape(jsonrpc.V2)
+	s.MadeUp = slices.Concat(s.MadeUp, dialect.Places("/result"), []dialect.Place{{Method: "service_unsubscribe", Pointer: "/params/**"}})
+	s.Varies = slices.Concat(s.Varies, dialect.Places("/params/result/service_hash", "/params/result/data/hash"))
+	return s
 }

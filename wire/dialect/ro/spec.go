@@ -2,11 +2,14 @@ package ro
 
 import (
 	_ "embed" // the rules and the probes
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/jsonrpc"
 	"rpcx/wire/scan"
 )
 
@@ -113,4 +116,46 @@ func isSegment(text string) bool {
 		}
 	}
 	return text != ""
+}
+
+// Shape returns how a tape reads RO-JRPC's messages: an async result names its request, and the job to which it
+// belongs.
+func Shape() dialect.Shape {
+	s := jsonrpc.Shape(jsonrpc.V2)
+	s.MadeUp = slices.Concat(s.MadeUp, dialect.Places("/request_id", "/result/job", "/result/job_id"), []dialect.Place{
+		{Method: "job.*", Pointer: "/target"}, {Method: "job.*", Pointer: "/result/id"},
+	})
+	return s
+}
+
+// targeted separates the target and the parent from the params of a caller
+// whose dialect has no members for them.
+func targeted(params json.RawMessage) (extra, rest json.RawMessage) {
+	if scan.Type(params) != 'o' {
+		return nil, params
+	}
+	var about, others scan.Object
+	for key, val := range scan.Named(params) {
+		if key == "target" || key == "parent" {
+			about.Add(key, val)
+		} else {
+			others.Add(key, val)
+		}
+	}
+	if about.Empty() {
+		return nil, params
+	}
+	return about.End(), others.EndOrNil()
+}
+
+// hasNoResource reports whether a method does not belong to a resource. Its requests then have no fields, and one response.
+func hasNoResource(method string) bool { return !strings.ContainsAny(method, ".:") }
+
+// dottedName returns the wire name for a method of another dialect. A colon stands for the dot before a verb. In any
+// other place, no name can contain it.
+func dottedName(method string) string {
+	if name := WireName(method); Name(name) == Name(method) {
+		return name
+	}
+	return strings.ReplaceAll(method, ":", "_")
 }

@@ -3,9 +3,11 @@ package scomp
 import (
 	_ "embed" // the rules and the probes
 	"fmt"
+	"slices"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/jsonrpc"
 )
 
 // These are the rules and probes of rpcx validate.
@@ -47,4 +49,24 @@ func Spec() dialect.Spec {
 		Evaluation: &dialect.Evaluation{Runtime: true},
 		Streams:    dialect.Streams{NoCancel: true},
 	}
+}
+
+// Shape returns how a tape reads scomp's messages. A server assigns the ids of its sessions, and each side those of its
+// function values.
+func Shape() dialect.Shape {
+	s := jsonrpc.Shape(jsonrpc.V2)
+	s.MadeUp = slices.Concat(s.MadeUp, []dialect.Place{
+		{Method: handshake, Pointer: "/result/sessionId"},
+		{Method: handshake, Pointer: "/params/metadata/sessionId"},
+		{Method: invokeWord, Pointer: "/params/ref"},
+		{Method: invokeWord, Pointer: "/params/function"},
+		{Method: releaseWord, Pointer: "/params/ref"},
+		{Method: releaseWord, Pointer: "/params/id"},
+		{Method: releaseWord, Pointer: "/params/refs/*"},
+	}, dialect.Places("/**/$fn", "/**/$function"))
+	s.Varies = slices.Concat(s.Varies, []dialect.Place{
+		{Method: handshake, Pointer: "/params/metadata/client/**"},
+		{Method: handshake, Pointer: "/result/metadata/server/version"},
+	}, dialect.Places("/error/data/stack"))
+	return s
 }

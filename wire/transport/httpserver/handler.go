@@ -2,10 +2,13 @@ package httpserver
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"io"
 	"net/http"
 	"os"
+	"strconv"
 	"time"
 
 	"rpcx/wire"
@@ -148,4 +151,56 @@ func (h *handler) exchange(w http.ResponseWriter, r *http.Request, msg []byte, s
 		return
 	}
 	c.serve()
+}
+
+// isGet reports whether a request is a GET that the dialect answers itself.
+func (g *guard) isGet(r *http.Request) bool {
+	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && g.c.Gets[r.URL.Path] != nil && !isUpgrade(r)
+}
+
+// get answers such a GET. The dialect gets the URL of its WebSocket, with the host name that the client used.
+func (h *handler) get(w http.ResponseWriter, r *http.Request) {
+	from, scheme := serve(r, h.c.Watch), "ws"
+	if r.TLS != nil {
+		scheme = "wss"
+	}
+	body, err := h.c.Gets[r.URL.Path](scheme + "://" + r.Host + h.path)
+	if err != nil {
+		h.c.Warnf("GET %s: %v", r.URL.Path, err)
+		refuse(w, http.StatusInternalServerError, "internal error")
+		return
+	}
+	head := w.Header()
+	head.Set("Content-Type", "application/json")
+	head.Set("Content-Length", strconv.Itoa(len(body)))
+	head.Set("Cache-Control", "no-store")
+	from.answered(http.StatusOK, head)
+	_, _ = w.Write(body)
+}
+
+// newName returns a name for the clients of a listener. It is "" if the dialect uses none, or another server provides
+// it.
+func newName(c transport.Config) string {
+	if c.Name.Again == 0 || c.Relay != nil {
+		return ""
+	}
+	return randomName()
+}
+
+// names sends the listener's name to a client whose request lacks it, and reports whether it did. A page in a browser cannot
+// send such a header without a preflight.
+func (h *handler) names(w http.ResponseWriter, r *http.Request) bool {
+	if h.name == "" || isUpgrade(r) || r.Header.Get(h.c.Name.Header) == h.name {
+		return false
+	}
+	w.Header().Set(h.c.Name.Header, h.name)
+	refuse(w, h.c.Name.Again, "send the request again with the header %s", h.c.Name.Header)
+	return true
+}
+
+// randomName returns an unguessable name.
+func randomName() string {
+	var random [16]byte
+	_, _ = rand.Read(random[:]) // never fails
+	return hex.EncodeToString(random[:])
 }

@@ -2,8 +2,12 @@ package server
 
 import (
 	"context"
+	"encoding/json"
+	"sync"
 
 	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect/page/program"
 	"rpcx/wire/scan"
 )
 
@@ -44,4 +48,42 @@ func (h *handler) keep(m *wire.Message) error {
 		h.Codec.Keep(values)
 	}
 	return err
+}
+
+// Gets returns the dialect file's answers to GET requests.
+func (s *server) Gets(about catalog.Info) wire.HTTPGets {
+	gets := wire.HTTPGets{}
+	for path, prog := range s.d.Page.Serve.Get {
+		gets[path] = func(at string) ([]byte, error) {
+			doc, names := s.told()
+			var in scan.Object
+			in.Text("url", at)
+			sc := &program.Scope{Catalog: doc, Conn: &program.Conn{Hooks: names, Version: about.Version}}
+			body, err := prog.First(in.End(), sc.Value)
+			return scan.OrNull(body), err
+		}
+	}
+	return gets
+}
+
+// describe returns the function told, which computes its values once for each catalog.
+func (s *server) describe() func() (doc json.RawMessage, names []string) {
+	var mu sync.Mutex
+	var of *catalog.Catalog
+	var doc json.RawMessage
+	var names []string
+	return func() (json.RawMessage, []string) {
+		mu.Lock()
+		defer mu.Unlock()
+		c := s.b.Catalog()
+		if c == nil || c == of {
+			return doc, names
+		}
+		text, err := c.SelfContained().Marshal() // a program may pass on a single schema
+		if err != nil {
+			text = nil
+		}
+		of, doc, names = c, text, c.Names()
+		return doc, names
+	}
 }
