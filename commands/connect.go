@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -213,9 +214,7 @@ func (c *connection) feed() error {
 		refused = wire.NewFault(wire.Usage, "a line of stdin was not sent", nil)
 		return nil
 	})
-	if err == nil {
-		err = refused
-	}
+	err = cmp.Or(err, refused)
 	return err
 }
 

@@ -113,9 +113,7 @@ func (o *evalOptions) code(ctx context.Context, l *cmdline.CommandLine, rest []s
 	case o.evaluator.Reset:
 		return "", nil
 	case len(rest) > 1:
-		f := l.Usage("eval takes one CODE, not also %q", rest[1])
-		f.Hint = "quote it for the shell: '…'"
-		return "", f
+		return "", l.Usage("eval takes one CODE, not also %q", rest[1]).WithHint("quote it for the shell: '…'")
 	case len(rest) == 1 && o.file != "":
 		return "", l.Usage("the code is given twice, as an argument and with -f")
 	case len(rest) == 1 && rest[0] != "-":
@@ -127,9 +125,7 @@ func (o *evalOptions) code(ctx context.Context, l *cmdline.CommandLine, rest []s
 			return "", wire.NewFault(wire.Usage, "cannot read the code: "+err.Error(), err)
 		}
 	default:
-		f := l.Usage("the code is missing")
-		f.Hint = "give it as an argument, with -f FILE, or as - for stdin"
-		return "", f
+		return "", l.Usage("the code is missing").WithHint("give it as an argument, with -f FILE, or as - for stdin")
 	}
 	switch {
 	case err != nil:

@@ -108,9 +108,8 @@ func runSubscribe(ctx context.Context, run *env.Env, o *subscribeOptions) error 
 // checkKept returns an error for --since without a session.
 func (o *subscribeOptions) checkKept(l *cmdline.CommandLine, e endpoint.Endpoint, rest []string) error {
 	if o.since >= 0 && (len(rest) > 0 || e.Session == "") {
-		f := l.Usage("--since reads the stored events of a session: it takes @NAME and no METHOD")
-		f.Hint = `store the events of METHOD with rpcx connect ENDPOINT --session NAME --subscribe METHOD`
-		return f
+		return l.Usage("--since reads the stored events of a session: it takes @NAME and no METHOD").
+			WithHint(`store the events of METHOD with rpcx connect ENDPOINT --session NAME --subscribe METHOD`)
 	}
 	return nil
 }
@@ -121,14 +120,11 @@ func (o *subscribeOptions) check(l *cmdline.CommandLine, e endpoint.Endpoint, re
 		return err
 	}
 	if len(rest) > 0 && rest[0] == "" || len(rest) == 0 && !l.Has("select") && len(o.method) == 0 && o.since < 0 {
-		f := l.Usage("the method is missing")
-		f.Hint = "name one, or print notifications with --method NAME or --select EXPR"
-		return f
+		return l.Usage("the method is missing").WithHint("name one, or print notifications with --method NAME or --select EXPR")
 	}
 	if len(rest) == 0 && e.IsHTTP() && e.Reversed == "" && e.Spec().Transport.Sessions == nil {
-		f := l.Usage("over HTTP, rpcx receives only responses to its requests, and METHOD is missing")
-		f.Hint = "name the METHOD that opens the stream, or use a WebSocket, whose peer can send notifications: ws:// instead of http://"
-		return f
+		return l.Usage("over HTTP, rpcx receives only responses to its requests, and METHOD is missing").
+			WithHint("name the METHOD that opens the stream, or use a WebSocket, whose peer can send notifications: ws:// instead of http://")
 	}
 	return nil
 }

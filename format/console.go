@@ -1,6 +1,7 @@
 package format
 
 import (
+	"cmp"
 	"io"
 	"strconv"
 	"strings"
@@ -108,9 +109,7 @@ func (c *Console) Waiting(text string) {
 // draw replaces the last line of a terminal with text.
 func (c *Console) draw(text string) {
 	width := c.o.Width
-	if width <= 0 {
-		width = 80
-	}
+	width = cmp.Or(width, 80)
 	c.write("\r\x1b[K" + Cut(text, width-1))
 	c.bar = true
 }

@@ -1,6 +1,7 @@
 package format
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -107,9 +108,7 @@ func message(f *wire.Fault) string {
 	if f.Err != nil && text == "" {
 		text = f.Err.Error()
 	}
-	if text == "" {
-		text = string(f.Kind)
-	}
+	text = cmp.Or(text, string(f.Kind))
 	return text
 }
 

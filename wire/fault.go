@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -89,6 +90,18 @@ func NewFault(kind FaultKind, message string, cause error) *Fault {
 	return &Fault{Kind: kind, Message: message, Err: cause}
 }
 
+// WithHint returns a copy of f with that hint.
+func (f Fault) WithHint(hint string) *Fault {
+	f.Hint = hint
+	return &f
+}
+
+// WithMethod returns a copy of f that names a method, if f does not name one.
+func (f Fault) WithMethod(method string) *Fault {
+	f.Method = cmp.Or(f.Method, method)
+	return &f
+}
+
 // AsFault returns the *Fault in err, or nil if there is none.
 func AsFault(err error) *Fault {
 	if f, ok := errors.AsType[*Fault](err); ok {
@@ -107,6 +120,11 @@ var ErrUnanswered = errors.New("the response was lost")
 // Usagef returns a Fault of kind Usage.
 func Usagef(format string, args ...any) *Fault {
 	return NewFault(Usage, fmt.Sprintf(format, args...), nil)
+}
+
+// TooLong returns the Fault for a message of the peer that is longer than max bytes.
+func TooLong(max int) *Fault {
+	return NewFault(Protocol, fmt.Sprintf("the peer sent a message over the limit of %d bytes (--max-message)", max), nil)
 }
 
 // Ended returns ctx.Err(), and context.DeadlineExceeded if ctx's deadline has passed although its timer has not fired

@@ -3,6 +3,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"io"
 )
@@ -154,12 +155,8 @@ const (
 
 // WithDefaults returns o with every zero limit replaced by its default.
 func (o Options) WithDefaults() Options {
-	if o.MaxMessage <= 0 {
-		o.MaxMessage = DefaultMaxMessage
-	}
-	if o.MaxDepth <= 0 {
-		o.MaxDepth = DefaultMaxDepth
-	}
+	o.MaxMessage = cmp.Or(o.MaxMessage, DefaultMaxMessage)
+	o.MaxDepth = cmp.Or(o.MaxDepth, DefaultMaxDepth)
 	return o
 }
 
@@ -197,3 +194,29 @@ const (
 	BinaryIgnore               // dropped
 	BinaryRefuse               // the connection is closed with status 1003
 )
+
+// Wake puts a value into a channel that has room for one, unless one waits there already.
+func Wake(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// IsClosed reports whether a channel on which nothing is sent is closed.
+func IsClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// Put sets a value in a map, which it makes if it is nil.
+func Put[K comparable, V any](in *map[K]V, key K, val V) {
+	if *in == nil {
+		*in = map[K]V{}
+	}
+	(*in)[key] = val
+}

@@ -39,9 +39,8 @@ func (s *Flags) Check(run *env.Env, e endpoint.Endpoint) error {
 	if s.Dir == "" || s.root != "" || len(s.hosts) > 0 || !e.Spec().Files.AreLocal() || !local(peerOf(run, e).Address.Host) {
 		return nil
 	}
-	f := run.Line.Usage("--save: the artifacts are local files; rpcx needs permission to read their directory")
-	f.Hint = "give --artifact-root DIR, or the host that serves them with --artifact-host HOST[:PORT]"
-	return f
+	return run.Line.Usage("--save: the artifacts are local files; rpcx needs permission to read their directory").
+		WithHint("give --artifact-root DIR, or the host that serves them with --artifact-host HOST[:PORT]")
 }
 
 // peerOf returns the endpoint of the peer. For a session, it is the endpoint to which the session is connected.

@@ -40,9 +40,7 @@ func (s *Saver) open(ctx context.Context, r ref) (io.ReadCloser, error) {
 // local opens a file below the root.
 func (s *Saver) local(path string) (io.ReadCloser, error) {
 	if s.Root == "" {
-		f := refused("it is a local file")
-		f.Hint = "allow a directory with --artifact-root DIR"
-		return nil, f
+		return nil, refused("it is a local file").WithHint("allow a directory with --artifact-root DIR")
 	}
 	root, err := filepath.Abs(s.Root)
 	if err != nil {
@@ -98,9 +96,8 @@ func cause(err error) string {
 // Idle, fetching fails.
 func (s *Saver) remote(ctx context.Context, u *url.URL) (io.ReadCloser, error) {
 	if !s.allowed(u) {
-		f := refused("it is on " + u.Host + ", which is not the endpoint's host and port")
-		f.Hint = "allow it with --artifact-host HOST[:PORT]"
-		return nil, f
+		return nil, refused("it is on " + u.Host + ", which is not the endpoint's host and port").
+			WithHint("allow it with --artifact-host HOST[:PORT]")
 	}
 	u.User = nil
 	b := &body{idle: s.Idle}

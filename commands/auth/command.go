@@ -122,9 +122,7 @@ func target(ctx context.Context, run *env.Env) (endpoint.Endpoint, resource, err
 		return e, nil, err
 	}
 	if e.Socket != "" {
-		f := run.Line.Usage("%s is a session", run.Line.Args[0])
-		f.Hint = "name the endpoint that the session is connected to"
-		return e, nil, f
+		return e, nil, run.Line.Usage("%s is a session", run.Line.Args[0]).WithHint("name the endpoint that the session is connected to")
 	}
 	u, err := oauth.Resource(e.Address)
 	return e, u, err
@@ -132,9 +130,7 @@ func target(ctx context.Context, run *env.Env) (endpoint.Endpoint, resource, err
 
 // none returns the Fault for an endpoint without a login.
 func none(run *env.Env, u resource) error {
-	f := wire.NewFault(wire.Auth, "there is no login for "+u.String(), nil)
-	f.Hint = "log in with rpcx auth login " + wire.Quote(run.Line.Args[0])
-	return f
+	return wire.NewFault(wire.Auth, "there is no login for "+u.String(), nil).WithHint("log in with rpcx auth login " + wire.Quote(run.Line.Args[0]))
 }
 
 // print prints a login, without its tokens.

@@ -166,10 +166,7 @@ func (f *flow) wakePrinter() {
 		f.advance()
 		return
 	}
-	select {
-	case f.wake <- struct{}{}:
-	default:
-	}
+	wire.Wake(f.wake)
 }
 
 // advance collects the jobs that have ended, prints their output in order, and starts the next jobs.

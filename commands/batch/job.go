@@ -52,9 +52,7 @@ func reused(b []byte) []byte {
 
 // answerWith makes {"id":ID,MEMBER:VALUE} the output of j, on one line.
 func (j *job) answerWith(member string, value json.RawMessage) {
-	if value == nil {
-		value = json.RawMessage("null")
-	}
+	value = scan.OrNull(value)
 	line := scan.AppendObject(j.answer[:0])
 	line.Add("id", j.id)
 	line.Compact(member, value)

@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -117,8 +118,6 @@ func (b *batch) dryRun(ctx context.Context, e endpoint.Endpoint) error {
 		}
 		return cmdline.Print(os.Stdout, string(m.Raw)+"\n")
 	})
-	if err == nil {
-		err = refused
-	}
+	err = cmp.Or(err, refused)
 	return err
 }

@@ -273,9 +273,8 @@ func ownerOf(c *Command, path, flag string) string {
 
 // Usage returns a usage Fault; its hint names the help of the command.
 func (l *CommandLine) Usage(format string, args ...any) *wire.Fault {
-	f := wire.NewFault(wire.Usage, fmt.Sprintf(format, args...), nil)
-	f.Hint = "see rpcx " + strings.Join(append(slices.Clone(l.Path), "--help"), " ")
-	return f
+	return wire.NewFault(wire.Usage, fmt.Sprintf(format, args...), nil).
+		WithHint("see rpcx " + strings.Join(append(slices.Clone(l.Path), "--help"), " "))
 }
 
 func takesValue(f Flag) bool {

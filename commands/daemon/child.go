@@ -153,9 +153,7 @@ func runHost(ctx context.Context, run *env.Env, o *Options, e endpoint.Endpoint,
 	go func() {
 		select {
 		case <-run.Parent.Gone():
-			select {
-			case <-live:
-			default:
+			if !wire.IsClosed(live) {
 				cancel(wire.NewFault(wire.Interrupted, "the command that started the session has ended", nil))
 			}
 		case <-live:

@@ -177,9 +177,7 @@ func nameOf(l *cmdline.CommandLine) (string, error) {
 	}
 	name := strings.TrimPrefix(given, "@")
 	if err := rundir.CheckName(name); err != nil {
-		f := l.Usage("%s is not a session", given)
-		f.Hint = "write NAME or @NAME; rpcx session list lists the sessions"
-		return "", f
+		return "", l.Usage("%s is not a session", given).WithHint("write NAME or @NAME; rpcx session list lists the sessions")
 	}
 	return name, nil
 }

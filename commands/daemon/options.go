@@ -78,9 +78,8 @@ func subscription(e endpoint.Endpoint, given string) (dialect.Op, error) {
 	if found {
 		op.Params = json.RawMessage(strings.TrimSpace(params))
 		if err := scan.Valid(op.Params, wire.DefaultMaxDepth); err != nil {
-			f := wire.NewFault(wire.Usage, fmt.Sprintf("--subscribe %s: the params are not valid JSON: %v", wire.Quote(given), err), err)
-			f.Hint = `write METHOD, or "METHOD JSON"`
-			return op, f
+			return op, wire.NewFault(wire.Usage, fmt.Sprintf("--subscribe %s: the params are not valid JSON: %v", wire.Quote(given), err), err).
+				WithHint(`write METHOD, or "METHOD JSON"`)
 		}
 		if t := scan.Type(op.Params); t != 'o' && t != 'a' {
 			return op, wire.NewFault(wire.Usage, fmt.Sprintf("--subscribe %s: params are an object or an array", wire.Quote(given)), nil)
@@ -140,16 +139,12 @@ func refuseOutput(l *cmdline.CommandLine) error {
 		prints := group == cmdline.GroupOutput || group == cmdline.GroupExpect
 		prints = prints || slices.Contains([]string{"count", "until", "for"}, name)
 		if prints && name != "arg" && name != "argjson" && l.Has(name) {
-			f := l.Usage("--%s is for output, but --session prints nothing", name)
-			f.Hint = "use it in a command on the session"
-			return f
+			return l.Usage("--%s is for output, but --session prints nothing", name).WithHint("use it in a command on the session")
 		}
 	}
 	for _, flag := range []string{"catalog", "no-check"} {
 		if l.Has(flag) {
-			f := l.Usage("--%s is for the prompt, but --session has no prompt", flag)
-			f.Hint = "use it in a command on the session"
-			return f
+			return l.Usage("--%s is for the prompt, but --session has no prompt", flag).WithHint("use it in a command on the session")
 		}
 	}
 	return nil

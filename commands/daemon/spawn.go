@@ -89,9 +89,8 @@ func sameSession(ctx context.Context, k daemon.HostOptions) (bool, error) {
 		return false, err
 	}
 	if c.Fingerprint() != k.Fingerprint {
-		f := wire.NewFault(wire.Conflict, fmt.Sprintf("session %s exists with another endpoint, hooks, subscriptions or tape (%s)", k.Name, c.Endpoint()), nil)
-		f.Hint = "close it with rpcx session close " + k.Name
-		return false, f
+		return false, wire.NewFault(wire.Conflict, fmt.Sprintf("session %s exists with another endpoint, hooks, subscriptions or tape (%s)", k.Name, c.Endpoint()), nil).
+			WithHint("close it with rpcx session close " + k.Name)
 	}
 	return true, nil
 }

@@ -36,9 +36,7 @@ func advise(line *cmdline.CommandLine, method string, cat *catalog.Catalog, ev *
 		a.fix, a.hint = g.fix(ev.Action)
 	}
 	shown := *ev
-	if shown.Message == "" {
-		shown.Message = cmp.Or(ev.Action, "the peer sent guidance without a known action (--events shows it)")
-	}
+	shown.Message = cmp.Or(shown.Message, ev.Action, "the peer sent guidance without a known action (--events shows it)")
 	if shown.Action = ""; len(g.available()) > 0 {
 		shown.Message += "; it has " + shortList(g.available())
 	}

@@ -1,6 +1,7 @@
 package env
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -54,9 +55,7 @@ func (h *Sniffer) loginResource() *url.URL {
 // namesServer reports whether an endpoint that demands ch names an authorization server.
 func (h *Sniffer) namesServer(u *url.URL, ch *oauth.Challenge) bool {
 	ctx := h.run.Signal
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = cmp.Or(ctx, context.Background())
 	ctx, cancel := context.WithTimeout(ctx, h.cl.Share(discoverTimeout))
 	defer cancel()
 	c := oauth.NewClient(h.run.Opened.Transport)

@@ -2,6 +2,7 @@ package env
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -69,10 +70,7 @@ func (h *Sniffer) Sniff(b []byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.first = append(h.first, b[:min(len(b), maxSniffed)]...)
-	select {
-	case h.arrived <- struct{}{}:
-	default:
-	}
+	wire.Wake(h.arrived)
 	if h.e.LooksExpected(h.first) {
 		return
 	}
@@ -124,9 +122,7 @@ func (h *Sniffer) withHint(err error, f *wire.Fault, hint string) error {
 	if hint == "" || f.Hint != "" {
 		return err
 	}
-	g := *f
-	g.Hint = hint
-	return &g
+	return f.WithHint(hint)
 }
 
 // testTimeout bounds the test of an endpoint that a failure suggests.
@@ -135,9 +131,7 @@ const testTimeout = 700 * time.Millisecond
 // testContext returns the context of such a test, which may run after the command's timeout.
 func (h *Sniffer) testContext() (context.Context, context.CancelFunc) {
 	ctx := h.run.Signal
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = cmp.Or(ctx, context.Background())
 	return context.WithTimeout(ctx, testTimeout)
 }
 

@@ -2,6 +2,7 @@ package finding
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 
 	"rpcx/wire"
@@ -31,9 +32,7 @@ func (c *piecesConn) Recv() ([]byte, error) {
 	if n > 0 {
 		return c.buf[:n], nil
 	}
-	if err == nil {
-		err = io.ErrNoProgress
-	}
+	err = cmp.Or(err, io.ErrNoProgress)
 	return nil, err
 }
 

@@ -133,9 +133,8 @@ func (h *Hooks) Describing(names []string) (*catalog.Catalog, error) {
 func (h *Hooks) checkFunctions(entries []hook.Entry) error {
 	for _, name := range slices.Sorted(maps.Keys(h.Functions)) {
 		if !slices.ContainsFunc(entries, func(e hook.Entry) bool { return e.Pattern == name }) {
-			f := wire.NewFault(wire.Usage, fmt.Sprintf("no hook is called %q", name), nil)
-			f.Hint = "give the function a hook with --on " + wire.Quote(name+"=ANSWER")
-			return f
+			return wire.NewFault(wire.Usage, fmt.Sprintf("no hook is called %q", name), nil).
+				WithHint("give the function a hook with --on " + wire.Quote(name+"=ANSWER"))
 		}
 	}
 	return nil

@@ -80,9 +80,8 @@ func NewPrinter(run *env.Env, e endpoint.Endpoint, o *Output, more format.Option
 	case o.toFile():
 		to, screen = &outputFile{name: o.output}, format.Screen{}
 	case e.Address.Scheme == "stdio":
-		f := run.Line.Usage("with stdio:, rpcx cannot write the data to stdout, which carries messages")
-		f.Hint = "write the data to a file with --output FILE"
-		return nil, f
+		return nil, run.Line.Usage("with stdio:, rpcx cannot write the data to stdout, which carries messages").
+			WithHint("write the data to a file with --output FILE")
 	}
 	more.Events, more.Raw, more.Null = o.events, o.Raw, o.Null
 	more.Pretty = (screen.Terminal || o.Pretty) && !o.compact
@@ -122,9 +121,7 @@ func (o *Output) decodes(run *env.Env, screen format.Screen) error {
 	case o.rawStrings || o.Raw || o.events || o.Null || o.Pretty || o.compact || o.template != "":
 		return run.Line.Usage("--decode writes bytes, and cannot be combined with --messages, --events, --null, --pretty, --compact, --template or -r")
 	case screen.Terminal:
-		f := run.Line.Usage("--decode does not write bytes to a terminal")
-		f.Hint = "write them to a file with --output FILE, or to a pipe"
-		return f
+		return run.Line.Usage("--decode does not write bytes to a terminal").WithHint("write them to a file with --output FILE, or to a pipe")
 	}
 	return nil
 }
@@ -167,9 +164,7 @@ func notEmpty(l *cmdline.CommandLine) error {
 		}
 		for _, v := range values {
 			if strings.TrimSpace(v) == "" {
-				f := l.Usage("--%s needs %s, not an empty value", c.flag, c.takes)
-				f.Hint = "is a variable of the script unset?"
-				return f
+				return l.Usage("--%s needs %s, not an empty value", c.flag, c.takes).WithHint("is a variable of the script unset?")
 			}
 		}
 	}

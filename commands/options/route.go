@@ -41,10 +41,7 @@ func (r *Route) route() (to transport.Route, err error) {
 		if err != nil {
 			return to, wire.Usagef("--resolve: %v", err)
 		}
-		if to.Resolve == nil {
-			to.Resolve = map[string]string{}
-		}
-		to.Resolve[hostPort] = address
+		wire.Put(&to.Resolve, hostPort, address)
 	}
 	return to, nil
 }
@@ -74,9 +71,7 @@ func unusedResolve(l *cmdline.CommandLine, e endpoint.Endpoint) error {
 	hosts := stream.Hosts(to, e.Address)
 	for name := range to.Resolve {
 		if !slices.Contains(hosts, name) {
-			f := l.Usage("--resolve: %s is not a host on the route to %s", name, e)
-			f.Hint = "use " + strings.Join(hosts, " and ")
-			return f
+			return l.Usage("--resolve: %s is not a host on the route to %s", name, e).WithHint("use " + strings.Join(hosts, " and "))
 		}
 	}
 	return nil

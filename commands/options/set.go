@@ -88,17 +88,15 @@ func (s *Settings) check(l *cmdline.CommandLine, e endpoint.Endpoint, name strin
 		}
 		return f
 	case declared.Handshake && e.Session != "":
-		f := l.Usage("--set %s is part of the handshake, but @%s is already connected", name, e.Session)
-		f.Hint = "use the flag where you open the session: rpcx connect ENDPOINT --session " + e.Session + " --set " + name + "=…"
-		return f
+		return l.Usage("--set %s is part of the handshake, but @%s is already connected", name, e.Session).
+			WithHint("use the flag where you open the session: rpcx connect ENDPOINT --session " + e.Session + " --set " + name + "=…")
 	case declared.Handshake && e.Socket != "":
 		return l.Usage("--set %s is part of the handshake, which is complete", name)
 	case !declared.Handshake && !s.Requests:
 		return l.Usage("--set %s is a member of requests, but %s sends no requests", name, strings.Join(l.Path, " "))
 	case !scan.HasType(val, declared.Type):
-		f := l.Usage("--set %s takes a value of type %s, not %s", name, declared.Type, wire.Quote(cut(val)))
-		f.Hint = name + ":=JSON gives a value that is not a string"
-		return f
+		return l.Usage("--set %s takes a value of type %s, not %s", name, declared.Type, wire.Quote(cut(val))).
+			WithHint(name + ":=JSON gives a value that is not a string")
 	}
 	return nil
 }

@@ -226,9 +226,7 @@ func exampleWord(name string, value json.RawMessage, member string) string {
 // repair applies the schema's corrections to params until they match. It returns nil if they never do. The result
 // becomes one bare argument of a fix, because strings of a peer must not become key=value.
 func (p *parser) repair(params json.RawMessage) json.RawMessage {
-	if params == nil {
-		params = json.RawMessage("{}")
-	}
+	params = scan.Or(params, json.RawMessage("{}"))
 	if scan.Type(params) != 'o' {
 		return nil
 	}

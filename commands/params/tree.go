@@ -1,6 +1,7 @@
 package params
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -122,9 +123,7 @@ func (n *node) enter(s step, word string) error {
 		}
 		return fmt.Errorf("its key leads into %s", what)
 	}
-	if n.given == "" {
-		n.given = word
-	}
+	n.given = cmp.Or(n.given, word)
 	return nil
 }
 

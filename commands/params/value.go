@@ -42,10 +42,7 @@ func (p *parser) readKey(i int) error {
 		p.texts = append(p.texts, pointer)
 	}
 	if op == "@on=" {
-		if p.funcs == nil {
-			p.funcs = map[string]string{}
-		}
-		p.funcs[pointer] = value
+		wire.Put(&p.funcs, pointer, value)
 	}
 	return nil
 }

@@ -88,9 +88,7 @@ func schemaOf(c *catalog.Catalog) (json.RawMessage, error) {
 	if d.Classes == nil {
 		d.Classes = []json.RawMessage{}
 	}
-	if d.Constants == nil {
-		d.Constants = json.RawMessage("{}")
-	}
+	d.Constants = scan.Or(d.Constants, json.RawMessage("{}"))
 	for _, m := range c.Methods {
 		if strings.Contains(m.Name, ".") {
 			continue

@@ -160,12 +160,10 @@ func errorText(e *wire.Error) string {
 // named returns err with the name of the method that it ended.
 func named(err error, method string) error {
 	f := wire.AsFault(err)
-	if f == nil || method == "" || f.Method != "" {
+	if f == nil {
 		return err
 	}
-	g := *f
-	g.Method = method
-	return &g
+	return f.WithMethod(method)
 }
 
 // A classifier is the first stage of reading a response. It turns messages into events. All messages share a single

@@ -106,9 +106,7 @@ func notReached(err error, last *wire.Fault) error {
 	if f == nil || f.Kind != wire.Timeout || f.Hint != "" {
 		return err
 	}
-	g := *f
-	g.Hint = last.Message
-	return &g
+	return f.WithHint(last.Message)
 }
 
 // waitEnd returns the time at which --wait ends.

@@ -79,9 +79,6 @@ func (s *commentary) newType(run *env.Env, ev *wire.Event) {
 	if ev.Topic == "" || s.types[ev.Topic] || len(s.types) == most {
 		return
 	}
-	if s.types == nil {
-		s.types = map[string]bool{}
-	}
-	s.types[ev.Topic] = true
+	wire.Put(&s.types, ev.Topic, true)
 	run.Console.Warn("the peer sends events of the type " + strconv.Quote(ev.Topic) + ", which is not part of the protocol")
 }

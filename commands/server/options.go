@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -120,9 +121,7 @@ func (o *Options) described(spec dialect.Spec, entries []hook.Entry) (*catalog.C
 	if err != nil {
 		return nil, err
 	}
-	if c == nil {
-		c = &catalog.Catalog{Catalog: 1, Info: catalog.Info{Name: unnamed, Version: env.Version()}}
-	}
+	c = cmp.Or(c, &catalog.Catalog{Catalog: 1, Info: catalog.Info{Name: unnamed, Version: env.Version()}})
 	for _, e := range entries {
 		name := spec.Names.FromHook(e.Pattern)
 		if !strings.Contains(name, "*") && c.Method(name) == nil {

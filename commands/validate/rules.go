@@ -91,14 +91,9 @@ func namesOf(set *rules.Set) (names []string) {
 // known returns fault, with the nearest name, for the first of names that is not in all.
 func known(names, all []string, fault func(name string) *wire.Fault) error {
 	for _, name := range names {
-		if slices.Contains(all, name) {
-			continue
+		if !slices.Contains(all, name) {
+			return fault(name).WithHint(catalog.DidYouMean(name, all))
 		}
-		f := fault(name)
-		if near := catalog.Nearest(name, all); near != "" {
-			f.Hint = "did you mean " + near + "?"
-		}
-		return f
 	}
 	return nil
 }

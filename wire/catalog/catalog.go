@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 
+	"rpcx/wire"
 	"rpcx/wire/scan"
 )
 
@@ -108,10 +109,7 @@ func (c *Catalog) Join(more *Catalog) error {
 		if have := c.Defs[name]; have != nil && !scan.Equal(have, def) {
 			return fmt.Errorf("#/$defs/%s differs from the definition in an earlier file; rename one", name)
 		}
-		if c.Defs == nil {
-			c.Defs = map[string]json.RawMessage{}
-		}
-		c.Defs[name] = def
+		wire.Put(&c.Defs, name, def)
 	}
 	for _, m := range more.Methods {
 		if c.Method(m.Name) == nil {

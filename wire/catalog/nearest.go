@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -15,10 +16,16 @@ func Nearest(name string, names []string) string {
 	best := closest(name, names, func(d int, n string) bool {
 		return d*3 <= max(utf8.RuneCountInString(name), utf8.RuneCountInString(n))+1
 	})
-	if best == "" {
-		best = completed(name, names)
-	}
+	best = cmp.Or(best, completed(name, names))
 	return best
+}
+
+// DidYouMean asks whether the nearest of names was meant. It returns "" if none is similar.
+func DidYouMean(name string, names []string) string {
+	if near := Nearest(name, names); near != "" {
+		return "did you mean " + near + "?"
+	}
+	return ""
 }
 
 // IsSlip reports whether a word differs from a name by one typing mistake, so that the name must be meant.

@@ -44,10 +44,7 @@ func WithWorkLimit(ctx context.Context, d time.Duration, cause error) (context.C
 	if l.since = time.Now(); w.stopped {
 		l.timer.Stop()
 	}
-	if w.limits == nil {
-		w.limits = map[*workLimit]bool{}
-	}
-	w.limits[l] = true
+	wire.Put(&w.limits, l, true)
 	return ctx, func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()

@@ -10,6 +10,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/catalog"
+	"rpcx/wire/scan"
 )
 
 // A Server is the dialect's other side, which answers. All connections of a listener share one Server, which has
@@ -191,9 +192,7 @@ func Gather(r *Request, most int) (gathered func(json.RawMessage, error) (json.R
 			failed = ev.Err
 		case ev.Kind == wire.Data:
 			item := ev.Data
-			if item == nil {
-				item = json.RawMessage("null")
-			}
+			item = scan.OrNull(item)
 			if len(items)+len(item) > most {
 				failed = wire.NewError(wire.CodeServer, fmt.Sprintf("the items are longer than %d bytes in total", most))
 				return failed
@@ -230,9 +229,7 @@ func LastOf(r *Request, others func(wire.Event) error) (last func(json.RawMessag
 		return nil
 	}
 	return func(result json.RawMessage, err error) (json.RawMessage, error) {
-		if result == nil {
-			result = data
-		}
+		result = scan.Or(result, data)
 		return result, err
 	}
 }

@@ -79,7 +79,7 @@ func (s *concatSource) value() ([]byte, error) {
 		bad, _ := err.(*scan.Error)
 		switch {
 		case max(end, s.seen) > s.in.max:
-			return nil, tooLong(s.in.max)
+			return nil, wire.TooLong(s.in.max)
 		case bad != nil:
 			return s.broken(win, bad)
 		case end > 0:
@@ -98,13 +98,13 @@ func (s *concatSource) value() ([]byte, error) {
 func (s *concatSource) broken(win []byte, bad *scan.Error) ([]byte, error) {
 	switch {
 	case bad.Deep: // find allows as many levels as a message may have bytes
-		return nil, tooLong(s.in.max)
+		return nil, wire.TooLong(s.in.max)
 	case s.marked():
 		return nil, nil
 	case s.tolerated():
 		return nil, s.garbage(bad.Offset)
 	case bad.Offset >= s.in.max:
-		return nil, tooLong(s.in.max)
+		return nil, wire.TooLong(s.in.max)
 	}
 	s.skipper = &skipper{}
 	n, over := s.skipper.skip(win[:min(bad.Offset+1, len(win))])
@@ -120,7 +120,7 @@ func (s *concatSource) broken(win []byte, bad *scan.Error) ([]byte, error) {
 func (s *concatSource) garbage(at int) error {
 	win := s.in.window()
 	if at > s.in.max {
-		return tooLong(s.in.max)
+		return wire.TooLong(s.in.max)
 	}
 	if start := bytes.LastIndexByte(win[:at], '\n') + 1; start > 0 && scan.Skip(win, start) == at {
 		s.in.drop(start)
@@ -136,7 +136,7 @@ func (s *concatSource) garbage(at int) error {
 			return nil
 		}
 		if at = len(win); at > s.in.max {
-			return tooLong(s.in.max)
+			return wire.TooLong(s.in.max)
 		}
 		if end >= 0 {
 			s.in.drop(at + 1)

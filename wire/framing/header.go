@@ -121,7 +121,7 @@ func (s *headerSource) contentLength(value string) error {
 	case value == "":
 		return broken("the peer sent a malformed Content-Length")
 	case err != nil || size > s.in.max:
-		return tooLong(s.in.max)
+		return wire.TooLong(s.in.max)
 	case s.size >= 0 && s.size != size:
 		return broken("the peer sent two different Content-Lengths, %d and %d", s.size, size)
 	}

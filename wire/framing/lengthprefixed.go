@@ -46,7 +46,7 @@ func (s *lengthPrefixedSource) next() ([]byte, error) {
 				return nil, err
 			}
 		case known && size > uint64(s.in.max):
-			return nil, tooLong(s.in.max)
+			return nil, wire.TooLong(s.in.max)
 		case known:
 			s.in.drop(n)
 			return s.take(int(size))
@@ -112,7 +112,7 @@ func (s *lengthPrefixedSource) garbage() error {
 		}
 		switch seen = len(win); {
 		case seen > s.in.max:
-			return tooLong(s.in.max)
+			return wire.TooLong(s.in.max)
 		case end >= 0:
 			s.in.drop(seen + 1)
 			return s.line(win)

@@ -37,7 +37,7 @@ func (s *lineSource) next() ([]byte, error) {
 			win = win[:seen+end]
 		}
 		if len(win) > s.max+1 { // one more byte for a CR
-			return nil, tooLong(s.max)
+			return nil, wire.TooLong(s.max)
 		}
 		if end >= 0 {
 			s.in.drop(len(win) + 1)

@@ -131,18 +131,13 @@ func (j *messageFilter) message(b []byte) ([]byte, error) {
 	case len(msg) == 0:
 		return nil, nil
 	case len(msg) > j.max:
-		return nil, tooLong(j.max)
+		return nil, wire.TooLong(j.max)
 	case opens(msg) && (!j.tolerated() || plausible(msg)):
 		return msg, nil
 	case j.scalars && !j.tolerated() && scan.Valid(msg, wire.DefaultMaxDepth) == nil:
 		return msg, nil
 	}
 	return nil, j.line(b)
-}
-
-// tooLong returns the Protocol fault for a message over the limit.
-func tooLong(max int) error {
-	return wire.NewFault(wire.Protocol, fmt.Sprintf("the peer sent a message over the limit of %d bytes (--max-message)", max), nil)
 }
 
 func broken(format string, args ...any) error {

@@ -39,7 +39,7 @@ func (s *nulSource) next() ([]byte, error) {
 			win = win[:end]
 		}
 		if seen = len(win); seen > s.max {
-			return nil, tooLong(s.max)
+			return nil, wire.TooLong(s.max)
 		}
 		if end < 0 {
 			err := s.in.more()

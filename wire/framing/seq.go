@@ -90,7 +90,7 @@ func (s *seqSource) text() ([]byte, error) {
 			break
 		}
 		if max(end, s.seen) > s.in.max {
-			return nil, tooLong(s.in.max)
+			return nil, wire.TooLong(s.in.max)
 		}
 		if end > 0 {
 			s.place = between
@@ -122,7 +122,7 @@ func (s *seqSource) upTo(at int) ([]byte, error) {
 			win = win[:at+end]
 		}
 		if at = len(win); at > s.in.max {
-			return nil, tooLong(s.in.max)
+			return nil, wire.TooLong(s.in.max)
 		}
 		if end >= 0 {
 			s.in.drop(at)

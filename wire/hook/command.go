@@ -120,7 +120,7 @@ func (b *ConnectionHooks) run(ctx context.Context, o *outcome, command string, e
 // longer be awaited.
 func (p *process) force() <-chan struct{} {
 	p.EndWithin(p.patience, grace)
-	if over(p.Done()) {
+	if wire.IsClosed(p.Done()) {
 		p.hurry()
 	} else {
 		p.closePipes() // a signal cannot end the process

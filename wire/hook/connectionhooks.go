@@ -11,6 +11,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/jq"
+	"rpcx/wire/scan"
 	"rpcx/wire/transport/child"
 )
 
@@ -149,9 +150,7 @@ func (b *ConnectionHooks) answerJQ(ctx context.Context, c *chain, prog *jq.Progr
 	ctx, stop := b.bound(ctx, r)
 	defer stop()
 	in := r.Params
-	if in == nil {
-		in = json.RawMessage("null")
-	}
+	in = scan.OrNull(in)
 	last := json.RawMessage("null")
 	ctx = withObject(withCaller(ctx, &b.computing, b.binding.Caller), r.Vars["RPCX_OBJECT"])
 	err := prog.Run(ctx, in, func(out json.RawMessage) (bool, error) {
@@ -247,7 +246,7 @@ func ParseOnOpen(s string) (*Answer, error) {
 	case Sh, Text, Lines, JQ:
 		return &a, nil
 	}
-	f := usage("--on-open: %q has no effect, because there is no call to answer", s)
+	f := wire.Usagef("--on-open: %q has no effect, because there is no call to answer", s)
 	f.Hint = "--on-open takes a command, or jq: with rpc or notify"
 	return nil, f
 }

@@ -125,7 +125,7 @@ func (b *ConnectionHooks) living(a *Answer) (*coprocess, error) {
 	if b.closed {
 		return nil, errClosed
 	}
-	if co := b.cos[a]; co != nil && !over(co.Done()) {
+	if co := b.cos[a]; co != nil && !wire.IsClosed(co.Done()) {
 		return co, nil
 	}
 	return nil, nil

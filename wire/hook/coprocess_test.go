@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/testkit"
 )
@@ -116,7 +117,7 @@ func TestCoDies(t *testing.T) {
 			w.ConnectionHooks.mu.Lock()
 			defer w.ConnectionHooks.mu.Unlock()
 			for _, co := range w.cos {
-				if co.c.pattern == "words" && !over(co.done) {
+				if co.c.pattern == "words" && !wire.IsClosed(co.done) {
 					return false
 				}
 			}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/jq"
 	"rpcx/wire/transport"
@@ -59,7 +60,7 @@ func FromFile(path string) ([]Entry, *catalog.Catalog, error) {
 	}
 	dir, err = filepath.Abs(dir)
 	if err != nil {
-		return nil, nil, usage("hooks: %v", err)
+		return nil, nil, wire.Usagef("hooks: %v", err)
 	}
 	for i := range entries {
 		entries[i].Answer = entries[i].Answer.beside(dir)

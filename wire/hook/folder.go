@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/trust"
 )
@@ -40,7 +41,7 @@ func FromDir(dir string) ([]Entry, *catalog.Catalog, error) {
 		return nil, nil, err
 	}
 	if len(d.files) == 0 {
-		f := usage("hooks: no executable file in %s", dir)
+		f := wire.Usagef("hooks: no executable file in %s", dir)
 		f.Hint = "chmod +x the files there, or give a catalog file"
 		return nil, nil, f
 	}
@@ -69,7 +70,7 @@ func readFolder(dir string) (*folder, error) {
 	d := &folder{files: map[string]string{}}
 	var err error
 	if d.dir, err = filepath.Abs(dir); err != nil {
-		return d, usage("hooks: %v", err)
+		return d, wire.Usagef("hooks: %v", err)
 	}
 	return d, d.read("")
 }
@@ -82,7 +83,7 @@ func (d *folder) read(below string) error {
 	}
 	files, err := os.ReadDir(at)
 	if err != nil {
-		return usage("hooks: %v", err)
+		return wire.Usagef("hooks: %v", err)
 	}
 	for _, f := range files {
 		if strings.HasPrefix(f.Name(), ".") || strings.HasSuffix(f.Name(), "~") {
@@ -114,13 +115,13 @@ func (d *folder) take(file string) error {
 		}
 		return nil
 	case path.Ext(file) == ".json":
-		f := usage("hooks: %s is executable, but a .json file describes another file's method", at)
+		f := wire.Usagef("hooks: %s is executable, but a .json file describes another file's method", at)
 		f.Hint = "chmod -x " + quote(at)
 		return f
 	}
 	name := answered(file)
 	if other, taken := d.files[name]; taken {
-		return usage("hooks: both %s and %s in %s would answer %s", other, file, d.dir, name)
+		return wire.Usagef("hooks: both %s and %s in %s would answer %s", other, file, d.dir, name)
 	}
 	d.files[name] = file
 	return trust.Check("hooks", at)

@@ -8,7 +8,6 @@ package hook
 
 import (
 	"encoding/json"
-	"fmt"
 	"os/exec"
 	"regexp"
 	"strings"
@@ -55,7 +54,7 @@ type Entry struct {
 func Parse(spec string) (Entry, error) {
 	name, text, ok := strings.Cut(spec, "=")
 	if !ok || name == "" {
-		return Entry{}, usage("a hook must be NAME=ANSWER: %q", spec)
+		return Entry{}, wire.Usagef("a hook must be NAME=ANSWER: %q", spec)
 	}
 	answer, err := ParseAnswer(text)
 	if err != nil {
@@ -92,7 +91,7 @@ func ParseAnswer(s string) (Answer, error) {
 		return a, err
 	case JSON:
 		if err := scan.Valid([]byte(text), wire.DefaultMaxDepth); err != nil {
-			return a, usage("%q is not JSON: %v", s, err)
+			return a, wire.Usagef("%q is not JSON: %v", s, err)
 		}
 	case Inbox:
 		if text != "" {
@@ -112,16 +111,16 @@ func ParseAnswer(s string) (Answer, error) {
 func checkCommand(s, text string) error {
 	switch {
 	case strings.TrimSpace(text) == "":
-		return usage("%q contains no command", s)
+		return wire.Usagef("%q contains no command", s)
 	case text == s && looksLikeJQ().MatchString(text):
 		return meant(s, "jq:"+text, "%q is not a command", s)
 	case text == s && isConstant(text):
 		return meant(s, "json:"+text, "%q is not a command", s)
 	case strings.ContainsRune(text, 0):
-		return usage("a command cannot contain a NUL")
+		return wire.Usagef("a command cannot contain a NUL")
 	}
 	if _, err := exec.LookPath("sh"); err != nil {
-		f := usage("%q needs sh, which is not in PATH", s)
+		f := wire.Usagef("%q needs sh, which is not in PATH", s)
 		f.Hint = "jq:, json: and deny: do not need sh"
 		return f
 	}
@@ -135,7 +134,7 @@ func (Meant) Error() string { return "another answer is meant" }
 
 // meant returns the Fault for the ANSWER s, which probably means better.
 func meant(s, better, format string, args ...any) error {
-	f := usage(format, args...)
+	f := wire.Usagef(format, args...)
 	f.Hint = "did you mean " + better + "? To run a command of that name, write sh:" + s
 	if _, err := ParseAnswer(better); err == nil {
 		f.Err = Meant{s, better}
@@ -149,7 +148,7 @@ func isConstant(text string) bool {
 }
 
 func unknownKind(s, kind string) error {
-	f := usage("%q: unknown kind of answer %q", s, kind)
+	f := wire.Usagef("%q: unknown kind of answer %q", s, kind)
 	words := []string{string(Inbox)}
 	for _, k := range kinds {
 		words = append(words, string(k))
@@ -165,10 +164,6 @@ func unknownKind(s, kind string) error {
 // constant returns the value of a JSON answer, unchanged.
 func (a Answer) constant() json.RawMessage {
 	return json.RawMessage(strings.TrimSpace(a.Text))
-}
-
-func usage(format string, args ...any) *wire.Fault {
-	return wire.NewFault(wire.Usage, fmt.Sprintf(format, args...), nil)
 }
 
 // inside prefixes the message of a usage Fault with the place of the error.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"rpcx/wire"
 	"rpcx/wire/transport/child"
 )
 
@@ -101,7 +102,7 @@ type pipe struct {
 // Read implements io.Reader. After exited is closed, hurry must wake it.
 func (p *pipe) Read(b []byte) (int, error) {
 	for {
-		late := over(p.exited)
+		late := wire.IsClosed(p.exited)
 		if late {
 			if p.waited >= linger || p.late > afterExit {
 				return 0, os.ErrDeadlineExceeded
@@ -122,15 +123,6 @@ func (p *pipe) Read(b []byte) (int, error) {
 
 // left reports whether err means that other processes keep the pipe open.
 func left(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }
-
-func over(done <-chan struct{}) bool {
-	select {
-	case <-done:
-		return true
-	default:
-		return false
-	}
-}
 
 // A tail passes whole lines on, and keeps the last bytes of the output.
 type tail struct {

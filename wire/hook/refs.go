@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
 	"rpcx/wire/trust"
@@ -26,14 +27,14 @@ func (r *refs) method(name string, b []byte) (catalog.Method, error) {
 	file := name + ".json"
 	switch {
 	case scan.Valid(b, refDepth) != nil || scan.Type(b) != 'o':
-		return catalog.Method{}, usage("a description must be a JSON object, with description, params, result")
+		return catalog.Method{}, wire.Usagef("a description must be a JSON object, with description, params, result")
 	case scan.Get(b, "run") != nil:
-		f := usage("run is not allowed in a description: the file %s answers", name)
+		f := wire.Usagef("run is not allowed in a description: the file %s answers", name)
 		f.Hint = "remove run"
 		return catalog.Method{}, f
 	}
 	if says, ok := scan.Text(scan.Get(b, "name")); ok && says != name {
-		return catalog.Method{}, usage("the file name is for %s, but the member name is %s", name, says)
+		return catalog.Method{}, wire.Usagef("the file name is for %s, but the member name is %s", name, says)
 	}
 	b, err := r.rewrite(b, file)
 	if err != nil {
@@ -44,7 +45,7 @@ func (r *refs) method(name string, b []byte) (catalog.Method, error) {
 	o.Members(b, "name", "$defs") // they become definitions of the file
 	var m catalog.Method
 	if err := json.Unmarshal(o.End(), &m); err != nil {
-		return catalog.Method{}, usage("%v", err)
+		return catalog.Method{}, wire.Usagef("%v", err)
 	}
 	return m, nil
 }
@@ -70,14 +71,14 @@ func (r *refs) rewrite(val []byte, file string) ([]byte, error) {
 func (r *refs) target(ref, file string) (string, error) {
 	name, fragment, _ := strings.Cut(ref, "#")
 	if fragment != "" && fragment[0] != '/' {
-		return "", usage("$ref %q: only a JSON pointer may follow the #", ref)
+		return "", wire.Usagef("$ref %q: only a JSON pointer may follow the #", ref)
 	}
 	at := file
 	if name != "" {
 		at = path.Join(path.Dir(file), name)
 	}
 	if path.IsAbs(name) || strings.Contains(name, ":") || !filepath.IsLocal(filepath.FromSlash(at)) {
-		return "", usage("$ref %q leads out of the directory %s", ref, r.dir)
+		return "", wire.Usagef("$ref %q leads out of the directory %s", ref, r.dir)
 	}
 	if _, known := r.defs[at]; !known {
 		r.defs[at] = json.RawMessage("true") // set first, because the file may refer to itself
@@ -88,7 +89,7 @@ func (r *refs) target(ref, file string) (string, error) {
 			}
 		}
 		if err != nil {
-			return "", usage("$ref %q: %v", ref, err)
+			return "", wire.Usagef("$ref %q: %v", ref, err)
 		}
 	}
 	return "#/$defs/" + url.PathEscape(scan.Escape(at)) + fragment, nil

@@ -222,7 +222,7 @@ func (t *Table) Replace(entries ...Entry) error {
 	seen := map[string]*chain{}
 	for _, e := range entries {
 		if e.Pattern == "" {
-			return usage("a hook needs a name")
+			return wire.Usagef("a hook needs a name")
 		}
 		if e.Answer.Kind == JQ && e.Answer.prog == nil {
 			a, err := ParseAnswer("jq:" + e.Answer.Text)
@@ -232,7 +232,7 @@ func (t *Table) Replace(entries ...Entry) error {
 			e.Answer = a
 		}
 		if e.Answer.Kind == Inbox && t.o.Park == nil {
-			f := usage("hook %s: inbox works only in a session", e.Pattern)
+			f := wire.Usagef("hook %s: inbox works only in a session", e.Pattern)
 			f.Hint = "rpcx connect ENDPOINT --session NAME opens one"
 			return f
 		}

@@ -101,12 +101,10 @@ func (b *bounded) Err() error {
 	if b.err != nil {
 		return b.err
 	}
-	select {
-	case <-b.done:
+	if wire.IsClosed(b.done) {
 		return context.DeadlineExceeded
-	default:
-		return nil
 	}
+	return nil
 }
 
 // usesMuch reports whether the memory in use has grown by more than MaxMemory since the run began. Memory of other

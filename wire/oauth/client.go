@@ -57,9 +57,8 @@ func (c *Client) allow(ctx context.Context, host string, at netip.Addr) error {
 	case private && ctx.Value(firstKey{}) != nil:
 		c.private.Store(true)
 	case private && !c.private.Load():
-		f := wire.NewFault(wire.Protocol, fmt.Sprintf("%s is at the private address %s, but the endpoint is not", host, at), nil)
-		f.Hint = "if you trust it, name it: --issuer URL"
-		return f
+		return wire.NewFault(wire.Protocol, fmt.Sprintf("%s is at the private address %s, but the endpoint is not", host, at), nil).
+			WithHint("if you trust it, name it: --issuer URL")
 	}
 	return nil
 }

@@ -84,9 +84,8 @@ func (c *Client) Discover(ctx context.Context, resource *url.URL, probe Probe, i
 }
 
 func (c *Client) unprotected(resource *url.URL, status int) error {
-	f := wire.NewFault(wire.Auth, fmt.Sprintf("%s names no authorization server, and answered %d without credentials", resource, status), nil)
-	f.Hint = "name one with --issuer URL, or store a token with --with-token"
-	return f
+	return wire.NewFault(wire.Auth, fmt.Sprintf("%s names no authorization server, and answered %d without credentials", resource, status), nil).
+		WithHint("name one with --issuer URL, or store a token with --with-token")
 }
 
 // ask sends the probe and returns the demand in the response.

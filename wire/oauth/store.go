@@ -1,6 +1,7 @@
 package oauth
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base32"
@@ -117,9 +118,7 @@ func Find(u *url.URL, account *string) (*Login, error) {
 	if names == nil {
 		return nil, nil
 	}
-	f := wire.Usagef("there are several logins to %s", best[0].Resource)
-	f.Hint = "choose one with --account: " + strings.Join(names, ", ")
-	return nil, f
+	return nil, wire.Usagef("there are several logins to %s", best[0].Resource).WithHint("choose one with --account: " + strings.Join(names, ", "))
 }
 
 // open reads the secrets of a login from the keyring, if they are there.
@@ -132,9 +131,8 @@ func (l *Login) open() error {
 		err = json.Unmarshal([]byte(text), &l.secrets)
 	}
 	if err != nil {
-		f := wire.NewFault(wire.Auth, fmt.Sprintf("the login to %s is in the keyring, which cannot be read: %v", l.Resource, err), err)
-		f.Hint = "unlock the keyring, or log in again"
-		return f
+		return wire.NewFault(wire.Auth, fmt.Sprintf("the login to %s is in the keyring, which cannot be read: %v", l.Resource, err), err).
+			WithHint("unlock the keyring, or log in again")
 	}
 	redact.Sent(l.Access, l.Refresh, l.Secret)
 	return nil
@@ -189,9 +187,7 @@ func (l *Login) End(ctx context.Context, c *Client) (told bool, err error) {
 	}
 	defer unlock()
 	now, err := l.reload()
-	if now == nil {
-		now = l
-	}
+	now = cmp.Or(now, l)
 	if rerr := now.remove(); rerr != nil || err != nil {
 		return false, errors.Join(err, rerr)
 	}

@@ -75,8 +75,8 @@ func (p *Peer) quietLocked() bool { return p.requests.Idle() && !p.notifications
 // enterLocked moves to a later state.
 func (p *Peer) enterLocked(s ending.State) {
 	p.end.Enter(s)
-	p.change.pass()
-	p.outbox.room.pass()
+	p.change.Pass()
+	p.outbox.room.Pass()
 }
 
 // hurriedStep bounds each step of Close after Options.Hurry has ended. That is enough to write the queued messages.
@@ -134,31 +134,12 @@ func (l *link) hangUp(code int, reason string) error {
 	return l.conn.Close()
 }
 
-// A gate lets goroutines wait, without holding the lock, for a change that is made under the lock.
-type gate struct{ c chan struct{} }
-
-// wait returns a channel that the next call of pass closes.
-func (g *gate) wait() <-chan struct{} {
-	if g.c == nil {
-		g.c = make(chan struct{})
-	}
-	return g.c
-}
-
-// pass wakes all waiters.
-func (g *gate) pass() {
-	if g.c != nil {
-		close(g.c)
-		g.c = nil
-	}
-}
-
 // waitForLocked waits until condition, which is called with the mutex held, returns true. The mutex is released while
-// it waits and held again when it returns. Every change that can make condition true must be followed by g.pass. If ctx
+// it waits and held again when it returns. Every change that can make condition true must be followed by g.Pass. If ctx
 // ends first, the error is that of ctx.
-func (p *Peer) waitForLocked(ctx context.Context, g *gate, condition func() bool) error {
+func (p *Peer) waitForLocked(ctx context.Context, g *wire.Gate, condition func() bool) error {
 	for !condition() {
-		c := g.wait()
+		c := g.Wait()
 		p.unlockAndTell()
 		select {
 		case <-c:

@@ -16,7 +16,7 @@ func TestWaitForLocked(t *testing.T) {
 				time.Sleep(time.Second)
 				p.mu.Lock()
 				n++
-				p.change.pass()
+				p.change.Pass()
 				p.mu.Unlock()
 			}
 		}()

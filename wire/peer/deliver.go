@@ -16,7 +16,7 @@ func (p *Peer) registerLocked(s *stream, msg wire.Message) {
 	} else {
 		p.calls.addUnshaped(s)
 	}
-	p.change.pass() // the reader must not stop now
+	p.change.Pass() // the reader must not stop now
 }
 
 // forgetLocked removes s from every table and ends it: its consumer gets the queued messages and then err.
@@ -25,7 +25,7 @@ func (p *Peer) forgetLocked(s *stream, err error) {
 		return
 	}
 	if s.overfull {
-		p.change.pass()
+		p.change.Pass()
 	}
 	p.calls.remove(s)
 	s.box.End(err)
@@ -116,10 +116,10 @@ func (p *Peer) resumeReadingLocked(s *stream) {
 	s.stuck = false
 	if p.calls.behind == s && s.box.Size() <= easeBytes/2 {
 		p.calls.behind = nil
-		p.change.pass()
+		p.change.Pass()
 	}
 	if s.box.Size() <= p.o.StreamBuffer && p.calls.setOverfull(s, false) {
-		p.change.pass()
+		p.change.Pass()
 	}
 }
 

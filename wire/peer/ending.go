@@ -118,10 +118,8 @@ func (p *Peer) drain(gone <-chan struct{}) {
 	})
 	p.mu.Unlock()
 	if err != nil {
-		select {
-		case <-gone:
+		if wire.IsClosed(gone) {
 			p.finishNotifications()
-		default:
 		}
 		return
 	}

@@ -82,8 +82,8 @@ func (p *Peer) posted() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.outbox.posting--
-	p.outbox.room.pass()
-	p.change.pass()
+	p.outbox.room.Pass()
+	p.change.Pass()
 }
 
 // answers reports whether o is a response, so that no call waits for the result of sending it.
@@ -122,7 +122,7 @@ func (p *Peer) exchanged(s *stream, err error) {
 	case err != nil && p.exchanges.ctx.Err() != nil: // cancelled by Close
 		err = s.fault(ending.ErrOurs)
 	case errors.As(err, &f):
-		err = ending.WithMethod(f, s.op.Method)
+		err = f.WithMethod(s.op.Method)
 	case err != nil:
 	case s.exchange.optional:
 		err = io.EOF

@@ -18,8 +18,8 @@ type Budget struct {
 
 	mu   sync.Mutex
 	held int
-	high bool          // the latest call of told was with true
-	free chan struct{} // closed when handlers may begin again; nil if there is no waiter
+	high bool      // the latest call of told was with true
+	free wire.Gate // passed when handlers may begin again
 }
 
 // NewBudget returns a Budget of that many bytes.
@@ -41,9 +41,8 @@ func (b *Budget) Hold(n int) {
 		b.high = high
 		b.told(high)
 	}
-	if b.free != nil && b.held <= b.begun() {
-		close(b.free)
-		b.free = nil
+	if b.held <= b.begun() {
+		b.free.Pass()
 	}
 }
 
@@ -58,10 +57,7 @@ func (b *Budget) spent() <-chan struct{} {
 	if b.most <= 0 || b.held <= b.begun() {
 		return nil
 	}
-	if b.free == nil {
-		b.free = make(chan struct{})
-	}
-	return b.free
+	return b.free.Wait()
 }
 
 // share returns the limit in bytes for the answers to one array: a fourth of the rest.
@@ -101,7 +97,7 @@ func (p *Peer) nextTurn() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.outbox.awaitsTurn = false
-	p.outbox.room.pass()
+	p.outbox.room.Pass()
 }
 
 // holdsTooMuchLocked reports whether the answer to in must wait until the peer has read more. If so, outbox.room is
@@ -145,7 +141,7 @@ func (p *Peer) awaitBudget(free <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.outbox.awaitsBudget = false
-	p.outbox.room.pass()
+	p.outbox.room.Pass()
 }
 
 // flowControl is the dialect.FlowControl of one request.

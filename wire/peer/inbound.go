@@ -78,7 +78,7 @@ func (p *Peer) finishLocked(in *inbound.Request) {
 		}
 		p.startLocked(next)
 	}
-	p.change.pass()
+	p.change.Pass()
 }
 
 // refuseLocked answers in with e at once.
@@ -90,7 +90,7 @@ func (p *Peer) refuseLocked(in *inbound.Request, e *wire.Error) {
 // untakeLocked removes a request that was offered to Incoming.
 func (p *Peer) untakeLocked(in *inbound.Request) {
 	p.requests.Untake(in)
-	p.change.pass()
+	p.change.Pass()
 }
 
 // serve runs the handler of one request and sends its result as the answer.
@@ -211,7 +211,7 @@ func (p *Peer) replyLocked(in *inbound.Request, ev wire.Event) error {
 func (p *Peer) replyRawLocked(in *inbound.Request, msg []byte) {
 	first := p.requests.Answered(in)
 	if first {
-		p.change.pass()
+		p.change.Pass()
 	}
 	if first && in.Array != nil {
 		p.putLocked(in, msg)
@@ -248,7 +248,7 @@ func (p *Peer) sendArrayLocked(a *inbound.Array) {
 	if !ok {
 		return
 	}
-	p.change.pass()
+	p.change.Pass()
 	p.outbox.hold(-n)
 	if len(replies) > 0 {
 		p.sendLocked(outgoing{msg: p.codec.JoinBatch(replies)})

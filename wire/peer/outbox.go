@@ -31,7 +31,7 @@ type outbox struct {
 	spare   []outgoing // the memory of the batch that was written last
 	bytes   int        // the waiting bytes and those being written
 	running bool       // the writer's goroutine runs
-	room    gate       // passed when bytes has decreased
+	room    wire.Gate  // passed when bytes has decreased
 	posting int        // local answers that are being posted, or wait for that
 
 	budget       *Budget
@@ -55,7 +55,7 @@ func (b *outbox) hold(n int) {
 // learn records the size of an answer, as an estimate for the next ones.
 func (b *outbox) learn(n int) {
 	if b.lastAnswer = n; b.awaitsTurn && n <= smallAnswer {
-		b.room.pass()
+		b.room.Pass()
 	}
 }
 
@@ -81,7 +81,7 @@ func (b *outbox) written(batch []outgoing, n int) {
 	b.spare = batch
 	b.bytes -= n
 	b.hold(-n)
-	b.room.pass()
+	b.room.Pass()
 }
 
 // idle reports whether nothing waits and nothing is being written.
@@ -167,10 +167,10 @@ func (p *Peer) write() {
 		n := p.writeAll(batch)
 		p.mu.Lock()
 		p.outbox.written(batch, n)
-		p.change.pass()
+		p.change.Pass()
 	}
 	p.outbox.running = false
-	p.change.pass()
+	p.change.Pass()
 }
 
 // writeAll writes a batch and flushes it. It returns the number of bytes.
@@ -275,7 +275,7 @@ func (p *Peer) writeFailed(err error) error {
 	defer p.mu.Unlock()
 	if p.end.Abort == nil && p.end.Live() {
 		p.end.Abort = err
-		p.change.pass()
+		p.change.Pass()
 		p.wg.Go(func() {
 			ctx, cancel := context.WithTimeout(context.Background(), grace)
 			defer cancel()

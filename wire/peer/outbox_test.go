@@ -12,7 +12,7 @@ func TestOutboxStartsOneWriter(t *testing.T) {
 		t.Fatalf("%d messages are taken, %d bytes count", len(batch), b.bytes)
 	}
 	b.put(outgoing{msg: []byte("333")})
-	opens := b.room.wait()
+	opens := b.room.Wait()
 	b.written(batch, 3)
 	select {
 	case <-opens:

@@ -115,7 +115,7 @@ type Peer struct {
 	done   chan struct{}  // closed when nothing of the peer runs any more
 
 	mu            sync.Mutex // guards all fields below; the codec is called under it
-	change        gate       // passed when something has changed for which the reader or Close waits
+	change        wire.Gate  // passed when something has changed for which the reader or Close waits
 	end           ending.Ending
 	pendingNotes  []Note // passed to Options.Note when the mutex is released
 	calls         calls
@@ -195,12 +195,10 @@ func (p *Peer) Done() <-chan struct{} { return p.done }
 // Err returns why the connection ended. It is nil before Done, after a local Close and after a clean end, else a
 // *wire.Fault.
 func (p *Peer) Err() error {
-	select {
-	case <-p.done:
+	if wire.IsClosed(p.done) {
 		return p.end.Err()
-	default:
-		return nil
 	}
+	return nil
 }
 
 // Greet runs the dialect's handshake, if it has one. A peer that closes the connection meanwhile counts as not reached.

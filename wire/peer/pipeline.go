@@ -107,7 +107,7 @@ func (l *callPipeline) Send(op *dialect.Op, c dialect.PipelinedCall) bool {
 		l.open++
 		l.calls.waiting++
 		if l.calls.waiting == 1 {
-			p.change.pass() // the reader must not stop now
+			p.change.Pass() // the reader must not stop now
 		}
 	}
 	l.ends, l.ids = append(l.ends, len(out)), append(l.ids, id)
@@ -215,7 +215,7 @@ func (l *callPipeline) writeRest(n int, err error) {
 	}
 	p.mu.Lock()
 	l.box.written(nil, n)
-	p.change.pass()
+	p.change.Pass()
 	p.mu.Unlock()
 	p.write()
 }

@@ -68,14 +68,14 @@ func (p *Peer) tellHandler() {
 		full := p.notifications.Full()
 		in := p.notifications.Next()
 		if full {
-			p.change.pass()
+			p.change.Pass()
 		}
 		p.mu.Unlock()
 		p.tell(&in)
 		p.mu.Lock()
 	}
 	p.notifications.Stop()
-	p.change.pass()
+	p.change.Pass()
 }
 
 // tell runs the handler of one notification.

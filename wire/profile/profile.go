@@ -173,9 +173,5 @@ func (s Setting) Fault(err error) error {
 
 // unknown returns the usage Fault for an unknown key, with the nearest known one.
 func unknown(where, key string, known []string) error {
-	f := wire.Usagef("%s: unknown key", where)
-	if near := catalog.Nearest(key, known); near != "" {
-		f.Hint = "did you mean " + near + "?"
-	}
-	return f
+	return wire.Usagef("%s: unknown key", where).WithHint(catalog.DidYouMean(key, known))
 }

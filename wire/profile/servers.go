@@ -77,11 +77,8 @@ func FindServer(file, name string) (*Server, error) {
 	raw, ok := all[name]
 	if !ok {
 		names := slices.Sorted(maps.Keys(all))
-		f := wire.Usagef("%s has no server %s; it has %s", file, wire.Quote(name), strings.Join(names, ", "))
-		if near := catalog.Nearest(name, names); near != "" {
-			f.Hint = "did you mean " + near + "?"
-		}
-		return nil, f
+		return nil, wire.Usagef("%s has no server %s; it has %s", file, wire.Quote(name), strings.Join(names, ", ")).
+			WithHint(catalog.DidYouMean(name, names))
 	}
 	where := file + "#" + name
 	var e entry

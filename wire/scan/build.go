@@ -247,6 +247,17 @@ func OrNull[T ~[]byte](val T) T {
 	return val
 }
 
+// Or returns val, or else the first of others that is not nil.
+func Or[T ~[]byte](val T, others ...[]byte) T {
+	for _, other := range others {
+		if val != nil {
+			break
+		}
+		val = other
+	}
+	return val
+}
+
 var null = slices.Clip([]byte("null"))
 
 // JSON is Marshal for values that never fail: structs, strings and the like without functions, cycles or broken RawMessages.

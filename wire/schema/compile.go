@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,9 +56,7 @@ func build(doc any, pointer string, o Options) (*Schema, error) {
 			}
 			return s, nil
 		}
-		if first == nil {
-			first = err
-		}
+		first = cmp.Or(first, err)
 		var invalid *jsonschema.SchemaValidationError
 		if !errors.As(err, &invalid) {
 			break

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"rpcx/wire"
+
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
@@ -161,10 +163,7 @@ func (e *evaluation) reference(s, target *jsonschema.Schema, keyword string, v *
 	a, ok := e.verdicts[q]
 	e.circular = e.circular || a.open
 	if !ok {
-		if e.verdicts == nil {
-			e.verdicts = map[question]answer{}
-		}
-		e.verdicts[q] = answer{open: true}
+		wire.Put(&e.verdicts, q, answer{open: true})
 		a = e.ask(target, v)
 		if e.verdicts[q] = a; len(e.verdicts) > maxMemory {
 			delete(e.verdicts, q)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"rpcx/wire"
 	"rpcx/wire/scan"
 )
 
@@ -46,15 +47,9 @@ func (e *evaluation) enter(s *jsonschema.Schema) {
 			e.spend(anchorCost * (1 + len(in.anchors)))
 			in = &scope{anchors: maps.Clone(in.anchors)}
 		}
-		if in.anchors == nil {
-			in.anchors = map[string]*jsonschema.Schema{}
-		}
-		in.anchors[name] = target
+		wire.Put(&in.anchors, name, target)
 	}
-	if e.scope.inner == nil {
-		e.scope.inner = map[*resource]*scope{}
-	}
-	e.scope.inner[r] = in
+	wire.Put(&e.scope.inner, r, in)
 	e.scope = in
 }
 

@@ -51,9 +51,7 @@ func (c *checkedCaller) CallOp(ctx context.Context, op dialect.Op) (json.RawMess
 		return c.Caller.CallOp(ctx, op)
 	}
 	params := op.Params
-	if params == nil {
-		params = json.RawMessage("{}")
-	}
+	params = scan.Or(params, json.RawMessage("{}"))
 	if _, err := m.input(ctx, params); err != nil {
 		return nil, err
 	}

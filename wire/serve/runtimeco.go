@@ -175,13 +175,9 @@ func (r *coRuntime) living(session string) (*hook.LineProcess, error) {
 	if r.closed {
 		return nil, errors.New("the server is being closed")
 	}
-	if r.process != nil {
-		select {
-		case <-r.process.Done():
-		default:
-			r.knows[session] = true
-			return r.process, nil
-		}
+	if r.process != nil && !wire.IsClosed(r.process.Done()) {
+		r.knows[session] = true
+		return r.process, nil
 	}
 	t, err := hook.StartLineProcess(r.command, r.o.Stderr)
 	if err != nil {

@@ -56,7 +56,7 @@ func (d *Direct) live(ctx context.Context, old *link) (*link, error) {
 		if d.over {
 			return nil, d.ended()
 		}
-		if err := d.await(ctx); err != nil {
+		if err := d.change.Await(ctx, &d.mu); err != nil {
 			return nil, err
 		}
 	}
@@ -254,7 +254,7 @@ func (d *Direct) Close() error {
 		d.mu.Lock()
 		d.over = true // set before redialling is cancelled, so that this does not count as a failure
 		l := d.link
-		d.changed()
+		d.change.Pass()
 		d.mu.Unlock()
 		if d.redialer != nil {
 			d.redialer.cancel()

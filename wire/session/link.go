@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -115,9 +116,7 @@ func (l *link) noteReceived(dir wire.Direction, _ []byte, _ ...[]byte) {
 }
 
 func (l *link) greet(ctx context.Context, limit time.Duration) error {
-	if limit <= 0 {
-		limit = defaultGreeting
-	}
+	limit = cmp.Or(limit, defaultGreeting)
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	err := l.p.Greet(ctx)

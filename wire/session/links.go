@@ -1,7 +1,7 @@
 package session
 
 import (
-	"context"
+	"cmp"
 	"slices"
 	"sync"
 
@@ -13,7 +13,7 @@ import (
 // on the next one, and how the conversation ended.
 type links struct {
 	mu         sync.Mutex // guards all fields below
-	change     chan struct{}
+	change     wire.Gate
 	link       *link             // nil while there is none
 	codec      dialect.Codec     // the error of the last link
 	reconnects int               // how often there was a new one
@@ -46,7 +46,7 @@ func (c *links) finish(err, giveUpErr error) {
 		c.err, c.giveUpErr = err, giveUpErr
 	}
 	c.link, c.over = nil, true
-	c.changed()
+	c.change.Pass()
 }
 
 // register ensures that s is reopened after a reconnect. It returns false if the link on which it was opened was
@@ -80,32 +80,5 @@ func (c *links) notReopened(l *link) *resubscription {
 
 // ended returns why nothing can be sent any more. The lock is held.
 func (c *links) ended() error {
-	if c.err != nil {
-		return c.err
-	}
-	return wire.NewFault(wire.Closed, "the conversation ended", nil)
-}
-
-// await waits for the next call of changed. The lock is held, but released while it waits.
-func (c *links) await(ctx context.Context) error {
-	if c.change == nil {
-		c.change = make(chan struct{})
-	}
-	change := c.change
-	c.mu.Unlock()
-	defer c.mu.Lock()
-	select {
-	case <-change:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// changed wakes all waiters. The caller holds the lock.
-func (c *links) changed() {
-	if c.change != nil {
-		close(c.change)
-		c.change = nil
-	}
+	return cmp.Or[error](c.err, wire.NewFault(wire.Closed, "the conversation ended", nil))
 }

@@ -55,10 +55,7 @@ func (r *rawPipe) push(l *link, m wire.Message) bool {
 	r.size += len(m.Raw)
 	r.cond.Broadcast()
 	if m.Kind == wire.Request {
-		if r.openRequests == nil {
-			r.openRequests = map[string]bool{}
-		}
-		r.openRequests[string(m.ID)] = true
+		wire.Put(&r.openRequests, string(m.ID), true)
 		if r.draining {
 			r.reject(l)
 		}

@@ -238,5 +238,5 @@ func (d *Direct) reopenStreams(l *link) {
 	}
 	d.link, d.codec = l, l.codec
 	d.reconnects++
-	d.changed()
+	d.change.Pass()
 }

@@ -199,7 +199,7 @@ func (s *resubscription) awaitReopened(ctx context.Context, why error) error {
 		case d.over:
 			return why
 		}
-		if err := d.await(ctx); err != nil {
+		if err := d.change.Await(ctx, &d.mu); err != nil {
 			return err
 		}
 	}
@@ -230,6 +230,6 @@ func (s *resubscription) leave() dialect.Stream {
 	s.d.unregister(s)
 	s.d.mu.Lock()
 	defer s.d.mu.Unlock()
-	s.d.changed()
+	s.d.change.Pass()
 	return s.next
 }

@@ -98,9 +98,8 @@ func resolved(ctx context.Context, e endpoint.Endpoint, cfg transport.Config) (t
 	case !posts:
 		at.Scheme = map[string]string{"http": "ws", "https": "wss", "http+unix": "ws+unix"}[at.Scheme]
 	case at.Path == "" && transport.Origin(u) != transport.Origin(&url.URL{Scheme: at.Scheme, Host: at.Host}):
-		f := wire.NewFault(wire.Unreachable, "the server names another host for its conversations: "+e.Dialect+"+"+u.Redacted(), nil)
-		f.Hint = "if you trust it, use that endpoint; it gets none of the credentials of this one"
-		return transport.Address{}, f
+		return transport.Address{}, wire.NewFault(wire.Unreachable, "the server names another host for its conversations: "+e.Dialect+"+"+u.Redacted(), nil).
+			WithHint("if you trust it, use that endpoint; it gets none of the credentials of this one")
 	}
 	return at, nil
 }
@@ -143,9 +142,7 @@ func canListen(e endpoint.Endpoint) error {
 		return wire.Usagef("%s cannot be a listen address", e)
 	}
 	if e.Reversed == endpoint.Accept {
-		f := wire.Usagef("%s: accept+ is for clients that listen", e)
-		f.Hint = "remove accept+: servers always listen"
-		return f
+		return wire.Usagef("%s: accept+ is for clients that listen", e).WithHint("remove accept+: servers always listen")
 	}
 	return nil
 }

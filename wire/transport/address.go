@@ -41,16 +41,9 @@ func (a Address) WebSocket() bool { return strings.HasPrefix(a.Scheme, "ws") }
 // IsHTTP reports whether a is an HTTP address, not a WebSocket.
 func (a Address) IsHTTP() bool { return strings.HasPrefix(a.Scheme, "http") }
 
-// Usage returns a Fault of kind Usage.
-func Usage(format string, args ...any) *wire.Fault {
-	return wire.NewFault(wire.Usage, fmt.Sprintf(format, args...), nil)
-}
-
 // UsageHint is Usage with a hint.
 func UsageHint(hint, format string, args ...any) *wire.Fault {
-	f := Usage(format, args...)
-	f.Hint = hint
-	return f
+	return wire.Usagef(format, args...).WithHint(hint)
 }
 
 // A Meant is the cause of a Fault for an address that can only mean another one.
@@ -76,7 +69,7 @@ func Parse(s string) (Address, error) {
 	case !ok:
 		f = noScheme(s)
 	case strings.ContainsRune(s, 0):
-		f = Usage("%s: the address contains a NUL", scheme)
+		f = wire.Usagef("%s: the address contains a NUL", scheme)
 	default:
 		f = a.parseRest(s, rest)
 	}
@@ -122,13 +115,13 @@ func (a *Address) parseURL(s, rest string) *wire.Fault {
 		if e, ok := err.(*url.Error); ok {
 			err = e.Err // without the URL, which may contain a password
 		}
-		return Usage("%s:%s", a.Scheme, " "+err.Error())
+		return wire.Usagef("%s:%s", a.Scheme, " "+err.Error())
 	}
 	if u.Hostname() == "" && u.Port() == "" {
 		return UsageHint(a.Scheme+"://127.0.0.1/", "%s: the host is missing", a.Scheme)
 	}
 	if strings.Contains(u.Hostname(), ":") && u.Host[0] != '[' {
-		return Usage("%s: an IPv6 address needs brackets", a.Scheme)
+		return wire.Usagef("%s: an IPv6 address needs brackets", a.Scheme)
 	}
 	if u.Fragment != "" || strings.HasSuffix(s, "#") {
 		return UsageHint("write %23 for a # in the path", "%s: the address contains a #", a.Scheme)
@@ -170,7 +163,7 @@ func (a *Address) parseHostPort(s, rest string) *wire.Fault {
 		return f
 	}
 	if strings.Contains(host, ":") && net.ParseIP(strings.SplitN(host, "%", 2)[0]) == nil {
-		return Usage("%s: %q is not an IPv6 address", a.Scheme, host)
+		return wire.Usagef("%s: %q is not an IPv6 address", a.Scheme, host)
 	}
 	a.Host = hp
 	return nil
@@ -187,7 +180,7 @@ func badHostPort(s, scheme, hp string) *wire.Fault {
 	case i < 0 || strings.HasSuffix(hp, "]"):
 		return UsageHint(scheme+"://"+hp+":9000", "%s: the port is missing after %s", scheme, hp)
 	}
-	return Usage("%s: %q is not host:port", scheme, hp)
+	return wire.Usagef("%s: %q is not host:port", scheme, hp)
 }
 
 // checkPort rejects invalid port numbers.
@@ -196,10 +189,10 @@ func checkPort(scheme, port string, optional bool) *wire.Fault {
 		if optional {
 			return nil
 		}
-		return Usage("%s: the port is missing", scheme)
+		return wire.Usagef("%s: the port is missing", scheme)
 	}
 	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
-		return Usage("%s: %q is not a port number (0 to 65535)", scheme, port)
+		return wire.Usagef("%s: %q is not a port number (0 to 65535)", scheme, port)
 	}
 	return nil
 }
@@ -230,7 +223,7 @@ func (a *Address) parseSocketURL(rest string) *wire.Fault {
 	}
 	u, err := url.ParseRequestURI("http://host" + target)
 	if err != nil || strings.Contains(target, "#") {
-		return Usage("%s: %q is not a URL path", a.Scheme, target)
+		return wire.Usagef("%s: %q is not a URL path", a.Scheme, target)
 	}
 	a.URLPath = urlPath(u)
 	return a.parseSocket(path)

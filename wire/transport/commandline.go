@@ -28,12 +28,12 @@ func (a *Address) parseCommand(rest string) *wire.Fault {
 			return a.needsShell(rest, special)
 		}
 		if r.i > len(r.s) {
-			return Usage("%s: %s", a.Scheme, "the command ends inside quotes or after a backslash")
+			return wire.Usagef("%s: %s", a.Scheme, "the command ends inside quotes or after a backslash")
 		}
 	}
 	r.end()
 	if len(r.words) > 0 && r.words[0] == "" {
-		return Usage("%s: the command's first word is empty", a.Scheme)
+		return wire.Usagef("%s: the command's first word is empty", a.Scheme)
 	}
 	a.Command = r.words
 	return nil

@@ -170,16 +170,6 @@ func Within(hurry context.Context, d, extra time.Duration) (context.Context, con
 	return ctx, func() { stop(); cancel() }
 }
 
-// IsClosed reports whether a channel on which nothing is sent is closed.
-func IsClosed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
-	}
-}
-
 // Layer returns the first T among a connection and the connections that it wraps.
 func Layer[T any](c net.Conn) (t T, ok bool) {
 	for {

@@ -185,8 +185,3 @@ func LateRefusal(err error) error {
 	}
 	return err
 }
-
-// TooLong returns the Fault for a message over the limit.
-func TooLong(max int) error {
-	return wire.NewFault(wire.Protocol, fmt.Sprintf("the peer sent a message over the limit of %d bytes (--max-message)", max), nil)
-}

@@ -24,7 +24,7 @@ func (t TLS) Client(serverName string) (*tls.Config, error) {
 		}
 	}
 	if t.Cert == "" && t.Key != "" {
-		return nil, Usage("--key %s needs --cert too", t.Key)
+		return nil, wire.Usagef("--key %s needs --cert too", t.Key)
 	}
 	if t.Cert != "" {
 		cfg.Certificates, err = t.loadPair()
@@ -36,7 +36,7 @@ func (t TLS) Client(serverName string) (*tls.Config, error) {
 // signed by one of those roots.
 func (t TLS) Server() (*tls.Config, error) {
 	if t.Cert == "" {
-		return nil, Usage("a TLS listener needs a certificate: --cert FILE and --key FILE")
+		return nil, wire.Usagef("a TLS listener needs a certificate: --cert FILE and --key FILE")
 	}
 	cfg := &tls.Config{MinVersion: tls.VersionTLS12}
 	var err error
@@ -64,7 +64,7 @@ func loadRoots(file string) (*x509.CertPool, error) {
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(pem) {
-		return nil, Usage("--cacert %s: contains no PEM certificate", file)
+		return nil, wire.Usagef("--cacert %s: contains no PEM certificate", file)
 	}
 	return pool, nil
 }

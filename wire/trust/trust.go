@@ -18,9 +18,7 @@ func Check(what, path string) error {
 	if why == "" {
 		return nil
 	}
-	f := wire.Usagef("%s: %s is refused: %s", what, path, why)
-	f.Hint = hint
-	return f
+	return wire.Usagef("%s: %s is refused: %s", what, path, why).WithHint(hint)
 }
 
 // The objections.

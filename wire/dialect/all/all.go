@@ -4,7 +4,6 @@ package all
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -98,11 +97,11 @@ func Lookup(name string) (dialect.Spec, error) {
 	if ok || err != nil {
 		return s, err
 	}
-	f := wire.Usagef("unknown dialect %q", name)
-	if near := catalog.Nearest(name, Names()); near != "" {
-		f.Hint = "did you mean " + near + "?"
-	}
-	return dialect.Spec{}, f
+	return dialect.Spec{}, unknown(name)
+}
+
+func unknown(name string) error {
+	return wire.Usagef("unknown dialect %q", name).WithHint(catalog.DidYouMean(name, Names()))
 }
 
 // Has reports whether name is in the table, or is the name of a dialect file, which may be invalid.
@@ -140,11 +139,7 @@ func ShapeOf(name string) (dialect.Shape, error) {
 	name = cmp.Or(name, Default())
 	s, ok := Find(name)
 	if !ok {
-		f := wire.NewFault(wire.Usage, fmt.Sprintf("unknown dialect %q", name), nil)
-		if near := catalog.Nearest(name, Names()); near != "" {
-			f.Hint = "did you mean " + near + "?"
-		}
-		return dialect.Shape{}, f
+		return dialect.Shape{}, unknown(name)
 	}
 	return s.Shape(), nil
 }

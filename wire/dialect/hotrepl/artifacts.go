@@ -1,6 +1,7 @@
 package hotrepl
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -74,9 +75,7 @@ func (a *artifacts) collect(dir string) (json.RawMessage, error) {
 			return nil, err
 		}
 		kind := mime.TypeByExtension(filepath.Ext(path))
-		if kind == "" {
-			kind = "application/octet-stream"
-		}
+		kind = cmp.Or(kind, "application/octet-stream")
 		b = b.raw(f.Name(), build("").text("uri", (&url.URL{Scheme: "file", Path: path}).String()).text("path", path).
 			text("sha256", sum).int("byteSize", int(size)).text("contentType", kind).bool("finalized", true).end())
 	}

@@ -1,9 +1,11 @@
 package hotrepl
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -136,9 +138,7 @@ func (s *server) run(r *running, name, place string, stream bool, emit func(wire
 	if stream || output == nil {
 		output = last
 	}
-	if err == nil {
-		err = failed
-	}
+	err = cmp.Or(err, failed)
 	if err != nil {
 		_ = os.RemoveAll(dir) // a failed command announces no files
 		return nil, nil, s.failure(r, name, err)
@@ -181,7 +181,7 @@ func (s *server) failure(r *running, name string, err error) envelope {
 			e.code = code
 		}
 	}
-	if kind, ok := scan.Text(scan.Get(rpc.JSON(), "kind")); ok && isKind(kind) {
+	if kind, ok := scan.Text(scan.Get(rpc.JSON(), "kind")); ok && slices.Contains(kinds, kind) {
 		e.kind = kind
 	}
 	return e
@@ -190,13 +190,9 @@ func (s *server) failure(r *running, name string, err error) envelope {
 // cancelledCommand is the error of a command that its client cancelled.
 var cancelledCommand = envelope{kindCancelled, "commandCancelled", "The command was cancelled.", false, nil}
 
-func isKind(kind string) bool {
-	switch kind {
-	case kindValidation, kindPrecondition, kindConflict, kindTimeout, kindCancelled, kindBusy, kindUnknown, kindUnsupported,
-		kindMissing, kindInvalid, kindInternal:
-		return true
-	}
-	return false
+var kinds = []string{
+	kindValidation, kindPrecondition, kindConflict, kindTimeout, kindCancelled, kindBusy, kindUnknown, kindUnsupported,
+	kindMissing, kindInvalid, kindInternal,
 }
 
 // commandDone answers a command_call with its output or err, and records it in

@@ -46,9 +46,7 @@ func newConfig(c *catalog.Catalog, r dialect.Runtime, h dialect.HostOptions) con
 		MaxMessageBytes: 4 << 20, MaxQueuedCommands: 32, MaxResultLength: 100 << 10,
 		MaxEnumerableElements: 100, DefaultEvalTimeoutMs: 10000, MaxJobConcurrency: 1,
 	}}
-	if cfg.frame <= 0 {
-		cfg.frame = defaultFrame
-	}
+	cfg.frame = cmp.Or(cfg.frame, defaultFrame)
 	cfg.limits.take(scan.Get(c.Extra, "limits"))
 	cfg.usings, cfg.helpers = stringsOf(c.Extra, "defaultUsings"), stringsOf(c.Extra, "helpers")
 	if most := h.MaxMessage; most > 0 { // the transport refuses larger ones first
@@ -104,12 +102,6 @@ func (c *config) handshake() json.RawMessage {
 		text("cancellation", cancellation).end()
 	control := build("").bool("supported", true).bool("commandsListChanged", false).bool("schemaValidation", true).end()
 	return build(typeHandshake).raw("protocolVersion", []byte(version)).raw("host", host).raw("evaluator", evaluator).
-		raw("availableEvaluators", list(evaluators)).raw("defaultUsings", c.usings).raw("helpers", c.helpers).
-		raw("control", control).raw("limits", list(c.limits)).raw("enforces", list(enforced)).end()
-}
-
-// list returns v as JSON; v is always one that can be marshalled.
-func list(v any) []byte {
-	b := scan.JSON(v)
-	return b
+		raw("availableEvaluators", scan.JSON(evaluators)).raw("defaultUsings", c.usings).raw("helpers", c.helpers).
+		raw("control", control).raw("limits", scan.JSON(c.limits)).raw("enforces", scan.JSON(enforced)).end()
 }

@@ -19,7 +19,7 @@ func (c *codec) Decode(raw []byte) ([]wire.Message, bool, error) {
 		c.out[0] = m
 		return c.out[:1], false, nil
 	}
-	if evicted := m.Method == typeEvicted; evicted {
+	if m.Method == typeEvicted {
 		c.out[0] = m
 		return c.out[:1], false, evictedFault(raw)
 	}
@@ -235,7 +235,5 @@ func evictedFault(raw []byte) error {
 	if why != "" {
 		said += fmt.Sprintf(" (%.80s)", why)
 	}
-	f := wire.NewFault(wire.Conflict, "session_evicted: "+said, nil)
-	f.Hint = "a hotrepl host has one client at a time"
-	return f
+	return wire.NewFault(wire.Conflict, "session_evicted: "+said, nil).WithHint("a hotrepl host has one client at a time")
 }

@@ -83,17 +83,10 @@ func evalError(ctx context.Context, err error, ms int) envelope {
 
 // about returns the details of code that failed, if its runtime provides any, else nil.
 func about(e *dialect.EvalError) json.RawMessage {
-	b := build("")
-	if e.Kind != "" {
-		b = b.text("kind", e.Kind)
-	}
-	if e.Stack != "" {
-		b = b.text("stack", e.Stack)
-	}
-	if b.o.Empty() {
-		return nil
-	}
-	return b.end()
+	var o scan.Object
+	o.SomeText("kind", e.Kind)
+	o.SomeText("stack", e.Stack)
+	return o.EndOrNil()
 }
 
 // cut shortens an array to maxEnumerableElements. As with other hosts (see the dialect's specification), they are not
@@ -137,9 +130,7 @@ func (s *server) eval(r *running) {
 	}
 	s.journal.add("eval", entry{id: r.msg.ID, code: code, begun: r.begun, ok: true})
 	b := build(typeEvalResult).id(r.msg.ID).value(value)
-	if len(out.text) > 0 {
-		b = b.text("stdout", string(out.text))
-	}
+	b.o.SomeText("stdout", string(out.text))
 	r.h.send(b.duration(r.begun).end())
 }
 
@@ -196,8 +187,7 @@ func (s *server) complete(t task) {
 	if len(found) == 0 && behind > 0 { // names that do not show to what they belong
 		found = completions(names, begin[behind:], 0)
 	}
-	list := scan.JSON(found)
-	t.h.send(build(typeCompleteResult).id(t.msg.ID).raw("completions", list).duration(begun).end())
+	t.h.send(build(typeCompleteResult).id(t.msg.ID).raw("completions", scan.JSON(found)).duration(begun).end())
 }
 
 // completions returns the names that begin with begin, without duplicates and without their first skip bytes.

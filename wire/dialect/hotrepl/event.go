@@ -17,8 +17,12 @@ func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
 	case m.Event != nil:
 		*ev = *m.Event
 		return nil
-	case m.Kind != wire.Item && m.Kind != wire.Response:
-		*ev = other(m)
+	case m.Kind == wire.Item || m.Kind == wire.Response:
+	case m.Method == typeReload:
+		*ev = reloadEvent(m.Raw)
+		return nil
+	default:
+		*ev = wire.Event{Kind: wire.Data, Data: m.Raw}
 		return nil
 	}
 	*ev = wire.Event{Final: m.Final, Data: json.RawMessage(m.Body)}
@@ -53,14 +57,6 @@ func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
 		ev.Extra = beside(m.Raw, answers[m.Method], "success")
 	}
 	return nil
-}
-
-// other returns the event of a message that belongs to no call.
-func other(m *wire.Message) wire.Event {
-	if m.Method == typeReload {
-		return reloadEvent(m.Raw)
-	}
-	return wire.Event{Kind: wire.Data, Data: m.Raw}
 }
 
 // reloadEvent shows an assembly_reload as a log line.
@@ -105,9 +101,7 @@ func fractionIn(progress []byte) json.RawMessage {
 		}
 	}
 	done := scan.Get(progress, "current")
-	if done == nil {
-		done = scan.Get(progress, "done")
-	}
+	done = scan.Or(done, scan.Get(progress, "done"))
 	whole, err := strconv.ParseFloat(string(scan.Get(progress, "total")), 64)
 	if scan.Type(done) != 'n' || err != nil || whole <= 0 {
 		return nil

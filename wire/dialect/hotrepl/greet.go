@@ -1,6 +1,7 @@
 package hotrepl
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -64,12 +65,9 @@ func check(raw json.RawMessage) error {
 	if string(v) == version || string(v) == version+".0" {
 		return nil
 	}
-	if v == nil {
-		v = []byte("none")
-	}
-	f := wire.NewFault(wire.Protocol, fmt.Sprintf("the host uses version %.40s of hotrepl, rpcx supports %s (protocolVersion)", v, version), nil)
-	f.Method = typeHandshake
-	return f
+	v = scan.Or(v, []byte("none"))
+	return wire.NewFault(wire.Protocol, fmt.Sprintf("the host uses version %.40s of hotrepl, rpcx supports %s (protocolVersion)", v, version), nil).
+		WithMethod(typeHandshake)
 }
 
 // Describe returns the handshake and every command that the host lists, each
@@ -129,9 +127,7 @@ func incomplete(cat *catalog.Catalog, lacks scan.Object) {
 func (c *codec) Typing(ctx context.Context, caller dialect.Caller, name string) (*catalog.Catalog, error) {
 	c.mu.Lock()
 	known := c.catalog
-	if known == nil {
-		known = c.methods[name]
-	}
+	known = cmp.Or(known, c.methods[name])
 	c.mu.Unlock()
 	if known != nil {
 		return known.Clone(), nil
@@ -160,10 +156,7 @@ func (c *codec) Typing(ctx context.Context, caller dialect.Caller, name string) 
 	cat.Methods = []catalog.Method{method(d)}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.methods == nil {
-		c.methods = map[string]*catalog.Catalog{}
-	}
-	c.methods[name] = cat
+	wire.Put(&c.methods, name, cat)
 	return cat.Clone(), nil
 }
 

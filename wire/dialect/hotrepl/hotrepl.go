@@ -59,9 +59,7 @@ type sentRaw struct {
 
 // NewCodec returns the codec for one connection.
 func NewCodec(o dialect.CodecOptions) dialect.Codec {
-	if o.MaxDepth <= 0 {
-		o.MaxDepth = wire.DefaultMaxDepth
-	}
+	o.MaxDepth = cmp.Or(o.MaxDepth, wire.DefaultMaxDepth)
 	var b [6]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return &codec{depth: o.MaxDepth, prefix: hex.EncodeToString(b[:]) + "-", raw: map[string]sentRaw{}, sent: map[string]string{}}

@@ -143,11 +143,7 @@ func (s *server) status(t task) {
 // report returns the answer to a job_status. The server's lock is held.
 func (j *job) report(msg wire.ID, id string) json.RawMessage {
 	if j.state == "" {
-		b := build(typeStatusResult).id(msg).text("jobId", id).text("state", "running")
-		if j.progress != nil {
-			b = b.raw("progress", j.progress)
-		}
-		return b.end()
+		return build(typeStatusResult).id(msg).text("jobId", id).text("state", "running").raw("progress", j.progress).end()
 	}
 	b := build(typeJobResult).id(msg).text("jobId", id).text("state", j.state)
 	if j.failed == nil {

@@ -78,16 +78,12 @@ func (j *journal) newest(kind string, n int) []byte {
 
 func (e entry) json(kind string) []byte {
 	b := build("").id(e.id).text("kind", kind)
-	if e.name != "" {
-		b = b.text("name", e.name)
-	}
+	b.o.SomeText("name", e.name)
 	if kind == "eval" {
 		b = b.text("code", e.code)
 	}
 	b = b.bool("success", e.ok).int("durationMs", int(e.took/time.Millisecond))
-	if e.kind != "" {
-		b = b.text("errorKind", e.kind)
-	}
+	b.o.SomeText("errorKind", e.kind)
 	return b.text("timestamp", e.begun.UTC().Format("2006-01-02T15:04:05.000Z")).end()
 }
 

@@ -58,10 +58,6 @@ func answersTo(asked string, m *wire.Message) bool {
 
 // asked reports whether kind is a type of message that clients send.
 func asked(kind string) bool {
-	switch kind {
-	case typeEval, typeComplete, typeReset, typeSubscribe, typeCancel, typeList, typeDescribe, typeCall, typeStatus,
-		typeJobCancel, typeJournal:
-		return true
-	}
-	return false
+	_, ok := fields[kind]
+	return ok
 }

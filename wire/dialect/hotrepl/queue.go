@@ -93,10 +93,7 @@ func (q *queue) add(t task) bool {
 	} else {
 		q.tasks = append(q.tasks, t)
 	}
-	select {
-	case q.wake <- struct{}{}:
-	default:
-	}
+	wire.Wake(q.wake)
 	return true
 }
 

@@ -116,8 +116,8 @@ func (s *server) frame() {
 		if !ok {
 			break
 		}
-		if t.h.ctx.Err() == nil {
-			s.do(t)
+		if do := answering[t.msg.Method]; do != nil && t.h.ctx.Err() == nil {
+			do(s, t)
 		}
 	}
 	if eval := s.queue.nextEval(); eval != nil {
@@ -131,28 +131,17 @@ func (s *server) frame() {
 	}
 }
 
-// do handles one queued message.
-func (s *server) do(t task) {
-	switch t.msg.Method {
-	case typeComplete:
-		s.complete(t)
-	case typeReset:
-		s.reset(t)
-	case typeSubscribe:
-		s.subscribe(t)
-	case typeList:
-		s.list(t)
-	case typeDescribe:
-		s.describe(t)
-	case typeCall:
-		s.command(t)
-	case typeStatus:
-		s.status(t)
-	case typeJobCancel:
-		s.cancelJob(t)
-	case typeJournal:
-		s.query(t)
-	}
+// answering has the function for each type of message that waits for a frame; evals wait for one of their own.
+var answering = map[string]func(*server, task){
+	typeComplete:  (*server).complete,
+	typeReset:     (*server).reset,
+	typeSubscribe: (*server).subscribe,
+	typeList:      (*server).list,
+	typeDescribe:  (*server).describe,
+	typeCall:      (*server).command,
+	typeStatus:    (*server).status,
+	typeJobCancel: (*server).cancelJob,
+	typeJournal:   (*server).query,
 }
 
 // cancelByID cancels the evals, commands and subscriptions that have that id, whichever client sent them. A cancel

@@ -94,10 +94,7 @@ func (c *codec) Typing(ctx context.Context, caller dialect.Caller, method string
 	if d.current.Schemas[module] == nil && earlier != nil {
 		d.current.Schemas[module] = earlier
 	}
-	if d.served == nil {
-		d.served = map[string]int64{}
-	}
-	d.served[module] = d.calls.Load()
+	wire.Put(&d.served, module, d.calls.Load())
 	return d.current.catalog(d.note, module), nil
 }
 

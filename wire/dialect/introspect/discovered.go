@@ -99,10 +99,7 @@ func (d *discovered) catalog(note func(string), wanted ...string) *catalog.Catal
 			s = readModule(&m, raw, c.Defs, note)
 		}
 		for name, def := range s.defs {
-			if c.Defs == nil {
-				c.Defs = map[string]json.RawMessage{}
-			}
-			c.Defs[name] = def
+			wire.Put(&c.Defs, name, def)
 		}
 		for i, name := range m.Methods {
 			entry := catalog.Method{Name: m.Namespace + "_" + name, Kind: catalog.Stream}

@@ -32,12 +32,8 @@ func readModule(m *listedModule, schema json.RawMessage, taken map[string]json.R
 		}
 	}
 	variants := scan.Get(schema, "oneOf")
-	if variants == nil {
-		variants = scan.Get(schema, "anyOf")
-	}
-	if variants == nil {
-		variants = scan.ArrayOf(schema)
-	}
+	variants = scan.Or(variants, scan.Get(schema, "anyOf"))
+	variants = scan.Or(variants, scan.ArrayOf(schema))
 	for val := range scan.Elements(variants) {
 		v := s.resolve(val)
 		looks := maxExamined

@@ -149,15 +149,11 @@ func title(namespace string) string {
 func variant(name string, entry *catalog.Method) json.RawMessage {
 	method := scan.Pair("const", scan.AppendQuoted(nil, name))
 	params := entry.Params
-	if params == nil {
-		params = json.RawMessage(`{"type":"object"}`)
-	}
+	params = scan.Or(params, json.RawMessage(`{"type":"object"}`))
 	properties := scan.Get(params, "properties")
 	var v json.RawMessage
 	if isPlain(params) && scan.Get(properties, "method") == nil {
-		if properties == nil {
-			properties = []byte("{}")
-		}
+		properties = scan.Or(properties, []byte("{}"))
 		v = scan.Splice(params, "properties", scan.Splice(properties, "method", method))
 		v = scan.Splice(v, "required", before(scan.Get(params, "required"), []byte(`"method"`)))
 	} else {

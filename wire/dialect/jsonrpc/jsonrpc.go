@@ -12,6 +12,7 @@ package jsonrpc
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"strconv"
 
@@ -65,9 +66,7 @@ func NewCodec(o Options) dialect.Codec {
 	if o.Version != V1 {
 		o.Version = V2
 	}
-	if o.MaxDepth <= 0 {
-		o.MaxDepth = wire.DefaultMaxDepth
-	}
+	o.MaxDepth = cmp.Or(o.MaxDepth, wire.DefaultMaxDepth)
 	return &codec{o: o}
 }
 

@@ -2,6 +2,7 @@ package jsonrpc
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 
@@ -104,10 +105,7 @@ func readComponents(c *catalog.Catalog, extra *builder, components []byte) {
 			continue
 		}
 		for name, schema := range scan.Named(val) {
-			if c.Defs == nil {
-				c.Defs = map[string]json.RawMessage{}
-			}
-			c.Defs[name] = schema
+			wire.Put(&c.Defs, name, schema)
 		}
 	}
 	if !rest.o.Empty() {
@@ -147,9 +145,7 @@ func readMethod(val, descriptors []byte) (catalog.Method, bool) {
 			}
 		}
 	}
-	if m.Kind == "" {
-		m.Kind = kinds[result]
-	}
+	m.Kind = cmp.Or(m.Kind, kinds[result])
 	switch {
 	case summary != "" && m.Description == "":
 		m.Description = summary
@@ -255,9 +251,7 @@ func paramsSchema(params []byte, structure string, descriptors []byte) json.RawM
 // described returns the schema of a parameter. If the schema has no description, it gets that of the parameter.
 func described(descriptor []byte) []byte {
 	schema := scan.Get(descriptor, "schema")
-	if schema == nil {
-		schema = []byte("{}")
-	}
+	schema = scan.Or(schema, []byte("{}"))
 	text := scan.Get(descriptor, "description")
 	if text == nil || scan.Type(schema) != 'o' || scan.Get(schema, "description") != nil {
 		return schema

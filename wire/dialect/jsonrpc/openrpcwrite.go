@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
 )
@@ -50,9 +51,7 @@ func writeInfo(c *catalog.Catalog, rest []byte) []byte {
 	var info builder
 	name, version := c.Info.Name, c.Info.Version
 	name = cmp.Or(name, "rpcx")
-	if version == "" {
-		version = "0.0.0" // it must be there
-	}
+	version = cmp.Or(version, "0.0.0") // the version is required
 	info.add("title", scan.AppendQuoted(nil, name))
 	info.add("version", scan.AppendQuoted(nil, version))
 	info.addText("description", c.Info.Description)
@@ -195,10 +194,7 @@ func (b *builder) add(key string, val []byte) {
 	if b.keys[key] {
 		return
 	}
-	if b.keys == nil {
-		b.keys = map[string]bool{}
-	}
-	b.keys[key] = true
+	wire.Put(&b.keys, key, true)
 	b.o.Compact(key, val)
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/scan"
 )
@@ -38,13 +39,13 @@ func Parse(typed string) (Address, error) {
 	}
 	segments := strings.Split(path, "/")
 	if len(segments) > 4 {
-		return Address{}, refused("%q has more than resource/parent/subresource/target before the colon", typed)
+		return Address{}, wire.Usagef("%q has more than resource/parent/subresource/target before the colon", typed)
 	}
 	text := make([]string, 4)
 	for i, s := range segments {
 		t, err := url.PathUnescape(s)
 		if err != nil {
-			return Address{}, refused("%q is not percent-encoded as a path is: %v", s, err)
+			return Address{}, wire.Usagef("%q is not percent-encoded as a path is: %v", s, err)
 		}
 		text[i] = t
 	}
@@ -55,19 +56,19 @@ func Parse(typed string) (Address, error) {
 	case 3, 4:
 		a.Parent, a.Subresource, a.Target = value(text[1]), text[2], value(text[3])
 		if a.Subresource == "" {
-			return Address{}, refused("%q names no subresource between its slashes", typed)
+			return Address{}, wire.Usagef("%q names no subresource between its slashes", typed)
 		}
 	}
 	switch {
 	case a.Resource == "":
-		return Address{}, refused("%q names no resource before the colon", typed)
+		return Address{}, wire.Usagef("%q names no resource before the colon", typed)
 	case verb == "":
-		return Address{}, refused("%q names no verb after the colon", typed)
+		return Address{}, wire.Usagef("%q names no verb after the colon", typed)
 	case len(segments) == 3 && isNumber(a.Subresource):
 		return Address{}, misread(typed, segments, verb)
 	}
 	if name := firstDotted(a); name != "" {
-		f := refused("%q: a dot is no part of a resource, subresource or verb", name)
+		f := wire.Usagef("%q: a dot is no part of a resource, subresource or verb", name)
 		if better := slashed(segments, verb); better != "" {
 			f.Hint = "did you mean " + better + "?"
 			f.Err = &dialect.Misspelt{Method: better}
@@ -86,7 +87,7 @@ func isNumber(segment string) bool {
 // misread refuses a path of three segments whose last is a number: the parent and the subresource stand in one
 // (repo/99.issue/7:get), or one is missing.
 func misread(typed string, segments []string, verb string) error {
-	f := refused("%q has the number %s where a subresource has its name", typed, segments[2])
+	f := wire.Usagef("%q has the number %s where a subresource has its name", typed, segments[2])
 	parent, sub, ok := cutLast(segments[1], '.')
 	if better := strings.Join([]string{segments[0], parent, sub, segments[2]}, "/") + ":" + verb; ok && parent != "" && sub != "" {
 		f.Hint, f.Err = "did you mean "+better+"?", &dialect.Misspelt{Method: better}

@@ -45,9 +45,7 @@ func schemaOf(val []byte) json.RawMessage {
 	var props scan.Object
 	for key, v := range scan.Named(val) {
 		s := schemaOf(v)
-		if s == nil {
-			s = json.RawMessage(`{}`)
-		}
+		s = scan.Or(s, json.RawMessage(`{}`))
 		props.Add(strings.TrimSuffix(key, "?"), s)
 	}
 	return object(&props, nil)

@@ -1,6 +1,7 @@
 package ro
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -82,9 +83,7 @@ func progress(body []byte) wire.Event {
 			}
 		}
 	}
-	if ev.Message == "" {
-		ev.Message = status(body)
-	}
+	ev.Message = cmp.Or(ev.Message, status(body))
 	return ev
 }
 

@@ -1,6 +1,7 @@
 package ro
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -37,9 +38,7 @@ func (c *codec) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (
 		}
 		return poll.Lines(lines...), nil
 	}
-	f := refused("RO-JRPC cannot cancel jobs")
-	f.Hint = "if the peer has a verb for it, call that verb, such as job/JOB:cancel"
-	return nil, f
+	return nil, wire.Usagef("RO-JRPC cannot cancel jobs").WithHint("if the peer has a verb for it, call that verb, such as job/JOB:cancel")
 }
 
 // startJob makes the call and returns the data of its first message about the job. A goroutine continues to read the
@@ -51,14 +50,14 @@ func (c *codec) startJob(ctx context.Context, caller dialect.Caller, op dialect.
 	st, err := caller.Open(life, op)
 	if err != nil {
 		stop()
-		return nil, cause(ctx, err)
+		return nil, cmp.Or(ctx.Err(), err)
 	}
 	m, err := st.Next(life)
 	switch {
 	case err != nil, !bound():
 		_ = st.Cancel(life)
 		stop()
-		return nil, cause(ctx, err)
+		return nil, cmp.Or(ctx.Err(), err)
 	case m.Kind == wire.Response && (m.Err != nil || m.Final): // answered at once, so there is no job
 		stop()
 		return poll.Of(m.Clone()), nil
@@ -82,14 +81,6 @@ func (c *codec) startJob(ctx context.Context, caller dialect.Caller, op dialect.
 		c.jobs.lose(have.id, err)
 	}()
 	return poll.Lines(have.line()), nil
-}
-
-// cause returns ctx's error if ctx has ended, else err.
-func cause(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return err
 }
 
 // waitJob follows a job to its end, which may have arrived already. If no goroutine reads the job's call, it opens a
@@ -167,9 +158,7 @@ func (w *waiter) lose(err error) {
 }
 
 func (w *waiter) loseLocked(err error) {
-	if w.lost == nil {
-		w.lost = unfinished(err)
-	}
+	w.lost = cmp.Or(w.lost, unfinished(err))
 	w.wakeUp()
 }
 
@@ -197,10 +186,7 @@ func (w *waiter) pushLocked(m wire.Message) {
 }
 
 func (w *waiter) wakeUp() {
-	select {
-	case w.wake <- struct{}{}:
-	default:
-	}
+	wire.Wake(w.wake)
 }
 
 // take removes the next message from the queue. If there is none, it returns why nothing follows. ok is false if

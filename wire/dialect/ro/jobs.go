@@ -122,9 +122,7 @@ func (j *jobs) named(name string) (job, error) {
 			return *have, nil
 		}
 	}
-	f := refused("no job %q is known to this connection", name)
-	f.Hint = "those that are: rpcx job list"
-	return job{}, f
+	return job{}, wire.Usagef("no job %q is known to this connection", name).WithHint("those that are: rpcx job list")
 }
 
 // line encodes the known facts about a job as one JSON object.

@@ -82,7 +82,7 @@ func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 		return c.Codec.Encode(op)
 	}
 	if len(op.Funcs) > 0 {
-		return wire.Message{}, refused("RO-JRPC has no function values (@on)")
+		return wire.Message{}, wire.Usagef("RO-JRPC has no function values (@on)")
 	}
 	if place, ok := followed(op); ok {
 		return wire.Message{Stream: wire.ID(place)}, nil
@@ -163,9 +163,9 @@ func Resolve(method string, g Given) (Address, error) {
 		case f.given == nil:
 			continue
 		case !ok:
-			return a, refused("a %s is a string or a number, and not %s", f.name, f.given)
+			return a, wire.Usagef("a %s is a string or a number, and not %s", f.name, f.given)
 		case *f.to != nil && !bytes.Equal(*f.to, f.given):
-			return a, refused("%s has the %s %s, but --set %s has another one", method, f.name, *f.to, f.name)
+			return a, wire.Usagef("%s has the %s %s, but --set %s has another one", method, f.name, *f.to, f.name)
 		}
 		*f.to = f.given
 	}
@@ -173,7 +173,7 @@ func Resolve(method string, g Given) (Address, error) {
 		return a, err
 	}
 	if a.Target != nil || a.Parent != nil || g.Meta != nil {
-		return a, refused("a plain request cannot have a target, a parent or meta: give them as params, or remove plain")
+		return a, wire.Usagef("a plain request cannot have a target, a parent or meta: give them as params, or remove plain")
 	}
 	return Address{Method: a.Method}, nil
 }
@@ -183,11 +183,11 @@ func Resolve(method string, g Given) (Address, error) {
 func (a Address) refusal(method string) error {
 	switch rule := a.broken(); {
 	case rule != "":
-		return refused("RO-JRPC: %s", rule)
+		return wire.Usagef("RO-JRPC: %s", rule)
 	case reserved(a.Verb) || a.Resource == "" && reserved(dotted(method).Verb):
-		return refused("RO-JRPC: the verb %s is reserved for async results, from server to client", a.Verb)
+		return wire.Usagef("RO-JRPC: the verb %s is reserved for async results, from server to client", a.Verb)
 	case a.Resource == "" && a.Target != nil:
-		return refused("RO-JRPC: target needs a resource and a verb, but %q is neither PATH:VERB nor a dotted name", method)
+		return wire.Usagef("RO-JRPC: target needs a resource and a verb, but %q is neither PATH:VERB nor a dotted name", method)
 	}
 	return nil
 }
@@ -197,7 +197,7 @@ func request(op dialect.Op) (a Address, extra json.RawMessage, err error) {
 	var g Given
 	if op.Extra != nil {
 		if err := json.Unmarshal(op.Extra, &g); err != nil {
-			return a, nil, refused("the fields beside %q: %v", op.Method, err)
+			return a, nil, wire.Usagef("the fields beside %q: %v", op.Method, err)
 		}
 	}
 	if a, err = Resolve(op.Method, g); err != nil {

@@ -141,11 +141,6 @@ func (a Address) broken() string {
 	return ""
 }
 
-// refused returns the usage Fault for a request that is not sent.
-func refused(format string, args ...any) *wire.Fault {
-	return wire.NewFault(wire.Usage, fmt.Sprintf(format, args...), nil)
-}
-
 // invalid returns the error response to a request that breaks a rule: -32600.
 func invalid(rule string) *wire.Error {
 	return wire.NewError(wire.CodeInvalidRequest, "Invalid Request: "+rule).WithData(map[string]string{"rule": rule})

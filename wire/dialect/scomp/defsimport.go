@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"rpcx/wire"
 	"rpcx/wire/scan"
 )
 
@@ -138,10 +139,7 @@ func cutDef(ref string) (name, rest string, ok bool) {
 }
 
 func (r *reader) define(name string, def json.RawMessage) {
-	if r.c.Defs == nil {
-		r.c.Defs = map[string]json.RawMessage{}
-	}
-	r.c.Defs[name] = def
+	wire.Put(&r.c.Defs, name, def)
 }
 
 // free returns name, or name-1, name-2…: the first that no definition has.

@@ -130,7 +130,7 @@ func evalError(e *dialect.EvalError) *wire.Error {
 type evalQueue struct {
 	mu     sync.Mutex
 	ids    []string
-	change chan struct{} // closed when an eval has left; nil means no waiter
+	change wire.Gate // passed when an eval has left
 }
 
 func (q *evalQueue) enter(id string) {
@@ -146,29 +146,17 @@ func (q *evalQueue) leave(id string) {
 	if i := slices.Index(q.ids, id); i >= 0 {
 		q.ids = slices.Delete(q.ids, i, i+1)
 	}
-	if q.change != nil {
-		close(q.change)
-		q.change = nil
-	}
+	q.change.Pass()
 }
 
 // wait blocks until id is the first, or ctx ends.
 func (q *evalQueue) wait(ctx context.Context, id string) error {
-	for {
-		q.mu.Lock()
-		if slices.Index(q.ids, id) <= 0 {
-			q.mu.Unlock()
-			return nil
-		}
-		if q.change == nil {
-			q.change = make(chan struct{})
-		}
-		changed := q.change
-		q.mu.Unlock()
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return ctx.Err()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for slices.Index(q.ids, id) > 0 {
+		if err := q.change.Await(ctx, &q.mu); err != nil {
+			return err
 		}
 	}
+	return nil
 }

@@ -10,6 +10,7 @@
 package scomp
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 
@@ -48,9 +49,7 @@ const (
 // MaxDepth and Handshake of o.
 func NewCodec(o dialect.CodecOptions) dialect.Codec {
 	depth := o.MaxDepth
-	if depth <= 0 {
-		depth = wire.DefaultMaxDepth
-	}
+	depth = cmp.Or(depth, wire.DefaultMaxDepth)
 	return &codec{
 		Codec: jsonrpc.NewCodec(jsonrpc.Options{Version: jsonrpc.V2, MaxDepth: depth}),
 		depth: depth, intro: o.Handshake, evals: map[string]bool{},
@@ -155,9 +154,7 @@ func (c *codec) invoke(op dialect.Op) (json.RawMessage, error) {
 	if id, ok := cutRef(op.Method); ok {
 		word, name = referenceSpellings[0], id
 	}
-	if input == nil {
-		input = json.RawMessage("{}") // no parameter was given, so it is an object without members
-	}
+	input = scan.Or(input, []byte("{}")) // no parameter was given, so it is an object without members
 	var o scan.Object
 	o.Text(word, name)
 	o.Add(inputSpellings[0], input)

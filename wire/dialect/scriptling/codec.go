@@ -7,6 +7,7 @@
 package scriptling
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 	"time"
@@ -66,12 +67,8 @@ const perLevel = 2
 
 // NewCodec returns the codec for one connection.
 func NewCodec(o dialect.CodecOptions) dialect.Codec {
-	if o.MaxDepth <= 0 {
-		o.MaxDepth = wire.DefaultMaxDepth
-	}
-	if o.Plugin.ShutdownTimeout <= 0 {
-		o.Plugin.ShutdownTimeout = time.Second
-	}
+	o.MaxDepth = cmp.Or(o.MaxDepth, wire.DefaultMaxDepth)
+	o.Plugin.ShutdownTimeout = cmp.Or(o.Plugin.ShutdownTimeout, time.Second)
 	c := &codec{
 		Codec: jsonrpc.NewCodec(jsonrpc.Options{MaxDepth: perLevel * o.MaxDepth, AnyID: true, AnyParams: true}),
 		o:     o, calls: map[string]*call{}, callbacks: map[string]string{},

@@ -90,9 +90,8 @@ func (e encoder) below(pointer string, i int, key []byte) string {
 }
 
 func doubt(key, what string) error {
-	f := wire.NewFault(wire.Usage, fmt.Sprintf("an object with the sole key %q does not represent a dict, and its value is not %s", key, what), nil)
-	f.Hint = "such a dict can be given as a transport Value, with --values"
-	return f
+	return wire.NewFault(wire.Usage, fmt.Sprintf("an object with the sole key %q does not represent a dict, and its value is not %s", key, what), nil).
+		WithHint("such a dict can be given as a transport Value, with --values")
 }
 
 // soleKey returns the only key of an object and its value, or "" if it has no keys or several.

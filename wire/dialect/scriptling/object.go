@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"sync"
 
+	"rpcx/wire"
 	"rpcx/wire/scan"
 	"rpcx/wire/scratch"
 )
@@ -19,10 +20,10 @@ type object struct {
 	state string // its directory, for its hooks (RPCX_STATE)
 
 	mu      sync.Mutex
-	running int           // calls that have begun
-	waiting int           // callbacks that those calls wait for
-	gone    bool          // destroyed: calls that still wait for their turn are refused
-	change  chan struct{} // closed when running or waiting changes; nil means no waiter
+	running int       // calls that have begun
+	waiting int       // callbacks that those calls wait for
+	gone    bool      // destroyed: calls that still wait for their turn are refused
+	change  wire.Gate // passed when running or waiting changes
 }
 
 // vars returns the environment variables of the object's hooks.
@@ -35,17 +36,7 @@ func (o *object) enter(ctx context.Context) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for o.running > o.waiting {
-		if o.change == nil {
-			o.change = make(chan struct{})
-		}
-		c := o.change
-		o.mu.Unlock()
-		select {
-		case <-c:
-		case <-ctx.Done():
-		}
-		o.mu.Lock()
-		if err := ctx.Err(); err != nil {
+		if err := o.change.Await(ctx, &o.mu); err != nil {
 			return err
 		}
 	}
@@ -70,7 +61,7 @@ func (o *object) leave() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.running--
-	o.changed()
+	o.change.Pass()
 }
 
 // wait records that a call of the object begins (on) or stops waiting for a
@@ -83,14 +74,7 @@ func (o *object) wait(on bool) {
 	} else {
 		o.waiting--
 	}
-	o.changed()
-}
-
-func (o *object) changed() {
-	if o.change != nil {
-		close(o.change)
-		o.change = nil
-	}
+	o.change.Pass()
 }
 
 // add makes an object of a class, with its own directory.

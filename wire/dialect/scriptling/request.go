@@ -32,9 +32,8 @@ func (r *request) encode() error {
 	depth := perLevel*r.codec.o.MaxDepth - 1 // the message itself is one level
 	var bad *scan.Error
 	if r.params != nil && errors.As(scan.Valid(r.params, depth), &bad) && bad.Deep {
-		f := wire.NewFault(wire.Usage, "the arguments are nested too deep", bad)
-		f.Hint = fmt.Sprintf("a message nests at most %d levels, and each list or dict of the arguments takes two", depth+1)
-		return f
+		return wire.NewFault(wire.Usage, "the arguments are nested too deep", bad).
+			WithHint(fmt.Sprintf("a message nests at most %d levels, and each list or dict of the arguments takes two", depth+1))
 	}
 	return nil
 }
@@ -113,10 +112,7 @@ func (r *request) callbackAt(pointer string) string {
 	}
 	r.codec.lastBack++
 	id := "cb-" + strconv.Itoa(r.codec.lastBack)
-	if r.made == nil {
-		r.made = map[string]string{}
-	}
-	r.made[id] = hook
+	wire.Put(&r.made, id, hook)
 	return id
 }
 

@@ -1,6 +1,7 @@
 package keyring
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 
@@ -52,9 +53,7 @@ func get(name string) (secret string, err error) {
 
 // found returns why there is no item.
 func found(err error) error {
-	if err == nil {
-		err = errMissing
-	}
+	err = cmp.Or(err, errMissing)
 	return err
 }
 

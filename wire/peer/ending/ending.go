@@ -2,7 +2,6 @@
 package ending
 
 import (
-	"cmp"
 	"errors"
 	"io"
 	"strconv"
@@ -112,7 +111,7 @@ func (e *Ending) Unwatched(method string) *wire.Fault {
 func Fault(err error, method, when string) *wire.Fault {
 	var f *wire.Fault
 	if errors.As(err, &f) {
-		return WithMethod(f, method)
+		return f.WithMethod(method)
 	}
 	f = &wire.Fault{Kind: wire.Closed, Method: method, Err: err}
 	what := "the connection ended"
@@ -142,13 +141,6 @@ func Quoted(method string) string {
 		return "the message"
 	}
 	return strconv.Quote(method)
-}
-
-// WithMethod returns a copy of f that names a method, if f does not name one.
-func WithMethod(f *wire.Fault, method string) *wire.Fault {
-	c := *f
-	c.Method = cmp.Or(c.Method, method)
-	return &c
 }
 
 // Goodbye reports whether the peer ended the connection properly.

@@ -64,10 +64,7 @@ func (b *Box) Wake() {
 		return
 	}
 	b.asks = false
-	select {
-	case b.wake <- struct{}{}:
-	default:
-	}
+	wire.Wake(b.wake)
 }
 
 // Lose counts n messages as dropped.

@@ -74,9 +74,7 @@ func New(ctx context.Context, o Options) (*Bridge, error) {
 	default:
 		return nil, err
 	}
-	if said == nil {
-		said = &catalog.Catalog{Catalog: 1}
-	}
+	said = cmp.Or(said, &catalog.Catalog{Catalog: 1})
 	// Names in an equal dialect need no translation, and unlisted methods can be called, too.
 	b.open = b.open || b.spec.Name == b.here.Name || said.WhyPartial() != ""
 	b.translate(said)

@@ -56,9 +56,7 @@ func (h *host) upstream(ctx context.Context) (*session.Direct, error) {
 	select {
 	case <-h.live:
 	case <-ctx.Done():
-		select {
-		case <-h.live: // the reason why it ended is more informative
-		default:
+		if !wire.IsClosed(h.live) { // else the reason why it ended is more informative
 			return nil, ctx.Err()
 		}
 	}

@@ -28,8 +28,8 @@ type ring struct {
 	kept  []kept
 	first int64 // the number of kept[0]
 	bytes int
-	more  chan struct{} // closed when there is a new message; nil if there is no waiter
-	ended error         // why no more messages arrive
+	more  wire.Gate // passed when there is a new message
+	ended error     // why no more messages arrive
 }
 
 type kept struct {
@@ -53,14 +53,7 @@ func (r *ring) add(m wire.Message) {
 	}
 	r.kept = r.kept[drop:]
 	r.first += int64(drop)
-	r.wake()
-}
-
-func (r *ring) wake() {
-	if r.more != nil {
-		close(r.more)
-		r.more = nil
-	}
+	r.more.Pass()
 }
 
 // end ends the ring, with the reason.
@@ -68,7 +61,7 @@ func (r *ring) end(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.ended = err
-	r.wake()
+	r.more.Pass()
 }
 
 // bounds returns the numbers of the oldest stored message and of the newest.
@@ -132,10 +125,7 @@ func (s *ringStream) take() (k kept, seq int64, wait <-chan struct{}, err error)
 	if r.ended != nil {
 		return kept{}, 0, nil, r.ended
 	}
-	if r.more == nil {
-		r.more = make(chan struct{})
-	}
-	return kept{}, 0, r.more, nil
+	return kept{}, 0, r.more.Wait(), nil
 }
 
 func (s *ringStream) numbered(k kept, seq int64) (wire.Message, error) {

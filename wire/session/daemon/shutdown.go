@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -32,15 +33,10 @@ func endReason(why error) *wire.Fault {
 
 // farEnded returns why the peer has disconnected, or nil if it is not known to have done so.
 func (h *host) farEnded() error {
-	select {
-	case <-h.conv.Done():
-	default:
+	if !wire.IsClosed(h.conv.Done()) {
 		return nil
 	}
-	if err := h.conv.Err(); err != nil {
-		return err
-	}
-	return wire.NewFault(wire.Closed, "the peer closed the connection", nil)
+	return cmp.Or[error](h.conv.Err(), wire.NewFault(wire.Closed, "the peer closed the connection", nil))
 }
 
 // probation waits up to 100 ms for a child that has sent nothing, because most that cannot start exit at once. It
@@ -94,10 +90,9 @@ func (h *host) shutdown(file os.FileInfo, why error) {
 	h.sock.StopAccepting()
 	words := relay.DrainTimeout
 	if h.conv != nil {
-		select {
-		case <-h.conv.Done(): // attached commands get the reason after they have read all earlier messages
+		if wire.IsClosed(h.conv.Done()) { // attached commands get the reason after they have read all earlier messages
 			words = slowDrainTimeout
-		default:
+		} else {
 			h.conv.EndRaw(h.EndReason())
 			h.sock.CancelStreams()
 			h.unsubscribe()

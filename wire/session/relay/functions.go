@@ -37,10 +37,7 @@ func (f *Functions) enter(h *Process, name string) string {
 		f.last++
 		n = f.last
 		h.id.Store(n)
-		if f.clients == nil {
-			f.clients = map[string]dialect.Caller{}
-		}
-		f.clients[strconv.FormatInt(n, 10)] = h.client
+		wire.Put(&f.clients, strconv.FormatInt(n, 10), h.client)
 	}
 	return functionPrefix + strconv.FormatInt(n, 10) + functionEnd + name
 }
@@ -58,10 +55,7 @@ func answersFallback(_ context.Context, h *Process, _ *dialect.Inbound) (json.Ra
 	f := h.socket.Functions
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.answering == nil {
-		f.answering = map[*Process]bool{}
-	}
-	f.answering[h] = true
+	wire.Put(&f.answering, h, true)
 	return nil, nil
 }
 

@@ -31,10 +31,7 @@ func (s *Socket) Working(change int) {
 
 // wakeTeller makes tellWorking check again.
 func (h *Process) wakeTeller() {
-	select {
-	case h.worked <- struct{}{}:
-	default: // it will check anyway
-	}
+	wire.Wake(h.worked)
 }
 
 // tellWorking notifies h's process when hooks begin or stop working, until p ends.

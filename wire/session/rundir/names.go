@@ -26,9 +26,8 @@ func CheckName(name string) error {
 	if 0 < len(name) && len(name) <= maxName && plain(name) && !strings.ContainsRune("._-", rune(name[0])) {
 		return nil
 	}
-	f := wire.Usagef("%s is not a valid session name", wire.Quote(name))
-	f.Hint = "a name has up to 64 letters, digits, dots, dashes and underscores, and begins with a letter or a digit"
-	return f
+	return wire.Usagef("%s is not a valid session name", wire.Quote(name)).
+		WithHint("a name has up to 64 letters, digits, dots, dashes and underscores, and begins with a letter or a digit")
 }
 
 // plain reports whether name consists only of letters, digits, dots, dashes and underscores.
@@ -95,9 +94,8 @@ func Claim(name string) (net.Listener, string, error) {
 }
 
 func conflict(name string) *wire.Fault {
-	f := wire.NewFault(wire.Conflict, fmt.Sprintf("a session named %s exists", name), nil)
-	f.Hint = "rpcx session close " + name + " ends it; --ensure uses it if its options are the same"
-	return f
+	return wire.NewFault(wire.Conflict, fmt.Sprintf("a session named %s exists", name), nil).
+		WithHint("rpcx session close " + name + " ends it; --ensure uses it if its options are the same")
 }
 
 // CleanUp removes the files of a killed session, and returns a Fault that reports this.

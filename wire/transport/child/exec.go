@@ -24,7 +24,7 @@ func Dial(ctx context.Context, a transport.Address, c transport.Config) (wire.Co
 // dialExec starts a child and connects to its stdin and stdout.
 func dialExec(ctx context.Context, a transport.Address, c transport.Config) (wire.Conn, error) {
 	if len(a.Command) == 0 {
-		return nil, transport.Usage("%s: has no command", a.Scheme)
+		return nil, wire.Usagef("%s: has no command", a.Scheme)
 	}
 	cmd := childCommand(a, c)
 	stdin, in, err := PipeTo()

@@ -69,11 +69,11 @@ func joinIPC(c transport.Config) (wire.Conn, error) {
 			"ipc: %s is not set, so the parent passed no IPC channel", nodeChannelFD)
 	}
 	if mode != "" && mode != "json" {
-		return nil, transport.Usage("ipc: the parent serializes messages as %q, only json is supported", mode)
+		return nil, wire.Usagef("ipc: the parent serializes messages as %q, only json is supported", mode)
 	}
 	conn, err := inheritedSocket(text)
 	if err != nil {
-		return nil, transport.Usage("ipc: %s is %q, which is not an open socket: %v", nodeChannelFD, text, err)
+		return nil, wire.Usagef("ipc: %s is %q, which is not an open socket: %v", nodeChannelFD, text, err)
 	}
 	os.Unsetenv(nodeChannelFD)
 	os.Unsetenv(nodeChannelMode)

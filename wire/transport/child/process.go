@@ -79,7 +79,7 @@ func (p *Process) Pid() int { return p.cmd.Process.Pid }
 
 // Status returns how the child ended: its exit status, or -1 and the signal's name. Before Done, it returns -1 and "".
 func (p *Process) Status() (exit int, signal string) {
-	if !transport.IsClosed(p.done) || p.cmd.ProcessState == nil {
+	if !wire.IsClosed(p.done) || p.cmd.ProcessState == nil {
 		return -1, ""
 	}
 	ws, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus)
@@ -90,11 +90,11 @@ func (p *Process) Status() (exit int, signal string) {
 }
 
 // empty reports whether the group was empty when the child was waited for.
-func (p *Process) empty() bool { return transport.IsClosed(p.done) && p.gone }
+func (p *Process) empty() bool { return wire.IsClosed(p.done) && p.gone }
 
 // LeftBehind reports whether the child has exited and its group has other processes.
 func (p *Process) LeftBehind() bool {
-	return transport.IsClosed(p.done) && !p.gone && p.group.lives() && !groupIsDead(p.Pid())
+	return wire.IsClosed(p.done) && !p.gone && p.group.lives() && !groupIsDead(p.Pid())
 }
 
 // HurriedGrace is how long a child may take to exit after Hurry.
@@ -130,7 +130,7 @@ func (p *Process) waitGroup(ctx context.Context) bool {
 	select {
 	case <-p.done:
 	case <-ctx.Done():
-		if !transport.IsClosed(p.done) {
+		if !wire.IsClosed(p.done) {
 			return false
 		}
 	}
@@ -155,9 +155,7 @@ func startFault(cmd *exec.Cmd, err error) *wire.Fault {
 		name = cmd.Args[0]
 	}
 	fault := func(kind wire.FaultKind, why, hint string) *wire.Fault {
-		f := wire.NewFault(kind, name+": "+why, err)
-		f.Hint = hint
-		return f
+		return wire.NewFault(kind, name+": "+why, err).WithHint(hint)
 	}
 	switch {
 	case isSocket(name):

@@ -71,7 +71,7 @@ func (s *childStream) watch() {
 func (s *childStream) bound(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !transport.IsClosed(s.closing) {
+	if !wire.IsClosed(s.closing) {
 		s.out.SetReadDeadline(time.Now().Add(d))
 		s.in.SetWriteDeadline(time.Now().Add(d))
 	}
@@ -82,8 +82,8 @@ func (s *childStream) bound(d time.Duration) {
 func (s *childStream) Read(b []byte) (int, error) {
 	s.reading.Lock()
 	defer s.reading.Unlock()
-	for !transport.IsClosed(s.ended) && !transport.IsClosed(s.closing) {
-		exited := transport.IsClosed(s.p.done)
+	for !wire.IsClosed(s.ended) && !wire.IsClosed(s.closing) {
+		exited := wire.IsClosed(s.p.done)
 		if exited {
 			s.bound(quietTimeout)
 		}
@@ -108,7 +108,7 @@ func (s *childStream) end() error {
 	if s.waitExit(patience) {
 		return s.exitError()
 	}
-	if transport.IsClosed(s.closing) {
+	if wire.IsClosed(s.closing) {
 		return &wire.CloseError{Clean: true}
 	}
 	s.half = true
@@ -122,12 +122,12 @@ func (s *childStream) waitExit(d time.Duration) bool {
 	case <-s.closing:
 	case <-time.After(d):
 	}
-	return transport.IsClosed(s.p.done)
+	return wire.IsClosed(s.p.done)
 }
 
 // exitError returns the end of the connection for the child's exit.
 func (s *childStream) exitError() *wire.CloseError {
-	if !transport.IsClosed(s.closing) {
+	if !wire.IsClosed(s.closing) {
 		s.stderr.settle(stderrTimeout)
 	}
 	exit, signal := s.p.Status()
@@ -139,10 +139,10 @@ func (s *childStream) exitError() *wire.CloseError {
 
 // Write writes to the child's stdin.
 func (s *childStream) Write(b []byte) (int, error) {
-	if s.inClosed.Load() && !transport.IsClosed(s.closing) {
+	if s.inClosed.Load() && !wire.IsClosed(s.closing) {
 		return 0, &wire.CloseError{Err: errors.New("the child's stdin is already closed")}
 	}
-	if !transport.IsClosed(s.p.done) {
+	if !wire.IsClosed(s.p.done) {
 		if n, err := s.in.Write(b); err == nil {
 			return n, nil
 		}
@@ -154,7 +154,7 @@ func (s *childStream) Write(b []byte) (int, error) {
 // error may end the connection for the reader.
 func (s *childStream) writeError() error {
 	if !s.waitExit(exitTimeout) {
-		if transport.IsClosed(s.closing) {
+		if wire.IsClosed(s.closing) {
 			return &wire.CloseError{Clean: true}
 		}
 		return &wire.CloseError{Err: errors.New("the child has closed its stdin")}

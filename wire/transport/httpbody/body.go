@@ -7,14 +7,14 @@ import (
 	"bytes"
 	"io"
 
-	"rpcx/wire/transport"
+	"rpcx/wire"
 )
 
 // Read reads a whole body, without surrounding blanks and without a byte order mark. It allocates memory for received
 // bytes, not for the announced length, and rejects a length over the limit at once.
 func Read(r io.Reader, length int64, max int) ([]byte, error) {
 	if length > int64(max) {
-		return nil, transport.TooLong(max)
+		return nil, wire.TooLong(max)
 	}
 	var b bytes.Buffer
 	if length > 0 {
@@ -24,7 +24,7 @@ func Read(r io.Reader, length int64, max int) ([]byte, error) {
 		return nil, err
 	}
 	if b.Len() > max {
-		return nil, transport.TooLong(max)
+		return nil, wire.TooLong(max)
 	}
 	return bytes.TrimSpace(bytes.TrimPrefix(b.Bytes(), []byte("\xEF\xBB\xBF"))), nil
 }
@@ -36,14 +36,14 @@ func Lines(r io.Reader, max int, recv func([]byte)) error {
 	for s.Scan() {
 		line := bytes.TrimSpace(s.Bytes())
 		if len(line) > max {
-			return transport.TooLong(max)
+			return wire.TooLong(max)
 		}
 		if len(line) > 0 {
 			recv(line)
 		}
 	}
 	if s.Err() == bufio.ErrTooLong {
-		return transport.TooLong(max)
+		return wire.TooLong(max)
 	}
 	return s.Err()
 }

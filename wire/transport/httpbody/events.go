@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"rpcx/wire/transport"
+	"rpcx/wire"
 )
 
 // An eventStream reads server-sent events as in the HTML standard. Lines end with CR, LF or CRLF, and an empty line
@@ -117,7 +117,7 @@ func (s *eventStream) readLine() (whole bool, err error) {
 		}
 		s.line = append(s.line, b...)
 		if len(s.line) > s.max+len("data: ") {
-			return false, transport.TooLong(s.max)
+			return false, wire.TooLong(s.max)
 		}
 		if whole {
 			return true, nil
@@ -155,7 +155,7 @@ func (s *eventStream) field() error {
 		}
 		s.some = true
 		if s.data = append(s.data, value...); len(s.data) > s.max {
-			return transport.TooLong(s.max)
+			return wire.TooLong(s.max)
 		}
 	case short && string(name) == "id" && bytes.IndexByte(value, 0) < 0:
 		text := string(value)

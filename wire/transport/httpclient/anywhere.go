@@ -66,7 +66,7 @@ func (t *anywhere) client(ctx context.Context, a transport.Address) (*http.Clien
 		return nil, err
 	}
 	if !d.isPrivate() {
-		return nil, transport.Usage("%s is not reached through a proxy or another address, which would see secrets", origin)
+		return nil, wire.Usagef("%s is not reached through a proxy or another address, which would see secrets", origin)
 	}
 	t.origins[origin] = d.Client(func(conn net.Conn) net.Conn {
 		if t.allow == nil || len(stream.Hosts(t.c.Route, a)) > 1 {
@@ -109,7 +109,7 @@ func Get(ctx context.Context, a transport.Address, path string, c transport.Conf
 		a.Scheme = scheme
 	}
 	if !a.IsHTTP() {
-		return nil, transport.Usage("%s: is not an HTTP address", a.Scheme)
+		return nil, wire.Usagef("%s: is not an HTTP address", a.Scheme)
 	}
 	a, err := a.At(path)
 	if err != nil {

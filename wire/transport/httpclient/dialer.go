@@ -43,7 +43,7 @@ func NewDialer(a transport.Address, c transport.Config) (*Dialer, error) {
 	path := cmp.Or(a.URLPath, "/")
 	d.URL = scheme + "://" + host + path
 	if _, err := url.Parse(d.URL); err != nil {
-		return nil, transport.Usage("%s: not a valid address", d.Where)
+		return nil, wire.Usagef("%s: not a valid address", d.Where)
 	}
 	if d.HostHeader = d.Header.Get("Host"); d.HostHeader != "" {
 		d.Header.Del("Host")

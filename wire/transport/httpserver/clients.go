@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"rpcx/wire"
 	"rpcx/wire/transport/stream"
 )
 
@@ -42,10 +43,7 @@ func (k *clients) came(ctx context.Context, c net.Conn) context.Context {
 	ctx, leave := context.WithCancel(context.WithValue(ctx, netKey{}, c))
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.known == nil {
-		k.known = map[net.Conn]*clientState{}
-	}
-	k.known[c] = &clientState{leave: leave}
+	wire.Put(&k.known, c, &clientState{leave: leave})
 	if k.timer == nil {
 		k.timer = time.AfterFunc(k.interval, k.look)
 	}

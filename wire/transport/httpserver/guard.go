@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"rpcx/wire"
 	"rpcx/wire/transport"
 	"rpcx/wire/transport/stream"
 )
@@ -38,11 +39,11 @@ type guard struct {
 // has a token or client certificates, or is public. A Unix socket, which browsers cannot reach, has no such check.
 func (g *guard) bind(ctx context.Context, a transport.Address) (net.Listener, error) {
 	if a.User != nil {
-		return nil, transport.Usage("%s: a listen address cannot have a user and password; require a token with --token @FILE", a.Scheme)
+		return nil, wire.Usagef("%s: a listen address cannot have a user and password; require a token with --token @FILE", a.Scheme)
 	}
 	path, query, _ := strings.Cut(a.URLPath, "?")
 	if query != "" {
-		return nil, transport.Usage("%s: a listen address cannot have a query", a.Scheme)
+		return nil, wire.Usagef("%s: a listen address cannot have a query", a.Scheme)
 	}
 	g.path, g.websock = cmp.Or(path, "/"), a.WebSocket()
 	if a.Path != "" {

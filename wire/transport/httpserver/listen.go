@@ -111,7 +111,7 @@ func (l *listener) Close() error {
 
 // hand gives a connection to Accept. It returns false if Accept will not be called any more.
 func (l *listener) hand(ctx context.Context, c wire.Conn) bool {
-	if transport.IsClosed(l.closed) {
+	if wire.IsClosed(l.closed) {
 		return false
 	}
 	select {

@@ -66,7 +66,7 @@ func (c *sessionConn) behind(id string) (*eventLog, int) {
 // attach makes this the only reader of the stream. The caller holds the lock.
 func (a *answerer) attach() {
 	a.s.reader = a
-	a.s.changed()
+	a.s.change.Pass()
 }
 
 // answer writes the stream's messages until it ends, or until another reader takes over.
@@ -98,7 +98,7 @@ func (a *answerer) answer() {
 func (a *answerer) catchUp() (change <-chan struct{}, goesOn bool) {
 	for {
 		a.c.mu.Lock()
-		reads, events, done, change := a.s.reader == a, a.s.after(a.at), a.s.done(), a.s.change
+		reads, events, done, change := a.s.reader == a, a.s.after(a.at), a.s.done(), a.s.change.Wait()
 		a.c.mu.Unlock()
 		switch {
 		case !reads:
@@ -134,7 +134,7 @@ func (a *answerer) detach() {
 	defer a.c.mu.Unlock()
 	if a.s.reader == a {
 		a.s.reader = nil
-		a.s.changed()
+		a.s.change.Pass()
 	}
 	a.c.trim()
 }

@@ -114,14 +114,14 @@ func (c *sessionConn) route(request wire.ID, msg []byte) error {
 		s = c.carrier(s)
 	}
 	for s.full(c.in.share.Load()) {
-		wait := s.room()
+		wait := s.change.Wait()
 		c.mu.Unlock()
 		select {
 		case <-wait:
 		case <-c.over:
 		}
 		c.mu.Lock()
-		if transport.IsClosed(c.over) {
+		if wire.IsClosed(c.over) {
 			return c.gone()
 		}
 	}
@@ -206,11 +206,8 @@ func (c *sessionConn) enter() (leave func()) {
 	return func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if c.exchanges--; c.exchanges > 0 || transport.IsClosed(c.over) {
-			select {
-			case c.quiet <- struct{}{}:
-			default:
-			}
+		if c.exchanges--; c.exchanges > 0 || wire.IsClosed(c.over) {
+			wire.Wake(c.quiet)
 			return
 		}
 		c.idle.Reset(c.in.idle)

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"rpcx/wire/transport"
+	"rpcx/wire"
 )
 
 const (
@@ -28,8 +28,8 @@ type eventLog struct {
 	sent   int // the number of the last written event
 	unsent int // the bytes after that
 
-	reader *answerer     // nil for no reader
-	change chan struct{} // closed at the next change of any of these
+	reader *answerer // nil for no reader
+	change wire.Gate // passed at a change of any of these
 }
 
 // A loggedEvent is a message with its number on its stream.
@@ -39,17 +39,11 @@ type loggedEvent struct {
 }
 
 func newEventLog(number int, owes []string, carries bool) *eventLog {
-	s := &eventLog{number: number, carries: carries, change: make(chan struct{}), owes: map[string]bool{}}
+	s := &eventLog{number: number, carries: carries, owes: map[string]bool{}}
 	for _, id := range owes {
 		s.owes[id] = true
 	}
 	return s
-}
-
-// changed wakes all waiters.
-func (s *eventLog) changed() {
-	close(s.change)
-	s.change = make(chan struct{})
 }
 
 // done reports whether no more messages will follow.
@@ -58,20 +52,17 @@ func (s *eventLog) done() bool { return s.number > 0 && len(s.owes) == 0 }
 // full reports whether a reader is behind by more than that many bytes.
 func (s *eventLog) full(most int64) bool { return s.reader != nil && int64(s.unsent) > most }
 
-// room is closed when full may no longer be true.
-func (s *eventLog) room() <-chan struct{} { return s.change }
-
 func (s *eventLog) add(msg []byte) {
 	s.last++
 	s.events = append(s.events, loggedEvent{s.last, bytes.Clone(msg)})
 	s.unsent += len(msg)
-	s.changed()
+	s.change.Pass()
 }
 
 // settle records that a request was answered, or will not be.
 func (s *eventLog) settle(request string) {
 	delete(s.owes, request)
-	s.changed()
+	s.change.Pass()
 }
 
 // after returns the kept events after the one with that number.
@@ -92,7 +83,7 @@ func (s *eventLog) wrote(number int) {
 		}
 	}
 	s.sent = max(s.sent, number)
-	s.changed()
+	s.change.Pass()
 }
 
 // trim drops the oldest events beyond the bounds, except those that a reader still needs, and streams that have ended. The
@@ -132,7 +123,7 @@ func (c *sessionConn) count() {
 	for _, s := range c.streams {
 		held += s.unsent
 	}
-	if !transport.IsClosed(c.over) {
+	if !wire.IsClosed(c.over) {
 		c.hold(held - c.held)
 		c.held = held
 	}

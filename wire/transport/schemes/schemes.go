@@ -22,7 +22,7 @@ func Dial(ctx context.Context, a transport.Address, c transport.Config) (wire.Co
 		return nil, err
 	}
 	if t.dial == nil {
-		return nil, transport.Usage("%s: rpcx cannot connect to this transport", a.Scheme)
+		return nil, wire.Usagef("%s: rpcx cannot connect to this transport", a.Scheme)
 	}
 	if err := t.checkPing(a, c); err != nil {
 		return nil, err
@@ -134,7 +134,7 @@ func lookup(a transport.Address) (kind, error) {
 		"stdio":     {stdio.Dial, stdio.Listen, false, false},
 	}[a.Scheme]
 	if !ok {
-		return kind{}, transport.Usage("unknown transport %q", a.Scheme)
+		return kind{}, wire.Usagef("unknown transport %q", a.Scheme)
 	}
 	return k, nil
 }

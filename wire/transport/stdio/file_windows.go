@@ -5,7 +5,7 @@ import (
 	"os"
 	"sync"
 
-	"rpcx/wire/transport"
+	"rpcx/wire"
 )
 
 // A fileStream reads or writes a file that other processes may share, such as stdin and stdout, so that Close ends a
@@ -40,7 +40,7 @@ func (s *fileStream) Read(b []byte) (int, error) {
 
 // Write writes all of b. A write that Close ends is left behind.
 func (s *fileStream) Write(b []byte) (int, error) {
-	if transport.IsClosed(s.closed) {
+	if wire.IsClosed(s.closed) {
 		return 0, os.ErrClosed
 	}
 	type result struct {

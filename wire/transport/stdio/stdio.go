@@ -76,7 +76,7 @@ func newStdio(c transport.Config) (*stdioStream, error) {
 // Read reads stdin.
 func (s *stdioStream) Read(b []byte) (int, error) {
 	n, err := s.in.Read(b)
-	if err != nil && transport.IsClosed(s.closed) {
+	if err != nil && wire.IsClosed(s.closed) {
 		err = &wire.CloseError{Clean: true}
 	}
 	return n, err
@@ -88,7 +88,7 @@ func (s *stdioStream) Write(b []byte) (int, error) {
 	switch {
 	case err == nil:
 		return n, nil
-	case transport.IsClosed(s.closed), errors.Is(err, os.ErrClosed), errors.Is(err, io.ErrClosedPipe):
+	case wire.IsClosed(s.closed), errors.Is(err, os.ErrClosed), errors.Is(err, io.ErrClosedPipe):
 		return n, &wire.CloseError{Clean: true}
 	}
 	return n, &wire.CloseError{Err: err}

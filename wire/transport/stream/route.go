@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/net/http/httpproxy"
 
+	"rpcx/wire"
 	"rpcx/wire/transport"
 )
 
@@ -79,9 +80,7 @@ func proxyFor(r transport.Route, scheme, hostPort string) (*url.URL, error) {
 	}
 	env := httpproxy.FromEnvironment()
 	all := os.Getenv("all_proxy")
-	if all == "" {
-		all = os.Getenv("ALL_PROXY")
-	}
+	all = cmp.Or(all, os.Getenv("ALL_PROXY"))
 	as := "https"
 	switch scheme {
 	case "http", "ws":
@@ -98,7 +97,7 @@ func proxyFor(r transport.Route, scheme, hostPort string) (*url.URL, error) {
 		return nil, err
 	}
 	if u, err = ParseProxy(u.String()); err != nil {
-		return nil, transport.Usage("the proxy that the environment names: %v", err)
+		return nil, wire.Usagef("the proxy that the environment names: %v", err)
 	}
 	return u, nil
 }

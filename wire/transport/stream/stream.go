@@ -48,7 +48,7 @@ func connectStream(ctx context.Context, a transport.Address, c transport.Config)
 	}
 	host, port, err := net.SplitHostPort(a.Host)
 	if err == nil && port == "0" {
-		err = transport.Usage("%s: port 0 is for listeners only", a)
+		err = wire.Usagef("%s: port 0 is for listeners only", a)
 	}
 	if err != nil {
 		return nil, err

@@ -27,9 +27,7 @@ func ListenTCP(ctx context.Context, a transport.Address, c transport.Config) (l 
 		return nil, "", wire.NewFault(wire.Unreachable, fmt.Sprintf("cannot listen on %s: %v", a, transport.Innermost(err)), err)
 	}
 	if !addr.IP.IsLoopback() && c.Token == "" && c.TLS.CACert == "" && !c.Public {
-		f := transport.Usage("%s: other machines can connect to this address", a)
-		f.Hint = openly(a.Scheme)
-		return nil, "", f
+		return nil, "", wire.Usagef("%s: other machines can connect to this address", a).WithHint(openly(a.Scheme))
 	}
 	l, err = new(net.ListenConfig).Listen(ctx, "tcp", addr.String())
 	if err != nil {

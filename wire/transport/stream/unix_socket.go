@@ -14,7 +14,6 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/syserr"
-	"rpcx/wire/transport"
 )
 
 // unixName returns the path for package net: a name that begins with "@" is a file, never one of Linux's abstract sockets,
@@ -30,7 +29,7 @@ func unixName(path string) string {
 // listener. A live socket or any other file with that name is a Conflict Fault. Close removes the socket.
 func ListenUnix(path string) (net.Listener, error) {
 	if path == "" {
-		return nil, transport.Usage("a Unix socket needs a path")
+		return nil, wire.Usagef("a Unix socket needs a path")
 	}
 	if err := checkUnixPath(path); err != nil {
 		return nil, err
@@ -159,7 +158,7 @@ func bindFault(path string, err error) error {
 // checkUnixPath rejects a path that is too long for a socket.
 func checkUnixPath(path string) error {
 	if limit := maxUnixPath(); len(unixName(path)) > limit {
-		return transport.Usage("the path of a Unix socket can have at most %d bytes, this one has %d: %s", limit, len(path), path)
+		return wire.Usagef("the path of a Unix socket can have at most %d bytes, this one has %d: %s", limit, len(path), path)
 	}
 	return nil
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/coder/websocket"
 
 	"rpcx/wire"
-	"rpcx/wire/transport"
 )
 
 // The receive buffer starts small, and shrinks after a message much larger than those that follow.
@@ -117,9 +116,9 @@ func (w *Conn) received(err error) error {
 	case w.end.Load() != nil:
 		return *w.end.Load()
 	case errors.Is(err, websocket.ErrMessageTooBig):
-		return w.ended(transport.TooLong(w.c.MaxMessage))
+		return w.ended(wire.TooLong(w.c.MaxMessage))
 	case errors.Is(err, errHuge):
-		return w.ended(wire.NewFault(wire.Protocol, transport.TooLong(w.c.MaxMessage).Error(), errHuge))
+		return w.ended(wire.NewFault(wire.Protocol, wire.TooLong(w.c.MaxMessage).Error(), errHuge))
 	case errors.Is(err, errMasked):
 		return w.ended(wire.NewFault(wire.Protocol, errMasked.Error(), err))
 	case errors.As(err, &ce):

@@ -266,9 +266,5 @@ func (s *Set) Rule(name string) (*Rule, error) {
 		}
 		names = append(names, s.Rules[i].Name)
 	}
-	f := wire.Usagef("%s has no rule %q", s.Dialect, name)
-	if near := catalog.Nearest(name, names); near != "" {
-		f.Hint = "did you mean " + near + "?"
-	}
-	return nil, f
+	return nil, wire.Usagef("%s has no rule %q", s.Dialect, name).WithHint(catalog.DidYouMean(name, names))
 }

@@ -52,10 +52,7 @@ func (c *Codec) keepForHandshake(m *wire.Message) error {
 		c.heard.messages = append(c.heard.messages, bytes.Clone(m.Raw))
 	}
 	if c.heard.came != nil {
-		select {
-		case c.heard.came <- struct{}{}:
-		default:
-		}
+		wire.Wake(c.heard.came)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package codec
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 
 	"rpcx/wire"
@@ -226,9 +227,7 @@ func (c *Codec) during(m *wire.Message, of *call) error {
 			continue // the call is over
 		}
 		owner := s
-		if owner == nil {
-			owner = &call{}
-		}
+		owner = cmp.Or(owner, &call{})
 		shown := json.RawMessage(m.Params)
 		if way.rule.Event != nil {
 			if shown, err = way.rule.Event.First(m.Params, c.about(owner, m).Value); err != nil {

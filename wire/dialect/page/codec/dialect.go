@@ -151,9 +151,7 @@ func (d *Dialect) Plain(method string) bool {
 
 // protocolFault returns a Fault of kind Protocol: the peer did something that the dialect file does not allow.
 func protocolFault(method, what string) *wire.Fault {
-	f := wire.NewFault(wire.Protocol, what, nil)
-	f.Method = method
-	return f
+	return wire.NewFault(wire.Protocol, what, nil).WithMethod(method)
 }
 
 // Bridging describes how a bridge offers methods of other dialects in the dialect file's dialect.

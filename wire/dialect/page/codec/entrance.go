@@ -14,8 +14,8 @@ import (
 type entrance struct {
 	mu      sync.Mutex
 	open    bool
-	pending int           // the number of first calls without an outcome
-	change  chan struct{} // closed when a first call has its outcome; nil: no message waits
+	pending int       // the number of first calls without an outcome
+	change  wire.Gate // passed when a first call has its outcome
 }
 
 // try records a first call, whose outcome settle reports.
@@ -36,17 +36,7 @@ func (e *entrance) closed() bool {
 func (e *entrance) wait(ctx context.Context) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for !e.open && e.pending > 0 && ctx.Err() == nil {
-		if e.change == nil {
-			e.change = make(chan struct{})
-		}
-		change := e.change
-		e.mu.Unlock()
-		select {
-		case <-change:
-		case <-ctx.Done():
-		}
-		e.mu.Lock()
+	for !e.open && e.pending > 0 && e.change.Await(ctx, &e.mu) == nil {
 	}
 	return e.open
 }
@@ -56,10 +46,7 @@ func (e *entrance) settle(succeeded bool) {
 	defer e.mu.Unlock()
 	e.pending--
 	e.open = e.open || succeeded
-	if e.change != nil {
-		close(e.change)
-		e.change = nil
-	}
+	e.change.Pass()
 }
 
 // early sets an error on a message that arrives before the first call. The decision is made here because it depends on the order of

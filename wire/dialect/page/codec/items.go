@@ -8,6 +8,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/page/program"
+	"rpcx/wire/scan"
 )
 
 // items appends an item for each stream that the notification belongs to.
@@ -65,9 +66,7 @@ func (c *Codec) show(s *call, item *wire.Message, vals func(name string) json.Ra
 			return err
 		}
 	}
-	if item.Body == nil {
-		item.Body = null
-	}
+	item.Body = scan.OrNull(item.Body)
 	if s.rule.Until != nil && !item.Final {
 		item.Final, err = s.rule.Until.Holds(item.Params, vals)
 	}

@@ -68,9 +68,7 @@ func valuesOf(programs map[string]load.Prog, in json.RawMessage, sc *program.Sco
 		if err != nil {
 			return nil, err
 		}
-		if val == nil {
-			val = without
-		}
+		val = scan.Or(val, without)
 		values.Add(name, bytes.Clone(val))
 	}
 	return values.End(), nil

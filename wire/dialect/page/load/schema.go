@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"reflect"
@@ -169,15 +170,8 @@ func unknown(file string, k toml.Key, i int, names []string) error {
 	if i > 0 {
 		in = toml.Key{Path: k.Path[:i]}.Name()
 	}
-	f := wire.Usagef("%s:%d: %s: %s has no member %q", file, k.Line, toml.Key{Path: k.Path[:i+1]}.Name(), in, k.Path[i])
-	if other := hintFor(k.Path[:i+1]); other != "" {
-		f.Hint = other
-	} else if near := catalog.Nearest(k.Path[i], names); near != "" {
-		f.Hint = "did you mean " + near + "?"
-	} else {
-		f.Hint = "it has " + strings.Join(names, ", ")
-	}
-	return f
+	return wire.Usagef("%s:%d: %s: %s has no member %q", file, k.Line, toml.Key{Path: k.Path[:i+1]}.Name(), in, k.Path[i]).
+		WithHint(cmp.Or(hintFor(k.Path[:i+1]), catalog.DidYouMean(k.Path[i], names), "it has "+strings.Join(names, ", ")))
 }
 
 // places maps members to the lines on which they stand.

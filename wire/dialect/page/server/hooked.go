@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"sync"
@@ -91,9 +92,7 @@ func (h *handler) feed(s *stream, open func() error) error {
 		Method: s.hook, Params: s.in.Msg.Params, ID: s.in.Msg.ID, Vars: h.vars(&s.in.Msg), Stream: true, Begin: open,
 		Emit: told.emitter(&failed, func(ev wire.Event) error { return h.item(s.ctx, s, ev.Data) }),
 	})
-	if err == nil {
-		err = failed
-	}
+	err = cmp.Or(err, failed)
 	if s.in.Answered && s.ctx.Err() == nil {
 		h.warn(err)
 	}

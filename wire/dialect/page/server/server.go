@@ -234,10 +234,7 @@ func (h *handler) vars(m *wire.Message) map[string]string {
 	vars := h.Caller.Connection().Vars
 	if extra := h.d.Extra(m.Raw, h.scope()); extra != nil {
 		vars = maps.Clone(vars)
-		if vars == nil {
-			vars = map[string]string{}
-		}
-		vars["RPCX_EXTRA"] = string(extra)
+		wire.Put(&vars, "RPCX_EXTRA", string(extra))
 	}
 	return vars
 }

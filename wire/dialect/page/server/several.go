@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"strings"
@@ -74,9 +75,7 @@ func (h *handler) answers(ctx context.Context, in *dialect.Inbound, r dialect.Re
 		return nil
 	})
 	_, err := h.Responder.Respond(ctx, r)
-	if err == nil {
-		err = failed
-	}
+	err = cmp.Or(err, failed)
 	if err != nil && held != nil { // the error is the last response
 		_ = in.Emit(wire.Event{Kind: wire.Data, Data: held}) // a disconnected client gets neither
 	}

@@ -50,9 +50,7 @@ func (h *handler) stream(ctx context.Context, in *dialect.Inbound, r dialect.Req
 		return emit(ev)
 	}
 	_, err := h.Responder.Respond(ctx, r)
-	if err == nil {
-		err = failed
-	}
+	err = cmp.Or(err, failed)
 	switch {
 	case in.Answered && ctx.Err() == nil:
 		h.warn(err)

@@ -66,9 +66,7 @@ func (h *handler) outcome(ctx context.Context, in *dialect.Inbound, rule *load.W
 		}
 	}
 	result, err := h.respondAs(ctx, &in.Msg, req, c.work)
-	if err == nil {
-		err = unchecked
-	}
+	err = cmp.Or(err, unchecked)
 	sc.Method, sc.Result = c.name, result
 	if m := h.Backend.Catalog().Method(c.name); m != nil {
 		sc.Schema = m.Result
@@ -114,12 +112,8 @@ func (h *handler) respondAs(ctx context.Context, m *wire.Message, r dialect.Requ
 		return nil
 	})
 	result, err := h.Responder.Respond(ctx, r)
-	if err == nil {
-		err = failed
-	}
-	if result == nil {
-		result = last
-	}
+	err = cmp.Or(err, failed)
+	result = scan.Or(result, last)
 	if err == nil && !items && result != nil {
 		err = told.event(wire.Event{Kind: wire.Data, Data: result})
 	}

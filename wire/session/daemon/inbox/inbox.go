@@ -26,7 +26,7 @@ type Inbox struct {
 	last     int64
 	reserved map[string]int64 // the numbers of calls that will be parked, by their ids
 	parked   []*parked        // the oldest first
-	more     chan struct{}    // closed when a call can be claimed; nil if no one waits
+	more     wire.Gate        // passed when a call can be claimed
 }
 
 // New returns an Inbox whose calls wait for at most timeout (0 means for as long as the peer does). Calls that time out
@@ -130,15 +130,8 @@ func (b *Inbox) add(r dialect.Request) (*parked, error) {
 	p := &parked{id: b.number(r.ID), method: r.Method, params: r.Params, answer: make(chan parkedAnswer, 1)}
 	at, _ := slices.BinarySearchFunc(b.parked, p.id, func(q *parked, id int64) int { return cmp.Compare(q.id, id) })
 	b.parked = slices.Insert(b.parked, at, p)
-	b.wake()
+	b.more.Pass()
 	return p, nil
-}
-
-func (b *Inbox) wake() {
-	if b.more != nil {
-		close(b.more)
-		b.more = nil
-	}
 }
 
 // remove removes a call. The lock is held.
@@ -160,24 +153,17 @@ func (p *parked) release() {
 // oldest to the process of h. If that process ends before it has shown the call (took), the claim ends at once,
 // otherwise when the lease is over.
 func (b *Inbox) claim(ctx context.Context, h *relay.Process, method string) (*parked, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	for {
-		b.mu.Lock()
 		for _, p := range b.parked {
 			if !p.claimed && (method == "" || p.method == method) {
 				p.claimed, p.claimant = true, h
-				b.mu.Unlock()
 				return p, nil
 			}
 		}
-		if b.more == nil {
-			b.more = make(chan struct{})
-		}
-		more := b.more
-		b.mu.Unlock()
-		select {
-		case <-more:
-		case <-ctx.Done():
-			return nil, ctx.Err()
+		if err := b.more.Await(ctx, &b.mu); err != nil {
+			return nil, err
 		}
 	}
 }
@@ -195,7 +181,7 @@ func (b *Inbox) acknowledge(h *relay.Process, id int64, lease time.Duration) err
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		p.release()
-		b.wake()
+		b.more.Pass()
 	})
 	return nil
 }
@@ -209,7 +195,7 @@ func (b *Inbox) Release(h *relay.Process) {
 			p.release()
 		}
 	}
-	b.wake()
+	b.more.Pass()
 }
 
 // reply answers the call with that id, whichever process has claimed it.
