@@ -17,12 +17,8 @@ func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
 	case m.Event != nil:
 		*ev = *m.Event
 		return nil
-	case m.Kind == wire.Item || m.Kind == wire.Response:
-	case m.Method == typeReload:
-		*ev = reloadEvent(m.Raw)
-		return nil
-	default:
-		*ev = wire.Event{Kind: wire.Data, Data: m.Raw}
+	case m.Kind != wire.Item && m.Kind != wire.Response:
+		*ev = other(m)
 		return nil
 	}
 	*ev = wire.Event{Final: m.Final, Data: json.RawMessage(m.Body)}
@@ -57,6 +53,14 @@ func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
 		ev.Extra = beside(m.Raw, answers[m.Method], "success")
 	}
 	return nil
+}
+
+// other returns the event of a message that belongs to no call.
+func other(m *wire.Message) wire.Event {
+	if m.Method == typeReload {
+		return reloadEvent(m.Raw)
+	}
+	return wire.Event{Kind: wire.Data, Data: m.Raw}
 }
 
 // reloadEvent shows an assembly_reload as a log line.
