@@ -3,10 +3,12 @@ package options
 import (
 	"io"
 	"path/filepath"
+	"strings"
 
 	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
 	"rpcx/wire"
+	"rpcx/wire/dialect/all"
 	"rpcx/wire/jq"
 	"rpcx/wire/tape"
 	"rpcx/wire/tape/recorder"
@@ -73,9 +75,11 @@ func (r *Record) Open(run *env.Env, endpoint, dialect string, many bool) (*recor
 	if r.File == "" && r.also == nil {
 		return nil, nil
 	}
+	name := all.OnTape(dialect)
+	named := strings.NewReplacer(dialect+"+", name+"+")
 	o := recorder.Options{
-		File: r.File, Also: r.also, Split: r.split, Many: many, Warn: run.Console.Warn,
-		Header: tape.Header{Endpoint: endpoint, Dialect: dialect, Program: env.Version()},
+		File: r.File, Also: r.also, Split: r.split, Many: many, Warn: run.Console.Warn, Endpoint: named.Replace,
+		Header: tape.Header{Endpoint: named.Replace(endpoint), Dialect: name, Program: env.Version()},
 		Failed: func(err error) { r.fail(run, err) },
 	}
 	var err error

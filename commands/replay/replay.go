@@ -13,6 +13,7 @@ import (
 	"rpcx/format/report"
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/all"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/jq"
 	"rpcx/wire/scan"
@@ -110,6 +111,9 @@ func execute(ctx context.Context, run *env.Env, o *replayOptions) error {
 	}
 	tapes, command, err := o.tapes(run.Line)
 	if err != nil {
+		return err
+	}
+	if err := o.giveDialect(); err != nil {
 		return err
 	}
 	if o.view.Wanted() {
@@ -230,11 +234,26 @@ func setting(s string) (name string, val json.RawMessage, err error) {
 	return bare, scan.Trim([]byte(text)), nil
 }
 
+// giveDialect reads a dialect file that the command names by path, because a tape has only its name.
+func (o *replayOptions) giveDialect() (err error) {
+	if o.conn.Dialect != "" {
+		_, err = all.Lookup(o.conn.Dialect)
+	}
+	if o.listen != "" && err == nil {
+		_, err = session.ParseEndpoint(o.listen, o.conn.Dialect)
+	}
+	return err
+}
+
 // endpoint parses the endpoint for the tape. Without a dialect it gets that of the tape.
 func (o *replayOptions) endpoint(text, header string) (endpoint.Endpoint, error) {
 	given := o.conn.Dialect
 	e, err := session.ParseEndpoint(text, given)
-	if err != nil || header == "" || e.Dialect == header {
+	if err != nil || header == "" {
+		return e, err
+	}
+	spec, err := all.FromTape(header)
+	if err != nil || e.Dialect == spec.Name {
 		return e, err
 	}
 	if given == "" {

@@ -91,6 +91,9 @@ func (v *View) Write(ctx context.Context, run *env.Env, file string) error {
 	if err != nil {
 		return err
 	}
+	if _, err := all.FromTape(r.Header().Dialect); err != nil {
+		run.Console.Warn(tape.Fault(name, 1, err).Error() + "; the messages are shown as JSON-RPC")
+	}
 	switch v.way() {
 	case "redactions":
 		return redactions(run, r, name)

@@ -70,22 +70,18 @@ func (o *validateOptions) tape(ctx context.Context, r *outcome, file string) (bo
 	if err != nil {
 		return false, err
 	}
-	dialect := lines.Header().Dialect
-	if o.client.Conn.Dialect != "" {
-		dialect = o.client.Conn.Dialect
+	spec, err := all.FromTape(cmp.Or(o.client.Conn.Dialect, lines.Header().Dialect))
+	if err != nil {
+		return false, tape.Fault(name, 1, err)
 	}
-	if dialect == "" {
-		dialect = all.Default()
-	}
-	if _, err := all.Lookup(dialect); err == nil && !rules.Has(dialect) {
+	dialect := spec.Name
+	if !rules.Has(dialect) {
 		r.add(report.Case{Name: "the rules", Class: dialect, Skipped: dialect + " has no rules"})
 		return false, nothingChecked(name, dialect+" has no rules")
 	}
 	set, err := rules.For(dialect)
 	if err != nil {
-		f := tape.Fault(name, 1, err)
-		f.Hint = wire.AsFault(err).Hint
-		return false, f
+		return false, tape.Fault(name, 1, err)
 	}
 	rules, err := newRuleCheck(r.run, set, o.disable)
 	if err != nil {

@@ -1,7 +1,6 @@
 package endpoint
 
 import (
-	"cmp"
 	"errors"
 	"io/fs"
 
@@ -44,9 +43,9 @@ func tapeDialect(file string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	name := cmp.Or(r.Header().Dialect, all.Default())
-	if _, err := all.ShapeOf(name); err != nil {
+	spec, err := all.FromTape(r.Header().Dialect)
+	if err != nil {
 		return "", tape.Fault(file, 1, err)
 	}
-	return name, nil
+	return spec.Name, nil
 }

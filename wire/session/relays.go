@@ -129,8 +129,12 @@ func (t *Wiretap) relay(w http.ResponseWriter, r *http.Request, body []byte) {
 	one := all.begin(r)
 	ctx = context.WithValue(ctx, relayedKey{}, one)
 	if err := all.to.Pass(w, r.WithContext(ctx), body, both(one.message, t.options.Tap)); err != nil {
-		if f := wire.AsFault(err); f != nil && f.Kind == wire.Closed {
+		switch f := wire.AsFault(err); {
+		case f == nil:
+		case f.Kind == wire.Closed:
 			one.rec.conn().Note("a response was cut off: " + err.Error())
+		case f.Kind == wire.Protocol:
+			one.rec.conn().Note(err.Error())
 		}
 		t.failed(err)
 	}

@@ -154,5 +154,9 @@ func (t *Reader) fault(err error) error {
 
 // Fault returns a usage Fault about a line of the tape in the file name.
 func Fault(name string, line int, err error) *wire.Fault {
-	return wire.NewFault(wire.Usage, fmt.Sprintf("the tape %s, line %d: %v", name, line, err), err)
+	f := wire.NewFault(wire.Usage, fmt.Sprintf("the tape %s, line %d: %v", name, line, err), err)
+	if cause := wire.AsFault(err); cause != nil {
+		f.Hint = cause.Hint
+	}
+	return f
 }

@@ -100,7 +100,7 @@ func Lookup(name string) (dialect.Spec, error) {
 	return dialect.Spec{}, unknown(name)
 }
 
-func unknown(name string) error {
+func unknown(name string) *wire.Fault {
 	return wire.Usagef("unknown dialect %q", name).WithHint(catalog.DidYouMean(name, Names()))
 }
 
@@ -133,13 +133,33 @@ func NamesOf(has func(s dialect.Spec) bool) string {
 	return strings.Join(names, "")
 }
 
-// ShapeOf returns how the messages of a dialect are recognised on a tape. "" stands for the default dialect. The error
-// is a usage Fault.
-func ShapeOf(name string) (dialect.Shape, error) {
+// OnTape returns the name of a dialect in a tape's header: for the path of a dialect file, the name in the file.
+func OnTape(name string) string { return pages().NameOf(name) }
+
+// FromTape returns the dialect that a tape's header names: a dialect file that the user has given by its path, or else the
+// dialect with that name. "" stands for the default dialect. The error is a usage Fault.
+func FromTape(name string) (dialect.Spec, error) {
 	name = cmp.Or(name, Default())
-	s, ok := Find(name)
-	if !ok {
-		return dialect.Shape{}, unknown(name)
+	if path, ok := pages().Given(name); ok {
+		name = path
+	}
+	s, ok, err := find(name)
+	if ok || err != nil {
+		return s, err
+	}
+	f := unknown(name)
+	if f.Hint == "" {
+		f.Hint = "give its dialect file: --dialect ./" + name + ".toml"
+	}
+	return dialect.Spec{}, f
+}
+
+// ShapeOf returns how the messages of a dialect are recognised on a tape, whose header has the name. The error is a usage
+// Fault.
+func ShapeOf(name string) (dialect.Shape, error) {
+	s, err := FromTape(name)
+	if err != nil {
+		return dialect.Shape{}, err
 	}
 	return s.Shape(), nil
 }

@@ -52,6 +52,7 @@ type Library struct {
 	Flows  map[string]Flow
 	Others []string // the names of dialects that are not dialect files
 	found  sync.Map // the dialect files that were read so far, by their requested names: string → func() (dialect.Spec, error)
+	given  sync.Map // the paths of the dialect files that were read by path, by the names in them: string → string
 }
 
 // brought returns the text of the embedded dialect file with that name; ok is false if it does not exist.
@@ -218,7 +219,27 @@ func (l *Library) read(name string) (dialect.Spec, error) {
 		err = tried(userFile(name), p)
 	}
 	if IsPath(name) {
+		l.given.Store(spec.Name, name)
 		spec.Name = name
 	}
 	return spec, err
+}
+
+// Given returns the path of the dialect file that has the name in it, if the file was read by its path.
+func (l *Library) Given(name string) (path string, ok bool) {
+	found, ok := l.given.Load(name)
+	path, _ = found.(string)
+	return path, ok
+}
+
+// NameOf returns the name in the dialect file at path, which was read, or path.
+func (l *Library) NameOf(path string) (name string) {
+	name = path
+	l.given.Range(func(k, v any) bool {
+		if v == path {
+			name = k.(string)
+		}
+		return v != path
+	})
+	return name
 }

@@ -26,6 +26,8 @@ type Options struct {
 	Header tape.Header // of each tape
 	Redact []*jq.Paths // secrets in addition to members whose names mark them as secret
 	Plain  bool        // only the credentials in headers are redacted
+	// Endpoint returns the form of an endpoint on the tape, which has dialect files by name; nil: unchanged.
+	Endpoint func(endpoint string) string
 	// Failed is called once, with the reason, if recording ends before the conversation: the disk is full, or a program of Redact fails.
 	// It must not block. It may be nil.
 	Failed func(err error)
@@ -146,6 +148,9 @@ func (r *Recorder) Conn(open tape.Open, server bool) *Conn {
 		if r.o.Many || number > 1 {
 			c.number = number
 		}
+	}
+	if r.o.Endpoint != nil {
+		open.Endpoint = r.o.Endpoint(open.Endpoint)
 	}
 	c.w.Add(tape.Line{Kind: tape.Opening, Conn: c.number, Open: &open})
 	return c

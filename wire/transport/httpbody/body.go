@@ -10,9 +10,15 @@ import (
 	"rpcx/wire"
 )
 
-// Read reads a whole body, without surrounding blanks and without a byte order mark. It allocates memory for received
-// bytes, not for the announced length, and rejects a length over the limit at once.
+// Read reads a whole body, without surrounding blanks and without a byte order mark.
 func Read(r io.Reader, length int64, max int) ([]byte, error) {
+	b, err := ReadBytes(r, length, max)
+	return bytes.TrimSpace(bytes.TrimPrefix(b, []byte("\xEF\xBB\xBF"))), err
+}
+
+// ReadBytes reads a whole body. It allocates memory for received bytes, not for the announced length, and rejects a length
+// over the limit at once.
+func ReadBytes(r io.Reader, length int64, max int) ([]byte, error) {
 	if length > int64(max) {
 		return nil, wire.TooLong(max)
 	}
@@ -26,7 +32,7 @@ func Read(r io.Reader, length int64, max int) ([]byte, error) {
 	if b.Len() > max {
 		return nil, wire.TooLong(max)
 	}
-	return bytes.TrimSpace(bytes.TrimPrefix(b.Bytes(), []byte("\xEF\xBB\xBF"))), nil
+	return b.Bytes(), nil
 }
 
 // Lines calls recv for each line that is not blank, including a last line without a line break.

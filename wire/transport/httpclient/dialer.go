@@ -26,6 +26,7 @@ type Dialer struct {
 	Header     http.Header // a copy
 	HostHeader string      // a Host given as a header; "" leaves it to the URL
 	tls        *tls.Config
+	asIs       bool // responses keep their encoding
 }
 
 func NewDialer(a transport.Address, c transport.Config) (*Dialer, error) {
@@ -87,6 +88,7 @@ func (d *Dialer) Client(wrap func(net.Conn) net.Conn) *http.Client {
 		ReadBufferSize:         64 << 10,
 		WriteBufferSize:        64 << 10,
 		MaxResponseHeaderBytes: 1 << 20,
+		DisableCompression:     d.asIs,
 	}), d.c)}
 }
 

@@ -19,7 +19,7 @@ import (
 
 // A Relay forwards HTTP requests to one address unchanged: the request's method, query, headers and body, and the
 // response's status, headers and body. Headers of a single connection (RFC 9110, section 7.6.1) are not forwarded, and
-// bodies are requested uncompressed. It is safe for concurrent use.
+// encodings that rpcx cannot read are not requested. It is safe for concurrent use.
 type Relay struct {
 	d      *Dialer
 	client *http.Client
@@ -35,6 +35,7 @@ func NewRelay(a transport.Address, c transport.Config, under string) (*Relay, er
 	if err != nil {
 		return nil, err
 	}
+	d.asIs = true
 	r := &Relay{d: d, client: d.Client(nil), max: c.MaxMessage, under: strings.TrimSuffix(under, "/")}
 	r.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return r, nil
@@ -44,15 +45,16 @@ func NewRelay(a transport.Address, c transport.Config, under string) (*Relay, er
 func (r *Relay) Close() { r.client.CloseIdleConnections() }
 
 // Pass forwards a request, whose body has been read, and its response. tap, unless it is nil, sees each message before
-// it is forwarded: in the body, in the lines of a response or in its events. The error states why there was no
-// response. The client has received it.
+// it is forwarded: in the body, in the lines of a response or in its events, without their encoding. The error states why
+// there was no response, or why tap has not seen it (a Fault of kind Protocol). The client has received it.
 func (r *Relay) Pass(w http.ResponseWriter, req *http.Request, body []byte, tap wire.Tap) error {
 	if tap == nil {
 		tap = func(wire.Direction, []byte) {}
 	}
 	redact.SentHeader(req.Header)
-	if len(body) > 0 {
-		tap(wire.Send, body)
+	sent, unread := httpbody.DecodedBytes(req.Header.Get("Content-Encoding"), body, r.max)
+	if msg := bytes.TrimSpace(sent); len(msg) > 0 && unread == nil {
+		tap(wire.Send, msg)
 	}
 	out, err := r.request(req, body)
 	if err != nil {
@@ -69,7 +71,16 @@ func (r *Relay) Pass(w http.ResponseWriter, req *http.Request, body []byte, tap 
 	}
 	defer resp.Body.Close()
 	maps.Copy(w.Header(), endToEnd(resp.Header))
-	return r.answer(w, resp, tap)
+	err = r.answer(w, resp, tap)
+	if err == nil && unread != nil {
+		err = unseen("a request", unread)
+	}
+	return err
+}
+
+// unseen returns the Fault for a body that was forwarded without its messages being read.
+func unseen(which string, err error) error {
+	return wire.NewFault(wire.Protocol, which+" is not on the tape: "+err.Error(), err)
 }
 
 // request returns req in the form in which it is forwarded.
@@ -88,7 +99,10 @@ func (r *Relay) request(req *http.Request, body []byte) (*http.Request, error) {
 			out.Header[name] = values
 		}
 	}
-	out.Header.Set("Accept-Encoding", "identity")
+	const accept = "Accept-Encoding"
+	if known, narrowed := httpbody.Accepted(strings.Join(out.Header[accept], ", ")); narrowed {
+		out.Header.Set(accept, known)
+	}
 	out.Host = r.d.HostHeader
 	return out, nil
 }
@@ -132,15 +146,19 @@ func (r *Relay) answer(w http.ResponseWriter, resp *http.Response, tap wire.Tap)
 		return r.stream(w, resp, func(in io.Reader) error { return httpbody.Lines(in, r.max, recv) })
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, int64(r.max)+1))
-	msg := bytes.TrimSpace(body)
+	text, unread := httpbody.DecodedBytes(resp.Header.Get("Content-Encoding"), body, r.max)
+	msg := bytes.TrimSpace(text)
 	isJSON := scan.Valid(msg, wire.DefaultMaxDepth) == nil
-	if len(msg) > 0 && (isJSON || resp.StatusCode != http.StatusAccepted) { // some servers send "Accepted" as text
+	if len(msg) > 0 && unread == nil && (isJSON || resp.StatusCode != http.StatusAccepted) { // some servers send "Accepted" as text
 		recv(msg)
 	}
 	w.WriteHeader(resp.StatusCode)
 	_, _ = w.Write(body)
 	if err == nil && len(body) > r.max {
 		_, err = io.Copy(w, resp.Body)
+	}
+	if err == nil && unread != nil {
+		return unseen("a response", unread)
 	}
 	return r.cut(resp.Request.Context(), err)
 }
@@ -150,8 +168,14 @@ func (r *Relay) stream(w http.ResponseWriter, resp *http.Response, read func(io.
 	w.WriteHeader(resp.StatusCode)
 	p := &passing{body: resp.Body, w: w}
 	p.pass()
-	_ = read(p)
+	in, unread := httpbody.Decoded(resp.Header.Get("Content-Encoding"), p)
+	if unread == nil {
+		_ = read(in)
+	}
 	_, _ = io.Copy(io.Discard, p)
+	if errors.Is(p.err, io.EOF) && unread != nil && !errors.Is(unread, io.EOF) {
+		return unseen("a response", unread)
+	}
 	if errors.Is(p.err, io.EOF) || errors.Is(p.err, errClientGone) {
 		return nil
 	}

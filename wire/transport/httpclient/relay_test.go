@@ -1,10 +1,20 @@
 package httpclient
 
 import (
+	"bytes"
+	"compress/flate"
+	"compress/gzip"
+	"compress/zlib"
+	"io"
 	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
+
+	"rpcx/wire"
+	"rpcx/wire/transport"
 )
 
 // Headers of a single connection are not forwarded.
@@ -27,5 +37,116 @@ func TestEndToEnd(t *testing.T) {
 	}
 	if h.Get("X-One") == "" {
 		t.Error("the headers themselves were changed")
+	}
+}
+
+// compressed returns text in an encoding.
+func compressed(t *testing.T, encoding, text string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	var w io.WriteCloser
+	switch encoding {
+	case "gzip":
+		w = gzip.NewWriter(&b)
+	case "deflate":
+		w = zlib.NewWriter(&b)
+	case "raw deflate":
+		w, _ = flate.NewWriter(&b, 9)
+	default:
+		return []byte(text)
+	}
+	if _, err := io.WriteString(w, text); err != nil {
+		t.Fatal(err)
+	}
+	_ = w.Close()
+	return b.Bytes()
+}
+
+// relayed forwards one request to server, and returns what the client and the tap get.
+func relayed(t *testing.T, server http.HandlerFunc, head http.Header, body []byte, seen func(wire.Direction, string)) (*httptest.ResponseRecorder, []string, error) {
+	t.Helper()
+	s := httptest.NewServer(server)
+	t.Cleanup(s.Close)
+	at, _ := url.Parse(s.URL)
+	r, err := NewRelay(transport.Address{Scheme: "http", Host: at.Host, URLPath: "/"}, transport.Config{}, "/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Close)
+	req := httptest.NewRequestWithContext(t.Context(), "POST", "/", nil)
+	req.Header = head
+	got := httptest.NewRecorder()
+	var taps []string
+	err = r.Pass(got, req, body, func(d wire.Direction, msg []byte) {
+		taps = append(taps, d.String()+" "+string(msg))
+		if seen != nil {
+			seen(d, string(msg))
+		}
+	})
+	return got, taps, err
+}
+
+// A body is forwarded in its encoding, and the tap sees it without.
+func TestRelayOfEncodings(t *testing.T) {
+	const text = `{"jsonrpc":"2.0","id":1,"result":"0123456789012345678901234567890123456789"}`
+	for _, c := range []struct{ asked, forwarded, encoding, format string }{
+		{"gzip, deflate, br;q=1.0, zstd", "gzip, deflate", "gzip", "gzip"},
+		{"deflate;q=0.5,*", "deflate;q=0.5", "deflate", "deflate"},
+		{"deflate", "deflate", "deflate", "raw deflate"},
+		{"br", "identity", "", ""},
+		{"", "", "", ""},
+		{"identity;q=0, gzip", "identity;q=0, gzip", "x-gzip", "gzip"},
+		{"gzip", "gzip", "br", ""},
+	} {
+		body := compressed(t, c.format, text)
+		head := http.Header{}
+		if c.asked != "" {
+			head.Set("Accept-Encoding", c.asked)
+		}
+		sent := compressed(t, "gzip", `{"id":1}`)
+		head.Set("Content-Encoding", "gzip")
+		got, taps, err := relayed(t, func(w http.ResponseWriter, r *http.Request) {
+			if accept, ok := r.Header["Accept-Encoding"]; strings.Join(accept, "|") != c.forwarded || ok != (c.forwarded != "") {
+				t.Errorf("%q was forwarded as %q", c.asked, accept)
+			}
+			if b, _ := io.ReadAll(r.Body); !bytes.Equal(b, sent) {
+				t.Errorf("the request was changed: %q", b)
+			}
+			w.Header().Set("Content-Encoding", c.encoding)
+			_, _ = w.Write(body)
+		}, head, sent, nil)
+		if !bytes.Equal(got.Body.Bytes(), body) || got.Header().Get("Content-Encoding") != c.encoding {
+			t.Errorf("%+v: the client got %q", c, got.Body)
+		}
+		want := []string{`send {"id":1}`, "recv " + text}
+		if c.encoding == "br" {
+			want = want[:1]
+		}
+		if !slices.Equal(taps, want) || (err != nil) != (c.encoding == "br") || err != nil && wire.AsFault(err).Kind != wire.Protocol {
+			t.Errorf("%+v: %q, %v", c, taps, err)
+		}
+	}
+}
+
+// Each event of a compressed stream is seen and forwarded as soon as it is flushed.
+func TestRelayOfCompressedEvents(t *testing.T) {
+	one := make(chan bool)
+	_, taps, err := relayed(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Encoding", "gzip")
+		w.Header().Set("Content-Type", "text/event-stream")
+		zip := gzip.NewWriter(w)
+		_, _ = io.WriteString(zip, "data: {\"a\":1}\n\n")
+		_ = zip.Flush()
+		_ = http.NewResponseController(w).Flush()
+		<-one
+		_, _ = io.WriteString(zip, "data: {\"a\":2}\n\n")
+		_ = zip.Close()
+	}, http.Header{}, nil, func(_ wire.Direction, msg string) {
+		if msg == `{"a":1}` {
+			close(one)
+		}
+	})
+	if err != nil || !slices.Equal(taps, []string{`recv {"a":1}`, `recv {"a":2}`}) {
+		t.Error(taps, err)
 	}
 }

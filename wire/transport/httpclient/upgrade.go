@@ -57,9 +57,6 @@ func (r *Relay) Upgrade(w http.ResponseWriter, req *http.Request) (client, peer 
 func upgrading(out *http.Request, asked http.Header) *http.Request {
 	out.Header.Set("Connection", "Upgrade")
 	out.Header.Set("Upgrade", asked.Get("Upgrade"))
-	if encodings := asked["Accept-Encoding"]; encodings != nil {
-		out.Header["Accept-Encoding"] = encodings
-	}
 	const extensions = "Sec-Websocket-Extensions"
 	var known []string
 	for _, line := range asked[extensions] {

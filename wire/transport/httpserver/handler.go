@@ -118,7 +118,11 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request) (msg []byte, ok b
 	max := h.c.MaxMessage
 	rc := http.NewResponseController(w)
 	from := &body{Reader: http.MaxBytesReader(w, r.Body, int64(max)), rc: rc, patience: h.patience, start: time.Now()}
-	msg, err := httpbody.Read(from, r.ContentLength, max)
+	read := httpbody.Read
+	if h.relays(r) {
+		read = httpbody.ReadBytes
+	}
+	msg, err := read(from, r.ContentLength, max)
 	var large *http.MaxBytesError
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):

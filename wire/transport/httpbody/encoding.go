@@ -1,0 +1,65 @@
+package httpbody
+
+import (
+	"bufio"
+	"bytes"
+	"compress/flate"
+	"compress/gzip"
+	"compress/zlib"
+	"fmt"
+	"io"
+	"strings"
+
+	"rpcx/wire"
+
+)
+
+// Decoded returns a body without its Content-Encoding: gzip, deflate or none.
+func Decoded(encoding string, body io.Reader) (io.Reader, error) {
+	switch strings.ToLower(strings.TrimSpace(encoding)) {
+	case "", "identity":
+		return body, nil
+	case "gzip", "x-gzip":
+		return gzip.NewReader(body)
+	case "deflate": // in the format of zlib, which some servers omit
+		in := bufio.NewReader(body)
+		if head, _ := in.Peek(2); len(head) == 2 && head[0]&0x0f == 8 && (int(head[0])<<8|int(head[1]))%31 == 0 {
+			return zlib.NewReader(in)
+		}
+		return flate.NewReader(in), nil
+	}
+	return nil, fmt.Errorf("rpcx cannot decode %q", encoding)
+}
+
+// DecodedBytes is Decoded for a whole body. More than max bytes are an error.
+func DecodedBytes(encoding string, body []byte, max int) ([]byte, error) {
+	if len(body) == 0 {
+		return nil, nil
+	}
+	in, err := Decoded(encoding, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	decoded, err := io.ReadAll(io.LimitReader(in, int64(max)+1))
+	if err == nil && len(decoded) > max {
+		err = wire.TooLong(max)
+	}
+	return decoded, err
+}
+
+// Accepted returns the part of an Accept-Encoding header that Decoded can read; ok is false if the header is unchanged.
+func Accepted(header string) (accepted string, ok bool) {
+	var kept []string
+	all := strings.Split(header, ",")
+	for _, part := range all {
+		name, _, _ := strings.Cut(part, ";")
+		switch strings.ToLower(strings.TrimSpace(name)) {
+		case "gzip", "x-gzip", "deflate", "identity", "":
+			kept = append(kept, part)
+		}
+	}
+	if accepted = strings.TrimSpace(strings.Join(kept, ",")); accepted == "" && header != "" {
+		accepted = "identity"
+	}
+	return accepted, len(kept) < len(all)
+}
