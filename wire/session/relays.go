@@ -207,7 +207,7 @@ func (t *Wiretap) tunnel(w http.ResponseWriter, r *http.Request) {
 	conn.Show = t.options.Tap
 	cfg = cfg.WithDefaults()
 	tunnel := &ws.Tunnel{
-		Client: client, Server: server, Response: head, MaxMessage: cfg.MaxMessage, Linger: cfg.CloseTimeout, Watch: cfg.Watch, From: r.RemoteAddr,
+		Client: client, Server: server, Response: head, MaxMessage: cfg.MaxMessage, Linger: cfg.CloseTimeout, Ping: cfg.Ping, Watch: cfg.Watch, From: r.RemoteAddr,
 		Message: conn.Frame,
 		Unseen: func(d wire.Direction, why string) {
 			conn.Note("a message of the " + [...]string{wire.Send: "client", wire.Recv: "server"}[d] + " is not on the tape: " + why)

@@ -68,7 +68,7 @@ func ListenTap(ctx context.Context, listen, to endpoint.Endpoint, of Options, li
 		t.framing = bind.Framing
 		bind.Framing, t.dialling.Framing = wiretap.Bytes, wiretap.Bytes
 	}
-	if t.alike() && t.dialling.Ping <= 0 {
+	if t.alike() {
 		bind.Relay = t.relay
 	}
 	if t.listener, err = schemes.Listen(ctx, listen.Address, bind); err != nil {

@@ -23,75 +23,40 @@ type assembler struct {
 	unseen   func(why string)
 	closed   func(how *wire.CloseError)
 
-	head       []byte      // the head of the current frame, as far as received
-	went       bool        // it is complete
-	size, came uint64      // the rest of the current frame's payload
-	control    []byte      // the payload of the current control frame
-	msg        []byte      // the payload of the current message, as far as received
-	first      byte        // the first byte of its first frame; 0 if there is none
-	long       bool        // it is too long
-	said       atomic.Bool // a close frame was received
+	frame
+	control []byte      // the payload of the current control frame
+	msg     []byte      // the payload of the current message, as far as received
+	first   byte        // the first byte of its first frame; 0 if there is none
+	long    bool        // it is too long
+	said    atomic.Bool // a close frame was received
 }
 
 // between reports whether no frame has begun.
 func (a *assembler) between() bool { return len(a.head) == 0 }
 
 // take handles the next bytes.
-func (a *assembler) take(b []byte) {
-	for len(b) > 0 {
-		if !a.went {
-			a.head = append(a.head, b[0])
-			b = b[1:]
-			a.begin()
-		} else {
-			n := min(a.size-a.came, uint64(len(b)))
-			a.payload(b[:n])
-			b = b[n:]
-		}
-		if a.went && a.came == a.size {
-			a.end()
-		}
-	}
-}
+func (a *assembler) take(b []byte) { a.read(b, a) }
 
-// begin starts a frame when its head is complete.
+// begin starts a frame.
 func (a *assembler) begin() {
-	head, size, known := frameHead(a.head)
-	if known && a.head[1]&0x80 != 0 {
-		head += 4 // the key of its mask
-	}
-	if !known || len(a.head) < head {
-		return
-	}
-	a.went, a.size, a.came, a.control = true, size, 0, a.control[:0]
-	if op := a.head[0] & 0x0f; op == 1 || op == 2 {
+	a.control = a.control[:0]
+	if op := a.opcode(); op == 1 || op == 2 {
 		a.first, a.msg, a.long = a.head[0], a.msg[:0], false
 	}
 }
 
 // payload handles bytes of the payload.
 func (a *assembler) payload(b []byte) {
-	to := &a.msg
-	if a.head[0]&0x08 != 0 { // a control frame, which may be between the frames of a message
-		to = &a.control
-	} else if a.long = a.long || len(a.msg)+len(b) > a.most; a.long {
-		a.came += uint64(len(b))
-		return
+	if a.opcode()&0x08 != 0 { // a control frame, which may be between the frames of a message
+		a.control = append(a.control, b...)
+	} else if a.long = a.long || len(a.msg)+len(b) > a.most; !a.long {
+		a.msg = append(a.msg, b...)
 	}
-	start := len(*to)
-	*to = append(*to, b...)
-	if a.head[1]&0x80 != 0 {
-		mask := a.head[len(a.head)-4:]
-		for i := range (*to)[start:] {
-			(*to)[start+i] ^= mask[(a.came+uint64(i))%4]
-		}
-	}
-	a.came += uint64(len(b))
 }
 
 // end ends a frame.
 func (a *assembler) end() {
-	switch op := a.head[0] & 0x0f; {
+	switch op := a.opcode(); {
 	case op == 8:
 		a.close()
 	case op < 8 && a.head[0]&0x80 != 0 && a.first != 0:
@@ -100,7 +65,6 @@ func (a *assembler) end() {
 			a.msg = nil
 		}
 	}
-	a.head, a.went = a.head[:0], false
 }
 
 // close handles a close frame.

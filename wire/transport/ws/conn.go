@@ -172,7 +172,7 @@ func (w *Conn) ping(ctx context.Context, limit time.Duration) {
 	before, waiting := w.net.waiting()
 	late := time.AfterFunc(limit, func() {
 		if now, _ := w.net.waiting(); waiting && now == before {
-			w.ended(&wire.CloseError{Err: fmt.Errorf("no response to a keep-alive ping for %v", limit)})
+			w.ended(&wire.CloseError{Err: noPong(limit)})
 			w.net.Close()
 		}
 		cancel()
@@ -180,6 +180,9 @@ func (w *Conn) ping(ctx context.Context, limit time.Duration) {
 	defer late.Stop()
 	w.ws.Ping(ctx)
 }
+
+// noPong returns the error of a peer from which nothing arrived for the time after a ping.
+func noPong(limit time.Duration) error { return fmt.Errorf("no response to a keep-alive ping for %v", limit) }
 
 // Remote returns the address of the peer, or "" if it has none.
 func (w *Conn) Remote() string { return w.net.RemoteAddr().String() }

@@ -205,3 +205,65 @@ func frameHead(b []byte) (head int, size uint64, known bool) {
 	}
 	return 2, size, true
 }
+
+// A frame is the current frame of one direction (RFC 6455, section 5.2).
+type frame struct {
+	head  []byte // as far as received
+	went  bool   // the head is complete
+	size  uint64 // of the payload
+	came  uint64 // received bytes of the payload
+	plain []byte // bytes without their mask
+}
+
+// A frameSink handles the parts of frames, while the frame has their state.
+type frameSink interface {
+	begin()           // the head is complete
+	payload(b []byte) // without its mask; valid during the call
+	end()
+}
+
+// read passes the next bytes to a sink.
+func (f *frame) read(b []byte, to frameSink) {
+	for len(b) > 0 {
+		if !f.went {
+			f.head, b = append(f.head, b[0]), b[1:]
+			if f.went = f.complete(); f.went {
+				to.begin()
+			}
+		} else {
+			n := min(f.size-f.came, uint64(len(b)))
+			to.payload(f.unmasked(b[:n]))
+			f.came, b = f.came+n, b[n:]
+		}
+		if f.went && f.came == f.size {
+			to.end()
+			f.head, f.went = f.head[:0], false
+		}
+	}
+}
+
+// complete reports whether the head is complete, and starts the payload.
+func (f *frame) complete() bool {
+	head, size, known := frameHead(f.head)
+	if known && f.head[1]&0x80 != 0 {
+		head += 4 // the key of its mask
+	}
+	f.size, f.came = size, 0
+	return known && len(f.head) == head
+}
+
+// unmasked returns bytes of the payload without their mask.
+func (f *frame) unmasked(b []byte) []byte {
+	if f.head[1]&0x80 == 0 {
+		return b
+	}
+	f.plain = append(f.plain[:0], b...)
+	mask := f.head[len(f.head)-4:]
+	for i := range f.plain {
+		f.plain[i] ^= mask[(f.came+uint64(i))%4]
+	}
+	return f.plain
+}
+
+// opcode returns the kind of the frame.
+func (f *frame) opcode() byte { return f.head[0] & 0x0f }

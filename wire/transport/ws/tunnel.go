@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"rpcx/wire"
@@ -17,6 +18,7 @@ type Tunnel struct {
 	Response       http.Header   // the head of the upgrade, which names the extensions in use
 	MaxMessage     int           // a longer message is forwarded, but not seen
 	Linger         time.Duration // how long to wait for a side that has closed the WebSocket
+	Ping           time.Duration // between keep-alive pings to both sides; 0: none
 	Watch          *transport.Watch
 	From           string // the client's address, for Watch
 	// Message receives each complete message, uncompressed, before its last bytes are forwarded. binary is its opcode.
@@ -38,6 +40,7 @@ type Tunnel struct {
 type way struct {
 	from, to io.ReadWriteCloser
 	seen     []*frames
+	reads    atomic.Int64 // odd while a read waits
 
 	mu sync.Mutex // held while to is written
 	*assembler
@@ -55,6 +58,11 @@ func (t *Tunnel) Pass() (who wire.Direction, end error) {
 			t.ended(d, &wire.CloseError{Err: errHungUp})
 			t.close(d)
 		})
+	}
+	if t.Ping > 0 {
+		done := make(chan struct{})
+		defer close(done)
+		go t.pings(done)
 	}
 	wg.Wait()
 	if t.timer != nil {
@@ -84,7 +92,9 @@ func (t *Tunnel) prepare() {
 func (w *way) copy() {
 	b := make([]byte, wsBuffer)
 	for {
+		w.reads.Add(1)
 		n, err := w.from.Read(b)
+		w.reads.Add(1)
 		if n > 0 && !w.forward(b[:n]) || err != nil {
 			return
 		}
@@ -102,6 +112,47 @@ func (w *way) forward(b []byte) bool {
 	}
 	_, err := w.to.Write(b)
 	return err == nil
+}
+
+// pings sends keep-alive pings to both sides until done is closed.
+func (t *Tunnel) pings(done <-chan struct{}) {
+	defer wire.Guard()
+	ticker := time.NewTicker(t.Ping)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-done:
+			return
+		case <-ticker.C:
+			t.ping(wire.Send)
+			t.ping(wire.Recv)
+		}
+	}
+}
+
+// ping sends a ping to the side that sends in direction d, unless a frame is on its way there. A side from which nothing
+// arrives until the next ping ends the WebSocket.
+func (t *Tunnel) ping(d wire.Direction) {
+	from, to := t.ways[d], t.ways[1-d]
+	before := from.reads.Load()
+	if !to.mu.TryLock() {
+		return
+	}
+	defer to.mu.Unlock()
+	if !to.between() || to.said.Load() {
+		return
+	}
+	time.AfterFunc(t.Ping, func() {
+		if before%2 == 1 && from.reads.Load() == before {
+			t.ended(d, &wire.CloseError{Err: noPong(t.Ping)})
+			_, _ = t.Client.Close(), t.Server.Close()
+		}
+	})
+	frame := pingFrames[1-d]
+	if s := to.seen[1]; s != nil {
+		s.take([]byte(frame))
+	}
+	_, _ = io.WriteString(to.to, frame)
 }
 
 // ended records how a side ended, if it is the first.
@@ -128,6 +179,9 @@ func (t *Tunnel) close(d wire.Direction) {
 
 // goingAway is the frame that closes a WebSocket with code 1001, for a client and, masked, for a server.
 var goingAway = [2]string{wire.Recv: "\x88\x02\x03\xe9", wire.Send: "\x88\x82\x00\x00\x00\x00\x03\xe9"}
+
+// pingFrames are empty pings, for a client and, masked, for a server.
+var pingFrames = [2]string{wire.Recv: "\x89\x00", wire.Send: "\x89\x80\x00\x00\x00\x00"}
 
 // Close closes the WebSocket of both sides, so that Pass returns.
 func (t *Tunnel) Close() {

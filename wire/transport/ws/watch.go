@@ -27,11 +27,8 @@ func watchFrames(w *transport.Watch, who string) (dirs [2]*frames) {
 
 // A frames shows each complete frame in one direction of a WebSocket (RFC 6455, section 5.2).
 type frames struct {
-	tell    func(wire.Piece)
-	head    []byte        // received head of the current frame
-	went    bool          // its head is complete
-	size    uint64        // the rest of its payload
-	came    uint64        // received bytes of its payload
+	tell func(wire.Piece)
+	frame
 	shown   []byte        // the part of its payload to show
 	message redact.Stream // redacts the message that the payload belongs to
 }
@@ -40,53 +37,22 @@ type frames struct {
 var opcodes = map[byte]string{0: "continuation", 1: "text", 2: "binary", 8: "close", 9: "ping", 10: "pong"}
 
 // take handles the next bytes.
-func (f *frames) take(b []byte) {
-	for len(b) > 0 {
-		if !f.went {
-			f.head = append(f.head, b[0])
-			b = b[1:]
-			f.begin()
-		} else {
-			n := min(f.size-f.came, uint64(len(b)))
-			f.payload(b[:n])
-			b = b[n:]
-		}
-		if f.went && f.came == f.size {
-			f.end("")
-		}
-	}
-}
+func (f *frames) take(b []byte) { f.read(b, f) }
 
-// begin parses the head when it is complete.
+// begin starts a frame.
 func (f *frames) begin() {
-	head, size, known := frameHead(f.head)
-	if known && f.head[1]&0x80 != 0 {
-		head += 4 // the key of its mask
-	}
-	if !known || len(f.head) < head {
-		return
-	}
-	f.went, f.size, f.came, f.shown = true, size, 0, f.shown[:0]
-	if op := f.head[0] & 0x0f; op == 1 || op == 2 {
+	f.shown = f.shown[:0]
+	if op := f.opcode(); op == 1 || op == 2 {
 		f.message = redact.Stream{}
 	}
 }
 
 // payload handles bytes of the payload.
 func (f *frames) payload(b []byte) {
-	plain := append([]byte{}, b...)
-	if f.head[1]&0x80 != 0 {
-		mask := f.head[len(f.head)-4:]
-		for i := range plain {
-			plain[i] ^= mask[(f.came+uint64(i))%4]
-		}
+	if f.opcode()&0x08 == 0 { // control frames may be between the frames of a message
+		b = f.message.Append(nil, b)
 	}
-	f.came += uint64(len(b))
-	if f.head[0]&0x08 != 0 { // control frames may be between the frames of a message
-		f.show(plain)
-		return
-	}
-	f.show(f.message.Append(nil, plain))
+	f.show(b)
 }
 
 // show adds to the part of the payload that is shown.
@@ -94,9 +60,12 @@ func (f *frames) show(shown []byte) {
 	f.shown = append(f.shown, shown[:min(len(shown), max(transport.PieceShown-len(f.shown), 0))]...)
 }
 
-// end shows the frame; more is added to its text.
-func (f *frames) end(more string) {
-	op := f.head[0] & 0x0f
+// end shows the frame.
+func (f *frames) end() { f.tellFrame("") }
+
+// tellFrame shows the frame; more is added to its text.
+func (f *frames) tellFrame(more string) {
+	op := f.opcode()
 	name := opcodes[op]
 	if name == "" {
 		name = fmt.Sprintf("reserved (opcode %d)", op)
@@ -120,18 +89,17 @@ func (f *frames) end(more string) {
 		shown = redact.Text(shown)
 	}
 	f.tell(wire.Piece{Frame: text + more, Size: int(min(f.size, 1<<62)), Shown: shown})
-	f.head, f.went, f.shown = f.head[:0], false, f.shown[:0]
 }
 
 // cutOff shows an incomplete frame.
 func (f *frames) cutOff() {
 	switch {
 	case f.went:
-		f.end(fmt.Sprintf(", cut off after %d bytes", f.came))
+		f.tellFrame(fmt.Sprintf(", cut off after %d bytes", f.came))
 	case len(f.head) > 0:
 		f.tell(wire.Piece{Frame: "the head of a frame, cut off", Size: len(f.head), Shown: f.head})
-		f.head = f.head[:0]
 	}
+	f.head, f.went = f.head[:0], false
 }
 
 // A shownFrames shows the frames of a WebSocket that pass through it.
