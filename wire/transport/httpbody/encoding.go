@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"rpcx/wire"
-
 )
 
 // Decoded returns a body without its Content-Encoding: gzip, deflate or none.

@@ -182,7 +182,9 @@ func (w *Conn) ping(ctx context.Context, limit time.Duration) {
 }
 
 // noPong returns the error of a peer from which nothing arrived for the time after a ping.
-func noPong(limit time.Duration) error { return fmt.Errorf("no response to a keep-alive ping for %v", limit) }
+func noPong(limit time.Duration) error {
+	return fmt.Errorf("no response to a keep-alive ping for %v", limit)
+}
 
 // Remote returns the address of the peer, or "" if it has none.
 func (w *Conn) Remote() string { return w.net.RemoteAddr().String() }
