@@ -91,7 +91,6 @@ func (l *lab) node() []client {
 	if found("wscat") {
 		return []client{{"wscat", job{args: []string{"wscat", "-c", l.ws, "-w", "0", "-x", `{"jsonrpc":"2.0","id":1,"method":"echo","params":[1]}`}}}}
 	}
-	const modules = "scripts/internal/interop/node_modules"
 	if _, err := os.Stat(modules + "/ws"); err != nil || !found("node") {
 		return nil
 	}

@@ -74,6 +74,10 @@ func run(f flags) error {
 	}
 	results := report{Name: f.publish, Date: time.Now().UTC().Format(time.DateOnly)}
 	for _, r := range chosen {
+		if name := r.missing(); name != "" {
+			fmt.Fprintf(os.Stderr, "left out: %s, which needs npm ci --prefix scripts/internal/interop (%s)\n", r.name, name)
+			continue
+		}
 		done, err := l.measure(r, f.quick)
 		if err != nil {
 			return fmt.Errorf("%s: %w", r.name, err)

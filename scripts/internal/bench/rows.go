@@ -15,12 +15,13 @@ type row struct {
 	n    size    // the amount of work in one run
 	runs size
 	// clients returns the programs that do the work, rpcx first. Their files are created in l.
-	clients func(l *lab, n int) ([]client, error)
+	clients  func(l *lab, n int) ([]client, error)
+	packages []string // of scripts/internal/interop that it needs; without one, it is left out
 }
 
 // rows returns all rows in the order of the report. To add rows, write a function like those listed here.
 func rows() []row {
-	return slices.Concat(streamRows(), latencyRows(), batchRows(), callRows(), startRows(), sessionRows(), pluginRows(), tapeRows(), pageRows())
+	return slices.Concat(streamRows(), latencyRows(), batchRows(), callRows(), startRows(), sessionRows(), mcpRows(), pluginRows(), tapeRows(), pageRows())
 }
 
 // A size is the amount of work of the whole benchmark, and of --quick.

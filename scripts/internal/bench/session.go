@@ -68,14 +68,20 @@ func listenTLS(rpcx, dir string) (url, ca string, stop func(), err error) {
 	if err != nil {
 		return "", "", nil, err
 	}
-	cmd := exec.Command(rpcx, "serve", "wss://127.0.0.1:0/", "--cert", ca, "--key", keyFile, "--on", "echo=jq:.")
+	url, stop, err = serve(rpcx, "wss://127.0.0.1:0/", "--cert", ca, "--key", keyFile, "--on", "echo=jq:.")
+	return url, ca, stop, err
+}
+
+// serve starts a server of rpcx and returns its URL.
+func serve(rpcx string, args ...string) (url string, stop func(), err error) {
+	cmd := exec.Command(rpcx, append([]string{"serve"}, args...)...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
 	}
 	if err != nil {
-		return "", "", nil, err
+		return "", nil, err
 	}
 	stop = func() {
 		_ = cmd.Process.Kill()
@@ -90,7 +96,7 @@ func listenTLS(rpcx, dir string) (url, ca string, stop func(), err error) {
 	}
 	if err != nil {
 		stop()
-		return "", "", nil, fmt.Errorf("the TLS server did not start: %w", err)
+		return "", nil, fmt.Errorf("the server did not start: %w", err)
 	}
-	return said.Listening, ca, stop, nil
+	return said.Listening, stop, nil
 }
