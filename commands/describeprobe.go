@@ -173,9 +173,7 @@ func (s *search) more(ctx context.Context, e endpoint.Endpoint, c *catalog.Catal
 	with := *s
 	own := *s.describeOptions
 	with.describeOptions = &own
-	for _, name := range hooks {
-		own.Hooks.On = append(own.Hooks.On, name+"=deny")
-	}
+	own.Hooks.On = append(own.Hooks.On, wire.Map(hooks, func(name string) string { return name + "=deny" })...)
 	all, err := with.askUntil(ctx, e, end)
 	if err != nil {
 		return nil

@@ -70,9 +70,7 @@ func jobCommand(run *env.Env) *cmdline.Command {
 		ArgsUsage:   "run|start|status|wait|cancel|list ...",
 		Description: jobDescription,
 	}
-	for _, v := range jobVerbs {
-		c.Commands = append(c.Commands, v.command(run))
-	}
+	c.Commands = wire.Map(jobVerbs, func(v jobVerb) *cmdline.Command { return v.command(run) })
 	return c
 }
 

@@ -141,7 +141,9 @@ rpcx: serving
 	if got, want := color.String(), "\x1b[31merror: \x1b[0m\\u001b[2Jx\n"; got != want {
 		t.Errorf("in colour\n got %q\nwant %q", got, want)
 	}
-	if NewConsole(&pipe, ConsoleOptions{}).Event(wire.Event{Kind: wire.Data}) {
+	var none bytes.Buffer
+	NewConsole(&none, ConsoleOptions{}).Event(wire.Event{Kind: wire.Data})
+	if none.Len() > 0 {
 		t.Error("data is not for stderr")
 	}
 }

@@ -33,8 +33,8 @@ func (c *Console) hides(level string) bool {
 	return i >= 0 && i < c.from
 }
 
-// Event shows an event for people: progress, guidance, a log line or a gap. It reports whether ev was one.
-func (c *Console) Event(ev wire.Event) bool {
+// Event shows an event for people: progress, guidance, a log line or a gap.
+func (c *Console) Event(ev wire.Event) {
 	switch ev.Kind {
 	case wire.Progress:
 		c.Progress(ev)
@@ -44,10 +44,7 @@ func (c *Console) Event(ev wire.Event) bool {
 		c.Log(ev)
 	case wire.Gap:
 		c.Warn(missed(ev))
-	default:
-		return false
 	}
-	return true
 }
 
 func missed(ev wire.Event) string {

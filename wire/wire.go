@@ -220,3 +220,20 @@ func Put[K comparable, V any](in *map[K]V, key K, val V) {
 	}
 	(*in)[key] = val
 }
+
+// Map returns what f returns for each element of list, or nil if there is none.
+func Map[T, U any](list []T, f func(T) U) (all []U) {
+	for _, v := range list {
+		all = append(all, f(v))
+	}
+	return all
+}
+
+// SetOf returns the set of names.
+func SetOf(names []string) map[string]bool {
+	set := map[string]bool{}
+	for _, name := range names {
+		set[name] = true
+	}
+	return set
+}

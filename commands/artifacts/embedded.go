@@ -1,6 +1,7 @@
 package artifacts
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -128,9 +129,7 @@ func (s *Saver) write(dir *os.Root, name string, f wire.File) error {
 		return err
 	}
 	_, err = to.Write(content)
-	if cerr := to.Close(); err == nil {
-		err = cerr
-	}
+	err = cmp.Or(err, to.Close())
 	if err != nil {
 		_ = dir.Remove(name)
 		return wire.NewFault(wire.IO, err.Error(), err)

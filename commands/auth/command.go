@@ -89,9 +89,7 @@ func Command(run *env.Env) *cmdline.Command {
 		ArgsUsage:   "login|status|logout|token ...",
 		Description: "A login keeps the token of an HTTP or WebSocket endpoint. Every command on that endpoint\nsends it and renews it in time.",
 	}
-	for _, v := range verbs {
-		c.Commands = append(c.Commands, v.command(run))
-	}
+	c.Commands = wire.Map(verbs, func(v verb) *cmdline.Command { return v.command(run) })
 	return c
 }
 

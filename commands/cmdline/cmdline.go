@@ -201,9 +201,7 @@ func (l *CommandLine) Lookup(name string) Flag {
 func (l *CommandLine) unknown(word, value string, given bool, rest []string) error {
 	f := l.Usage("there is no flag %s", word)
 	names := []string{"help", "version"}
-	for _, known := range l.Cmd.Flags {
-		names = append(names, LongFirst(known.Names())[0])
-	}
+	names = append(names, wire.Map(l.Cmd.Flags, func(known cli.Flag) string { return LongFirst(known.Names())[0] })...)
 	at := len(l.Words) - len(rest) - 1
 	name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
 	instead := func(flag string) []string { // the line with another flag that has the same value

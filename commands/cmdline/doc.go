@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"rpcx/wire"
+
 	"github.com/urfave/cli/v3"
 )
 
@@ -70,12 +72,8 @@ func DocOf(cmd *cli.Command) Doc {
 		Description: strings.TrimSpace(cmd.Description),
 	}
 	d.Examples, _ = cmd.Metadata[ExamplesKey].([]Example)
-	for _, f := range cmd.Flags {
-		d.Flags = append(d.Flags, flagDoc(f))
-	}
-	for _, sub := range cmd.Commands {
-		d.Commands = append(d.Commands, DocOf(sub))
-	}
+	d.Flags = wire.Map(cmd.Flags, flagDoc)
+	d.Commands = wire.Map(cmd.Commands, DocOf)
 	return d
 }
 

@@ -96,10 +96,7 @@ func Quiet(f *wire.Fault) bool {
 
 // ExitStatuses returns the table as data, for the manual.
 func ExitStatuses() []StatusDoc {
-	var docs []StatusDoc
-	for _, s := range statuses {
-		docs = append(docs, StatusDoc{Code: s.Code, Name: string(s.kind), Meaning: s.meaning})
-	}
+	docs := wire.Map(statuses, func(s Status) StatusDoc { return StatusDoc{Code: s.Code, Name: string(s.kind), Meaning: s.meaning} })
 	return docs
 }
 

@@ -18,7 +18,6 @@ const (
 	GroupKept       = "Caching and recording"
 	GroupDialect    = "Dialect"
 	GroupScomp      = "scomp"
-	GroupIntrospect = "introspect"
 	GroupRO         = "ro"
 	GroupHotRepl    = "hotrepl"
 	GroupScriptling = "scriptling"

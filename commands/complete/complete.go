@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"rpcx/commands/cmdline"
+	"rpcx/wire"
 	"rpcx/wire/cache"
 	"rpcx/wire/session"
 )
@@ -172,11 +173,8 @@ func flagNamed(d cmdline.Doc, typed string) *cmdline.FlagDoc {
 	return nil
 }
 
-func commands(d cmdline.Doc) (a answer) {
-	for _, sub := range d.Commands {
-		a.candidates = append(a.candidates, candidate{sub.Name, sub.Usage})
-	}
-	return a
+func commands(d cmdline.Doc) answer {
+	return answer{candidates: wire.Map(d.Commands, func(sub cmdline.Doc) candidate { return candidate{sub.Name, sub.Usage} })}
 }
 
 // flags offers the flags of a command that have an effect, and those that every command has.

@@ -9,6 +9,7 @@ import (
 
 	"rpcx/commands/cmdline"
 	"rpcx/commands/help"
+	"rpcx/wire"
 	"rpcx/wire/cache"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect/all"
@@ -20,11 +21,8 @@ import (
 )
 
 // words offers each word of list, after the text before.
-func words(before string, list ...string) (a answer) {
-	for _, w := range list {
-		a.candidates = append(a.candidates, candidate{value: before + w})
-	}
-	return a
+func words(before string, list ...string) answer {
+	return answer{candidates: described(list, before, "")}
 }
 
 // value offers the values of a flag. before is the part of the word before the value.
@@ -76,9 +74,7 @@ func namesFile(arg string) bool {
 func (l line) argument(word string, root cmdline.Doc) answer {
 	if strings.HasPrefix(l.command.Args, "[COMMAND|TOPIC]") {
 		a := commands(root)
-		for _, t := range help.AllTopics() {
-			a.candidates = append(a.candidates, candidate{t.Name, t.Says})
-		}
+		a.candidates = append(a.candidates, wire.Map(help.AllTopics(), func(t help.Topic) candidate { return candidate{t.Name, t.Says} })...)
 		return a
 	}
 	names := strings.Fields(l.command.Args)
@@ -145,11 +141,8 @@ func endpoints(word string) answer {
 }
 
 // described returns candidates for names, with text before each.
-func described(names []string, before, says string) (all []candidate) {
-	for _, name := range names {
-		all = append(all, candidate{before + name, says})
-	}
-	return all
+func described(names []string, before, says string) []candidate {
+	return wire.Map(names, func(name string) candidate { return candidate{before + name, says} })
 }
 
 // cutPrefixes splits an endpoint after its prefixes.

@@ -11,6 +11,7 @@ import (
 	"rpcx/commands/env"
 	"rpcx/commands/options"
 	"rpcx/commands/request"
+	"rpcx/wire"
 	"rpcx/wire/session/daemon"
 	"rpcx/wire/session/rundir"
 )
@@ -115,9 +116,7 @@ func Command(run *env.Env) *cmdline.Command {
 		ArgsUsage:   "list|status|log|close|next|reply|reject ...",
 		Description: description,
 	}
-	for _, v := range verbs {
-		c.Commands = append(c.Commands, v.command(run))
-	}
+	c.Commands = wire.Map(verbs, func(v verb) *cmdline.Command { return v.command(run) })
 	return c
 }
 

@@ -94,13 +94,8 @@ func runList(ctx context.Context, run *env.Env, o *verbOptions) error {
 	if err != nil {
 		return err
 	}
-	lines := make([]json.RawMessage, 0, len(profiles)+len(all))
-	for _, s := range all {
-		lines = append(lines, s.JSON())
-	}
-	for _, p := range profiles {
-		lines = append(lines, scan.JSON(p))
-	}
+	lines := wire.Map(all, daemon.Status.JSON)
+	lines = append(lines, wire.Map(profiles, func(p profileLine) json.RawMessage { return scan.JSON(p) })...)
 	return printValues(ctx, print, lines...)
 }
 

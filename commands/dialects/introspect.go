@@ -67,8 +67,7 @@ type guidance struct {
 func (g *guidance) get(key string) json.RawMessage { return scan.Get(g.extra, key) }
 
 func (g *guidance) text(key string) string {
-	s, _ := scan.Text(g.get(key))
-	return s
+	return scan.String(g.get(key))
 }
 
 // available returns the methods that the peer names, without a module prefix that all of them share.
@@ -194,10 +193,7 @@ func (g *guidance) typer(wanted string) (params.Typer, []string) {
 		cat = &catalog.Catalog{Methods: []catalog.Method{{Name: wanted, Params: schema}}}
 	}
 	typer, err := params.ForMethod(cat, catalog.Conventions{}, wanted, nil)
-	if err != nil {
-		return nil, nil
-	}
-	if typer == nil {
+	if err != nil || typer == nil {
 		return nil, nil
 	}
 	return typer, slices.DeleteFunc(slices.Clone(typer.Properties()), func(name string) bool { return name == "method" })

@@ -135,12 +135,6 @@ func listing() string {
 
 // names returns all valid arguments of help.
 func names(root cmdline.Doc) []string {
-	var names []string
-	for _, c := range root.Commands {
-		names = append(names, c.Name)
-	}
-	for _, t := range AllTopics() {
-		names = append(names, t.Name)
-	}
-	return names
+	names := wire.Map(root.Commands, func(c cmdline.Doc) string { return c.Name })
+	return append(names, wire.Map(AllTopics(), func(t Topic) string { return t.Name })...)
 }

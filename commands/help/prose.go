@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"rpcx/format"
+	"rpcx/wire"
 )
 
 // Width is the maximum width of help, in columns.
@@ -52,10 +53,7 @@ func Parts(text string) []Part {
 func paragraph(lines []string) []Part {
 	switch {
 	case allIndented(lines):
-		p := Part{Kind: Verbatim}
-		for _, l := range lines {
-			p.Lines = append(p.Lines, strings.TrimPrefix(l, "  "))
-		}
+		p := Part{Kind: Verbatim, Lines: wire.Map(lines, func(l string) string { return strings.TrimPrefix(l, "  ") })}
 		return []Part{p}
 	case !strings.HasPrefix(lines[0], "* "):
 		return []Part{{Kind: Paragraph, Text: strings.Join(lines, " ")}}

@@ -8,6 +8,7 @@ import (
 
 	"rpcx/commands/cmdline"
 	"rpcx/format"
+	"rpcx/wire"
 )
 
 // Print prints the help of a command, on one screen if brief, or else in full. The manual has the same description.
@@ -100,10 +101,7 @@ func furtherFlags(b *strings.Builder, name string, shown, more []cmdline.FlagDoc
 		}
 		beside[f.With] = append(beside[f.With], "--"+f.Names[0])
 	}
-	var parts []string
-	for _, w := range with {
-		parts = append(parts, "with "+w+" also "+strings.Join(beside[w], ", "))
-	}
+	parts := wire.Map(with, func(w string) string { return "with " + w + " also " + strings.Join(beside[w], ", ") })
 	if parts != nil {
 		text := strings.Join(parts, "; ")
 		row(b, "", strings.ToUpper(text[:1])+text[1:]+".", 0)

@@ -4,6 +4,7 @@ import (
 	"os"
 
 	"rpcx/commands/cmdline"
+	"rpcx/wire"
 	"rpcx/wire/scan"
 )
 
@@ -66,16 +67,12 @@ var argTypes = map[string]string{
 
 func treeJSON(root cmdline.Doc) treeDoc {
 	t := treeDoc{Name: root.Name, Usage: root.Usage, Text: root.Description}
-	for _, c := range root.Commands {
-		t.Commands = append(t.Commands, commandJSON(c))
-	}
+	t.Commands = wire.Map(root.Commands, commandJSON)
 	t.share()
 	for _, s := range cmdline.ExitStatuses() {
 		t.Statuses = append(t.Statuses, statusDoc{Status: s.Code, Name: s.Name, Meaning: s.Meaning})
 	}
-	for _, topic := range AllTopics() {
-		t.Topics = append(t.Topics, topicJSON(topic, false))
-	}
+	t.Topics = wire.Map(AllTopics(), func(topic Topic) topicDoc { return topicJSON(topic, false) })
 	return t
 }
 
@@ -126,15 +123,9 @@ func each(commands []commandDoc, do func(c *commandDoc)) {
 
 func commandJSON(d cmdline.Doc) commandDoc {
 	c := commandDoc{Name: d.Name, Usage: d.Usage, Args: d.Args, Text: d.Description}
-	for _, f := range d.Flags {
-		c.Flags = append(c.Flags, flagJSON(f))
-	}
-	for _, sub := range d.Commands {
-		c.Commands = append(c.Commands, commandJSON(sub))
-	}
-	for _, e := range d.Examples {
-		c.Examples = append(c.Examples, exampleDoc(e))
-	}
+	c.Flags = wire.Map(d.Flags, flagJSON)
+	c.Commands = wire.Map(d.Commands, commandJSON)
+	c.Examples = wire.Map(d.Examples, func(e cmdline.Example) exampleDoc { return exampleDoc(e) })
 	return c
 }
 

@@ -80,10 +80,7 @@ func (s *Settings) check(l *cmdline.CommandLine, e endpoint.Endpoint, name strin
 		f := l.Usage("--set %s: %s has no such value", name, e.Dialect)
 		f.Hint = "it has no values for --set"
 		if known := Settable(e, s.Requests); len(known) > 0 {
-			var names []string
-			for _, k := range known {
-				names = append(names, k.Name)
-			}
+			names := wire.Map(known, func(k dialect.Setting) string { return k.Name })
 			f.Hint = "it has " + strings.Join(names, ", ")
 		}
 		return f

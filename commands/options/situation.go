@@ -78,10 +78,7 @@ func (s *Situation) each() []endpoint.Endpoint { return slices.Concat(s.Dials, s
 
 // String names the endpoints, for an error message.
 func (s *Situation) String() string {
-	var names []string
-	for _, e := range s.each() {
-		names = append(names, e.String())
-	}
+	names := wire.Map(s.each(), func(e endpoint.Endpoint) string { return e.String() })
 	if names == nil {
 		return "rpcx " + s.Command + " without an endpoint"
 	}
@@ -172,11 +169,8 @@ type Condition struct {
 }
 
 // Conditions returns the table.
-func Conditions() (all []Condition) {
-	for _, r := range table {
-		all = append(all, Condition{r.flags, r.commands, r.needs.says()})
-	}
-	return all
+func Conditions() []Condition {
+	return wire.Map(table, func(r row) Condition { return Condition{r.flags, r.commands, r.needs.says()} })
 }
 
 // Describe adds the requirements of each flag to the documentation of a command and its subcommands. words name the

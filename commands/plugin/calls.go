@@ -77,10 +77,7 @@ key@=FILE, key:@=FILE and key@on=NAME are passed by name.`
 
 // verbCommands returns the commands of the verbs.
 func verbCommands(run *env.Env) []*cmdline.Command {
-	var all []*cmdline.Command
-	for _, v := range verbs {
-		all = append(all, v.command(run))
-	}
+	all := wire.Map(verbs, func(v verb) *cmdline.Command { return v.command(run) })
 	return all
 }
 

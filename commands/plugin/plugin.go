@@ -192,13 +192,11 @@ func hasSource(c *catalog.Catalog, pc operation) bool {
 			described = c.Classes[i]
 		}
 	}
-	source, _ := scan.Text(scan.Get(described, "source"))
-	return source != ""
+	return scan.String(scan.Get(described, "source")) != ""
 }
 
 func nameIn(described []byte) string {
-	name, _ := scan.Text(scan.Get(described, "name"))
-	return name
+	return scan.String(scan.Get(described, "name"))
 }
 
 // callbacks records which hooks are passed to the plugin as values. Over HTTP it refuses them, because the plugin could

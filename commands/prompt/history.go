@@ -79,10 +79,7 @@ func (h *history) keep(line string) {
 	}
 	h.lines = append(h.lines, line)
 	h.lines = h.lines[max(0, len(h.lines)-historyLines):]
-	if h.file == "" || len(line) > historyBytes || holdsSecret(line) {
-		return
-	}
-	if os.MkdirAll(filepath.Dir(h.file), 0o700) != nil {
+	if h.file == "" || len(line) > historyBytes || holdsSecret(line) || os.MkdirAll(filepath.Dir(h.file), 0o700) != nil {
 		return
 	}
 	f, err := os.OpenFile(h.file, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)

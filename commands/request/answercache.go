@@ -85,9 +85,7 @@ func answers(ctx context.Context, run *env.Env, e endpoint.Endpoint, conn *optio
 func AnswersOf(e endpoint.Endpoint, cfg transport.Config) cache.Source {
 	var who []string
 	for name, vals := range cfg.Header {
-		for _, v := range vals {
-			who = append(who, name+": "+v)
-		}
+		who = append(who, wire.Map(vals, func(v string) string { return name + ": " + v })...)
 	}
 	if cfg.TLS.Cert != "" {
 		who = append(who, "cert "+fullPath(cfg.TLS.Cert))

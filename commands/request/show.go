@@ -39,8 +39,7 @@ func startedJob(m *wire.Message, ev *wire.Event) string {
 	if ev.Kind != wire.Progress || m.Kind != wire.Response || !m.Final {
 		return ""
 	}
-	job, _ := scan.Text(ev.Job)
-	return job
+	return scan.String(ev.Job)
 }
 
 // A commentary writes events that are not data to stderr, and stores some of them.

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -82,9 +83,7 @@ func Serve(ctx context.Context, t Listener, command []string, listening string) 
 	served := make(chan error, 1)
 	go func() { served <- childStatus(t.Serve(ctx)) }()
 	defer func() {
-		if cerr := t.Close(); err == nil {
-			err = cerr
-		}
+		err = cmp.Or(err, t.Close())
 	}()
 	if at := t.Endpoint(); at != "" {
 		if err := tellWhere(at, listening, command == nil); err != nil {

@@ -2,6 +2,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,9 +33,7 @@ func Run(ctx context.Context, run *env.Env, s *session.Server, command []string,
 	if err == nil {
 		err = untilEnd(ctx, s.Endpoint(), served, command, func() { s.Finish(ctx) })
 	}
-	if cerr := s.Close(); err == nil {
-		err = cerr
-	}
+	err = cmp.Or(err, s.Close())
 	if failed := s.HookFailure(); failed != nil && strict && err == nil {
 		err = failed
 	}

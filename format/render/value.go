@@ -8,6 +8,7 @@ import (
 	"strings"
 	"text/template"
 
+	"rpcx/wire"
 	"rpcx/wire/scan"
 )
 
@@ -76,9 +77,7 @@ func join(sep string, list any) (string, error) {
 	case []string:
 		parts = list
 	case array:
-		for _, v := range list {
-			parts = append(parts, text(v))
-		}
+		parts = wire.Map(list, text)
 	default:
 		return "", errors.New("join takes a separator and an array")
 	}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"io"
 	"time"
+
+	"rpcx/wire"
 )
 
 // The JSON form is rpcx's own. It has all members of the structs, on one line.
@@ -40,9 +42,7 @@ type jsonCase struct {
 func writeJSON(w io.Writer, suites []Suite) error {
 	doc := jsonReport{Totals: Count(suites...), Suites: []jsonSuite{}}
 	var later placeholders
-	for _, s := range suites {
-		doc.Suites = append(doc.Suites, jsonOf(s, &later))
-	}
+	doc.Suites = append(doc.Suites, wire.Map(suites, func(s Suite) jsonSuite { return jsonOf(s, &later) })...)
 	b, err := jsonLine(doc)
 	if err != nil {
 		return err

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"rpcx/wire"
 )
 
 // The JUnit form originates from Ant; Jenkins, GitLab, GitHub Actions and others read it. There is no standard, but all
@@ -45,9 +47,7 @@ type junitMessage struct {
 func writeJUnit(w io.Writer, suites []Suite) error {
 	doc := junitSuites{Name: "rpcx", Totals: Count(suites...)}
 	var later placeholders
-	for _, s := range suites {
-		doc.Suites = append(doc.Suites, junitOf(s, &later))
-	}
+	doc.Suites = wire.Map(suites, func(s Suite) junitSuite { return junitOf(s, &later) })
 	b, err := xml.MarshalIndent(doc, "", "  ")
 	if err != nil {
 		return fmt.Errorf("writing JUnit XML: %w", err)
@@ -60,9 +60,7 @@ func junitOf(s Suite, later *placeholders) junitSuite {
 	if !s.Started.IsZero() {
 		out.Timestamp = s.Started.UTC().Format("2006-01-02T15:04:05")
 	}
-	for _, c := range s.Cases {
-		out.Cases = append(out.Cases, junitCaseOf(s.Name, c, later))
-	}
+	out.Cases = wire.Map(s.Cases, func(c Case) junitCase { return junitCaseOf(s.Name, c, later) })
 	return out
 }
 

@@ -3,6 +3,7 @@
 package cache
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -59,9 +60,7 @@ func Write(file string, b []byte, modified time.Time) error {
 		return err
 	}
 	_, err = f.Write(b)
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
+	err = cmp.Or(err, f.Close())
 	if err == nil && !modified.IsZero() {
 		err = os.Chtimes(f.Name(), time.Time{}, modified)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"rpcx/wire"
 	"rpcx/wire/scan"
 )
 
@@ -89,10 +90,7 @@ func requiredOf(schema json.RawMessage) []string {
 	if json.Unmarshal(scan.Get(schema, "required"), &required) != nil {
 		return nil
 	}
-	want := map[string]bool{}
-	for _, name := range required {
-		want[name] = true
-	}
+	want := wire.SetOf(required)
 	for _, name := range append(Keys(scan.Get(schema, "properties")), required...) {
 		if want[name] {
 			names = append(names, name)
@@ -126,10 +124,7 @@ func typeOf(schema json.RawMessage) string {
 // resolve follows the local $refs of schema.
 func resolve(schema, doc json.RawMessage) json.RawMessage {
 	for range 16 {
-		var ref string
-		if json.Unmarshal(scan.Get(schema, "$ref"), &ref) != nil {
-			return schema
-		}
+		ref := scan.String(scan.Get(schema, "$ref"))
 		if !strings.HasPrefix(ref, "#/") {
 			return schema
 		}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"rpcx/wire"
 	"rpcx/wire/scan"
 )
 
@@ -136,10 +137,7 @@ func (s *sampler) array(schema json.RawMessage, depth int) json.RawMessage {
 // object returns an object with the required members: its own, those of allOf, and those of the first alternative.
 func (s *sampler) object(schema json.RawMessage, depth int) json.RawMessage {
 	properties := scan.Get(schema, "properties")
-	var list []member
-	for _, name := range requiredOf(schema) {
-		list = append(list, member{name, s.inner(scan.Get(properties, name), depth+1)})
-	}
+	list := wire.Map(requiredOf(schema), func(name string) member { return member{name, s.inner(scan.Get(properties, name), depth+1)} })
 	parts := scan.List(scan.Get(schema, "allOf"))
 	for _, key := range []string{"anyOf", "oneOf"} {
 		if forms := scan.List(scan.Get(schema, key)); len(forms) > 0 {

@@ -33,10 +33,7 @@ var signatures = sync.OnceValue(func() (list []signature) {
 		if len(d.First) == 0 {
 			continue
 		}
-		sig := signature{instead: d.Instead, to: Change{Dialect: s.Name}}
-		for _, p := range d.First {
-			sig.patterns = append(sig.patterns, regexp.MustCompile(p))
-		}
+		sig := signature{instead: d.Instead, to: Change{Dialect: s.Name}, patterns: wire.Map(d.First, regexp.MustCompile)}
 		if d.Unless != "" {
 			sig.unless = regexp.MustCompile(d.Unless)
 		}

@@ -149,10 +149,7 @@ func isConstant(text string) bool {
 
 func unknownKind(s, kind string) error {
 	f := wire.Usagef("%q: unknown kind of answer %q", s, kind)
-	words := []string{string(Inbox)}
-	for _, k := range kinds {
-		words = append(words, string(k))
-	}
+	words := wire.Map(append([]Kind{Inbox}, kinds...), func(k Kind) string { return string(k) })
 	if near := catalog.Nearest(kind, words); near != "" {
 		return meant(s, near+strings.TrimPrefix(s, kind), "%s", f.Message)
 	} else {

@@ -139,16 +139,12 @@ func (p *Program) options(o Options) ([]gojq.CompilerOption, error) {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	for _, name := range names {
-		p.vals = append(p.vals, named[name])
-	}
+	p.vals = append(p.vals, wire.Map(names, func(name string) any { return named[name] })...)
 	if _, ok := named["ARGS"]; !ok {
 		names = append(names, "ARGS")
 		p.vals = append(p.vals, map[string]any{"named": named, "positional": []any{}})
 	}
-	for _, v := range p.vars {
-		names = append(names, v.name)
-	}
+	names = append(names, wire.Map(p.vars, func(v declared) string { return v.name })...)
 	opts := builtins(o.Stderr)
 	if o.Env {
 		opts = append(opts, gojq.WithEnvironLoader(os.Environ))
@@ -156,9 +152,7 @@ func (p *Program) options(o Options) ([]gojq.CompilerOption, error) {
 	if len(o.Funcs) > 0 {
 		p.runs, p.next = new(sync.Map), new(atomic.Int64)
 		names = append(names, runVar)
-		for _, f := range o.Funcs {
-			opts = append(opts, p.function(f))
-		}
+		opts = append(opts, wire.Map(o.Funcs, p.function)...)
 	}
 	for i, name := range names {
 		names[i] = "$" + name

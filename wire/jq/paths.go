@@ -67,8 +67,7 @@ func pointerOf(path json.RawMessage) (string, error) {
 	for _, step, ok := steps.Next(); ok; _, step, ok = steps.Next() {
 		switch scan.Type(step) {
 		case 's':
-			name, _ := scan.Text(step)
-			b.WriteString("/" + scan.Escape(name))
+			b.WriteString("/" + scan.Escape(scan.String(step)))
 		case 'n':
 			b.WriteString("/" + string(step))
 		default:

@@ -121,9 +121,7 @@ func (v *variables) server(e *entry) (*Server, error) {
 	if e.Command != "" {
 		s.Command = append(s.Command, v.fill(e.Command))
 	}
-	for _, arg := range e.Args {
-		s.Command = append(s.Command, v.fill(arg))
-	}
+	s.Command = append(s.Command, wire.Map(e.Args, v.fill)...)
 	if e.EnvFile != "" {
 		b, err := userfile.Read(v.fill(e.EnvFile))
 		if err != nil {

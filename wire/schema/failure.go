@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"rpcx/wire"
+
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
@@ -69,11 +71,7 @@ func (f *failure) passesOn() bool {
 func (f *failure) useful() *failure {
 	switch {
 	case f.passesOn():
-		leaves := make([]*failure, 0, len(f.all))
-		for _, c := range f.all {
-			leaves = append(leaves, c.useful())
-		}
-		return slices.MinFunc(leaves, byUse)
+		return slices.MinFunc(wire.Map(f.all, (*failure).useful), byUse)
 	case f.isChoice():
 		return f.usefulBranch()
 	}

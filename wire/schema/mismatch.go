@@ -3,10 +3,12 @@ package schema
 import (
 	"cmp"
 	"encoding/json"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 
+	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
 )
@@ -173,16 +175,14 @@ func (s *Schema) alternatives(f *failure) Mismatch {
 		b := Branch{Number: i + 1, Mismatches: s.mismatches(c)}
 		if ref := f.alternatives()[i].Ref; ref != nil {
 			name := ref.Location[strings.LastIndexAny(ref.Location, "/#")+1:]
-			b.Name, _ = unescapeFragment(name)
+			b.Name, _ = url.PathUnescape(name)
 		}
 		otherType := slices.ContainsFunc(b.Mismatches, func(of Mismatch) bool { return of.Pointer == m.Pointer && of.Rule == "type" })
 		far := []int{one(c.constantBelow(f.depth()) != nil), one(otherType), len(b.Mismatches), -c.deepest()}
 		all = append(all, ranked{Branch: b, far: far})
 	}
 	slices.SortStableFunc(all, func(a, b ranked) int { return slices.Compare(a.far, b.far) })
-	for _, r := range all {
-		m.Branches = append(m.Branches, r.Branch)
-	}
+	m.Branches = append(m.Branches, wire.Map(all, func(r ranked) Branch { return r.Branch })...)
 	m.Message = "fits no alternative of " + strconv.Itoa(len(f.alternatives())) + ": nearest is " + m.Branches[0].why(m.Pointer)
 	return m
 }

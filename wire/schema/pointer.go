@@ -25,13 +25,8 @@ func pointerOf(tokens []string) string {
 // schemaPointer returns the JSON pointer of a schema URL of the library.
 func schemaPointer(address string) string {
 	_, fragment, _ := strings.Cut(address, "#")
-	p, _ := unescapeFragment(fragment)
+	p, _ := url.PathUnescape(fragment)
 	return p
-}
-
-func unescapeFragment(fragment string) (string, bool) {
-	p, err := url.PathUnescape(fragment)
-	return p, err == nil
 }
 
 // propertiesOf returns the properties of a schema in document order, followed by those of the schemas that it applies.

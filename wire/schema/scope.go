@@ -2,6 +2,7 @@ package schema
 
 import (
 	"maps"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -85,7 +86,7 @@ func (s *Schema) resourceOf(c *jsonschema.Schema) *resource {
 		return r
 	}
 	address, fragment, _ := strings.Cut(c.Location, "#")
-	pointer, _ := unescapeFragment(fragment)
+	pointer, _ := url.PathUnescape(fragment)
 	doc, at := s.docs[address], ""
 	for end, c := range pointer + "/" { // the innermost $id on the way to the schema
 		if c == '/' && end > 0 {

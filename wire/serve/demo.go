@@ -3,9 +3,11 @@ package serve
 import (
 	"embed"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
+	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
 )
@@ -44,9 +46,6 @@ func DemoDialect(name string) (dialect string, ok bool) {
 // DemoNames lists the demos.
 func DemoNames() []string {
 	files, _ := demos.ReadDir("demo")
-	var names []string
-	for _, f := range files {
-		names = append(names, strings.TrimSuffix(f.Name(), ".json"))
-	}
+	names := wire.Map(files, func(f fs.DirEntry) string { return strings.TrimSuffix(f.Name(), ".json") })
 	return names
 }

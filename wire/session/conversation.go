@@ -70,14 +70,12 @@ type Options struct {
 	Deny      []string
 	Raw       bool            // Raw will be called, and answers requests without a hook
 	Functions map[string]bool // the names in Hooks that are function values (key@on=NAME)
-	Greeting  time.Duration
-	Cache     cache.Use // how the discovery cache is used
+	Cache     cache.Use       // how the discovery cache is used
 	Tap       wire.Tap
 	Messages  wire.Record                 // sees every message of a conversation, like Tap; may be nil
 	Wrap      func(c wire.Conn) wire.Conn // wraps each connection; nil to use connections unchanged
 	Record    *recorder.Recorder          // records each connection; nil to record nothing
 	Note      func(peer.Note)             // reports for the user; may be nil
-	Drain     time.Duration               // see peer.Options
 	Inflight  int                         // for a server, the maximum number of requests of a connection (peer.Options.MaxInbound)
 	// Client returns, for a server, the Tap and Note for the client of that name. If it is nil, Tap and Note above are
 	// used for all clients.
@@ -110,7 +108,7 @@ type Shared struct {
 	Functions *relay.Functions     // the queue of those processes
 }
 
-const defaultGreeting = 15 * time.Second
+const greetingTimeout = 15 * time.Second
 
 // NoiseLimit bounds the lines of a child that are not messages.
 const NoiseLimit = 100

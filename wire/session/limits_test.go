@@ -29,7 +29,7 @@ func TestGreetingIsBounded(t *testing.T) {
 		if f := wire.AsFault(err); f == nil || f.Kind != wire.Timeout {
 			t.Error(err)
 		}
-		if lasted := time.Since(began); lasted < defaultGreeting || lasted > defaultGreeting+5*time.Second {
+		if lasted := time.Since(began); lasted < greetingTimeout || lasted > greetingTimeout+5*time.Second {
 			t.Error(lasted)
 		}
 	})

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -78,7 +77,7 @@ func (d *Direct) tryLink(ctx context.Context) (*link, error) {
 		codec: d.newCodec(), ends: ends, recording: rec, watch: d.o.Transport.Watch,
 		ready: make(chan struct{}), born: time.Now(),
 	}
-	po := peer.Options{Client: true, Tap: d.o.Tap, Record: d.o.Messages, Note: d.o.Note, Drain: d.o.Drain, Hurry: d.o.Hurry, Lossy: d.o.Shared != nil}
+	po := peer.Options{Client: true, Tap: d.o.Tap, Record: d.o.Messages, Note: d.o.Note, Hurry: d.o.Hurry, Lossy: d.o.Shared != nil}
 	po.Handler = func(c dialect.Caller) dialect.Handler {
 		d.preopen(ctx, l, c)
 		return d.responder.Accept(c)
@@ -95,7 +94,7 @@ func (d *Direct) tryLink(ctx context.Context) (*link, error) {
 	close(l.ready)
 	greeting := wire.Fact{Step: "greeting", Text: "the dialect " + d.Dialect() + " has no handshake"}
 	began := time.Now()
-	if err := l.greet(ctx, d.o.Greeting); err != nil {
+	if err := l.greet(ctx); err != nil {
 		l.close()
 		return nil, err
 	}
@@ -115,13 +114,12 @@ func (l *link) noteReceived(dir wire.Direction, _ []byte, _ ...[]byte) {
 	}
 }
 
-func (l *link) greet(ctx context.Context, limit time.Duration) error {
-	limit = cmp.Or(limit, defaultGreeting)
-	ctx, cancel := context.WithTimeout(ctx, limit)
+func (l *link) greet(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, greetingTimeout)
 	defer cancel()
 	err := l.p.Greet(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return wire.NewFault(wire.Timeout, fmt.Sprintf("no handshake within %v", limit), err)
+		return wire.NewFault(wire.Timeout, fmt.Sprintf("no handshake within %v", greetingTimeout), err)
 	}
 	return err
 }
@@ -178,10 +176,8 @@ func (l *link) shutdown() error {
 // the connection ended. for a listener, the name of the client.
 func ending(p *peer.Peer, who string) func() wire.Fact {
 	text := "rpcx closed the connection"
-	select {
-	case <-p.Done():
+	if wire.IsClosed(p.Done()) {
 		text = "the peer closed the connection"
-	default:
 	}
 	return func() wire.Fact {
 		if err := p.Err(); err != nil && !errors.Is(err, io.EOF) { // the end may have been detected just now

@@ -142,7 +142,7 @@ func (s *Server) Serve() error {
 // newPeer starts to serve, and to record, a connection of the client of that name.
 func (s *Server) newPeer(conn wire.Conn) (p *peer.Peer, client string, rec recording) {
 	o := peer.Options{
-		Handler: s.side.Accept, Tap: s.options.Tap, Note: s.options.Note, Drain: s.options.Drain,
+		Handler: s.side.Accept, Tap: s.options.Tap, Note: s.options.Note,
 		MaxInbound: s.options.Inflight, Budget: s.budget, Exchanges: s.exchanges,
 	}
 	if h, ok := conn.(wire.Holder); ok {

@@ -72,7 +72,7 @@ func (r *rawPipe) reject(l *link) {
 	r.openRequests = nil
 	if len(ids) > 0 && l != nil {
 		<-l.ready
-		l.p.RejectOpen(errNobody(), ids...)
+		l.p.RejectOpen(wire.NewError(wire.CodeInternal, "the process that answered requests has ended"), ids...)
 	}
 }
 
@@ -124,9 +124,7 @@ func (r *rawPipe) Err() error {
 	if r.err != nil {
 		return r.err
 	}
-	select {
-	case <-r.hub.d.Done():
-	default:
+	if !wire.IsClosed(r.hub.d.Done()) {
 		return nil
 	}
 	r.draining = true
@@ -253,10 +251,6 @@ func answers(msg []byte, ids []wire.ID) []wire.ID {
 		}
 	}
 	return ids
-}
-
-func errNobody() *wire.Error {
-	return wire.NewError(wire.CodeInternal, "the process that answered requests has ended")
 }
 
 func (r *rawPipe) Finish(ctx context.Context) error {

@@ -179,7 +179,7 @@ func (greeter) Greet(ctx context.Context, c dialect.Caller) error {
 
 func TestGreetsAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := dialAgain(t, Options{Greeting: 5 * time.Second}, nil)
+		c := dialAgain(t, Options{}, nil)
 		ticks := c.open(dialect.Subscribe, "ticks")
 		codec := c.d.newCodec
 		c.d.newCodec = func() dialect.Codec { return greeter{codec()} }
@@ -192,7 +192,7 @@ func TestGreetsAgain(t *testing.T) {
 		f.gets(`{"jsonrpc":"2.0","id":2,"method":"ticks"}`)
 		f.says(`{"jsonrpc":"2.0","id":2,"result":"s"}`, tick(3))
 		c.expect(ticks, `"s"`, "3") // it had not stood before: nothing was missed
-		if got := fmt.Sprint(c.attempts); got != "[0s 250ms 5.75s]" {
+		if got := fmt.Sprint(c.attempts); got != "[0s 250ms 15.75s]" {
 			t.Error(got)
 		}
 	})

@@ -154,13 +154,11 @@ func inTurn(first, second wire.Record) wire.Record {
 
 // end returns a function that records the end of p's connection: as the peer's if it has already ended.
 func end(rec *recorder.Conn, p *peer.Peer) func() {
-	select {
-	case <-p.Done():
-		err := p.Err()
-		return func() { rec.Ended(wire.Recv, err) }
-	default:
+	if !wire.IsClosed(p.Done()) {
 		return func() { rec.Ended(wire.Send, nil) }
 	}
+	err := p.Err()
+	return func() { rec.Ended(wire.Recv, err) }
 }
 
 // record starts to record a connection to s, if recording was requested. All POSTs to a listener are one connection on

@@ -96,8 +96,7 @@ func warnUnmatched(spec dialect.Spec, o Options, warn func(string)) {
 	if o.Catalog != nil {
 		names = append(names, spec.Names.AllForHooks(o.Catalog.Names())...)
 		for _, class := range o.Catalog.Classes {
-			name, _ := scan.Text(scan.Get(class, "name"))
-			names = append(names, name+".\x00")
+			names = append(names, scan.String(scan.Get(class, "name"))+".\x00")
 		}
 	}
 	for flag, patterns := range map[string][]string{"--allow": o.Allow, "--deny": o.Deny} {

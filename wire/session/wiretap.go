@@ -79,8 +79,7 @@ func ListenTap(ctx context.Context, listen, to endpoint.Endpoint, of Options, li
 
 // Endpoint returns the address to which a client connects, or "" for stdio.
 func (t *Wiretap) Endpoint() string {
-	s := Server{endpoint: t.listen, listener: t.listener}
-	return s.Endpoint()
+	return (&Server{endpoint: t.listen, listener: t.listener}).Endpoint()
 }
 
 // alike reports whether requests can be forwarded as they are: both sides are of HTTP, or both are WebSockets.

@@ -65,10 +65,7 @@ func (w *Watch) Dialling(ctx context.Context) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		DNSStart: func(httptrace.DNSStartInfo) { looked = time.Now() },
 		DNSDone: func(i httptrace.DNSDoneInfo) {
-			var all []string
-			for _, a := range i.Addrs {
-				all = append(all, a.String())
-			}
+			all := wire.Map(i.Addrs, func(a net.IPAddr) string { return a.String() })
 			if len(all) > 0 {
 				w.Tell(wire.Fact{Step: "name", Text: "the name is " + strings.Join(all, ", "), Took: time.Since(looked)})
 			}
@@ -132,9 +129,7 @@ func certificate(c *x509.Certificate, place int) string {
 		what = "signed by"
 	}
 	names := slices.Clone(c.DNSNames)
-	for _, ip := range c.IPAddresses {
-		names = append(names, ip.String())
-	}
+	names = append(names, wire.Map(c.IPAddresses, func(ip net.IP) string { return ip.String() })...)
 	text := what + ": " + c.Subject.String()
 	if len(names) > 0 {
 		text += ", for " + strings.Join(names[:min(len(names), 10)], " ")

@@ -51,9 +51,7 @@ var detected = sync.OnceValue(func() (rows []dialect.Spec) {
 
 var pages = sync.OnceValue(func() *page.Library {
 	l := &page.Library{Flows: map[string]page.Flow{"a2a": a2a.Flow(), "mcp": mcp.Flow()}}
-	for _, s := range Specs() {
-		l.Others = append(l.Others, s.Name)
-	}
+	l.Others = wire.Map(Specs(), func(s dialect.Spec) string { return s.Name })
 	return l
 })
 
@@ -111,10 +109,7 @@ func Has(name string) bool {
 
 // Names returns the names of the table, in its order, followed by those of the dialect files.
 func Names() []string {
-	var names []string
-	for _, s := range Specs() {
-		names = append(names, s.Name)
-	}
+	names := wire.Map(Specs(), func(s dialect.Spec) string { return s.Name })
 	return append(names, pages().Names()...)
 }
 

@@ -83,8 +83,7 @@ func checkMembers(raw []byte, want map[string]byte) *wire.Error {
 }
 
 func refusal(kind, code, message string) *wire.Error {
-	no := false
-	return &wire.Error{Kind: kind, Code: strconv.AppendQuote(nil, code), Message: message, Retryable: &no}
+	return &wire.Error{Kind: kind, Code: strconv.AppendQuote(nil, code), Message: message, Retryable: new(false)}
 }
 
 // refusedMessage returns a message that is refused unread; it has no id to answer.

@@ -205,8 +205,7 @@ func besideValue(out []wire.Message, m wire.Message) []wire.Message {
 			})
 		}
 	}
-	said, _ := scan.Text(scan.Get(m.Raw, "stdout"))
-	add("stdout", strings.TrimSuffix(said, "\n"))
+	add("stdout", strings.TrimSuffix(scan.String(scan.Get(m.Raw, "stdout")), "\n"))
 	add("warning", truncated(m.Raw))
 	return out
 }

@@ -122,10 +122,8 @@ func readError(val []byte) *wire.Error {
 		e.Code = code
 	}
 	e.Kind, _ = scan.Text(scan.Get(val, "kind"))
-	switch again := scan.Get(val, "retryable"); scan.Type(again) {
-	case 't', 'f':
-		yes := scan.Type(again) == 't'
-		e.Retryable = &yes
+	if again := scan.Type(scan.Get(val, "retryable")); again == 't' || again == 'f' {
+		e.Retryable = new(again == 't')
 	}
 	if details := scan.Get(val, "details"); details != nil && scan.Type(details) != '0' {
 		e.Data = details

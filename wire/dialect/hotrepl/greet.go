@@ -141,9 +141,7 @@ func (c *codec) Typing(ctx context.Context, caller dialect.Caller, name string) 
 		if lerr != nil {
 			return nil, nil // the call's own answer will report the problem
 		}
-		for _, d := range names {
-			cat.Methods = append(cat.Methods, method(d))
-		}
+		cat.Methods = wire.Map(names, method)
 		if cat.Method(name) != nil { // it exists, but could not be described
 			var lacks scan.Object
 			lacks.Text(name, rpc.Error())

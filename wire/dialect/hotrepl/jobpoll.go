@@ -202,12 +202,7 @@ func (c *codec) over(job json.RawMessage) {
 func (c *codec) RunningJobs() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var names []string
-	for _, id := range slices.Sorted(maps.Keys(c.running)) {
-		name, _ := scan.Text([]byte(id))
-		names = append(names, name)
-	}
-	return names
+	return wire.Map(slices.Sorted(maps.Keys(c.running)), func(id string) string { return scan.String([]byte(id)) })
 }
 
 // Shutdown cancels the jobs that still run. They belong to the connection: without it no one could query them, and they

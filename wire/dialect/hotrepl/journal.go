@@ -62,9 +62,7 @@ func (j *journal) newest(kind string, n int) []byte {
 	j.mu.Lock()
 	for of, list := range j.entries {
 		if kind == "" || kind == of {
-			for _, e := range list {
-				all = append(all, kept{e, of})
-			}
+			all = append(all, wire.Map(list, func(e entry) kept { return kept{e, of} })...)
 		}
 	}
 	j.mu.Unlock()

@@ -199,8 +199,7 @@ func (h *handler) evict() {
 // send writes one message and waits until it is written, so that a slow client slows the frames down. It fails when the
 // client has disconnected.
 func (h *handler) send(msg json.RawMessage) {
-	kind, _ := scan.Text(scan.Get(msg, "type"))
-	_ = h.caller.Notify(h.ctx, dialect.Op{Kind: dialect.Internal, Method: kind, Params: msg})
+	_ = h.caller.Notify(h.ctx, dialect.Op{Kind: dialect.Internal, Method: scan.String(scan.Get(msg, "type")), Params: msg})
 }
 
 // Handle queues one message for a frame, which answers it. Only cancels, and
@@ -208,8 +207,7 @@ func (h *handler) send(msg json.RawMessage) {
 func (h *handler) Handle(_ context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	m := in.Msg
 	if m.Err != nil {
-		code, _ := scan.Text(m.Err.Code)
-		h.send(errorMessage(m.ID, envelope{m.Err.Kind, code, m.Err.Message, false, nil}))
+		h.send(errorMessage(m.ID, envelope{m.Err.Kind, scan.String(m.Err.Code), m.Err.Message, false, nil}))
 		return nil, nil
 	}
 	if m.ID == nil {

@@ -70,8 +70,7 @@ const (
 // text returns the text of a JSON string token, or "" for any other token.
 func (t *internedTexts) text(token []byte) string {
 	if len(token) > maxInternedLength {
-		text, _ := scan.Text(token)
-		return text
+		return scan.String(token)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()

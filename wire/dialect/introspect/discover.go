@@ -61,10 +61,7 @@ func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.C
 		return nil, wire.ErrUnsupported
 	}
 	defer c.found.save() // in one go, because there may be hundreds of modules
-	var names []string
-	for _, m := range c.found.current.modules() {
-		names = append(names, m.Namespace)
-	}
+	names := wire.Map(c.found.current.modules(), func(m listedModule) string { return m.Namespace })
 	if err := c.learnModules(ctx, caller, names); err != nil {
 		return nil, err
 	}

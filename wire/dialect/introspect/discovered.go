@@ -126,10 +126,7 @@ func cachedCatalog(kept json.RawMessage) *catalog.Catalog {
 	if d == nil {
 		return nil
 	}
-	var all []string
-	for _, m := range d.modules() {
-		all = append(all, m.Namespace)
-	}
+	all := wire.Map(d.modules(), func(m listedModule) string { return m.Namespace })
 	return d.catalog(func(string) {}, all...)
 }
 

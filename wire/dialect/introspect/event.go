@@ -215,8 +215,7 @@ func end(ev *event, item []byte) {
 // said returns a sentence with the reason, made from a guidance event.
 func said(kind string, item []byte) string {
 	text := func(key string) string {
-		s, _ := scan.Text(scan.Get(item, key))
-		return s
+		return scan.String(scan.Get(item, key))
 	}
 	module, method := text("module"), text("method")
 	sentence := ""

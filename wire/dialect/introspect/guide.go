@@ -137,9 +137,7 @@ func (mc *moduleCatalog) suggest(o *scan.Object, method string) {
 func (mc *moduleCatalog) names() []string {
 	var names []string
 	for _, m := range mc.modules {
-		for _, entry := range m.methods {
-			names = append(names, entry.Name)
-		}
+		names = append(names, wire.Map(m.methods, func(entry *catalog.Method) string { return entry.Name })...)
 	}
 	return names
 }

@@ -70,8 +70,7 @@ func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 	}
 	switch op.Kind {
 	case dialect.Call, dialect.Subscribe, dialect.Notify:
-		style, _ := scan.Text(scan.Get(op.Extra, "params_style"))
-		op.Method, op.Params, op.Extra = sentName(op), styled(op.Params, style), nil
+		op.Method, op.Params, op.Extra = sentName(op), styled(op.Params, scan.String(scan.Get(op.Extra, "params_style"))), nil
 		if op.Method != schemaMethod && op.Method != moduleSchemaMethod && op.Method != hashMethod {
 			c.found.calls.Add(1)
 		}

@@ -118,8 +118,7 @@ func (mc *moduleCatalog) list() json.RawMessage {
 		all.Modules = append(all.Modules, moduleInfo{m.namespace, m.version, m.description, m.names})
 		all.Total += len(m.names)
 	}
-	b := scan.JSON(all)
-	return b
+	return scan.JSON(all)
 }
 
 // schema returns the module's JSON Schema: one oneOf variant for each method,
@@ -205,8 +204,7 @@ func (mc *moduleCatalog) definitions(schemas []byte) json.RawMessage {
 	if len(used) == 0 {
 		return nil
 	}
-	b := scan.JSON(used)
-	return b
+	return scan.JSON(used)
 }
 
 // refersTo reports whether schemas contain a $ref to the named definition or to a part of it.

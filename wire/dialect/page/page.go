@@ -3,6 +3,7 @@ package page
 
 import (
 	"embed"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -68,9 +69,7 @@ func (l *Library) brought(name string) (text []byte, ok bool) {
 func (l *Library) Names() []string {
 	names := slices.Collect(maps.Keys(l.Flows))
 	entries, _ := embedded.ReadDir("pages")
-	for _, e := range entries {
-		names = append(names, strings.TrimSuffix(e.Name(), ".toml"))
-	}
+	names = append(names, wire.Map(entries, func(e fs.DirEntry) string { return strings.TrimSuffix(e.Name(), ".toml") })...)
 	slices.Sort(names)
 	return names
 }

@@ -53,8 +53,7 @@ func schemaOf(val []byte) json.RawMessage {
 
 // typeNamed returns the schema for the name of a type, or nil for an unknown name.
 func typeNamed(val []byte) json.RawMessage {
-	text, _ := scan.Text(val)
-	switch text {
+	switch scan.String(val) {
 	case "string", "number", "integer", "boolean", "object", "array", "null":
 		return scan.Pair("type", val)
 	case "int":

@@ -121,8 +121,7 @@ func resultError(body []byte) *wire.Error {
 		e.Code = code
 	}
 	if val := scan.Get(body, "retryable"); e.Retryable == nil && (scan.Type(val) == 't' || scan.Type(val) == 'f') {
-		yes := string(val) == "true"
-		e.Retryable = &yes
+		e.Retryable = new(string(val) == "true")
 	}
 	return e
 }

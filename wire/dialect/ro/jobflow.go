@@ -32,10 +32,7 @@ func (c *codec) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (
 	case dialect.JobList:
 		c.jobs.mu.Lock()
 		defer c.jobs.mu.Unlock()
-		var lines []json.RawMessage
-		for _, have := range c.jobs.list {
-			lines = append(lines, have.line())
-		}
+		lines := wire.Map(c.jobs.list, func(have *job) json.RawMessage { return have.line() })
 		return poll.Lines(lines...), nil
 	}
 	return nil, wire.Usagef("RO-JRPC cannot cancel jobs").WithHint("if the peer has a verb for it, call that verb, such as job/JOB:cancel")

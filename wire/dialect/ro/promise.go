@@ -71,6 +71,5 @@ func status(body []byte) string {
 	if scan.Type(body) != 'o' {
 		return ""
 	}
-	text, _ := scan.Text(scan.Get(body, "status"))
-	return text
+	return scan.String(scan.Get(body, "status"))
 }

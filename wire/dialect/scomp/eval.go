@@ -58,10 +58,7 @@ func (h *handler) awaitHandshake(ctx context.Context) error {
 // names lists the names that code can invoke: the local bindings, then the client's.
 func (h *handler) names() []string {
 	names := h.server.b.Catalog().Names()
-	ours := map[string]bool{}
-	for _, name := range names {
-		ours[name] = true
-	}
+	ours := wire.SetOf(names)
 	for _, name := range h.theirs.names {
 		if !ours[name] {
 			names = append(names, name)

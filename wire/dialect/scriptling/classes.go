@@ -20,10 +20,7 @@ func (h *handler) create(ctx context.Context, in *dialect.Inbound, p []byte) (js
 	s, _ := h.server.once()
 	cl := s.class(name)
 	if cl == nil {
-		var known []string
-		for _, c := range s.Classes {
-			known = append(known, c.Name)
-		}
+		known := wire.Map(s.Classes, func(c class) string { return c.Name })
 		return nil, wire.Errorf(wire.CodeServer, "unknown class %s (available: %s)", clip(name), strings.Join(known, ", "))
 	}
 	o, err := h.server.add(cl)

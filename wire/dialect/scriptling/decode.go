@@ -163,8 +163,7 @@ func (c *codec) refuse(m *wire.Message, code int, what string) {
 // called turns a callback.call into a request for its hook. An expired callback
 // is left for the handler to refuse.
 func (c *codec) called(m *wire.Message) {
-	id, _ := scan.Text(scan.Get(m.Params, "id"))
-	hook, ok := c.callbacks[id]
+	hook, ok := c.callbacks[scan.String(scan.Get(m.Params, "id"))]
 	if !ok {
 		return
 	}

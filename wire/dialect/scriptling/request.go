@@ -42,10 +42,7 @@ func (r *request) translate() error {
 	if !slices.Contains(wireMethods, r.method) {
 		return r.function()
 	}
-	if !slices.Contains([]string{methodCall, methodNew, methodMethod, methodCallback, methodLog}, r.method) {
-		return r.allUsed()
-	}
-	if scan.Type(r.params) != 'o' {
+	if !slices.Contains([]string{methodCall, methodNew, methodMethod, methodCallback, methodLog}, r.method) || scan.Type(r.params) != 'o' {
 		return r.allUsed()
 	}
 	params, err := scan.Rebuild(nil, r.params, checkedDepth, func(b []byte, _ int, key, v []byte) ([]byte, error) {

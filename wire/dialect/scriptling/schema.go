@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
 )
@@ -81,8 +82,7 @@ func toCatalog(said json.RawMessage, warn func(text string)) *catalog.Catalog {
 
 func toMethod(prefix string, val []byte) catalog.Method {
 	m := catalog.Method{Kind: catalog.Call}
-	name, _ := scan.Text(scan.Get(val, "name"))
-	m.Name = prefix + name
+	m.Name = prefix + scan.String(scan.Get(val, "name"))
 	m.Description, _ = scan.Text(scan.Get(val, "description"))
 	m.Extra = without(val, "name", "description")
 	return m
@@ -222,10 +222,7 @@ func hasMember(list []member, name string) bool {
 }
 
 func names(list []member) string {
-	var all []string
-	for _, m := range list {
-		all = append(all, m.Name)
-	}
+	all := wire.Map(list, func(m member) string { return m.Name })
 	return strings.Join(all, ", ")
 }
 

@@ -95,8 +95,7 @@ func (h *handler) asHost(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	case method == "" && in.Msg.Kind == wire.Notification: // an object that is not a message
 		return nil, nil
 	case method == methodCallback:
-		id, _ := scan.Text(scan.Get(in.Msg.Params, "id"))
-		return nil, wire.Errorf(wire.CodeServer, "unknown callback %s", clip(id))
+		return nil, wire.Errorf(wire.CodeServer, "unknown callback %s", clip(scan.String(scan.Get(in.Msg.Params, "id"))))
 	}
 	if _, ok := h.r.Kind(method); ok {
 		return h.r.Respond(ctx, h.request(in, method, in.Msg.Params))

@@ -18,6 +18,7 @@ import (
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/all"
 	"rpcx/wire/endpoint"
+	"rpcx/wire/hook"
 	"rpcx/wire/session"
 	"rpcx/wire/session/daemon/inbox"
 	"rpcx/wire/session/relay"
@@ -83,9 +84,7 @@ func Host(ctx context.Context, e endpoint.Endpoint, o session.Options, k HostOpt
 	h.life, h.end = context.WithCancelCause(ctx)
 	defer h.end(nil)
 	h.path = path
-	for _, hook := range o.Hooks {
-		h.hooks = append(h.hooks, hook.Pattern)
-	}
+	h.hooks = wire.Map(o.Hooks, func(e hook.Entry) string { return e.Pattern })
 	h.sock = relay.New(&relay.Functions{}, relay.ServerOptions{Upstream: h, Owner: h, Methods: h.methods(), Path: path, Listener: l})
 	h.sock.Serve()
 	var why error

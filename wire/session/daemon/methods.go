@@ -193,19 +193,13 @@ func (h *host) status(_ context.Context, asks *relay.Process, _ *dialect.Inbound
 		Traffic: trafficStatus{h.traffic[wire.Send].status(), h.traffic[wire.Recv].status()}, Hooks: append([]string{}, h.hooks...), Subscriptions: []string{},
 		LastError: h.lastErr.Load(),
 	}
-	for _, op := range h.options.Subscribe {
-		s.Subscriptions = append(s.Subscriptions, op.Method)
-	}
-	select {
-	case <-h.live:
-		if h.conv != nil {
-			s.State, s.Reconnects = "reconnecting", h.conv.Reconnects()
-			if calls, requests, ok := h.conv.Pending(); ok {
-				s.State = "live"
-				s.Pending.Calls, s.Pending.Requests = calls, requests
-			}
+	s.Subscriptions = append(s.Subscriptions, wire.Map(h.options.Subscribe, func(op dialect.Op) string { return op.Method })...)
+	if wire.IsClosed(h.live) && h.conv != nil {
+		s.State, s.Reconnects = "reconnecting", h.conv.Reconnects()
+		if calls, requests, ok := h.conv.Pending(); ok {
+			s.State = "live"
+			s.Pending.Calls, s.Pending.Requests = calls, requests
 		}
-	default:
 	}
 	s.Events.First, s.Events.Last, s.Events.Bytes = h.ring.bounds()
 	s.Inbox.Waiting, s.Inbox.Claimed = h.inbox.Counts()

@@ -60,10 +60,7 @@ func (h *handler) serveSession(w http.ResponseWriter, r *http.Request) (msg []by
 	s := h.sessions
 	id, post := r.Header.Get(s.rules.Header), r.Method == http.MethodPost
 	if post {
-		if msg, done = h.read(w, r); !done {
-			return nil, true
-		}
-		if h.stateless(w, r, msg) {
+		if msg, done = h.read(w, r); !done || h.stateless(w, r, msg) {
 			return nil, true
 		}
 	}

@@ -151,9 +151,7 @@ func (c *Plan) place(path string) place {
 }
 
 func (c *Plan) places(paths []string) (list []place) {
-	for _, path := range paths {
-		list = append(list, c.place(path))
-	}
+	list = append(list, wire.Map(paths, c.place)...)
 	return list
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"rpcx/wire"
 	"rpcx/wire/scan"
 )
 
@@ -130,11 +131,8 @@ func (e Eval) rules(*Page) []rule {
 	return []rule{{"", e.Call == "" || e.Params == nil, "expected call and params: what evaluates $code"}}
 }
 
-func (d Detect) rules(*Page) (list []rule) {
-	for _, pattern := range append(Texts{d.Unless}, d.First...) {
-		list = append(list, isPattern("", pattern))
-	}
-	return list
+func (d Detect) rules(*Page) []rule {
+	return wire.Map(append(Texts{d.Unless}, d.First...), func(pattern string) rule { return isPattern("", pattern) })
 }
 
 func (r Refusal) rules(*Page) []rule {
