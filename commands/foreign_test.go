@@ -79,7 +79,7 @@ var (
 		"wire/scan/text.go":                     "JSON",
 		"wire/jq/source.go":                     "JSON as gojq prints it",
 		"wire/jq/evaluate.go":                   "JSON as gojq prints it",
-		"wire/transport/httpfault.go":           "the first line of a body is for messages",
+		"wire/transport/dialfault.go":           "the first line of a body is for messages",
 		"wire/transport/ws/frames.go":           "the length of a frame",
 		"commands/options/auth.go":              "a token with them is refused",
 		"wire/dialect/mcp/modern/headers.go":    "values with them are encoded",
