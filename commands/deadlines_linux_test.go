@@ -15,7 +15,7 @@ import (
 )
 
 // endlessCommands are commands in each state in which they could last: waiting for a peer that is silent (SILENT, and H:P over
-// TCP), for a file (FIFO, - for stdin), a program, a hook or a session @s; showing help of an endless catalog (HUGE); running
+// TCP), for a file (FIFO, - for stdin), a program, a hook, or a session whose peer is silent (@s, @j and @p); showing help of an endless catalog (HUGE); running
 // programs of a tape (TAPE); serving.
 const endlessCommands = `
 call unix:SILENT m
@@ -77,9 +77,20 @@ validate --role client unix:DIR/v
 validate unix:SILENT --against DIR/small.json
 job run ro+unix:SILENT m
 job run hotrepl+unix:SILENT m
+job start @j m
+job status @j job-1
+job wait @j job-1
+job cancel @j job-1
+job list @j
 plugin call unix:SILENT f
 plugin new unix:SILENT C
 plugin describe unix:SILENT
+plugin call @p f
+plugin method @p 1 get
+plugin get @p 1 size
+plugin set @p 1 size 2
+plugin destroy @p 1
+plugin run @p -f -
 plugin run unix:SILENT -f -
 auth login http://H:P/ --no-browser
 auth login http://H:P/ --with-token
@@ -126,6 +137,14 @@ func TestEveryCommandEndsInTime(t *testing.T) {
 	}
 }
 
+// silentSessions are the endpoints of sessions whose peers are silent after their handshakes.
+var silentSessions = map[string]string{
+	"s": "exec:sleep 100",
+	"j": `hotrepl+exec:sh -c "echo '{\"type\":\"handshake\",\"protocolVersion\":2,\"control\":{\"supported\":true}}'; sleep 100"`,
+	"p": `scriptling+exec:sh -c "read l; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"protocol\":\"1.0\",\"transport\":\"json\",\"library\":\"x\",\"version\":\"1\"}}'` +
+		`; read l; echo '{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":null}'; sleep 100"`,
+}
+
 // slowMachine is added to the three seconds, since processes start slowly beside other tests.
 const slowMachine = 4 * time.Second
 
@@ -140,8 +159,10 @@ func endsInTime(t *testing.T, line string, limit time.Duration, s syscall.Signal
 		c.Env = cmd.Env
 		_ = c.Run()
 	}
-	if strings.Contains(line, "@s") {
-		session("connect", "exec:sleep 100", "--session", "s")
+	for name, e := range silentSessions {
+		if strings.Contains(line, " @"+name) {
+			session("connect", e, "--session", name)
+		}
 	}
 	defer session("session", "close", "--all")
 	var said bytes.Buffer

@@ -77,7 +77,7 @@ var floors = []floor{
 	{"wire/oauth/keyring", nil, []string{"github.com/zalando/go-keyring"}},
 	{"wire/oauth", []string{"wire", "wire/scan", "wire/redact", "wire/cache", "wire/trust", "wire/transport", "wire/transport/httpclient", "wire/xdg", "wire/oauth/keyring"}, []string{"golang.org/x/oauth2", "golang.org/x/sys"}},
 	{"wire/session/rundir", []string{"wire", "wire/scan", "wire/syserr", "wire/catalog", "wire/cache", "wire/profile", "wire/xdg"}, nil},
-	{"wire/session/relay", []string{"wire", "wire/scan", "wire/syserr", "wire/catalog", "wire/framing", "wire/peer", "wire/dialect", "wire/dialect/all", "wire/dialect/jsonrpc", "wire/endpoint", "wire/cache", "wire/session/rundir"}, nil},
+	{"wire/session/relay", []string{"wire", "wire/scan", "wire/syserr", "wire/catalog", "wire/framing", "wire/peer", "wire/dialect", "wire/dialect/all", "wire/dialect/jsonrpc", "wire/endpoint", "wire/cache", "wire/redact", "wire/session/rundir"}, nil},
 	{"wire/validate", []string{"wire/schema"}, nil},
 	{"wire/validate/versions", []string{"wire/scan", "wire/catalog", "wire/schema", "wire/validate"}, nil},
 	{"wire/validate/values", []string{"wire", "wire/scan", "wire/catalog", "wire/schema", "wire/validate", "wire/userfile"}, nil},

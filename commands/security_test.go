@@ -30,7 +30,7 @@ var securityTests = map[string][]string{
 	"escapes":                     {"out-terminal", "hook-hostile"},
 	"the prompt":                  {"format TestConsoleAboveAPrompt"},
 	"secrets on command lines":    {"out-secrets", "cli-flags"},
-	"secrets in output":           {"out-secrets", "out-trace", "record", "wire/redact TestJSON"},
+	"secrets in output":           {"out-secrets", "out-secrets-echo", "out-trace", "record", "session-secrets", "wire/redact TestJSON"},
 	"secrets in hooks":            {"security"},
 	"tokens of logins":            {"auth-code", "auth-hostile", "auth-bridge", "wire/oauth TestCovers"},
 	"browsers":                    {"auth-clients", "auth-hostile"},

@@ -26,6 +26,7 @@ var sent struct {
 	mu   sync.Mutex
 	all  map[string]bool
 	mask atomic.Pointer[strings.Replacer] // nil if there are none
+	list atomic.Pointer[[]string]         // all, longest first
 }
 
 // From now on, Known masks the values wherever a peer may repeat them.
@@ -53,6 +54,7 @@ func Sent(values ...string) {
 	for _, v := range longest {
 		pairs = append(pairs, v, Mark)
 	}
+	sent.list.Store(&longest)
 	sent.mask.Store(strings.NewReplacer(pairs...))
 }
 
@@ -99,6 +101,20 @@ func Known(text string) string {
 		return mask.Replace(text)
 	}
 	return text
+}
+
+// Repeated returns the sent secrets that b has, so that another process can mask them where it shows b.
+func Repeated(b []byte) (list []string) {
+	all := sent.list.Load()
+	if all == nil {
+		return nil
+	}
+	for _, v := range *all {
+		if bytes.Contains(b, []byte(v)) {
+			list = append(list, v)
+		}
+	}
+	return list
 }
 
 // HasKnown reports whether b has a secret that was sent.

@@ -19,6 +19,7 @@ import (
 	"rpcx/wire/dialect/all"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/hook"
+	"rpcx/wire/redact"
 	"rpcx/wire/session"
 	"rpcx/wire/session/daemon/inbox"
 	"rpcx/wire/session/relay"
@@ -112,7 +113,7 @@ func Host(ctx context.Context, e endpoint.Endpoint, o session.Options, k HostOpt
 		why = nil
 	}
 	if why != nil {
-		rundir.RecordExit(path, why.Error())
+		rundir.RecordExit(path, redact.Known(why.Error()))
 	}
 	return why
 }
@@ -147,7 +148,7 @@ func (h *host) open(ctx context.Context, o session.Options) error {
 	return nil
 }
 
-func (h *host) noteError(err error) { h.lastErr.Store(new(err.Error())) }
+func (h *host) noteError(err error) { h.lastErr.Store(new(redact.Known(err.Error()))) }
 
 // lost is called with the reason for a lost connection that will be re-established. No message has arrived over the
 // next one yet, so that this is the place for the ring's gap.

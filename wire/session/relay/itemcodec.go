@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"rpcx/wire"
+	"rpcx/wire/redact"
 	"rpcx/wire/scan"
 )
 
@@ -22,11 +23,14 @@ type packed struct {
 	Fault  json.RawMessage `json:"fault,omitempty"`  // why the message has no event
 	Msg    json.RawMessage `json:"msg,omitempty"`    // the message, if it fits on a line
 	Text   *string         `json:"text,omitempty"`   // else
+
+	// Secrets are those in the message that this process has sent, so that the receiving process can mask them on stderr.
+	Secrets []string `json:"secrets,omitempty"`
 }
 
 // pack returns the item of m with its event. If the event is unknown, err is the reason.
 func pack(m wire.Message, ev wire.Event, err error) json.RawMessage {
-	p := packed{Kind: m.Kind, Final: m.Final}
+	p := packed{Kind: m.Kind, Final: m.Final, Secrets: redact.Repeated(m.Raw)}
 	if at, ok := within(ev.Data, m.Raw); ok && err == nil {
 		p.At = []int{at, at + len(ev.Data)}
 	}
@@ -61,7 +65,7 @@ func within(data, raw []byte) (at int, ok bool) {
 // withMessage returns the item as JSON, with raw unchanged if it has no line break.
 func (p packed) withMessage(raw []byte) json.RawMessage {
 	o := scan.AppendObject(make([]byte, 0, 64+len(raw)))
-	if p.Event == nil && p.Fault == nil { // most of them
+	if p.Event == nil && p.Fault == nil && p.Secrets == nil { // most of them
 		o.Int("kind", int64(p.Kind))
 		o.Bool("final", p.Final)
 		o.SomeText("method", p.Method)
@@ -87,6 +91,7 @@ func unpack(body json.RawMessage) (wire.Message, error) {
 	if err != nil || int(p.Kind) > int(wire.Handshake) {
 		return wire.Message{}, wire.NewFault(wire.Protocol, "the conversation sent an invalid message", err)
 	}
+	redact.Sent(p.Secrets...)
 	m := wire.Message{Kind: p.Kind, Final: p.Final, Raw: p.Msg}
 	if p.Text != nil {
 		m.Raw = []byte(*p.Text)
@@ -173,8 +178,27 @@ type encodedFault struct {
 	Unsupported bool `json:"unsupported,omitempty"` // it is wire.ErrUnsupported
 }
 
-// encodeFault converts err to its form on the socket: the Fault in err, with the message of the whole err.
+// encodeFault converts err to its form on the socket: the Fault in err, with the message of the whole err. Secrets that this process has
+// sent are masked, because the receiving process does not know them.
 func encodeFault(err error) encodedFault {
+	c := plainFault(err)
+	f := *c.Fault
+	f.Message, f.Hint = redact.Known(f.Message), redact.Known(f.Hint)
+	if f.RPC != nil {
+		e := *f.RPC
+		e.Message, e.Data, e.Raw, e.Hint = redact.Known(e.Message), redact.KnownBytes(e.Data), redact.KnownBytes(e.Raw), redact.Known(e.Hint)
+		f.RPC = &e
+	}
+	if f.Close != nil {
+		end := *f.Close
+		end.Reason = redact.Known(end.Reason)
+		f.Close = &end
+	}
+	c.Fault = &f
+	return c
+}
+
+func plainFault(err error) encodedFault {
 	c := encodedFault{Fault: wire.NewFault(wire.Internal, err.Error(), nil)}
 	var rpc *wire.Error
 	switch f := wire.AsFault(err); {
