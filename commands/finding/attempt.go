@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -161,6 +162,10 @@ func (a *attempt) hear(h heard, s *step) (v *verdict, over bool) {
 	}
 	msgs := a.take(h.b)
 	for _, msg := range msgs {
+		if slices.ContainsFunc(a.sent, func(s *step) bool { return bytes.Equal(s.msg, msg) }) {
+			a.try.Outcome = "the peer repeats the messages that it receives"
+			continue
+		}
 		answers, v := a.judge(msg)
 		delete(a.unanswered, answers)
 		if v != nil {
@@ -182,7 +187,7 @@ func (a *attempt) ended(err error) {
 	case f != nil && f.Kind != wire.Closed:
 		a.try.fault, a.try.Outcome = f, f.Message
 	case err != io.EOF && len(a.at.Address.Command) > 0:
-		a.try.fault, a.try.Outcome = f, "the command ended: "+err.Error()
+		a.try.fault, a.try.Outcome = &wire.Fault{Kind: wire.Closed, Message: err.Error(), Err: err}, err.Error()
 	}
 	if f != nil && f.Kind == wire.Auth {
 		a.dials = 0 // the peer will not accept another connection

@@ -29,7 +29,8 @@ func (p *Prober) children(ctx context.Context, e endpoint.Endpoint) {
 		v := a.run(within)
 		over.Stop()
 		cancel(nil)
-		if p.settle(e, v) || ctx.Err() != nil || a.try.fault != nil && a.try.fault.Kind != wire.Closed && a.try.fault.Kind != wire.Protocol {
+		endedUnasked := a.try.closed && len(a.try.Sent) == 0
+		if p.settle(e, v) || ctx.Err() != nil || endedUnasked || a.try.fault != nil && a.try.fault.Kind != wire.Closed && a.try.fault.Kind != wire.Protocol {
 			return
 		}
 		if other, _ := unframed(a.link.heard, p.Transport.NoiseLimit); a.foreign && slices.Contains(names[i+1:], other) { // which it has shown
