@@ -43,7 +43,9 @@ type Try struct {
 }
 
 // unused reports whether the attempt was stopped before anything was sent.
-func (t *Try) unused() bool { return len(t.Sent) == 0 && len(t.heard) == 0 && t.fault == nil && !t.closed }
+func (t *Try) unused() bool {
+	return len(t.Sent) == 0 && len(t.heard) == 0 && t.fault == nil && !t.closed
+}
 
 // maxShown bounds the first bytes that a report shows.
 const maxShown = 160
