@@ -40,6 +40,11 @@ func ListenTape(ctx context.Context, e endpoint.Endpoint, o Options, p *player.S
 	if err != nil {
 		return nil, err
 	}
+	if cfg.Sessions != nil { // the tape decides which versions it answers
+		open := *cfg.Sessions
+		open.Values = nil
+		cfg.Sessions = &open
+	}
 	s := &TapeServer{endpoint: e, player: p}
 	s.listener, err = schemes.Listen(ctx, e.Address, cfg)
 	return s, err

@@ -38,6 +38,7 @@ func Client(ctx context.Context, t *transcript.Transcript, track int, c wire.Con
 	p := e.play(track)
 	k := &checking{e: e, o: o, pairing: newPairing(p)}
 	e.policy = k
+	k.passed = func(i int32) { e.start(p, i, e.current) }
 	err := e.converse(ctx, c)
 	if cerr := c.Close(); err == nil && cerr != nil && ctx.Err() != nil {
 		err = cerr
@@ -131,6 +132,9 @@ func (k *checking) idle(since time.Duration) (again time.Duration, over bool) {
 		k.ended = io.EOF
 	}
 	next := k.awaited()
+	if len(k.e.cursors) > 0 { // behind an entry that may be absent
+		return time.Nanosecond, false
+	}
 	if next == transcript.None && len(k.p.queue) == 0 {
 		if since >= k.o.Linger || k.ended != nil {
 			return 0, true

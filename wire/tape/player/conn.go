@@ -19,6 +19,7 @@ type arrival struct {
 type conn struct {
 	wire.Conn
 	exchanger      wire.Exchanger // nil: the connection has none
+	session        *session       // of an exchanger with sessions; else nil
 	singleExchange bool
 	owed           int  // the number of requests without a response
 	spoke          bool // a message has arrived
@@ -42,6 +43,7 @@ func (e *engine) hand(a arrival) bool {
 func (e *engine) add(c wire.Conn) *conn {
 	k := &conn{Conn: c}
 	k.exchanger, _ = c.(wire.Exchanger)
+	k.session = newSession(c)
 	_, k.singleExchange = c.(wire.SingleExchange)
 	go func() {
 		defer wire.Guard()

@@ -105,6 +105,7 @@ func (d *differ) answerID(i int32) wire.ID {
 // found returns the differences, in the order of a's lines.
 func (d *differ) found() []*Found {
 	all := append(d.sides[0].result(), d.sides[1].result()...)
+	all = slices.DeleteFunc(all, func(f *Found) bool { return f.Kind == match.Extra && f.from != transcript.None && d.b.Optional(f.from) })
 	slices.SortStableFunc(all, func(a, b *Found) int { return cmp.Compare(a.Line, b.Line) })
 	return all
 }

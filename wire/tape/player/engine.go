@@ -163,7 +163,7 @@ func (e *engine) proceed() (wait time.Duration, over bool) {
 		}
 		e.ignored = e.posting // a server that does not end a POST is treated as silent
 	}
-	if e.sendQueued() {
+	if e.listen() || e.sendQueued() {
 		return 0, false
 	}
 	sent, wait := e.sendNext()

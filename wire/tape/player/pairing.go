@@ -20,6 +20,7 @@ type pairing struct {
 	size    int                // of found and extras, in bytes
 	unsure  *unsure            // the last response that differed, or nil
 	settled bool
+	passed  func(i int32)         // see awaited
 	idOf    func(i int32) wire.ID // the id that the response at entry i should have; nil: the recorded one
 	known   bool                  // both conversations are complete from the start
 	from    int32                 // if two tapes are compared, the entry of the current message
@@ -146,11 +147,18 @@ func (k *pairing) differs(i int32, found []match.Difference) {
 	k.found[i] = all
 }
 
-// awaited returns the first entry of the other side that has not arrived, or None if all have.
+// awaited returns the first entry of the other side that has to arrive and has not, or None if all have. The entries before it are no
+// longer awaited: passed, which may be nil, is called for those that may be absent.
 func (k *pairing) awaited() int32 {
 	for ; k.first < int32(k.p.track.Len()); k.first++ {
-		if k.p.seen(k.first) == 0 && k.p.track.Entry(k.first).Dir != k.p.side {
+		if k.p.seen(k.first) > 0 || k.p.track.Entry(k.first).Dir == k.p.side {
+			continue
+		}
+		if !k.p.track.Optional(k.first) {
 			return k.first
+		}
+		if k.passed != nil {
+			k.passed(k.first)
 		}
 	}
 	return transcript.None
@@ -175,7 +183,7 @@ func (k *pairing) result() (all []*Found) {
 		addExtras(i)
 		if found := k.found[i]; found != nil {
 			all = append(all, found...)
-		} else if k.absent(i) {
+		} else if k.absent(i) && !p.track.Optional(i) {
 			want, _ := p.track.Message(int(i))
 			missing := p.at(i, match.Difference{Want: jsonOf(want)})
 			missing[0].Kind = match.Missing

@@ -3,10 +3,12 @@ package player
 import (
 	"bytes"
 	"context"
+	"sync"
 
 	"rpcx/wire"
 	"rpcx/wire/scan"
 	"rpcx/wire/tape/match"
+	"rpcx/wire/tape/transcript"
 )
 
 // maxPosts bounds the simultaneous POSTs of responses and notifications. At the bound, nothing is read from the server.
@@ -50,4 +52,68 @@ func (e *engine) postEnded(err error) (over bool) {
 	e.ignored = min(e.ignored, e.posting)
 	e.failure = err
 	return err != nil
+}
+
+// A session plays what the recorded client sent over HTTP beside its messages: header lines that belong to a message, the request of an
+// event stream, and the DELETE at the end.
+type session struct {
+	wire.HTTPSession
+	listens bool  // the event stream was requested
+	played  int32 // the entries before it, of those before the event stream, have been sent or received
+
+	mu    sync.Mutex
+	heads map[string][][2]string // by message
+}
+
+// newSession returns the session of c, or nil if it has none.
+func newSession(c wire.Conn) *session {
+	h, ok := c.(wire.HTTPSession)
+	if !ok {
+		return nil
+	}
+	s := &session{HTTPSession: h, heads: map[string][][2]string{}}
+	h.Mirror(s.mirrored)
+	return s
+}
+
+// carry stores the header lines of msg, which is about to be sent.
+func (s *session) carry(msg []byte, head [][2]string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.heads[string(msg)] = head
+}
+
+// mirrored returns the header lines of msg once.
+func (s *session) mirrored(msg []byte) map[string]string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := map[string]string{}
+	for _, line := range s.heads[string(msg)] {
+		all[line[0]] = line[1]
+	}
+	delete(s.heads, string(msg))
+	return all
+}
+
+// listen requests the event stream if it is its turn, and returns whether it did.
+func (e *engine) listen() bool {
+	c := e.current
+	if e.side != wire.Send || c == nil || c.session == nil || c.session.listens {
+		return false
+	}
+	p := e.play(e.primary)
+	if p.track.Deletes {
+		c.session.EndByDelete()
+	}
+	if p.track.Events == transcript.None {
+		return false
+	}
+	for s := c.session; s.played < p.track.Events; s.played++ {
+		if p.seen(s.played) == 0 && !p.track.Optional(s.played) {
+			return false
+		}
+	}
+	c.session.listens = true
+	c.session.ReadEvents(func() {})
+	return true
 }

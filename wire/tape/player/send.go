@@ -129,6 +129,7 @@ func (e *engine) sendEntry(k *cursor) {
 	}
 	msg, err := e.mark(p, i)
 	if !entry.Batched() {
+		e.carry(k.conn, p, i, msg)
 		e.send(k.conn, msg, p.track.Binary(i), err)
 		return
 	}
@@ -143,7 +144,16 @@ func (e *engine) sendEntry(k *cursor) {
 			group = append(group, msg)
 		}
 	}
-	e.send(k.conn, join(group), p.track.Binary(i), err)
+	msg = join(group)
+	e.carry(k.conn, p, i, msg)
+	e.send(k.conn, msg, p.track.Binary(i), err)
+}
+
+// carry stores the header lines that the recorded client sent with entry i.
+func (e *engine) carry(c *conn, p *play, i int32, msg []byte) {
+	if head := p.track.Head(i); head != nil && c != nil && c.session != nil {
+		c.session.carry(msg, head)
+	}
 }
 
 func join(group [][]byte) []byte {
@@ -188,6 +198,7 @@ func (e *engine) sendAnswer(p *play, i int32) {
 	if entry.More == transcript.None {
 		delete(p.latest, own) // the last response was sent
 	}
+	e.carry(live.conn, p, i, msg)
 	live.binary = p.track.Binary(i)
 	if !first {
 		e.send(live.conn, msg, p.track.Binary(i), err)

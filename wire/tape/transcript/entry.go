@@ -56,8 +56,9 @@ func (t *Track) add(e Entry) {
 // Binary reports whether entry i is a binary WebSocket message.
 func (t *Track) Binary(i int32) bool { return t.binary[i] }
 
-// Refused returns the HTTP status with which the server refused the request at entry i, or 0.
-func (t *Track) Refused(i int32) int { return t.refused[i] }
+// Optional reports whether entry i, of the server, may be absent in another conversation: the client had closed the connection, or had
+// ended the stream to which the entry belongs.
+func (t *Track) Optional(i int32) bool { return t.optional[i] }
 
 // Opener returns the response that opened the stream of the server's entry i. It returns None if the entry has no stream, the track has
 // only one stream, or no response names it.

@@ -31,6 +31,9 @@ type loading struct {
 	named map[string]int32
 
 	results map[uint64]int32 // the responses that may open a stream, by the hash of their result
+	posted  []posted         // the last messages of the client without an HTTP exchange
+	headed  [][2]string      // the last of heads
+	ended   map[uint64]bool  // the streams that the client has ended, by the hash of their name
 }
 
 func newLoader(t *Transcript) *loader {
@@ -42,7 +45,7 @@ func newLoader(t *Transcript) *loader {
 func (l *loader) track(conn int) *loading {
 	k := l.tracks[conn]
 	if k == nil {
-		k = &loading{Track: newTrack(l.t, conn), last: [2]int32{None, None}, open: [2]map[uint64]int32{{}, {}}, named: map[string]int32{}, results: map[uint64]int32{}}
+		k = &loading{Track: newTrack(l.t, conn), last: [2]int32{None, None}, open: [2]map[uint64]int32{{}, {}}, named: map[string]int32{}, results: map[uint64]int32{}, ended: map[uint64]bool{}}
 		l.tracks[conn] = k
 		l.t.Tracks = append(l.t.Tracks, k.Track)
 	}
@@ -104,6 +107,7 @@ func (l *loader) entry(k *loading, e Entry, line *tape.Line, msg []byte) error {
 		return err
 	}
 	k.refusal(&e, line, p.ID)
+	k.sent(&e, line)
 	switch {
 	case e.Kind == wire.Response && e.Dir == wire.Recv:
 		k.mayOpen(l.t.Rules, msg)
@@ -124,6 +128,7 @@ func (l *loader) entry(k *loading, e Entry, line *tape.Line, msg []byte) error {
 	if e.Dir == wire.Send {
 		k.addHandles(int32(k.Len()), msg)
 	}
+	k.end(&e, p.Method, msg)
 	k.note(&e, line)
 	k.add(e)
 	return nil
@@ -182,26 +187,6 @@ func (k *loading) link(e *Entry, seed maphash.Seed, line *tape.Line, p match.Par
 	return nil
 }
 
-// exchange stores an HTTP error as the response to the last request, if that has no response.
-func (k *loading) exchange(h *tape.HTTP) {
-	i := k.last[wire.Send]
-	if h == nil || h.Method != "POST" || h.Status < 400 || i == None || k.Entry(i).Kind != wire.Request || k.Entry(i).Answer != None {
-		return
-	}
-	k.refused[i] = h.Status
-}
-
-// refusal links the next entry e, which is not JSON or has no id, with the request that got an HTTP error with this text.
-func (k *loading) refusal(e *Entry, line *tape.Line, id wire.ID) {
-	i := k.last[wire.Send]
-	if line.Bytes == nil && (e.Kind != wire.Response || e.Own != None || string(scan.Trim(id)) != "null") {
-		return
-	}
-	if e.Dir == wire.Recv && i != None && k.refused[i] != 0 && k.Entry(i).Answer == None {
-		e.Kind, e.Own = wire.Response, i
-	}
-}
-
 // mayOpen stores the next entry, a response of the server whose result may name a stream.
 func (k *loading) mayOpen(rules *match.Rules, msg []byte) {
 	if len(rules.Shape().Streams) == 0 || len(k.results) >= maxHandles {
@@ -210,6 +195,31 @@ func (k *loading) mayOpen(rules *match.Rules, msg []byte) {
 	if result := scan.Get(msg, "result"); scan.Type(result) == 's' || scan.Type(result) == 'n' {
 		k.results[rules.HashBytes(result)] = int32(k.Len())
 	}
+}
+
+// end records the end of a stream, and which entries of the server follow the end of their stream or of the client's side.
+func (k *loading) end(e *Entry, method string, msg []byte) {
+	rules := k.of.Rules
+	switch {
+	case e.Dir == wire.Recv && k.Close != nil && k.Closer == wire.Send:
+		k.optional[int32(k.Len())] = true
+	case len(rules.Shape().Streams) == 0 || msg == nil:
+	case e.Dir == wire.Send && e.Kind == wire.Request:
+		if stream := rules.EndsStream(method, msg, &match.Values{IsStream: k.known}); stream != nil {
+			k.ended[rules.HashBytes(stream)] = true
+		}
+	case len(k.ended) == 0 || e.Dir == wire.Send:
+	case e.Kind == wire.Response:
+		delete(k.ended, rules.HashBytes(scan.Get(msg, "result"))) // a stream of that name is open again
+	case e.Kind == wire.Notification && k.ended[rules.HashBytes(rules.StreamOf(msg))]:
+		k.optional[int32(k.Len())] = true
+	}
+}
+
+// known reports whether a JSON text may name a stream of the lines before.
+func (k *loading) known(id []byte) bool {
+	_, result := k.results[k.of.Rules.HashBytes(id)]
+	return result || k.IsStream(id)
 }
 
 // item links the next entry, an item, with the response that opened its stream.

@@ -42,15 +42,20 @@ type Track struct {
 	Open   *tape.Open  // nil: not on the tape
 	Close  *tape.Close // how the connection ended; nil: not on the tape
 	Closer wire.Direction
+	// Events is the number of entries before the client opened an event stream over HTTP, or None. Deletes: it ended its session with DELETE.
+	Events  int32
+	Deletes bool
 
 	of          *Transcript
 	entries     []Entry
-	refused     map[int32]int        // the HTTP status of requests that got an error and no response
-	openers     map[int32]bool       // the responses that opened streams
-	handles     map[uint64]int32     // strings that the client sends, by hash, with the first entry that sends each
-	streams     map[uint64]bool      // the streams of items, by the hash of their JSON
-	binary      map[int32]bool       // the binary WebSocket messages
-	handwritten map[int32]*tape.Line // lines with handwritten members, by entry
+	refused     map[int32]int         // the HTTP status of requests that got an error and no response
+	heads       map[int32][][2]string // see Head
+	optional    map[int32]bool        // see Optional
+	openers     map[int32]bool        // the responses that opened streams
+	handles     map[uint64]int32      // strings that the client sends, by hash, with the first entry that sends each
+	streams     map[uint64]bool       // the streams of items, by the hash of their JSON
+	binary      map[int32]bool        // the binary WebSocket messages
+	handwritten map[int32]*tape.Line  // lines with handwritten members, by entry
 }
 
 // Shapes returns the Shape of a dialect's messages; "" is the default dialect. The error is a usage Fault.
@@ -267,5 +272,5 @@ func (t *Track) Of() *Transcript { return t.of }
 func Empty(t *Transcript) *Track { return newTrack(t, 0) }
 
 func newTrack(t *Transcript, conn int) *Track {
-	return &Track{Conn: conn, of: t, refused: map[int32]int{}, binary: map[int32]bool{}, openers: map[int32]bool{}, handles: map[uint64]int32{}, streams: map[uint64]bool{}, handwritten: map[int32]*tape.Line{}}
+	return &Track{Conn: conn, of: t, Events: None, heads: map[int32][][2]string{}, optional: map[int32]bool{}, refused: map[int32]int{}, binary: map[int32]bool{}, openers: map[int32]bool{}, handles: map[uint64]int32{}, streams: map[uint64]bool{}, handwritten: map[int32]*tape.Line{}}
 }

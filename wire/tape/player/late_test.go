@@ -1,0 +1,66 @@
+package player
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Items of a stream that the client has ended, and what follows the client's close, may be absent, and what the client sends after them
+// is sent at once. The items before the end may not.
+func TestLateItems(t *testing.T) {
+	const tape = `
+		> {"jsonrpc":"2.0","id":1,"method":"ticks_subscribe"}
+		< {"jsonrpc":"2.0","id":1,"result":"s_11"}
+		< {"jsonrpc":"2.0","method":"ticks","params":{"subscription":"s_11","result":1}}
+		> {"jsonrpc":"2.0","id":2,"method":"ticks_unsubscribe","params":["s_11"]}
+		< {"jsonrpc":"2.0","method":"ticks","params":{"subscription":"s_11","result":2}}
+		< {"jsonrpc":"2.0","id":2,"result":true}
+		< {"jsonrpc":"2.0","method":"ticks","params":{"subscription":"s_11","result":3}}
+		> {"jsonrpc":"2.0","id":3,"method":"get"}
+		< {"jsonrpc":"2.0","id":3,"result":7}
+		{"dir":"send","close":{"clean":true}}
+		< {"jsonrpc":"2.0","method":"other","params":[1]}`
+	item := func(n string) string {
+		return `{"jsonrpc":"2.0","method":"ticks","params":{"subscription":"s_29","result":` + n + `}}`
+	}
+	for _, test := range []struct {
+		name   string
+		before string // the item before the end, or ""
+		late   bool
+		found  string
+	}{
+		{"absent", item("1"), false, ""},
+		{"there", item("1"), true, ""},
+		{"before the end", "", true, `missing 4  {"jsonrpc":"2.0","method":"ticks","params":{"subscription":"s_11","result":1}}  ` + "\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := client(t, tape, Options{}, func(p peer) {
+				p.hear(`{"jsonrpc":"2.0","id":1,"method":"ticks_subscribe"}`)
+				p.say(`{"jsonrpc":"2.0","id":1,"result":"s_29"}`)
+				if test.before != "" {
+					p.say(test.before)
+				}
+				p.hear(`{"jsonrpc":"2.0","id":2,"method":"ticks_unsubscribe","params":["s_29"]}`)
+				if test.late {
+					p.say(item("2"))
+				}
+				p.say(`{"jsonrpc":"2.0","id":2,"result":true}`)
+				p.hear(`{"jsonrpc":"2.0","id":3,"method":"get"}`)
+				p.say(`{"jsonrpc":"2.0","id":3,"result":7}`)
+			})
+			if got := texts(told(r)); got != test.found {
+				t.Errorf("%s", got)
+			}
+		})
+	}
+	short := strings.Join(slices.DeleteFunc(strings.Split(tape, "\n"), func(l string) bool {
+		return strings.Contains(l, `"other"`) || strings.Contains(l, `"result":3}}`)
+	}), "\n")
+	for _, pair := range [][2]string{{tape, short}, {short, tape}} {
+		found, err := Diff(read(t, pair[0]), read(t, pair[1]), Options{})
+		if err != nil || len(found) > 0 {
+			t.Error(texts(told(found)), err)
+		}
+	}
+}
