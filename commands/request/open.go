@@ -6,6 +6,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"rpcx/commands/cmdline"
@@ -131,6 +133,9 @@ func open(cl *env.Deadline, run *env.Env, e endpoint.Endpoint, c *options.Client
 	}
 	o.Raw, o.Catalog, o.Reconnect, o.First = raw, cat, c.Reconnect.Options(run, &c.Conn), c.First
 	o.Own = c.Own
+	if !raw && !readsLogs(run, &c.Hooks) {
+		o.Logs = ""
+	}
 	if err := c.Handshake.Apply(run, &e, &o); err != nil {
 		return nil, err
 	}
@@ -151,6 +156,17 @@ func open(cl *env.Deadline, run *env.Env, e endpoint.Endpoint, c *options.Client
 		return nil, cause
 	}
 	return conv, err
+}
+
+// readsLogs reports whether a command asks for the log of the peer: -v, events, messages, a stream, or a hook for notifications.
+func readsLogs(run *env.Env, h *options.Hooks) bool {
+	for _, flag := range []string{"events", "messages"} {
+		if on, _ := run.Line.Value(flag).(bool); on {
+			return true
+		}
+	}
+	notified := slices.ContainsFunc(h.On, func(on string) bool { return strings.HasPrefix(on, "notifications/") })
+	return run.Common.Verbose || run.Line.Cmd.Name == "subscribe" || notified
 }
 
 // peerResponded reports whether err is an error from the peer or about its message. In that case the handshake failed,
