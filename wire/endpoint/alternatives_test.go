@@ -58,7 +58,7 @@ func TestRefused(t *testing.T) {
 		{"tape:", "usage: tape: the file name is missing"},
 		{"tape:none.tape", "usage: cannot read the tape none.tape: no such file or directory"},
 		{"tape:bad.tape", `usage: the tape bad.tape, line 1: no header: a tape begins with a line such as {"tape":1,"dialect":"jsonrpc"}`},
-		{"tape:odd.tape", `usage: the tape odd.tape, line 1: unknown dialect "odd"`},
+		{"tape:odd.tape", `usage: the tape odd.tape, line 1: unknown dialect "odd"; give its dialect file: --dialect ./odd.toml`},
 		{"tape:plain.tape", "tape:plain.tape (jsonrpc   plain.tape  )"},
 		{"tape:qmp.tape", "tape:qmp.tape (qmp   qmp.tape  )"},
 		{"qmp+tape:qmp.tape", "tape:qmp.tape (qmp   qmp.tape  )"},
