@@ -147,6 +147,9 @@ type AnswerCache struct {
 // Always is a Cancels for every framing.
 func Always(string) bool { return true }
 
+// AlwaysProgress is a Progress for every method.
+func AlwaysProgress(string, catalog.Kind) bool { return true }
+
 // Bridging describes how a bridge offers methods of another dialect in this one, and calls methods of this one from
 // another ("A bridge" in rpcx-endpoints(7)). The zero value is right for most dialects.
 type Bridging struct {
@@ -188,7 +191,12 @@ type Bridging struct {
 	Streams   func(method string) (streams, endless bool)
 	TextCodes bool // the code of an error is a string
 	// Cancels reports whether a client can cancel a call, so that it ends at the server. nil means that it cannot.
-	Cancels  func(framing string) bool
-	Progress bool // messages of this dialect carry the progress of a call
+	Cancels func(framing string) bool
+	// Progress reports whether messages of this dialect carry the progress of a method of that kind. nil means that none do.
+	Progress func(method string, kind catalog.Kind) bool
 	Calls    bool // all messages of this dialect belong to calls: it has no notifications
+	// Gathers reports whether a server of this dialect sends the items of a method's stream as one array. nil means that it never does.
+	Gathers func(method string) bool
+	// NoErrorCodes and NoErrorData report that errors of this dialect have no code or data of their own.
+	NoErrorCodes, NoErrorData bool
 }

@@ -4,6 +4,7 @@ import (
 	_ "embed" // the rules and the probes
 
 	"rpcx/wire"
+	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
 )
 
@@ -33,7 +34,7 @@ func Spec() dialect.Spec {
 		Transport:  dialect.Transport{ServerBinary: wire.BinaryIgnore, Duplex: true},
 		Params:     dialect.Params{Typed: true, Settings: settings},
 		Validation: dialect.Validation{Rules: rules, Probes: probes, Schemas: schemas},
-		Bridge:     dialect.Bridging{NoStreams: true, Objects: true, TextCodes: true, Progress: true, Cancels: dialect.Always, Calls: true},
+		Bridge:     dialect.Bridging{NoStreams: true, Objects: true, TextCodes: true, Progress: ofJobs, Cancels: dialect.Always, Calls: true},
 		Handshake:  dialect.Handshake{ServerFirst: true, OneClient: true},
 		Detection: &dialect.Detection{
 			First: []string{`^\s*\{"type":\s*"handshake"`},
@@ -56,3 +57,6 @@ func Shape() dialect.Shape {
 			dialect.Place{Method: "journal*", Pointer: "/entries/*/id"}),
 	}
 }
+
+// ofJobs reports whether a command is a job: other commands have no progress.
+func ofJobs(_ string, kind catalog.Kind) bool { return kind == catalog.Job }

@@ -143,15 +143,16 @@ func title(namespace string) string {
 }
 
 // variant returns a method's schema: its params with a "method" constant added to the properties. If that is
-// impossible, because the params are not a plain object or have their own "method", they become the member "params"
-// beside it (an adjacently tagged variant).
+// impossible, because the params are not a plain object, or have their own "method" or only a "params", they become the
+// member "params" beside it (an adjacently tagged variant).
 func variant(name string, entry *catalog.Method) json.RawMessage {
 	method := scan.Pair("const", scan.AppendQuoted(nil, name))
 	params := entry.Params
 	params = scan.Or(params, json.RawMessage(`{"type":"object"}`))
 	properties := scan.Get(params, "properties")
 	var v json.RawMessage
-	if isPlain(params) && scan.Get(properties, "method") == nil {
+	only := scan.Count(properties) == 1 && scan.Get(properties, "params") != nil
+	if isPlain(params) && scan.Get(properties, "method") == nil && !only {
 		properties = scan.Or(properties, []byte("{}"))
 		v = scan.Splice(params, "properties", scan.Splice(properties, "method", method))
 		v = scan.Splice(v, "required", before(scan.Get(params, "required"), []byte(`"method"`)))

@@ -30,7 +30,7 @@ func Spec() dialect.Spec {
 		Params:        dialect.Params{Styles: paramStyles, Typed: true},
 		Catalog:       catalog.Conventions{CallsStream: true, WrappedParams: true, RunnableExamples: true},
 		Validation:    dialect.Validation{Rules: rules, Probes: probes},
-		Bridge:        dialect.Bridging{Name: listableName, Described: true, Objects: true, Progress: true, Cancels: dialect.Always},
+		Bridge:        dialect.Bridging{Name: listableName, Described: true, Objects: true, Progress: dialect.AlwaysProgress, Cancels: dialect.Always},
 		Detection: &dialect.Detection{Probe: &dialect.Probe{
 			Send: fmt.Sprintf(`{jsonrpc: "2.0", id: $id, method: %q}`, schemaMethod),
 			Is:   `(.params | objects | has("subscription") and (.result | objects | has("service_hash") and has("provenance"))) // false`,

@@ -48,7 +48,7 @@ func Spec() dialect.Spec {
 		Params:     dialect.Params{Settings: settings},
 		Catalog:    catalog.Conventions{Resource: resourceAndVerb, Typed: typedForm},
 		Validation: dialect.Validation{Rules: rules, Probes: probes},
-		Bridge:     dialect.Bridging{Name: dottedName, Described: true, Fields: targeted, Endless: true, Progress: true, Whole: hasNoResource},
+		Bridge:     dialect.Bridging{Name: dottedName, Described: true, Fields: targeted, Endless: true, Progress: laterResults, Whole: hasNoResource},
 		Detection: &dialect.Detection{Probe: &dialect.Probe{
 			Send: fmt.Sprintf(`{jsonrpc: "2.0", id: $id, method: %q}`, describe),
 			Is:   `$request.method? == "` + describe + `" and ((.result | objects | has("ro-jrpc") or has("resources")) // false)`,
@@ -158,4 +158,9 @@ func dottedName(method string) string {
 		return name
 	}
 	return strings.ReplaceAll(method, ":", "_")
+}
+
+// laterResults reports whether a method has results after its first response, which carry its progress.
+func laterResults(method string, kind catalog.Kind) bool {
+	return !hasNoResource(method) && (kind == catalog.Job || kind == catalog.Stream)
 }

@@ -73,10 +73,15 @@ func (b *Bridge) streamed(o *offer) bool {
 
 // isWhole reports whether clients get the items of a stream as one value.
 func (b *Bridge) isWhole(method string) bool {
+	return b.here.Bridge.NoStreams || b.here.Bridge.Whole != nil && b.here.Name != b.spec.Name && b.here.Bridge.Whole(b.listed(method))
+}
+
+// listed returns the name that the listener's dialect gives a method of the peer, apart from numbers that tell equal names apart.
+func (b *Bridge) listed(method string) string {
 	if say := b.here.Bridge.Name; say != nil {
-		method = say(method)
+		return say(method)
 	}
-	return b.here.Bridge.NoStreams || b.here.Bridge.Whole != nil && b.here.Name != b.spec.Name && b.here.Bridge.Whole(method)
+	return method
 }
 
 // method returns m in a form that the listener's dialect allows.
@@ -137,10 +142,7 @@ func named(m catalog.Method) string {
 
 // free returns an unused name for a method of the peer that the listener's dialect allows.
 func (b *Bridge) free(method string) string {
-	name := method
-	if say := b.here.Bridge.Name; say != nil {
-		name = say(method)
-	}
+	name := b.listed(method)
 	for n, base := 2, name; b.offers[b.here.Names.ForHooks(name)] != nil; n++ {
 		name = base + "_" + strconv.Itoa(n)
 	}

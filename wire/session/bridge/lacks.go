@@ -1,6 +1,10 @@
 package bridge
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
+
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
 	"rpcx/wire/scan"
@@ -18,20 +22,44 @@ func (b *Bridge) cannotCross(said *catalog.Catalog) (lacks []string) {
 		{"artifacts", there.Files.AreLocal(), false},
 		{"the journal", there.Jobs != nil && there.Jobs.Journal, false},
 		{"status and cancelling of jobs", there.Jobs != nil, here.Jobs != nil},
-		{"progress", there.Bridge.Progress, here.Bridge.Progress},
+		{b.unseenProgress(), there.Bridge.Progress != nil, false},
 		{"requests of the peer", asks(there), asks(here) && (!declared(there) || here.Bridge.Greets)},
 		{"notifications of the peer", !there.Bridge.Calls, !here.Bridge.Calls},
 		{"errors after which a stream goes on", b.arrays(), false},
 		{"streams without an end (one that goes on for " + wholeTimeout.String() + " is ended with an error)", b.arrays(), false},
 		{"classes", len(said.Classes) > 0, here.Name == there.Name},
 		{"constants", scan.Type(said.Constants) == 'o', here.Name == there.Name},
+		{"codes of errors", !there.Bridge.NoErrorCodes, !here.Bridge.NoErrorCodes},
+		{"data of errors", !there.Bridge.NoErrorData, !here.Bridge.NoErrorData},
 		{"cancelling of calls", cancels(here, b.framing), cancels(there, b.to.FramingName())},
 	} {
-		if c.has && !c.shown {
+		if c.what != "" && c.has && !c.shown {
 			lacks = append(lacks, c.what)
 		}
 	}
 	return lacks
+}
+
+// unseenProgress names the methods whose progress clients cannot get.
+func (b *Bridge) unseenProgress() string {
+	shown := b.here.Bridge.Progress
+	if shown == nil {
+		return "progress"
+	}
+	var unseen []string
+	for name, o := range b.offers {
+		if there := b.spec.Bridge.Progress; there != nil && there(o.name, o.kind) && !shown(name, cmp.Or(o.kind, catalog.Call)) {
+			unseen = append(unseen, o.name)
+		}
+	}
+	switch n := len(unseen); {
+	case n == 0:
+		return ""
+	case n == len(b.offers):
+		return "progress"
+	default:
+		return fmt.Sprintf("progress of %d methods, such as %s", n, slices.Min(unseen))
+	}
 }
 
 // arrays reports whether clients may get the items of a stream as an array.
@@ -40,7 +68,7 @@ func (b *Bridge) arrays() bool {
 		return true
 	}
 	for _, o := range b.offers {
-		if o.array {
+		if o.array || o.kind == catalog.Stream && b.here.Bridge.Gathers != nil && b.here.Bridge.Gathers(b.listed(o.name)) {
 			return true
 		}
 	}

@@ -178,6 +178,10 @@ func pair(t *testing.T, here, there string) {
 		(!strings.Contains(string(failed.JSON()), "-32050") && !all.Named(there).Bridge.TextCodes || !strings.Contains(string(failed.JSON()), `"red"`)) {
 		t.Errorf("calc_fail: %v, %v", failed, err)
 	}
+	lossy := here != there && saysData(there) && !saysData(here)
+	if slices.Contains(b.Lacks, "data of errors") != lossy {
+		t.Errorf("data of errors: %q", b.Lacks)
+	}
 	if !asks(there) || !asks(here) || there == "mcp" && !all.Named(here).Bridge.Greets {
 		if data, failed, err := call(ctx, conv, offered, "calc_ask", `{}`); err != nil || failed == nil {
 			t.Errorf("calc_ask: %v, %v, %v", data, failed, err)
@@ -217,6 +221,10 @@ func pair(t *testing.T, here, there string) {
 	if !half && progresses {
 		t.Error("calc_dig: no progress")
 	}
+	said := slices.ContainsFunc(b.Lacks, func(l string) bool { return strings.HasPrefix(l, "progress") })
+	if slices.Contains([]string{"introspect", "hotrepl", "mcp"}, there) && !progresses && here != there && !said {
+		t.Errorf("progress is lost and not listed: %q", b.Lacks)
+	}
 	if cancels(here) && cancels(there) {
 		cancelled(ctx, t, conv, offered, dir)
 	}
@@ -236,7 +244,7 @@ func endless(ctx context.Context, t *testing.T, conv session.Conversation, offer
 	isPage := slices.Contains(all.Pages().Names(), of.Name) && of.Name != "mcp"
 	if of.Bridge.NoStreams || isPage || of.Name == "ro" {
 		data, failed, err := call(ctx, conv, offered, "calc_ticks", `{}`)
-		if err != nil || failed == nil || !strings.Contains(failed.Message, "calc_ticks") || !said && !isPage {
+		if err != nil || failed == nil || !strings.Contains(failed.Message, "calc_ticks") || !said {
 			t.Errorf("calc_ticks: %v, %v, %v; not offered: %q", data, failed, err, lacks)
 		}
 		return

@@ -157,7 +157,14 @@ func protocolFault(method, what string) *wire.Fault {
 // Bridging describes how a bridge offers methods of other dialects in the dialect file's dialect.
 func (d *Dialect) Bridging() dialect.Bridging {
 	rule := &d.Page.Bridge
-	b := dialect.Bridging{Objects: rule.Objects, NoStreams: rule.Whole, Greets: d.Page.Serve.First != "", Told: d.Notifies, Streams: d.opens, Progress: d.Page.Serve.During.Progress != nil}
+	b := dialect.Bridging{Objects: rule.Objects, NoStreams: rule.Whole, Greets: d.Page.Serve.First != "", Told: d.Notifies, Streams: d.opens, Gathers: d.gathers}
+	if d.Page.Serve.During.Progress != nil {
+		b.Progress = dialect.AlwaysProgress
+	}
+	if d.plan != nil {
+		codes, data := d.plan.ErrorMembers()
+		b.NoErrorCodes, b.NoErrorData = !codes, !data
+	}
 	for _, step := range d.Page.Greet {
 		if name := step.Call + step.Notify; name != "" { // the step makes a call or a notification
 			b.Own = append(b.Own, name)
@@ -203,4 +210,11 @@ func (d *Dialect) opens(method string) (streams, endless bool) {
 	}
 	ends := slices.ContainsFunc(d.Page.Read, func(r load.Read) bool { return r.Kind == "item" && r.Final != nil })
 	return true, rule.Until == nil && !ends
+}
+
+// gathers reports whether a server sends the items of a method's stream as one array: the dialect file has no messages for them.
+func (d *Dialect) gathers(method string) bool {
+	_, rule := d.Subscription(method)
+	names := d.Page.Names
+	return rule == nil && d.Page.Write.Event == nil && (names == nil || names.Response.More == "")
 }

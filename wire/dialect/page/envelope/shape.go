@@ -143,17 +143,36 @@ func (c *Plan) TakesErrors() bool {
 	if c.page.Base == "none" && !c.knowsErrors() {
 		return true
 	}
+	m, ok := c.readBack(wire.NewError(wire.CodeInternal, "internal error"))
+	return ok && m.Kind == wire.Response && m.Err == nil
+}
+
+// ErrorMembers reports whether a client reads the code and the data of an error that a server writes.
+func (c *Plan) ErrorMembers() (code, data bool) {
+	e := wire.NewError(wire.CodeRefused, "refused").WithData("data")
+	m, ok := c.readBack(e)
+	if !ok || m.Err == nil {
+		return false, false
+	}
+	return string(m.Err.Code) == string(e.Code), string(m.Err.Data) == string(e.Data)
+}
+
+// readBack returns the message that a client reads if a server responds with e. ok is false if that cannot be tested.
+func (c *Plan) readBack(e *wire.Error) (m wire.Message, ok bool) {
 	one := New(c, Options{}).(*codec)
 	req, err := one.Encode(dialect.Op{Kind: dialect.Call, Method: "m"})
 	if err != nil {
-		return false
+		return m, false
 	}
-	replies, err := one.Reply(req, wire.Event{Kind: wire.Failure, Final: true, Err: wire.NewError(wire.CodeInternal, "internal error")})
+	replies, err := one.Reply(req, wire.Event{Kind: wire.Failure, Final: true, Err: e})
 	if err != nil || len(replies) != 1 {
-		return false
+		return m, false
 	}
 	msgs, _, err := one.Decode(replies[0])
-	return err == nil && len(msgs) == 1 && msgs[0].Kind == wire.Response && msgs[0].Err == nil
+	if err != nil || len(msgs) != 1 {
+		return m, false
+	}
+	return msgs[0], true
 }
 
 // knowsErrors reports whether any rule identifies error responses.
