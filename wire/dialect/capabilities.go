@@ -188,8 +188,8 @@ type Bridging struct {
 	Endless bool // a method that streams may never end
 	// Streams reports whether a method of unknown kind opens a stream, and whether that stream may never end. nil means
 	// that no method does.
-	Streams   func(method string) (streams, endless bool)
-	TextCodes bool // the code of an error is a string
+	Streams func(method string) (streams, endless bool)
+	Errors  ErrorForm
 	// Cancels reports whether a client can cancel a call, so that it ends at the server. nil means that it cannot.
 	Cancels func(framing string) bool
 	// Progress reports whether messages of this dialect carry the progress of a method of that kind. nil means that none do.
@@ -197,6 +197,11 @@ type Bridging struct {
 	Calls    bool // all messages of this dialect belong to calls: it has no notifications
 	// Gathers reports whether a server of this dialect sends the items of a method's stream as one array. nil means that it never does.
 	Gathers func(method string) bool
-	// NoErrorCodes and NoErrorData report that errors of this dialect have no code or data of their own.
-	NoErrorCodes, NoErrorData bool
+}
+
+// An ErrorForm describes the members of a dialect's errors. The zero value is JSON-RPC's: an integer code, and data.
+type ErrorForm struct {
+	TextCodes bool // the code is a string
+	NoCodes   bool // they have no code of the user's
+	NoData    bool
 }

@@ -34,7 +34,7 @@ func Spec() dialect.Spec {
 		Transport:  dialect.Transport{ServerBinary: wire.BinaryIgnore, Duplex: true},
 		Params:     dialect.Params{Typed: true, Settings: settings},
 		Validation: dialect.Validation{Rules: rules, Probes: probes, Schemas: schemas},
-		Bridge:     dialect.Bridging{NoStreams: true, Objects: true, TextCodes: true, Progress: ofJobs, Cancels: dialect.Always, Calls: true},
+		Bridge:     dialect.Bridging{NoStreams: true, Objects: true, Errors: dialect.ErrorForm{TextCodes: true}, Progress: ofJobs, Cancels: dialect.Always, Calls: true},
 		Handshake:  dialect.Handshake{ServerFirst: true, OneClient: true},
 		Detection: &dialect.Detection{
 			First: []string{`^\s*\{"type":\s*"handshake"`},

@@ -85,6 +85,9 @@ func progress(body []byte) wire.Event {
 			}
 		}
 	}
+	if ev.Message == "" && !onlyMembers(body, promiseMembers) {
+		ev.Message = string(scan.Minify(nil, scan.Without(body, "status"))) // a bridge may pass on the message alone
+	}
 	ev.Message = cmp.Or(ev.Message, status(body))
 	return ev
 }

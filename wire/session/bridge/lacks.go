@@ -29,8 +29,8 @@ func (b *Bridge) cannotCross(said *catalog.Catalog) (lacks []string) {
 		{"streams without an end (one that goes on for " + wholeTimeout.String() + " is ended with an error)", b.arrays(), false},
 		{"classes", len(said.Classes) > 0, here.Name == there.Name},
 		{"constants", scan.Type(said.Constants) == 'o', here.Name == there.Name},
-		{"codes of errors", !there.Bridge.NoErrorCodes, !here.Bridge.NoErrorCodes},
-		{"data of errors", !there.Bridge.NoErrorData, !here.Bridge.NoErrorData},
+		{"codes of errors", !there.Bridge.Errors.NoCodes, !here.Bridge.Errors.NoCodes},
+		{"data of errors", !there.Bridge.Errors.NoData, !here.Bridge.Errors.NoData},
 		{"cancelling of calls", cancels(here, b.framing), cancels(there, b.to.FramingName())},
 	} {
 		if c.what != "" && c.has && !c.shown {

@@ -175,7 +175,7 @@ func pair(t *testing.T, here, there string) {
 	}
 	_, failed, err := call(ctx, conv, offered, "calc_fail", `{}`)
 	if err != nil || failed == nil || failed.Message != "out of ink" || saysData(here) && saysData(there) &&
-		(!strings.Contains(string(failed.JSON()), "-32050") && !all.Named(there).Bridge.TextCodes || !strings.Contains(string(failed.JSON()), `"red"`)) {
+		(!strings.Contains(string(failed.JSON()), "-32050") && !all.Named(there).Bridge.Errors.TextCodes || !strings.Contains(string(failed.JSON()), `"red"`)) {
 		t.Errorf("calc_fail: %v, %v", failed, err)
 	}
 	lossy := here != there && saysData(there) && !saysData(here)

@@ -156,7 +156,7 @@ func (r *responder) sayable(e *wire.Error) *wire.Error {
 	case "-32603", "-32602", "-32601", "-32600", "-32001", "-32000":
 		return e
 	}
-	if r.bridge.here.Bridge.TextCodes && scan.Type(e.Code) == 'n' {
+	if r.bridge.here.Bridge.Errors.TextCodes && scan.Type(e.Code) == 'n' {
 		c := e.Clone()
 		c.Code, c.Raw = scan.AppendQuoted(nil, string(e.Code)), nil
 		return c

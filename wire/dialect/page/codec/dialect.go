@@ -163,7 +163,7 @@ func (d *Dialect) Bridging() dialect.Bridging {
 	}
 	if d.plan != nil {
 		codes, data := d.plan.ErrorMembers()
-		b.NoErrorCodes, b.NoErrorData = !codes, !data
+		b.Errors = dialect.ErrorForm{NoCodes: !codes, NoData: !data}
 	}
 	for _, step := range d.Page.Greet {
 		if name := step.Call + step.Notify; name != "" { // the step makes a call or a notification
