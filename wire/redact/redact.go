@@ -2,8 +2,9 @@
 package redact
 
 import (
-	"bytes"
+	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"rpcx/wire"
@@ -13,74 +14,29 @@ import (
 // Mark replaces a secret.
 const Mark = "…"
 
-// JSON returns msg with secrets replaced by "…", at every depth: the value of each member whose name SecretName knows (numbers,
-// null, true and false stay), each string that begins with Bearer or Basic, and each that contains a secret known by its value. msg need not be valid: JSON inside it is redacted
-// as well.
+// JSON returns msg with its secret strings replaced by "…", as a tape would have them. What is not JSON is redacted like
+// Text.
 func JSON(msg []byte) []byte {
-	var out []byte
-	done := 0 // msg[:done] is in out
-	for i := 0; i < len(msg); {
-		if msg[i] != '"' {
-			i++
-			continue
-		}
-		end := scan.StringEnd(msg, i)
-		from, to := credentials(msg, i, end)
-		if scan.IsKeyEnd(msg, end) && secret(msg[i:end]) {
-			from = scan.Skip(msg, scan.Skip(msg, end)+1)
-			to = secretValue(msg, from)
-		}
-		if to > from {
-			out = append(out, msg[done:from]...)
-			out = append(out, `"`+Mark+`"`...)
-			done, end = to, to
-		}
-		i = max(end, i+1)
+	switch suspect, valid := suspicious(msg); {
+	case !valid:
+		return Text(msg)
+	case suspect:
+		return (&Numbering{plain: true}).JSON(msg)
 	}
-	if out == nil {
-		return msg
-	}
-	return append(out, msg[done:]...)
+	return msg
 }
 
-// secretValue returns the end of the secret at i, or i if there is none. Broken bytes count as secret to the end.
-func secretValue(msg []byte, i int) int {
-	if i >= len(msg) {
-		return i
-	}
-	switch scan.Type(msg[i:]) {
-	case 't', 'f', '0', 'n':
-		return i
-	}
-	end, err := scan.Value(msg, i, wire.DefaultMaxDepth)
-	if err != nil {
-		return len(msg)
-	}
-	return end
+// suspicious reports whether msg may have a secret, and whether it is JSON.
+func suspicious(msg []byte) (suspect, valid bool) {
+	suspect = HasKnown(msg)
+	err := scan.Keys(msg, wire.DefaultMaxDepth,
+		func(name []byte) { suspect = suspect || mayName(scan.Unescaped(name)) },
+		func(quoted []byte) { suspect = suspect || Suspect(quoted) })
+	return suspect, err == nil
 }
 
-// credentials returns where the string from i to end contains the value of an Authorization header, or 0, 0 if it does
-// not.
-func credentials(msg []byte, i, end int) (from, to int) {
-	if end-i > 2 && holdsSecret(msg[i+1:end-1]) {
-		return i, end
-	}
-	return 0, 0
-}
-
-// holdsSecret reports whether a string contains the value of an Authorization header, or a secret known by its value.
-func holdsSecret(text []byte) bool {
-	if Telltale(text) && known(text) {
-		return true
-	}
-	for _, scheme := range []string{"Bearer ", "bearer ", "Basic ", "basic "} {
-		at := bytes.Index(text, []byte(scheme))
-		if at == 0 || at > 1 && text[at-2] == ':' { // at the start of the string, or of a header line's value
-			return true
-		}
-	}
-	return false
-}
+// Text returns b without its secrets: the values beside names of secrets, and the parts that are known by their form.
+func Text(b []byte) []byte { return spans(new(Stream).Append(nil, b)) }
 
 // secrets are parts of names, as plainName spells them, that mean a secret anywhere in a name.
 var secrets = []string{
@@ -91,8 +47,15 @@ var secrets = []string{
 // secretWords are names, as plainName spells them, that mean a secret alone or at the end of a name.
 var secretWords = []string{"auth", "otp"}
 
-// notSecret are endings of names that contain "token" but mean a position or an id.
-var notSecret = []string{"progresstoken", "workdonetoken", "partialresulttoken", "canceltoken", "cancellationtoken", "nexttoken", "pagetoken"}
+// notSecret are endings of names, as plainName spells them, of positions, ids, words, and facts about a secret.
+var notSecret = []string{
+	"progresstoken", "workdonetoken", "partialresulttoken", "canceltoken", "cancellationtoken", "nexttoken", "pagetoken",
+	"continuationtoken", "continuetoken", "cursortoken", "resumetoken", "synctoken", "skiptoken", "deltatoken", "changetoken", "watchtoken",
+	"stoptoken", "eostoken", "bostoken", "padtoken", "unktoken", "masktoken", "septoken", "clstoken",
+	"url", "uri", "endpoint", "endpoints", "type", "types", "server", "servers", "supported", "required", "enabled", "format", "policy",
+	"expires", "expiresat", "expiresin", "expiry", "ttl", "length", "description", "scheme", "schemes", "method", "methods", "path", "file",
+	"allowcredentials", "secretary",
+}
 
 // plainName spells a name as the tables do: lower case without separators.
 func plainName(name string) string {
@@ -105,29 +68,54 @@ func plainName(name string) string {
 	}, name)
 }
 
-// secret reports whether the value of a quoted key must be redacted.
-func secret(key []byte) bool { return len(key) >= 2 && SecretName(scan.Key(key[1:len(key)-1])) }
-
 // SecretName reports whether the value of a member, header or parameter with this name must not be shown or stored.
 func SecretName(name string) bool {
 	name = plainName(name)
-	for _, s := range secrets {
-		if strings.Contains(name, s) {
-			return true
-		}
-	}
-	for _, s := range secretWords {
-		if strings.HasSuffix(name, s) {
-			return true
-		}
-	}
-	if !strings.HasSuffix(name, "token") {
-		return name == "pwd"
-	}
-	for _, s := range notSecret {
-		if strings.HasSuffix(name, s) {
-			return false
-		}
-	}
-	return true
+	ends := func(with string) bool { return strings.HasSuffix(name, with) }
+	return (name == "pwd" || ends("token") || slices.ContainsFunc(secretWords, ends) ||
+		slices.ContainsFunc(secrets, func(part string) bool { return strings.Contains(name, part) })) &&
+		!slices.ContainsFunc(notSecret, ends)
 }
+
+// members are names, as plainName spells them, of secrets in messages alone: in other places they are words.
+var members = []string{"sessionid", "pin", "cvv", "cvc", "signature"}
+
+// SecretMember is SecretName for a member of a message.
+func SecretMember(name string) bool {
+	return SecretName(name) || slices.Contains(members, plainName(name))
+}
+
+// secretParameter reports whether a parameter in a URL is secret though its name is not that of a secret elsewhere.
+func secretParameter(name string) bool {
+	plain := plainName(name)
+	return strings.HasSuffix(plain, "key") || strings.HasSuffix(plain, "signature") || plain == "sig" || plain == "code"
+}
+
+// mayName reports whether text may be the name of a secret. It is fast for most others.
+func mayName(text []byte) bool {
+	has := letters(text)
+	for _, name := range letterSets() {
+		if has&name == name {
+			return SecretMember(string(text))
+		}
+	}
+	return false
+}
+
+// letters returns the set of the letters in text, and a few other characters.
+func letters(text []byte) (set uint32) {
+	for _, c := range text {
+		if c >= 'A' {
+			set |= 1 << (c & 31)
+		}
+	}
+	return set
+}
+
+// letterSets has the letters of the parts of names that mean a secret.
+var letterSets = sync.OnceValue(func() (sets []uint32) {
+	for _, name := range slices.Concat(secrets, secretWords, members, []string{"pwd", "token"}) {
+		sets = append(sets, letters([]byte(name)))
+	}
+	return sets
+})

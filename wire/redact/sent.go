@@ -89,7 +89,7 @@ func SentHeader(h http.Header) {
 func SentQuery(query string) {
 	values, _ := url.ParseQuery(query)
 	for name, all := range values {
-		if plain := plainName(name); SecretName(name) || strings.HasSuffix(plain, "key") || strings.HasSuffix(plain, "signature") || plain == "sig" || plain == "code" {
+		if SecretName(name) || secretParameter(name) {
 			Sent(all...)
 		}
 	}

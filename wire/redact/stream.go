@@ -43,9 +43,6 @@ func (s *Stream) Append(dst, b []byte) []byte {
 	return dst
 }
 
-// Text returns b without its secrets.
-func Text(b []byte) []byte { return new(Stream).Append(nil, b) }
-
 func (s *Stream) next(dst []byte, c byte) []byte {
 	switch s.state {
 	case inText:

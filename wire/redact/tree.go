@@ -2,10 +2,9 @@ package redact
 
 import (
 	"bytes"
-	"regexp"
+	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"rpcx/wire"
 	"rpcx/wire/scan"
@@ -16,6 +15,7 @@ import (
 type Numbering struct {
 	Sessions bool // a member sessionId is the protocol's own, and its value stays
 	Last     int  // the number given last
+	plain    bool // marks have no numbers
 	seen     map[string]int
 	progress bool // the current message names a task by its token
 }
@@ -26,7 +26,9 @@ const maxNumbered = 1 << 16
 // Mark returns what replaces a secret, as JSON.
 func (n *Numbering) Mark(secret string) []byte {
 	number, known := n.seen[secret]
-	if !known && len(n.seen) < maxNumbered {
+	if n.plain {
+		n.Last++
+	} else if !known && len(n.seen) < maxNumbered {
 		if n.seen == nil {
 			n.seen = map[string]int{}
 		}
@@ -85,7 +87,8 @@ func (n *Numbering) JSON(msg []byte) []byte {
 func (n *Numbering) value(b, val []byte, secret bool) []byte {
 	kind := scan.Type(val)
 	if kind == 's' {
-		if text, _ := scan.Text(val); text != "" && (secret || isSecret(text)) {
+		text, _ := scan.Text(val)
+		if _, is := IsMark(text); text != "" && !is && (secret || HasSecret([]byte(text)) || Known(text) != text) {
 			return append(b, n.Mark(text)...)
 		}
 		return append(b, val...)
@@ -93,13 +96,19 @@ func (n *Numbering) value(b, val []byte, secret bool) []byte {
 	if kind != 'o' && kind != 'a' {
 		return append(b, val...)
 	}
-	pair := pairOf(val)
+	beside := kind == 'o' && besideName(val)
+	previous, even := "", kind == 'a' && !secret && isEven(val)
 	out, err := scan.Rebuild(b, val, wire.DefaultMaxDepth+1, func(b []byte, i int, key, part []byte) ([]byte, error) {
-		name := ""
+		hidden := secret
 		if key != nil {
-			name = scan.Key(key)
+			name := scan.Key(key)
+			hidden = hidden || n.named(name, part) || beside && strings.EqualFold(name, "value")
+		} else {
+			text, _ := scan.Text(part)
+			hidden = hidden || even && i%2 == 1 && isHeader(previous) && !isFieldName(text) || isOption(previous) && !strings.HasPrefix(text, "-")
+			previous = text
 		}
-		return n.value(b, part, secret || n.named(name) || pair && (name == "value" || key == nil && i == 1)), nil
+		return n.value(b, part, hidden), nil
 	})
 	if err != nil {
 		return append(b, val...)
@@ -108,118 +117,81 @@ func (n *Numbering) value(b, val []byte, secret bool) []byte {
 }
 
 // named reports whether the value of a member is secret.
-func (n *Numbering) named(name string) bool {
-	return SecretMember(name) && !(n.progress && name == "token") && !(n.Sessions && plainName(name) == "sessionid")
-}
-
-// pairOf reports whether val is the name and the value of a secret: {"name":"…","value":"…"}, or an array of a header's name
-// and its value.
-func pairOf(val []byte) bool {
-	if scan.Type(val) == 'a' {
-		var parts []string
-		for part := range scan.Elements(val) {
-			text, ok := scan.Text(part)
-			if parts = append(parts, text); !ok || len(parts) > 2 {
-				return false
-			}
-		}
-		return len(parts) == 2 && isHeader(parts[0])
-	}
-	if scan.Type(scan.Get(val, "value")) != 's' {
+func (n *Numbering) named(name string, val []byte) bool {
+	if !SecretMember(name) || n.progress && name == "token" {
 		return false
 	}
-	for _, member := range []string{"name", "key", "header"} {
-		if name, ok := scan.Text(scan.Get(val, member)); ok && SecretMember(name) {
+	text, _ := scan.Text(val)
+	switch plainName(name) {
+	case "sessionid":
+		return !n.Sessions
+	case "pin": // of a card, not of a device
+		return while([]byte(text), 0, func(c byte) bool { return c >= '0' && c <= '9' }) == len(text)
+	case "signature": // not of a function
+		return !strings.ContainsAny(text, " (<:")
+	case "authorizationcode", "clientcredentials": // flows of OAuth that a description lists
+		return scan.Type(val) != 'o'
+	}
+	return scan.Type(val) != 'o' || !isSchema(val)
+}
+
+// isSchema reports whether an object describes a value: a JSON Schema.
+func isSchema(val []byte) bool {
+	for _, member := range []string{"$ref", "anyOf", "oneOf", "allOf", "enum", "properties"} {
+		if scan.Get(val, member) != nil {
 			return true
 		}
 	}
-	return false
+	kind := scan.Get(val, "type")
+	text, _ := scan.Text(kind)
+	return scan.Type(kind) == 'a' || slices.Contains([]string{"string", "object", "array", "number", "integer", "boolean", "null"}, text)
+}
+
+// besideName reports whether an object has the value of a secret beside its name: {"name":"…","value":"…"}.
+func besideName(val []byte) (is bool) {
+	for key, part := range scan.Members(val) {
+		switch name := strings.ToLower(scan.Key(key)); name {
+		case "name", "key", "header":
+			text, ok := scan.Text(part)
+			is = is || ok && SecretMember(text)
+		}
+	}
+	return is
+}
+
+// isEven reports whether an array has an even number of strings, such as the names and values of headers.
+func isEven(val []byte) bool {
+	n := 0
+	for part := range scan.Elements(val) {
+		if n++; scan.Type(part) != 's' {
+			return false
+		}
+	}
+	return n%2 == 0
 }
 
 // isHeader reports whether a text is the name of a header with a secret, rather than a word.
 func isHeader(name string) bool {
-	plain := plainName(name)
-	if name == "" || strings.ContainsFunc(name, func(r rune) bool { return r != '-' && !wordByte(byte(min(r, 255))) }) || !wordByte(name[0]) || name[0] == '-' {
+	if name == "" || name[0] == '-' || while([]byte(name), 0, wordByte) < len(name) {
 		return false
 	}
+	plain := plainName(name)
 	return SecretName(name) && (strings.Contains(name, "-") || plain == "authorization" || plain == "cookie")
 }
 
-// members are names, as plainName spells them, of secrets in messages alone: in other places they are words.
-var members = map[string]bool{"sessionid": true, "pin": true, "cvv": true, "cvc": true, "signature": true}
-
-// SecretMember is SecretName for a member of a message.
-func SecretMember(name string) bool { return SecretName(name) || members[plainName(name)] }
-
-// isSecret reports whether a string is, or contains, a secret.
-func isSecret(text string) bool {
-	b := []byte(text)
-	return holdsSecret(b) || Known(text) != text || assigned(b) || headed(text) || nested(b)
+// isFieldName reports whether a text is the name of a header rather than a value: words with hyphens between them.
+func isFieldName(text string) bool {
+	if SecretName(text) {
+		return true
+	}
+	words := strings.Split(text, "-")
+	return len(words) > 1 && !slices.ContainsFunc(words, func(word string) bool {
+		return len(word) == 0 || word[0] < 'A' || word[0] > 'Z' || strings.ToLower(word[1:]) != word[1:] || strings.ContainsAny(word, "0123456789")
+	})
 }
 
-// nested reports whether text is JSON with a secret in it.
-func nested(text []byte) bool {
-	trimmed := bytes.TrimSpace(text)
-	if len(trimmed) < 2 || trimmed[0] != '{' && trimmed[0] != '[' || scan.Valid(trimmed, wire.DefaultMaxDepth) != nil {
-		return false
-	}
-	n := Numbering{}
-	_ = n.value(nil, trimmed, false)
-	return n.Last > 0
-}
-
-// assigned reports whether text has NAME=VALUE with the name of a secret.
-func assigned(text []byte) bool {
-	for rest := text; ; {
-		i := bytes.IndexByte(rest, '=')
-		if i < 0 || i+1 >= len(rest) {
-			return false
-		}
-		start := i
-		for start > 0 && wordByte(rest[start-1]) {
-			start--
-		}
-		if next := rest[i+1]; start < i && next != '=' && next != ' ' && SecretName(string(rest[start:i])) {
-			return true
-		}
-		rest = rest[i+1:]
-	}
-}
-
-// header matches a line of a header.
-var header = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^([A-Za-z0-9-]+):[ \t]*\S`) })
-
-// headed reports whether text has a line of a header with a secret.
-func headed(text string) bool {
-	if !strings.Contains(text, ":") {
-		return false
-	}
-	for _, m := range header().FindAllStringSubmatch(text, -1) {
-		if isHeader(m[1]) {
-			return true
-		}
-	}
-	return false
-}
-
-// Suspect reports whether a message may have a secret that its members' names do not show. It is fast, for messages that
-// have none.
-func Suspect(msg []byte) bool {
-	return Telltale(msg) || assigned(msg) || bytes.Contains(msg, valueMember) && bytes.Contains(msg, nameMember) ||
-		bytes.Contains(msg, innerKey) || headerWord(msg)
-}
-
-var (
-	valueMember, nameMember = []byte(`"value"`), []byte(`":"`)
-	innerKey                = []byte(`\":`)
-	headerWords             = [][]byte{[]byte("uthorization"), []byte("ookie"), []byte("-Key"), []byte("-key"), []byte("-Token"), []byte("-token")}
-)
-
-func headerWord(msg []byte) bool {
-	for _, word := range headerWords {
-		if bytes.Contains(msg, word) {
-			return true
-		}
-	}
-	return false
+// isOption reports whether an argument is an option whose value, a secret, is the next argument.
+func isOption(arg string) bool {
+	name, ok := strings.CutPrefix(arg, "--")
+	return ok && while([]byte(name), 0, tokenByte) == len(name) && SecretName(name)
 }

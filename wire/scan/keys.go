@@ -1,9 +1,9 @@
 package scan
 
-// Keys checks b like Valid, and passes the name of each member of each object in it to see, without quotes, escapes
-// unchanged. If b is broken, see has received the names before that place.
-func Keys(b []byte, depth int, see func(name []byte)) error {
-	i, bad := keysOf(b, Skip(b, 0), depth, see)
+// Keys checks b like Valid, and passes the name of each member of each object in it to see, without quotes, and each other
+// string to text, with its quotes; escapes are unchanged. If b is broken, they have received those before that place.
+func Keys(b []byte, depth int, see, text func(b []byte)) error {
+	i, bad := keysOf(b, Skip(b, 0), depth, see, text)
 	if bad == none {
 		if i = Skip(b, i); i < len(b) {
 			bad = trailing
@@ -12,19 +12,26 @@ func Keys(b []byte, depth int, see func(name []byte)) error {
 	return bad.at(i)
 }
 
-// keysOf is value, but passes all names to see.
-func keysOf(b []byte, i, depth int, see func(name []byte)) (int, fault) {
+// keysOf is value, but passes all names to see, and other strings to text.
+func keysOf(b []byte, i, depth int, see, text func(b []byte)) (int, fault) {
 	if i < len(b) && b[i] == '{' {
-		return keysIn(b, i, depth, '}', noCommaObject, see)
+		return keysIn(b, i, depth, '}', noCommaObject, see, text)
 	}
 	if i < len(b) && b[i] == '[' {
-		return keysIn(b, i, depth, ']', noCommaArray, see)
+		return keysIn(b, i, depth, ']', noCommaArray, see, text)
+	}
+	if i < len(b) && b[i] == '"' {
+		stop, bad := str(b, i)
+		if bad == none {
+			text(b[i:stop])
+		}
+		return stop, bad
 	}
 	return value(b, i, depth)
 }
 
-// keysIn is object or array, which ends with the byte end, but passes all names to see.
-func keysIn(b []byte, i, depth int, end byte, noComma fault, see func(name []byte)) (int, fault) {
+// keysIn is object or array, which ends with the byte end, but passes all names to see, and other strings to text.
+func keysIn(b []byte, i, depth int, end byte, noComma fault, see, text func(b []byte)) (int, fault) {
 	if depth <= 0 {
 		return i, deep
 	}
@@ -41,12 +48,7 @@ func keysIn(b []byte, i, depth int, end byte, noComma fault, see func(name []byt
 			}
 			see(b[start+1 : stop-1])
 		}
-		if i < len(b) && b[i] == '"' {
-			i, bad = str(b, i)
-		} else {
-			i, bad = keysOf(b, i, depth-1, see)
-		}
-		if bad != none {
+		if i, bad = keysOf(b, i, depth-1, see, text); bad != none {
 			return i, bad
 		}
 		if i = Skip(b, i); i >= len(b) {

@@ -35,7 +35,7 @@ func TestValidAgreesWithEncodingJSON(t *testing.T) {
 
 // namesOf returns the names that Keys passes on.
 func namesOf(b []byte, depth int) (names []string, err error) {
-	err = Keys(b, depth, func(name []byte) { names = append(names, string(name)) })
+	err = Keys(b, depth, func(name []byte) { names = append(names, string(name)) }, func([]byte) {})
 	return names, err
 }
 

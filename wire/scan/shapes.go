@@ -36,15 +36,16 @@ const (
 
 // Valid reports whether b is exactly one JSON value, nested no deeper than depth, which must be the same in all calls.
 // It passes the names of members, without quotes, to see, unless see has accepted those of an earlier message of the
-// same shape. If see returns false for a name, the shape is not kept, and the next message like it is passed to see
-// again. ascii is true if b is known to be ASCII without control characters.
-func (s *Shapes) Valid(b []byte, depth int, see func(name []byte) bool) (ok, ascii bool) {
+// same shape. The same applies to text and strings that are no names, in quotes, unless text has accepted one at the same
+// place. If see or text returns false, the message is not kept, and the next message like it is passed to them again. ascii
+// is true if b is known to be ASCII without control characters.
+func (s *Shapes) Valid(b []byte, depth int, see, text func(b []byte) bool) (ok, ascii bool) {
 	if s.missed > patience && s.missed%seldom != 0 || len(b) > maxShapeLength {
 		s.missed++
-		return Keys(b, depth, func(name []byte) { see(name) }) == nil, false
+		return Keys(b, depth, func(name []byte) { see(name) }, func(quoted []byte) { text(quoted) }) == nil, false
 	}
 	for n := range s.all {
-		if ok, ascii = s.all[n].fits(b); ok {
+		if ok, ascii = s.all[n].fits(b, text); ok {
 			s.missed = 0
 			for ; n > 0; n-- {
 				s.all[n], s.all[n-1] = s.all[n-1], s.all[n]
@@ -54,7 +55,7 @@ func (s *Shapes) Valid(b []byte, depth int, see func(name []byte) bool) (ok, asc
 	}
 	s.missed++
 	again := true
-	if Keys(b, depth, func(name []byte) { again = see(name) && again }) != nil {
+	if Keys(b, depth, func(name []byte) { again = see(name) && again }, func(quoted []byte) { again = text(quoted) && again }) != nil {
 		return false, false
 	}
 	last := &s.all[maxShapes-1]
@@ -64,12 +65,12 @@ func (s *Shapes) Valid(b []byte, depth int, see func(name []byte) bool) (ok, asc
 	return true, false
 }
 
-// fits reports whether b has the shape, and whether it is ASCII without control characters.
-func (s *shape) fits(b []byte) (ok, ascii bool) {
+// fits reports whether b has the shape, text accepts its strings, and whether it is ASCII without control characters.
+func (s *shape) fits(b []byte, text func(b []byte) bool) (ok, ascii bool) {
 	if len(s.ends) == 0 {
 		return false, false
 	}
-	if s.ascii && len(b) == len(s.last) && s.alike(b) {
+	if s.ascii && len(b) == len(s.last) && s.alike(b, text) {
 		return true, true
 	}
 	i, began, same, other := 0, 0, true, false
@@ -80,7 +81,7 @@ func (s *shape) fits(b []byte) (ok, ascii bool) {
 			i += len(known)
 		} else {
 			var beyond, fits bool
-			if i, beyond, fits = s.valueAndPart(b, i, n); !fits {
+			if i, beyond, fits = s.valueAndPart(b, i, n, text); !fits {
 				return false, false
 			}
 			same, other = false, other || beyond
@@ -100,13 +101,15 @@ func (s *shape) fits(b []byte) (ok, ascii bool) {
 
 // valueAndPart reports whether b[i:] begins with a value and the nth part. It returns where the part ends, and whether the
 // value is a string that is not ASCII.
-func (s *shape) valueAndPart(b []byte, i, n int) (end int, beyond, ok bool) {
+func (s *shape) valueAndPart(b []byte, i, n int, text func(b []byte) bool) (end int, beyond, ok bool) {
 	if n == 0 { // no value precedes the first part
 		return i, false, false
 	}
 	var bad fault
-	if i < len(b) && b[i] == '"' {
-		i, beyond, bad = asciiString(b, i)
+	if start := i; i < len(b) && b[i] == '"' {
+		if i, beyond, bad = asciiString(b, i); bad == none && !text(b[start:i]) {
+			return i, beyond, false
+		}
 	} else {
 		i, bad = value(b, i, 0)
 	}
@@ -119,7 +122,7 @@ func (s *shape) valueAndPart(b []byte, i, n int) (end int, beyond, ok bool) {
 
 // alike reports whether b, which is as long as last, has the shape, is ASCII, and its values have the lengths of those of
 // last. If last is ASCII, it compares only the bytes that differ, and copies b's values to last.
-func (s *shape) alike(b []byte) bool {
+func (s *shape) alike(b []byte, text func(b []byte) bool) bool {
 	for i, n := 0, 0; string(b[i:]) != string(s.last[i:]); n++ {
 		if i += common(b[i:], s.last[i:]); i == len(b) {
 			return true
@@ -131,7 +134,7 @@ func (s *shape) alike(b []byte) bool {
 			return false
 		}
 		began := s.at[n-1]
-		end, beyond, ok := s.valueAndPart(b, began, n)
+		end, beyond, ok := s.valueAndPart(b, began, n, text)
 		if beyond || !ok || end != s.at[n] {
 			return false
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -13,7 +14,7 @@ func told(s *Shapes, b string, bad ...string) (names []string, ok bool) {
 	ok, _ = s.Valid([]byte(b), deepEnough, func(name []byte) bool {
 		names = append(names, string(name))
 		return !slices.Contains(bad, string(name))
-	})
+	}, func([]byte) bool { return true })
 	return names, ok
 }
 
@@ -107,7 +108,7 @@ func judge(t *testing.T, s *Shapes, b []byte) {
 		names = append(names, string(name))
 		secret = secret || string(name) == "secret"
 		return string(name) != "secret"
-	})
+	}, func([]byte) bool { return true })
 	if ascii && !IsASCII(b) {
 		t.Fatalf("%q is called ASCII", b)
 	}
@@ -131,4 +132,30 @@ func FuzzShapes(f *testing.F) {
 			judge(t, &s, b)
 		}
 	})
+}
+
+// A string is passed on until it is accepted at its place, also in a known shape, and one that is not accepted each time.
+func TestShapesPassStrings(t *testing.T) {
+	var s Shapes
+	for _, c := range []struct{ in, texts string }{
+		{`{"a":"x","b":["y",1]}`, `["x" "y"]`},
+		{`{"a":"x","b":["y",2]}`, `[]`},
+		{`{"a":"x","b":["z",2]}`, `["z"]`},
+		{`{"a":"x","b":["longer",2]}`, `["longer"]`},
+		{`{"a":"bad","b":["z",2]}`, `["bad"]`},
+		{`{"a":"bad","b":["z",2]}`, `["bad"]`},
+		{`{"a":"x","b":["bad",2]}`, `["bad"]`},
+		{`{"a":"x","b":["longer",3]}`, `[]`},
+		{`"bad"`, `["bad"]`},
+		{`"bad"`, `["bad"]`},
+	} {
+		texts := []string{}
+		ok, _ := s.Valid([]byte(c.in), deepEnough, func([]byte) bool { return true }, func(b []byte) bool {
+			texts = append(texts, string(b))
+			return string(b) != `"bad"`
+		})
+		if got := fmt.Sprint(texts); !ok || got != c.texts && !(strings.Contains(c.in, "bad") && strings.Contains(got, "bad")) {
+			t.Errorf("%s: %v", c.in, got)
+		}
+	}
 }

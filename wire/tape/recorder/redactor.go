@@ -22,7 +22,8 @@ type redactor struct {
 	warn   func(text string)
 	told   bool
 	shapes scan.Shapes
-	see    func(name []byte) bool // the method name, bound once to keep look free of allocations
+	see    func(name []byte) bool // the methods name and text, bound once to keep look free of allocations
+	read   func(quoted []byte) bool
 	found  bool                   // the current message may hold a secret
 	marks  *redact.Numbering      // nil: nothing is redacted
 }
@@ -37,7 +38,7 @@ type known struct {
 
 func newRedactor(paths []*jq.Paths, warn func(string), marks *redact.Numbering) *redactor {
 	r := &redactor{known: map[string]*known{}, paths: paths, warn: warn, marks: marks}
-	r.see = r.name
+	r.see, r.read = r.name, r.text
 	return r
 }
 
@@ -65,9 +66,9 @@ func (r *redactor) append(dst, msg []byte) ([]byte, tape.Text) {
 // look scans msg once. found reports whether it may contain a secret. It skips the names if a message without secrets had the same
 // members.
 func (r *redactor) look(msg []byte) (found bool, is tape.Text) {
-	r.found = bytes.IndexByte(msg, ' ') >= 0 && (holdsScheme(msg, 'b') || holdsScheme(msg, 'B')) || redact.Suspect(msg) || redact.HasKnown(msg)
+	r.found = false
 	r.last = &r.begin
-	ok, ascii := r.shapes.Valid(msg, wire.DefaultMaxDepth, r.see)
+	ok, ascii := r.shapes.Valid(msg, wire.DefaultMaxDepth, r.see, r.read)
 	switch {
 	case ascii:
 		is = tape.Printable
@@ -84,17 +85,11 @@ func (r *redactor) name(name []byte) bool {
 	return !secret
 }
 
-// holdsScheme reports whether text contains "Bearer " or "Basic ", with b as the first letter.
-func holdsScheme(text []byte, b byte) bool {
-	for {
-		i := bytes.IndexByte(text, b)
-		if i < 0 {
-			return false
-		}
-		if text = text[i+1:]; bytes.HasPrefix(text, []byte("earer ")) || bytes.HasPrefix(text, []byte("asic ")) {
-			return true
-		}
-	}
+// text checks a string that is not a name, and reports whether it is harmless.
+func (r *redactor) text(quoted []byte) bool {
+	suspect := redact.Suspect(quoted)
+	r.found = r.found || suspect
+	return !suspect
 }
 
 // secret reports whether the value of a member with this name is secret.

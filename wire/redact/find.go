@@ -1,0 +1,380 @@
+package redact
+
+import (
+	"bytes"
+	"encoding/base64"
+	"slices"
+	"strings"
+
+	"rpcx/wire/scan"
+)
+
+// HasSecret reports whether a string is, or contains, a secret that is recognised by its form, or by a name beside it in
+// the string.
+func HasSecret(text []byte) bool {
+	_, to := find(text, 0)
+	return to > 0 || nested(text)
+}
+
+// Suspect reports whether a JSON string, in quotes, has a secret, or is a name of a secret, which may be beside it.
+func Suspect(quoted []byte) bool {
+	const longest = 64 // of a name
+	text := scan.Unescaped(quoted[1 : len(quoted)-1])
+	return len(text) <= longest && mayName(text) || HasSecret(text)
+}
+
+// spans returns b with each secret that find finds replaced by Mark.
+func spans(b []byte) []byte {
+	from, to := find(b, 0)
+	if to == 0 {
+		return b
+	}
+	var out []byte
+	done := 0
+	for ; to > 0; from, to = find(b, to) {
+		out = append(append(out, b[done:max(from, done)]...), Mark...)
+		done = to
+	}
+	return append(out, b[done:]...)
+}
+
+// anchors are bytes, one of which each secret that find finds has at a known place.
+var anchors = [256]bool{' ': true, '-': true, '_': true, '.': true, ':': true, '=': true, '@': true, 'I': true, 'J': true}
+
+// find returns where the first secret is in text that ends after start; to is 0 if there is none. It looks only at the bytes
+// around anchors.
+func find(text []byte, start int) (from, to int) {
+	for i := start; i < len(text); i++ {
+		if !anchors[text[i]] {
+			continue
+		}
+		switch text[i] {
+		case ' ':
+			from, to = credentials(text, i)
+		case 'I':
+			from, to = cloudKey(text, i)
+		case 'J':
+			from, to = webToken(text, i)
+		case '@':
+			from, to = userinfo(text, i)
+		case '=':
+			from, to = assigned(text, i)
+		case ':':
+			from, to = headed(text, i)
+		default:
+			from, to = prefixed(text, i)
+		}
+		if to > max(from, start) {
+			return from, to
+		}
+	}
+	return 0, 0
+}
+
+// webToken finds a JSON Web Token, whose header begins with "eyJ".
+func webToken(text []byte, i int) (from, to int) {
+	const least = 8 // of a part
+	if from = i - 2; from < 0 || text[from] != 'e' || text[i-1] != 'y' || from > 0 && tokenByte(text[from-1]) {
+		return 0, 0
+	}
+	header := while(text, from, tokenByte)
+	payload := while(text, min(header+1, len(text)), tokenByte)
+	if header-i <= least || header == len(text) || text[header] != '.' || payload-header <= least || payload == len(text) || text[payload] != '.' {
+		return 0, 0
+	}
+	return from, while(text, payload, func(c byte) bool { return c == '.' || tokenByte(c) })
+}
+
+// cloudKey finds the access keys of Amazon (AKIA, ASIA) and Google (AIza), which have fixed lengths.
+func cloudKey(text []byte, i int) (from, to int) {
+	long := 0
+	switch {
+	case i >= 2 && (bytes.HasPrefix(text[i-2:], []byte("AKIA")) || bytes.HasPrefix(text[i-2:], []byte("ASIA"))):
+		from, long = i-2, 20
+	case i >= 1 && bytes.HasPrefix(text[i-1:], []byte("AIza")):
+		from, long = i-1, 39
+	default:
+		return 0, 0
+	}
+	to = while(text, from, tokenByte)
+	if to-from != long || from > 0 && (tokenByte(text[from-1]) || text[from-1] == '+' || text[from-1] == '/') { // in base64
+		return 0, 0
+	}
+	return from, to
+}
+
+// prefixes are the prefixes of services for their keys, and the least lengths of what follows.
+var prefixes = map[string]int{
+	"ghp_": 30, "gho_": 30, "ghs_": 30, "ghu_": 30, "ghr_": 30, "github_pat_": 30, "glpat-": 18, "glrt-": 18, "gldt-": 18, "glptt-": 18,
+	"sk-": 20, "sk_live_": 16, "rk_live_": 16, "sk_test_": 16, "rk_test_": 16, "whsec_": 20, "xapp-": 10, "xoxa-": 10, "xoxb-": 10,
+	"xoxe-": 10, "xoxp-": 10, "xoxr-": 10, "xoxs-": 10, "npm_": 30, "hf_": 30, "pypi-": 30, "dop_v1_": 40, "shpat_": 30, "shpss_": 30,
+	"GOCSPX-": 20, "lin_api_": 30, "glsa_": 30, "ya29.": 20, "hvs.": 20, "SG.": 20,
+}
+
+const longestPrefix = len("github_pat_")
+
+// prefixed finds a key with the prefix of its service, a private key in PEM, and the value of an option such as --password.
+func prefixed(text []byte, i int) (from, to int) {
+	c := text[i]
+	if i+1 == len(text) || c != '-' && !tokenByte(text[i+1]) {
+		return 0, 0
+	}
+	part := alphanumeric
+	if c == '_' {
+		part = wordOnly
+	}
+	for from = i; from > 0 && i-from < longestPrefix && part(text[from-1]); {
+		from--
+	}
+	least := prefixes[string(text[from:i+1])]
+	switch {
+	case least == 0 && c == '-' && text[i+1] == '-' && from == i:
+		return dashed(text, i)
+	case least == 0:
+		return 0, 0
+	}
+	if c != '_' || text[from] == 'g' && i-from > 4 { // github_pat_
+		part = tokenByte
+	} else {
+		part = alphanumeric
+	}
+	if c == '.' {
+		part = func(c byte) bool { return c == '.' || tokenByte(c) }
+	}
+	key := text[i+1 : while(text, i+1, part)]
+	if len(key) < least || c == '-' && bytes.IndexByte(key, '-') >= 0 && !bytes.ContainsFunc(key, func(r rune) bool { return r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' }) {
+		return 0, 0 // words with hyphens between them
+	}
+	return from, i + 1 + len(key)
+}
+
+// dashed finds a private key in PEM, or an option with a secret, at two hyphens.
+func dashed(text []byte, i int) (from, to int) {
+	if rest, ok := bytes.CutPrefix(text[i:], []byte("-----BEGIN ")); ok {
+		const longest = 64 // of the label
+		label, _, ok := bytes.Cut(rest[:min(len(rest), longest)], []byte("-----"))
+		if !ok || !bytes.Contains(label, []byte("PRIVATE KEY")) {
+			return 0, 0
+		}
+		end := bytes.Index(text[i:], []byte("-----END "))
+		if end < 0 {
+			return i, len(text)
+		}
+		end += i + len("-----END ")
+		return i, while(text, end, func(c byte) bool { return c == '-' || c == ' ' || c >= 'A' && c <= 'Z' })
+	}
+	if i > 0 && alphanumeric(text[i-1]) {
+		return 0, 0
+	}
+	end := while(text, i+2, tokenByte)
+	if end == i+2 || end >= len(text) || text[end] != ' ' || !SecretName(string(text[i+2:end])) {
+		return 0, 0
+	}
+	from, to = value(text, end+1)
+	return from, ifLike(text[from:to], to)
+}
+
+// userinfo finds the user and the password in a URL, at the @.
+func userinfo(text []byte, i int) (from, to int) {
+	const longest = 512
+	colon := -1
+	for from = i; from > 0 && i-from < longest && !bytes.ContainsRune([]byte("/@\"<> \t\r\n"), rune(text[from-1])); {
+		if from--; text[from] == ':' {
+			colon = from
+		}
+	}
+	if from < 4 || string(text[from-3:from]) != "://" || !alphanumeric(text[from-4]) {
+		return 0, 0
+	}
+	password := text[colon+1 : i]
+	if colon < 0 { // some services accept a token as the user
+		const least = 20
+		if password = text[from:i]; len(password) < least || while(password, 0, tokenByte) < len(password) {
+			return 0, 0
+		}
+	}
+	if len(password) == 0 || isPlaceholder(password) {
+		return 0, 0
+	}
+	return from, i
+}
+
+// credentials finds the value of an Authorization header after the word Bearer or Basic, which the blank at i follows.
+func credentials(text []byte, i int) (from, to int) {
+	start := i
+	for start > 0 && i-start < len("bearer") && alphanumeric(text[start-1]) {
+		start--
+	}
+	if !isScheme(text[start:i]) {
+		return 0, 0
+	}
+	before := start - 1
+	if before > 0 && text[before] == ' ' {
+		before--
+	}
+	if start > 0 && !bytes.ContainsRune([]byte(":=\"'`\n"), rune(text[before])) {
+		return 0, 0
+	}
+	from = while(text, i, func(c byte) bool { return c == ' ' })
+	to = while(text, from, func(c byte) bool { return tokenByte(c) || c == '.' || c == '~' || c == '+' || c == '/' || c == '=' })
+	token := text[from:to]
+	if len(token) == 0 || to < len(text) && token[len(token)-1] == '=' && text[to] == '"' { // a parameter such as realm="x"
+		return 0, 0
+	}
+	if len(text[start:i]) == len("basic") {
+		pair, _ := base64.RawStdEncoding.DecodeString(strings.TrimRight(string(token), "="))
+		return from, choose(bytes.IndexByte(pair, ':') >= 0, to)
+	}
+	alone := to == len(text) || text[to] != ' '
+	return from, choose(looksRandom(token) || alone && !slices.Contains([]string{"auth", "authentication", "authorization", "scheme", "token", "tokens"}, string(token)), to)
+}
+
+// assigned finds the value in NAME=VALUE with the name of a secret.
+func assigned(text []byte, i int) (from, to int) {
+	const longest = 64
+	start := i
+	for start > 0 && i-start <= longest && wordByte(text[start-1]) {
+		start--
+	}
+	if start == i || i-start > longest || i+1 == len(text) || text[i+1] <= ' ' || text[i+1] == '=' {
+		return 0, 0
+	}
+	before := byte('\n')
+	if start > 0 {
+		before = text[start-1]
+	}
+	name, query := string(text[start:i]), before == '?' || before == '&' || before == '#'
+	if !SecretName(name) && !(query && secretParameter(name)) {
+		return 0, 0
+	}
+	from, to = value(text, i+1)
+	if to == from {
+		return 0, 0
+	}
+	if query || from > i+1 || bytes.IndexByte([]byte("\n\r;\"'`"), before) >= 0 || start > 1 && before == ' ' && text[start-2] == ';' || strings.HasPrefix(name, "--") {
+		return from, to
+	}
+	return from, ifLike(text[from:to], to)
+}
+
+// headed finds a secret after a colon: the value of a header, or of a quoted name.
+func headed(text []byte, i int) (from, to int) {
+	const longest = 64
+	if i == 0 || i+1 == len(text) {
+		return 0, 0
+	}
+	if quote := text[i-1]; quote == '"' || quote == '\'' {
+		end := len(bytes.TrimRight(text[:i-1], `\`))
+		start := bytes.LastIndexByte(text[max(end-longest, 0):end], quote) + 1 + max(end-longest, 0)
+		next := while(text, i+1, func(c byte) bool { return c == ' ' || c == '\\' })
+		if start == end || next == len(text) || text[next] != '"' && text[next] != '\'' || !SecretMember(string(text[start:end])) {
+			return 0, 0
+		}
+		return value(text, next)
+	}
+	start := i
+	for start > 0 && i-start <= longest && tokenByte(text[start-1]) {
+		start--
+	}
+	from = while(text, i+1, func(c byte) bool { return c == ' ' || c == '\t' })
+	if start == i || from == len(text) || text[from] < ' ' {
+		return 0, 0
+	}
+	name, end := string(text[start:i]), byte('\n')
+	if start > 0 && text[start-1] != '\n' {
+		end = text[start-1]
+	}
+	if !isHeader(name) || end != '\n' && end != '"' && end != '\'' {
+		if plain := plainName(name); !SecretName(name) || strings.HasSuffix(plain, "token") || strings.HasSuffix(plain, "auth") {
+			return 0, 0
+		}
+		from, to = value(text, from)
+		return from, ifLike(text[from:to], to)
+	}
+	to = while(text, from, func(c byte) bool { return c != end && c != '\r' && c != '\n' })
+	line := text[from:to]
+	if _, rest, ok := bytes.Cut(line, []byte(" ")); ok && isPlaceholder(rest) || isPlaceholder(line) {
+		return 0, 0
+	}
+	return from, to
+}
+
+// value returns where a value is that begins at from, perhaps with a quote; it is empty for a placeholder.
+func value(text []byte, from int) (start, end int) {
+	ends := "\"'`&;,)]}<>|\\ \t\r\n"
+	if from < len(text) && (text[from] == '"' || text[from] == '\'') {
+		ends = string(text[from]) + "\\\n"
+		from++
+	}
+	end = while(text, from, func(c byte) bool { return strings.IndexByte(ends, c) < 0 })
+	if isPlaceholder(text[from:end]) {
+		return from, from
+	}
+	return from, end
+}
+
+// isPlaceholder reports whether a value stands for a secret, or is a word of a program.
+func isPlaceholder(val []byte) bool {
+	if len(val) == 0 || bytes.IndexByte([]byte("$<{%*([…"), val[0]) >= 0 || bytes.IndexByte(val, '(') >= 0 {
+		return true
+	}
+	return slices.Contains([]string{"null", "nil", "none", "None", "true", "True", "false", "False", "undefined"}, string(val))
+}
+
+// looksRandom reports whether a value cannot be a word or a number.
+func looksRandom(val []byte) bool {
+	digits, upper, lower := 0, 0, 0
+	for _, c := range val {
+		switch {
+		case c >= '0' && c <= '9':
+			digits++
+		case c >= 'A' && c <= 'Z':
+			upper++
+		case c >= 'a' && c <= 'z':
+			lower++
+		}
+	}
+	return len(val) >= 6 && digits > 0 && upper+lower > 0 || len(val) >= 20 && upper > 0 && lower > 0
+}
+
+// ifLike returns to if val looks random, else 0.
+func ifLike(val []byte, to int) int { return choose(looksRandom(val), to) }
+
+// choose returns to if ok, else 0.
+func choose(ok bool, to int) int {
+	if ok {
+		return to
+	}
+	return 0
+}
+
+// while returns the end of the bytes from i on for which is is true.
+func while(text []byte, i int, is func(c byte) bool) int {
+	for i < len(text) && is(text[i]) {
+		i++
+	}
+	return i
+}
+
+func alphanumeric(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+}
+
+func wordOnly(c byte) bool { return alphanumeric(c) || c == '_' }
+
+// tokenByte reports whether c can be part of base64 for URLs.
+func tokenByte(c byte) bool { return wordOnly(c) || c == '-' }
+
+// nested reports whether text is JSON with a secret in it.
+func nested(text []byte) bool {
+	trimmed := bytes.TrimSpace(text)
+	if len(trimmed) < 2 || trimmed[0] != '{' && trimmed[0] != '[' {
+		return false
+	}
+	if suspect, valid := suspicious(trimmed); !suspect || !valid {
+		return false
+	}
+	n := Numbering{}
+	_ = n.value(nil, trimmed, false)
+	return n.Last > 0
+}

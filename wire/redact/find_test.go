@@ -1,0 +1,151 @@
+package redact
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// These are strings that have a secret, and what Text leaves of each.
+func TestSecretsInStrings(t *testing.T) {
+	const (
+		jwt  = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln"
+		long = "abcdefghijklmnopqrstuvwxyz0123456789ABCD"
+	)
+	for in, want := range map[string]string{
+		"token " + jwt + " expired":                    "token … expired",
+		"(" + jwt + ")":                                "(…)",
+		jwt + ".a.b":                                   "…",
+		"ghp_" + long:                                  "…",
+		"see github_pat_11AB" + long + "_x.":           "see ….",
+		"glpat-aBcDeFgHiJkLmNoPqRsT":                   "…",
+		"key sk-ant-api03-" + long + "-x":              "key …",
+		"sk-abcdefghijklmnopqrstuvwx":                  "…",
+		"sk_live_4eC39HqLyjWDarjtT1zdp7dc":             "…",
+		"xoxb-1234567890-abcdef":                       "…",
+		"AKIAIOSFODNN7EXAMPLE":                         "…",
+		"Credential=AKIAIOSFODNN7EXAMPLE/20260101/eu":  "Credential=…",
+		"?key=AIzaSyA-1234567890abcdefghijklmnopqrstu": "?key=…",
+		"ya29.a0AfH6SMBx-1234567890":                   "…",
+		"hvs.CAESIJ1234567890abcdefgh":                 "…",
+		"npm_abcdefghijklmnopqrstuvwxyz0123456789":     "…",
+		"hf_abcdefghijklmnopqrstuvwxyzABCDEFGH":        "…",
+		"GOCSPX-1234567890abcdefghij":                  "…",
+		"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw":       "…",
+		"x -----BEGIN OPENSSH PRIVATE KEY-----\nb3\n-----END OPENSSH PRIVATE KEY-----\ny": "x …\ny",
+		"-----BEGIN PGP PRIVATE KEY BLOCK-----\nlQ":                                       "…",
+		"postgres://ada:hunter2@db:5432/x":                                                "postgres://…@db:5432/x",
+		"redis://:hunter2@db":                                                             "redis://…@db",
+		"clone https://ada:p%40ss@git.example/x.git now":                                  "clone https://…@git.example/x.git now",
+		"https://" + long + "@git.example/x.git":                                          "https://…@git.example/x.git",
+		"https://h/cb?code=4/0AX4&state=7":                                                "https://h/cb?code=…&state=7",
+		"https://h/?a=b&access_token=x&c=d":                                               "https://h/?a=b&access_token=…&c=d",
+		"https://h/b?X-Amz-Signature=ab12&X-Amz-Date=1":                                   "https://h/b?X-Amz-Signature=…&X-Amz-Date=1",
+		"DB_PASSWORD=x":                                  "DB_PASSWORD=…",
+		"A=1\nAPI_KEY=x\nB=2":                            "A=1\nAPI_KEY=…\nB=2",
+		`password="two words" x`:                         `password="…" x`,
+		"host=db user=ada password=hunter2":              "host=db user=ada password=…",
+		"Server=db;Password=hunter;x=1":                  "Server=db;Password=…;x=1",
+		"deploy --password hunter2 -v":                   "deploy --password … -v",
+		"deploy --api-key=abc":                           "deploy --api-key=…",
+		"curl -H 'Authorization: Bearer abc' https://h":  "curl -H 'Authorization: …' https://h",
+		"GET / HTTP/1.1\r\nCookie: a=b\r\nAccept: x\r\n": "GET / HTTP/1.1\r\nCookie: …\r\nAccept: x\r\n",
+		"the Bearer word; Authorization: Bearer abc123":  "the Bearer word; Authorization: Bearer …",
+		"Bearer s3cr3t-t0ken":                            "Bearer …",
+		"BEARER abc123":                                  "BEARER …",
+		"Basic YWRhOmh1bnRlcjI=":                         "Basic …",
+		"X-Api-Key: abc":                                 "X-Api-Key: …",
+		`failed: {"password":"hunter2","user":"ada"}`:    `failed: {"password":"…","user":"ada"}`,
+		"{'api_key': 'abc'}":                             "{'api_key': '…'}",
+		`said {\"token\":\"abc\"}`:                       `said {\"token\":\"…\"}`,
+		"db:\n  password: hunter2\n":                     "db:\n  password: …\n",
+	} {
+		if !HasSecret([]byte(in)) {
+			t.Errorf("%q has no secret", in)
+		}
+		if got := string(spans([]byte(in))); got != want {
+			t.Errorf("%q\n got %q\nwant %q", in, got, want)
+		}
+		if got := string(Text([]byte(in))); strings.Contains(got, "hunter2") || HasSecret([]byte(got)) {
+			t.Errorf("%q: Text leaves %q", in, got)
+		}
+	}
+}
+
+// These strings are what they are: words of protocols, programs, places and hashes.
+func TestHarmlessStrings(t *testing.T) {
+	for _, in := range []string{
+		"", "token", "eyJwYWdlIjoyfQ", "eyJwYWdlIjoyfQ==", "eyJhIjoxfQ.eyJ", "heyJude.records.com",
+		"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934c",
+		"sha512-z4PhNX7vuL3xVChQ1m2AB9Yg5AULVxXcg/SpIdNs6c5H0NE8XYXysP+DGNKHfuwvY7kxvUdBeoGlODJ6+SfaPg==", "4f8b7a3e-0b1c-4d2e-9f3a-5b6c7d8e9f00",
+		"git@github.com:ada/repo.git", "ssh://git@github.com:22/ada/repo.git", "https://git@example.com/x.git", "mailto:ada@example.com",
+		"https://h:8080/@scope/pkg@1.2.3", "http://[::1]:80/a@b", "file:///C:/Users/ada/x@y.txt", "file:///home/ada/%40types/node", "npm:@scope/pkg@1.0.0",
+		"data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+		"-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----", "-----BEGIN PUBLIC KEY-----", "sk-circle-fade-dot-and-more-dots", "task-abcdefghijklmnopqrstuvw",
+		"npm_config_registry_something_long_name", "ghp_short", "AKIA", "AIzawa", "risk-averse-people-buy-bonds", "hf_hub_download_and_more_of_that",
+		"bearer of news", "the bearer said", "Basic training", "Basic authentication", "Bearer token", `Bearer realm="x", error="invalid_token"`,
+		"const token=getToken();", "if (token==x) return", "password=config.get(x)", "f(token=tok, password=pw)", "TOKEN=$TOKEN", "--password <password>", "password=", "max_tokens=4096",
+		"use --password to set one", "Authorization: Bearer ${TOKEN}", "Authorization: Bearer <token>", "invalid token: expected }", "Access-Control-Allow-Credentials: true",
+		"X-Request-Id: 4f8b7a3e", "cursor=eyJwYWdlIjoyfQ&limit=5", "next_page_token=abc&x=1", "?page_token=3", "\"token\": 5", "{\"password\":{\"type\":\"string\"}}", "{\"maxTokens\":5}",
+		"password: required", "secret: true", "${PASSWORD}@x", "postgres://${USER}:${PASSWORD}@db/x", "postgres://user:@db/x", "=====", "@", ":", "--", "…", "token=…", "x://…@h",
+	} {
+		if HasSecret([]byte(in)) {
+			t.Errorf("%q has a secret: %q", in, spans([]byte(in)))
+		}
+	}
+}
+
+// These are messages, and what a tape has of them.
+func TestHostileMessages(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"method":"window/workDoneProgress/create","params":{"token":"t"}}`:                                                                    "",
+		`{"method":"textDocument/hover","params":{"workDoneToken":"w1","partialResultToken":"p1"}}`:                                             "",
+		`{"params":{"_meta":{"progressToken":"p"},"cursor":"eyJwYWdlIjoyfQ"}}`:                                                                  "",
+		`{"result":{"nextCursor":"abc","nextPageToken":"x","continuationToken":"y","resultId":"z"}}`:                                            "",
+		`{"eos_token":"</s>","tokenType":"Bearer","token_endpoint":"https://h/token","authorization_servers":["https://h"]}`:                    "",
+		`{"flows":{"authorizationCode":{"authorizationUrl":"https://h/a","tokenUrl":"https://h/t","scopes":{"read":"Read"}}}}`:                  "",
+		`{"inputSchema":{"properties":{"password":{"type":"string","description":"the password"},"token":{"$ref":"#/t"}}}}`:                     "",
+		`{"signatures":[{"label":"f(x)"}],"signature":"(a: int) -> str","pin":"A0","secretary":"Bob"}`:                                          "",
+		`{"sha256":"e3b0c44298fc1c14","uri":"file:///x/token.go","etag":"W/\"5\"","handle":"h-1","mimeType":"image/png","data":"iVBORw0KGgo="}`: "",
+		`{"allowedHeaders":["Authorization","Content-Type"],"required":["password","email"],"enum":["cookie","bearer"]}`:                        "",
+		`{"variables":[{"name":"x","value":"5","type":"int"}]}`:                                                                                 "",
+		`{"rawHeaders":["Host","h","Cookie","a=b","X-Api-Key","k"]}`:                                                                            `{"rawHeaders":["Host","h","Cookie","…1","X-Api-Key","…2"]}`,
+		`{"Headers":[{"Name":"Authorization","Value":"abc"}]}`:                                                                                  `{"Headers":[{"Name":"Authorization","Value":"…1"}]}`,
+		`{"args":["--user","ada","--password","x","--token","-v"]}`:                                                                             `{"args":["--user","ada","--password","…1","--token","-v"]}`,
+		`{"env":["DB_PASSWORD=x","HOME=/root"]}`:                                                                                                `{"env":["…1","HOME=/root"]}`,
+		`{"env":{"GITHUB_TOKEN":"x","PATH":"/bin"}}`:                                                                                            `{"env":{"GITHUB_TOKEN":"…1","PATH":"/bin"}}`,
+		`{"pin":"1234","signature":"aGVsbG8=","cvc":"123"}`:                                                                                     `{"pin":"…1","signature":"…2","cvc":"…3"}`,
+		`{"text":"{\"secrets\":[\"a\"]}"}`:                                                                                                      `{"text":"…1"}`,
+		`{"text":"https:\/\/ada:hunter2@h\/"}`:                                                                                                  `{"text":"…1"}`,
+		`{"text":"token\u003dabc"}`:                                                                                                             `{"text":"…1"}`,
+		`{"a\u0070i_key":"x"}`:                                                                                                                  `{"a\u0070i_key":"…1"}`,
+		`{"credentials":{"user":"ada","password":"x","port":5}}`:                                                                                `{"credentials":{"user":"…1","password":"…2","port":5}}`,
+		`{"password":"…7"}`: "",
+	} {
+		if want == "" {
+			want = in
+		}
+		got := string(new(Numbering).JSON([]byte(in)))
+		if got != want {
+			t.Errorf("%s\n got %s\nwant %s", in, got, want)
+		}
+		if suspect, valid := suspicious([]byte(in)); !valid || !suspect && in != want {
+			t.Errorf("%s is not suspicious", in)
+		}
+		if !json.Valid([]byte(got)) {
+			t.Errorf("%s became %s", in, got)
+		}
+	}
+}
+
+func FuzzText(f *testing.F) {
+	f.Add([]byte(`x "password": "a" Bearer abc123 https://u:p@h?token=x -----BEGIN PRIVATE KEY----- AIzaSyA-1234567890abcdefghijklmnopqrstu`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		for i := range b {
+			if from, to := find(b, i); to < 0 || to > len(b) || from < 0 || to > 0 && from >= to {
+				t.Fatalf("%q: %d to %d", b, from, to)
+			}
+		}
+		_ = Text(b)
+	})
+}
