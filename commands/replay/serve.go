@@ -128,7 +128,7 @@ func print(run *env.Env, tape string, all []*player.Found) error {
 				continue
 			}
 		}
-		p := printed{Tape: tape, Line: f.Line, Kind: f.Kind, Method: f.Method, Want: f.Want, Got: f.Got, Text: f.Text}
+		p := printed{Tape: tape, Line: f.Line, Kind: f.Kind, Method: f.Method, Want: f.Shown(f.Want), Got: f.Shown(f.Got), Text: f.Text}
 		if f.Kind == match.Differs && f.Placed() {
 			p.Pointer = &f.Pointer
 		}

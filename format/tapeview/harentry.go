@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rpcx/format"
+	"rpcx/wire/redact"
 	"rpcx/wire/tape"
 )
 
@@ -167,7 +168,7 @@ func asEvents(all []harBody) string {
 func harPairs(headers [][2]string) []harPair {
 	pairs := []harPair{}
 	for _, h := range headers {
-		pairs = append(pairs, harPair{h[0], redactHeader(h)})
+		pairs = append(pairs, harPair{h[0], redact.Header(h[0], h[1])})
 	}
 	return pairs
 }

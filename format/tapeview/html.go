@@ -210,19 +210,10 @@ func httpFacts(h *tape.HTTP) [][2]string {
 		}
 	}
 	for _, header := range h.Request {
-		add("> "+header[0], redactHeader(header))
+		add("> "+header[0], redact.Header(header[0], header[1]))
 	}
 	for _, header := range h.Response {
-		add("< "+header[0], redactHeader(header))
+		add("< "+header[0], redact.Header(header[0], header[1]))
 	}
 	return facts
-}
-
-// redactHeader returns the value of a header line, redacted if its name is that
-// of a secret.
-func redactHeader(header [2]string) string {
-	if redact.SecretName(header[0]) {
-		return tape.Redacted
-	}
-	return header[1]
 }

@@ -78,7 +78,7 @@ func (r *reader) rows(l *tape.Line) {
 		row.Kind, row.HTTP, row.Text = Exchange, &exchange, httpText(&exchange)
 		row.Failed = l.HTTP.Error != "" || l.HTTP.Status >= 400
 	case tape.Note:
-		row.Kind, row.Text = Note, l.Note
+		row.Kind, row.Text = Note, string(redact.Text([]byte(l.Note)))
 	}
 	r.waiting = append(r.waiting[:0], row)
 }
@@ -165,7 +165,7 @@ func closeText(c *tape.Close) string {
 	}
 	for _, more := range []string{c.Reason, c.Error} {
 		if more != "" {
-			text += ": " + more
+			text += ": " + string(redact.Text([]byte(more)))
 		}
 	}
 	if c.Child != nil {

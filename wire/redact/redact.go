@@ -21,7 +21,7 @@ func JSON(msg []byte) []byte {
 	case !valid:
 		return Text(msg)
 	case suspect:
-		return (&Numbering{plain: true}).JSON(msg)
+		return (&Numbering{plain: true, Sessions: true}).JSON(msg)
 	}
 	return msg
 }
@@ -33,6 +33,14 @@ func suspicious(msg []byte) (suspect, valid bool) {
 		func(name []byte) { suspect = suspect || mayName(scan.Unescaped(name)) },
 		func(quoted []byte) { suspect = suspect || Suspect(quoted) })
 	return suspect, err == nil
+}
+
+// Header returns the value of a header line without its secrets.
+func Header(name, value string) string {
+	if SecretName(name) {
+		return Mark
+	}
+	return string(Text([]byte(value)))
 }
 
 // Text returns b without its secrets: the values beside names of secrets, and the parts that are known by their form.

@@ -26,8 +26,11 @@ var sent struct {
 	mu   sync.Mutex
 	all  map[string]bool
 	mask atomic.Pointer[strings.Replacer] // nil if there are none
-	list atomic.Pointer[[]string]         // all, longest first
+	list atomic.Pointer[[][]byte]         // all, longest first; stored after mask
 }
+
+// fewSecrets is how many secrets are faster looked for one by one.
+const fewSecrets = 16
 
 // From now on, Known masks the values wherever a peer may repeat them.
 func Sent(values ...string) {
@@ -51,11 +54,12 @@ func Sent(values ...string) {
 	sent.all = all
 	longest := slices.SortedFunc(maps.Keys(all), func(a, b string) int { return len(b) - len(a) })
 	var pairs []string
+	var each [][]byte
 	for _, v := range longest {
-		pairs = append(pairs, v, Mark)
+		pairs, each = append(pairs, v, Mark), append(each, []byte(v))
 	}
-	sent.list.Store(&longest)
 	sent.mask.Store(strings.NewReplacer(pairs...))
+	sent.list.Store(&each)
 }
 
 // SentHeader is Sent for the secrets in the lines of a header: credentials, cookies, and values with the name of a
@@ -110,25 +114,34 @@ func Repeated(b []byte) (list []string) {
 		return nil
 	}
 	for _, v := range *all {
-		if bytes.Contains(b, []byte(v)) {
-			list = append(list, v)
+		if bytes.Contains(b, v) {
+			list = append(list, string(v))
 		}
 	}
 	return list
 }
 
 // HasKnown reports whether b has a secret that was sent.
-func HasKnown(b []byte) bool { return sent.mask.Load() != nil && !bytes.Equal(KnownBytes(b), b) }
+func HasKnown(b []byte) bool {
+	all := sent.list.Load()
+	if all == nil {
+		return false
+	}
+	if len(*all) <= fewSecrets {
+		return slices.ContainsFunc(*all, func(v []byte) bool { return bytes.Contains(b, v) })
+	}
+	return !bytes.Equal(masked(b), b)
+}
 
 // KnownBytes is Known for bytes, which it does not change.
 func KnownBytes(b []byte) []byte {
-	mask := sent.mask.Load()
-	if mask == nil {
+	if !HasKnown(b) {
 		return b
 	}
-	text := string(b)
-	if masked := mask.Replace(text); masked != text {
-		return []byte(masked)
-	}
-	return b
+	return masked(b)
+}
+
+// masked returns b with the sent secrets masked.
+func masked(b []byte) []byte {
+	return []byte(sent.mask.Load().Replace(string(b)))
 }

@@ -118,10 +118,10 @@ func httpOf(x transport.Exchange, now time.Duration) tape.HTTP {
 func headerLines(header http.Header) (lines [][2]string) {
 	for _, name := range slices.Sorted(maps.Keys(header)) {
 		for _, value := range header[name] {
-			if redact.SecretName(name) || name == "Origin" { // it names the user's page
+			if name == "Origin" { // it names the user's page
 				value = tape.Redacted
 			}
-			lines = append(lines, [2]string{name, value})
+			lines = append(lines, [2]string{name, redact.Header(name, value)})
 		}
 	}
 	return lines

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"rpcx/wire/redact"
+	"rpcx/wire/scan"
 )
 
 // A Difference is one place in which a conversation differs from the tape.
@@ -60,9 +63,9 @@ func (d Difference) String() string {
 		return where + " did not come"
 	case Extra:
 		if d.Line > 0 {
-			return "after line " + strconv.Itoa(d.Line) + " came what the tape has not: " + short(d.Got)
+			return "after line " + strconv.Itoa(d.Line) + " came what the tape has not: " + short(d.Shown(d.Got))
 		}
-		return "what the tape has not: " + short(d.Got)
+		return "what the tape has not: " + short(d.Shown(d.Got))
 	case Unknown:
 		return d.Method + " is not on the tape: " + d.Text
 	}
@@ -70,9 +73,20 @@ func (d Difference) String() string {
 		return where + ": " + d.Place() + " is " + d.Text
 	}
 	if d.Text != "" {
-		return where + ": " + d.Text + ": " + short(d.Got)
+		return where + ": " + d.Text + ": " + short(d.Shown(d.Got))
 	}
-	return fmt.Sprintf("%s: %s is %s in place of %s", where, d.Place(), short(d.Got), short(d.Want))
+	return fmt.Sprintf("%s: %s is %s in place of %s", where, d.Place(), short(d.Shown(d.Got)), short(d.Shown(d.Want)))
+}
+
+// Shown returns Want or Got without secrets.
+func (d Difference) Shown(val json.RawMessage) json.RawMessage {
+	if val == nil {
+		return nil
+	}
+	if name := d.Pointer[strings.LastIndexByte(d.Pointer, '/')+1:]; scan.Type(val) == 's' && redact.SecretName(scan.Unescape(name)) {
+		return scan.AppendQuoted(nil, redact.Mark)
+	}
+	return redact.JSON(val)
 }
 
 // Place returns the pointer in words.

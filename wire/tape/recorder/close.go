@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"rpcx/wire"
+	"rpcx/wire/redact"
 	"rpcx/wire/tape"
 )
 
@@ -11,18 +12,21 @@ func closeOf(err error) *tape.Close {
 	var closed *wire.CloseError
 	switch {
 	case errors.As(err, &closed):
-		c := &tape.Close{Code: closed.Code, Reason: closed.Reason, Clean: closed.Clean}
+		c := &tape.Close{Code: closed.Code, Reason: plain(closed.Reason), Clean: closed.Clean}
 		if closed.Child != nil {
 			child := *closed.Child
 			child.Stderr = nil // it may contain secrets, and is not redacted
 			c.Child = &child
 		}
 		if closed.Err != nil && !closed.Clean {
-			c.Error = closed.Err.Error()
+			c.Error = plain(closed.Err.Error())
 		}
 		return c
 	case err == nil, err.Error() == "EOF":
 		return &tape.Close{Clean: true}
 	}
-	return &tape.Close{Error: err.Error()}
+	return &tape.Close{Error: plain(err.Error())}
 }
+
+// plain returns the words of a peer or of an error without secrets.
+func plain(text string) string { return string(redact.Text([]byte(text))) }

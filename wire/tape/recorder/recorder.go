@@ -2,11 +2,11 @@
 package recorder
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -152,6 +152,7 @@ func (r *Recorder) Conn(open tape.Open, server bool) *Conn {
 	if r.o.Endpoint != nil {
 		open.Endpoint = r.o.Endpoint(open.Endpoint)
 	}
+	open.Subprotocol = plain(open.Subprotocol)
 	c.w.Add(tape.Line{Kind: tape.Opening, Conn: c.number, Open: &open})
 	return c
 }
@@ -223,7 +224,7 @@ func (c *Conn) Pieces(d wire.Direction) func(piece []byte) {
 	var secrets redact.Stream
 	return func(piece []byte) {
 		if piece = secrets.Append(nil, piece); len(piece) > 0 {
-			c.Message(d, piece)
+			c.Message(d, []byte(plain(string(piece))))
 		}
 	}
 }
@@ -252,7 +253,7 @@ func (c *Conn) Note(text string) {
 // Noise returns next, extended to record a child's lines that are not messages as notes. Players may ignore them. next may be nil.
 func (c *Conn) Noise(next func(line []byte)) func(line []byte) {
 	return func(line []byte) {
-		c.Note(tape.NoiseNote + string(bytes.ToValidUTF8(redact.Text(line), []byte("\ufffd"))))
+		c.Note(tape.NoiseNote + strings.ToValidUTF8(plain(string(line)), "\ufffd"))
 		if next != nil {
 			next(line)
 		}

@@ -24,8 +24,8 @@ type redactor struct {
 	shapes scan.Shapes
 	see    func(name []byte) bool // the methods name and text, bound once to keep look free of allocations
 	read   func(quoted []byte) bool
-	found  bool                   // the current message may hold a secret
-	marks  *redact.Numbering      // nil: nothing is redacted
+	found  bool              // the current message may hold a secret
+	marks  *redact.Numbering // nil: nothing is redacted
 }
 
 // known is a member's name, and whether its value is secret. Messages resemble each other, so the name that followed it last time is
@@ -66,7 +66,7 @@ func (r *redactor) append(dst, msg []byte) ([]byte, tape.Text) {
 // look scans msg once. found reports whether it may contain a secret. It skips the names if a message without secrets had the same
 // members.
 func (r *redactor) look(msg []byte) (found bool, is tape.Text) {
-	r.found = false
+	r.found = redact.HasKnown(msg)
 	r.last = &r.begin
 	ok, ascii := r.shapes.Valid(msg, wire.DefaultMaxDepth, r.see, r.read)
 	switch {
