@@ -6,84 +6,74 @@ import (
 	"strings"
 )
 
+// longestName bounds the length of a name beside a secret.
+const longestName = 64
+
 // assigned finds the value in NAME=VALUE with the name of a secret.
 func assigned(text []byte, i int) (from, to int) {
-	const longest = 64
-	start := i
-	for start > 0 && i-start <= longest && wordByte(text[start-1]) {
-		start--
-	}
-	if start == i || i-start > longest || i+1 == len(text) || text[i+1] <= ' ' || text[i+1] == '=' {
-		return 0, 0
-	}
-	before := byte('\n')
-	if start > 0 {
-		before = text[start-1]
-	}
-	name, query := string(text[start:i]), before == '?' || before == '&' || before == '#'
-	if !SecretName(name) && !(query && secretParameter(name)) {
+	start := back(text, i, longestName, wordByte)
+	before, after := byteAt(text, start-1), byteAt(text, i+1)
+	name, query := string(text[start:i]), oneOf("?&#", before)
+	if after <= ' ' || after == '=' || !SecretName(name) && !(query && secretParameter(name)) {
 		return 0, 0
 	}
 	from, to = value(text, i+1)
-	if to == from {
-		return 0, 0
-	}
-	if query || from > i+1 || bytes.IndexByte([]byte("\n\r;\"'`"), before) >= 0 || start > 1 && before == ' ' && text[start-2] == ';' || strings.HasPrefix(name, "--") {
+	if query || from > i+1 || oneOf("\n\r;\"'`", before) || byteAt(text, start-2) == ';' || strings.HasPrefix(name, "--") {
 		return from, to
 	}
-	return from, ifLike(text[from:to], to)
+	return from, ifRandom(text[from:to], to)
 }
 
-// headed finds a secret after a colon: the value of a header, or of a quoted name.
+// headed finds a secret after a colon: the value of a header, or of another name.
 func headed(text []byte, i int) (from, to int) {
-	const longest = 64
-	if i == 0 || i+1 == len(text) {
-		return 0, 0
+	if last := byteAt(text, i-1); oneOf("\"'", last) {
+		return quoted(text, i, last)
 	}
-	if quote := text[i-1]; quote == '"' || quote == '\'' {
-		end := len(bytes.TrimRight(text[:i-1], `\`))
-		start := bytes.LastIndexByte(text[max(end-longest, 0):end], quote) + 1 + max(end-longest, 0)
-		next := while(text, i+1, func(c byte) bool { return c == ' ' || c == '\\' })
-		if start == end || next == len(text) || text[next] != '"' && text[next] != '\'' || !SecretMember(string(text[start:end])) {
-			return 0, 0
-		}
-		return value(text, next)
-	}
-	start := i
-	for start > 0 && i-start <= longest && tokenByte(text[start-1]) {
-		start--
-	}
+	start := back(text, i, longestName, tokenByte)
+	name, before := string(text[start:i]), byteAt(text, start-1)
 	from = while(text, i+1, func(c byte) bool { return c == ' ' || c == '\t' })
-	if start == i || from == len(text) || text[from] < ' ' {
+	switch {
+	case byteAt(text, from) < ' ':
 		return 0, 0
+	case isHeader(name) && oneOf("\n\"'", before):
+		return headerLine(text, from, before)
 	}
-	name, end := string(text[start:i]), byte('\n')
-	if start > 0 && text[start-1] != '\n' {
-		end = text[start-1]
+	if plain := plainName(name); !SecretName(name) || strings.HasSuffix(plain, "token") || strings.HasSuffix(plain, "auth") {
+		return 0, 0 // words of sentences
 	}
-	if !isHeader(name) || end != '\n' && end != '"' && end != '\'' {
-		if plain := plainName(name); !SecretName(name) || strings.HasSuffix(plain, "token") || strings.HasSuffix(plain, "auth") {
-			return 0, 0
-		}
-		from, to = value(text, from)
-		return from, ifLike(text[from:to], to)
-	}
-	to = while(text, from, func(c byte) bool { return c != end && c != '\r' && c != '\n' })
-	line := text[from:to]
+	from, to = value(text, from)
+	return from, ifRandom(text[from:to], to)
+}
+
+// headerLine returns where the value of a header is, which ends with the line, or with the quote before the name.
+func headerLine(text []byte, from int, quote byte) (start, end int) {
+	end = while(text, from, func(c byte) bool { return c != quote && c != '\r' && c != '\n' })
+	line := text[from:end]
 	if _, rest, ok := bytes.Cut(line, []byte(" ")); ok && isPlaceholder(rest) || isPlaceholder(line) {
 		return 0, 0
 	}
-	return from, to
+	return from, end
+}
+
+// quoted finds the string after a name in quotes and the colon at i. In JSON inside a string, a backslash precedes quotes.
+func quoted(text []byte, i int, quote byte) (from, to int) {
+	end := len(bytes.TrimRight(text[:i-1], `\`))
+	start := back(text, end, longestName, func(c byte) bool { return c != quote })
+	next := while(text, i+1, func(c byte) bool { return c == ' ' || c == '\\' })
+	if !oneOf("\"'", byteAt(text, next)) || !SecretMember(string(text[start:end])) {
+		return 0, 0
+	}
+	return value(text, next)
 }
 
 // value returns where a value is that begins at from, perhaps with a quote; it is empty for a placeholder.
 func value(text []byte, from int) (start, end int) {
 	ends := "\"'`&;,)]}<>|\\ \t\r\n"
-	if from < len(text) && (text[from] == '"' || text[from] == '\'') {
-		ends = string(text[from]) + "\\\n"
+	if quote := byteAt(text, from); oneOf("\"'", quote) {
+		ends = string(quote) + "\\\n"
 		from++
 	}
-	end = while(text, from, func(c byte) bool { return strings.IndexByte(ends, c) < 0 })
+	end = while(text, from, func(c byte) bool { return !oneOf(ends, c) })
 	if isPlaceholder(text[from:end]) {
 		return from, from
 	}
@@ -92,7 +82,7 @@ func value(text []byte, from int) (start, end int) {
 
 // isPlaceholder reports whether a value stands for a secret, or is a word of a program.
 func isPlaceholder(val []byte) bool {
-	if len(val) == 0 || bytes.IndexByte([]byte("$<{%*([…"), val[0]) >= 0 || bytes.IndexByte(val, '(') >= 0 {
+	if len(val) == 0 || oneOf("$<{%*([…", val[0]) || bytes.IndexByte(val, '(') >= 0 {
 		return true
 	}
 	return slices.Contains([]string{"null", "nil", "none", "None", "true", "True", "false", "False", "undefined"}, string(val))
@@ -114,8 +104,8 @@ func looksRandom(val []byte) bool {
 	return len(val) >= 6 && digits > 0 && upper+lower > 0 || len(val) >= 20 && upper > 0 && lower > 0
 }
 
-// ifLike returns to if val looks random, else 0.
-func ifLike(val []byte, to int) int { return choose(looksRandom(val), to) }
+// ifRandom returns to if val looks random, else 0.
+func ifRandom(val []byte, to int) int { return choose(looksRandom(val), to) }
 
 // choose returns to if ok, else 0.
 func choose(ok bool, to int) int {

@@ -50,7 +50,9 @@ func find(text []byte, start int) (from, to int) {
 		}
 		switch text[i] {
 		case ' ':
-			from, to = credentials(text, i)
+			if oneOf("rRcC", byteAt(text, i-1)) { // of Bearer or Basic
+				from, to = credentials(text, i)
+			}
 		case 'I':
 			from, to = cloudKey(text, i)
 		case 'J':
@@ -115,37 +117,39 @@ const longestPrefix = len("github_pat_")
 
 // prefixed finds a key with the prefix of its service, a private key in PEM, and the value of an option such as --password.
 func prefixed(text []byte, i int) (from, to int) {
-	c := text[i]
-	if i+1 == len(text) || c != '-' && !tokenByte(text[i+1]) {
-		return 0, 0
-	}
-	part := alphanumeric
-	if c == '_' {
-		part = wordOnly
-	}
-	for from = i; from > 0 && i-from < longestPrefix && part(text[from-1]); {
-		from--
-	}
-	least := prefixes[string(text[from:i+1])]
-	switch {
-	case least == 0 && c == '-' && text[i+1] == '-' && from == i:
+	c, after := text[i], byteAt(text, i+1)
+	if c == '-' && after == '-' {
 		return dashed(text, i)
-	case least == 0:
+	}
+	if !tokenByte(after) {
 		return 0, 0
 	}
-	if c != '_' || text[from] == 'g' && i-from > 4 { // github_pat_
-		part = tokenByte
-	} else {
-		part = alphanumeric
+	before, behind := alphanumeric, tokenByte
+	switch c {
+	case '_':
+		before, behind = wordOnly, alphanumeric
+	case '.':
+		behind = func(c byte) bool { return c == '.' || tokenByte(c) }
 	}
-	if c == '.' {
-		part = func(c byte) bool { return c == '.' || tokenByte(c) }
+	from = back(text, i, longestPrefix, before)
+	prefix := string(text[from : i+1])
+	least := prefixes[prefix]
+	if least == 0 {
+		return 0, 0
 	}
-	key := text[i+1 : while(text, i+1, part)]
-	if len(key) < least || c == '-' && bytes.IndexByte(key, '-') >= 0 && !bytes.ContainsFunc(key, func(r rune) bool { return r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' }) {
-		return 0, 0 // words with hyphens between them
+	if prefix == "github_pat_" {
+		behind = tokenByte
 	}
-	return from, i + 1 + len(key)
+	to = while(text, i+1, behind)
+	if key := text[i+1 : to]; len(key) < least || c == '-' && isWords(key) {
+		return 0, 0
+	}
+	return from, to
+}
+
+// isWords reports whether text is words of small letters with hyphens between them.
+func isWords(text []byte) bool {
+	return bytes.IndexByte(text, '-') >= 0 && bytes.IndexFunc(text, func(r rune) bool { return r != '-' && (r < 'a' || r > 'z') }) < 0
 }
 
 // dashed finds a private key in PEM, or an option with a secret, at two hyphens.
@@ -163,71 +167,74 @@ func dashed(text []byte, i int) (from, to int) {
 		end += i + len("-----END ")
 		return i, while(text, end, func(c byte) bool { return c == '-' || c == ' ' || c >= 'A' && c <= 'Z' })
 	}
-	if i > 0 && alphanumeric(text[i-1]) {
-		return 0, 0
-	}
 	end := while(text, i+2, tokenByte)
-	if end == i+2 || end >= len(text) || text[end] != ' ' || !SecretName(string(text[i+2:end])) {
+	if alphanumeric(byteAt(text, i-1)) || byteAt(text, end) != ' ' || !SecretName(string(text[i+2:end])) {
 		return 0, 0
 	}
 	from, to = value(text, end+1)
-	return from, ifLike(text[from:to], to)
+	return from, ifRandom(text[from:to], to)
 }
 
 // userinfo finds the user and the password in a URL, at the @.
 func userinfo(text []byte, i int) (from, to int) {
-	const longest = 512
-	colon := -1
-	for from = i; from > 0 && i-from < longest && !bytes.ContainsRune([]byte("/@\"<> \t\r\n"), rune(text[from-1])); {
-		if from--; text[from] == ':' {
-			colon = from
-		}
-	}
+	const longest, shortest = 512, 20 // shortest of a token, which some services accept as the user
+	from = back(text, i, longest, func(c byte) bool { return !oneOf("/@\"<> \t\r\n", c) })
 	if from < 4 || string(text[from-3:from]) != "://" || !alphanumeric(text[from-4]) {
 		return 0, 0
 	}
-	password := text[colon+1 : i]
-	if colon < 0 { // some services accept a token as the user
-		const least = 20
-		if password = text[from:i]; len(password) < least || while(password, 0, tokenByte) < len(password) {
-			return 0, 0
-		}
+	user, password, both := bytes.Cut(text[from:i], []byte(":"))
+	if !both {
+		return from, choose(len(user) >= shortest && while(user, 0, tokenByte) == len(user), i)
 	}
-	if len(password) == 0 || isPlaceholder(password) {
-		return 0, 0
-	}
-	return from, i
+	return from, choose(!isPlaceholder(password), i)
 }
 
 // credentials finds the value of an Authorization header after the word Bearer or Basic, which the blank at i follows.
 func credentials(text []byte, i int) (from, to int) {
-	start := i
-	for start > 0 && i-start < len("bearer") && alphanumeric(text[start-1]) {
-		start--
+	start := back(text, i, len("bearer"), alphanumeric)
+	scheme, before := text[start:i], byteAt(text, start-1)
+	if before == ' ' {
+		before = byteAt(text, start-2)
 	}
-	if !isScheme(text[start:i]) {
-		return 0, 0
-	}
-	before := start - 1
-	if before > 0 && text[before] == ' ' {
-		before--
-	}
-	if start > 0 && !bytes.ContainsRune([]byte(":=\"'`\n"), rune(text[before])) {
+	if !isScheme(scheme) || !oneOf(":=\"'`\n", before) {
 		return 0, 0
 	}
 	from = while(text, i, func(c byte) bool { return c == ' ' })
-	to = while(text, from, func(c byte) bool { return tokenByte(c) || c == '.' || c == '~' || c == '+' || c == '/' || c == '=' })
-	token := text[from:to]
-	if len(token) == 0 || to < len(text) && token[len(token)-1] == '=' && text[to] == '"' { // a parameter such as realm="x"
+	to = while(text, from, func(c byte) bool { return tokenByte(c) || oneOf(".~+/=", c) })
+	token, after := string(text[from:to]), byteAt(text, to)
+	if strings.HasSuffix(token, "=") && after == '"' { // a parameter such as realm="x"
 		return 0, 0
 	}
-	if len(text[start:i]) == len("basic") {
-		pair, _ := base64.RawStdEncoding.DecodeString(strings.TrimRight(string(token), "="))
+	if len(scheme) == len("basic") {
+		pair, _ := base64.RawStdEncoding.DecodeString(strings.TrimRight(token, "="))
 		return from, choose(bytes.IndexByte(pair, ':') >= 0, to)
 	}
-	alone := to == len(text) || text[to] != ' '
-	return from, choose(looksRandom(token) || alone && !slices.Contains([]string{"auth", "authentication", "authorization", "scheme", "token", "tokens"}, string(token)), to)
+	words := []string{"", "auth", "authentication", "authorization", "scheme", "token", "tokens"}
+	return from, choose(looksRandom([]byte(token)) || after != ' ' && !slices.Contains(words, token), to)
 }
+
+// back returns the start of the bytes before i for which is is true, or i if they are more than most.
+func back(text []byte, i, most int, is func(c byte) bool) int {
+	start := i
+	for start > 0 && i-start <= most && is(text[start-1]) {
+		start--
+	}
+	if i-start > most {
+		return i
+	}
+	return start
+}
+
+// byteAt returns the byte at i; a line break is before the text and after it.
+func byteAt(text []byte, i int) byte {
+	if i < 0 || i >= len(text) {
+		return '\n'
+	}
+	return text[i]
+}
+
+// oneOf reports whether all has c.
+func oneOf(all string, c byte) bool { return strings.IndexByte(all, c) >= 0 }
 
 // while returns the end of the bytes from i on for which is is true.
 func while(text []byte, i int, is func(c byte) bool) int {

@@ -138,6 +138,24 @@ func TestHostileMessages(t *testing.T) {
 	}
 }
 
+// BenchmarkHasSecret is the cost of strings without secrets: prose, a program, and a hash.
+func BenchmarkHasSecret(b *testing.B) {
+	for name, text := range map[string]string{
+		"prose":   "The server answers each request in the order in which it came; a client that ends early gets none. See section 4.2, or ask (by mail).",
+		"program": "func (s *Server) get_item(ctx context.Context, id string) (*Item, error) {\n\tfor i := range s.items { if s.items[i].id == id { return s.items[i], nil } }\n}\n",
+		"hash":    "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				if HasSecret([]byte(text)) {
+					b.Fatal(text)
+				}
+			}
+		})
+	}
+}
+
 func FuzzText(f *testing.F) {
 	f.Add([]byte(`x "password": "a" Bearer abc123 https://u:p@h?token=x -----BEGIN PRIVATE KEY----- AIzaSyA-1234567890abcdefghijklmnopqrstu`))
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -85,35 +85,39 @@ func (n *Numbering) JSON(msg []byte) []byte {
 
 // value appends val. secret reports that its name is that of a secret.
 func (n *Numbering) value(b, val []byte, secret bool) []byte {
-	kind := scan.Type(val)
-	if kind == 's' {
+	switch scan.Type(val) {
+	case 's':
 		text, _ := scan.Text(val)
 		if _, is := IsMark(text); text != "" && !is && (secret || HasSecret([]byte(text)) || Known(text) != text) {
 			return append(b, n.Mark(text)...)
 		}
-		return append(b, val...)
-	}
-	if kind != 'o' && kind != 'a' {
-		return append(b, val...)
-	}
-	beside := kind == 'o' && besideName(val)
-	previous, even := "", kind == 'a' && !secret && isEven(val)
-	out, err := scan.Rebuild(b, val, wire.DefaultMaxDepth+1, func(b []byte, i int, key, part []byte) ([]byte, error) {
-		hidden := secret
-		if key != nil {
-			name := scan.Key(key)
-			hidden = hidden || n.named(name, part) || beside && strings.EqualFold(name, "value")
-		} else {
-			text, _ := scan.Text(part)
-			hidden = hidden || even && i%2 == 1 && isHeader(previous) && !isFieldName(text) || isOption(previous) && !strings.HasPrefix(text, "-")
-			previous = text
+	case 'o', 'a':
+		hides := n.inside(val)
+		out, err := scan.Rebuild(b, val, wire.DefaultMaxDepth+1, func(b []byte, i int, key, part []byte) ([]byte, error) {
+			return n.value(b, part, hides(i, key, part) || secret), nil
+		})
+		if err == nil {
+			return out
 		}
-		return n.value(b, part, hidden), nil
-	})
-	if err != nil {
-		return append(b, val...)
 	}
-	return out
+	return append(b, val...)
+}
+
+// inside returns a function that reports, for each part of an object or array in turn, whether its name is that of a secret.
+func (n *Numbering) inside(val []byte) func(i int, key, part []byte) bool {
+	if scan.Type(val) == 'o' {
+		beside := besideName(val)
+		return func(_ int, key, part []byte) bool {
+			name := scan.Key(key)
+			return n.named(name, part) || beside && strings.EqualFold(name, "value")
+		}
+	}
+	previous, even := "", isEven(val)
+	return func(i int, _, part []byte) bool {
+		before := previous
+		previous, _ = scan.Text(part)
+		return even && i%2 == 1 && isHeader(before) && !isFieldName(previous) || isOption(before) && !strings.HasPrefix(previous, "-")
+	}
 }
 
 // named reports whether the value of a member is secret.

@@ -12,6 +12,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/redact"
+	"rpcx/wire/scan"
 )
 
 // Version is the format version that this package reads and writes.
@@ -23,6 +24,17 @@ const Redacted = redact.Mark
 
 // SecretNumber reports whether a string replaces a secret, and returns its number (0: not numbered).
 func SecretNumber(text string) (number int, is bool) { return redact.IsMark(text) }
+
+// Shown returns the value of a member without secrets.
+func Shown(name string, val []byte) []byte {
+	switch {
+	case val == nil:
+		return nil
+	case scan.Type(val) == 's' && redact.SecretName(name):
+		return scan.AppendQuoted(nil, Redacted)
+	}
+	return redact.JSON(val)
+}
 
 // IsRedacted reports whether a JSON value replaces a secret.
 func IsRedacted(val []byte) bool {

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"rpcx/wire/redact"
 	"rpcx/wire/scan"
+	"rpcx/wire/tape"
 )
 
 // A Difference is one place in which a conversation differs from the tape.
@@ -80,13 +80,7 @@ func (d Difference) String() string {
 
 // Shown returns Want or Got without secrets.
 func (d Difference) Shown(val json.RawMessage) json.RawMessage {
-	if val == nil {
-		return nil
-	}
-	if name := d.Pointer[strings.LastIndexByte(d.Pointer, '/')+1:]; scan.Type(val) == 's' && redact.SecretName(scan.Unescape(name)) {
-		return scan.AppendQuoted(nil, redact.Mark)
-	}
-	return redact.JSON(val)
+	return tape.Shown(scan.Unescape(d.Pointer[strings.LastIndexByte(d.Pointer, '/')+1:]), val)
 }
 
 // Place returns the pointer in words.
