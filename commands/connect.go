@@ -214,8 +214,7 @@ func (c *connection) feed() error {
 		refused = wire.NewFault(wire.Usage, "a line of stdin was not sent", nil)
 		return nil
 	})
-	err = cmp.Or(err, refused)
-	return err
+	return cmp.Or(err, refused)
 }
 
 func (c *connection) send(n int64, line []byte) error {

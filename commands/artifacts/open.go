@@ -105,7 +105,9 @@ func (s *Saver) remote(ctx context.Context, u *url.URL) (io.ReadCloser, error) {
 		b.idle = DefaultIdle
 	}
 	ctx, b.cancel = context.WithCancelCause(ctx)
-	b.timer = time.AfterFunc(b.idle, func() { b.cancel(b.silent()) })
+	b.timer = time.AfterFunc(b.idle, func() {
+		b.cancel(wire.NewFault(wire.Timeout, "the host sent no data for "+b.idle.String(), nil))
+	})
 	if err := b.get(ctx, u); err != nil {
 		_ = b.Close()
 		return nil, err
@@ -140,10 +142,6 @@ func (b *body) get(ctx context.Context, u *url.URL) error {
 		return unfit("cannot fetch it: the host returned " + resp.Status)
 	}
 	return nil
-}
-
-func (b *body) silent() error {
-	return wire.NewFault(wire.Timeout, "the host sent no data for "+b.idle.String(), nil)
 }
 
 // Read continues reading. If the connection breaks, it returns a Fault of kind Closed.

@@ -73,16 +73,10 @@ func (h *Hooks) Entries() ([]hook.Entry, error) {
 		all = append(all, e)
 	}
 	for _, path := range h.Files {
-		info, err := os.Stat(path)
-		if err != nil && path != "-" {
+		if _, err := os.Stat(path); err != nil && path != "-" {
 			return nil, wire.NewFault(wire.Usage, "--hooks: "+err.Error(), err)
 		}
-		var entries []hook.Entry
-		if path != "-" && info.IsDir() {
-			entries, _, err = hook.FromDir(path)
-		} else {
-			entries, _, err = hook.FromFile(path)
-		}
+		entries, _, err := readHooks(path)
 		if err != nil {
 			return nil, err
 		}
@@ -91,15 +85,18 @@ func (h *Hooks) Entries() ([]hook.Entry, error) {
 	return all, nil
 }
 
+func readHooks(path string) ([]hook.Entry, *catalog.Catalog, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() && path != "-" {
+		return hook.FromDir(path)
+	}
+	return hook.FromFile(path)
+}
+
 // Catalog returns the descriptions in the files of --hooks, or nil without files.
 func (h *Hooks) Catalog() (*catalog.Catalog, error) {
 	var all *catalog.Catalog
 	for _, path := range h.Files {
-		read := hook.FromFile
-		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			read = hook.FromDir
-		}
-		_, c, err := read(path)
+		_, c, err := readHooks(path)
 		if err != nil {
 			return nil, err
 		}

@@ -77,8 +77,7 @@ key@=FILE, key:@=FILE and key@on=NAME are passed by name.`
 
 // verbCommands returns the commands of the verbs.
 func verbCommands(run *env.Env) []*cmdline.Command {
-	all := wire.Map(verbs, func(v verb) *cmdline.Command { return v.command(run) })
-	return all
+	return wire.Map(verbs, func(v verb) *cmdline.Command { return v.command(run) })
 }
 
 // verbOptions are the flags of a verb.

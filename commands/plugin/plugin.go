@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -205,9 +206,6 @@ func (o *flags) callbacks(e endpoint.Endpoint, funcs map[string]string) error {
 	if len(funcs) > 0 && strings.HasPrefix(e.Address.Scheme, "http") {
 		return wire.NewFault(wire.Usage, "HTTP has only one direction, and the plugin could not call the hook", nil)
 	}
-	o.Hooks.Functions = map[string]bool{}
-	for _, name := range funcs {
-		o.Hooks.Functions[name] = true
-	}
+	o.Hooks.Functions = wire.SetOf(slices.Collect(maps.Values(funcs)))
 	return nil
 }

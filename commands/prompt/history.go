@@ -45,14 +45,9 @@ func openHistory() *history {
 		}
 	}
 	if len(all) > 2*historyLines {
-		h.rewrite()
+		_ = cache.Write(h.file, []byte(strings.Join(h.lines, "\n")+"\n"), time.Time{})
 	}
 	return h
-}
-
-// rewrite replaces the file with the lines that may be stored.
-func (h *history) rewrite() {
-	_ = cache.Write(h.file, []byte(strings.Join(h.lines, "\n")+"\n"), time.Time{})
 }
 
 // Len returns the number of lines.

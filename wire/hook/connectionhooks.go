@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -124,7 +125,7 @@ func (b *ConnectionHooks) noteFailed(c *chain, r dialect.Request, err error) {
 func (b *ConnectionHooks) answer(ctx context.Context, c *chain, a *Answer, r dialect.Request) (json.RawMessage, error) {
 	switch a.Kind {
 	case JSON:
-		return a.constant(), nil
+		return json.RawMessage(strings.TrimSpace(a.Text)), nil
 	case Deny:
 		return nil, wire.NewError(wire.CodeRefused, a.Text)
 	case Inbox:

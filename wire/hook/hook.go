@@ -7,7 +7,6 @@
 package hook
 
 import (
-	"encoding/json"
 	"os/exec"
 	"regexp"
 	"strings"
@@ -156,11 +155,6 @@ func unknownKind(s, kind string) error {
 		f.Hint = "to run a command of that name, write sh:" + s
 	}
 	return f
-}
-
-// constant returns the value of a JSON answer, unchanged.
-func (a Answer) constant() json.RawMessage {
-	return json.RawMessage(strings.TrimSpace(a.Text))
 }
 
 // inside prefixes the message of a usage Fault with the place of the error.

@@ -105,11 +105,6 @@ func (m *method) input(ctx context.Context, params json.RawMessage) (json.RawMes
 	return params, err
 }
 
-// output checks a result.
-func (m *method) output(ctx context.Context, r *dialect.Request, result json.RawMessage) error {
-	return m.result(ctx, r, "the result", result)
-}
-
 // result checks a result with the catalog's schema.
 func (m *method) result(ctx context.Context, r *dialect.Request, what string, result json.RawMessage) error {
 	if m.entry.Result == nil {

@@ -185,7 +185,7 @@ func (r *responder) Respond(ctx context.Context, req dialect.Request) (json.RawM
 	if err != nil || req.Stream || req.Notification {
 		return result, err
 	}
-	return result, r.told(m.output(ctx, &req, result))
+	return result, r.told(m.result(ctx, &req, "the result", result))
 }
 
 // told prints a warning for hook output that does not match the catalog. The peer only learns that the output was

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
@@ -16,7 +17,7 @@ type links struct {
 	change     wire.Gate
 	link       *link             // nil while there is none
 	codec      dialect.Codec     // the error of the last link
-	reconnects int               // how often there was a new one
+	Reconnects atomic.Int64      // how often there was a new one
 	over       bool              // there will be no other link, or Close was called
 	err        error             // why it is over
 	giveUpErr  error             // err, if that is the reason why no other link could be made
@@ -28,13 +29,6 @@ func (c *links) current() *link {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.link
-}
-
-// Reconnects counts the connections that replaced a lost one.
-func (c *links) Reconnects() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.reconnects
 }
 
 // finish ends the conversation: there will be no other link. giveUpErr is err if that is the failure of the attempts to

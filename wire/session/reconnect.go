@@ -237,6 +237,6 @@ func (d *Direct) reopenStreams(l *link) {
 		d.mu.Lock()
 	}
 	d.link, d.codec = l, l.codec
-	d.reconnects++
+	d.Reconnects.Add(1)
 	d.change.Pass()
 }

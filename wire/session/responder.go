@@ -43,7 +43,7 @@ func newResponder(spec dialect.Spec, e endpoint.Endpoint, o Options, serving boo
 	if o.Shared != nil {
 		s.funcs = o.Shared.Functions
 	}
-	s.upstream = func(c dialect.Caller) relay.Backend { return relay.BackendOf(c) }
+	s.upstream = func(c dialect.Caller) relay.Backend { return relay.PeerBackend{Caller: c, Codec: c.Connection().Codec} }
 	ho := o.Hook
 	ho.Dialect, ho.Hurry = spec.Name, o.Hurry
 	next := ho.OnFailure

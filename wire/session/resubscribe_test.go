@@ -42,7 +42,7 @@ func TestStreamsGoOnOverTheNextConnection(t *testing.T) {
 		c.expect(ticks, `"s"`, "1", "2", gapLine, `"s"`, "7")
 		c.expect(over, "error no", "end")
 		synctest.Wait()
-		if got := fmt.Sprint(c.attempts, c.d.Reconnects(), len(c.d.streams)); got != "[0s 250ms 750ms] 1 2" {
+		if got := fmt.Sprint(c.attempts, c.d.Reconnects.Load(), len(c.d.streams)); got != "[0s 250ms 750ms] 1 2" {
 			t.Error(got)
 		}
 		if got := strings.Join(c.said, ", "); got != "the peer closed the connection, back after 750ms" {

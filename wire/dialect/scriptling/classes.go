@@ -123,7 +123,7 @@ func (h *handler) ask(ctx context.Context, in *dialect.Inbound, o *object, name 
 		return nil, err
 	}
 	defer o.leave()
-	if name != destructor && o.isGone() {
+	if name != destructor && o.gone.Load() {
 		return nil, wire.Errorf(wire.CodeServer, "unknown object %s", clip(o.id))
 	}
 	defer h.hold(o, callbacksIn(p))()

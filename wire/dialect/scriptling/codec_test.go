@@ -193,7 +193,7 @@ func TestCallbacks(t *testing.T) {
 // A log line belongs to the call that came last.
 func TestLog(t *testing.T) {
 	c := calling(t, dialect.Op{Method: "f"})
-	c.hosts = true
+	c.hosts.Store(true)
 	if _, err := c.Encode(dialect.Op{Method: "g"}); err != nil {
 		t.Fatal(err)
 	}

@@ -145,7 +145,7 @@ func (c *codec) inbound(m *wire.Message) {
 	case methodCallback:
 		c.called(m)
 	case methodLog:
-		if c.isHost() && checkLog(m.Params) == nil {
+		if c.hosts.Load() && checkLog(m.Params) == nil {
 			c.msgs = append(c.msgs, wire.Message{
 				Kind: wire.Item, ID: c.latest(), Method: methodLog, Params: m.Params, Body: m.Body, Raw: m.Raw, Beside: true,
 			})

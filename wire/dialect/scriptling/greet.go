@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"rpcx/wire"
@@ -32,8 +33,8 @@ func helloParams() json.RawMessage {
 // A greeting has the data about the plugin that the host got in the handshake.
 type greeting struct {
 	mu    sync.Mutex
-	hosts bool            // the local side sent a handshake: it is the host, and shuts the plugin down
-	open  bool            // environment.open succeeded
+	hosts atomic.Bool     // the local side sent a handshake: it is the host, and shuts the plugin down
+	open  atomic.Bool     // environment.open succeeded
 	said  json.RawMessage // the result of the handshake, or nil yet
 	name  string          // library.name
 }
@@ -44,21 +45,13 @@ func (g *greeting) library() string {
 	return g.name
 }
 
-func (g *greeting) isHost() bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.hosts
-}
-
 // Greet sends the handshake as a host and checks that the plugin has exactly the local version. It then sends
 // environment.open, whose failure is only a warning.
 func (c *codec) Greet(ctx context.Context, far dialect.Caller) error {
 	if c.o.Greeted {
 		return nil
 	}
-	c.mu.Lock()
-	c.hosts = true
-	c.mu.Unlock()
+	c.hosts.Store(true)
 	said, err := far.Call(ctx, methodHandshake, helloParams())
 	if err != nil {
 		return handshakeFailed(err)
@@ -77,9 +70,7 @@ func (c *codec) Greet(ctx context.Context, far dialect.Caller) error {
 		}
 		return nil
 	}
-	c.mu.Lock()
-	c.open = err == nil
-	c.mu.Unlock()
+	c.open.Store(err == nil)
 	return handshakeFailed(err)
 }
 
@@ -137,14 +128,11 @@ const hurriedShutdown = 100 * time.Millisecond
 // Shutdown sends environment.close and plugin.shutdown (specification, "Lifecycle"), each with its own time limit. If
 // the first is not answered, the second is sent without waiting.
 func (c *codec) Shutdown(ctx context.Context, far dialect.Caller) error {
-	c.mu.Lock()
-	hosts, open := c.hosts, c.open
-	c.mu.Unlock()
-	if !hosts || c.o.OneWay {
+	if !c.hosts.Load() || c.o.OneWay {
 		return nil
 	}
 	answers := true
-	if open {
+	if c.open.Load() {
 		bound, cancel := context.WithTimeout(ctx, time.Second)
 		_, _ = far.Call(bound, methodClose, nil)
 		answers = bound.Err() == nil

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"rpcx/wire"
 	"rpcx/wire/scan"
@@ -20,10 +21,10 @@ type object struct {
 	state string // its directory, for its hooks (RPCX_STATE)
 
 	mu      sync.Mutex
-	running int       // calls that have begun
-	waiting int       // callbacks that those calls wait for
-	gone    bool      // destroyed: calls that still wait for their turn are refused
-	change  wire.Gate // passed when running or waiting changes
+	running int         // calls that have begun
+	waiting int         // callbacks that those calls wait for
+	gone    atomic.Bool // destroyed: calls that still wait for their turn are refused
+	change  wire.Gate   // passed when running or waiting changes
 }
 
 // vars returns the environment variables of the object's hooks.
@@ -42,19 +43,6 @@ func (o *object) enter(ctx context.Context) error {
 	}
 	o.running++
 	return nil
-}
-
-// destroyed marks the object as destroyed.
-func (o *object) destroyed() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.gone = true
-}
-
-func (o *object) isGone() bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.gone
 }
 
 func (o *object) leave() {
@@ -104,7 +92,7 @@ func (s *server) take(o *object) bool {
 	defer s.mu.Unlock()
 	had := s.objects[o.id] == o
 	delete(s.objects, o.id)
-	o.destroyed()
+	o.gone.Store(true)
 	return had
 }
 

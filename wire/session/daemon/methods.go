@@ -139,7 +139,7 @@ type Status struct {
 	Subscriptions []string      `json:"subscriptions"`
 	Events        eventsStatus  `json:"events"`
 	Inbox         inboxStatus   `json:"inbox"`
-	Reconnects    int           `json:"reconnects"`
+	Reconnects    int64         `json:"reconnects"`
 	LastError     *string       `json:"last_error"`
 	Log           []string      `json:"log,omitempty"`
 }
@@ -195,7 +195,7 @@ func (h *host) status(_ context.Context, asks *relay.Process, _ *dialect.Inbound
 	}
 	s.Subscriptions = append(s.Subscriptions, wire.Map(h.options.Subscribe, func(op dialect.Op) string { return op.Method })...)
 	if wire.IsClosed(h.live) && h.conv != nil {
-		s.State, s.Reconnects = "reconnecting", h.conv.Reconnects()
+		s.State, s.Reconnects = "reconnecting", h.conv.Reconnects.Load()
 		if calls, requests, ok := h.conv.Pending(); ok {
 			s.State = "live"
 			s.Pending.Calls, s.Pending.Requests = calls, requests

@@ -23,11 +23,6 @@ type PeerBackend struct {
 	Codec dialect.Codec
 }
 
-// BackendOf returns the Backend of the connection of p.
-func BackendOf(c dialect.Caller) PeerBackend {
-	return PeerBackend{c, c.Connection().Codec}
-}
-
 // Event returns what a user sees of m.
 func (l PeerBackend) Event(m *wire.Message, ev *wire.Event) error {
 	if m.Event != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"time"
 
 	"rpcx/wire"
@@ -70,7 +71,7 @@ func dialUnix(ctx context.Context, e endpoint.Endpoint) (net.Conn, error) {
 			}
 		case e.Session != "" && syserr.Refused(err):
 			return nil, rundir.CleanUp(e.Socket, e.Session, err)
-		case e.Session != "" && rundir.IsGone(err):
+		case e.Session != "" && (errors.Is(err, os.ErrNotExist) || syserr.Refused(err)):
 			return nil, rundir.Ended(e.Session, err)
 		default:
 			return nil, wire.NewFault(wire.Unreachable, fmt.Sprintf("%s: the conversation has ended", e), err)

@@ -173,11 +173,6 @@ func SessionNames() (names []string) {
 	return names
 }
 
-// IsGone reports whether a socket does not exist, or has no listener.
-func IsGone(err error) bool {
-	return errors.Is(err, os.ErrNotExist) || syserr.Refused(err)
-}
-
 // NotFound returns the Fault for @NAME if no such session or profile exists. It has the reason why the session ended,
 // or the most similar existing name.
 func NotFound(name string) error {

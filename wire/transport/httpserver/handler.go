@@ -25,10 +25,6 @@ type handler struct {
 	name     string                                // given to clients, which send it back, or ""
 }
 
-func newHandler(c transport.Config, hand func(context.Context, wire.Conn) bool) *handler {
-	return &handler{guard: guard{c: c}, hand: hand, patience: bodyTimeout, sessions: newSessions(c), name: newName(c)}
-}
-
 // ServeHTTP handles one request.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w = h.watched(w, r)

@@ -87,12 +87,6 @@ func (h *handler) outcome(ctx context.Context, in *dialect.Inbound, rule *load.W
 	return rule.Error.First(sc.Error, sc.Value)
 }
 
-// respond answers r with a hook. It sends the hook's progress, its log lines and, if the dialect file has a notification for it, its data
-// to the peer. If the hook ends without a result, its last data is the result.
-func (h *handler) respond(ctx context.Context, m *wire.Message, r dialect.Request) (json.RawMessage, error) {
-	return h.respondAs(ctx, m, r, nil)
-}
-
 // respondAs is respond for a call that has become work; nil: it is a plain call.
 func (h *handler) respondAs(ctx context.Context, m *wire.Message, r dialect.Request, w Work) (json.RawMessage, error) {
 	var last json.RawMessage
