@@ -5,6 +5,8 @@ package wire
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"io"
 )
 
@@ -236,4 +238,11 @@ func SetOf(names []string) map[string]bool {
 		set[name] = true
 	}
 	return set
+}
+
+// RandomHex returns n random bytes in hexadecimal digits.
+func RandomHex(n int) string {
+	b := make([]byte, n)
+	_, _ = rand.Read(b) // never fails
+	return hex.EncodeToString(b)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"time"
 
 	"rpcx/wire"
@@ -254,4 +255,16 @@ func Discover(ctx context.Context, caller Caller, method string) (json.RawMessag
 		err = wire.ErrUnsupported
 	}
 	return doc, err
+}
+
+// Fraction returns how much of a job is done, from 0 to 1, if val is that number or a percentage, else nil.
+func Fraction(val json.RawMessage) json.RawMessage {
+	f, err := strconv.ParseFloat(string(val), 64)
+	switch {
+	case err != nil || f < 0 || f > 100:
+		return nil
+	case f > 1:
+		return strconv.AppendFloat(nil, f/100, 'f', -1, 64)
+	}
+	return val
 }

@@ -2,8 +2,6 @@ package peer
 
 import (
 	"bytes"
-	"crypto/rand"
-	"encoding/hex"
 	"maps"
 	"sync"
 
@@ -26,9 +24,7 @@ func NewExchanges() *Exchanges { return &Exchanges{owners: map[string]*Peer{}} }
 
 // newID returns a new id for a request of p.
 func (x *Exchanges) newID(p *Peer) wire.ID {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails
-	id := wire.ID(`"` + hex.EncodeToString(b[:]) + `"`)
+	id := wire.ID(`"` + wire.RandomHex(16) + `"`)
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.owners[string(id)] = p

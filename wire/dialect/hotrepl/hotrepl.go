@@ -12,8 +12,6 @@ package hotrepl
 
 import (
 	"cmp"
-	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -60,9 +58,7 @@ type sentRaw struct {
 // NewCodec returns the codec for one connection.
 func NewCodec(o dialect.CodecOptions) dialect.Codec {
 	o.MaxDepth = cmp.Or(o.MaxDepth, wire.DefaultMaxDepth)
-	var b [6]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return &codec{depth: o.MaxDepth, prefix: hex.EncodeToString(b[:]) + "-", raw: map[string]sentRaw{}, sent: map[string]string{}}
+	return &codec{depth: o.MaxDepth, prefix: wire.RandomHex(6) + "-", raw: map[string]sentRaw{}, sent: map[string]string{}}
 }
 
 // Abilities returns the flows. Responses may arrive without a call.

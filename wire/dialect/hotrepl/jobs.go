@@ -1,8 +1,6 @@
 package hotrepl
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"time"
@@ -31,9 +29,7 @@ func (s *server) start(r *running, m *catalog.Method) {
 	if !s.fits(r, m) {
 		return
 	}
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails
-	id := hex.EncodeToString(b[:])
+	id := wire.RandomHex(16)
 	j := &job{running: r, name: m.Name}
 	s.mu.Lock()
 	s.forgetJobs()

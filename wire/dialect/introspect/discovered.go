@@ -47,13 +47,7 @@ func readDiscovered(raw json.RawMessage) *discovered {
 	return d
 }
 
-func (d *discovered) json() json.RawMessage {
-	b, err := scan.Marshal(d)
-	if err != nil {
-		return nil
-	}
-	return b
-}
+func (d *discovered) json() json.RawMessage { return scan.JSON(d) }
 
 func (d *discovered) add(schemas map[string]json.RawMessage) { maps.Copy(d.Schemas, schemas) }
 
@@ -179,10 +173,8 @@ func (c *codec) learnModules(ctx context.Context, caller dialect.Caller, names [
 // learnt stores the answer to a request for a module's schema. If there is no schema in it, the user gets the reason.
 func (d *discovery) learnt(name string, schema json.RawMessage, err error) {
 	if err == nil && scan.Type(schema) == 'o' {
-		if d.fetched == nil {
-			d.fetched = map[string]int64{}
-		}
-		d.current.Schemas[name], d.fetched[name], d.unsaved = schema, d.calls.Load(), true
+		wire.Put(&d.fetched, name, d.calls.Load())
+		d.current.Schemas[name], d.unsaved = schema, true
 		return
 	}
 	text := "the service did not return the schema of its module " + name

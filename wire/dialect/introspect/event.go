@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"rpcx/wire"
+	"rpcx/wire/dialect"
 	"rpcx/wire/scan"
 )
 
@@ -98,29 +99,13 @@ func (c *codec) progress(ev *event, item []byte) {
 		case "message":
 			ev.Message, took = scan.Text(val)
 		case "percentage":
-			ev.Fraction = fraction(val)
+			ev.Fraction = dialect.Fraction(val)
 			took = ev.Fraction != nil
 		}
 		if !took {
 			other(ev, key, val)
 		}
 	}
-}
-
-// fraction returns a percentage as a number from 0 to 1. A value above 1 is read
-// as 0 to 100; nil if it is not a percentage.
-func fraction(val []byte) json.RawMessage {
-	if scan.Type(val) != 'n' {
-		return nil
-	}
-	f, err := strconv.ParseFloat(string(val), 64)
-	switch {
-	case err != nil || f < 0 || f > 100:
-		return nil
-	case f > 1:
-		return strconv.AppendFloat(nil, f/100, 'g', -1, 64)
-	}
-	return val
 }
 
 // failure reads an error event. Its "recoverable" stays in Extra.

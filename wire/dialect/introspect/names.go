@@ -1,6 +1,7 @@
 package introspect
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -82,9 +83,5 @@ func listableName(method string) string {
 	if isListable(name) && strings.ContainsFunc(method, func(r rune) bool { return r >= 0x80 || !only(string(r), "") }) {
 		return name
 	}
-	if name = strings.TrimLeft(name, "_"); name == "" {
-		name = "method"
-	}
-	name = "call_" + name
-	return name
+	return "call_" + cmp.Or(strings.TrimLeft(name, "_"), "method")
 }

@@ -2,8 +2,6 @@ package introspect
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"strconv"
 	"sync"
@@ -195,7 +193,5 @@ func (h *handler) unsubscribe(method string, params json.RawMessage) (answer jso
 
 // newID returns a random subscription id, which other clients cannot guess.
 func newID() wire.ID {
-	var b [8]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return wire.ID(`"sub_` + hex.EncodeToString(b[:]) + `"`)
+	return wire.ID(`"sub_` + wire.RandomHex(8) + `"`)
 }

@@ -2,9 +2,7 @@ package ro
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
-	"strconv"
 	"strings"
 
 	"rpcx/wire"
@@ -78,7 +76,7 @@ func progress(body []byte) wire.Event {
 	for key, val := range scan.Named(body) {
 		switch key {
 		case "progress", "percent", "percentage":
-			ev.Fraction = fraction(val)
+			ev.Fraction = dialect.Fraction(val)
 		case "message", "stage", "content":
 			if text, ok := scan.Text(val); ok && ev.Message == "" {
 				ev.Message = text
@@ -90,19 +88,6 @@ func progress(body []byte) wire.Event {
 	}
 	ev.Message = cmp.Or(ev.Message, status(body))
 	return ev
-}
-
-// fraction returns progress as a number from 0 to 1. A value above 1 is a
-// percentage, as on the page; nil if it is neither.
-func fraction(val []byte) json.RawMessage {
-	f, err := strconv.ParseFloat(string(val), 64)
-	switch {
-	case err != nil || f < 0 || f > 100:
-		return nil
-	case f <= 1:
-		return val
-	}
-	return strconv.AppendFloat(nil, f/100, 'f', -1, 64)
 }
 
 // resultError reads the error of a result whose status is error: a JSON-RPC

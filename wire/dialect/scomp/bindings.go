@@ -42,8 +42,7 @@ func binding(c *catalog.Catalog, m *catalog.Method) json.RawMessage {
 	o.Text("name", m.Name)
 	addAbout(&o, c, m)
 	if len(m.Effects) > 0 {
-		effects := scan.JSON(m.Effects)
-		o.Add("effects", effects)
+		o.Add("effects", scan.JSON(m.Effects))
 	}
 	o.Add("hints", m.Hints)
 	for key, val := range scan.Named(m.Extra) {

@@ -55,12 +55,9 @@ func (r *refs) lend(params json.RawMessage, funcs map[string]string, known *cata
 func (r *refs) function(name string, known *catalog.Catalog) json.RawMessage {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.ours == nil {
-		r.ours = map[string]string{}
-	}
 	r.last++
 	id := "f" + strconv.Itoa(r.last)
-	r.ours[id] = name
+	wire.Put(&r.ours, id, name)
 	var value scan.Object
 	value.Text(functionSpellings[0], id)
 	if m := known.Method(name); m != nil {

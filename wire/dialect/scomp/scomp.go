@@ -48,8 +48,7 @@ const (
 // NewCodec returns the codec for one connection. It reads
 // MaxDepth and Handshake of o.
 func NewCodec(o dialect.CodecOptions) dialect.Codec {
-	depth := o.MaxDepth
-	depth = cmp.Or(depth, wire.DefaultMaxDepth)
+	depth := cmp.Or(o.MaxDepth, wire.DefaultMaxDepth)
 	return &codec{
 		Codec: jsonrpc.NewCodec(jsonrpc.Options{Version: jsonrpc.V2, MaxDepth: depth}),
 		depth: depth, intro: o.Handshake, evals: map[string]bool{},

@@ -3,8 +3,6 @@ package scomp
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"slices"
 	"sync"
@@ -241,9 +239,7 @@ func (s *server) expire(ses *session, left int) {
 
 // newSession returns an unguessable id, because knowing it is the only proof of owning the session.
 func newSession() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return "sess_" + hex.EncodeToString(b[:])
+	return "sess_" + wire.RandomHex(16)
 }
 
 // declared has the names of a client's bindings, in order and as a set.

@@ -6,8 +6,6 @@ package relay
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net"
@@ -74,9 +72,7 @@ func ListenForHooks(far Backend, funcs *Functions, name string, e endpoint.Endpo
 	if err != nil {
 		return nil, err
 	}
-	var random [8]byte
-	_, _ = rand.Read(random[:])
-	path := filepath.Join(dir, rundir.PrefixHooks+hex.EncodeToString(random[:]))
+	path := filepath.Join(dir, rundir.PrefixHooks+wire.RandomHex(8))
 	var l net.Listener
 	err = rundir.Locked(dir, func() (err error) {
 		l, err = rundir.Bind(path)

@@ -2,8 +2,6 @@ package httpserver
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"io"
 	"net/http"
@@ -184,7 +182,7 @@ func newName(c transport.Config) string {
 	if c.Name.Again == 0 || c.Relay != nil {
 		return ""
 	}
-	return randomName()
+	return wire.RandomHex(16)
 }
 
 // names sends the listener's name to a client whose request lacks it, and reports whether it did. A page in a browser cannot
@@ -196,11 +194,4 @@ func (h *handler) names(w http.ResponseWriter, r *http.Request) bool {
 	w.Header().Set(h.c.Name.Header, h.name)
 	refuse(w, h.c.Name.Again, "send the request again with the header %s", h.c.Name.Header)
 	return true
-}
-
-// randomName returns an unguessable name.
-func randomName() string {
-	var random [16]byte
-	_, _ = rand.Read(random[:]) // never fails
-	return hex.EncodeToString(random[:])
 }

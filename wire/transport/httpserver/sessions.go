@@ -105,7 +105,7 @@ func (h *handler) serveSession(w http.ResponseWriter, r *http.Request) (msg []by
 // begin makes a session for the message that begins it.
 func (h *handler) begin(w http.ResponseWriter, r *http.Request, msg []byte, primes bool) {
 	s := h.sessions
-	c := newSessionConn(randomName(), r.RemoteAddr, s, primes)
+	c := newSessionConn(wire.RandomHex(16), r.RemoteAddr, s, primes)
 	s.mu.Lock()
 	full := len(s.byID) >= maxSessions
 	if !full {
