@@ -190,3 +190,17 @@ func TestManualIsShort(t *testing.T) {
 		t.Errorf("the manual has %d lines", lines)
 	}
 }
+
+// TestMCPIsShort: the page of MCP fits on two screens of 50 lines, each of 80 columns.
+func TestMCPIsShort(t *testing.T) {
+	if _, err := exec.LookPath("mandoc"); err != nil {
+		t.Skip("mandoc is not installed")
+	}
+	text, err := exec.Command("mandoc", "-O", "width=80", "../../../man/rpcx-mcp.7").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := bytes.Count(text, []byte("\n")); n > 100 {
+		t.Errorf("rpcx-mcp(7) has %d lines", n)
+	}
+}
