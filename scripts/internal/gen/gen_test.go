@@ -196,11 +196,23 @@ func TestMCPIsShort(t *testing.T) {
 	if _, err := exec.LookPath("mandoc"); err != nil {
 		t.Skip("mandoc is not installed")
 	}
-	text, err := exec.Command("mandoc", "-O", "width=80", "../../../man/rpcx-mcp.7").Output()
+	t.Chdir("../../..")
+	files, err := generate()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := bytes.Count(text, []byte("\n")); n > 100 {
-		t.Errorf("rpcx-mcp(7) has %d lines", n)
+	for _, f := range files {
+		if f.name != "man/rpcx-mcp.7" {
+			continue
+		}
+		mandoc := exec.Command("mandoc", "-O", "width=80")
+		mandoc.Stdin = bytes.NewReader(f.text)
+		text, err := mandoc.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := bytes.Count(text, []byte("\n")); n > 100 {
+			t.Errorf("rpcx-mcp(7) has %d lines", n)
+		}
 	}
 }
