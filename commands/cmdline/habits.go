@@ -24,7 +24,7 @@ type habit struct {
 // habits is the table. A row without drop, words and param offers no fix.
 var habits = []habit{
 	{names: []string{"-d", "--data", "--data-raw", "--data-binary", "--json"}, takes: true, hint: "write parameters after METHOD, as KEY=VALUE or as JSON (- reads stdin)", param: wholeParams},
-	{names: []string{"-f", "-F", "--field", "--raw-field", "--form"}, takes: true, hint: "a parameter is KEY=VALUE, without a flag", param: pair},
+	{names: []string{"-f", "-F", "--field", "--raw-field", "--form"}, takes: true, hint: "write parameters as KEY=VALUE, without a flag", param: pair},
 	{names: []string{"-X", "--request"}, takes: true, hint: "rpcx chooses the HTTP method itself", drop: true},
 	{names: []string{"-s", "-S", "-sS", "-Ss", "--silent", "--show-error"}, hint: "rpcx shows no progress in a pipe", drop: true},
 	{names: []string{"-L", "--location"}, hint: "rpcx follows 307 and 308 within the origin, and no other redirects", drop: true},

@@ -63,7 +63,7 @@ func (o *replayOptions) serve(ctx context.Context, run *env.Env, file string, po
 		return err
 	}
 	if n, _ := tally.Count(); n > 0 {
-		return wire.NewFault(wire.Expectation, fmt.Sprintf("the tape %s: %s in which the conversation was another", file, places(n)), nil)
+		return wire.NewFault(wire.Expectation, fmt.Sprintf("the conversation differed from the tape %s in %s", file, places(n)), nil)
 	}
 	return nil
 }

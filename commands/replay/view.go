@@ -59,7 +59,7 @@ func (v *View) way() string {
 func (v *View) Check(l *cmdline.CommandLine) error {
 	switch {
 	case v.redactions && (v.show || v.form != "" || v.jq != "" || v.grep != ""):
-		return l.Usage("--redactions lists all redactions: it does not go with --show, --format, --jq and --grep")
+		return l.Usage("--redactions cannot be combined with --show, --format, --jq or --grep")
 	case v.show && v.form != "":
 		return l.Usage("--show prints text and --format %s writes a file: give one of them", v.form)
 	case !v.Wanted() && (v.jq != "" || v.grep != ""):

@@ -140,7 +140,7 @@ func (o *Options) Watch(ctx context.Context, run *env.Env, spec dialect.Spec, s 
 		}
 		stamp = now
 		if err := o.update(spec, s); err != nil {
-			run.Console.Warn("the hooks stay as they were: " + err.Error())
+			run.Console.Warn("the hooks are unchanged: " + err.Error())
 		}
 	}
 }

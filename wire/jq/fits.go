@@ -18,7 +18,7 @@ const (
 	maxPairs   = 1 << 20  // number of elements that are compared with each other
 )
 
-var errStep = fmt.Errorf("one step of it needs more than %d MiB", maxStep>>20)
+var errStep = fmt.Errorf("one step needs more than %d MiB", maxStep>>20)
 
 // withGuard is the function that guard calls.
 func withGuard() gojq.CompilerOption {

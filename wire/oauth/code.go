@@ -100,13 +100,13 @@ func (s *Server) code(answer url.Values) (string, error) {
 	issuer, has := answer["iss"]
 	switch {
 	case has && (len(issuer) != 1 || issuer[0] != s.Issuer):
-		return "", wire.NewFault(wire.Protocol, fmt.Sprintf("the answer is from another authorization server: iss is %q, not %q", transport.FirstLine([]byte(issuer[0])), s.Issuer), nil)
+		return "", wire.NewFault(wire.Protocol, fmt.Sprintf("the response is from another authorization server: iss is %q, not %q", transport.FirstLine([]byte(issuer[0])), s.Issuer), nil)
 	case !has && s.SendsIssuer:
-		return "", wire.NewFault(wire.Protocol, "the answer lacks iss, which "+s.Issuer+" promises to send", nil)
+		return "", wire.NewFault(wire.Protocol, "the response lacks iss, which "+s.Issuer+" promises to send", nil)
 	case answer.Get("error") != "":
 		return "", refused(s.Issuer, 0, answer.Get("error"), answer.Get("error_description"))
 	case answer.Get("code") == "":
-		return "", wire.NewFault(wire.Protocol, s.Issuer+": the answer has no code", nil)
+		return "", wire.NewFault(wire.Protocol, s.Issuer+": the response has no code", nil)
 	}
 	return answer.Get("code"), nil
 }
@@ -176,7 +176,7 @@ func serveAnswers(in net.Listener, path string, answers chan<- url.Values) (stop
 // Device logs a user in with a code that the user types on any device (RFC 8628).
 func (c *Client) Device(ctx context.Context, f *Found, w Want, user User) (*Login, error) {
 	if f.Server.Device == "" {
-		return nil, wire.NewFault(wire.Auth, f.Server.Issuer+" has no login by device", nil)
+		return nil, wire.NewFault(wire.Auth, f.Server.Issuer+" does not support device login", nil)
 	}
 	l, err := c.begin(ctx, f, w, "", deviceGrant)
 	if err != nil {

@@ -141,7 +141,7 @@ func (c *Client) begin(ctx context.Context, f *Found, w Want, redirect, grant st
 }
 
 func unregistered(s *Server) error {
-	f := wire.NewFault(wire.Auth, s.Issuer+" knows no client and registers none", nil)
+	f := wire.NewFault(wire.Auth, s.Issuer+" does not register clients", nil)
 	f.Hint = "register a client there, and name it with --client-id ID"
 	if s.MetadataDocument {
 		f.Hint += ", or host its metadata and give --client-metadata URL"

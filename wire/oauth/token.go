@@ -156,7 +156,7 @@ func signed(file, client, issuer string) (string, error) {
 	}
 	block, _ := pem.Decode(text)
 	if block == nil {
-		return "", wire.Usagef("--client-key: %s holds no PEM", file)
+		return "", wire.Usagef("--client-key: %s contains no PEM", file)
 	}
 	var key any
 	for _, parse := range []func([]byte) (any, error){
@@ -171,7 +171,7 @@ func signed(file, client, issuer string) (string, error) {
 	var head, claims scan.Object
 	name, sign := algorithm(key)
 	if sign == nil {
-		return "", wire.Usagef("--client-key: %s holds no private key of RSA, P-256, P-384, P-521 or Ed25519", file)
+		return "", wire.Usagef("--client-key: %s contains no private key of type RSA, P-256, P-384, P-521 or Ed25519", file)
 	}
 	head.Text("alg", name)
 	head.Text("typ", "JWT")

@@ -174,7 +174,7 @@ func TestKeywordsThatMultiply(t *testing.T) {
 // What cannot be found out is a mismatch where all of them are asked for.
 func TestAllTellsWhatIsNotChecked(t *testing.T) {
 	for schema, want := range map[string]string{
-		`{"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}}}`: "$ref cannot be checked: a $ref of the schema leads back to itself",
+		`{"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}}}`: "$ref cannot be checked: a $ref of the schema refers to itself",
 		`{"items":{"enum":[1]}}`: "steps takes more than 100 steps to check",
 	} {
 		s, err := Open(fstest.MapFS{"s": {Data: []byte(schema)}}, "s", "", FileOptions{})

@@ -204,7 +204,7 @@ func (f *files) content(name string) ([]byte, error) {
 // parsed returns the document in a file.
 func parsed(name string, b []byte) (any, error) {
 	if hasHuge(b) {
-		return nil, fmt.Errorf("%s holds a number that is too large to check", name)
+		return nil, fmt.Errorf("%s contains a number that is too large to check", name)
 	}
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(b))
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {

@@ -221,7 +221,7 @@ func TestAll(t *testing.T) {
  required: lacks "id" []
 `},
 		{`nonsense`, " json: is not JSON: expected true, false or null at byte 1 []\n"},
-		{`1e99999`, " type: holds a number that is too large to check []\n"},
+		{`1e99999`, " type: contains a number that is too large to check []\n"},
 	} {
 		if got := shown(all(t, v, []byte(c.value)), ""); got != c.want {
 			t.Errorf("%s: got\n%swant\n%s", c.value, got, c.want)

@@ -159,7 +159,7 @@ func (s *survey) rules(m map[string]any) error {
 			continue
 		}
 		if b, err := json.Marshal(v); err == nil && hasHuge(b) {
-			return fmt.Errorf("it holds a number that is too large to check (at %s)", key)
+			return fmt.Errorf("it contains a number that is too large to check (at %s)", key)
 		}
 	}
 	if p, ok := m["pattern"].(string); ok {

@@ -67,7 +67,7 @@ func Compile(doc json.RawMessage, pointer string, o Options) (*Schema, error) {
 	}
 	s.ready(doc)
 	s.exhausted = sync.OnceFunc(func() {
-		o.Warn(fmt.Sprintf("a value is left unchecked in part: checking it takes more than %d steps", s.steps))
+		o.Warn(fmt.Sprintf("a value was only partly checked: checking all of it takes more than %d steps", s.steps))
 	})
 	return s, nil
 }
@@ -130,7 +130,7 @@ func (s *Schema) All(ctx context.Context, v json.RawMessage) (all []Mismatch, op
 	case e.left < 0:
 		return []Mismatch{{Rule: "steps", Message: fmt.Sprintf("takes more than %d steps to check", s.steps+len(v)*s.stepsPerByte)}}, "", nil
 	case a.verdict == unknown && e.circular:
-		return []Mismatch{{Rule: "$ref", Message: "cannot be checked: a $ref of the schema leads back to itself"}}, "", nil
+		return []Mismatch{{Rule: "$ref", Message: "cannot be checked: a $ref of the schema refers to itself"}}, "", nil
 	case a.verdict == unknown:
 		return nil, cmp.Or(e.open, "a part of the schema is not known"), nil
 	}

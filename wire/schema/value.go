@@ -57,7 +57,7 @@ func (v *value) free(mark int) {
 // read returns the value in b; the error is a *Mismatch.
 func read(b []byte) (*value, error) {
 	if hasHuge(b) {
-		return nil, &Mismatch{Rule: "type", Message: "holds a number that is too large to check"}
+		return nil, &Mismatch{Rule: "type", Message: "contains a number that is too large to check"}
 	}
 	if err := scan.Valid(b, wire.DefaultMaxDepth); err != nil {
 		return nil, &Mismatch{Rule: "json", Message: "is not JSON: " + err.Error()}

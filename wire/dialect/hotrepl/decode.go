@@ -40,7 +40,7 @@ func (c *codec) read(raw []byte) (m wire.Message, bad bool) {
 	}
 	kind, ok := scan.Text(scan.Get(raw, "type"))
 	if !ok {
-		m.Err = wire.NewError(wire.CodeInvalidRequest, "a message of hotrepl is an object with a type")
+		m.Err = wire.NewError(wire.CodeInvalidRequest, "a message of hotrepl must be an object with a type")
 		return m, true
 	}
 	m.Kind, m.Method = wire.Notification, kind

@@ -102,7 +102,7 @@ func (c *codec) encode(op dialect.Op) (wire.Message, error) {
 	case dialect.Raw:
 		return c.rawMessage(op.Params)
 	case dialect.Notify:
-		return wire.Message{}, wire.NewFault(wire.Usage, "hotrepl has no notifications: every command is answered", nil)
+		return wire.Message{}, wire.NewFault(wire.Usage, "hotrepl has no notifications: every command has a response", nil)
 	}
 	return wire.Message{}, wire.ErrUnsupported
 }

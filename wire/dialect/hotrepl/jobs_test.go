@@ -95,7 +95,7 @@ func TestHostRefuses(t *testing.T) {
 			`> {"type":`, refuses("", "invalid_request", "malformedJson", "Could not parse the incoming JSON frame: no JSON: unexpected end of JSON at byte 8"),
 		)
 		g.play(
-			`> {"id":"a"}`, refuses("", "invalid_request", "malformedJson", "Could not parse the incoming JSON frame: a message of hotrepl is an object with a type"),
+			`> {"id":"a"}`, refuses("", "invalid_request", "malformedJson", "Could not parse the incoming JSON frame: a message of hotrepl must be an object with a type"),
 			`> {"type":"ping","id":"a"}`, refuses("a", "unsupported_operation", "legacyMessageType", `Messages of the type \"ping\" were version 1's.`),
 			`> {"type":"odd","id":"a"}`, refuses("a", "invalid_request", "unknownMessageType", `There is no message of the type \"odd\".`),
 			`> {"type":"command_call","id":"a","name":"x","args":[]}`, refuses("a", "invalid_request", "invalidRequest", "The member args is missing or of the wrong type."),

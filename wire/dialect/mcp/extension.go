@@ -29,14 +29,14 @@ func isTask(result json.RawMessage) bool {
 // modernJob carries out one of the Job operations of t.
 func (f *client) modernJob(ctx context.Context, caller dialect.Caller, t *following) (dialect.Stream, error) {
 	if scan.Get(scan.Get(scan.Get(f.c.Scope().Conn.Kept, "capabilities"), "extensions"), tasksExtension) == nil {
-		fault := wire.Usagef("the server runs no tools as tasks: it has not declared the extension %s", tasksExtension)
-		fault.Hint = "rpcx call waits for the result of a tool that is no task"
+		fault := wire.Usagef("the server does not run tools as tasks: it has not declared the extension %s", tasksExtension)
+		fault.Hint = "rpcx call waits for the result of a tool that is not a task"
 		return nil, fault
 	}
 	switch t.op.Kind {
 	case dialect.JobRun, dialect.JobStart:
 		if f.c.IsPlain(t.op.Method) {
-			return nil, wire.Usagef("%s is no tool, and only tools are tasks", t.op.Method)
+			return nil, wire.Usagef("%s is not a tool, and only tools can be tasks", t.op.Method)
 		}
 		op := dialect.Op{Kind: dialect.Call, Method: t.op.Method, Params: t.op.Params, Nested: t.op.Nested, About: t.op.About}
 		if t.op.Kind == dialect.JobStart {
@@ -110,7 +110,7 @@ func (t *following) standsModern(ctx context.Context, task json.RawMessage) erro
 	case "cancelled":
 		m.Err = wire.NewError(wire.CodeServer, "the task was cancelled")
 	default:
-		f := wire.NewFault(wire.Protocol, "what the server says of the task has the unknown status "+strconv.Quote(t.status), nil)
+		f := wire.NewFault(wire.Protocol, "the task has the unknown status "+strconv.Quote(t.status), nil)
 		f.Method = taskGet
 		return f
 	}

@@ -131,7 +131,7 @@ func TestATaskThatCannotBeAskedAbout(t *testing.T) {
 			{map[string]error{taskGet: wire.NewError(-32602, "no task")}, ``, "no task; EOF"},
 			{map[string]error{taskGet: gone}, ``, "gone"},
 			{map[string]error{taskResult: gone}, `{"taskId":"t","status":"completed"}`, "gone"},
-			{nil, `{"taskId":"t"}`, "what the server says of the task has no status"},
+			{nil, `{"taskId":"t"}`, "the server sent a task without a status"},
 			{nil, `{"taskId":"t","status":"failed","statusMessage":"it broke"}`, "it broke; EOF"},
 			{nil, `{"taskId":"t","status":"failed"}`, "the task has failed; EOF"},
 			{nil, `{"taskId":"t","status":"cancelled"}`, "the task was cancelled; EOF"},

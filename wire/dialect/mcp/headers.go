@@ -46,7 +46,7 @@ func (f *client) Listed(caller dialect.Caller, method string, answer json.RawMes
 		if err != nil {
 			dropped = true
 			if about.Warn != nil {
-				about.Warn(fmt.Sprintf("the tool %s is left out: %v", strconv.Quote(name), err))
+				about.Warn(fmt.Sprintf("ignoring the tool %s: %v", strconv.Quote(name), err))
 			}
 			continue
 		}

@@ -56,11 +56,11 @@ func (f *client) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) 
 // reject a tool that is not in the list.
 func (f *client) runsAsTask(ctx context.Context, caller dialect.Caller, method string) error {
 	if err := f.can("capabilities.tasks.requests.tools.call", "runs no tools as tasks"); err != nil {
-		wire.AsFault(err).Hint = "rpcx call waits for the result of a tool that is no task"
+		wire.AsFault(err).Hint = "rpcx call waits for the result of a tool that is not a task"
 		return err
 	}
 	if f.c.IsPlain(method) {
-		return wire.Usagef("%s is no tool, and only tools are tasks", method)
+		return wire.Usagef("%s is not a tool, and only tools can be tasks", method)
 	}
 	m, err := f.c.Described(ctx, caller, method)
 	var rpc *wire.Error
@@ -70,7 +70,7 @@ func (f *client) runsAsTask(ctx context.Context, caller dialect.Caller, method s
 	case err != nil:
 		return err
 	case m != nil && m.Kind != catalog.Job:
-		f := wire.Usagef("%s is no job: the server does not run this tool as a task", method)
+		f := wire.Usagef("%s is not a job: the server does not run this tool as a task", method)
 		f.Hint = "rpcx call waits for its result"
 		return f
 	}
@@ -120,7 +120,7 @@ func taskFault(method string, err error) error {
 	}
 	f := &wire.Fault{Kind: wire.RPCError, Method: method, RPC: rpc, Message: rpc.Error()}
 	if method != taskList {
-		f.Hint = "those that are known: rpcx job list"
+		f.Hint = "rpcx job list lists the known jobs"
 	}
 	return f
 }

@@ -68,7 +68,7 @@ func Parse(typed string) (Address, error) {
 		return Address{}, misread(typed, segments, verb)
 	}
 	if name := firstDotted(a); name != "" {
-		f := wire.Usagef("%q: a dot is no part of a resource, subresource or verb", name)
+		f := wire.Usagef("%q: a resource, subresource or verb cannot contain a dot", name)
 		if better := slashed(segments, verb); better != "" {
 			f.Hint = "did you mean " + better + "?"
 			f.Err = &dialect.Misspelt{Method: better}
@@ -87,7 +87,7 @@ func isNumber(segment string) bool {
 // misread refuses a path of three segments whose last is a number: the parent and the subresource stand in one
 // (repo/99.issue/7:get), or one is missing.
 func misread(typed string, segments []string, verb string) error {
-	f := wire.Usagef("%q has the number %s where a subresource has its name", typed, segments[2])
+	f := wire.Usagef("%q has the number %s in place of a subresource's name", typed, segments[2])
 	parent, sub, ok := cutLast(segments[1], '.')
 	if better := strings.Join([]string{segments[0], parent, sub, segments[2]}, "/") + ":" + verb; ok && parent != "" && sub != "" {
 		f.Hint, f.Err = "did you mean "+better+"?", &dialect.Misspelt{Method: better}

@@ -45,7 +45,7 @@ func FromDescription(doc json.RawMessage) (*catalog.Catalog, error) {
 		}
 	}
 	if !r.found {
-		return nil, wire.NewFault(wire.Protocol, "the answer to rpc.describe lists neither resources nor methods", nil)
+		return nil, wire.NewFault(wire.Protocol, "the response to rpc.describe lists neither resources nor methods", nil)
 	}
 	return r.c, nil
 }

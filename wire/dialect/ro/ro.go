@@ -163,7 +163,7 @@ func Resolve(method string, g Given) (Address, error) {
 		case f.given == nil:
 			continue
 		case !ok:
-			return a, wire.Usagef("a %s is a string or a number, and not %s", f.name, f.given)
+			return a, wire.Usagef("a %s must be a string or a number, not %s", f.name, f.given)
 		case *f.to != nil && !bytes.Equal(*f.to, f.given):
 			return a, wire.Usagef("%s has the %s %s, but --set %s has another one", method, f.name, *f.to, f.name)
 		}

@@ -134,7 +134,7 @@ func (a Address) broken() string {
 	case a.Parent != nil && a.Subresource == "":
 		return "parent must not appear without subresource"
 	case firstDotted(a) != "":
-		return fmt.Sprintf("a dot is no part of a resource, subresource or verb: %q", firstDotted(a))
+		return fmt.Sprintf("a resource, subresource or verb cannot contain a dot: %q", firstDotted(a))
 	case a.Resource != "" && a.Method != a.name():
 		return fmt.Sprintf("method must equal %q, which its fields define, not %q", a.name(), a.Method)
 	}

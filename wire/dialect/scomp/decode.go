@@ -61,7 +61,7 @@ func (c *codec) response(m *wire.Message) {
 	if result := scan.Get(m.Raw, "result"); result != nil && string(result) != "null" {
 		*m = wire.Message{
 			Kind: wire.Invalid, ID: m.ID, Final: true, Raw: m.Raw,
-			Err: wire.NewError(wire.CodeInvalidRequest, "an answer with both a result and an error"),
+			Err: wire.NewError(wire.CodeInvalidRequest, "a response with both a result and an error"),
 		}
 	}
 }

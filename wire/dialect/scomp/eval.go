@@ -20,7 +20,7 @@ func (h *handler) eval(ctx context.Context, in *dialect.Inbound) (json.RawMessag
 	}
 	code, ok := scan.Text(scan.Get(in.Msg.Params, "code"))
 	if !ok {
-		return nil, wire.NewError(wire.CodeInvalidParams, "eval needs the code as text")
+		return nil, wire.NewError(wire.CodeInvalidParams, "eval needs the code as a string")
 	}
 	if err := h.awaitHandshake(ctx); err != nil {
 		return nil, err

@@ -84,7 +84,7 @@ func check(body json.RawMessage) error {
 	if len(came) > most {
 		came = came[:most] + "…"
 	}
-	return wire.NewFault(wire.Protocol, "the answer to the handshake is not one of scomp "+protocol+": "+what+": "+came, nil).WithMethod(handshake)
+	return wire.NewFault(wire.Protocol, "the response to the handshake is not valid in scomp "+protocol+": "+what+": "+came, nil).WithMethod(handshake)
 }
 
 // hello returns the params of the handshake: bindings, and metadata with the client's name and the session to resume.

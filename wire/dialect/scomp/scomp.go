@@ -82,7 +82,7 @@ func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 	case dialect.Raw:
 		return c.raw(op)
 	case dialect.Notify:
-		return wire.Message{}, wire.NewFault(wire.Usage, "scomp has no notifications: every invoke is answered", nil)
+		return wire.Message{}, wire.NewFault(wire.Usage, "scomp has no notifications: every invoke has a response", nil)
 	case dialect.Subscribe:
 		return wire.Message{}, CheckName(op.Method, true)
 	}

@@ -61,7 +61,7 @@ func TestDecode(t *testing.T) {
 		{"a value", `{"jsonrpc":"2.0","id":2,"result":{"value":142.50}}`, `response id=2 body={"value":142.50}`},
 		{"an eval's error", `{"jsonrpc":"2.0","id":2,"error":{"code":-32000,"message":"m","data":{"kind":"EvalError","stack":"s"}}}`, `response id=2 error=m (code -32000) kind=EvalError data={"kind":"EvalError","stack":"s"}`},
 		{"an error beside a null", `{"jsonrpc":"2.0","id":2,"result":null,"error":{"code":1,"message":"m"}}`, `response id=2 error=m (code 1)`},
-		{"an error beside a result", `{"jsonrpc":"2.0","id":2,"result":{"value":1},"error":{"code":1,"message":"m"}}`, `invalid id=2 error=an answer with both a result and an error (code -32600)`},
+		{"an error beside a result", `{"jsonrpc":"2.0","id":2,"result":{"value":1},"error":{"code":1,"message":"m"}}`, `invalid id=2 error=a response with both a result and an error (code -32600)`},
 
 		{"a release", `{"jsonrpc":"2.0","method":"release_ref","params":{"ref":"f1"}}`, `notification method=release_ref params={"ref":"f1"} body={"ref":"f1"}`},
 		{"what JSON-RPC takes for an item", `{"jsonrpc":"2.0","method":"x","params":{"subscription":1,"done":true}}`, `notification method=x params={"subscription":1,"done":true} body={"subscription":1,"done":true}`},

@@ -151,7 +151,7 @@ func TestServerByHand(t *testing.T) {
 			`> {"jsonrpc":"2.0","id":5,"method":"eval","params":{"code":"nope"}}`,
 			`< {"jsonrpc":"2.0","id":5,"error":{"code":-32000,"message":"unknown binding: nope","data":{"kind":"InvokeError","error":{"code":-32601,"message":"unknown binding: nope"}}}}`,
 			`> {"jsonrpc":"2.0","id":6,"method":"eval","params":{}}`,
-			`< {"jsonrpc":"2.0","id":6,"error":{"code":-32602,"message":"eval needs the code as text"}}`,
+			`< {"jsonrpc":"2.0","id":6,"error":{"code":-32602,"message":"eval needs the code as a string"}}`,
 			`> {"jsonrpc":"2.0","id":7,"method":"eval","params":{"code":"names"}}`,
 			`< {"jsonrpc":"2.0","id":7,"result":{"value":["echo","ask","notify"]}}`,
 			`> {"jsonrpc":"2.0","id":8,"method":"getOrder"}`,

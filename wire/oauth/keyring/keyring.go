@@ -12,7 +12,7 @@ const service = "rpcx"
 
 var (
 	errNone    = errors.New("there is no open keyring")
-	errMissing = errors.New("the keyring does not have it")
+	errMissing = errors.New("it is not in the keyring")
 	errSilent  = errors.New("the keyring does not respond")
 )
 

@@ -110,7 +110,7 @@ func (r *Client) Greet(ctx context.Context, e endpoint.Endpoint) error {
 // Fault that the process ended without a reason.
 func fromSocket(err error) error {
 	if isLostSocket(err) {
-		return &wire.Fault{Kind: wire.Closed, Message: "the process that holds the connection has ended", Err: err}
+		return &wire.Fault{Kind: wire.Closed, Message: "the process that owns the connection has ended", Err: err}
 	}
 	return FromRPC(err)
 }

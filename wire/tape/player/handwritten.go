@@ -61,7 +61,7 @@ func checkLine(line *tape.Line, ours bool, known map[string]json.RawMessage) err
 	if line.Vars {
 		for _, m := range variable().FindAllSubmatch(line.Msg, -1) {
 			if _, ok := known[string(m[1])]; !ok {
-				return fmt.Errorf("no line before binds %s, and no --fill gives it", m[0])
+				return fmt.Errorf("%s has no value: no earlier line binds it, and there is no --fill for it", m[0])
 			}
 		}
 	}

@@ -512,7 +512,7 @@ func TestServeStray(t *testing.T) {
 		p.say(`{"x":1}`)
 		p.hear(`{"jsonrpc":"2.0","id":1,"result":"done"}`)
 	})
-	want := "extra 0   {\"jsonrpc\":\"2.0\",\"id\":9,\"result\":true} it answers no call\ndiffers 6 /id 5 \"5\" \nextra 0   {\"x\":1} it is no message of this dialect\n"
+	want := "extra 0   {\"jsonrpc\":\"2.0\",\"id\":9,\"result\":true} it answers no call\ndiffers 6 /id 5 \"5\" \nextra 0   {\"x\":1} it is not a message of this dialect\n"
 	if texts(found) != want {
 		t.Error(texts(found))
 	}
@@ -561,7 +561,7 @@ func TestCheck(t *testing.T) {
 		{`{"dir":"send","match":".x"}`, `line 2: a line without "msg" cannot be sent`},
 		{`{"dir":"recv","match":".x == $y"}`, `line 2: "match": jq: variable not defined: $y`},
 		{`{"dir":"recv","match":".x |"}`, `line 2: "match": jq: unexpected EOF`},
-		{`{"dir":"send","vars":true,"msg":{"a":"${q}"}}`, `line 2: no line before binds ${q}, and no --fill gives it`},
+		{`{"dir":"send","vars":true,"msg":{"a":"${q}"}}`, `line 2: ${q} has no value: no earlier line binds it, and there is no --fill for it`},
 		{`> {"jsonrpc":"2.0","id":1,"method":"login","params":{"password":"…"}}`, `line 2: the value of "password" is redacted: give it with --fill password=VALUE`},
 	}
 	for _, tt := range tests {

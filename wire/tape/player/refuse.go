@@ -105,7 +105,7 @@ func (s *serving) stray(c *conn, parsed match.Parsed, msg []byte, f match.Differ
 	case parsed.Kind == wire.Response:
 		f.Text = "it answers no call"
 	default:
-		f.Text = "it is no message of this dialect"
+		f.Text = "it is not a message of this dialect"
 	}
 	s.refuse(c, parsed, msg, f)
 }

@@ -92,7 +92,7 @@ func (r *Recorder) follow(f *os.File, name string, o *tape.Options) (err error) 
 	}
 	const usual = "jsonrpc"
 	if was, now := cmp.Or(lines.Header().Dialect, usual), cmp.Or(r.o.Header.Dialect, usual); was != now {
-		return wire.Usagef("the tape %s has messages of %s: those of %s cannot follow", name, was, now)
+		return wire.Usagef("the tape %s has messages of %s: messages of %s cannot be appended", name, was, now)
 	}
 	was := &tape.Tape{Started: lines.Header().Started}
 	for {
@@ -110,7 +110,7 @@ func (r *Recorder) follow(f *os.File, name string, o *tape.Options) (err error) 
 		}
 	}
 	if line, cut := lines.Cut(); cut {
-		return tape.Fault(name, line, errors.New("the tape ends inside it: remove it before more is appended"))
+		return tape.Fault(name, line, errors.New("the tape ends in the middle of this line: remove it before you append"))
 	}
 	return r.continued(f, name, was, o)
 }

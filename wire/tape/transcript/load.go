@@ -181,7 +181,7 @@ func (k *loading) link(e *Entry, seed maphash.Seed, line *tape.Line, p match.Par
 		return nil
 	}
 	if _, twice := k.named[line.Name]; twice {
-		return fmt.Errorf("%q names an earlier line already", line.Name)
+		return fmt.Errorf("an earlier line already has the name %q", line.Name)
 	}
 	k.named[line.Name] = i
 	return nil
@@ -261,5 +261,5 @@ func (l *loader) finish() error {
 	if !s.Typed {
 		why += fmt.Sprintf(` and does not answer anything, with %q and a result or an error`, s.ID)
 	}
-	return tape.Fault(l.t.Name, int(l.first), fmt.Errorf("this is no message of %s, which the header names: %s", name, why))
+	return tape.Fault(l.t.Name, int(l.first), fmt.Errorf("this is not a message of %s, the dialect in the header: %s", name, why))
 }

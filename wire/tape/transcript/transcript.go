@@ -111,7 +111,7 @@ func readAll(from io.Reader, name string, shapes Shapes, rules func(dialect.Shap
 		_, err = f.Seek(0, io.SeekStart)
 	}
 	if err != nil {
-		return nil, wire.NewFault(wire.IO, fmt.Sprintf("keeping the tape %s beside memory, in %s: %v", name, os.TempDir(), err), err)
+		return nil, wire.NewFault(wire.IO, fmt.Sprintf("storing the tape %s in %s: %v", name, os.TempDir(), err), err)
 	}
 	return readFile(f, f.Close, name, shapes, rules)
 }

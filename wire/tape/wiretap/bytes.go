@@ -144,7 +144,7 @@ type unreader interface{ Unread() []byte }
 // rest passes on the rest of a stream with broken framing. It records the bytes as they arrive, starting with the message that broke the
 // framing.
 func (s *stream) rest(why error, framing wire.Conn, rec *recorder.Conn, d wire.Direction) error {
-	rec.Note("what follows is recorded as it comes: " + why.Error())
+	rec.Note("the rest is recorded as bytes: " + why.Error())
 	record := rec.Pieces(d)
 	if f, ok := framing.(unreader); ok {
 		for piece := range slices.Chunk(f.Unread(), chunk) {

@@ -31,7 +31,7 @@ func needs(method string, params json.RawMessage) []string {
 func lacking(capabilities json.RawMessage, method string, params json.RawMessage) *wire.Error {
 	path := needs(method, params)
 	if path == nil {
-		return wire.Errorf(wire.CodeNoMethod, "a client cannot be asked %s", method)
+		return wire.Errorf(wire.CodeNoMethod, "a hook cannot send %s to the client", method)
 	}
 	has := capabilities
 	for _, name := range path {

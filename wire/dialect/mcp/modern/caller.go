@@ -22,7 +22,7 @@ func (r *run) Open(_ context.Context, op dialect.Op) (dialect.Stream, error) {
 		return nil, wire.NewFault(wire.Closed, "the call has ended", nil)
 	}
 	if !slices.Contains(asking, r.method) {
-		return nil, wire.Errorf(wire.CodeNoMethod, "the client cannot be asked during %s", r.method)
+		return nil, wire.Errorf(wire.CodeNoMethod, "a hook cannot call the client during %s", r.method)
 	}
 	if e := lacking(meta(r.last.params, MetaCapabilities), op.Method, op.Params); e != nil {
 		if string(e.Code) == strconv.Itoa(CodeCapability) {

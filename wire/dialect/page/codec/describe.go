@@ -133,7 +133,7 @@ func (c *Codec) Pages(method string, page func(cursor json.RawMessage) (next jso
 			return err
 		}
 		if string(next) == string(cursor) {
-			return protocolFault(method, "the list goes on with the page that it has just given")
+			return protocolFault(method, "the list repeats a page: its next cursor is the same again")
 		}
 		cursor = next
 	}

@@ -225,7 +225,7 @@ func membersOf(method string, params json.RawMessage, given bool) (json.RawMessa
 	case !given:
 		return nil, nil
 	case scan.Type(params) != 'o':
-		return nil, wire.Usagef("%s: params stand in the message itself, and must be an object: key=value", method)
+		return nil, wire.Usagef("%s: params are members of the message itself, and must be an object: key=value", method)
 	}
 	return params, nil
 }

@@ -37,7 +37,7 @@ func TestBounds(t *testing.T) {
 		`[range(1e9)]`:  "it took longer than 100ms",
 		`def f: f; f`:   "it took longer than 100ms",
 		`def f: [f]; f`: "it took longer than 100ms",
-		`reduce range(60) as $i ("xxxxxxxxxx"; . + .)`: "one step of it needs more than 64 MiB|it took longer than 100ms",
+		`reduce range(60) as $i ("xxxxxxxxxx"; . + .)`: "one step needs more than 64 MiB|it took longer than 100ms",
 		`until(false; .)`:                "it took longer than 100ms",
 		`last(range(1e12))`:              "it took longer than 100ms",
 		oneLongStep(t):                   "it took longer than 100ms",
