@@ -108,8 +108,7 @@ func (c *Console) Waiting(text string) {
 
 // draw replaces the last line of a terminal with text.
 func (c *Console) draw(text string) {
-	width := c.o.Width
-	width = cmp.Or(width, 80)
+	width := cmp.Or(c.o.Width, 80)
 	c.write("\r\x1b[K" + Cut(text, width-1))
 	c.bar = true
 }

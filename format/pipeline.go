@@ -136,7 +136,7 @@ func (p *Pipeline) write(ctx context.Context, val []byte, contentType string) er
 		p.out.text(text)
 	case p.style() != (style{}):
 		p.out.bytes(p.style().append(p.out.buf.AvailableBuffer(), val))
-	case !p.o.Raw && bytes.ContainsAny(val, "\n\r"):
+	case !p.o.Raw && hasBreak(val):
 		p.out.bytes(scan.Compact(p.out.buf.AvailableBuffer(), val))
 	default:
 		p.out.bytes(val)

@@ -54,8 +54,7 @@ func (h *Sniffer) loginResource() *url.URL {
 
 // namesServer reports whether an endpoint that demands ch names an authorization server.
 func (h *Sniffer) namesServer(u *url.URL, ch *oauth.Challenge) bool {
-	ctx := h.run.Signal
-	ctx = cmp.Or(ctx, context.Background())
+	ctx := cmp.Or(h.run.Signal, context.Background())
 	ctx, cancel := context.WithTimeout(ctx, h.cl.Share(discoverTimeout))
 	defer cancel()
 	c := oauth.NewClient(h.run.Opened.Transport)

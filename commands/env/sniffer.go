@@ -130,8 +130,7 @@ const testTimeout = 700 * time.Millisecond
 
 // testContext returns the context of such a test, which may run after the command's timeout.
 func (h *Sniffer) testContext() (context.Context, context.CancelFunc) {
-	ctx := h.run.Signal
-	ctx = cmp.Or(ctx, context.Background())
+	ctx := cmp.Or(h.run.Signal, context.Background())
 	return context.WithTimeout(ctx, testTimeout)
 }
 

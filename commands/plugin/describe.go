@@ -93,9 +93,7 @@ func schemaOf(c *catalog.Catalog) (json.RawMessage, error) {
 		if strings.Contains(m.Name, ".") {
 			continue
 		}
-		f := function{Name: m.Name, Description: m.Description}
-		f.Source, _ = scan.Text(scan.Get(m.Extra, "source"))
-		d.Functions = append(d.Functions, f)
+		d.Functions = append(d.Functions, function{m.Name, m.Description, scan.String(scan.Get(m.Extra, "source"))})
 	}
 	return scan.Marshal(d)
 }

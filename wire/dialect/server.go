@@ -192,8 +192,7 @@ func Gather(r *Request, most int) (gathered func(json.RawMessage, error) (json.R
 		case ev.Kind == wire.Failure && ev.Err != nil && ev.Extra == nil: // the last item
 			failed = ev.Err
 		case ev.Kind == wire.Data:
-			item := ev.Data
-			item = scan.OrNull(item)
+			item := scan.OrNull(ev.Data)
 			if len(items)+len(item) > most {
 				failed = wire.NewError(wire.CodeServer, fmt.Sprintf("the items are longer than %d bytes in total", most))
 				return failed

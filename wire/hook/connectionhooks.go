@@ -150,8 +150,7 @@ func (b *ConnectionHooks) answerJQ(ctx context.Context, c *chain, prog *jq.Progr
 	defer b.computing.release()
 	ctx, stop := b.bound(ctx, r)
 	defer stop()
-	in := r.Params
-	in = scan.OrNull(in)
+	in := scan.OrNull(r.Params)
 	last := json.RawMessage("null")
 	ctx = withObject(withCaller(ctx, &b.computing, b.binding.Caller), r.Vars["RPCX_OBJECT"])
 	err := prog.Run(ctx, in, func(out json.RawMessage) (bool, error) {
@@ -247,9 +246,8 @@ func ParseOnOpen(s string) (*Answer, error) {
 	case Sh, Text, Lines, JQ:
 		return &a, nil
 	}
-	f := wire.Usagef("--on-open: %q has no effect, because there is no call to answer", s)
-	f.Hint = "--on-open takes a command, or jq: with rpc or notify"
-	return nil, f
+	return nil, wire.Usagef("--on-open: %q has no effect, because there is no call to answer", s).
+		WithHint("--on-open takes a command, or jq: with rpc or notify")
 }
 
 // onOpen is the name of the --on-open hook in warnings.

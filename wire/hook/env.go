@@ -4,7 +4,6 @@ import (
 	"os"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -68,5 +67,3 @@ func (b *ConnectionHooks) endpoint(id string) string {
 	}
 	return ""
 }
-
-func itoa(n int) string { return strconv.Itoa(n) }

@@ -167,9 +167,7 @@ func (r *refs) method(name string, b []byte) (catalog.Method, error) {
 	case scan.Valid(b, refDepth) != nil || scan.Type(b) != 'o':
 		return catalog.Method{}, wire.Usagef("a description must be a JSON object, with description, params, result")
 	case scan.Get(b, "run") != nil:
-		f := wire.Usagef("run is not allowed in a description: the file %s answers", name)
-		f.Hint = "remove run"
-		return catalog.Method{}, f
+		return catalog.Method{}, wire.Usagef("run is not allowed in a description: the file %s answers", name).WithHint("remove run")
 	}
 	if says, ok := scan.Text(scan.Get(b, "name")); ok && says != name {
 		return catalog.Method{}, wire.Usagef("the file name is for %s, but the member name is %s", name, says)

@@ -41,9 +41,7 @@ func FromDir(dir string) ([]Entry, *catalog.Catalog, error) {
 		return nil, nil, err
 	}
 	if len(d.files) == 0 {
-		f := wire.Usagef("hooks: no executable file in %s", dir)
-		f.Hint = "chmod +x the files there, or give a catalog file"
-		return nil, nil, f
+		return nil, nil, wire.Usagef("hooks: no executable file in %s", dir).WithHint("chmod +x the files there, or give a catalog file")
 	}
 	var entries []Entry
 	for _, name := range slices.Sorted(maps.Keys(d.files)) {
@@ -115,9 +113,7 @@ func (d *folder) take(file string) error {
 		}
 		return nil
 	case path.Ext(file) == ".json":
-		f := wire.Usagef("hooks: %s is executable, but a .json file describes another file's method", at)
-		f.Hint = "chmod -x " + quote(at)
-		return f
+		return wire.Usagef("hooks: %s is executable, but a .json file describes another file's method", at).WithHint("chmod -x " + quote(at))
 	}
 	name := answered(file)
 	if other, taken := d.files[name]; taken {

@@ -119,9 +119,7 @@ func checkCommand(s, text string) error {
 		return wire.Usagef("a command cannot contain a NUL")
 	}
 	if _, err := exec.LookPath("sh"); err != nil {
-		f := wire.Usagef("%q needs sh, which is not in PATH", s)
-		f.Hint = "jq:, json: and deny: do not need sh"
-		return f
+		return wire.Usagef("%q needs sh, which is not in PATH", s).WithHint("jq:, json: and deny: do not need sh")
 	}
 	return nil
 }

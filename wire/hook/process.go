@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"time"
 
@@ -86,7 +87,7 @@ func (p *process) ending() (how string, ok bool) {
 	if signal != "" {
 		return "was ended by " + signal, false
 	}
-	return "ended with status " + itoa(exit), exit == 0
+	return "ended with status " + strconv.Itoa(exit), exit == 0
 }
 
 // A pipe reads the output of a process to its end. It reads completely what was written before the process exited. For

@@ -232,9 +232,7 @@ func (t *Table) Replace(entries ...Entry) error {
 			e.Answer = a
 		}
 		if e.Answer.Kind == Inbox && t.o.Park == nil {
-			f := wire.Usagef("hook %s: inbox works only in a session", e.Pattern)
-			f.Hint = "rpcx connect ENDPOINT --session NAME opens one"
-			return f
+			return wire.Usagef("hook %s: inbox works only in a session", e.Pattern).WithHint("rpcx connect ENDPOINT --session NAME opens one")
 		}
 		c := seen[e.Pattern]
 		if c == nil {

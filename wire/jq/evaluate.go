@@ -201,7 +201,9 @@ func compareNumbers(a, b []byte) int {
 	a, below := bytes.CutPrefix(a, minus)
 	b, alsoBelow := bytes.CutPrefix(b, minus)
 	order := cmp.Compare(len(a), len(b))
-	order = cmp.Or(order, bytes.Compare(a, b))
+	if order == 0 {
+		order = bytes.Compare(a, b)
+	}
 	switch {
 	case below && alsoBelow:
 		return -order

@@ -225,8 +225,7 @@ func (c *checkedCaller) CallOp(ctx context.Context, op dialect.Op) (json.RawMess
 	if m == nil {
 		return c.Caller.CallOp(ctx, op)
 	}
-	params := op.Params
-	params = scan.Or(params, json.RawMessage("{}"))
+	params := scan.Or(op.Params, json.RawMessage("{}"))
 	if _, err := m.input(ctx, params); err != nil {
 		return nil, err
 	}

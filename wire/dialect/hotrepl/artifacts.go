@@ -74,8 +74,7 @@ func (a *artifacts) collect(dir string) (json.RawMessage, error) {
 		if err != nil {
 			return nil, err
 		}
-		kind := mime.TypeByExtension(filepath.Ext(path))
-		kind = cmp.Or(kind, "application/octet-stream")
+		kind := cmp.Or(mime.TypeByExtension(filepath.Ext(path)), "application/octet-stream")
 		b = b.raw(f.Name(), build("").text("uri", (&url.URL{Scheme: "file", Path: path}).String()).text("path", path).
 			text("sha256", sum).int("byteSize", int(size)).text("contentType", kind).bool("finalized", true).end())
 	}

@@ -104,8 +104,7 @@ func fractionIn(progress []byte) json.RawMessage {
 			return fraction(f, whole)
 		}
 	}
-	done := scan.Get(progress, "current")
-	done = scan.Or(done, scan.Get(progress, "done"))
+	done := scan.Or(scan.Get(progress, "current"), scan.Get(progress, "done"))
 	whole, err := strconv.ParseFloat(string(scan.Get(progress, "total")), 64)
 	if scan.Type(done) != 'n' || err != nil || whole <= 0 {
 		return nil

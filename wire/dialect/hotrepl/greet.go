@@ -126,8 +126,7 @@ func incomplete(cat *catalog.Catalog, lacks scan.Object) {
 // names of all commands, so that a similar one can be suggested.
 func (c *codec) Typing(ctx context.Context, caller dialect.Caller, name string) (*catalog.Catalog, error) {
 	c.mu.Lock()
-	known := c.catalog
-	known = cmp.Or(known, c.methods[name])
+	known := cmp.Or(c.catalog, c.methods[name])
 	c.mu.Unlock()
 	if known != nil {
 		return known.Clone(), nil

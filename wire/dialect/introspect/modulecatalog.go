@@ -147,8 +147,7 @@ func title(namespace string) string {
 // member "params" beside it (an adjacently tagged variant).
 func variant(name string, entry *catalog.Method) json.RawMessage {
 	method := scan.Pair("const", scan.AppendQuoted(nil, name))
-	params := entry.Params
-	params = scan.Or(params, json.RawMessage(`{"type":"object"}`))
+	params := scan.Or(entry.Params, json.RawMessage(`{"type":"object"}`))
 	properties := scan.Get(params, "properties")
 	var v json.RawMessage
 	only := scan.Count(properties) == 1 && scan.Get(properties, "params") != nil

@@ -250,8 +250,7 @@ func paramsSchema(params []byte, structure string, descriptors []byte) json.RawM
 
 // described returns the schema of a parameter. If the schema has no description, it gets that of the parameter.
 func described(descriptor []byte) []byte {
-	schema := scan.Get(descriptor, "schema")
-	schema = scan.Or(schema, []byte("{}"))
+	schema := scan.Or(scan.Get(descriptor, "schema"), []byte("{}"))
 	text := scan.Get(descriptor, "description")
 	if text == nil || scan.Type(schema) != 'o' || scan.Get(schema, "description") != nil {
 		return schema

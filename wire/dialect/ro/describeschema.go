@@ -44,8 +44,7 @@ func schemaOf(val []byte) json.RawMessage {
 	}
 	var props scan.Object
 	for key, v := range scan.Named(val) {
-		s := schemaOf(v)
-		s = scan.Or(s, json.RawMessage(`{}`))
+		s := scan.Or(schemaOf(v), json.RawMessage(`{}`))
 		props.Add(strings.TrimSuffix(key, "?"), s)
 	}
 	return object(&props, nil)

@@ -121,8 +121,7 @@ func (h *handler) handshake(in *dialect.Inbound) error {
 
 // hello returns the result of the handshake.
 func (s *server) hello(session string) json.RawMessage {
-	cat := s.b.Catalog()
-	cat = cmp.Or(cat, &catalog.Catalog{})
+	cat := cmp.Or(s.b.Catalog(), &catalog.Catalog{})
 	var self, metadata scan.Object
 	self.Inside(identity(cat.Info))
 	self.SomeText("description", cat.Info.Description)

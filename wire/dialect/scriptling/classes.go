@@ -62,11 +62,7 @@ func (h *handler) method(ctx context.Context, in *dialect.Inbound, p []byte) (js
 // takes returns an error if a property cannot be read or set with these arguments: no argument reads it, one argument
 // sets it.
 func (m member) takes(args []byte) error {
-	n := 0
-	for range scan.Elements(scan.Get(args, "args")) {
-		n++
-	}
-	switch named := string(scan.Get(args, "kwargs")) != "{}"; {
+	switch n, named := scan.Count(scan.Get(args, "args")), string(scan.Get(args, "kwargs")) != "{}"; {
 	case n > 1 || named:
 		return wire.Errorf(wire.CodeServer, "the property %s takes at most one value, and none by name", m.Name)
 	case n == 1 && !m.Settable:

@@ -9,6 +9,8 @@ package scriptling
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -143,17 +145,12 @@ func (c *codec) raw(op dialect.Op) (wire.Message, error) {
 
 // register records what the response to a request means.
 func (c *codec) register(id wire.ID, r request) {
-	for name, hook := range r.made {
-		c.callbacks[name] = hook
-	}
+	maps.Copy(c.callbacks, r.made)
 	if len(id) == 0 {
 		return
 	}
 	c.last++
-	k := &call{number: c.last, method: r.method, values: r.values}
-	for name := range r.made {
-		k.funcs = append(k.funcs, name)
-	}
+	k := &call{number: c.last, method: r.method, values: r.values, funcs: slices.Collect(maps.Keys(r.made))}
 	switch r.method {
 	case methodNew:
 		k.class, _ = scan.Text(scan.Get(r.params, "class"))

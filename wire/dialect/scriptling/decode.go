@@ -128,9 +128,7 @@ func (c *codec) mistaken(m *wire.Message) {
 
 // broken returns an Invalid message that fails the call of m's id.
 func broken(m *wire.Message, what string) wire.Message {
-	data := scan.JSON(what)
-	e := wire.NewError(wire.CodeInvalidRequest, "Invalid answer")
-	e.Data = data
+	e := wire.NewError(wire.CodeInvalidRequest, "Invalid answer").WithData(what)
 	return wire.Message{Kind: wire.Invalid, ID: m.ID, Final: true, Raw: m.Raw, Err: e}
 }
 

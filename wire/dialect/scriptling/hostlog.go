@@ -13,9 +13,7 @@ import (
 
 // logEvent returns the event for a host.log. Its other arguments go to Extra, by name if they are keys and values.
 func logEvent(params []byte) wire.Event {
-	ev := wire.Event{Kind: wire.Log}
-	ev.Level = logLevel(scan.String(scan.Get(params, "level")))
-	ev.Message, _ = scan.Text(scan.Get(params, "message"))
+	ev := wire.Event{Kind: wire.Log, Level: logLevel(scan.String(scan.Get(params, "level"))), Message: scan.String(scan.Get(params, "message"))}
 	args, err := plainItems(nil, scan.Get(params, "args"))
 	if err != nil {
 		ev.Extra = scan.Pair("args", scan.Compact(nil, scan.Get(params, "args")))

@@ -54,10 +54,10 @@ type constant struct {
 func toCatalog(said json.RawMessage, warn func(text string)) *catalog.Catalog {
 	library, sch := scan.Get(said, "library"), scan.Get(said, "schema")
 	c := &catalog.Catalog{Catalog: 1, Dialect: "scriptling", Methods: []catalog.Method{}}
-	c.Info.Name, _ = scan.Text(scan.Get(library, "name"))
-	c.Info.Version, _ = scan.Text(scan.Get(library, "version"))
-	c.Info.Description, _ = scan.Text(scan.Get(library, "description"))
-	c.Info.Extra = without(library, "name", "version", "description")
+	c.Info = catalog.Info{
+		Name: scan.String(scan.Get(library, "name")), Version: scan.String(scan.Get(library, "version")),
+		Description: scan.String(scan.Get(library, "description")), Extra: without(library, "name", "version", "description"),
+	}
 	for f := range objects(scan.Get(sch, "functions")) {
 		c.Methods = append(c.Methods, toMethod("", f))
 	}
@@ -81,11 +81,10 @@ func toCatalog(said json.RawMessage, warn func(text string)) *catalog.Catalog {
 }
 
 func toMethod(prefix string, val []byte) catalog.Method {
-	m := catalog.Method{Kind: catalog.Call}
-	m.Name = prefix + scan.String(scan.Get(val, "name"))
-	m.Description, _ = scan.Text(scan.Get(val, "description"))
-	m.Extra = without(val, "name", "description")
-	return m
+	return catalog.Method{
+		Kind: catalog.Call, Name: prefix + scan.String(scan.Get(val, "name")),
+		Description: scan.String(scan.Get(val, "description")), Extra: without(val, "name", "description"),
+	}
 }
 
 // toConstants returns the constants as an object of plain values, or nil if there are none. Unreadable ones stay
@@ -174,9 +173,7 @@ func fromCatalog(c *catalog.Catalog) (s schema, err error) {
 }
 
 func (s *schema) add(m *catalog.Method) {
-	f := member{Name: m.Name, Description: m.Description}
-	f.Source, _ = scan.Text(scan.Get(m.Extra, "source"))
-	f.Original, _ = scan.Text(scan.Get(m.Extra, "original"))
+	f := member{Name: m.Name, Description: m.Description, Source: scan.String(scan.Get(m.Extra, "source")), Original: scan.String(scan.Get(m.Extra, "original"))}
 	name, part, dotted := strings.Cut(m.Name, ".")
 	if !dotted {
 		s.Functions = append(s.Functions, f)
@@ -222,8 +219,7 @@ func hasMember(list []member, name string) bool {
 }
 
 func names(list []member) string {
-	all := wire.Map(list, func(m member) string { return m.Name })
-	return strings.Join(all, ", ")
+	return strings.Join(wire.Map(list, func(m member) string { return m.Name }), ", ")
 }
 
 // welcome returns the result of a handshake.

@@ -79,8 +79,7 @@ func proxyFor(r transport.Route, scheme, hostPort string) (*url.URL, error) {
 		return r.Proxy, nil
 	}
 	env := httpproxy.FromEnvironment()
-	all := os.Getenv("all_proxy")
-	all = cmp.Or(all, os.Getenv("ALL_PROXY"))
+	all := cmp.Or(os.Getenv("all_proxy"), os.Getenv("ALL_PROXY"))
 	as := "https"
 	switch scheme {
 	case "http", "ws":

@@ -2,7 +2,6 @@ package codec
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 
 	"rpcx/wire"
@@ -227,7 +226,9 @@ func (c *Codec) during(m *wire.Message, of *call) error {
 			continue // the call is over
 		}
 		owner := s
-		owner = cmp.Or(owner, &call{})
+		if owner == nil {
+			owner = &call{}
+		}
 		shown := json.RawMessage(m.Params)
 		if way.rule.Event != nil {
 			if shown, err = way.rule.Event.First(m.Params, c.about(owner, m).Value); err != nil {
