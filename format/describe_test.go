@@ -2,6 +2,7 @@ package format
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -223,5 +224,95 @@ func TestTheTableAdaptsToTheWidth(t *testing.T) {
 		if !strings.Contains(strings.Join(strings.Fields(text), " "), "There may be more methods: reason") {
 			t.Errorf("width %d: %s", width, text)
 		}
+	}
+}
+
+// The help of a method with 100,000 required params takes linear time: with a search among all for each, it would not end.
+func TestMethodOfManyParams(t *testing.T) {
+	const n = 100_000
+	var properties, required []string
+	for i := range n {
+		properties = append(properties, fmt.Sprintf(`"p%d":{"type":"string"}`, i))
+		required = append(required, fmt.Sprintf(`"p%d"`, i))
+	}
+	for _, schema := range []string{
+		`{"type":"object","properties":{` + strings.Join(properties, ",") + `},"required":[` + strings.Join(required, ",") + `]}`,
+		`{"type":"object","required":[` + strings.Join(required, ",") + `]}`,
+	} {
+		m := catalog.Method{Name: "m", Params: json.RawMessage(schema)}
+		l := Listing{Catalog: &catalog.Catalog{Catalog: 1, Methods: []catalog.Method{m}}, Width: 80}
+		text := l.Method(&m, "demo:")
+		if !strings.Contains(text, "p99999=<string>") {
+			t.Error("the example lacks the last param")
+		}
+		if rows := strings.Count(text, "\n  p"); rows > maxRows+n {
+			t.Errorf("%d rows", rows)
+		}
+	}
+}
+
+func TestModules(t *testing.T) {
+	got := Modules([]Module{
+		{Name: "storage", Version: "1.0.0", Description: "Trees\nand nodes", Methods: []string{"tree_create", "tree_get"}},
+		{Name: "big", Version: "2.0.0", Methods: make([]string, 9)},
+		{Name: "letters", Methods: strings.Fields("a b c d e f g h")},
+		{Name: "fits", Methods: []string{strings.Repeat("x", 40)}},
+		{Name: "long", Methods: []string{strings.Repeat("x", 41)}},
+		{Name: "bad\x1b[2J"},
+	}, 0, false)
+	want := `MODULE        VERSION  METHODS                                   DESCRIPTION
+storage       1.0.0    tree_create tree_get                      Trees and nodes
+big           2.0.0    9
+letters                a b c d e f g h
+fits                   xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+long                   xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
+bad\u001b[2J
+`
+	if got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+func TestTakes(t *testing.T) {
+	for schema, want := range map[string]string{
+		`{"type":"object","properties":{"method":{"const":"m"},"id":{"$ref":"#/$defs/Id"},"n":{"type":["integer","null"]}},"required":["method","id"],"$defs":{"Id":{"type":"string","format":"uuid"}}}`: "id (string (uuid), required), n (integer|null)",
+		`{"type":"object","properties":{"method":{"const":"m"}}}`: "no parameters",
+		`{"properties":{"a\u001b[2J":{"type":"x\u001b[2J"}}}`:     `a\u001b[2J (x\u001b[2J)`,
+		`5`: "", `{"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/a"}}}`: "no parameters",
+	} {
+		if got := Takes([]byte(schema)); got != want {
+			t.Errorf("%s\ngot  %s\nwant %s", schema, got, want)
+		}
+	}
+}
+
+func TestPlugin(t *testing.T) {
+	c, err := catalog.Parse([]byte(`{"catalog":1,"info":{"name":"hello","version":"1.0","description":"A\u001b[31m plugin"},
+		"methods":[{"name":"greet","description":"Greets"},{"name":"shout","extra":{"source":"def shout(): pass"}},{"name":"Config.get"}],
+		"classes":[{"name":"Config","methods":[{"name":"get","description":"One setting"}],"properties":[{"name":"name","settable":true},{"name":"label"}]}],
+		"constants":{"max_retries":3,"who":"World"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `hello 1.0: A\u001b[31m plugin
+
+FUNCTION  RUNS IN        DESCRIPTION
+greet     plugin         Greets
+shout     host (source)
+
+CLASS Config  KIND                 DESCRIPTION
+  get         method               One setting
+  name        property, settable
+  label       property, read-only
+
+CONSTANT     VALUE
+max_retries  3
+who          "World"
+`
+	if got := Plugin(c, 0, false); got != want {
+		t.Errorf("got:\n%s", got)
+	}
+	if got := Plugin(&catalog.Catalog{}, 0, false); got != "no functions\n" {
+		t.Errorf("%q", got)
 	}
 }

@@ -1,12 +1,18 @@
 package options
 
 import (
+	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
+	"rpcx/commands/env"
+	"rpcx/format"
 	"rpcx/wire"
+	"rpcx/wire/peer"
 )
 
 // TestHeaders: --header takes a line or a file of lines, and refuses values that could end a
@@ -60,5 +66,41 @@ func TestShortly(t *testing.T) {
 		if got := rounded(d); got != want {
 			t.Errorf("%v is %s, want %s", d, got, want)
 		}
+	}
+}
+
+// TestToken: a token comes from a file, never from the command line.
+func TestToken(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(file, []byte(" secret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := readSecret("--token", "@"+file); got != "secret" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	if got, err := readSecret("--token", ""); got != "" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	for _, bad := range []string{"secret", "@" + os.DevNull, "@" + file + ".gone"} {
+		if _, err := readSecret("--token", bad); wire.AsFault(err) == nil {
+			t.Errorf("%q is taken", bad)
+		}
+	}
+}
+
+// A peer can cause any number of different warnings: 200 are shown, each once, and then
+// one that more are hidden.
+func TestWarningsAboutAPeerAreBounded(t *testing.T) {
+	var stderr bytes.Buffer
+	run := &env.Env{Console: format.NewConsole(&stderr, format.ConsoleOptions{})}
+	note := noter(run)
+	for n := range 300 {
+		for range 2 {
+			note(peer.Note{Kind: peer.NoteMalformed, Text: fmt.Sprintf("odd message %d", n)}, "")
+		}
+	}
+	lines := strings.Split(strings.TrimSpace(stderr.String()), "\n")
+	if last := lines[len(lines)-1]; len(lines) != 201 || !strings.Contains(last, "-v shows the rest") {
+		t.Errorf("%d lines, the last is %s", len(lines), last)
 	}
 }

@@ -1,7 +1,9 @@
 package request
 
 import (
+	"context"
 	"io"
+	"net/url"
 	"testing"
 
 	"rpcx/commands/env"
@@ -11,6 +13,7 @@ import (
 	"rpcx/wire/dialect/jsonrpc"
 	"rpcx/wire/session"
 	"rpcx/wire/testkit"
+	"rpcx/wire/transport"
 )
 
 // codecConversation is a conversation that implements only Event.
@@ -54,5 +57,28 @@ func TestPrintingAStreamAllocatesNothing(t *testing.T) {
 				t.Errorf("%v allocations a message", got)
 			}
 		})
+	}
+}
+
+type testLogin string
+
+func (l testLogin) Token(context.Context, *url.URL, string) (string, error) { return "", nil }
+
+func (l testLogin) Identity(transport.Address) string { return string(l) }
+
+// TestAnswersOfALogin: answers to one login are not those to another, or to nobody.
+func TestAnswersOfALogin(t *testing.T) {
+	e, err := session.ParseEndpoint("ro+ws://127.0.0.1:1/", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, l := range []testLogin{"", "ann", "bob"} {
+		cfg := transport.Config{HTTPObserver: transport.HTTPObserver{Login: l}}
+		s := AnswersOf(e, cfg)
+		if s.Private != (l != "") || seen[s.Of] {
+			t.Errorf("the login %q has the answers of another one", l)
+		}
+		seen[s.Of] = true
 	}
 }

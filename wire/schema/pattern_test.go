@@ -2,6 +2,7 @@ package schema
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -70,5 +71,62 @@ func TestHostilePatterns(t *testing.T) {
 		if took := time.Since(started); took > 3*time.Second {
 			t.Errorf("%.60s takes %v", pattern, took)
 		}
+	}
+}
+
+// The members that a schema allows and says nothing about, although it describes others.
+func TestUndescribed(t *testing.T) {
+	for _, c := range []struct{ schema, value, want string }{
+		{`{"properties":{"name":{},"size":{}}}`, `{"name":1}`, ""},
+		{`{"properties":{"name":{},"size":{}}}`, `{"nmae":1}`, "/nmae nmae name"},
+		{`{"properties":{"name":{},"size":{}}}`, `{"nmae":1,"name":2}`, "/nmae nmae "},
+		{`{"properties":{"name":{},"size":{}}}`, `{"zzz":1}`, "/zzz zzz "},
+		{`{}`, `{"a":1}`, ""},
+		{`true`, `{"a":1}`, ""},
+		{`{"properties":{}}`, `{"a":1}`, ""},
+		{`{"properties":{"a":{}},"additionalProperties":{"type":"integer"}}`, `{"b":1}`, ""},
+		{`{"properties":{"a":{}},"additionalProperties":true}`, `{"b":1}`, "/b b "},
+		{`{"properties":{"a":{}},"patternProperties":{"^x":{}}}`, `{"xa":1,"b":2}`, "/b b "},
+		{`{"properties":{"a":{}},"patternProperties":{"^(?&x)":{}}}`, `{"b":2}`, ""},
+		{`{"properties":{"a":{}},"dependentSchemas":{"a":{}}}`, `{"b":1}`, ""},
+		{`{"properties":{"a":{}},"dependencies":{"a":["c"]}}`, `{"b":1}`, ""},
+		{`{"properties":{"a":{}},"unevaluatedProperties":{}}`, `{"b":1}`, ""},
+		{`{"allOf":[{"properties":{"a":{}}},{"properties":{"b":{}}}]}`, `{"a":1,"b":1,"c":1}`, "/c c "},
+		{`{"anyOf":[{"properties":{"a":{}}},{"properties":{"b":{}}}]}`, `{"a":1,"b":1,"c":1}`, "/c c "},
+		{`{"oneOf":[{"properties":{"a":{}},"required":["a"]},{"properties":{"b":{}},"required":["b"]}]}`, `{"a":1,"c":1}`, "/c c "},
+		{`{"if":{"properties":{"a":{}}},"then":{"properties":{"b":{}}},"else":{"properties":{"d":{}}}}`, `{"a":1,"b":1,"c":1,"d":1}`, "/c c "},
+		{`{"properties":{"a":{"properties":{"x":{}}}}}`, `{"a":{"x":1,"y":2},"b":{"y":1}}`, "/a/y y ; /b b "},
+		{`{"properties":{"a":{"items":{"properties":{"x":{}}}}}}`, `{"a":[{"x":1},{"y":2}]}`, "/a/1/y y "},
+		{`{"prefixItems":[{"properties":{"x":{}}}],"items":{"properties":{"y":{}}}}`, `[{"y":1},{"x":1}]`, "/0/y y "},
+		{`{"items":[{"properties":{"x":{}}}]}`, `[{"y":1},{"z":1}]`, "/0/y y "},
+		{`{"$ref":"#/$defs/d","$defs":{"d":{"properties":{"x":{}}}}}`, `{"y":1}`, "/y y "},
+		{`{"properties":{"x":{}},"$ref":"#/$defs/none"}`, `{"y":1}`, ""},
+		{`{"properties":{"a~/b":{"properties":{"x":{}}}}}`, `{"a~/b":{"y":1}}`, "/a~0~1b/y y "},
+		{`{"properties":{"a":{}}}`, ``, ""},
+		{`{"properties":{"a":{}}}`, `7`, ""},
+		{`{"properties":{"a":{}}}`, `{"b":1e9999999}`, ""},
+		{`{"properties":{"a":{}}}`, `{`, ""},
+	} {
+		s, err := Compile(json.RawMessage(c.schema), "", Options{Warn: func(string) {}})
+		if err != nil {
+			t.Errorf("%s: %v", c.schema, err)
+			continue
+		}
+		var got []string
+		for _, u := range s.Undescribed(json.RawMessage(c.value)) {
+			got = append(got, fmt.Sprintf("%s %s %s", u.Pointer, u.Name, u.Nearest))
+		}
+		if text := strings.Join(got, "; "); text != c.want {
+			t.Errorf("%s %s:\n got %q\nwant %q", c.schema, c.value, text, c.want)
+		}
+	}
+	many := map[string]int{}
+	for i := range maxUndescribed + 3 {
+		many[fmt.Sprint("n", i)] = i
+	}
+	b, _ := json.Marshal(map[string]any{"a": many, "b": []any{many}})
+	s := compile(t, `{"properties":{"a":{"properties":{"x":{}}},"b":{"items":{"properties":{"x":{}}}}}}`, "")
+	if got := s.Undescribed(b); len(got) != maxUndescribed {
+		t.Errorf("%d are told", len(got))
 	}
 }

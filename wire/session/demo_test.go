@@ -1,14 +1,21 @@
 package session
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/endpoint"
 	"rpcx/wire/hook"
 	"rpcx/wire/scan"
 	"rpcx/wire/schema"
 	"rpcx/wire/serve"
+	"rpcx/wire/transport"
 )
 
 // TestDemosAreRight: the hooks of a demo compile, its schemas are valid, and its dialect is that of its catalog, as serving
@@ -39,4 +46,46 @@ func TestDemosAreRight(t *testing.T) {
 			t.Errorf("%s: dialect %q, not %q", name, d, c.Dialect)
 		}
 	}
+}
+
+// "@" alone is the endpoint of the parent process; an unknown name is an error.
+func TestParseEndpointNames(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	t.Setenv("RPCX_ENDPOINT", "conversation:/run/x#h3")
+	e, err := ParseEndpoint("@", "")
+	if err != nil || e.Socket != "/run/x" || e.Hook != "h3" || e.String() != "conversation:/run/x" {
+		t.Errorf("@: %v, %v", e, err)
+	}
+	t.Setenv("RPCX_ENDPOINT", "")
+	for text, want := range map[string]string{"@": "RPCX_ENDPOINT", "@name": "name"} {
+		_, err := ParseEndpoint(text, "")
+		f := wire.AsFault(err)
+		if f == nil || (f.Kind != wire.Usage && f.Kind != wire.Unreachable) || !strings.Contains(f.Message, want) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// A peer without a handshake message is a timeout after 15 s.
+func TestGreetingIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, err := newDirect(endpoint.Endpoint{Dialect: "jsonrpc"}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		codec := d.newCodec
+		d.newCodec = func() dialect.Codec { return greeter{codec()} }
+		here, silent := transport.Pair()
+		defer silent.Close()
+		d.dial = func(context.Context, recording) (wire.Conn, []func() error, error) { return here, nil, nil }
+		began := time.Now()
+		err = d.start(t.Context())
+		if f := wire.AsFault(err); f == nil || f.Kind != wire.Timeout {
+			t.Error(err)
+		}
+		if lasted := time.Since(began); lasted < greetingTimeout || lasted > greetingTimeout+5*time.Second {
+			t.Error(lasted)
+		}
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/x509/pkix"
 	"math/big"
 	"net"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -26,5 +27,22 @@ func TestCertificate(t *testing.T) {
 	c.DNSNames = strings.Fields("1 2 3 4 5 6 7 8 9 10")
 	if got := certificate(c, 2); !strings.Contains(got, "for 1 2 3 4 5 6 7 8 9 10, issued") || !strings.HasPrefix(got, "signed by: ") {
 		t.Error(got)
+	}
+}
+
+func TestRedactURL(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"http://u:p@h/x", "http://h/x"},
+		{"http://h/x?token=abc&y", "http://h/x?token=…&y"},
+		{"http://h/x?", "http://h/x?"},
+		{"http://h/x#secret", "http://h/x"},
+	} {
+		u, err := url.Parse(c.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := RedactURL(u); got != c.want {
+			t.Errorf("GOLD %q\n got %q\nwant %q", c.text, got, c.want)
+		}
 	}
 }

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"testing"
 
+	"rpcx/wire"
 	"rpcx/wire/catalog"
+	"rpcx/wire/scan"
 	"rpcx/wire/testkit"
 )
 
@@ -76,5 +78,27 @@ func TestVersionOfAModule(t *testing.T) {
 		if got := offered(t, doc).newModule("a").version; got != want {
 			t.Errorf("%s: %q, want %q", doc, got, want)
 		}
+	}
+}
+
+// A client that has read done and unsubscribes before the writer continues ends nothing.
+func TestDoneIsTheEnd(t *testing.T) {
+	var out *streamWriter
+	said := 0
+	emit := func(ev wire.Event) error {
+		said++
+		if out.end() || string(scan.Get(ev.Data, "type")) != `"done"` {
+			t.Errorf("%s is not the end", ev.Data)
+		}
+		return nil
+	}
+	out = newStreamWriter(newModuleCatalog(&catalog.Catalog{}), "storage_quick", emit, func() {})
+	for range 2 {
+		if err := out.done(); err != nil {
+			t.Error(err)
+		}
+	}
+	if said != 1 {
+		t.Errorf("done was said %d times", said)
 	}
 }

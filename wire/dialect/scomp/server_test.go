@@ -356,3 +356,35 @@ func TestEvalsKeepTheirOrder(t *testing.T) {
 		}
 	})
 }
+
+// A closed server keeps nothing: no session waits for its end, and none is passed to the closed runtime.
+func TestClosedServerKeepsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &runtime{}
+		s := newServer(backend{r}, time.Minute)
+		left, held := s.join(""), s.join("")
+		s.leave(left)
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		s.leave(held)
+		late := s.join(left.id)
+		s.leave(late)
+		time.Sleep(time.Hour)
+		if late == left || len(s.sessions) != 0 || len(r.forgot) != 0 {
+			t.Errorf("%d sessions are kept, %q were forgotten", len(s.sessions), r.forgot)
+		}
+	})
+}
+
+// A function that the user has released is not released again when the connection ends.
+func TestReleasedByHand(t *testing.T) {
+	c := NewCodec(dialect.CodecOptions{}).(*codec)
+	c.refs.hold([]byte(`[{"$fn":"f1"},{"$fn":"f2"}]`))
+	if _, err := c.Encode(dialect.Op{Kind: dialect.Raw, Params: json.RawMessage(`{"jsonrpc":"2.0","method":"release_ref","params":{"ref":"f1"}}`)}); err != nil {
+		t.Fatal(err)
+	}
+	if ids := c.refs.held(); len(ids) != 1 || ids[0] != "f2" {
+		t.Errorf("released at the end: %q, want f2 alone", ids)
+	}
+}

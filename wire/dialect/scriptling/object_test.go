@@ -58,3 +58,27 @@ func TestObjectTurns(t *testing.T) {
 		}
 	})
 }
+
+// What a plugin logs, as a user sees it.
+func TestLogEvents(t *testing.T) {
+	for _, c := range []struct{ params, want string }{
+		{`{"level":"WARNING","message":"m"}`, `{"event":"log","level":"warn","message":"m"}`},
+		{`{"level":"Fatal","message":"m"}`, `{"event":"log","level":"fatal","message":"m"}`},
+		{`{"level":"odd","message":"m"}`, `{"event":"log","level":"info","message":"m"}`},
+		{`{"message":"m"}`, `{"event":"log","level":"info","message":"m"}`},
+		{`{"level":"trace"}`, `{"event":"log","level":"trace","message":""}`},
+		{`{"level":7,"message":7}`, `{"event":"log","level":"info","message":""}`},
+		{`{"level":"info","message":"m","args":[]}`, `{"event":"log","level":"info","message":"m"}`},
+		{`{"level":"info","message":"m","args":[{"type":"string","value":"k"},{"type":"int","value":1},{"type":"string","value":"l"},{"type":"null"}]}`, `{"event":"log","level":"info","message":"m","extra":{"k":1,"l":null}}`},
+		{`{"level":"info","message":"m","args":[{"type":"string","value":"k"}]}`, `{"event":"log","level":"info","message":"m","extra":{"args":["k"]}}`},
+		{`{"level":"info","message":"m","args":[{"type":"string","value":"k"},{"type":"int","value":1},{"type":"string","value":"k"},{"type":"int","value":2}]}`, `{"event":"log","level":"info","message":"m","extra":{"args":["k",1,"k",2]}}`},
+		{`{"level":"info","message":"m","args":[{"type":"int","value":1},{"type":"int","value":2}]}`, `{"event":"log","level":"info","message":"m","extra":{"args":[1,2]}}`},
+		{`{"level":"info","message":"m","args":[{"type":"string","value":""},{"type":"int","value":2}]}`, `{"event":"log","level":"info","message":"m","extra":{"":2}}`},
+		{`{"level":"info","message":"m","args":[{"type":"BAD","value": 1}]}`, `{"event":"log","level":"info","message":"m","extra":{"args":[{"type":"BAD","value": 1}]}}`},
+		{`{"level":"info","message":"m","args":7}`, `{"event":"log","level":"info","message":"m","extra":{"args":7}}`},
+	} {
+		if got := string(logEvent([]byte(c.params)).AppendJSON(nil)); got != c.want {
+			t.Errorf("GOLD %q\n got %q\nwant %q", c.params, got, c.want)
+		}
+	}
+}
