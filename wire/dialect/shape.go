@@ -42,6 +42,16 @@ type Shape struct {
 
 	MadeUp []Place // ids, tokens, streams and sessions, which are not compared but carried over
 	Varies []Place // versions and names of programs, and measurements, which are not compared
+	Polls  []Poll
+}
+
+// A Poll is a request that a client repeats until a job has ended. The number of repetitions and the reported progress depend on the time
+// that the job takes: only the response about the job's end is compared.
+type Poll struct {
+	Method  string
+	Job     string   // the JSON pointer to the job's name in the request
+	State   string   // the JSON pointer to the job's state in the response
+	Running []string // the states of a job that has not ended
 }
 
 // A Place is where messages of a dialect contain a value.

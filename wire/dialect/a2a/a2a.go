@@ -22,6 +22,7 @@ func Flow() page.Flow {
 		Client: func(c *codec.Codec) codec.Flow { return &client{c: c} },
 		Server: newServer,
 		Jobs:   &dialect.Jobs{Bare: true, Lasting: true},
+		Polls:  []dialect.Poll{{Method: "GetTask", Job: "/params/id", State: "/result/status/state", Running: []string{statePrefix + "SUBMITTED", statePrefix + "WORKING"}}},
 		Files:  &dialect.Files{Embedded: files},
 	}
 }

@@ -55,6 +55,7 @@ func Shape() dialect.Shape {
 		MadeUp: dialect.Places("/id", "/targetId", "/jobId", "/**/jobId", "/**/requestId"),
 		Varies: append(dialect.Places("/host/version", "/artifacts/*/path", "/artifacts/*/uri", "/**/durationMs", "/**/timestamp"),
 			dialect.Place{Method: "journal*", Pointer: "/entries/*/id"}),
+		Polls: []dialect.Poll{{Method: typeStatus, Job: "/jobId", State: "/state", Running: []string{"running"}}},
 	}
 }
 

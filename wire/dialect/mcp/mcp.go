@@ -28,6 +28,7 @@ func Flow() page.Flow {
 		Server:       newServer,
 		Rounds:       true,
 		Jobs:         &dialect.Jobs{Call: asTask, Bare: true},
+		Polls:        []dialect.Poll{{Method: "tasks/get", Job: "/params/taskId", State: "/result/status", Running: []string{"working"}}},
 		Files:        &dialect.Files{Embedded: files},
 	}
 }

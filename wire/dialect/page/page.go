@@ -33,6 +33,7 @@ type Flow struct {
 	Server       func(h server.Host) server.Native
 	Rounds       bool // see dialect.Handshake
 	Jobs         *dialect.Jobs
+	Polls        []dialect.Poll // of dialect.Shape
 	Files        *dialect.Files
 }
 

@@ -25,7 +25,7 @@ func (l *Library) Spec(p *load.Page) (dialect.Spec, error) {
 		Name:          p.Name,
 		NewCodec:      d.NewCodec,
 		NewServer:     func(b dialect.Backend) dialect.Server { return server.New(d, b, flow.Server) },
-		Shape:         func() dialect.Shape { return shape(p, d) },
+		Shape:         func() dialect.Shape { return shape(p, d, flow.Polls) },
 		JSONRPCMember: p.Base == "jsonrpc" && p.Names == nil,
 		Transport: dialect.Transport{
 			Framing:      p.Framing,
@@ -133,12 +133,13 @@ func answers(p *load.Page) (names []string) {
 }
 
 // shape returns how a tape reads the dialect file's messages.
-func shape(p *load.Page, d *codec.Dialect) dialect.Shape {
+func shape(p *load.Page, d *codec.Dialect, polls []dialect.Poll) dialect.Shape {
 	v := jsonrpc.V2
 	if p.Base != "jsonrpc" {
 		v = jsonrpc.V1
 	}
 	s := jsonrpc.Shape(v)
+	s.Polls = polls
 	plan := d.Plan()
 	if plan == nil {
 		return s

@@ -3,11 +3,13 @@ package match
 import (
 	"context"
 	"hash/maphash"
+	"slices"
 	"strings"
 	"time"
 
 	"rpcx/wire/dialect"
 	"rpcx/wire/jq"
+	"rpcx/wire/scan"
 )
 
 // Rules decide which differences between two messages count. They are safe for concurrent use.
@@ -27,6 +29,27 @@ func NewRules(s dialect.Shape, ignore []*jq.Paths) *Rules {
 
 // Shape returns the Shape of the dialect.
 func (r *Rules) Shape() *dialect.Shape { return &r.shape }
+
+// Polled returns the name of the job, as JSON, that the request msg polls, or nil if it polls none.
+func (r *Rules) Polled(method string, msg []byte) []byte {
+	for _, p := range r.shape.Polls {
+		if p.Method == method {
+			return scan.At(msg, p.Job)
+		}
+	}
+	return nil
+}
+
+// Running reports whether msg, the response to a request of method, says that the polled job has not ended.
+func (r *Rules) Running(method string, msg []byte) bool {
+	for _, p := range r.shape.Polls {
+		if p.Method == method {
+			state, ok := scan.Text(scan.At(msg, p.State))
+			return ok && slices.Contains(p.Running, state)
+		}
+	}
+	return false
+}
 
 // A place is a dialect.Place, split into its parts.
 type place struct {

@@ -1,16 +1,20 @@
 package player
 
 import (
+	"fmt"
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/scan"
+	"rpcx/wire/tape/match"
 	"rpcx/wire/tape/transcript"
 )
 
-// asked is the entry of a request: its play and its index.
+// asked is the entry of a request: its play and its index. poll is set if the request is repeated.
 type asked struct {
-	p *play
-	i int32
+	p    *play
+	i    int32
+	poll *polling
 }
 
 // retired are local requests whose recorded responses have all arrived, oldest first. They identify additional responses. The oldest are
@@ -42,6 +46,9 @@ func (e *engine) retire(id wire.ID, i int32) {
 func (e *engine) answer(c *conn, at asked, id wire.ID, msg []byte) {
 	p := at.p
 	e.lively = time.Now()
+	if e.poll(c, at, msg) {
+		return
+	}
 	delete(p.asked, at.i)
 	i := e.policy.answered(p, at.i, msg)
 	if i == transcript.None || p.track.Entry(i).More == transcript.None {
@@ -51,4 +58,54 @@ func (e *engine) answer(c *conn, at asked, id wire.ID, msg []byte) {
 		p.accept(i, msg)
 		e.start(p, i, c)
 	}
+}
+
+// A polling is a request about a job that is repeated until the job has ended.
+type polling struct {
+	first time.Time
+	times int
+}
+
+// The pauses between the requests about a job, from the shortest to the longest.
+const (
+	minPoll = 50 * time.Millisecond
+	maxPoll = 500 * time.Millisecond
+)
+
+// poll sends the request at again after a while, if its recorded response is about the end of a job that msg says is still running. It
+// returns false if the job has had enough time: the recorded time and that of an answer.
+func (e *engine) poll(c *conn, at asked, msg []byte) bool {
+	p, method := at.p, at.p.track.Method(int(at.i))
+	answer := p.track.Entry(at.i).Answer
+	if e.side != wire.Send || answer == transcript.None || !p.rules.Running(method, msg) {
+		return false
+	}
+	line, err := p.track.Line(int(answer))
+	if err != nil || line.Msg == nil || p.rules.Running(method, line.Msg) {
+		return false
+	}
+	if at.poll == nil {
+		at.poll = &polling{first: time.Now()}
+	}
+	if time.Since(at.poll.first) > line.Time+e.o.AnswerTimeout {
+		return false
+	}
+	at.poll.times++
+	time.AfterFunc(min(minPoll*time.Duration(at.poll.times), maxPoll), func() { e.hand(arrival{conn: c, again: &at}) })
+	return true
+}
+
+// repeat sends the request at again, with another id.
+func (e *engine) repeat(c *conn, at asked) {
+	msg, err := at.p.outgoing(at.i, nil)
+	if err == nil {
+		id := fmt.Appendf(nil, "%d", 1_000_000*at.poll.times+int(at.i))
+		if own, ok := scan.Text(match.IDOf(at.p.rules.Shape(), msg)); ok {
+			id = scan.AppendQuoted(nil, fmt.Sprintf("%s-%d", own, at.poll.times))
+		}
+		msg = match.SetID(at.p.rules.Shape(), msg, id)
+		e.asked[string(id)] = at
+		e.carry(c, at.p, at.i, msg)
+	}
+	e.send(c, msg, at.p.track.Binary(at.i), err)
 }

@@ -13,6 +13,7 @@ type arrival struct {
 	msg   []byte
 	to    wire.ID // the request that got an HTTP error with this message as its text, or nil
 	err   error   // the connection has ended, or the POST failed
+	again *asked  // a request to send again
 }
 
 // A conn is one live connection.

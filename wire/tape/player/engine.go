@@ -184,6 +184,10 @@ func (e *engine) take(a arrival) (over bool) {
 		e.join(a.conn)
 		return false
 	}
+	if a.again != nil {
+		e.repeat(a.conn, *a.again)
+		return false
+	}
 	if a.err != nil {
 		a.conn.ended = true
 		gone := !errors.Is(a.err, io.EOF)

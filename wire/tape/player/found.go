@@ -77,7 +77,11 @@ func unmet(program string, err error) string {
 // compare returns the differences between got and want, the message of entry i. Handles that the server generated and values that the
 // line binds may differ.
 func (p *play) compare(i int32, want, got []byte) []match.Difference {
-	found := p.rules.Compare(p.track.Method(int(i)), want, got, p.values)
+	method := p.track.Method(int(i))
+	found := p.rules.Compare(method, want, got, p.values)
+	if p.rules.Running(method, want) && p.rules.Running(method, got) {
+		found = slices.DeleteFunc(found, func(d match.Difference) bool { return p.tellsProgress(d.Pointer) })
+	}
 	var bound []string
 	if line := p.track.HandwrittenLine(int(i)); line != nil && len(found) > 0 {
 		bound = taken(line)
@@ -95,6 +99,11 @@ func (p *play) compare(i int32, want, got []byte) []match.Difference {
 		}
 	}
 	return p.at(i, p.otherStream(found, want, got)...)
+}
+
+// tellsProgress reports whether pointer leads to what a response tells about a running job, which is all but its kind and its id.
+func (p *play) tellsProgress(pointer string) bool {
+	return pointer != "" && pointer != "/"+p.rules.Shape().Method && pointer != "/"+p.rules.Shape().ID
 }
 
 // compareIDs is compare for messages whose ids must be equal.

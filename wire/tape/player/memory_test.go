@@ -151,7 +151,7 @@ func playLong(t *testing.T, messages int) (used int64) {
 
 func diffLong(t *testing.T, messages int) int64 {
 	before := heap()
-	d := newDiffer(long(t, messages, "a").Tracks[0], long(t, messages, "b").Tracks[0], Options{})
+	d := newDiffer(long(t, messages, "a").Tracks[0], long(t, messages, "b").Tracks[0], Options{}, false)
 	if err := d.run(); err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func (p *play) unblocked(i int32) bool {
 	case p.root(e.Need) == e.Own: // the request repeats, and its cause must arrive again each time
 		return p.seen(e.Need) >= p.seen(e.Own)
 	}
-	return p.seen(e.Need) > 0 || p.skipped(e.Need)
+	return p.seen(e.Need) > 0 || p.skipped(e.Need) || p.track.Optional(e.Need)
 }
 
 // root returns the entry of the other side that caused entry i: i itself, unless i answers a local call that an earlier entry caused.

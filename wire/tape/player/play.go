@@ -227,8 +227,12 @@ func (p *play) outgoing(i int32, live *request) ([]byte, error) {
 	return msg, nil
 }
 
-// over reports whether entry i is an item of a stream that the client has ended.
+// over reports whether entry i is not sent in this conversation: it is an item of a stream that the client has ended, or a request about a
+// job that a later one makes unnecessary.
 func (p *play) over(i int32) bool {
+	if p.side == wire.Send {
+		return p.track.Repeated(i)
+	}
 	if len(p.ended) == 0 {
 		return false
 	}

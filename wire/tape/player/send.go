@@ -169,7 +169,7 @@ func (e *engine) mark(p *play, i int32) ([]byte, error) {
 	p.see(i)
 	if p.track.Entry(i).Kind == wire.Request {
 		id := match.IDOf(p.rules.Shape(), msg)
-		e.asked[string(id)] = asked{p, i}
+		e.asked[string(id)] = asked{p: p, i: i}
 		p.asked[i] = true
 	}
 	return msg, nil

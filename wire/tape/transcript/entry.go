@@ -56,9 +56,18 @@ func (t *Track) add(e Entry) {
 // Binary reports whether entry i is a binary WebSocket message.
 func (t *Track) Binary(i int32) bool { return t.binary[i] }
 
-// Optional reports whether entry i, of the server, may be absent in another conversation: the client had closed the connection, or had
-// ended the stream to which the entry belongs.
+// Optional reports whether entry i may be absent in another conversation: the client had closed the connection, or had ended the stream to
+// which the entry belongs; or a later exchange about the same job makes it unnecessary.
 func (t *Track) Optional(i int32) bool { return t.optional[i] }
+
+// Repeated reports whether entry i belongs to an exchange about a job that a later one makes unnecessary.
+func (t *Track) Repeated(i int32) bool {
+	e := t.Entry(i)
+	return t.optional[i] && (e.Dir == wire.Send || e.Own != None && t.optional[e.Own])
+}
+
+// Repeats returns the number of repeated entries.
+func (t *Track) Repeats() int { return t.repeats }
 
 // Opener returns the response that opened the stream of the server's entry i. It returns None if the entry has no stream, the track has
 // only one stream, or no response names it.

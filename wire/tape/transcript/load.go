@@ -30,10 +30,12 @@ type loading struct {
 	open  [2]map[uint64]int32 // the requests of each direction, by the hash of their id
 	named map[string]int32
 
-	results map[uint64]int32 // the responses that may open a stream, by the hash of their result
-	posted  []posted         // the last messages of the client without an HTTP exchange
-	headed  [][2]string      // the last of heads
-	ended   map[uint64]bool  // the streams that the client has ended, by the hash of their name
+	results map[uint64]int32   // the responses that may open a stream, by the hash of their result
+	posted  []posted           // the last messages of the client without an HTTP exchange
+	headed  [][2]string        // the last of heads
+	ended   map[uint64]bool    // the streams that the client has ended, by the hash of their name
+	polls   map[uint64][]int32 // the requests about running jobs that followed each other, by the hash of the job's name
+	polled  map[int32]uint64   // the hash of the job's name, by request
 }
 
 func newLoader(t *Transcript) *loader {
@@ -45,7 +47,7 @@ func newLoader(t *Transcript) *loader {
 func (l *loader) track(conn int) *loading {
 	k := l.tracks[conn]
 	if k == nil {
-		k = &loading{Track: newTrack(l.t, conn), last: [2]int32{None, None}, open: [2]map[uint64]int32{{}, {}}, named: map[string]int32{}, results: map[uint64]int32{}, ended: map[uint64]bool{}}
+		k = &loading{Track: newTrack(l.t, conn), last: [2]int32{None, None}, open: [2]map[uint64]int32{{}, {}}, named: map[string]int32{}, results: map[uint64]int32{}, ended: map[uint64]bool{}, polls: map[uint64][]int32{}, polled: map[int32]uint64{}}
 		l.tracks[conn] = k
 		l.t.Tracks = append(l.t.Tracks, k.Track)
 	}
@@ -129,6 +131,7 @@ func (l *loader) entry(k *loading, e Entry, line *tape.Line, msg []byte) error {
 		k.addHandles(int32(k.Len()), msg)
 	}
 	k.end(&e, p.Method, msg)
+	k.poll(&e, p.Method, msg)
 	k.note(&e, line)
 	k.add(e)
 	return nil
@@ -214,6 +217,34 @@ func (k *loading) end(e *Entry, method string, msg []byte) {
 	case e.Kind == wire.Notification && k.ended[rules.HashBytes(rules.StreamOf(msg))]:
 		k.optional[int32(k.Len())] = true
 	}
+}
+
+// poll records polls of jobs. The exchanges before the one about a job's end may be absent.
+func (k *loading) poll(e *Entry, method string, msg []byte) {
+	rules := k.of.Rules
+	if len(rules.Shape().Polls) == 0 || msg == nil {
+		return
+	}
+	if e.Dir == wire.Send && e.Kind == wire.Request {
+		if job := rules.Polled(method, msg); job != nil {
+			k.polled[int32(k.Len())] = rules.HashBytes(job)
+		}
+		return
+	}
+	job, ok := k.polled[e.Own]
+	if !ok || e.Dir != wire.Recv {
+		return
+	}
+	delete(k.polled, e.Own)
+	if rules.Running(k.Method(int(e.Own)), msg) {
+		k.polls[job] = append(k.polls[job], e.Own, int32(k.Len()))
+		return
+	}
+	for _, i := range k.polls[job] {
+		k.optional[i] = true
+	}
+	k.repeats += len(k.polls[job])
+	delete(k.polls, job)
 }
 
 // known reports whether a JSON text may name a stream of the lines before.

@@ -51,6 +51,7 @@ type Track struct {
 	refused     map[int32]int         // the HTTP status of requests that got an error and no response
 	heads       map[int32][][2]string // see Head
 	optional    map[int32]bool        // see Optional
+	repeats     int                   // see Repeats
 	openers     map[int32]bool        // the responses that opened streams
 	handles     map[uint64]int32      // strings that the client sends, by hash, with the first entry that sends each
 	streams     map[uint64]bool       // the streams of items, by the hash of their JSON
