@@ -79,7 +79,7 @@ type Refusal struct {
 // A Probe is a message that identifies servers of a dialect. Send and Is are jq programs.
 type Probe struct {
 	Send    string   // makes the whole message from $id; "" if the server sends first
-	Is      string   // true for a message of such a server, and of no other; $request is the message that it answers
+	Is      string   // true only for messages of such a server; $request is the message that it answers
 	Session bool     // the message begins a session, or changes something on the server
 	Weak    bool     // other dialects look alike, so that it counts only if no other is recognised
 	Lists   bool     // the result lists the methods

@@ -8,10 +8,10 @@ type HTTP struct {
 	Prime   Prog             `toml:"prime" says:"true for the params of the first call if the client accepts event streams that begin with an empty event"`
 	When    Prog             `toml:"when" says:"headers, events and end apply if this is true; its input is $kept"`
 	Headers map[string]Prog  `toml:"headers" says:"HEADER = a program on $kept that makes its value, a string"`
-	Mirror  map[string]Prog  `toml:"mirror" says:"HEADER = a program that makes its value, a string, from each message (the input, $method, $params); no output: no header. What a header cannot hold is sent as =?base64?…?="`
+	Mirror  map[string]Prog  `toml:"mirror" says:"HEADER = a program that makes its value, a string, from each message (the input, $method, $params); no output: no header. A value that a header cannot hold is sent as =?base64?…?="`
 	Events  string           `toml:"events" of:"GET" says:"GET: messages outside of requests arrive on a standing event stream; a response whose stream ends early is resumed"`
 	End     string           `toml:"end" of:"DELETE" says:"how the session is ended"`
-	Resolve *Resolve         `toml:"resolve" says:"how an http address leads to the WebSocket of the conversation, or to the URL for POST"`
+	Resolve *Resolve         `toml:"resolve" says:"how rpcx finds the WebSocket of the conversation, or the URL for POST, from an http address"`
 }
 
 // Resolve finds a WebSocket, or a URL for POST.

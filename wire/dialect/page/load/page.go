@@ -118,10 +118,10 @@ type Step struct {
 	Params   Prog             `toml:"params" says:"its params"`
 	When     Prog             `toml:"when" says:"the step is skipped unless this is true; its input is $kept"`
 	Wait     *bool            `toml:"wait" says:"false: the response may come after the next step, but before the end of the handshake"`
-	ID       string           `toml:"id" says:"the id of the call, which is then none of the numbers"`
-	Optional bool             `toml:"optional" says:"true: an error response, an HTTP status from 400 on (but 401, 403, 407, 429, 502 to 504), or a timeout is not a failure; nothing is kept of it"`
-	Within   string           `toml:"within" says:"the timeout of an await, or of an optional call that is no HTTP request, such as 500ms. A later response to the call still counts until the next one has come"`
-	Again    bool             `toml:"again" says:"true: if the peer ends the connection at this optional call, rpcx connects again and leaves the call out"`
+	ID       string           `toml:"id" says:"the id of the call, in place of a number"`
+	Optional bool             `toml:"optional" says:"true: an error response, an HTTP status from 400 on (but 401, 403, 407, 429, 502 to 504), or a timeout is not a failure; none of its values are kept"`
+	Within   string           `toml:"within" says:"the timeout of an await, or of an optional call that is no HTTP request, such as 500ms. A later response to the call still counts until the next one has arrived"`
+	Again    bool             `toml:"again" says:"true: if the peer ends the connection at this optional call, rpcx connects again and skips the call"`
 	Refused  map[string]Prog  `toml:"refused" says:"NAME = a program on the error that an optional call gets (code, message, data); its value is $kept.NAME from then on"`
 	For      Texts            `toml:"for" of:"eval" says:"the step runs once, before the first operation of this kind, and not in the handshake"`
 	Accept   map[string][]any `toml:"accept" says:"PROGRAM = values: its output for the response must be one of them, otherwise the status is 5"`
@@ -143,7 +143,7 @@ type EvalPrelude struct {
 	Notify   string           `toml:"notify" says:"the notification to send"`
 	Params   Prog             `toml:"params" says:"its params, made from $kept (the input)"`
 	When     Prog             `toml:"when" says:"the step is skipped unless this is true; its input is $kept"`
-	Optional bool             `toml:"optional" says:"true: an error response is not a failure; nothing is kept of it"`
+	Optional bool             `toml:"optional" says:"true: an error response is not a failure; none of its values are kept"`
 	Accept   map[string][]any `toml:"accept" says:"PROGRAM = values: its output for the response must be one of them, otherwise the status is 5"`
 	Keep     map[string]Prog  `toml:"keep" says:"NAME = a program on the response; its value is $kept.NAME from then on"`
 }
@@ -200,13 +200,13 @@ type Cancel struct {
 	HTTP   string `toml:"http" of:"send" says:"send: calls over HTTP are cancelled in this way too, not only by closing the request"`
 	// Answer is "none", or the code of the error.
 	Answer  any             `toml:"answer" says:"the response to a cancelled call: \"none\", or the code of an error (-32800)"`
-	Pending map[string]Prog `toml:"pending" says:"METHOD = a program on the params of a call of the peer that a hook still answers when the local call ($params) is cancelled: its result then. No output: the hook continues"`
+	Pending map[string]Prog `toml:"pending" says:"METHOD = a program that makes the result of the peer's call from its params, if a hook still runs when the local call ($params) is cancelled; no output: the hook continues"`
 }
 
 // Subscribe defines the stream that a method opens, and its end.
 type Subscribe struct {
 	First   bool     `toml:"first" says:"true: the response to the request is the first item"`
-	Opened  string   `toml:"opened" says:"the notification that confirms the stream, recognised as an item is; the response to the request then ends the stream"`
+	Opened  string   `toml:"opened" says:"the notification that confirms the stream, recognised like an item; the response to the request then ends the stream"`
 	Instead *Instead `toml:"instead" says:"another request that opens the stream"`
 	Item    Item     `toml:"item" says:"its items"`
 	Until   Prog     `toml:"until" says:"true for the params of the last item"`
@@ -247,7 +247,7 @@ type Refusal struct {
 // Probe defines a request by which a server of the dialect is recognised.
 type Probe struct {
 	Send    Prog  `toml:"send" says:"the whole message to send, made from $id; without it the server sends first"`
-	Is      Prog  `toml:"is" says:"true for a message of such a server, and of no other; $request is the message that it responds to, or null"`
+	Is      Prog  `toml:"is" says:"true only for messages of such a server; $request is the message that it responds to, or null"`
 	Session bool  `toml:"session" says:"true: the message begins a session, so only rpcx describe --probe sends it"`
 	Lists   bool  `toml:"lists" says:"true: the result is a list of methods"`
 	Hooks   Texts `toml:"hooks" says:"hooks for which a server may offer more methods: rpcx describe --probe compares"`
@@ -262,7 +262,7 @@ type Describe struct {
 	Next     *Next  `toml:"next" says:"further pages: result, a program that finds the cursor in the response, and params, made from it"`
 	Methods  Prog   `toml:"methods" says:"the methods of the catalog, made from the response: {name, kind, description, params, result, extra}. Methods of one name are joined"`
 	Info     Prog   `toml:"info" says:"the info of the catalog, made from the response: {name, version, description, extra}. Values of an earlier part stay"`
-	Optional bool   `toml:"optional" says:"true: an error response means that the peer has nothing of this part"`
+	Optional bool   `toml:"optional" says:"true: an error response means that the peer does not have this part"`
 	Defs     Prog   `toml:"defs" says:"an object of schemas that the methods refer to as #/$defs/NAME"`
 	Fresh    Prog   `toml:"fresh" says:"for how many milliseconds the response stays valid, made from it; no output: it is requested each time that it is needed"`
 	Partial  string `toml:"partial" says:"why the peer may have methods that are not listed, as a clause"`

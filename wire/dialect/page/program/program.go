@@ -59,7 +59,7 @@ func Variables() []Variable {
 		{"extra", "an object of the extra members", func(s *Scope) json.RawMessage { return s.Extra }},
 		{"meta", "in the handshake: an object of the values of --set that [set] declares", ofConn(func(c *Conn) json.RawMessage { return c.Meta })},
 		{"http", "true if each message is an HTTP request", ofConn(func(c *Conn) json.RawMessage { return strconv.AppendBool(nil, c.HTTP) })},
-		{"logs", "the lowest level of log lines that someone reads; null: nobody", ofConn(func(c *Conn) json.RawMessage { return text(c.Logs) })},
+		{"logs", "the lowest level of log lines that are read; null: none are", ofConn(func(c *Conn) json.RawMessage { return text(c.Logs) })},
 		{"version", "the version of rpcx", ofConn(func(c *Conn) json.RawMessage { return scan.AppendQuoted(nil, c.Version) })},
 		{"cwd", "the current directory", directory},
 		{"pid", "the id of this process", func(*Scope) json.RawMessage { return strconv.AppendInt(nil, int64(os.Getpid()), 10) }},
