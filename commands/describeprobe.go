@@ -122,6 +122,7 @@ func (s *search) unknown(ctx context.Context, r *finding.Report) error {
 // A report is the result of --probe as JSON.
 type report struct {
 	Endpoint string         `json:"endpoint,omitempty"`
+	Header   string         `json:"header,omitempty"` // the value of --header that the peer needs
 	More     []string       `json:"more,omitempty"` // methods that the peer offers only to clients with certain hooks
 	Tried    []*finding.Try `json:"tried"`
 }
@@ -133,8 +134,13 @@ func (s *search) probed(ctx context.Context, p *finding.Prober, r *finding.Repor
 	if e.Profile != nil {
 		at = e.String()
 	}
-	out := report{Endpoint: at, Tried: r.Tried}
-	s.run.Console.Note("the endpoint to use is " + at)
+	out := report{Endpoint: at, Header: r.Header, Tried: r.Tried}
+	if r.Header != "" {
+		s.run.Console.Note("the endpoint to use is " + at + " with --header '" + r.Header + "'")
+		s.Client.Conn.AddHeader(r.Header)
+	} else {
+		s.run.Console.Note("the endpoint to use is " + at)
+	}
 	if r.At != nil {
 		e = *r.At
 	}

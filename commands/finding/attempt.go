@@ -20,6 +20,7 @@ import (
 type verdict struct {
 	dialect string
 	framing string // of the peer's responses; "": the transport has no framing
+	header  string // the line that the peer needs in the heads of its messages, or ""
 	weak    bool   // no specific dialect was recognised
 	catalog *catalog.Catalog
 
@@ -36,6 +37,7 @@ type attempt struct {
 	paces    paces
 	dials    int // the number of connections that may still be made
 	offers   []string
+	header   string // a line in the heads of the messages, beside the user's
 	listened func() // called once, after the time in which the peer could send first; nil: the attempt does not wait for that
 	framed   func() // called once, when the peer has responded in the framing of the attempt
 
@@ -65,7 +67,13 @@ func (p paces) last() time.Duration { return 4 * p.first }
 
 // run makes the attempt. It returns nil if nothing was recognised.
 func (a *attempt) run(ctx context.Context) (v *verdict) {
-	defer func() { a.closeConn(); a.conclude(ctx, v) }()
+	defer func() {
+		a.closeConn()
+		a.conclude(ctx, v)
+		if v != nil {
+			v.header = a.header
+		}
+	}()
 	if v := a.listen(ctx); v != nil {
 		return v
 	}

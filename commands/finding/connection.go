@@ -89,7 +89,11 @@ func (a *attempt) send(ctx context.Context, s *step) bool {
 	a.try.Sent = append(a.try.Sent, s.name)
 	out := []byte(s.msg)
 	if a.at.IsBytes() {
-		out = framed(a.at.Framing, s.msg, a.p.Transport.Head)
+		head := a.p.Transport.Head
+		if a.header != "" {
+			head = []byte(a.header + "\r\n")
+		}
+		out = framed(a.at.Framing, s.msg, head)
 	}
 	events, over := a.link.events, a.link.over
 	tell := func(h heard) {

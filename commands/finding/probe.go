@@ -25,7 +25,8 @@ type Prober struct {
 	Resolve func(ctx context.Context, e endpoint.Endpoint) (endpoint.Endpoint, bool)
 
 	all     []*step
-	guessed bool // it is a guess that the peer requires TLS, so a TLS failure proves nothing
+	guesses []guess // the transports to try if the peer closes every connection without sending anything
+	guessed bool    // the current transport is a guess, so its failure proves nothing
 	mu      sync.Mutex
 	report  *Report
 }
@@ -34,7 +35,13 @@ type Prober struct {
 func (p *Prober) Run(ctx context.Context) *Report {
 	p.all, p.report = steps(true, p.Method), &Report{}
 	e := p.Endpoint
-	for range 3 { // again over another transport, if the peer reveals it
+	if e.Address.Scheme == "tcp" {
+		p.guesses = append(p.guesses, guess{&endpoint.Change{Scheme: "http"}, p.Typed})
+	}
+	if c := e.Secure(); c != nil {
+		p.guesses = append(p.guesses, guess{c, p.Typed})
+	}
+	for range 4 { // again over another transport, if the peer reveals it
 		r := p.report
 		n := len(r.Tried)
 		p.over(ctx, e)
@@ -48,7 +55,7 @@ func (p *Prober) Run(ctx context.Context) *Report {
 		if c == nil {
 			break
 		}
-		typed := c.Rewrite(p.Typed)
+		typed := c.Rewrite(c.typed)
 		other, err := endpoint.Parse(typed, "")
 		if err != nil || slices.ContainsFunc(r.Tried, func(t *Try) bool { return t.Endpoint == other.String() }) {
 			break
@@ -133,7 +140,7 @@ func (p *Prober) settle(e endpoint.Endpoint, v *verdict) bool {
 	if own := all.Named(v.dialect).Transport.Framing; v.framing == own || v.framing == "line" && (own == "" || own == "concat") {
 		e.Framing = "" // concat also reads lines
 	}
-	p.report.Endpoint, p.report.Weak, p.report.Catalog = &e, v.weak, v.catalog
+	p.report.Endpoint, p.report.Weak, p.report.Catalog, p.report.Header = &e, v.weak, v.catalog, v.header
 	if v.catalog != nil {
 		v.catalog.Dialect = v.dialect
 	}
@@ -150,25 +157,32 @@ func framings(e endpoint.Endpoint) []string {
 	return names
 }
 
-// change returns the other transport that the attempts over that of e have revealed, or nil.
-func (p *Prober) change(e endpoint.Endpoint) *endpoint.Change {
+// A guess is another endpoint to try: a change of the typed one.
+type guess struct {
+	*endpoint.Change
+	typed string
+}
+
+// change returns the other transport that the attempts over that of e have revealed, or the next guess, or nil.
+func (p *Prober) change(e endpoint.Endpoint) *guess {
 	plain := e
 	plain.Dialect, plain.Framing = all.Default(), ""
 	for _, t := range p.report.Tried {
 		if c, _ := plain.Recognize(t.heard); c != nil && c.Scheme != "" {
-			return c
+			return &guess{c, p.Typed}
 		}
 		if t.fault != nil {
-			if c, _ := plain.Alternative(t.fault); c != nil && c.Scheme != "" {
-				return c
+			if c := plain.Refused(t.fault); c != nil {
+				return &guess{c, p.Typed}
 			}
 		}
 	}
-	if slices.ContainsFunc(p.report.Tried, func(t *Try) bool { return len(t.heard) > 0 || !t.closed }) {
+	if len(p.guesses) == 0 || slices.ContainsFunc(p.report.Tried, func(t *Try) bool { return len(t.heard) > 0 || !t.closed }) {
 		return nil
 	}
-	p.guessed = true
-	return plain.Secure() // it closed every connection without sending anything
+	g := p.guesses[0]
+	p.guesses, p.guessed = p.guesses[1:], true
+	return &g
 }
 
 // isCertificate reports whether f is about an untrusted certificate of a peer.

@@ -13,6 +13,7 @@ import (
 type Report struct {
 	Endpoint *endpoint.Endpoint // the detected endpoint of the peer; nil: not detected
 	At       *endpoint.Endpoint // the URL that an HTTP server stated for it, else nil
+	Header   string             // the line that the peer needs in the heads of its messages, or ""
 	Weak     bool               // no specific dialect was recognised: the peer uses JSON-RPC
 	Catalog  *catalog.Catalog   // from a listing; nil: it has to be requested
 	Tried    []*Try
@@ -32,6 +33,7 @@ func (r *Report) Heard() string {
 // A Try is one attempt to exchange messages, in the form for the report.
 type Try struct {
 	Endpoint string   `json:"endpoint"`
+	Header   string   `json:"header,omitempty"`   // a line in the heads of the sent messages
 	Sent     []string `json:"sent"`               // the sources of the sent messages: dialects, and methods that list methods
 	Received string   `json:"received,omitempty"` // the first bytes
 	Outcome  string   `json:"outcome"`
@@ -40,6 +42,11 @@ type Try struct {
 	got    bool        // it was a GET in addition to an attempt
 	closed bool        // the peer closed the connection
 	fault  *wire.Fault // of the transport, or nil
+}
+
+// mentions reports whether the peer's output, or how it ended, contains word, which is in lower case.
+func (t *Try) mentions(word string) bool {
+	return strings.Contains(strings.ToLower(string(t.heard)+t.Outcome), word)
 }
 
 // unused reports whether the attempt was stopped before anything was sent.
@@ -54,6 +61,9 @@ const maxShown = 160
 func (t *Try) Line() string {
 	var b strings.Builder
 	b.WriteString("tried " + t.Endpoint)
+	if t.Header != "" {
+		b.WriteString(" with " + t.Header)
+	}
 	if len(t.Sent) > 0 {
 		b.WriteString(" (" + strings.Join(t.Sent, ", ") + ")")
 	}

@@ -15,7 +15,7 @@ const maxStarts = 5
 // children starts the command of e once for each framing, in sequence.
 func (p *Prober) children(ctx context.Context, e endpoint.Endpoint) {
 	end, _ := ctx.Deadline()
-	names := framings(e)
+	names, header := framings(e), ""
 	for i := 0; i < min(len(names), maxStarts); i++ {
 		rest := time.Until(end)
 		share := rest / 3
@@ -26,6 +26,7 @@ func (p *Prober) children(ctx context.Context, e endpoint.Endpoint) {
 		over := time.AfterFunc(share, func() { cancel(context.DeadlineExceeded) })
 		a := p.attempt(e, names[i], 1, paces{listen: listens, first: share / 3, next: share / 30})
 		a.framed = func() { over.Stop() } // no other framing is tried
+		a.header, a.try.Header, header = header, header, ""
 		v := a.run(within)
 		over.Stop()
 		cancel(nil)
@@ -33,11 +34,21 @@ func (p *Prober) children(ctx context.Context, e endpoint.Endpoint) {
 		if p.settle(e, v) || ctx.Err() != nil || endedUnasked || a.try.fault != nil && a.try.fault.Kind != wire.Closed && a.try.fault.Kind != wire.Protocol {
 			return
 		}
+		if names[i] == "header" && a.header == "" && len(p.Transport.Head) == 0 && a.try.mentions("content-type") {
+			names, header = slices.Insert(names, i+1, "header"), contentType
+			continue
+		}
 		if other, _ := unframed(a.link.heard, p.Transport.NoiseLimit); a.foreign && slices.Contains(names[i+1:], other) { // which it has shown
 			names = append(names[:i+1:i+1], other)
 		}
 	}
 }
+
+// contentType is the line that some peers need in the head of each message. The Language Server Protocol has it as the default.
+const contentType = "Content-Type: application/vscode-jsonrpc; charset=utf-8"
+
+// plainHeader is how long peers may take to respond without contentType, before it is sent.
+const plainHeader = time.Second
 
 // streams tries all framings over parallel connections. The first connection, on which the peer may send first, is then used for the
 // framing that e names, or else for header, which is the usual framing of servers with a single client.
@@ -46,9 +57,15 @@ func (p *Prober) streams(ctx context.Context, e endpoint.Endpoint) {
 	if i := slices.Index(names, "header"); e.Framing == "" {
 		names[0], names[i] = names[i], names[0]
 	}
+	pace := paces{listen: listens, first: 700 * time.Millisecond, next: 200 * time.Millisecond}
 	attempts := make([]*attempt, len(names))
 	for i, name := range names {
-		attempts[i] = p.attempt(e, name, maxDials, paces{listen: listens, first: 700 * time.Millisecond, next: 200 * time.Millisecond})
+		attempts[i] = p.attempt(e, name, maxDials, pace)
+	}
+	if len(p.Transport.Head) == 0 {
+		a := p.attempt(e, "header", maxDials, pace)
+		a.header, a.try.Header = contentType, contentType
+		attempts = append(attempts, a)
 	}
 	listened := make(chan struct{})
 	attempts[0].listened = func() { close(listened) }
@@ -71,8 +88,12 @@ func sideBySide(ctx context.Context, attempts []*attempt, ready <-chan struct{})
 	for i, a := range attempts {
 		a.framed = func() {
 			for k, stop := range stops {
-				if k != i && attempts[k].at.Framing != a.at.Framing {
+				switch other := attempts[k]; {
+				case k == i:
+				case other.at.Framing != a.at.Framing || other.header != "":
 					stop()
+				case a.header != "":
+					time.AfterFunc(plainHeader, stop)
 				}
 			}
 		}
@@ -80,6 +101,12 @@ func sideBySide(ctx context.Context, attempts []*attempt, ready <-chan struct{})
 			if i > 0 {
 				select {
 				case <-ready:
+				case <-within[i].Done():
+				}
+			}
+			if a.header != "" {
+				select {
+				case <-time.After(plainHeader):
 				case <-within[i].Done():
 				}
 			}
@@ -94,7 +121,7 @@ func sideBySide(ctx context.Context, attempts []*attempt, ready <-chan struct{})
 			best = v
 		}
 		for _, stop := range stops {
-			if best != nil && !best.weak {
+			if best != nil && !best.weak && best.header == "" {
 				stop()
 			}
 		}
@@ -117,8 +144,11 @@ func (p *Prober) oneByOne(ctx context.Context, e endpoint.Endpoint, names []stri
 	return nil
 }
 
-// better reports whether v is more specific than best; either may be nil.
+// better reports whether v is more specific than best, or needs no header; either may be nil.
 func better(v, best *verdict) bool {
+	if v != nil && best != nil && v.header != best.header {
+		return v.header == ""
+	}
 	return v != nil && (best == nil || best.weak && !v.weak || best.weak && best.catalog == nil && v.catalog != nil)
 }
 

@@ -39,6 +39,9 @@ type Connection struct {
 	NoCache      bool
 }
 
+// AddHeader adds a value of --header.
+func (c *Connection) AddHeader(line string) { c.headers = append(slices.Clone(c.headers), line) }
+
 // cache returns how the command uses the discovery cache.
 func (c *Connection) cache() cache.Use {
 	switch {

@@ -125,6 +125,18 @@ func (e Endpoint) Secure() *Change {
 	return nil
 }
 
+// Refused returns the change of e's scheme to try after the failure f, or nil if there is none: that of Alternative, or POST requests if
+// the server refused an upgrade.
+func (e Endpoint) Refused(f *wire.Fault) *Change {
+	if c, _ := e.Alternative(f); c != nil && c.Scheme != "" {
+		return c
+	}
+	if to := posted[e.Address.Scheme]; to != "" && f.HTTP != nil && f.Kind != wire.Auth {
+		return &Change{Scheme: to}
+	}
+	return nil
+}
+
 // alternative returns the first row of the table that applies, or nil if there is none.
 func (e Endpoint) alternative(f *wire.Fault) *alternative {
 	for i := range alternatives {

@@ -1,0 +1,135 @@
+package finding
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// listen serves each TCP connection until the test ends, and returns the address.
+func listen(t *testing.T, serve func(c net.Conn)) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer c.Close()
+				serve(c)
+			}()
+		}
+	}()
+	return l.Addr().String()
+}
+
+// browser is a server like Chromium's: it refuses upgrades, never answers POST, closes connections that are not HTTP, and states the URL of
+// its conversations.
+func browser(c net.Conn) {
+	in := bufio.NewReader(c)
+	for {
+		if verb, err := in.Peek(4); err != nil || string(verb) != "GET " && string(verb) != "POST" {
+			return
+		}
+		r, err := http.ReadRequest(in)
+		switch {
+		case err != nil:
+			return
+		case r.Method == http.MethodPost:
+			_, _ = io.Copy(io.Discard, in)
+			return
+		case r.URL.Path == "/json/version":
+			body := fmt.Sprintf(`{"Browser":"x/1","webSocketDebuggerUrl":"ws://%s/devtools/browser/1"}`, r.Host)
+			fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+		default:
+			fmt.Fprint(c, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
+		}
+	}
+}
+
+func TestABrowserIsRecognisedOverOtherTransports(t *testing.T) {
+	at := listen(t, browser)
+	for _, scheme := range []string{"tcp", "ws", "http"} {
+		t.Run(scheme, func(t *testing.T) {
+			t.Parallel()
+			r := probe(t, scheme+"://"+at, 8*time.Second)
+			if r.Endpoint == nil || r.Endpoint.Dialect != "cdp" || r.Endpoint.Address.Scheme != "http" {
+				t.Errorf("found %v", r.Endpoint)
+			}
+		})
+	}
+}
+
+// strict answers messages in the framing header, those without Content-Type as it is told.
+func strict(refuse func(c net.Conn) bool) func(c net.Conn) {
+	return func(c net.Conn) {
+		in := bufio.NewReader(c)
+		for {
+			size, typed := 0, false
+			for {
+				line, err := in.ReadString('\n')
+				if err != nil {
+					return
+				}
+				name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+				if name == "" {
+					break
+				}
+				if name == "Content-Length" {
+					size, _ = strconv.Atoi(strings.TrimSpace(value))
+				}
+				typed = typed || name == "Content-Type"
+			}
+			if size == 0 {
+				return
+			}
+			msg := make([]byte, size)
+			if _, err := io.ReadFull(in, msg); err != nil {
+				return
+			}
+			if !typed {
+				if !refuse(c) {
+					return
+				}
+				continue
+			}
+			id := strings.TrimRight(strings.SplitN(strings.SplitN(string(msg)+`"id":0`, `"id":`, 2)[1], ",", 2)[0], "}")
+			body := `{"jsonrpc":"2.0","id":` + id + `,"error":{"code":-32601,"message":"method not found"}}`
+			fmt.Fprintf(c, "Content-Length: %d\r\n\r\n%s", len(body), body)
+		}
+	}
+}
+
+func TestAPeerThatNeedsContentTypeIsRecognised(t *testing.T) {
+	for name, refuse := range map[string]func(c net.Conn) bool{
+		"silent": func(net.Conn) bool { return true },
+		"closes": func(net.Conn) bool { return false },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := probe(t, "tcp://"+listen(t, strict(refuse)), 8*time.Second)
+			if r.Endpoint == nil || r.Endpoint.Framing != "header" || r.Header != contentType {
+				t.Errorf("found %v with %q", r.Endpoint, r.Header)
+				for _, try := range r.Tried {
+					t.Log(try.Line())
+				}
+			}
+		})
+	}
+	// A peer that needs none is told none.
+	if r := probe(t, address(serve(t, "header+tcp://127.0.0.1:0")), 8*time.Second); r.Header != "" {
+		t.Errorf("a header: %q", r.Header)
+	}
+}
