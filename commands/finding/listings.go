@@ -187,7 +187,13 @@ func procedures(result json.RawMessage) *catalog.Catalog {
 // isName matches the names of methods in a help text.
 var isName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9_]+$`) })
 
-// helped reads a text with a line for each method that begins with its name, under headings (bitcoind), or with names only.
+// isUsage matches lines that each begin with a name, of which the first has a placeholder (btcd).
+var isUsage = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[a-z][a-z0-9_]+ ["(\[{<][^\n]*(\n[a-z][a-z0-9_]+( [^\n]*[^.\n])?)+\n?$`)
+})
+
+// helped reads a text with a line for each method that begins with its name, under headings (bitcoind) or with placeholders (btcd), or with
+// names only.
 func helped(result json.RawMessage) *catalog.Catalog {
 	text, ok := scan.Text(result)
 	if !ok {
@@ -201,7 +207,7 @@ func helped(result json.RawMessage) *catalog.Catalog {
 		}
 		return false
 	}
-	headings := strings.HasPrefix(text, "== ")
+	headings := strings.HasPrefix(text, "== ") || isUsage().MatchString(text)
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		name, _, _ := strings.Cut(line, " ")

@@ -19,6 +19,8 @@ func TestListings(t *testing.T) {
 		{"help", `"== Blockchain ==\ngetbestblockhash\ngetblock \"blockhash\" ( verbosity )\n\n== Control ==\nhelp ( \"command\" )"`, "getbestblockhash getblock help"},
 		{"commands", `"addrequest addtransaction broadcast getbalance"`, "addrequest addtransaction broadcast getbalance"},
 		{"commands", `["a","b"]`, "a b"},
+		{"help", `"addnode \"addr\" \"add|remove\"\nestimatefee numblocks\ngetbestblock\n"`, "addnode estimatefee getbestblock"},
+		{"help", `"say \"help\" first\nand then more of it."`, "none"},
 		{"help", `"Call help(METHOD) for more."`, "none"},
 		{"help", `"none"`, "none"},
 		{"help", `7`, "none"},

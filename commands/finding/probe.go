@@ -177,7 +177,7 @@ func (p *Prober) change(e endpoint.Endpoint) *guess {
 			}
 		}
 	}
-	if len(p.guesses) == 0 || slices.ContainsFunc(p.report.Tried, func(t *Try) bool { return len(t.heard) > 0 || !t.closed }) {
+	if len(p.guesses) == 0 || slices.ContainsFunc(p.report.Tried, func(t *Try) bool { return len(t.heard) > 0 || !t.closed && !t.got }) {
 		return nil
 	}
 	g := p.guesses[0]
