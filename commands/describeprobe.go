@@ -123,7 +123,7 @@ func (s *search) unknown(ctx context.Context, r *finding.Report) error {
 type report struct {
 	Endpoint string         `json:"endpoint,omitempty"`
 	Header   string         `json:"header,omitempty"` // the value of --header that the peer needs
-	More     []string       `json:"more,omitempty"` // methods that the peer offers only to clients with certain hooks
+	More     []string       `json:"more,omitempty"`   // methods that the peer offers only to clients with certain hooks
 	Tried    []*finding.Try `json:"tried"`
 }
 
