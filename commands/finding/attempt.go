@@ -37,7 +37,6 @@ type attempt struct {
 	paces    paces
 	dials    int // the number of connections that may still be made
 	offers   []string
-	header   string // a line in the heads of the messages, beside the user's
 	listened func() // called once, after the time in which the peer could send first; nil: the attempt does not wait for that
 	framed   func() // called once, when the peer has responded in the framing of the attempt
 
@@ -71,7 +70,7 @@ func (a *attempt) run(ctx context.Context) (v *verdict) {
 		a.closeConn()
 		a.conclude(ctx, v)
 		if v != nil {
-			v.header = a.header
+			v.header = a.try.Header
 		}
 	}()
 	if v := a.listen(ctx); v != nil {

@@ -90,8 +90,8 @@ func (a *attempt) send(ctx context.Context, s *step) bool {
 	out := []byte(s.msg)
 	if a.at.IsBytes() {
 		head := a.p.Transport.Head
-		if a.header != "" {
-			head = []byte(a.header + "\r\n")
+		if a.try.Header != "" {
+			head = []byte(a.try.Header + "\r\n")
 		}
 		out = framed(a.at.Framing, s.msg, head)
 	}

@@ -26,7 +26,7 @@ func (p *Prober) children(ctx context.Context, e endpoint.Endpoint) {
 		over := time.AfterFunc(share, func() { cancel(context.DeadlineExceeded) })
 		a := p.attempt(e, names[i], 1, paces{listen: listens, first: share / 3, next: share / 30})
 		a.framed = func() { over.Stop() } // no other framing is tried
-		a.header, a.try.Header, header = header, header, ""
+		a.try.Header, header = header, ""
 		v := a.run(within)
 		over.Stop()
 		cancel(nil)
@@ -34,14 +34,19 @@ func (p *Prober) children(ctx context.Context, e endpoint.Endpoint) {
 		if p.settle(e, v) || ctx.Err() != nil || endedUnasked || a.try.fault != nil && a.try.fault.Kind != wire.Closed && a.try.fault.Kind != wire.Protocol {
 			return
 		}
-		if names[i] == "header" && a.header == "" && len(p.Transport.Head) == 0 && a.try.mentions("content-type") {
-			names, header = slices.Insert(names, i+1, "header"), contentType
-			continue
-		}
-		if other, _ := unframed(a.link.heard, p.Transport.NoiseLimit); a.foreign && slices.Contains(names[i+1:], other) { // which it has shown
-			names = append(names[:i+1:i+1], other)
-		}
+		names, header = a.shown(names, i)
 	}
+}
+
+// shown returns the framings to try after names[i], and the line for the heads of the next messages, as the output of a's peer suggests.
+func (a *attempt) shown(names []string, i int) (next []string, header string) {
+	if names[i] == "header" && a.try.Header == "" && len(a.p.Transport.Head) == 0 && a.try.mentions("content-type") {
+		return slices.Insert(names, i+1, "header"), contentType
+	}
+	if other, _ := unframed(a.link.heard, a.p.Transport.NoiseLimit); a.foreign && slices.Contains(names[i+1:], other) { // which it has shown
+		names = append(names[:i+1:i+1], other)
+	}
+	return names, ""
 }
 
 // contentType is the line that some peers need in the head of each message. The Language Server Protocol has it as the default.
@@ -64,7 +69,7 @@ func (p *Prober) streams(ctx context.Context, e endpoint.Endpoint) {
 	}
 	if len(p.Transport.Head) == 0 {
 		a := p.attempt(e, "header", maxDials, pace)
-		a.header, a.try.Header = contentType, contentType
+		a.try.Header = contentType
 		attempts = append(attempts, a)
 	}
 	listened := make(chan struct{})
@@ -87,28 +92,15 @@ func sideBySide(ctx context.Context, attempts []*attempt, ready <-chan struct{})
 	results := make(chan *verdict)
 	for i, a := range attempts {
 		a.framed = func() {
-			for k, stop := range stops {
-				switch other := attempts[k]; {
-				case k == i:
-				case other.at.Framing != a.at.Framing || other.header != "":
-					stop()
-				case a.header != "":
-					time.AfterFunc(plainHeader, stop)
+			for k, other := range attempts {
+				if k != i {
+					a.ends(other, stops[k])
 				}
 			}
 		}
 		go func() {
 			if i > 0 {
-				select {
-				case <-ready:
-				case <-within[i].Done():
-				}
-			}
-			if a.header != "" {
-				select {
-				case <-time.After(plainHeader):
-				case <-within[i].Done():
-				}
+				a.wait(within[i], ready)
 			}
 			if attempts[0].unreached {
 				stops[i]()
@@ -127,6 +119,30 @@ func sideBySide(ctx context.Context, attempts []*attempt, ready <-chan struct{})
 		}
 	}
 	return best
+}
+
+// ends stops another attempt, since a has been answered: a peer has one framing. A peer that answers without a header may still do so.
+func (a *attempt) ends(other *attempt, stop func()) {
+	switch {
+	case other.at.Framing != a.at.Framing || other.try.Header != "":
+		stop()
+	case a.try.Header != "":
+		time.AfterFunc(plainHeader, stop)
+	}
+}
+
+// wait returns when the attempt may begin, or ctx ends.
+func (a *attempt) wait(ctx context.Context, ready <-chan struct{}) {
+	select {
+	case <-ready:
+	case <-ctx.Done():
+	}
+	if a.try.Header != "" {
+		select {
+		case <-time.After(plainHeader):
+		case <-ctx.Done():
+		}
+	}
 }
 
 // oneByOne tries framings over successive connections: the server may serve only one client at a time.
