@@ -116,6 +116,9 @@ func TestBridgeOfOneDialectPassesAllUnchanged(t *testing.T) {
 				if dialect == "cdp" && strings.HasPrefix(listen, "http") {
 					continue // a browser's address for HTTP lists its targets
 				}
+				if dialect == "mcp" {
+					go servesAllVersions(l)
+				}
 				at, failure := bridged(t, filepath.Join(dir, strings.Split(listen, ":")[0]+".at"), dialect+"+"+listen, dialect+"+line+unix:"+peer)
 				if strings.Contains(failure, "would be taken for results") {
 					t.Skip(failure) // the dialect file is refused
@@ -132,6 +135,24 @@ func TestBridgeOfOneDialectPassesAllUnchanged(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// servesAllVersions answers the question of a bridge of mcp for the versions of the peer, on a connection of its own.
+func servesAllVersions(l net.Listener) {
+	c, err := l.Accept()
+	if err != nil {
+		return
+	}
+	defer c.Close()
+	for in := bufio.NewScanner(c); in.Scan(); {
+		var o scan.Object
+		o.Text("jsonrpc", "2.0")
+		o.Add("id", scan.Get(in.Bytes(), "id"))
+		o.Add("result", []byte(`{"resultType":"complete","supportedVersions":["2026-07-28","2025-11-25"],"capabilities":{},"ttlMs":0,"cacheScope":"public"}`))
+		if _, err := c.Write(append(o.End(), '\n')); err != nil {
+			return
+		}
 	}
 }
 

@@ -66,7 +66,7 @@ func runServe(ctx context.Context, run *env.Env, o *server.Options) error {
 	if so.Record, err = o.Record.Open(run, e.String(), e.Dialect, true); err != nil {
 		return err
 	}
-	if o.Passes(e, to, so) {
+	if o.Passes(ctx, run, e, to, so) {
 		return o.Pass(ctx, run, e, to, so, command)
 	}
 	b, err := o.Bridge(ctx, run, e, to, &so)

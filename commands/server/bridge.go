@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"strings"
+	"time"
 
 	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
@@ -22,13 +23,36 @@ func (o *Options) bridgeFlags() []cmdline.Flag {
 }
 
 // Passes reports whether rpcx forwards all messages of clients of listen unchanged, because both sides use the same
-// dialect and no local hook or policy applies.
-func (o *Options) Passes(listen, to endpoint.Endpoint, so session.Options) bool {
+// dialect, no local hook or policy applies, and the peer takes clients of all versions.
+func (o *Options) Passes(ctx context.Context, run *env.Env, listen, to endpoint.Endpoint, so session.Options) bool {
 	if o.To == "" || to.Dialect != listen.Dialect || to.Socket != "" {
 		return false
 	}
 	silent := len(so.Hooks) == 0 && o.Catalog == "" && so.Runtime == "" && len(so.Allow) == 0 && len(so.Deny) == 0 && so.Hook.OnOpen == nil
-	return silent && listen.Reversed == ""
+	return silent && listen.Reversed == "" && o.takesAll(ctx, run, to, so)
+}
+
+// versionsTimeout bounds the question for the versions of a peer.
+const versionsTimeout = 10 * time.Second
+
+// takesAll reports whether the peer at to takes clients of all versions. If it cannot be asked, its clients will see why.
+func (o *Options) takesAll(ctx context.Context, run *env.Env, to endpoint.Endpoint, so session.Options) bool {
+	unchanged := to.Spec().Bridge.Unchanged
+	if unchanged == nil {
+		return true
+	}
+	cfg, err := options.TransportConfig(ctx, run, &o.Conn)
+	if err != nil {
+		return true
+	}
+	ctx, cancel := context.WithTimeout(ctx, versionsTimeout)
+	defer cancel()
+	conv, err := session.Open(ctx, to, session.Options{Transport: cfg, Hurry: so.Hurry, Info: so.Info})
+	if err != nil {
+		return true
+	}
+	defer func() { _ = conv.Close() }()
+	return unchanged(ctx, conv.Open)
 }
 
 // Peer returns the peer of --to, if it is given. From then on, the flags have the values of its profile.

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"context"
 	"encoding/json"
 	"net/url"
 	"time"
@@ -170,6 +171,9 @@ type Bridging struct {
 	// Same returns the call of a peer of this dialect for a request to this dialect's server. nil means that both have
 	// the same method and params.
 	Same func(name string, params json.RawMessage) (method string, same json.RawMessage)
+	// Unchanged reports whether a peer of this dialect takes the messages of all its clients, of any version. If not, a bridge of one dialect
+	// translates. open makes calls of the peer. nil means that it does.
+	Unchanged func(ctx context.Context, open func(context.Context, Op) (Stream, error)) bool
 	// Fields splits a request's params into extra top-level members for a peer of this dialect, and the rest. nil means
 	// that there are no such members.
 	Fields func(params json.RawMessage) (extra, rest json.RawMessage)

@@ -3,12 +3,15 @@
 package mcp
 
 import (
+	"context"
 	_ "embed"
 	"encoding/json"
 
 	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/mcp/modern"
 	"rpcx/wire/dialect/page"
 	"rpcx/wire/dialect/page/codec"
+	"rpcx/wire/scan"
 )
 
 var (
@@ -30,6 +33,7 @@ func Flow() page.Flow {
 		Jobs:         &dialect.Jobs{Call: asTask, Bare: true},
 		Polls:        []dialect.Poll{{Method: "tasks/get", Job: "/params/taskId", State: "/result/status", Running: []string{"working"}}},
 		Files:        &dialect.Files{Embedded: files},
+		Unchanged:    servesAll,
 	}
 }
 
@@ -48,4 +52,23 @@ var asTask = json.RawMessage(`{"task":{}}`)
 // isOver reports whether a task with that status is over.
 func isOver(status string) bool {
 	return status == "completed" || status == "failed" || status == "cancelled"
+}
+
+// servesAll reports whether a server has versions with and without a handshake.
+func servesAll(ctx context.Context, open func(context.Context, dialect.Op) (dialect.Stream, error)) bool {
+	st, err := open(ctx, dialect.Op{Kind: dialect.Call, Method: "server/discover"})
+	if err != nil {
+		return false
+	}
+	defer func() { _ = st.Cancel(ctx) }()
+	m, err := st.Next(ctx)
+	old, current := false, false
+	for version := range scan.Elements(scan.Get(m.Body, "supportedVersions")) {
+		if scan.String(version) < modern.Version {
+			old = true
+		} else {
+			current = true
+		}
+	}
+	return err == nil && old && current
 }
