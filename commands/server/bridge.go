@@ -37,7 +37,7 @@ const versionsTimeout = 10 * time.Second
 
 // takesAll reports whether the peer at to takes clients of all versions. If it cannot be asked, its clients will see why.
 func (o *Options) takesAll(ctx context.Context, run *env.Env, to endpoint.Endpoint, so session.Options) bool {
-	unchanged := to.Spec().Bridge.Unchanged
+	unchanged := to.Spec().Handshake.Unchanged
 	if unchanged == nil {
 		return true
 	}

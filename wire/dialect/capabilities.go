@@ -59,6 +59,9 @@ type Handshake struct {
 	Resumes     bool // it can name the session to resume (--resume)
 	Rounds      bool // a client without a connection can get requests; its next request carries the answers
 	Plugin      bool // the peer is a plugin, which the client starts and shuts down: `rpcx plugin` uses it
+	// Unchanged reports whether a peer of this dialect takes the messages of all its clients, of any version. If not, a bridge of one dialect
+	// translates. open makes calls of the peer. nil means that it does.
+	Unchanged func(ctx context.Context, open func(context.Context, Op) (Stream, error)) bool
 }
 
 // Detection describes how to recognise a peer of the dialect. Patterns are regular expressions.
@@ -171,9 +174,6 @@ type Bridging struct {
 	// Same returns the call of a peer of this dialect for a request to this dialect's server. nil means that both have
 	// the same method and params.
 	Same func(name string, params json.RawMessage) (method string, same json.RawMessage)
-	// Unchanged reports whether a peer of this dialect takes the messages of all its clients, of any version. If not, a bridge of one dialect
-	// translates. open makes calls of the peer. nil means that it does.
-	Unchanged func(ctx context.Context, open func(context.Context, Op) (Stream, error)) bool
 	// Fields splits a request's params into extra top-level members for a peer of this dialect, and the rest. nil means
 	// that there are no such members.
 	Fields func(params json.RawMessage) (extra, rest json.RawMessage)

@@ -36,7 +36,7 @@ type Flow struct {
 	Jobs         *dialect.Jobs
 	Polls        []dialect.Poll // of dialect.Shape
 	Files        *dialect.Files
-	Unchanged    func(ctx context.Context, open func(context.Context, dialect.Op) (dialect.Stream, error)) bool // see dialect.Bridging
+	Unchanged    func(ctx context.Context, open func(context.Context, dialect.Op) (dialect.Stream, error)) bool // see dialect.Handshake
 }
 
 // rules returns the rules with which rpcx validate checks conversations of a dialect file. The rules of embedded dialect files are

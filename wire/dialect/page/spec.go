@@ -41,7 +41,7 @@ func (l *Library) Spec(p *load.Page) (dialect.Spec, error) {
 		Jobs:       flow.Jobs,
 		Files:      flow.Files,
 	}
-	spec.Bridge.Unchanged = flow.Unchanged
+	spec.Handshake.Unchanged = flow.Unchanged
 	spec.Transport.Resolve, spec.Transport.Posts = codec.Resolve(p)
 	if n := p.Names; n != nil {
 		spec.Transport.Sentinel, spec.Params.Scalar = n.Sentinel, n.Params != ""

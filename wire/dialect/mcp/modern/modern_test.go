@@ -5,11 +5,13 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
 
 	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
 )
 
 // A state can be opened by the same caller, for the same call, until its time is over, and with the same key only.
@@ -175,4 +177,45 @@ func TestMostListenersAndTasks(t *testing.T) {
 	if len(runs.byID) != maxTasks || runs.find("0") != nil {
 		t.Errorf("%d tasks that have ended are kept", len(runs.byID))
 	}
+}
+
+// A question that arises while no request is open joins the next round, with those that the retry leaves unanswered.
+func TestQuestionBetweenRequests(t *testing.T) {
+	s := &Server{runs: runs{wait: time.Hour, byID: map[string]*run{}, over: make(chan struct{})}, seal: newSeal(nil)}
+	r := &run{c: &Conn{s: s, identity: "ada"}, id: randomID(), method: callTool, clock: &dialect.Stopwatch{}, cancel: func() {}, change: make(chan struct{})}
+	open := func(ctx context.Context) *request {
+		return &request{ctx: ctx, params: json.RawMessage(`{"_meta":{"` + MetaCapabilities + `":{"roots":{}}}}`)}
+	}
+	ask := func() {
+		if _, err := r.Open(t.Context(), dialect.Op{Kind: dialect.Call, Method: "roots/list"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	round := func(want ...string) {
+		result, err := r.await(open(t.Context()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var asked []string
+		for key := range scan.Named(scan.Get(result, "inputRequests")) {
+			asked = append(asked, key)
+		}
+		if !slices.Equal(asked, want) {
+			t.Errorf("asked are %v, not %v", asked, want)
+		}
+	}
+	r.last = open(t.Context())
+	ask()
+	ask()
+	round("q1", "q2")
+	ask() // no request is open now
+	if err := r.take(json.RawMessage(`{"q1":{"roots":[]}}`)); err != nil {
+		t.Fatal(err)
+	}
+	round("q2", "q3")
+	if err := r.take(json.RawMessage(`{"q2":{"roots":[]},"q3":{"roots":[]}}`)); err != nil {
+		t.Fatal(err)
+	}
+	ask() // again
+	round("q4")
 }
