@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"io"
 	"maps"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -60,6 +61,7 @@ type harConn struct {
 	waiting []harBody         // sent messages without an exchange so far
 	posts   map[int]*harEntry // exchanges by the Number of the call that they carried
 	last    *harEntry         // the latest exchange
+	streams []*harEntry       // the exchanges whose responses are event streams
 	plain   bool              // its endpoint is HTTP
 }
 
@@ -138,6 +140,9 @@ func (h *harBuilder) exchange(row *Row) {
 	e := h.add(&harEntry{url: row.HTTP.URL, http: row.HTTP, start: seconds(row.HTTP.Times.Start), head: row.Time, end: row.Time})
 	e.absolute(h.header.Endpoint)
 	c.last = e
+	if e.isStream() {
+		c.streams = append(c.streams, e)
+	}
 	if row.HTTP.Method != "POST" {
 		return
 	}
@@ -185,28 +190,48 @@ func (h *harBuilder) message(row *Row) {
 	case b.sent: // its exchange, which shows that this is HTTP, may follow
 		c.waiting = append(c.waiting, b)
 	case c.plain:
-		h.answer(c, row.Of, b)
+		h.answer(c, row, b)
 	}
 }
 
-// answer adds a received message to the exchange of its call, or else to the latest one. On a tape without exchanges
-// each call gets one.
-func (h *harBuilder) answer(c *harConn, call int, b harBody) {
-	e := c.posts[call]
+// answer adds a received message to the exchange of its call. On a tape without exchanges each call gets one. What is no
+// response goes to an event stream.
+func (h *harBuilder) answer(c *harConn, row *Row, b harBody) {
+	e := c.posts[row.Of]
 	if e == nil {
-		e = h.without(c, call)
+		e = h.without(c, row.Of)
 	}
-	if e == nil {
-		e = c.last
+	if row.Kind == Answer && e != nil {
+		e.answered = true
+	} else if e == nil || e.http != nil && !e.isStream() {
+		if e = c.stream(); e == nil {
+			e = c.last
+		}
 	}
 	if e == nil {
 		return
+	}
+	if e.isEmpty() { // the tape lacks the exchange
+		e = h.add(&harEntry{url: e.url, http: &tape.HTTP{Method: "GET", Status: http.StatusOK, Response: [][2]string{{"Content-Type", eventStream}}}, start: b.time})
+		c.streams = append(c.streams, e)
 	}
 	if e.http == nil && len(e.response) == 0 {
 		e.head = b.time // the head of the response was received before its body
 	}
 	e.response = append(e.response, b)
 	e.end = max(e.end, b.time)
+}
+
+// stream returns the event stream that a message without a call came on, or nil: that of the latest call without a response,
+// else that of a GET, else the latest.
+func (c *harConn) stream() (best *harEntry) {
+	for _, e := range c.streams {
+		get := e.http.Method == "GET"
+		if best == nil || !get && !e.answered || best.http.Method != "GET" && best.answered || get && best.http.Method == "GET" {
+			best = e
+		}
+	}
+	return best
 }
 
 // without adds an exchange for a call that has none on the tape. It returns nil if the tape has one.

@@ -164,3 +164,51 @@ func TestHARNeedsHTTP(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// Events are in the exchange on whose response they came: that of their call, or the event stream of a GET.
+func TestHAROfEvents(t *testing.T) {
+	const stream, object = `"response":[["Content-Type","text/event-stream"]]`, `"response":[["Content-Type","application/json"]]`
+	text := `{"tape":1,"endpoint":"http://h/","dialect":"mcp"}
+{"t":0.1,"dir":"send","msg":{"jsonrpc":"2.0","id":1,"method":"initialize"}}
+{"t":0.2,"http":{"method":"POST","url":"http://h/","status":200,` + object + `,"times":{"start":0.1}}}
+{"t":0.21,"dir":"recv","msg":{"jsonrpc":"2.0","id":1,"result":{}}}
+{"t":0.3,"http":{"method":"GET","url":"http://h/","status":200,` + stream + `,"times":{"start":0.25}}}
+{"t":0.4,"dir":"send","msg":{"jsonrpc":"2.0","method":"notifications/initialized"}}
+{"t":0.41,"http":{"method":"POST","url":"http://h/","status":202,"times":{"start":0.4}}}
+{"t":0.5,"dir":"recv","msg":{"jsonrpc":"2.0","method":"get-1"}}
+{"t":0.6,"dir":"send","msg":{"jsonrpc":"2.0","id":2,"method":"tools/call"}}
+{"t":0.61,"http":{"method":"POST","url":"http://h/","status":200,` + stream + `,"times":{"start":0.6}}}
+{"t":0.7,"dir":"recv","msg":{"jsonrpc":"2.0","method":"post-1"}}
+{"t":0.71,"dir":"recv","msg":{"jsonrpc":"2.0","id":7,"method":"sampling/createMessage"}}
+{"t":0.72,"dir":"send","msg":{"jsonrpc":"2.0","id":7,"result":{}}}
+{"t":0.73,"http":{"method":"POST","url":"http://h/","status":202,"times":{"start":0.72}}}
+{"t":0.74,"dir":"recv","msg":{"jsonrpc":"2.0","method":"post-2"}}
+{"t":0.8,"dir":"recv","msg":{"jsonrpc":"2.0","id":2,"result":{}}}
+{"t":0.9,"dir":"recv","msg":{"jsonrpc":"2.0","method":"get-2"}}
+`
+	want := func(text string, texts ...string) {
+		t.Helper()
+		entries := har(t, read(t, text), Options{}).Log.Entries
+		var got []string
+		for _, e := range entries {
+			var names []string
+			for _, word := range []string{"get-1", "get-2", "post-1", "post-2", "createMessage", `"result"`} {
+				if strings.Contains(e.Response.Content.Text, word) {
+					names = append(names, word)
+				}
+			}
+			got = append(got, e.Request.Method+" "+strings.Join(names, " "))
+		}
+		if !slices.Equal(got, texts) {
+			t.Errorf("%q", got)
+		}
+	}
+	want(text, `POST "result"`, "GET get-1 get-2", "POST ", `POST post-1 post-2 createMessage "result"`, "POST ")
+	var without []string
+	for line := range strings.Lines(text) {
+		if !strings.Contains(line, `"GET"`) {
+			without = append(without, line)
+		}
+	}
+	want(strings.Join(without, ""), `POST "result"`, "POST ", "GET get-1 get-2", `POST post-1 post-2 createMessage "result"`, "POST ")
+}

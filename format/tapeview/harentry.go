@@ -23,6 +23,19 @@ type harEntry struct {
 	request  []harBody
 	response []harBody
 	messages []harBody
+	answered bool // the response to its call has arrived
+}
+
+const eventStream = "text/event-stream"
+
+// isStream reports whether the response is an event stream.
+func (e *harEntry) isStream() bool {
+	return e.http != nil && e.http.Status == http.StatusOK && strings.HasPrefix(contentType(e.http.Response), eventStream)
+}
+
+// isEmpty reports whether the response has no body.
+func (e *harEntry) isEmpty() bool {
+	return e.http != nil && (e.http.Status == http.StatusAccepted || e.http.Status == http.StatusNoContent)
 }
 
 // A harBody is one message.
@@ -104,7 +117,7 @@ func (e *harEntry) responseOut() harResponse {
 		Content: harContent{Type: contentType(e.http.Response)},
 	}
 	r.Content.Text = joined(e.response)
-	if strings.HasPrefix(r.Content.Type, "text/event-stream") {
+	if strings.HasPrefix(r.Content.Type, eventStream) {
 		r.Content.Text = asEvents(e.response)
 	}
 	r.Content.Size = len(r.Content.Text)
