@@ -53,14 +53,14 @@ func TestHTMLHoldsTheTape(t *testing.T) {
 
 // A hostile tape cannot end the element around its text, and only the page's own script may run.
 func TestHTMLIsSafe(t *testing.T) {
-	evil := `</script><script>alert(1)</script><!--<script>&lt;\u2028`
+	evil := `</script><script>alert(1)</script><!--<script>&lt;\u2028\u202e`
 	page := html(t, read(t, `{"tape":1,"endpoint":"`+evil+`","dialect":"`+evil+`"}
 {"note":"`+evil+`"}
 {"dir":"send","msg":{"id":"`+evil+`","method":"`+evil+`","params":{"token":"t0p","x":"`+evil+`"}}}
 {"dir":"recv","text":"`+evil+`"}
 {"http":{"method":"`+evil+`","url":"`+evil+`","request":[["Authorization","t0p"],["`+evil+`","`+evil+`"]],"times":{}}}
 `))
-	if data := dataOf(t, page); strings.ContainsAny(data, "<>&\u2028") {
+	if data := dataOf(t, page); strings.ContainsAny(data, "<>&\u2028\u202e") {
 		t.Errorf("markup in the data: %s", data)
 	}
 	if strings.Contains(page, "t0p") {
