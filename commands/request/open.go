@@ -15,6 +15,7 @@ import (
 	"rpcx/commands/options"
 	"rpcx/commands/suggest"
 	"rpcx/wire"
+	"rpcx/wire/cache"
 	"rpcx/wire/catalog"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/profile"
@@ -142,6 +143,9 @@ func open(cl *env.Deadline, run *env.Env, e endpoint.Endpoint, c *options.Client
 	o.Reached, o.Hurry, o.Hook.Working = run.Reached, env.GraceContext(ctx), cl.Working
 	if o.Record, err = c.Record.Open(run, e.String(), e.Dialect, false); err != nil {
 		return nil, err
+	}
+	if o.Record != nil && o.Cache == cache.Usual {
+		o.Cache = cache.Refresh // a tape without the catalog could not be played
 	}
 	run.Opened = o
 	o.Transport.First = heard.Sniff

@@ -104,8 +104,8 @@ func (h *harBuilder) conn(number int) *harConn {
 // opened adds the connection to an endpoint. A WebSocket gets its only entry
 // here.
 func (h *harBuilder) opened(number int, endpoint string, at time.Duration) *harConn {
-	c := &harConn{posts: map[int]*harEntry{}, plain: isHTTP(endpoint)}
-	if isSocket(endpoint) {
+	c := &harConn{posts: map[int]*harEntry{}, plain: has(endpoint, "http")}
+	if has(endpoint, "ws") {
 		c.socket = h.add(&harEntry{url: harURL(endpoint), socket: true, start: at})
 	}
 	h.conns[number] = c
@@ -269,14 +269,10 @@ func (h *harBuilder) leftOver() {
 	}
 }
 
-func isSocket(endpoint string) bool {
+// has reports whether an endpoint has a scheme, with or without TLS.
+func has(endpoint, scheme string) bool {
 	u := harURL(endpoint)
-	return strings.HasPrefix(u, "ws://") || strings.HasPrefix(u, "wss://")
-}
-
-func isHTTP(endpoint string) bool {
-	u := harURL(endpoint)
-	return strings.HasPrefix(u, "http://") || strings.HasPrefix(u, "https://")
+	return strings.HasPrefix(u, scheme+"://") || strings.HasPrefix(u, scheme+"s://")
 }
 
 // harURL returns the URL in an endpoint, without dialect, framing and userinfo, or "" if it has none. A Unix socket
