@@ -41,17 +41,11 @@ format is in rpcx-tape(5); rpcx replay plays a tape.`
 func runRecord(ctx context.Context, run *env.Env, o *server.RecordOptions) error {
 	switch {
 	case o.To == "":
-		f := run.Line.Usage("--to is missing")
-		f.Hint = "name the peer that receives the messages: --to exec:./plugin"
-		return f
+		return run.Line.Usage("--to is missing").WithHint("name the peer that receives the messages: --to exec:./plugin")
 	case o.Record.File == "":
-		f := run.Line.Usage("-o is missing")
-		f.Hint = "name the tape: -o talk.tape"
-		return f
+		return run.Line.Usage("-o is missing").WithHint("name the tape: -o talk.tape")
 	case len(run.Line.Args) == 0:
-		f := run.Line.Usage("LISTEN is missing")
-		f.Hint = "give a listen address, such as ws://127.0.0.1:0/, unix:PATH or stdio:"
-		return f
+		return run.Line.Usage("LISTEN is missing").WithHint("give a listen address, such as ws://127.0.0.1:0/, unix:PATH or stdio:")
 	}
 	to, err := session.ParseEndpoint(o.To, o.Conn.Dialect)
 	if err != nil {

@@ -171,9 +171,7 @@ func (o *replayOptions) tapes(l *cmdline.CommandLine) (tapes, command []string, 
 		{l.Dash >= 0 && len(command) == 0, "a command is missing after --", ""},
 	} {
 		if mistake.made {
-			f := l.Usage("%s", mistake.text)
-			f.Hint = mistake.hint
-			return nil, nil, f
+			return nil, nil, l.Usage("%s", mistake.text).WithHint(mistake.hint)
 		}
 	}
 	return tapes, command, nil

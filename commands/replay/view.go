@@ -71,9 +71,7 @@ func (v *View) Check(l *cmdline.CommandLine) error {
 // Write shows the tape in file ("-" is standard input) on standard output.
 func (v *View) Write(ctx context.Context, run *env.Env, file string) error {
 	if v.form != "" && run.Stdout.Terminal {
-		f := run.Line.Usage("--format %s writes a file, and standard output is a terminal", v.form)
-		f.Hint = "write it to a file: > tape." + v.form
-		return f
+		return run.Line.Usage("--format %s writes a file, and standard output is a terminal", v.form).WithHint("write it to a file: > tape." + v.form)
 	}
 	o, err := v.options(run)
 	if err != nil {

@@ -32,8 +32,7 @@ func readModule(m *listedModule, schema json.RawMessage, taken map[string]json.R
 			s.defs[free(scan.Key(name), val, m.Namespace, taken)] = val
 		}
 	}
-	variants := scan.Or(scan.Get(schema, "oneOf"), scan.Get(schema, "anyOf"))
-	variants = scan.Or(variants, scan.ArrayOf(schema))
+	variants := scan.Or(scan.Get(schema, "oneOf"), scan.Get(schema, "anyOf"), scan.ArrayOf(schema))
 	for val := range scan.Elements(variants) {
 		v := s.resolve(val)
 		looks := maxExamined

@@ -38,10 +38,7 @@ func (f *client) setTask(id json.RawMessage, runs bool) {
 	case !runs:
 		delete(f.running, name)
 	case len(f.running) < maxTasks:
-		if f.running == nil {
-			f.running = map[string]bool{}
-		}
-		f.running[name] = true
+		wire.Put(&f.running, name, true)
 	}
 }
 
@@ -68,8 +65,7 @@ func (f *client) cancel(ctx context.Context, caller dialect.Caller, task json.Ra
 		return nil
 	}
 	_, err := f.c.Ask(ctx, caller, taskCancel, scan.Pair("taskId", task))
-	var rpc *wire.Error
-	if errors.As(err, &rpc) { // it has ended in the meantime
+	if _, ok := errors.AsType[*wire.Error](err); ok { // it has ended in the meantime
 		return nil
 	}
 	return err

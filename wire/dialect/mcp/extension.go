@@ -75,8 +75,7 @@ func (t *following) askModern(ctx context.Context) error {
 	if err == nil {
 		err = t.standsModern(ctx, said)
 	}
-	var rpc *wire.Error
-	if errors.As(err, &rpc) && wire.AsFault(err) == nil {
+	if rpc, ok := errors.AsType[*wire.Error](err); ok && wire.AsFault(err) == nil {
 		t.end(ctx, wire.Message{Err: rpc, Raw: rpc.JSON()})
 		return nil
 	}
@@ -110,9 +109,7 @@ func (t *following) standsModern(ctx context.Context, task json.RawMessage) erro
 	case "cancelled":
 		m.Err = wire.NewError(wire.CodeServer, "the task was cancelled")
 	default:
-		f := wire.NewFault(wire.Protocol, "the task has the unknown status "+strconv.Quote(t.status), nil)
-		f.Method = taskGet
-		return f
+		return wire.NewFault(wire.Protocol, "the task has the unknown status "+strconv.Quote(t.status), nil).WithMethod(taskGet)
 	}
 	t.GiveUp = nil
 	t.end(ctx, m)

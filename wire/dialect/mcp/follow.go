@@ -108,9 +108,7 @@ func (t *following) stands(ctx context.Context, task json.RawMessage) error {
 	t.status, t.words = scan.String(scan.Get(task, "status")), scan.String(scan.Get(task, "statusMessage"))
 	over := isOver(t.status)
 	if t.status == "" {
-		f := wire.NewFault(wire.Protocol, "the server sent a task without a status", nil)
-		f.Method = taskGet
-		return f
+		return wire.NewFault(wire.Protocol, "the server sent a task without a status", nil).WithMethod(taskGet)
 	}
 	t.show(task)
 	if over {

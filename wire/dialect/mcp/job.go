@@ -70,9 +70,7 @@ func (f *client) runsAsTask(ctx context.Context, caller dialect.Caller, method s
 	case err != nil:
 		return err
 	case m != nil && m.Kind != catalog.Job:
-		f := wire.Usagef("%s is not a job: the server does not run this tool as a task", method)
-		f.Hint = "rpcx call waits for its result"
-		return f
+		return wire.Usagef("%s is not a job: the server does not run this tool as a task", method).WithHint("rpcx call waits for its result")
 	}
 	return nil
 }

@@ -74,9 +74,7 @@ func unused(f *os.File, name string) bool {
 
 // exists returns the Fault for a tape that already exists.
 func exists(name string) error {
-	f := wire.NewFault(wire.Conflict, fmt.Sprintf("the tape %s exists", name), nil)
-	f.Hint = "--force replaces it, --append continues it"
-	return f
+	return wire.NewFault(wire.Conflict, fmt.Sprintf("the tape %s exists", name), nil).WithHint("--force replaces it, --append continues it")
 }
 
 // follow reads the tape in f, and sets o to continue it.

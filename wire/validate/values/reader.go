@@ -148,8 +148,7 @@ func (r *reader) goesOn() bool {
 
 // reason returns the problem without the position, because the line is reported instead.
 func reason(err error) string {
-	var e *scan.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*scan.Error](err); ok {
 		return e.What
 	}
 	return err.Error()

@@ -171,10 +171,7 @@ func (t *listeners) add(l *listener) bool {
 	if len(t.all) >= maxListeners {
 		return false
 	}
-	if t.all == nil {
-		t.all = map[*listener]bool{}
-	}
-	t.all[l] = true
+	wire.Put(&t.all, l, true)
 	return true
 }
 
@@ -205,10 +202,7 @@ func (l *listener) put(op dialect.Op) {
 		return
 	}
 	l.untold = append(l.untold, op)
-	select {
-	case l.more <- struct{}{}:
-	default:
-	}
+	wire.Wake(l.more)
 }
 
 func (l *listener) next() (op dialect.Op, ok bool) {

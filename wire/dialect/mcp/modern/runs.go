@@ -1,8 +1,6 @@
 package modern
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"slices"
 	"sync"
 	"time"
@@ -121,7 +119,5 @@ func (t *runs) end(identity string) {
 }
 
 func randomID() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return hex.EncodeToString(b[:])
+	return wire.RandomHex(16)
 }
