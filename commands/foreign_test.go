@@ -70,7 +70,7 @@ var (
 		"format/pretty.go":                      "ASCII is copied as it is",
 		"format/fault.go":                       "where a body that is not text begins",
 		"format/keyboard/cells.go":              "marks take no column",
-		"wire/dialect/page/codec/greet.go":      "headers hold none",
+		"wire/dialect/page/codec/handshake.go":  "headers hold none",
 		"wire/scan/decoder.go":                  "JSON",
 		"wire/scan/token.go":                    "JSON",
 		"format/keyboard/keys.go":               "reads keys",

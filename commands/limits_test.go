@@ -37,7 +37,7 @@ func TestLimits(t *testing.T) {
 var limitTests = map[string]string{
 	"connecting, including TLS and the upgrade": "wire/transport/schemes TestDialFaults",
 
-	"a handshake":                  "wire/session TestGreetingIsBounded",
+	"a handshake":                  "wire/session TestHandshakeIsBounded",
 	"a call, between two messages": "cli-flags",
 	"a whole call":                 "exit-status",
 

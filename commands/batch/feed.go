@@ -23,21 +23,21 @@ const maxReadAtOnce = 32
 func (r *reader) feed() error {
 	each := func() error { return env.EachLineAhead(r.ctx, r.startRead, r.take) }
 	if r.b.lines != nil {
-		each = r.feedGreeting
+		each = r.feedHandshake
 	}
 	err := each()
 	r.finish()
 	return err
 }
 
-// feedGreeting is feed for a batch whose first lines may be the dialect's handshake. It sends other lines after those.
-func (r *reader) feedGreeting() error {
-	greets := true // all lines so far belong to the handshake
+// feedHandshake is feed for a batch whose first lines may be the dialect's handshake. It sends other lines after those.
+func (r *reader) feedHandshake() error {
+	inHandshake := true // all lines so far belong to the handshake
 	return r.b.lines.Each(func(n int64, line []byte) error {
-		greets = greets && slices.Contains(r.b.spec.Bridge.Own, scan.String(scan.Get(line, "method")))
+		inHandshake = inHandshake && slices.Contains(r.b.spec.Bridge.Own, scan.String(scan.Get(line, "method")))
 		err := r.take(n, line)
 		r.startRead()
-		if greets {
+		if inHandshake {
 			r.finish()
 		}
 		return err

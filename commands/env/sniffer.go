@@ -193,7 +193,7 @@ func (h *Sniffer) hint(f *wire.Fault) string {
 		return credentials(f.HTTP.Challenge)
 	case f.RPC != nil && strings.HasPrefix(f.RPC.Message, "rpc: can't find service ") && h.e.Dialect == all.Default():
 		return h.probing("it may be a server of Go's net/rpc, whose methods are Service.Method")
-	case h.stage == connecting || h.stage == greeted && h.e.Spec().Handshake.ServerFirst: // the failure is not that of a response
+	case h.stage == connecting || h.stage == afterHandshake && h.e.Spec().Handshake.ServerFirst: // the failure is not that of a response
 	case (f.Kind == wire.Timeout || h.hungUp(f)) && len(h.first) == 0 && f.RPC == nil:
 		if hint := h.e.SilenceHint(); hint != "" {
 			return h.probing(hint)

@@ -54,8 +54,8 @@ type stage uint8
 
 const (
 	connecting stage = iota
-	greeting         // the handshake
-	greeted
+	handshake        // the handshake
+	afterHandshake
 )
 
 // Connecting records that rpcx is connecting.
@@ -66,7 +66,7 @@ func (h *Sniffer) Connected(conn wire.Conn) wire.Conn {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.stage == connecting { // and was not connected again
-		h.enterLocked(greeting, "the handshake of "+h.e.Dialect)
+		h.enterLocked(handshake, "the handshake of "+h.e.Dialect)
 	}
 	return conn
 }
@@ -76,7 +76,7 @@ func (h *Sniffer) Opened(ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.waited(); ok {
-		h.stage = greeted
+		h.stage = afterHandshake
 	}
 }
 
@@ -93,7 +93,7 @@ func (h *Sniffer) enterLocked(s stage, what string) {
 
 // unfinished adds the incomplete step to the failure f of a request that has not been sent.
 func (h *Sniffer) unfinished(f *wire.Fault) *wire.Fault {
-	if f.Kind != wire.Timeout || f.Hint != "" || h.stage == greeted || h.stage == greeting && !h.greets() {
+	if f.Kind != wire.Timeout || f.Hint != "" || h.stage == afterHandshake || h.stage == handshake && !h.hasHandshake() {
 		return f
 	}
 	g := *f
@@ -108,7 +108,7 @@ func (h *Sniffer) unfinished(f *wire.Fault) *wire.Fault {
 	return &g
 }
 
-// greets reports whether the dialect has a handshake.
-func (h *Sniffer) greets() bool {
-	return h.e.Spec().NewCodec(dialect.CodecOptions{}).Abilities().Greet != nil
+// hasHandshake reports whether the dialect has a handshake.
+func (h *Sniffer) hasHandshake() bool {
+	return h.e.Spec().NewCodec(dialect.CodecOptions{}).Abilities().Handshake != nil
 }

@@ -205,5 +205,5 @@ func faultOf(tried []*Try) (f *wire.Fault) {
 	return f
 }
 
-// listens is how long a peer may send first: a greeting reveals its dialect.
+// listens is how long a peer may send first: its handshake reveals the dialect.
 const listens = 300 * time.Millisecond

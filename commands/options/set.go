@@ -62,18 +62,18 @@ func (s *Settings) split(l *cmdline.CommandLine, e endpoint.Endpoint) (members, 
 		g.Message = "--set: " + f.Message
 		return nil, nil, &g
 	}
-	var request, greeting scan.Object
+	var request, initial scan.Object
 	for name, val := range scan.Named(r.Params) {
 		if err := s.check(l, e, name, val); err != nil {
 			return nil, nil, err
 		}
 		if setting(e, name).Handshake {
-			greeting.Add(name, val)
+			initial.Add(name, val)
 		} else {
 			request.Add(name, val)
 		}
 	}
-	return request.EndOrNil(), greeting.EndOrNil(), nil
+	return request.EndOrNil(), initial.EndOrNil(), nil
 }
 
 // check returns a usage Fault for an undeclared name or type, or a value without an effect.

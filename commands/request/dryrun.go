@@ -36,12 +36,12 @@ func Preview(ctx context.Context, conv session.Conversation, e endpoint.Endpoint
 		return func(op dialect.Op) (wire.Message, error) { return p.Preview(ctx, op) }
 	}
 	o := e.CodecOptions(wire.Options{})
-	o.Greeted = true
+	o.HandshakeDone = true
 	o.Handshake.Own = func(context.Context) string { return first.Method }
 	codec := e.Spec().NewCodec(o)
 	can := codec.Abilities()
-	if can.Greet != nil {
-		_ = can.Greet(ctx, previewCaller{codec})
+	if can.Handshake != nil {
+		_ = can.Handshake(ctx, previewCaller{codec})
 	}
 	if can.Prepare != nil && first.Kind == dialect.Eval {
 		_ = can.Prepare(ctx, previewCaller{codec}, first)

@@ -206,9 +206,9 @@ func (j *peerChecker) wrapped() (so session.Options, got func() *probes.Conn, do
 }
 
 // dial opens another connection for a probe.
-func (j *peerChecker) dial(ctx context.Context, greeted bool) (*probes.Conn, func(), error) {
+func (j *peerChecker) dial(ctx context.Context, withHandshake bool) (*probes.Conn, func(), error) {
 	so, got, done := j.wrapped()
-	if greeted {
+	if withHandshake {
 		conv, err := session.OpenDirect(ctx, j.endpoint, so)
 		if err != nil {
 			done()

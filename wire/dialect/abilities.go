@@ -12,8 +12,8 @@ import (
 // dialect lacks that ability. The first functions are flows, which need several messages and run in their caller's
 // goroutine.
 type Abilities struct {
-	// Greet runs the handshake before anything else is sent.
-	Greet func(ctx context.Context, c Caller) error
+	// Handshake runs the handshake before anything else is sent.
+	Handshake func(ctx context.Context, c Caller) error
 	// Prepare requests from the peer what is needed to encode the Eval op. If it fails, the operation fails with the
 	// same error and is not sent.
 	Prepare func(ctx context.Context, c Caller, op Op) error
@@ -88,7 +88,7 @@ type HandshakeOptions struct {
 	Own func(ctx context.Context) string
 }
 
-// ErrAnew is the error of a Greet whose peer ended the connection at an optional call of the handshake. A further connection
+// ErrAnew is the error of a Handshake whose peer ended the connection at an optional call of the handshake. A further connection
 // leaves that call out.
 var ErrAnew = errors.New("the handshake needs a new connection")
 

@@ -183,9 +183,9 @@ type Bridging struct {
 	Told func(method string) bool
 	// Own lists the methods of the handshake. Each connection has its own, and they are never forwarded.
 	Own []string
-	// Greets reports that clients begin the handshake of this dialect, which then calls Greeted of its Responder.
-	Greets    bool
-	NoStreams bool // a server of this dialect answers a call with one value
+	// HasHandshake reports that clients begin the handshake of this dialect, which then calls HandshakeDone of its Responder.
+	HasHandshake bool
+	NoStreams    bool // a server of this dialect answers a call with one value
 	// Whole reports whether a server of this dialect answers a call of the method with one value. nil means as NoStreams.
 	Whole   func(method string) bool
 	Objects bool // params are an object

@@ -140,9 +140,9 @@ type Responder interface {
 	Denied(method string) bool
 	// ByPattern reports whether only a pattern among the hooks matches method.
 	ByPattern(method string) bool
-	// Greeted is called after the client's handshake, in dialects that have one, with the methods that the client
+	// HandshakeDone is called after the client's handshake, in dialects that have one, with the methods that the client
 	// declares.
-	Greeted(answers []string)
+	HandshakeDone(answers []string)
 	Close() error
 }
 

@@ -38,11 +38,11 @@ type Spec struct {
 
 // CodecOptions are the settings of a codec from the endpoint and the limits of the connection. The zero value is usable.
 type CodecOptions struct {
-	MaxDepth int    // the maximum nesting; 0 for wire.DefaultMaxDepth
-	Framing  string // as the endpoint names it; "" for the transport's own
-	OneWay   bool   // the peer cannot call back, as with HTTP POST
-	Serving  bool   // the local side is the server
-	Greeted  bool   // Greet sends nothing, but uses the ids that the handshake would have
+	MaxDepth      int    // the maximum nesting; 0 for wire.DefaultMaxDepth
+	Framing       string // as the endpoint names it; "" for the transport's own
+	OneWay        bool   // the peer cannot call back, as with HTTP POST
+	Serving       bool   // the local side is the server
+	HandshakeDone bool   // Handshake sends nothing, but uses the ids that the handshake would have
 
 	// Trace is called, with -v, with the results of a dialect file's programs for messages. It may be nil.
 	Trace func(text string)

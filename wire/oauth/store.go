@@ -180,7 +180,7 @@ func (l *Login) Keep(ctx context.Context) error {
 }
 
 // End deletes a login and revokes its tokens. It reports whether the authorization server was notified.
-func (l *Login) End(ctx context.Context, c *Client) (told bool, err error) {
+func (l *Login) End(ctx context.Context, c *Client) (notified bool, err error) {
 	unlock, err := lockLogins(ctx)
 	if err != nil {
 		return false, err

@@ -19,12 +19,12 @@ import (
 	"rpcx/wire/transport"
 )
 
-// greeter is a dialect in which the peer sends the first message, items precede responses, and closing sends a message.
-type greeter struct{ dialect.Codec }
+// handshaker is a dialect in which the peer sends the first message, items precede responses, and closing sends a message.
+type handshaker struct{ dialect.Codec }
 
-func newGreeter() *greeter { return &greeter{jsonrpc.NewCodec(jsonrpc.Options{})} }
+func newHandshaker() *handshaker { return &handshaker{jsonrpc.NewCodec(jsonrpc.Options{})} }
 
-func (g *greeter) Decode(raw []byte) ([]wire.Message, bool, error) {
+func (g *handshaker) Decode(raw []byte) ([]wire.Message, bool, error) {
 	switch {
 	case bytes.HasPrefix(raw, []byte("hello")):
 		return []wire.Message{{Kind: wire.Handshake, Method: "hello", Raw: raw, Body: raw}}, false, nil
@@ -38,13 +38,13 @@ func (g *greeter) Decode(raw []byte) ([]wire.Message, bool, error) {
 	return g.Codec.Decode(raw)
 }
 
-func (g *greeter) Abilities() dialect.Abilities {
+func (g *handshaker) Abilities() dialect.Abilities {
 	a := g.Codec.Abilities()
-	a.Greet, a.Shutdown = g.Greet, g.Shutdown
+	a.Handshake, a.Shutdown = g.Handshake, g.Shutdown
 	return a
 }
 
-func (g *greeter) Greet(ctx context.Context, c dialect.Caller) error {
+func (g *handshaker) Handshake(ctx context.Context, c dialect.Caller) error {
 	s, err := c.Open(ctx, dialect.Op{Kind: dialect.Watch, Method: "hello"})
 	if err != nil {
 		return err
@@ -54,13 +54,13 @@ func (g *greeter) Greet(ctx context.Context, c dialect.Caller) error {
 	return err
 }
 
-func (g *greeter) Shutdown(ctx context.Context, c dialect.Caller) error {
+func (g *handshaker) Shutdown(ctx context.Context, c dialect.Caller) error {
 	_, err := c.Call(ctx, "bye", nil)
 	return err
 }
 
 // A handshake message is found whenever it arrived; earlier requests are answered.
-func TestGreeting(t *testing.T) {
+func TestHandshake(t *testing.T) {
 	for _, when := range []string{"before", "after"} {
 		t.Run(when, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -69,7 +69,7 @@ func TestGreeting(t *testing.T) {
 				if when == "before" {
 					far.Send([]byte("hello"))
 				}
-				p := peer.New(near, newGreeter(), peer.Options{CloseTimeout: time.Second})
+				p := peer.New(near, newHandshaker(), peer.Options{CloseTimeout: time.Second})
 				synctest.Wait()
 				if when == "after" {
 					go func() {
@@ -78,7 +78,7 @@ func TestGreeting(t *testing.T) {
 						far.Send([]byte("hello"))
 					}()
 				}
-				if err := p.Greet(t.Context()); err != nil {
+				if err := p.Handshake(t.Context()); err != nil {
 					t.Error(err)
 				}
 				start := time.Now() // the closing message gets no response
@@ -95,7 +95,7 @@ func TestGoodbye(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := transport.Pair()
 		defer far.Close()
-		p := peer.New(near, newGreeter(), peer.Options{})
+		p := peer.New(near, newHandshaker(), peer.Options{})
 		go func() {
 			msg, _ := far.Recv()
 			if !strings.Contains(string(msg), "bye") {
@@ -116,7 +116,7 @@ func TestItemsByID(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := transport.Pair()
 		defer far.Close()
-		p := peer.New(near, newGreeter(), peer.Options{CloseTimeout: 1})
+		p := peer.New(near, newHandshaker(), peer.Options{CloseTimeout: 1})
 		defer p.Close()
 		s, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Subscribe, Method: "watch"})
 		if err != nil {
@@ -141,7 +141,7 @@ func TestDecodeFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := transport.Pair()
 		defer far.Close()
-		p := peer.New(near, newGreeter(), peer.Options{})
+		p := peer.New(near, newHandshaker(), peer.Options{})
 		s, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Call, Method: "x"})
 		if err != nil {
 			t.Fatal(err)

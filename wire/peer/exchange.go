@@ -139,8 +139,8 @@ func (p *Peer) exchanged(s *stream, err error) {
 	p.forgetLocked(s, err)
 }
 
-// greetingKey marks the context of a handshake.
-type greetingKey struct{}
+// handshakeKey marks the context of a handshake.
+type handshakeKey struct{}
 
 // exchangeRenewing makes an exchange. If the peer has ended the session, it repeats the handshake and makes the exchange
 // once more. The peer's state of the old session is lost, and its streams have ended.
@@ -149,7 +149,7 @@ func (p *Peer) exchangeRenewing(ctx context.Context, o *outgoing, recv func([]by
 	count := p.exchanges.renewed
 	p.mu.Unlock()
 	err := p.exchanger.Exchange(ctx, o.msg, recv)
-	if !errors.Is(err, wire.ErrSessionLost) || o.answers() || ctx.Value(greetingKey{}) != nil {
+	if !errors.Is(err, wire.ErrSessionLost) || o.answers() || ctx.Value(handshakeKey{}) != nil {
 		return err
 	}
 	if !p.renewSession(ctx, count, o.call) {
@@ -170,7 +170,7 @@ func (p *Peer) renewSession(ctx context.Context, count int, s *stream) bool {
 	}
 	p.endStreamsLocked(s, "the peer ended the session")
 	p.unlockAndTell()
-	if p.Greet(context.WithValue(ctx, greetingKey{}, true)) != nil {
+	if p.Handshake(context.WithValue(ctx, handshakeKey{}, true)) != nil {
 		return false
 	}
 	p.note(Note{Kind: NoteUnsent, Text: "the peer ended the session: a new one began, without the state of the old one"})

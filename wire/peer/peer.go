@@ -201,12 +201,12 @@ func (p *Peer) Err() error {
 	return nil
 }
 
-// Greet runs the dialect's handshake, if it has one. A peer that closes the connection meanwhile counts as not reached.
-func (p *Peer) Greet(ctx context.Context) error {
-	if p.can.Greet == nil {
+// Handshake runs the dialect's handshake, if it has one. A peer that closes the connection meanwhile counts as not reached.
+func (p *Peer) Handshake(ctx context.Context) error {
+	if p.can.Handshake == nil {
 		return nil
 	}
-	err := p.can.Greet(ctx, p)
+	err := p.can.Handshake(ctx, p)
 	if errors.Is(err, dialect.ErrAnew) {
 		return err
 	}

@@ -6,12 +6,12 @@ import (
 	"rpcx/wire"
 )
 
-func TestSomeGreetingsAreKept(t *testing.T) {
+func TestSomeHandshakesAreKept(t *testing.T) {
 	p := &Peer{calls: newCalls()}
 	for range maxHandshakes + 3 {
 		p.showLocked(&wire.Message{Kind: wire.Handshake, Method: "hello"}, (*stream).sees)
 	}
 	if len(p.calls.handshakes) != maxHandshakes {
-		t.Errorf("%d greetings are kept", len(p.calls.handshakes))
+		t.Errorf("%d handshakes are kept", len(p.calls.handshakes))
 	}
 }

@@ -167,7 +167,7 @@ func (s *Schema) mismatches(root *failure) (all []Mismatch) {
 func (s *Schema) alternatives(f *failure) Mismatch {
 	type ranked struct {
 		Branch
-		far []int
+		rank []int
 	}
 	m := s.mismatch(f, "")
 	var all []ranked
@@ -178,10 +178,10 @@ func (s *Schema) alternatives(f *failure) Mismatch {
 			b.Name, _ = url.PathUnescape(name)
 		}
 		otherType := slices.ContainsFunc(b.Mismatches, func(of Mismatch) bool { return of.Pointer == m.Pointer && of.Rule == "type" })
-		far := []int{one(c.constantBelow(f.depth()) != nil), one(otherType), len(b.Mismatches), -c.deepest()}
-		all = append(all, ranked{Branch: b, far: far})
+		rank := []int{one(c.constantBelow(f.depth()) != nil), one(otherType), len(b.Mismatches), -c.deepest()}
+		all = append(all, ranked{Branch: b, rank: rank})
 	}
-	slices.SortStableFunc(all, func(a, b ranked) int { return slices.Compare(a.far, b.far) })
+	slices.SortStableFunc(all, func(a, b ranked) int { return slices.Compare(a.rank, b.rank) })
 	m.Branches = append(m.Branches, wire.Map(all, func(r ranked) Branch { return r.Branch })...)
 	m.Message = "fits no alternative of " + strconv.Itoa(len(f.alternatives())) + ": nearest is " + m.Branches[0].why(m.Pointer)
 	return m

@@ -200,18 +200,18 @@ func (b *backend) Checked(c dialect.Caller) dialect.Caller {
 	if declared == nil {
 		return c
 	}
-	return &checkedCaller{Caller: c, told: declared, warn: b.o.Warn}
+	return &checkedCaller{Caller: c, declaredBy: declared, warn: b.o.Warn}
 }
 
 // checkedCaller is a Caller with the peer's declarations.
 type checkedCaller struct {
 	dialect.Caller
-	told func(method string) *catalog.Catalog
-	warn func(text string)
+	declaredBy func(method string) *catalog.Catalog
+	warn       func(text string)
 
-	mu  sync.Mutex
-	of  *catalog.Catalog // the catalog from which far is made
-	far *backend         // its schemas, compiled as they are needed
+	mu     sync.Mutex
+	of     *catalog.Catalog // the catalog from which remote is made
+	remote *backend         // its schemas, compiled as they are needed
 }
 
 // Call is CallOp of a call.
@@ -242,16 +242,16 @@ func (c *checkedCaller) CallOp(ctx context.Context, op dialect.Op) (json.RawMess
 
 // declared returns the peer's declaration of method, or nil if there is none.
 func (c *checkedCaller) declared(name string) *method {
-	cat := c.told(name)
+	cat := c.declaredBy(name)
 	if cat == nil {
 		return nil
 	}
 	c.mu.Lock()
 	if c.of != cat {
 		warn := func(text string) { c.warn("the peer's " + text) }
-		c.of, c.far = cat, New(Options{Catalog: cat, Check: true, Warn: warn}).(*backend)
+		c.of, c.remote = cat, New(Options{Catalog: cat, Check: true, Warn: warn}).(*backend)
 	}
-	far := c.far
+	remote := c.remote
 	c.mu.Unlock()
-	return far.method(name)
+	return remote.method(name)
 }

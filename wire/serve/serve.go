@@ -51,12 +51,12 @@ func New(o Options) dialect.Backend {
 	if o.Name == nil {
 		o.Name = func(method string) string { return method }
 	}
-	return &backend{o: o, methods: map[string]*method{}, told: sync.OnceValue(func() *catalog.Catalog { return told(o) })}
+	return &backend{o: o, methods: map[string]*method{}, published: sync.OnceValue(func() *catalog.Catalog { return publish(o) })}
 }
 
 type backend struct {
-	o    Options
-	told func() *catalog.Catalog
+	o         Options
+	published func() *catalog.Catalog
 
 	mu      sync.Mutex
 	doc     json.RawMessage // the catalog as the schemas' document, made when first needed
@@ -64,14 +64,14 @@ type backend struct {
 }
 
 // Catalog returns the catalog for the peer: without run members and without denied methods.
-func (b *backend) Catalog() *catalog.Catalog { return b.told() }
+func (b *backend) Catalog() *catalog.Catalog { return b.published() }
 
 // Host returns the evaluator of code, and how a host with its own clock and files runs.
 func (b *backend) Host() dialect.Host {
 	return dialect.Host{Runtime: b.o.Runtime, HostOptions: b.o.Hosting, Checked: b.Checked}
 }
 
-func told(o Options) *catalog.Catalog {
+func publish(o Options) *catalog.Catalog {
 	if !o.Tell || o.Catalog == nil {
 		return nil
 	}
@@ -146,8 +146,8 @@ func (r *responder) Kind(name string) (catalog.Kind, bool) {
 // Denied reports whether the policy refuses name outright, for methods that a dialect answers itself.
 func (r *responder) Denied(name string) bool { return some(r.b.o.Deny, name) }
 
-// Greeted does nothing.
-func (r *responder) Greeted([]string) {}
+// HandshakeDone does nothing.
+func (r *responder) HandshakeDone([]string) {}
 
 // ByPattern reports whether a pattern among the hooks matches name, and no hook has exactly that name. It is false for
 // methods that the policy refuses outright.
@@ -176,7 +176,7 @@ func (r *responder) Respond(ctx context.Context, req dialect.Request) (json.RawM
 	if emit := req.Emit; emit != nil {
 		req.Emit = func(ev wire.Event) error {
 			if err := m.event(ctx, &req, ev); err != nil {
-				return r.told(err)
+				return r.checked(err)
 			}
 			return emit(ev)
 		}
@@ -185,12 +185,12 @@ func (r *responder) Respond(ctx context.Context, req dialect.Request) (json.RawM
 	if err != nil || req.Stream || req.Notification {
 		return result, err
 	}
-	return result, r.told(m.result(ctx, &req, "the result", result))
+	return result, r.checked(m.result(ctx, &req, "the result", result))
 }
 
-// told prints a warning for hook output that does not match the catalog. The peer only learns that the output was
+// checked prints a warning for hook output that does not match the catalog. The peer only learns that the output was
 // wrong.
-func (r *responder) told(err error) error {
+func (r *responder) checked(err error) error {
 	var unfit *unfitError
 	if !errors.As(err, &unfit) {
 		return err

@@ -108,7 +108,7 @@ type Shared struct {
 	Functions *relay.Functions     // the queue of those processes
 }
 
-const greetingTimeout = 15 * time.Second
+const handshakeTimeout = 15 * time.Second
 
 // NoiseLimit bounds the lines of a child that are not messages.
 const NoiseLimit = 100

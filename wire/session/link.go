@@ -92,18 +92,18 @@ func (d *Direct) tryLink(ctx context.Context) (*link, error) {
 	l.p = peer.New(conn, l.codec, po)
 	l.end = sync.OnceValue(l.shutdown)
 	close(l.ready)
-	greeting := wire.Fact{Step: "greeting", Text: "the dialect " + d.Dialect() + " has no handshake"}
+	handshake := wire.Fact{Step: "handshake", Text: "the dialect " + d.Dialect() + " has no handshake"}
 	began := time.Now()
-	if err := l.greet(ctx); err != nil {
+	if err := l.handshake(ctx); err != nil {
 		l.close()
 		return nil, err
 	}
 	d.responder.Opened(l.p)
-	if l.codec.Abilities().Greet != nil {
+	if l.codec.Abilities().Handshake != nil {
 		l.received.Store(false)
-		greeting.Text, greeting.Took = "the dialect "+d.Dialect()+" completed its handshake", time.Since(began)
+		handshake.Text, handshake.Took = "the dialect "+d.Dialect()+" completed its handshake", time.Since(began)
 	}
-	l.watch.Tell(greeting)
+	l.watch.Tell(handshake)
 	return l, nil
 }
 
@@ -114,12 +114,12 @@ func (l *link) noteReceived(dir wire.Direction, _ []byte, _ ...[]byte) {
 	}
 }
 
-func (l *link) greet(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, greetingTimeout)
+func (l *link) handshake(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, handshakeTimeout)
 	defer cancel()
-	err := l.p.Greet(ctx)
+	err := l.p.Handshake(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return wire.NewFault(wire.Timeout, fmt.Sprintf("no handshake within %v", greetingTimeout), err)
+		return wire.NewFault(wire.Timeout, fmt.Sprintf("no handshake within %v", handshakeTimeout), err)
 	}
 	return err
 }

@@ -105,9 +105,9 @@ func (e *sse) next() string {
 }
 
 const (
-	begins   = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"sampling":{}},"clientInfo":{"name":"c","version":"1"}}}`
-	greeted  = `{"jsonrpc":"2.0","method":"notifications/initialized"}`
-	callTool = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"TOOL"}}`
+	begins      = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"sampling":{}},"clientInfo":{"name":"c","version":"1"}}}`
+	initialized = `{"jsonrpc":"2.0","method":"notifications/initialized"}`
+	callTool    = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"TOOL"}}`
 )
 
 func newMCP(t *testing.T, w *world, hooks ...string) (c *mcpClient, stop func()) {
@@ -131,7 +131,7 @@ func (c *mcpClient) begin() *mcpClient {
 		c.t.Fatalf("initialize: %s %s, session %q", resp.Status, text, id)
 	}
 	in := &mcpClient{c.t, c.url, id}
-	if body := in.status(http.StatusAccepted, http.MethodPost, greeted); body != "" {
+	if body := in.status(http.StatusAccepted, http.MethodPost, initialized); body != "" {
 		c.t.Errorf("a notification is answered with %s", body)
 	}
 	return in
@@ -144,12 +144,12 @@ func TestMCPSession(t *testing.T) {
 	defer stop()
 	c.status(http.StatusMethodNotAllowed, http.MethodGet, "")
 	c.status(http.StatusMethodNotAllowed, http.MethodDelete, "")
-	c.status(http.StatusAccepted, http.MethodPost, greeted) // outside any session
+	c.status(http.StatusAccepted, http.MethodPost, initialized) // outside any session
 	a, b := c.begin(), c.begin()
 	for i, s := range []*mcpClient{a, a, b} {
 		s.answer([]string{`"text":"n1"`, `"text":"n2"`, `"text":"n1"`}[i], strings.Replace(callTool, "TOOL", "count", 1))
 	}
-	a.status(http.StatusBadRequest, http.MethodPost, greeted, "MCP-Protocol-Version", "1999-01-01")
+	a.status(http.StatusBadRequest, http.MethodPost, initialized, "MCP-Protocol-Version", "1999-01-01")
 	a.status(http.StatusOK, http.MethodPost, `{"jsonrpc":"2.0","id":1,"method":"ping"}`, "MCP-Protocol-Version", "2025-06-18")
 	a.answer(`"code":-32700`, `{"broken`)
 	a.status(http.StatusNotAcceptable, http.MethodGet, "", "Accept", "application/json")
@@ -157,7 +157,7 @@ func TestMCPSession(t *testing.T) {
 	a.status(http.StatusNotFound, http.MethodPost, `{"jsonrpc":"2.0","id":1,"method":"ping"}`)
 	a.status(http.StatusNotFound, http.MethodGet, "")
 	b.answer(`"text":"n2"`, strings.Replace(callTool, "TOOL", "count", 1))
-	(&mcpClient{t, c.url, strings.Repeat("0", 32)}).status(http.StatusNotFound, http.MethodPost, greeted)
+	(&mcpClient{t, c.url, strings.Repeat("0", 32)}).status(http.StatusNotFound, http.MethodPost, initialized)
 }
 
 // Requests that the server sends while it answers a call arrive on the stream of that call, others on the standing one;
@@ -236,7 +236,7 @@ func (w *world) appears(name string) {
 
 // A client whose session the server has forgotten (404) repeats the handshake and its call; its subscriptions to resources
 // have ended.
-func TestMCPGreetsAnew(t *testing.T) {
+func TestMCPHandshakeIsRepeated(t *testing.T) {
 	var mu sync.Mutex
 	sessions, seen := 0, []string{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

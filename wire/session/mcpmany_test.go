@@ -74,7 +74,7 @@ func (c *crowd) begin(i int) {
 		return
 	}
 	c.ids[i] = id
-	if status, _, text := c.do(http.MethodPost, id, greeted); status != http.StatusAccepted {
+	if status, _, text := c.do(http.MethodPost, id, initialized); status != http.StatusAccepted {
 		c.t.Errorf("client %d: initialized: %d %s", i, status, text)
 	}
 }

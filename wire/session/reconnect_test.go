@@ -163,26 +163,26 @@ func TestCloseWhileDialling(t *testing.T) {
 	}
 }
 
-// greeter sends a handshake message, and waits for the response.
-type greeter struct{ dialect.Codec }
+// handshaker sends a handshake message, and waits for the response.
+type handshaker struct{ dialect.Codec }
 
-func (g greeter) Abilities() dialect.Abilities {
+func (g handshaker) Abilities() dialect.Abilities {
 	a := g.Codec.Abilities()
-	a.Greet = g.Greet
+	a.Handshake = g.Handshake
 	return a
 }
 
-func (greeter) Greet(ctx context.Context, c dialect.Caller) error {
+func (handshaker) Handshake(ctx context.Context, c dialect.Caller) error {
 	_, err := c.Call(ctx, "hello", nil)
 	return err
 }
 
-func TestGreetsAgain(t *testing.T) {
+func TestHandshakeIsRepeated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dialAgain(t, Options{}, nil)
 		ticks := c.open(dialect.Subscribe, "ticks")
 		codec := c.d.newCodec
-		c.d.newCodec = func() dialect.Codec { return greeter{codec()} }
+		c.d.newCodec = func() dialect.Codec { return handshaker{codec()} }
 		c.far().goes()
 		silent := c.far() // a peer without a handshake in time counts as unreachable
 		defer silent.goes()

@@ -183,16 +183,16 @@ type postRecording struct {
 	recording
 	answers wire.Direction // the direction of the messages of the answer
 
-	mu   sync.Mutex
-	told bool // the exchange has been recorded
-	held [][]byte
+	mu       sync.Mutex
+	recorded bool // the exchange has been recorded
+	held     [][]byte
 }
 
 // message records a message, as a wire.Tap.
 func (a *postRecording) message(d wire.Direction, msg []byte) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if d == a.answers && !a.told {
+	if d == a.answers && !a.recorded {
 		a.held = append(a.held, bytes.Clone(msg))
 		return
 	}
@@ -217,7 +217,7 @@ func (a *postRecording) exchange(x transport.Exchange) {
 func (a *postRecording) over() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.told = true
+	a.recorded = true
 	for _, msg := range a.held {
 		a.to.Message(a.answers, msg)
 	}

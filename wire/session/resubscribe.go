@@ -63,15 +63,15 @@ func (d *Direct) openResubscribed(ctx context.Context, op dialect.Op) (dialect.S
 // preopen opens watches on a new link before it is used for anything else: those that continue after a reconnect or, on the
 // first link, that of Options.First. A watch of all messages does not see the handshake.
 func (d *Direct) preopen(ctx context.Context, l *link, c dialect.Caller) {
-	greets := l.codec.Abilities().Greet != nil
+	hasHandshake := l.codec.Abilities().Handshake != nil
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if op := d.o.First; op != nil && d.codec == nil && d.isPassiveWatch(*op) && (op.Method != "" || !greets) {
+	if op := d.o.First; op != nil && d.codec == nil && d.isPassiveWatch(*op) && (op.Method != "" || !hasHandshake) {
 		l.preopened, _ = c.Open(ctx, *op)
 	}
 	l.watches = map[*resubscription]dialect.Stream{}
 	for _, s := range d.streams {
-		if s.op.Kind != dialect.Watch || s.op.Method == "" && greets || !dialect.Severed(s.next) {
+		if s.op.Kind != dialect.Watch || s.op.Method == "" && hasHandshake || !dialect.Severed(s.next) {
 			continue
 		}
 		if st, err := c.Open(ctx, s.op); err == nil {

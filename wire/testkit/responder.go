@@ -13,5 +13,5 @@ func (Unrestricted) Denied(string) bool { return false }
 // ByPattern returns false.
 func (Unrestricted) ByPattern(string) bool { return false }
 
-// Greeted does nothing.
-func (Unrestricted) Greeted([]string) {}
+// HandshakeDone does nothing.
+func (Unrestricted) HandshakeDone([]string) {}

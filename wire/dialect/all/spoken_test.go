@@ -32,14 +32,14 @@ var update = flag.Bool("update", false, "write what is said into testdata/spoken
 //	client|server DIALECT   a page's lines may follow, from "page" to "end"
 //	codec ROLE DIALECT      only the codec, without a connection
 //	hook SPEC, deny|allow PATTERN, catalog JSON, offers JSON, metadata JSON, resume ID, depth N
-//	own METHOD         the call of the greeting that is the user's
+//	own METHOD         the call of the handshake that is the user's
 //
 // Each further line is a step:
 //
 //	< TEXT             the other end sends this
 //	> TEXT             the other end gets this, in which … is anything
 //	>& TEXT            the other end gets this, among others that follow or came before
-//	greet N            the greeting, in the background, as is what follows but call, sub, raw, watch and internal
+//	greet N            the handshake, in the background, like everything that follows except call, sub, raw, watch and internal
 //	call|sub|raw|watch|internal|eval N METHOD PARAMS
 //	run|start|status|wait|stop|list N METHOD|JOB PARAMS   what is done with jobs
 //	op N JSON          any operation, by the names of its members

@@ -64,7 +64,7 @@ func (s *spoken) take(verb, rest string) error {
 	case "notify":
 		return s.p.Notify(ctx, operation(dialect.Notify, rest))
 	case "greet":
-		s.background(name, func(ctx context.Context) (string, error) { return "greeted", s.p.Greet(ctx) })
+		s.background(name, func(ctx context.Context) (string, error) { return "greeted", s.p.Handshake(ctx) })
 	case "describe":
 		s.background(name, func(ctx context.Context) (string, error) {
 			c, err := s.mine.Abilities().Describe(ctx, s.p)

@@ -64,7 +64,7 @@ func NewCodec(o dialect.CodecOptions) dialect.Codec {
 // Abilities returns the flows. Responses may arrive without a call.
 func (c *codec) Abilities() dialect.Abilities {
 	return dialect.Abilities{
-		Greet: c.Greet, Describe: c.Describe, Typing: c.Typing, Job: c.Job, Shutdown: c.Shutdown, RunningJobs: c.RunningJobs,
+		Handshake: c.Handshake, Describe: c.Describe, Typing: c.Typing, Job: c.Job, Shutdown: c.Shutdown, RunningJobs: c.RunningJobs,
 		Unsolicited: true,
 	}
 }

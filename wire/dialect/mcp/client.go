@@ -91,7 +91,7 @@ var asksTask = []string{"sampling/createMessage", "elicitation/create"}
 
 // takesTask reports whether a request of the server can become a local task: the handshake declares that for methods with a hook.
 func (f *client) takesTask(method string) bool {
-	if f == nil || f.c.Serving() || f.c.GreetedByUser() || !slices.Contains(asksTask, method) {
+	if f == nil || f.c.Serving() || f.c.HandshakeByUser() || !slices.Contains(asksTask, method) {
 		return false
 	}
 	conn := f.c.Scope().Conn

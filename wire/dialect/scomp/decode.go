@@ -124,7 +124,7 @@ func (c *codec) checkHandshake(params json.RawMessage) *wire.Error {
 		return kindError(wire.CodeInvalidRequest, kindHandshake, `the protocol is "`+protocol+`" here, not `+said)
 	}
 	c.role = asServer
-	c.greet.set(params, "client")
+	c.handshake.set(params, "client")
 	return nil
 }
 

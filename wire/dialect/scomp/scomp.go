@@ -32,8 +32,8 @@ type codec struct {
 	evalQueue evalQueue
 	evals     map[string]bool // ids of unanswered evals, including cancelled ones
 
-	role  role
-	greet greeting
+	role      role
+	handshake peerHandshake
 }
 
 // A role determines which side is the client, which sends the handshake.
@@ -57,7 +57,7 @@ func NewCodec(o dialect.CodecOptions) dialect.Codec {
 
 // Abilities returns the flows.
 func (c *codec) Abilities() dialect.Abilities {
-	return dialect.Abilities{Greet: c.Greet, Describe: c.Describe, Typing: c.Typing, Shutdown: c.Shutdown, Declared: c.Declared}
+	return dialect.Abilities{Handshake: c.Handshake, Describe: c.Describe, Typing: c.Typing, Shutdown: c.Shutdown, Declared: c.Declared}
 }
 
 // Encode writes op.

@@ -115,7 +115,7 @@ func (h *handler) handshake(in *dialect.Inbound) error {
 	in.Answered = true
 	err := in.Emit(wire.Event{Kind: wire.Data, Final: true, Data: h.server.hello(h.session.id)})
 	close(h.ready)
-	h.r.Greeted(h.theirs.names)
+	h.r.HandshakeDone(h.theirs.names)
 	return err
 }
 

@@ -245,7 +245,7 @@ func TestSessionsOutliveConnections(t *testing.T) {
 }
 
 // The client's errors for invalid handshakes.
-func TestGreetings(t *testing.T) {
+func TestHandshakes(t *testing.T) {
 	for _, tt := range []struct {
 		name, resume, answer, want string
 		kind                       wire.FaultKind
@@ -281,7 +281,7 @@ func TestGreetings(t *testing.T) {
 				}
 				far.Send([]byte(`{"jsonrpc":"2.0","id":1,` + tt.answer + `}`))
 			}()
-			err := p.Greet(t.Context())
+			err := p.Handshake(t.Context())
 			if tt.want == "" {
 				if err != nil {
 					t.Error(err)

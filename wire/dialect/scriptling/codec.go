@@ -50,7 +50,7 @@ type codec struct {
 	msgs      []wire.Message
 	batch     bool                     // the messages being decoded arrived in a batch
 	calling   func(id string, on bool) // see watchCallbacks; may be nil
-	greeting
+	handshake
 }
 
 // A call is a local request that waits for its response.
@@ -75,7 +75,7 @@ func NewCodec(o dialect.CodecOptions) dialect.Codec {
 		Codec: jsonrpc.NewCodec(jsonrpc.Options{MaxDepth: perLevel * o.MaxDepth, AnyID: true, AnyParams: true}),
 		o:     o, calls: map[string]*call{}, callbacks: map[string]string{},
 	}
-	if o.Greeted {
+	if o.HandshakeDone {
 		c.skipHandshake()
 	}
 	return c
@@ -88,7 +88,7 @@ type extra struct {
 
 // Abilities returns the flows.
 func (c *codec) Abilities() dialect.Abilities {
-	return dialect.Abilities{Greet: c.Greet, Describe: c.Describe, Shutdown: c.Shutdown}
+	return dialect.Abilities{Handshake: c.Handshake, Describe: c.Describe, Shutdown: c.Shutdown}
 }
 
 // Encode writes op.

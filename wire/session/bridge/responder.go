@@ -103,9 +103,9 @@ func begin(req dialect.Request) error {
 	return req.Begin()
 }
 
-// Greeted connects to the peer after the client's handshake: the handshake of that connection declares the methods that the
+// HandshakeDone connects to the peer after the client's handshake: the handshake of that connection declares the methods that the
 // client answers.
-func (r *responder) Greeted(answers []string) {
+func (r *responder) HandshakeDone(answers []string) {
 	if r.own {
 		r.up.declare(answers)
 		r.connect()

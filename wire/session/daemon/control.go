@@ -48,7 +48,7 @@ func Attach(ctx context.Context, name string) (*Control, error) {
 func (c *Control) Live(ctx context.Context) error {
 	bound, cancel := rundir.AnswerContext(ctx, c.r.PID())
 	defer cancel()
-	return c.answered(ctx, bound, c.r.Greet(bound, endpoint.Endpoint{Session: c.name}))
+	return c.answered(ctx, bound, c.r.Handshake(bound, endpoint.Endpoint{Session: c.name}))
 }
 
 // ask sends a request that the session can answer at once.

@@ -27,7 +27,7 @@ func Dial(ctx context.Context, e endpoint.Endpoint) (*Client, error) {
 		cancel()
 		pid = r.pid
 		bound, cancel = rundir.AnswerContext(ctx, pid)
-		if err = r.Greet(bound, e); err != nil {
+		if err = r.Handshake(bound, e); err != nil {
 			_ = r.Close()
 			r = nil
 		}
@@ -79,8 +79,8 @@ func dialUnix(ctx context.Context, e endpoint.Endpoint) (net.Conn, error) {
 	}
 }
 
-// Greet reads the description of the conversation that the process holds (Hello).
-func (r *Client) Greet(ctx context.Context, e endpoint.Endpoint) error {
+// Handshake reads the description of the conversation that the process holds (Hello).
+func (r *Client) Handshake(ctx context.Context, e endpoint.Endpoint) error {
 	raw, err := r.p.Call(ctx, "hello", nil)
 	if err == nil {
 		err = json.Unmarshal(raw, &r.hello)

@@ -97,12 +97,12 @@ func (e *engine) play(track int) *play {
 func (e *engine) converse(ctx context.Context, c wire.Conn) error {
 	defer context.AfterFunc(ctx, func() { _ = c.Close() })()
 	e.join(e.add(c))
-	e.greet()
+	e.beginPrimary()
 	return e.run(ctx)
 }
 
-// greet starts the block with which the local side of the primary track begins.
-func (e *engine) greet() {
+// beginPrimary starts the block with which the local side of the primary track begins.
+func (e *engine) beginPrimary() {
 	if len(e.t.Tracks) > 0 {
 		e.start(e.play(e.primary), transcript.None, e.current)
 	}

@@ -22,7 +22,7 @@ type play struct {
 
 	values   *match.Values
 	once     bool                       // each block is sent only once: requests do not repeat
-	greeted  bool                       // the messages before all others have begun, if they are sent only once
+	begun    bool                       // the messages before all others have begun, if they are sent only once
 	vars     map[string]json.RawMessage // bound values and Options.Set
 	ctx      context.Context            // bounds the tape's programs
 	marks    ints                       // by entry: see seen and begin
@@ -77,8 +77,8 @@ func (p *play) unsee(i int32) { p.marks.set(int(i), p.marks.get(int(i))&begun) }
 // begin records that the block after entry i has begun. It returns false if it had begun before.
 func (p *play) begin(i int32) bool {
 	if i == transcript.None {
-		first := !p.greeted
-		p.greeted = true
+		first := !p.begun
+		p.begun = true
 		return first
 	}
 	mark := p.marks.get(int(i))

@@ -60,8 +60,8 @@ func (c *Codec) keepForHandshake(m *wire.Message) error {
 // fitsHandshake reports whether a step of the handshake awaits such a message. The lock is held.
 func (c *Codec) fitsHandshake(raw []byte) (bool, error) {
 	conn := c.conn
-	for i := range c.d.Page.Greet {
-		if step := &c.d.Page.Greet[i]; step.Await != nil {
+	for i := range c.d.Page.Handshake {
+		if step := &c.d.Page.Handshake[i]; step.Await != nil {
 			if ok, err := step.Await.Holds(raw, (&program.Scope{Conn: &conn}).Value); ok || err != nil {
 				return ok, err
 			}

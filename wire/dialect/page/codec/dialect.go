@@ -57,7 +57,7 @@ func New(p *load.Page, native Native) (*Dialect, error) {
 	d.tracks = p.Call != nil || p.Eval != nil || p.During != load.During{} || p.Cancel != nil || len(p.Subscribe) > 0 || len(p.Keep) > 0
 	d.guards = p.Serve.First != ""
 	d.keeps = len(p.Serve.Keep) > 0
-	d.awaits = slices.ContainsFunc(p.Greet, func(s load.Step) bool { return s.Await != nil })
+	d.awaits = slices.ContainsFunc(p.Handshake, func(s load.Step) bool { return s.Await != nil })
 	d.target = sync.OnceValues(func() (string, error) { return cancelTarget(p.Cancel) })
 	d.plain.known = map[string]bool{}
 	return d, nil
@@ -157,7 +157,7 @@ func protocolFault(method, what string) *wire.Fault {
 // Bridging describes how a bridge offers methods of other dialects in the dialect file's dialect.
 func (d *Dialect) Bridging() dialect.Bridging {
 	rule := &d.Page.Bridge
-	b := dialect.Bridging{Objects: rule.Objects, NoStreams: rule.Whole, Greets: d.Page.Serve.First != "", Told: d.Notifies, Streams: d.opens, Gathers: d.gathers}
+	b := dialect.Bridging{Objects: rule.Objects, NoStreams: rule.Whole, HasHandshake: d.Page.Serve.First != "", Told: d.Notifies, Streams: d.opens, Gathers: d.gathers}
 	if d.Page.Serve.During.Progress != nil {
 		b.Progress = dialect.AlwaysProgress
 	}
@@ -165,7 +165,7 @@ func (d *Dialect) Bridging() dialect.Bridging {
 		codes, data := d.plan.ErrorMembers()
 		b.Errors = dialect.ErrorForm{NoCodes: !codes, NoData: !data}
 	}
-	for _, step := range d.Page.Greet {
+	for _, step := range d.Page.Handshake {
 		if name := step.Call + step.Notify; name != "" { // the step makes a call or a notification
 			b.Own = append(b.Own, name)
 		}

@@ -59,8 +59,8 @@ func (c *Codec) Prepare(ctx context.Context, caller dialect.Caller, op dialect.O
 func (c *Codec) firstOf(ctx context.Context, caller dialect.Caller, kind string) error {
 	c.steps.preparing.Lock()
 	defer c.steps.preparing.Unlock()
-	for i := range c.d.Page.Greet {
-		step := &c.d.Page.Greet[i]
+	for i := range c.d.Page.Handshake {
+		step := &c.d.Page.Handshake[i]
 		if !slices.Contains(step.For, kind) || c.isTaken(step) {
 			continue
 		}
@@ -83,7 +83,7 @@ func (c *Codec) prepare(ctx context.Context, caller dialect.Caller, step load.Ev
 		return err
 	}
 	st, err := c.say(ctx, caller, &load.Step{Call: step.Call, Notify: step.Notify, Params: step.Params})
-	if c.o.Greeted { // nothing is sent
+	if c.o.HandshakeDone { // nothing is sent
 		return nil
 	}
 	if err != nil || st == nil {

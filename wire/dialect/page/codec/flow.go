@@ -98,8 +98,8 @@ func (c *Codec) passOn(m *wire.Message) {
 	}
 }
 
-// GreetedByUser reports whether the user makes a call of the handshake.
-func (c *Codec) GreetedByUser() bool { return c.own.step.Load() != nil }
+// HandshakeByUser reports whether the user makes a call of the handshake.
+func (c *Codec) HandshakeByUser() bool { return c.own.step.Load() != nil }
 
 // IsPlain reports whether calls of a method are sent without being wrapped.
 func (c *Codec) IsPlain(method string) bool { return c.d.Plain(method) }

@@ -26,7 +26,7 @@ func (d *Dialect) NewCodec(o dialect.CodecOptions) dialect.Codec { return d.newC
 func (c *Codec) Abilities() dialect.Abilities {
 	of := c.Codec.Abilities() // the messages
 	a := dialect.Abilities{
-		Greet: c.Greet, Prepare: c.Prepare, Describe: c.Describe, Typing: c.Typing, Shutdown: c.Shutdown,
+		Handshake: c.Handshake, Prepare: c.Prepare, Describe: c.Describe, Typing: c.Typing, Shutdown: c.Shutdown,
 		RequestID: of.RequestID, AnswerID: of.AnswerID, Arrays: c.d.plan.Array(), OpenEnded: true,
 		SendsCancel: c.d.Page.Cancel != nil && c.d.Page.Cancel.HTTP == "send",
 	}

@@ -69,7 +69,7 @@ func (c *Codec) omits(ctx context.Context, step *load.Step) bool {
 		return false
 	}
 	own := c.o.Handshake.Own(ctx)
-	return slices.ContainsFunc(c.d.Page.Greet, func(s load.Step) bool { return s.Call != "" && s.Call != step.Call && s.Call == own })
+	return slices.ContainsFunc(c.d.Page.Handshake, func(s load.Step) bool { return s.Call != "" && s.Call != step.Call && s.Call == own })
 }
 
 // omit makes further handshakes skip a step.

@@ -102,7 +102,7 @@ func TestResolve(t *testing.T) {
 // How methods of another dialect are offered.
 func TestBridging(t *testing.T) {
 	b := dialectOf(t, "").Bridging()
-	if b.Name != nil || b.Objects || b.NoStreams || b.Greets || b.Own != nil {
+	if b.Name != nil || b.Objects || b.NoStreams || b.HasHandshake || b.Own != nil {
 		t.Errorf("%+v", b)
 	}
 	b = dialectOf(t, `
@@ -119,7 +119,7 @@ name = 'if . == "none" then empty elif . == "number" then 7 elif . == "bad" then
 [serve]
 first = 'hi'
 `).Bridging()
-	if !b.Objects || !b.NoStreams || !b.Greets || !slices.Equal(b.Own, []string{"hi", "there"}) {
+	if !b.Objects || !b.NoStreams || !b.HasHandshake || !slices.Equal(b.Own, []string{"hi", "there"}) {
 		t.Errorf("%+v", b)
 	}
 	for name, want := range map[string]string{"a": "a!", "none": "none", "number": "number", "bad": "bad", "empty": "empty"} {
@@ -176,7 +176,7 @@ func TestCancelTarget(t *testing.T) {
 	}
 }
 
-// What comes during a greeting is kept for the steps that await it, up to a number and a size.
+// Messages that arrive during a handshake are kept for the steps that await it, up to a number and a size.
 func TestHeardIsBounded(t *testing.T) {
 	d := dialectOf(t, "[[greet]]\nawait = '.method == \"last\"'")
 	add := func(c *Codec, msg string) { _, _, _ = c.Decode([]byte(msg)) }
@@ -205,7 +205,7 @@ func TestHeardIsBounded(t *testing.T) {
 	c = d.newCodec(dialect.CodecOptions{})
 	c.endAwaiting()
 	if add(c, `{"method":"last"}`); c.heard != nil {
-		t.Error("what comes after the greeting is kept")
+		t.Error("a message after the handshake is kept")
 	}
 	c = d.newCodec(dialect.CodecOptions{})
 	if add(c, `{"jsonrpc":"2.0","id":1,"result":1}`); len(c.heard.messages) > 0 {

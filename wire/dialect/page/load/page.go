@@ -23,7 +23,7 @@ type Page struct {
 	Write     Write                      `toml:"write" says:"programs that write whole messages, where names are not enough; the input is null"`
 	Read      []Read                     `toml:"read" says:"programs that read messages, where names are not enough; the input is the message. The first rule whose condition is true applies"`
 	Set       map[string]string          `toml:"set" says:"NAME = TYPE (string, number, boolean, object, array, any): what users can set with --set NAME=TEXT. It is a member listed in names.extra, or a value of the handshake, $meta.NAME"`
-	Greet     []Step                     `toml:"greet" says:"the handshake of a client: its steps in order, each with call, notify or await"`
+	Handshake []Step                     `toml:"greet" says:"the handshake of a client: its steps in order, each with call, notify or await"`
 	Leave     []Goodbye                  `toml:"leave" says:"the last messages of a client: steps in order, each with call or notify"`
 	Answers   map[string]Prog            `toml:"answers" says:"METHOD = a program that makes the result from the params, for requests that every client answers. It comes after a hook of that exact name and before patterns"`
 	Call      *Call                      `toml:"call" says:"how calls are wrapped in calls of another method"`

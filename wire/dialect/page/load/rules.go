@@ -55,7 +55,7 @@ func (p Page) rules(*Page) []rule {
 // setRules are the rules for settings of users: each value has a type and a use.
 func (p Page) setRules() (list []rule) {
 	uses := func(params Prog) bool { return params != nil && strings.Contains(params.Text(), "$meta") }
-	used := p.Eval != nil && uses(p.Eval.Params) || slices.ContainsFunc(p.Greet, func(s Step) bool { return uses(s.Params) })
+	used := p.Eval != nil && uses(p.Eval.Params) || slices.ContainsFunc(p.Handshake, func(s Step) bool { return uses(s.Params) })
 	handshake := false
 	for _, name := range slices.Sorted(maps.Keys(p.Set)) {
 		member := p.Names != nil && slices.Contains(p.Names.Extra, name)

@@ -138,7 +138,7 @@ func (h *handler) handle(ctx context.Context, in *dialect.Inbound) (result json.
 	}
 	if in.Msg.Method == h.d.Page.Serve.First {
 		entered = true
-		h.greeted()
+		h.handshakeDone()
 	}
 	rule, follows := h.d.Page.Serve.Then[in.Msg.Method]
 	switch {

@@ -30,8 +30,8 @@ func helloParams() json.RawMessage {
 	return o.End()
 }
 
-// A greeting has the data about the plugin that the host got in the handshake.
-type greeting struct {
+// A handshake has the data about the plugin that the host got in the handshake.
+type handshake struct {
 	mu    sync.Mutex
 	hosts atomic.Bool     // the local side sent a handshake: it is the host, and shuts the plugin down
 	open  atomic.Bool     // environment.open succeeded
@@ -39,34 +39,34 @@ type greeting struct {
 	name  string          // library.name
 }
 
-func (g *greeting) library() string {
+func (g *handshake) library() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.name
 }
 
-// Greet sends the handshake as a host and checks that the plugin has exactly the local version. It then sends
+// Handshake sends the handshake as a host and checks that the plugin has exactly the local version. It then sends
 // environment.open, whose failure is only a warning.
-func (c *codec) Greet(ctx context.Context, far dialect.Caller) error {
-	if c.o.Greeted {
+func (c *codec) Handshake(ctx context.Context, peer dialect.Caller) error {
+	if c.o.HandshakeDone {
 		return nil
 	}
 	c.hosts.Store(true)
-	said, err := far.Call(ctx, methodHandshake, helloParams())
+	said, err := peer.Call(ctx, methodHandshake, helloParams())
 	if err != nil {
 		return handshakeFailed(err)
 	}
-	if err := checkGreeting(said); err != nil {
+	if err := checkHandshake(said); err != nil {
 		return err
 	}
 	c.keep(said)
 	if c.o.OneWay || c.o.Plugin.NoEnvironment {
 		return nil
 	}
-	_, err = far.Call(ctx, methodOpen, nil)
+	_, err = peer.Call(ctx, methodOpen, nil)
 	if rpc, ok := errors.AsType[*wire.Error](err); ok {
 		if string(rpc.Code) != "-32601" { // it is reserved, and a plugin may not know it
-			warn(far, "the plugin does not accept environment.open (--no-environment omits it): "+rpc.Error())
+			warn(peer, "the plugin does not accept environment.open (--no-environment omits it): "+rpc.Error())
 		}
 		return nil
 	}
@@ -98,12 +98,12 @@ func handshakeFailed(err error) error {
 	return err
 }
 
-func checkGreeting(said []byte) error {
+func checkHandshake(said []byte) error {
 	bad := func(format string, args ...any) error {
 		return &wire.Fault{Kind: wire.Protocol, Message: fmt.Sprintf(format, args...), Method: methodHandshake}
 	}
 	if scan.Type(said) != 'o' {
-		return bad("the answer to the handshake is %s", excerpt(said))
+		return bad("the response to the handshake is %s", excerpt(said))
 	}
 	version, transport := scan.Get(said, "protocol"), scan.Get(said, "transport")
 	if text, ok := scan.Text(version); !ok || text != Version {
@@ -116,8 +116,8 @@ func checkGreeting(said []byte) error {
 }
 
 // warn shows the user a warning.
-func warn(far dialect.Caller, text string) {
-	if tell := far.Connection().Tell; tell != nil {
+func warn(peer dialect.Caller, text string) {
+	if tell := peer.Connection().Tell; tell != nil {
 		tell(wire.Event{Kind: wire.Log, Level: "warn", Message: text})
 	}
 }
@@ -127,14 +127,14 @@ const hurriedShutdown = 100 * time.Millisecond
 
 // Shutdown sends environment.close and plugin.shutdown (specification, "Lifecycle"), each with its own time limit. If
 // the first is not answered, the second is sent without waiting.
-func (c *codec) Shutdown(ctx context.Context, far dialect.Caller) error {
+func (c *codec) Shutdown(ctx context.Context, peer dialect.Caller) error {
 	if !c.hosts.Load() || c.o.OneWay {
 		return nil
 	}
 	answers := true
 	if c.open.Load() {
 		bound, cancel := context.WithTimeout(ctx, time.Second)
-		_, _ = far.Call(bound, methodClose, nil)
+		_, _ = peer.Call(bound, methodClose, nil)
 		answers = bound.Err() == nil
 		cancel()
 	}
@@ -146,34 +146,34 @@ func (c *codec) Shutdown(ctx context.Context, far dialect.Caller) error {
 	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
 	if !answers {
-		return far.Notify(bound, dialect.Op{Kind: dialect.Call, Method: methodShutdown})
+		return peer.Notify(bound, dialect.Op{Kind: dialect.Call, Method: methodShutdown})
 	}
 	defer context.AfterFunc(ctx, func() {
 		if hurry() {
 			cancel()
 		}
 	})()
-	_, err := far.Call(bound, methodShutdown, nil)
+	_, err := peer.Call(bound, methodShutdown, nil)
 	return err
 }
 
 // Describe returns the result of the handshake. If there was no handshake, as on a hook's own connection, it sends the
 // handshake now.
-func (c *codec) Describe(ctx context.Context, far dialect.Caller) (*catalog.Catalog, error) {
+func (c *codec) Describe(ctx context.Context, peer dialect.Caller) (*catalog.Catalog, error) {
 	c.mu.Lock()
 	said := c.said
 	c.mu.Unlock()
 	if said == nil {
 		var err error
 		var rpc *wire.Error
-		if said, err = far.Call(ctx, methodHandshake, helloParams()); errors.As(err, &rpc) {
+		if said, err = peer.Call(ctx, methodHandshake, helloParams()); errors.As(err, &rpc) {
 			return nil, wire.ErrUnsupported
 		} else if err != nil {
 			return nil, err
 		}
-		if err := checkGreeting(said); err != nil {
+		if err := checkHandshake(said); err != nil {
 			return nil, err
 		}
 	}
-	return toCatalog(said, func(text string) { warn(far, text) }), nil
+	return toCatalog(said, func(text string) { warn(peer, text) }), nil
 }

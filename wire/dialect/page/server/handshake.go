@@ -11,8 +11,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// greeted notifies the responder that the client's handshake is complete.
-func (h *handler) greeted() {
+// handshakeDone notifies the responder that the client's handshake is complete.
+func (h *handler) handshakeDone() {
 	var names []string
 	if sc := h.scope(); sc.Conn != nil {
 		list, err := h.d.Page.Serve.Can.First(sc.Conn.Kept, sc.Value)
@@ -23,7 +23,7 @@ func (h *handler) greeted() {
 			}
 		}
 	}
-	if h.Responder.Greeted(names); h.Codec != nil {
+	if h.Responder.HandshakeDone(names); h.Codec != nil {
 		h.Codec.Begin()
 	}
 }

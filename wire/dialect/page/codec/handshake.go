@@ -13,14 +13,14 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Greet carries out the handshake of the dialect file. It returns a Fault of kind Protocol if a response is an error or the dialect file
+// Handshake carries out the handshake of the dialect file. It returns a Fault of kind Protocol if a response is an error or the dialect file
 // does not accept it.
-func (c *Codec) Greet(ctx context.Context, caller dialect.Caller) (err error) {
+func (c *Codec) Handshake(ctx context.Context, caller dialect.Caller) (err error) {
 	defer c.endAwaiting()
 	switch {
 	case c.o.Serving:
 		return nil
-	case c.o.Greeted:
+	case c.o.HandshakeDone:
 		return c.takeIDs(ctx, caller)
 	}
 	defer func() {
@@ -30,9 +30,9 @@ func (c *Codec) Greet(ctx context.Context, caller dialect.Caller) (err error) {
 		}
 	}()
 	c.overHTTP(caller)
-	var g greeting
-	for i := range c.d.Page.Greet {
-		step := &c.d.Page.Greet[i]
+	var g handshake
+	for i := range c.d.Page.Handshake {
+		step := &c.d.Page.Handshake[i]
 		if ok, err := c.due(step); err != nil {
 			return err
 		} else if !ok {
@@ -41,7 +41,7 @@ func (c *Codec) Greet(ctx context.Context, caller dialect.Caller) (err error) {
 		if c.isOwn(ctx, step) {
 			break
 		}
-		if err := c.greetStep(ctx, caller, step, &g); err != nil {
+		if err := c.handshakeStep(ctx, caller, step, &g); err != nil {
 			return err
 		}
 	}
@@ -53,8 +53,8 @@ func (c *Codec) Greet(ctx context.Context, caller dialect.Caller) (err error) {
 	return c.beginSession(caller)
 }
 
-// A greeting is the state that a step of the handshake passes to later ones.
-type greeting struct {
+// A handshake is the state that a step of the handshake passes to later ones.
+type handshake struct {
 	unanswered []unanswered
 	pending    *attempt // nil: none
 }
@@ -65,8 +65,8 @@ type unanswered struct {
 	st   dialect.Stream
 }
 
-// greetStep takes one step of the handshake.
-func (c *Codec) greetStep(ctx context.Context, caller dialect.Caller, step *load.Step, g *greeting) (err error) {
+// handshakeStep takes one step of the handshake.
+func (c *Codec) handshakeStep(ctx context.Context, caller dialect.Caller, step *load.Step, g *handshake) (err error) {
 	if isAttempt(step) {
 		g.pending, err = c.attempt(ctx, caller, step)
 		return err
@@ -89,8 +89,8 @@ func (c *Codec) greetStep(ctx context.Context, caller dialect.Caller, step *load
 // takeIDs consumes the ids of the handshake without sending it. It assumes that awaited messages arrive, and that conditions on responses
 // are false.
 func (c *Codec) takeIDs(ctx context.Context, caller dialect.Caller) error {
-	for i := range c.d.Page.Greet {
-		step := &c.d.Page.Greet[i]
+	for i := range c.d.Page.Handshake {
+		step := &c.d.Page.Handshake[i]
 		if ok, err := c.due(step); err != nil || !ok || step.ID != "" {
 			continue
 		}
@@ -214,7 +214,7 @@ func (c *Codec) answer(step *load.Step, got answer) error {
 
 // Shutdown carries out the steps of the dialect file's goodbye.
 func (c *Codec) Shutdown(ctx context.Context, caller dialect.Caller) error {
-	if c.o.Serving || c.o.Greeted || !c.isTaken(wholeHandshake{}) {
+	if c.o.Serving || c.o.HandshakeDone || !c.isTaken(wholeHandshake{}) {
 		return nil
 	}
 	if c.flow != nil {

@@ -14,22 +14,22 @@ import (
 	"rpcx/wire/scan"
 )
 
-// greeting is the peer's part of the handshake. It has its own lock, because flows read it while the peer decodes.
-type greeting struct {
+// peerHandshake is the peer's part of the handshake. It has its own lock, because flows read it while the peer decodes.
+type peerHandshake struct {
 	mu   sync.Mutex
 	said json.RawMessage  // the result of the local handshake, or the params of the peer's, or nil yet
 	who  string           // the member of its metadata that identifies it: "server" or "client"
 	cat  *catalog.Catalog // made from said when first needed
 }
 
-func (g *greeting) set(said json.RawMessage, who string) {
+func (g *peerHandshake) set(said json.RawMessage, who string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.said, g.who, g.cat = bytes.Clone(said), who, nil
 }
 
 // catalog returns the peer's declaration, or nil before the handshake. It must not be changed.
-func (g *greeting) catalog() *catalog.Catalog {
+func (g *peerHandshake) catalog() *catalog.Catalog {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.cat == nil && g.said != nil {
@@ -38,9 +38,9 @@ func (g *greeting) catalog() *catalog.Catalog {
 	return g.cat
 }
 
-// Greet runs the handshake. It returns a Fault of kind Protocol if the server's response is invalid, and one of kind
+// Handshake runs the handshake. It returns a Fault of kind Protocol if the server's response is invalid, and one of kind
 // Unreachable if the server does not have the session to resume.
-func (c *codec) Greet(ctx context.Context, caller dialect.Caller) error {
+func (c *codec) Handshake(ctx context.Context, caller dialect.Caller) error {
 	st, err := caller.Open(ctx, dialect.Op{Kind: dialect.Internal, Method: handshake, Params: c.hello()})
 	var m wire.Message
 	if err == nil {
@@ -55,7 +55,7 @@ func (c *codec) Greet(ctx context.Context, caller dialect.Caller) error {
 	if err := check(m.Body); err != nil {
 		return err
 	}
-	c.greet.set(m.Body, "server")
+	c.handshake.set(m.Body, "server")
 	got := scan.String(scan.Get(m.Body, sessionWord))
 	if c.intro.Resume != "" && c.intro.Last == "" && got != c.intro.Resume {
 		return wire.NewFault(wire.Unreachable, fmt.Sprintf("the session %s no longer exists: the server began %s instead", c.intro.Resume, got), nil)
@@ -125,7 +125,7 @@ func identity(i catalog.Info) json.RawMessage {
 
 // Describe returns the peer's declaration in the handshake, whether it is client or server. It sends nothing.
 func (c *codec) Describe(context.Context, dialect.Caller) (*catalog.Catalog, error) {
-	cat := c.greet.catalog()
+	cat := c.handshake.catalog()
 	if cat == nil {
 		return nil, wire.ErrUnsupported
 	}
@@ -144,7 +144,7 @@ func (c *codec) Declared(method string) *catalog.Catalog {
 		r.method(scan.Splice(fn, "name", scan.AppendQuoted(nil, method)))
 		return r.c
 	}
-	return c.greet.catalog()
+	return c.handshake.catalog()
 }
 
 // Typing is Declared.

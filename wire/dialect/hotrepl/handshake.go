@@ -28,9 +28,9 @@ func (c *codec) keepHandshake(raw []byte) {
 	c.hello, c.catalog, c.methods = h, nil, nil
 }
 
-// Greet waits for the host's handshake, which is sent without a request. Another version of the protocol is a Fault of
+// Handshake waits for the host's handshake, which is sent without a request. Another version of the protocol is a Fault of
 // kind Protocol, and an end before the handshake one of kind Unreachable.
-func (c *codec) Greet(ctx context.Context, caller dialect.Caller) error {
+func (c *codec) Handshake(ctx context.Context, caller dialect.Caller) error {
 	st, err := caller.Open(ctx, dialect.Op{Kind: dialect.Watch, Method: typeHandshake})
 	if err == nil {
 		defer func() { _ = st.Cancel(ctx) }()
