@@ -177,6 +177,7 @@ func (j *peerChecker) open(ctx context.Context) (end func(), err error) {
 		return nil, err
 	}
 	j.shared = got()
+	j.shared.CommonParams = j.conv.CommonParams
 	return sync.OnceFunc(func() { _ = j.conv.Close(); done() }), nil
 }
 
@@ -185,7 +186,7 @@ func (j *peerChecker) open(ctx context.Context) (end func(), err error) {
 func (j *peerChecker) wrapped() (so session.Options, got func() *probes.Conn, done func()) {
 	so = j.session
 	shown := so.Tap
-	so.Tap, so.Oldest = nil, true // probes are requests of versions with a handshake, where the peer supports one
+	so.Tap = nil
 	rec := j.record.Conn(tape.Open{Endpoint: j.endpoint.String()}, false)
 	done = func() { rec.Ended(wire.Send, nil) }
 	if so.Transport.Noise = rec.Noise(so.Transport.Noise); len(j.endpoint.Address.Command) == 0 {
@@ -214,6 +215,7 @@ func (j *peerChecker) dial(ctx context.Context, withHandshake bool) (*probes.Con
 			done()
 			return nil, nil, err
 		}
+		got().CommonParams = conv.CommonParams
 		return got(), func() { _ = conv.Close(); done() }, nil
 	}
 	conn, closeAll, err := session.DialMessages(ctx, j.endpoint, so)

@@ -36,6 +36,8 @@ type Abilities struct {
 	// before ctx's deadline, because the end of the program waits for it.
 	Shutdown func(ctx context.Context, c Caller) error
 
+	// CommonParams returns the params of a request of the local side with what the dialect adds to each request.
+	CommonParams func(method string, params json.RawMessage) (json.RawMessage, error)
 	// Declared returns the catalog that describes method, if the peer's handshake declares its methods. It returns nil
 	// if the handshake does not contain the catalog. It returns the same catalog until the peer declares its methods
 	// again.

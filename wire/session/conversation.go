@@ -61,7 +61,6 @@ type Options struct {
 	Offers    *catalog.Catalog    // describes a client's hooks; sent if the dialect's handshake declares hooks, and checked
 	Info      catalog.Info        // the local name, for handshakes
 	Logs      string              // the lowest level of the peer's log lines that the user reads; "" for none
-	Oldest    bool                // the handshake omits optional calls, unless the peer then refuses it
 	Settings  json.RawMessage     // an object with the values that the user sets in the handshake, or nil
 	Resume    string              // the session to resume; "" to begin a new one
 	Hosting   dialect.HostOptions // for a server whose dialect has its own clock and files

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"encoding/json"
 	"sync"
 
 	"rpcx/wire"
@@ -178,6 +179,17 @@ func (d *Direct) RunningJobs(ctx context.Context) []string {
 		return jobs()
 	}
 	return nil
+}
+
+// CommonParams returns the params of a request with what the dialect adds to each request.
+func (d *Direct) CommonParams(method string, params json.RawMessage) (json.RawMessage, error) {
+	d.mu.Lock()
+	common := d.codec.Abilities().CommonParams
+	d.mu.Unlock()
+	if common == nil {
+		return params, nil
+	}
+	return common(method, params)
 }
 
 // Event decodes m with the codec of the current link. A message of an earlier link already carries its event

@@ -45,8 +45,6 @@ func (d *Direct) newLink(ctx context.Context) (*link, error) {
 	case err == nil, wire.Ended(ctx) != nil:
 		return l, err
 	case errors.Is(err, dialect.ErrAnew):
-	case d.o.Oldest && isRefusal(err):
-		d.o.Oldest = false
 	case len(before) > 0 && isRefusal(err):
 		for _, o := range before {
 			omitted.Delete(o)
@@ -206,7 +204,7 @@ type omission struct{ endpoint, method string }
 // omitted reports whether an optional call of the handshake is left out.
 func (d *Direct) omitted(method string) bool {
 	_, ok := omitted.Load(omission{d.endpoint.String(), method})
-	return ok || d.o.Oldest
+	return ok
 }
 
 // omit leaves an optional call out from now on.

@@ -167,10 +167,10 @@ func shape(p *load.Page, d *codec.Dialect, polls []dialect.Poll) dialect.Shape {
 var unsaid = []any{"batch", "batch-empty", "batch-invalid", "batch-of-notifications", "params-by-position", "bad-params", "discovery-bad-params"}
 
 // probes returns the probes that rpcx validate sends to a peer: those of the base, or none if the dialect file's messages differ in form
-// from the base's. It excludes probes for batches and params by position, which most protocols with dialect files do not have, and those
+// from the base's and it has no [rules]. It excludes probes for batches and params by position, which most protocols with dialect files do not have, and those
 // that call METHOD, which a dialect file may wrap.
 func probes(p *load.Page) string {
-	if p.Base == "none" || renamed(p) {
+	if p.Base == "none" || p.Rules == nil && renamed(p) {
 		return ""
 	}
 	own, _ := p.Rules["except"].([]any) // these may also be probes

@@ -3,6 +3,7 @@ package probes
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"sync"
 
@@ -18,6 +19,9 @@ type Conn struct {
 	inner wire.Conn
 	shape dialect.Shape
 	tap   wire.Tap // sees all messages; may be nil
+
+	// CommonParams returns the params of a request with what the dialect adds to each request; nil if it adds nothing.
+	CommonParams func(method string, params json.RawMessage) (json.RawMessage, error)
 
 	open    sync.WaitGroup // exchanges under way
 	pending int            // the number of exchanges under way
@@ -46,10 +50,14 @@ func NewConn(inner wire.Conn, shape dialect.Shape, tap wire.Tap) *Conn {
 
 // User returns the connection for its user, without messages that belong to probes.
 func (c *Conn) User() wire.Conn {
-	if x, ok := c.inner.(wire.Exchanger); ok {
-		return &exchangingUser{user{c}, x}
+	x, ok := c.inner.(wire.Exchanger)
+	if !ok {
+		return &user{c}
 	}
-	return &user{c}
+	if s, ok := c.inner.(wire.HTTPSession); ok {
+		return &sessionUser{exchangingUser{user{c}, x}, s}
+	}
+	return &exchangingUser{user{c}, x}
 }
 
 // A user is the Conn that User returns.
@@ -102,6 +110,12 @@ func (u *exchangingUser) Exchange(ctx context.Context, msg []byte, recv func(msg
 	})
 }
 
+// A sessionUser is an exchangingUser whose exchanges can belong to a session.
+type sessionUser struct {
+	exchangingUser
+	wire.HTTPSession
+}
+
 // Listen begins to read a connection that only probes use. Received messages are kept for the first probe, even if that
 // has not begun. The channel is closed when the connection has ended.
 func (c *Conn) Listen() <-chan struct{} {
@@ -121,23 +135,6 @@ func (c *Conn) Listen() <-chan struct{} {
 		}
 	}()
 	return ended
-}
-
-// refuse answers a request of the peer with an error, on a connection that only
-// probes use.
-func (c *Conn) refuse(msg []byte) {
-	p := match.Parse(&c.shape, msg, false)
-	if p.Kind != wire.Request {
-		return
-	}
-	var o scan.Object
-	o.Text("jsonrpc", "2.0")
-	o.Add("id", p.ID)
-	var e scan.Object
-	e.Int("code", wire.CodeNoMethod)
-	e.Text("message", "nothing is answered while the peer is checked")
-	o.Add("error", e.End())
-	_ = c.inner.Send(o.End())
 }
 
 // Close ends the connection.

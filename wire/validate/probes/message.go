@@ -1,6 +1,7 @@
 package probes
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,8 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/jq"
+	"rpcx/wire/scan"
+	"rpcx/wire/tape/match"
 )
 
 // message returns the message that a step sends: its text with the values of
@@ -31,6 +34,40 @@ func (r *run) message(ctx context.Context, s *Step) ([]byte, error) {
 		text = strings.ReplaceAll(text, "${"+name+"}", string(val))
 	}
 	return []byte(text), nil
+}
+
+// completed returns a request of a probe with what the dialect adds to each request, and other messages unchanged.
+func (c *Conn) completed(msg []byte) ([]byte, error) {
+	method := scan.Get(msg, "method")
+	if c.CommonParams == nil || scan.Type(method) != 's' || scan.Get(msg, "id") == nil || scan.Valid(msg, wire.DefaultMaxDepth) != nil {
+		return msg, nil
+	}
+	old := scan.Get(msg, "params")
+	params, err := c.CommonParams(scan.String(method), old)
+	if err != nil || bytes.Equal(params, old) {
+		return msg, err
+	}
+	var o scan.Object
+	o.Members(msg, "params")
+	o.Add("params", params)
+	return o.End(), nil
+}
+
+// refuse answers a request of the peer with an error, on a connection that only
+// probes use.
+func (c *Conn) refuse(msg []byte) {
+	p := match.Parse(&c.shape, msg, false)
+	if p.Kind != wire.Request {
+		return
+	}
+	var o scan.Object
+	o.Text("jsonrpc", "2.0")
+	o.Add("id", p.ID)
+	var e scan.Object
+	e.Int("code", wire.CodeNoMethod)
+	e.Text("message", "nothing is answered while the peer is checked")
+	o.Add("error", e.End())
+	_ = c.inner.Send(o.End())
 }
 
 // truth reports whether a program yields true for msg. It is false if the

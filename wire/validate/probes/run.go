@@ -149,6 +149,9 @@ func (r *run) step(ctx context.Context, p *Probe, s *Step) error {
 		if err != nil {
 			return err
 		}
+		if msg, err = c.completed(msg); err != nil {
+			return err
+		}
 		r.result.Sent = msg
 		if r.first == nil {
 			r.first = msg
@@ -240,7 +243,7 @@ func (r *run) nothing(ctx, bounded context.Context, s *Step, last []byte, err er
 		return err
 	case over && s.Ends:
 		return nil
-	case s.Needed && (over || bounded.Err() != nil):
+	case s.Needed:
 		return &departure{"the peer does not answer a call", true}
 	case bounded.Err() != nil:
 		return brokenf("no answer arrived within %v%s", r.t.AnswerTimeout, instead)

@@ -1,17 +1,33 @@
 #!/usr/bin/env bash
-# rpcx validate: what it finds in real servers, by name: jayson, go-ethereum's rpc, MCP's server, vscode-jsonrpc, gopls
+# rpcx validate: every problem that it finds in real servers, live and on the tape of that, each looked up in the specification
 . "$INTEROP/lib.sh"
 needs_packages
 needs_built gopls golang.org/x/tools/gopls
 needs go
 certificate
 needs_built geth .
+needs_built gomcp .
 
-# found ENDPOINT FLAGS...: the level and the name of each broken rule, once.
-found() {
-  rpcx validate "$@" --idle 2s >lines || true
-  sed -n 's/.*"rule":"\([^"]*\)","level":"\([^"]*\)".*/\2 \1/p' lines | sort -u
+# broken FILE: the level and the name of each broken rule, once.
+broken() {
+  sed -n 's/.*"rule":"\([^"]*\)","level":"\([^"]*\)".*/\2 \1/p' "$1" | sort -u
 }
+
+# found ENDPOINT FLAGS...: the broken rules of a live server. Its tape breaks none beside them.
+found() {
+  rpcx validate "$@" --idle 2s --record live.tape --force >lines || true
+  rpcx validate live.tape >again || true
+  broken lines
+  broken again >of-tape
+  broken lines | comm -13 - of-tape | sed 's/^/only on the tape: /'
+}
+
+# Where a server does not answer what is no request: JSON-RPC 2.0, section 5, demands the id null in the response to such a
+# message, and section 7 shows one, but only section 5.1 names its codes. These are warnings.
+silent='should id-of-wrong-type
+should invalid-request
+should parse-error
+should wrong-version'
 
 start '^\{' geth "$PWD/geth.ipc"
 address=$(field http)
@@ -62,3 +78,66 @@ should parse-error
 should wrong-version' found "header+exec:$INTEROP/.bin/gopls"
 want 0 7 grep -c 'ended with status 2' lines
 ok "gopls: ends at what it cannot read"
+
+# Language servers: the specification's Base Protocol bases them on JSON-RPC 2.0, and defines ParseError and InvalidRequest.
+want 0 "$silent" found "lsp+exec:node $INTEROP/node_modules/.bin/vscode-json-languageserver --stdio"
+want 0 "$silent" found "lsp+exec:$INTEROP/.bin/gopls"
+want 0 '' found "acp+exec:node $INTEROP/servers/acp-agent.mjs"
+ok "language servers: what is no request is never answered; an ACP agent: nothing"
+
+# MCP, Base Protocol: "All messages must follow JSON-RPC 2.0". Versions from 2026-07-28 on are checked without initialize.
+sdk2=$INTEROP/servers/mcp2.mjs
+want 0 "$silent" found "mcp+exec:node $INTEROP/node_modules/@modelcontextprotocol/server-everything/dist/index.js stdio"
+for only in '' ' modern'; do
+  want 0 "$silent" found "mcp+exec:node $sdk2 stdio$only"
+  want 0 '' grep -q '"method":"rpcx.validate.none","params":{"_meta":' live.tape
+done
+want 0 "$silent" found 'mcp+exec:gomcp serve stdio'
+for only in '' modern; do
+  start url node "$sdk2" http $only
+  want 0 '' found "mcp+$(field url)"
+  stop
+done
+ok "MCP's servers: what is no request is never answered; versions from 2026-07-28 on in their own terms"
+
+# Over HTTP, the Go SDK answers with a 400 in plain text: to what is no request, and in 2025-11-25 to an unknown method, too. Streamable
+# HTTP, "Sending Messages to the Server", 5: the reply to a request must be application/json or text/event-stream.
+start url gomcp serve http
+want 0 "$silent" found "mcp+$(field url)"
+want 0 "must calls-overlap
+must id-echoed
+must id-type-kept
+must unknown-method
+should id-of-wrong-type
+should invalid-request
+should parse-error
+should unknown-method-code
+should wrong-version" found "mcp+$(field url)" --set version=2025-11-25
+stop
+port=$(free_port)
+start 'listening on port|listening' env PORT="$port" node "$INTEROP/node_modules/@modelcontextprotocol/server-everything/dist/index.js" streamableHttp
+want 0 'should id-of-wrong-type
+should invalid-request
+should wrong-version' found "mcp+http://127.0.0.1:$port/mcp"
+stop
+ok "MCP's servers over HTTP: the Go SDK answers an unknown method of 2025-11-25 with plain text"
+
+# A2A 1.0, 9.5: -32601 is "Method not found". Its SDK returns -32602 for one.
+start '^http' node "$INTEROP/servers/a2a-agent.mjs"
+want 0 'should id-of-wrong-type
+should invalid-request
+should unknown-method-code
+should wrong-version' found "a2a+$line"
+stop
+# JSON-RPC 2.0, 4.1: "The Server MUST NOT reply to a Notification". rpc-websockets replies to one of an unknown method.
+start 'listening on' node "$INTEROP/servers/rpcws.js"
+want 0 'must notification-answered
+must notification-unanswered
+should id-of-wrong-type' found "rpcws+ws://127.0.0.1:${line##* }"
+stop
+cp "$INTEROP/netrpc/main.go" main.go
+go build -o netrpc main.go
+start '"port"' ./netrpc
+want 0 '' found "netrpc+tcp://127.0.0.1:$(field port)"
+stop
+ok "A2A's agent: another code for an unknown method; rpc-websockets: notifications are answered; net/rpc: nothing"

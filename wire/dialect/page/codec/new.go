@@ -39,6 +39,9 @@ func (c *Codec) Abilities() dialect.Abilities {
 	if c.d.Page.Input != nil && !c.o.Serving {
 		a.Continue = c.Continue
 	}
+	if c.d.Page.Requests.Params != nil && !c.o.Serving {
+		a.CommonParams = c.commonParams
+	}
 	if c.appends() {
 		a.AppendCall = func(b []byte, op *dialect.Op) (msg []byte, id int64, ok bool) {
 			if c.own.step.Load() != nil || len(c.d.Page.Leave) > 0 && c.leavesBy(op.Method) || op.Method == dialect.FreshID {
@@ -93,16 +96,25 @@ func (c *Codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 
 // write encodes op unchanged, with the dialect file's additions to all requests of a client.
 func (c *Codec) write(op dialect.Op) (wire.Message, error) {
-	if rule := c.d.Page.Requests.Params; rule != nil && !c.o.Serving && (len(op.Params) == 0 || scan.Type(op.Params) == 'o') {
-		more, err := c.common(rule, op.Method)
-		if err != nil {
+	if c.d.Page.Requests.Params != nil && !c.o.Serving {
+		var err error
+		if op.Params, err = c.commonParams(op.Method, op.Params); err != nil {
 			return wire.Message{}, err
-		}
-		if more != nil {
-			op.Params = Merged(op.Params, more)
 		}
 	}
 	return c.Codec.Encode(op)
+}
+
+// commonParams returns the params of a method's request, unless they are an array, with the dialect file's additions.
+func (c *Codec) commonParams(method string, params json.RawMessage) (json.RawMessage, error) {
+	if len(params) > 0 && scan.Type(params) != 'o' {
+		return params, nil
+	}
+	more, err := c.common(c.d.Page.Requests.Params, method)
+	if err != nil || more == nil {
+		return params, err
+	}
+	return Merged(params, more), nil
 }
 
 // common returns the value to merge into the params of a method's requests, or nil. It is computed once for each method until a new value
