@@ -108,12 +108,12 @@ func TestCitations(t *testing.T) {
 		}
 		for _, m := range cited.FindAllSubmatch(b, -1) {
 			if !strings.Contains(headings, "\n.SH "+string(m[1])+"\n") {
-				t.Errorf("%s cites %q, which is no heading of the manual", path, m[0])
+				t.Errorf("%s cites %q, which is not a heading of the manual", path, m[0])
 			}
 		}
 		for _, m := range pages.FindAllSubmatch(b, -1) {
 			if _, err := os.Stat("../man/" + string(m[1]) + "." + string(m[2])); err != nil {
-				t.Errorf("%s cites %s, which is no page of the manual", path, m[0])
+				t.Errorf("%s cites %s, which is not a page of the manual", path, m[0])
 			}
 		}
 		return nil

@@ -26,7 +26,7 @@ func TestProfileKeysAreFlags(t *testing.T) {
 	})
 	for _, key := range keys {
 		if !known[key] {
-			t.Errorf("the key %s of a profile is no flag", key)
+			t.Errorf("the key %s of a profile is not a flag", key)
 		}
 	}
 }

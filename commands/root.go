@@ -126,8 +126,8 @@ func execute(run *env.Env, words []string) (err error) {
 	return err
 }
 
-// timeoutOf returns the value of --timeout. It is 0 if there is none, and in the process of a session, which --timeout
-// does not limit.
+// timeoutOf returns the value of --timeout, or 0 without the flag. In the process of a session it returns 0, because --timeout does not
+// limit sessions.
 func timeoutOf(run *env.Env) time.Duration {
 	if run.Parent != nil {
 		return 0

@@ -133,7 +133,7 @@ func TestPipeline(t *testing.T) {
 		{name: "count", o: Options{Count: 2}, events: three, want: "1\n\"two\"\n", read: 3},
 		{name: "count with events", o: Options{Count: 1, Events: true}, events: []in{progress, data("1"), data("2")}, want: "{\"event\":\"progress\",\"message\":\"half\",\"fraction\":0.50}\n{\"event\":\"data\",\"data\":1}\n", read: 2},
 		{name: "count counts what is printed", o: Options{Count: 2, JQ: ".[]"}, events: []in{data("[]"), data("[1,2]"), data("[3]"), data("[4]")}, want: "1\n2\n3\n", read: 3},
-		{name: "count is no demand", o: Options{Count: 9}, events: []in{data("1")}, want: "1\n"},
+		{name: "count is not a demand", o: Options{Count: 9}, events: []in{data("1")}, want: "1\n"},
 		{name: "until", o: Options{Until: `. == "two"`}, events: three, want: "1\n\"two\"\n", read: 3},
 		{name: "until of nothing", o: Options{Until: "empty"}, events: three, want: "1\n\"two\"\n3\n"},
 		{name: "until before jq", o: Options{Until: ".a == 2", JQ: ".b"}, events: []in{data(`{"a":1,"b":"x"}`), data(`{"a":2,"b":"y"}`), data(`{"a":3}`)}, want: "\"x\"\n\"y\"\n", read: 2},

@@ -49,7 +49,7 @@ func (a *Around) Open(text []byte) (msgs [][]byte) {
 	return msgs
 }
 
-// Close returns a message as Open has found it. One that is no array of a string and at most one value, where text may be
+// Close returns a message as Open has found it. One that is not an array of a string and at most one value, where text may be
 // before the JSON, is sent unchanged.
 func (a *Around) Close(msg []byte) []byte {
 	if a.before == nil {

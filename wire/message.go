@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 )
 
-// An ID is a JSON token as on the wire: `1`, `"1"` and `1.0` are three different ids. nil is no id.
+// An ID is a JSON token as on the wire: `1`, `"1"` and `1.0` are three different ids. nil is not an id.
 type ID []byte
 
 // Clone returns a copy with its own memory.

@@ -37,7 +37,7 @@ func TestAgentKnowsStatuses(t *testing.T) {
 		}
 		for _, code := range []int{from, to} {
 			if !slices.Contains(exist, code) {
-				t.Errorf("it tells of %d, which is no status", code)
+				t.Errorf("it has %d, which is not a status", code)
 			}
 		}
 	}

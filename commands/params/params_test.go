@@ -157,7 +157,7 @@ func TestRefusals(t *testing.T) {
 		_, err := parse(c.stdin, c.args...)
 		f := wire.AsFault(err)
 		if f == nil || f.Kind != wire.Usage {
-			t.Errorf("%q: %v is no usage fault", c.args, err)
+			t.Errorf("%q: %v is not a usage fault", c.args, err)
 			continue
 		}
 		if !strings.Contains(f.Message, c.message) || !strings.Contains(f.Hint, c.hint) {

@@ -195,7 +195,7 @@ func FuzzParse(f *testing.F) {
 			r, err := Parse(context.Background(), args, Options{Typer: ty, Stdin: strings.NewReader(stdin), ReadFile: files, Funcs: true})
 			if err != nil {
 				if f := wire.AsFault(err); f == nil || f.Kind != wire.Usage {
-					t.Fatalf("%q: %v is no usage fault", args, err)
+					t.Fatalf("%q: %v is not a usage fault", args, err)
 				}
 				continue
 			}

@@ -42,7 +42,7 @@ var verbs = []verb{
 	{
 		name: "new", usage: "make an object of a class", words: []string{"CLASS"}, free: true, method: "object.new",
 		about:    "Prints the object's reference. Without a session, the object lives only as long as the command.",
-		examples: []cmdline.Example{{Says: "Print the reference of a new object", Command: "rpcx plugin new demo:scriptling Config"}, {Says: "Pass an argument to the constructor, in a session", Command: "rpcx plugin new @p Config name=main"}},
+		examples: []cmdline.Example{{Says: "Print a reference to a new object", Command: "rpcx plugin new demo:scriptling Config"}, {Says: "Pass an argument to the constructor, in a session", Command: "rpcx plugin new @p Config name=main"}},
 	},
 	{
 		name: "method", usage: "call a method of an object", words: []string{"REF", "METHOD"}, free: true, method: "object.call_method", object: true,

@@ -136,7 +136,7 @@ func (s *step) checkOn(named map[string]bool) error {
 	case isStep && !named[name]:
 		return fmt.Errorf("on: no earlier step is named %q", format.CleanLine(name))
 	case object && !isStep && !isReference(s.on):
-		return errors.New("on must be the name of a step, or the reference of an object")
+		return errors.New("on must be the name of a step, or a reference to an object")
 	}
 	return nil
 }

@@ -192,7 +192,7 @@ func (o *replayOptions) player() (player.Options, func(dialect.Shape) *match.Rul
 	if o.speed != "" {
 		speed, err := strconv.ParseFloat(o.speed, 64)
 		if err != nil || speed <= 0 {
-			return po, nil, wire.NewFault(wire.Usage, "--speed: "+o.speed+" is no number above 0, such as 1 or 0.5", nil)
+			return po, nil, wire.NewFault(wire.Usage, "--speed: "+o.speed+" is not a number above 0, such as 1 or 0.5", nil)
 		}
 		po.Speed = speed
 	}

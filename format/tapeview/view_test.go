@@ -208,7 +208,7 @@ func TestRows(t *testing.T) {
 5 call x
 6 answer x of 5 failed
 `},
-		{"several connections, a batch, what is no message", `{"tape":1}
+		{"several connections, a batch, what is not a message", `{"tape":1}
 {"conn":1,"dir":"send","msg":{"id":1,"method":"a"}}
 {"conn":2,"dir":"recv","msg":{"id":1,"result":1}}
 {"conn":1,"dir":"recv","msg":[{"id":1,"result":1},{"method":"n"}]}

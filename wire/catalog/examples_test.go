@@ -153,7 +153,7 @@ func TestMended(t *testing.T) {
 			t.Errorf("GOLD %q\n got %q\nwant %q (%v)", c.catalog, got, c.want, err)
 		}
 		if _, err := Parse(got); err != nil {
-			t.Errorf("%s is no catalog: %v", got, err)
+			t.Errorf("%s is not a catalog: %v", got, err)
 		}
 	}
 }

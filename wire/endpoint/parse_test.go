@@ -105,7 +105,7 @@ func FuzzParse(f *testing.F) {
 		e, err := Parse(text, dialect)
 		if err != nil {
 			if fault := wire.AsFault(err); fault == nil || fault.Kind != wire.Usage || fault.Message == "" {
-				t.Fatalf("%q: %v is no usage fault", text, err)
+				t.Fatalf("%q: %v is not a usage fault", text, err)
 			}
 			return
 		}

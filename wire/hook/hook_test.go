@@ -143,7 +143,7 @@ func TestFromDir(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, _, err := FromDir(dir); err == nil {
-		t.Error("an empty folder is no mistake")
+		t.Error("an empty folder is not a mistake")
 	}
 	put("getOrder", "#!/bin/sh\nprintf '{\"got\":%s}' \"$(cat)\"\n", 0o755)
 	put("watch*", "#!/bin/sh\necho 1\n", 0o700)

@@ -21,8 +21,8 @@ type runningCommand struct {
 	ended     bool
 }
 
-// These are the maximum numbers of streams of commands that run at once. They hold no slot, because they may run
-// forever.
+// MaxStreams limits the command streams that run at once, and maxClientStreams those of one client. Streams occupy no slot,
+// because they may run forever.
 const (
 	MaxStreams       = 512
 	maxClientStreams = MaxStreams / 2

@@ -118,7 +118,7 @@ endpont = "${RPCX_TEST_UNSET}"
 	}
 	for _, name := range []string{"b", "c", "d"} { // d may be a misspelled profile
 		if _, err := Find(name); err == nil {
-			t.Errorf("%s is no mistake", name)
+			t.Errorf("%s is not a mistake", name)
 		}
 	}
 }
@@ -168,7 +168,7 @@ func FuzzFile(f *testing.F) {
 			}
 		}
 		if fault := wire.AsFault(err); err != nil && (fault == nil || fault.Kind != wire.Usage) {
-			t.Fatalf("%v is no usage fault", err)
+			t.Fatalf("%v is not a usage fault", err)
 		}
 	})
 }

@@ -36,7 +36,7 @@ const (
 
 // Valid reports whether b is exactly one JSON value, nested no deeper than depth, which must be the same in all calls.
 // It passes the names of members, without quotes, to see, unless see has accepted those of an earlier message of the
-// same shape. The same applies to text and strings that are no names, in quotes, unless text has accepted one at the same
+// same shape. The same applies to text and strings that are not names, in quotes, unless text has accepted one at the same
 // place. If see or text returns false, the message is not kept, and the next message like it is passed to them again. ascii
 // is true if b is known to be ASCII without control characters.
 func (s *Shapes) Valid(b []byte, depth int, see, text func(b []byte) bool) (ok, ascii bool) {

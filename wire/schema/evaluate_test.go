@@ -13,7 +13,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// lenient compiles a schema whose warnings are no failure, and returns them.
+// lenient compiles a schema whose warnings are not failures, and returns them.
 func lenient(t testing.TB, doc, pointer string) (*Schema, *[]string) {
 	t.Helper()
 	var warnings []string
@@ -361,7 +361,7 @@ func TestDynamicReferences(t *testing.T) {
 			t.Errorf("%s: %v", doc, err)
 		}
 		if s.Check(t.Context(), json.RawMessage(`{"sub":{"sub":{"n":"x"}}}`)) == nil {
-			t.Errorf("%s: what is no integer fits", doc)
+			t.Errorf("%s: what is not an integer fits", doc)
 		}
 	}
 }

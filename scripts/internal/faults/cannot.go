@@ -95,7 +95,7 @@ var ofPeers = []reason{
 	{"a body without a result is a plugin's null", func(c cell) bool {
 		return c.over.http && c.run.peer == plugs && c.fault.name == "stray-bare"
 	}},
-	{"the peer's parent is no command that waits for it", func(c cell) bool {
+	{"the peer's parent is not a command that waits for it", func(c cell) bool {
 		return c.fault.kind == told && (c.run.name == "session" || c.run.name == "replay" || strings.HasPrefix(c.run.name, "record"))
 	}},
 	{"the dialect needs both directions, which HTTP has not", func(c cell) bool {

@@ -15,7 +15,7 @@ import (
 // parsed reads the parts of a message that the dialogues need.
 func parsed(text []byte) request {
 	var r request
-	json.Unmarshal(text, &r) //nolint:errcheck // what is no message is answered by nothing
+	json.Unmarshal(text, &r) //nolint:errcheck // what is not a message is answered by nothing
 	return r
 }
 

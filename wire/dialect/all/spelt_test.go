@@ -102,7 +102,7 @@ func TestSpecs(t *testing.T) {
 		}
 	}
 	if !seen[all.Default()] {
-		t.Errorf("the default %q is no row", all.Default())
+		t.Errorf("the default %q is not a row", all.Default())
 	}
 	if s := all.Named("nothing"); s.Name != "" || s.NewCodec != nil {
 		t.Error("a name that is not in the table has properties")

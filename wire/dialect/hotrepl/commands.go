@@ -87,7 +87,7 @@ func (s *server) unknown(name string) envelope {
 }
 
 // command runs a command_call. A job is accepted first. Any other command is answered when it has run. A command that a
-// pattern hook answers without being listed is no job.
+// pattern hook answers without being listed is not a job.
 func (s *server) command(t task) {
 	name, _ := scan.Text(scan.Get(t.msg.Raw, "name"))
 	r := newRunning(t)

@@ -71,7 +71,7 @@ func TestDecode(t *testing.T) {
 		{"a stream's word that it is over", `{"method":"m","params":{"subscription":"s","result":{ "event" : "stop" }}}`, `item stream="s" method=m params={"subscription":"s","result":{ "event" : "stop" }} body={ "event" : "stop" } final`},
 		{"an item that says more", `{"method":"m","params":{"subscription":"s","result":{"event":"stop","at":1}}}`, `item stream="s" method=m params={"subscription":"s","result":{"event":"stop","at":1}} body={"event":"stop","at":1}`},
 		{"no stream's id", `{"method":"m","params":{"subscription":{"a":1}}}`, `notification method=m params={"subscription":{"a":1}} body={"subscription":{"a":1}}`},
-		{"a request is no item", `{"id":1,"method":"m","params":{"subscription":"s","result":1}}`, `request id=1 method=m params={"subscription":"s","result":1} body={"subscription":"s","result":1}`},
+		{"a request is not an item", `{"id":1,"method":"m","params":{"subscription":"s","result":1}}`, `request id=1 method=m params={"subscription":"s","result":1} body={"subscription":"s","result":1}`},
 		{"a cancel", `{"method":"$/cancelRequest","params":{"id":"a"}}`, `cancel target="a" method=$/cancelRequest params={"id":"a"} body={"id":"a"}`},
 
 		{"not JSON", `{"id":1`, `invalid error=Parse error (code -32700)`},

@@ -79,7 +79,7 @@ func Parse(typed string) (Address, error) {
 	return a, nil
 }
 
-// isNumber reports whether a segment is a number, which is no subresource's name.
+// isNumber reports whether a segment is a number, which is not a subresource's name.
 func isNumber(segment string) bool {
 	return segment != "" && strings.Trim(segment, "0123456789") == ""
 }

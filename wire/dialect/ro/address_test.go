@@ -64,7 +64,7 @@ func TestEncode(t *testing.T) {
 		got := string(m.Raw)
 		if err != nil {
 			if got = err.Error(); wire.AsFault(err) == nil || wire.AsFault(err).Kind != wire.Usage {
-				t.Errorf("%s %s: %v is no usage fault", tt.typed, tt.extra, err)
+				t.Errorf("%s %s: %v is not a usage fault", tt.typed, tt.extra, err)
 			}
 		}
 		if got != tt.want {

@@ -36,7 +36,7 @@ func TestRequestsAreUnansweredOnce(t *testing.T) {
 		t.Fatal("one is answered twice, or both are")
 	}
 	if !f.Answered(New(&wire.Message{Kind: wire.Invalid}, nil)) || !f.Unanswered() {
-		t.Error("what is no request counts as one")
+		t.Error("what is not a request counts as one")
 	}
 	if f.Answered(b); f.Unanswered() {
 		t.Error("both are answered, and one is not")

@@ -64,7 +64,7 @@ func FuzzUnpack(f *testing.F) {
 		m, err := unpack(body)
 		if err != nil {
 			if wire.AsFault(err) == nil && err != wire.ErrUnsupported {
-				t.Fatalf("%v is no fault", err)
+				t.Fatalf("%v is not a fault", err)
 			}
 			return
 		}

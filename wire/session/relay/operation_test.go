@@ -29,7 +29,7 @@ func FuzzOperation(f *testing.F) {
 		op, _, err := h.readOp(&dialect.Inbound{Msg: wire.Message{Params: params}})
 		if err != nil {
 			if fault := wire.AsFault(err); fault == nil || fault.Kind != wire.Usage {
-				t.Fatalf("%v is no usage fault", err)
+				t.Fatalf("%v is not a usage fault", err)
 			}
 			return
 		}
@@ -39,7 +39,7 @@ func FuzzOperation(f *testing.F) {
 			}
 		}
 		if _, err := op.Kind.MarshalText(); err != nil {
-			t.Errorf("%s is no operation of the socket", params)
+			t.Errorf("%s is not an operation of the socket", params)
 		}
 		h.socket.forget(h)
 	})

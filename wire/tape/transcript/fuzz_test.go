@@ -27,7 +27,7 @@ func FuzzRead(f *testing.F) {
 		tr, err := Read(bytes.NewReader(in), "x", shapes, rules)
 		if err != nil {
 			if wire.AsFault(err) == nil {
-				t.Fatalf("%v is no fault", err)
+				t.Fatalf("%v is not a fault", err)
 			}
 			return
 		}

@@ -55,7 +55,7 @@ func (c *Conn) asked(m *wire.Message, result json.RawMessage, what string) (json
 	case questions == nil && state == nil:
 		return failed("printed neither inputRequests nor requestState")
 	case state != nil && !ok, questions != nil && scan.Type(questions) != 'o':
-		return failed("inputRequests is no object, or requestState no string")
+		return failed("inputRequests is not an object, or requestState is not a string")
 	}
 	for _, q := range scan.Members(questions) {
 		method, _ := scan.Text(scan.Get(q, "method"))

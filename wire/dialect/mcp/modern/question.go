@@ -19,7 +19,7 @@ func (r *run) take(answers json.RawMessage) error {
 	for _, q := range r.questions {
 		if answer := scan.Get(answers, q.key); answer != nil {
 			if !fits(q.method, answer) {
-				return wire.NewError(wire.CodeInvalidParams, "inputResponses: "+q.key+" is no result of "+q.method)
+				return wire.NewError(wire.CodeInvalidParams, "inputResponses: "+q.key+" is not a result of "+q.method)
 			}
 			given[q] = answer
 		}

@@ -60,7 +60,7 @@ func (c *Conn) call(ctx context.Context, in *dialect.Inbound) (json.RawMessage, 
 	req := &request{ctx: ctx, caller: c.conn.Caller, params: in.Msg.Params}
 	what := digest(in.Msg.Method, in.Msg.Params)
 	if answers := scan.Get(in.Msg.Params, "inputResponses"); answers != nil && scan.Type(answers) != 'o' {
-		return nil, wire.NewError(wire.CodeInvalidParams, "inputResponses is no object")
+		return nil, wire.NewError(wire.CodeInvalidParams, "inputResponses is not an object")
 	}
 	kept, id, err := c.opened(&in.Msg, what)
 	if err != nil {

@@ -213,7 +213,7 @@ func TestHeardIsBounded(t *testing.T) {
 	}
 }
 
-// The values of one object go into another, however deep; what is no object is replaced.
+// The values of one object go into another, however deep; what is not an object is replaced.
 func TestMerged(t *testing.T) {
 	for _, c := range []struct{ obj, more, want string }{
 		{``, `{"a":1}`, `{"a":1}`},

@@ -38,7 +38,7 @@ func TestMistakes(t *testing.T) {
 			t.Errorf("%q:\n got %v\nwant %s", text, err, want)
 		}
 		if f := wire.AsFault(err); f == nil || f.Kind != wire.Usage {
-			t.Errorf("%q: %v is no usage fault", text, err)
+			t.Errorf("%q: %v is not a usage fault", text, err)
 		}
 	}
 }
@@ -92,7 +92,7 @@ func FuzzParse(f *testing.F) {
 		p, err := Parse("p.toml", text)
 		if err != nil {
 			if fault := wire.AsFault(err); fault == nil || fault.Kind != wire.Usage || fault.Message == "" {
-				t.Fatalf("%v is no usage fault", err)
+				t.Fatalf("%v is not a usage fault", err)
 			}
 			return
 		}

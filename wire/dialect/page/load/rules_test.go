@@ -153,7 +153,7 @@ func TestRules(t *testing.T) {
 			t.Errorf("%s\n got %q\nwant %q", c.page, got, c.want)
 		}
 		if f := wire.AsFault(err); err != nil && (f == nil || f.Kind != wire.Usage) {
-			t.Errorf("%s: %v is no usage fault", c.page, err)
+			t.Errorf("%s: %v is not a usage fault", c.page, err)
 		}
 	}
 }

@@ -65,7 +65,7 @@ func TestBounds(t *testing.T) {
 			t.Errorf("%s took %v", text, took)
 		}
 		if f := wire.AsFault(err); f == nil || f.Kind != wire.Helper && f.Kind != wire.Usage {
-			t.Errorf("%s: %v is no fault of ours", text, err)
+			t.Errorf("%s: %v is not a fault of ours", text, err)
 		}
 	}
 	t.Setenv("SECRET", "x")
