@@ -259,10 +259,16 @@ func withoutNulls(m []byte) []byte {
 // Ask makes a call that is not wrapped and returns its result.
 func (c *Codec) Ask(ctx context.Context, caller dialect.Caller, method string, params json.RawMessage) (json.RawMessage, error) {
 	m, err := poll.Ask(ctx, caller, method, params)
-	if err == nil && m.Err != nil {
+	switch {
+	case err != nil:
+		return nil, err
+	case m.Err != nil:
 		return nil, m.Err
 	}
-	return m.Body, err
+	if f, ok := c.flow.(Continuer); ok && f.Interim(&m) {
+		return nil, protocolFault(method, "the response is not the result: "+shortened(m.Body))
+	}
+	return m.Body, nil
 }
 
 // Typing returns the catalog that gives the types of a method's params. It returns nil if the dialect file does not request this, or if
