@@ -20,7 +20,7 @@ func HasSecret(text []byte) bool {
 func Suspect(quoted []byte) bool {
 	const longest = 64 // of a name
 	text := scan.Unescaped(quoted[1 : len(quoted)-1])
-	return len(text) <= longest && mayName(text) || HasSecret(text)
+	return len(text) <= longest && isMember(text) || HasSecret(text)
 }
 
 // spans returns b with each secret that find finds replaced by Mark.

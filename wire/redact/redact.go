@@ -30,7 +30,7 @@ func JSON(msg []byte) []byte {
 func suspicious(msg []byte) (suspect, valid bool) {
 	suspect = HasKnown(msg)
 	err := scan.Keys(msg, wire.DefaultMaxDepth,
-		func(name []byte) { suspect = suspect || mayName(scan.Unescaped(name)) },
+		func(name []byte) { suspect = suspect || SecretKey(name) },
 		func(quoted []byte) { suspect = suspect || Suspect(quoted) })
 	return suspect, err == nil
 }
@@ -93,14 +93,17 @@ func SecretMember(name string) bool {
 	return SecretName(name) || slices.Contains(members, plainName(name))
 }
 
+// SecretKey is SecretMember for a name as it is in JSON, without quotes.
+func SecretKey(raw []byte) bool { return isMember(scan.Unescaped(raw)) }
+
 // secretParameter reports whether a parameter in a URL is secret though its name is not that of a secret elsewhere.
 func secretParameter(name string) bool {
 	plain := plainName(name)
 	return strings.HasSuffix(plain, "key") || strings.HasSuffix(plain, "signature") || plain == "sig" || plain == "code"
 }
 
-// mayName reports whether text may be the name of a secret. It is fast for most others.
-func mayName(text []byte) bool {
+// isMember is SecretMember, but fast for most names that are not secret.
+func isMember(text []byte) bool {
 	has := letters(text)
 	for _, name := range letterSets() {
 		if has&name == name {

@@ -15,9 +15,6 @@ import (
 
 // A redactor removes the secrets from messages. It is not safe for concurrent use.
 type redactor struct {
-	known  map[string]*known
-	last   *known // the last name found in the current message
-	begin  known  // the value of last at the start of a message
 	paths  []*jq.Paths
 	warn   func(text string)
 	told   bool
@@ -28,16 +25,8 @@ type redactor struct {
 	marks  *redact.Numbering // nil: nothing is redacted
 }
 
-// known is a member's name, and whether its value is secret. Messages resemble each other, so the name that followed it last time is
-// tried first.
-type known struct {
-	name   string
-	secret bool
-	next   *known // nil: unknown
-}
-
 func newRedactor(paths []*jq.Paths, warn func(string), marks *redact.Numbering) *redactor {
-	r := &redactor{known: map[string]*known{}, paths: paths, warn: warn, marks: marks}
+	r := &redactor{paths: paths, warn: warn, marks: marks}
 	r.see, r.read = r.name, r.text
 	return r
 }
@@ -67,7 +56,6 @@ func (r *redactor) append(dst, msg []byte) ([]byte, tape.Text) {
 // members.
 func (r *redactor) look(msg []byte) (found bool, is tape.Text) {
 	r.found = redact.HasKnown(msg)
-	r.last = &r.begin
 	ok, ascii := r.shapes.Valid(msg, wire.DefaultMaxDepth, r.see, r.read)
 	switch {
 	case ascii:
@@ -80,41 +68,17 @@ func (r *redactor) look(msg []byte) (found bool, is tape.Text) {
 
 // name checks the name of a member and reports whether it is harmless.
 func (r *redactor) name(name []byte) bool {
-	secret := len(name) > 0 && r.secret(name)
-	r.found = r.found || secret
-	return !secret
+	own := r.marks.Sessions && string(name) == "sessionId"
+	return r.harmless(own || !redact.SecretKey(name))
 }
 
 // text checks a string that is not a name, and reports whether it is harmless.
-func (r *redactor) text(quoted []byte) bool {
-	suspect := redact.Suspect(quoted)
-	r.found = r.found || suspect
-	return !suspect
-}
+func (r *redactor) text(quoted []byte) bool { return r.harmless(!redact.Suspect(quoted)) }
 
-// secret reports whether the value of a member with this name is secret.
-func (r *redactor) secret(name []byte) bool {
-	if k := r.last.next; k != nil && k.name == string(name) {
-		r.last = k
-		return k.secret
-	}
-	k := r.known[string(name)]
-	if k == nil {
-		if len(r.known) >= maxNames || len(name) > maxName {
-			return redact.SecretMember(scan.Key(name))
-		}
-		k = &known{name: string(name), secret: redact.SecretMember(scan.Key(name))}
-		r.known[k.name] = k
-	}
-	r.last.next, r.last = k, k
-	return k.secret
+func (r *redactor) harmless(is bool) bool {
+	r.found = r.found || !is
+	return is
 }
-
-// The limits for the number and the length of remembered names, which a peer chooses.
-const (
-	maxNames = 4096
-	maxName  = 128
-)
 
 // programTime bounds the run time of a user's program for one message.
 const programTime = time.Second
