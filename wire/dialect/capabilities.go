@@ -182,10 +182,9 @@ type Bridging struct {
 	// The bridge then forwards it as such. nil means that no notification does.
 	Told func(method string) bool
 	// Own lists the methods of the handshake. Each connection has its own, and they are never forwarded.
-	Own []string
-	// HasHandshake reports that clients begin the handshake of this dialect, which then calls HandshakeDone of its Responder.
-	HasHandshake bool
-	NoStreams    bool // a server of this dialect answers a call with one value
+	Own       []string
+	Client    ClientHandshake
+	NoStreams bool // a server of this dialect answers a call with one value
 	// Whole reports whether a server of this dialect answers a call of the method with one value. nil means as NoStreams.
 	Whole   func(method string) bool
 	Objects bool // params are an object
@@ -201,6 +200,12 @@ type Bridging struct {
 	Calls    bool // all messages of this dialect belong to calls: it has no notifications
 	// Gathers reports whether a server of this dialect sends the items of a method's stream as one array. nil means that it never does.
 	Gathers func(method string) bool
+}
+
+// A ClientHandshake describes what clients of a dialect send first.
+type ClientHandshake struct {
+	Begins   bool // clients begin the handshake, after which the server calls HandshakeDone of its Responder
+	Declares bool // the handshake names the methods that the client answers
 }
 
 // An ErrorForm describes the members of a dialect's errors. The zero value is JSON-RPC's: an integer code, and data.

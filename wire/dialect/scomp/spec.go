@@ -35,7 +35,7 @@ func Spec() dialect.Spec {
 		Names:         dialect.Names{Check: CheckName},
 		Params:        dialect.Params{Scalar: true, Functions: true, Typed: true, Settings: settings},
 		Validation:    dialect.Validation{Rules: rules, Probes: probes},
-		Bridge:        dialect.Bridging{NoStreams: true, HasHandshake: true, Calls: true},
+		Bridge:        dialect.Bridging{NoStreams: true, Client: dialect.ClientHandshake{Begins: true, Declares: true}, Calls: true},
 		Handshake:     dialect.Handshake{Introduces: true, Resumes: true},
 		Detection: &dialect.Detection{
 			First: []string{`"kind": *"HandshakeError"`},

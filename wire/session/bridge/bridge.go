@@ -118,7 +118,7 @@ func (b *backend) Bind(c dialect.Caller) dialect.Responder {
 		r.up, r.own = newUpstream(b.bridge), true
 	}
 	r.up.join(r.client)
-	if r.own && !b.bridge.here.Bridge.HasHandshake {
+	if r.own && !b.bridge.here.Bridge.Client.Begins {
 		r.connect()
 	}
 	return r

@@ -23,7 +23,7 @@ func (b *Bridge) cannotCross(said *catalog.Catalog) (lacks []string) {
 		{"the journal", there.Jobs != nil && there.Jobs.Journal, false},
 		{"status and cancelling of jobs", there.Jobs != nil, here.Jobs != nil},
 		{b.unseenProgress(), there.Bridge.Progress != nil, false},
-		{"requests of the peer", asks(there), asks(here) && (!declared(there) || here.Bridge.HasHandshake)},
+		{"requests of the peer", asks(there), asks(here) && (!declared(there) || here.Bridge.Client.Declares)},
 		{"notifications of the peer", !there.Bridge.Calls, !here.Bridge.Calls},
 		{"errors after which a stream goes on", b.arrays(), false},
 		{"streams without an end (one that goes on for " + wholeTimeout.String() + " is ended with an error)", b.arrays(), false},

@@ -182,7 +182,7 @@ func pair(t *testing.T, here, there string) {
 	if slices.Contains(b.Lacks, "data of errors") != lossy {
 		t.Errorf("data of errors: %q", b.Lacks)
 	}
-	if !asks(there) || !asks(here) || there == "mcp" && !all.Named(here).Bridge.HasHandshake {
+	if !asks(there) || !asks(here) || there == "mcp" && !all.Named(here).Bridge.Client.Declares {
 		if data, failed, err := call(ctx, conv, offered, "calc_ask", `{}`); err != nil || failed == nil {
 			t.Errorf("calc_ask: %v, %v, %v", data, failed, err)
 		}

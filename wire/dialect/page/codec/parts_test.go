@@ -102,7 +102,7 @@ func TestResolve(t *testing.T) {
 // How methods of another dialect are offered.
 func TestBridging(t *testing.T) {
 	b := dialectOf(t, "").Bridging()
-	if b.Name != nil || b.Objects || b.NoStreams || b.HasHandshake || b.Own != nil {
+	if b.Name != nil || b.Objects || b.NoStreams || b.Client.Begins || b.Own != nil {
 		t.Errorf("%+v", b)
 	}
 	b = dialectOf(t, `
@@ -119,7 +119,7 @@ name = 'if . == "none" then empty elif . == "number" then 7 elif . == "bad" then
 [serve]
 first = 'hi'
 `).Bridging()
-	if !b.Objects || !b.NoStreams || !b.HasHandshake || !slices.Equal(b.Own, []string{"hi", "there"}) {
+	if !b.Objects || !b.NoStreams || !b.Client.Begins || !slices.Equal(b.Own, []string{"hi", "there"}) {
 		t.Errorf("%+v", b)
 	}
 	for name, want := range map[string]string{"a": "a!", "none": "none", "number": "number", "bad": "bad", "empty": "empty"} {
