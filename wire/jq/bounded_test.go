@@ -200,7 +200,7 @@ func TestLeftBehind(t *testing.T) {
 }
 
 var guardedPrograms = []string{
-	`.a + .b`, `.a += 1`, `.a *= 2`, `.a -= 1`, `.a /= 2`, `"\(.a)-\(.b)"`, `@html "<\(.a)>\(.b)"`, `@json "x\(.a)y"`, `@base64`, `{("\(.a)"): 1}`, `{"k\(.b)": .a}`,
+	`.a + .b`, `def f: .a; f + f`, `def f(x): x * 2; if f(3) == f(.b) then f(1) - f(.b) else f(2) end`, `.a += 1`, `.a *= 2`, `.a -= 1`, `.a /= 2`, `"\(.a)-\(.b)"`, `@html "<\(.a)>\(.b)"`, `@json "x\(.a)y"`, `@base64`, `{("\(.a)"): 1}`, `{"k\(.b)": .a}`,
 	`[.a, .b] | add`, `[.[]?] | join(",")`, `tojson | fromjson`, `[1, [2, [3]]] | flatten(1)`, `(1, 2) + (10, 20)`, `(1, 2) * (10, 20)`, `[(1, 2) == (1, 2)]`,
 	`.a[1:] | .[0]`, `.[.b | tostring]`, `.a[0]?`, `path(.a[0]?)`, `[paths(type == "number")]`, `path(.. | select(tostring == "1"))`, `.a |= tostring`, `to_entries | map(.key + "x") | add`,
 	`try ({} + 1) catch .`, `try ([] * {}) catch .`, `"a,b" / ","`, `"a,b" | split(",")`, `"aXbX" | gsub("X"; "-")`, `[1, 2] - [2]`, `[[1], [2]] | transpose`, `"abc" * 3`, `{a: {b: 1}} * {a: {c: 2}}`,

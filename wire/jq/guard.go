@@ -103,7 +103,9 @@ func (guarder) query(q *gojq.Query) {
 		return
 	}
 	left, right := &gojq.Query{Term: variable(leftVar)}, &gojq.Query{Term: variable(rightVar)}
+	defs := q.FuncDefs // of functions that the operands call
 	*q = *bind(q.Right, rightVar, bind(q.Left, leftVar, pipe(fits(how, left, right), &gojq.Query{Left: left, Op: q.Op, Right: right})))
+	q.FuncDefs = defs
 }
 
 // plainValue reports whether q is a number, null, true, false or a text that is written in the program.

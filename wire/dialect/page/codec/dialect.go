@@ -3,7 +3,10 @@
 package codec
 
 import (
+	"cmp"
 	"encoding/json"
+	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -45,15 +48,7 @@ func New(p *load.Page, native Native) (*Dialect, error) {
 		}
 		d.plan = plan
 	}
-	for name := range p.Subscribe {
-		d.streams = append(d.streams, name)
-	}
-	slices.SortFunc(d.streams, func(a, b string) int {
-		if stars := strings.Count(a, "*") - strings.Count(b, "*"); stars != 0 {
-			return stars
-		}
-		return strings.Compare(a, b)
-	})
+	d.streams = byStars(maps.Keys(p.Subscribe))
 	d.tracks = p.Call != nil || p.Eval != nil || p.During != load.During{} || p.Cancel != nil || len(p.Subscribe) > 0 || len(p.Keep) > 0
 	d.guards = p.Serve.First != ""
 	d.keeps = len(p.Serve.Keep) > 0
@@ -61,6 +56,13 @@ func New(p *load.Page, native Native) (*Dialect, error) {
 	d.target = sync.OnceValues(func() (string, error) { return cancelTarget(p.Cancel) })
 	d.plain.known = map[string]bool{}
 	return d, nil
+}
+
+// byStars returns patterns in the order in which they are tried: those with fewer stars first.
+func byStars(patterns iter.Seq[string]) []string {
+	return slices.SortedFunc(patterns, func(a, b string) int {
+		return cmp.Or(strings.Count(a, "*")-strings.Count(b, "*"), strings.Compare(a, b))
+	})
 }
 
 // Plan returns the form of the dialect file's messages, or nil for that of the base.

@@ -12,6 +12,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/page/load"
 	"rpcx/wire/dialect/page/program"
 	"rpcx/wire/scan"
@@ -22,7 +23,36 @@ func (c *Codec) keepTold(m *wire.Message) error {
 	if len(c.d.Page.Keep) == 0 || c.o.Serving {
 		return nil
 	}
-	return c.keepOf(c.d.Page.Keep[m.Method], m.Params)
+	rules := keptBy(c.d.Page.Keep, m.Method)
+	if len(rules) == 0 {
+		return nil
+	}
+	values, err := valuesOf(rules, m.Params, c.scopeOf(m), null)
+	if err == nil {
+		c.Keep(values)
+	}
+	return err
+}
+
+// keptBy returns the programs for a method: those of its name, or of the pattern that matches it with the fewest stars.
+func keptBy(rules map[string]map[string]load.Prog, method string) map[string]load.Prog {
+	if exact, ok := rules[method]; ok {
+		return exact
+	}
+	for _, pattern := range byStars(maps.Keys(rules)) {
+		if dialect.Matches(pattern, method) {
+			return rules[pattern]
+		}
+	}
+	return nil
+}
+
+// scopeOf returns the variables of programs for a message of the peer.
+func (c *Codec) scopeOf(m *wire.Message) *program.Scope {
+	sc := c.Scope()
+	sc.Method, sc.Params, sc.ID, sc.Request = m.Method, m.Params, json.RawMessage(m.ID), m.Raw
+	sc.Extra = c.d.Extra(m.Raw, sc)
+	return sc
 }
 
 // keepServing stores, on a server, the values that the dialect file selects from a client's notification. It does so in message order to
@@ -38,14 +68,11 @@ func (c *Codec) keepServing(m *wire.Message) {
 // KeptOf returns, on a server, the values that the dialect file stores from a message of the client, as an object. It returns nil if the
 // dialect file stores nothing from such messages.
 func (c *Codec) KeptOf(m *wire.Message) (json.RawMessage, error) {
-	rules := c.d.Page.Serve.Keep[m.Method]
+	rules := keptBy(c.d.Page.Serve.Keep, m.Method)
 	if len(rules) == 0 {
 		return nil, nil
 	}
-	sc := c.Scope()
-	sc.Method, sc.Params, sc.ID, sc.Request = m.Method, m.Params, json.RawMessage(m.ID), m.Raw
-	sc.Extra = c.d.Extra(m.Raw, sc)
-	return valuesOf(rules, m.Params, sc, nil)
+	return valuesOf(rules, m.Params, c.scopeOf(m), nil)
 }
 
 // keepOf stores the outputs of programs for in, by their names.

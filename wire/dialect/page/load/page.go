@@ -28,7 +28,7 @@ type Page struct {
 	Answers   map[string]Prog            `toml:"answers" says:"METHOD = a program that makes the result from the params, for requests that every client answers. It comes after a hook of that exact name and before patterns"`
 	Call      *Call                      `toml:"call" says:"how calls are wrapped in calls of another method"`
 	Eval      *Eval                      `toml:"eval" says:"how code is evaluated (rpcx eval)"`
-	Keep      map[string]map[string]Prog `toml:"keep" says:"[keep.METHOD] NAME = a program on the params of that notification; its value is $kept.NAME from then on"`
+	Keep      map[string]map[string]Prog `toml:"keep" says:"[keep.METHOD] NAME = a program on the params of that notification, with $extra; its value is $kept.NAME from then on. METHOD may be a pattern"`
 	After     []After                    `toml:"after" says:"what a client calls after the hooks of a notification have run"`
 	During    During                     `toml:"during" says:"the notifications that belong to a running call"`
 	Alive     Alive                      `toml:"alive" says:"heartbeats"`

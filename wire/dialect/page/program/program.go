@@ -86,8 +86,13 @@ func New(text string) *Program {
 		text: text,
 		compile: sync.OnceValues(func() (*jq.Program, error) {
 			o := jq.Options{Declared: slices.Sorted(maps.Keys(values())), Foreign: true}
-			if callsFail().MatchString(text) { // a program with functions of its own is decoded as a whole
-				o.Funcs = []jq.Func{{Name: "fail", Arity: 2, Call: fail}, {Name: "fail", Arity: 3, Call: fail}}
+			if callsOwn().MatchString(text) { // a program with functions of its own is decoded as a whole
+				o.Funcs = []jq.Func{
+					{Name: "fail", Arity: 2, Call: fail},
+					{Name: "fail", Arity: 3, Call: fail},
+					{Name: "hash", Arity: 2, Call: hashed},
+					{Name: "hmac", Arity: 3, Call: hashed},
+				}
 			}
 			return jq.Compile(text, o)
 		}),
@@ -98,7 +103,7 @@ func New(text string) *Program {
 	return p
 }
 
-var callsFail = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|[^.$\w])fail\s*\(`) })
+var callsOwn = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|[^.$\w])(fail|hash|hmac)\s*\(`) })
 
 // UnmarshalText replaces p by the program with that text.
 func (p *Program) UnmarshalText(text []byte) error {

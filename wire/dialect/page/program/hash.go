@@ -1,0 +1,30 @@
+package program
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"hash"
+)
+
+// hashed is hash(NAME; FORM) and hmac(NAME; KEY; FORM): the input's hash, for the response to a challenge or a signature.
+func hashed(_ context.Context, input any, args []any) (any, error) {
+	makers := map[any]func() hash.Hash{"sha256": sha256.New, "sha512": sha512.New}
+	forms := map[any]func([]byte) string{"hex": hex.EncodeToString, "base64": base64.StdEncoding.EncodeToString}
+	text, ok := input.(string)
+	form, maker := forms[args[len(args)-1]], makers[args[0]]
+	key, keyed := args[1].(string)
+	if !ok || form == nil || maker == nil || !keyed {
+		return nil, errors.New(`hash and hmac need a text as input, "sha256" or "sha512", and the form "hex" or "base64"`)
+	}
+	h := maker()
+	if len(args) == 3 {
+		h = hmac.New(maker, []byte(key))
+	}
+	h.Write([]byte(text))
+	return form(h.Sum(nil)), nil
+}
