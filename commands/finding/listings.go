@@ -18,7 +18,7 @@ type listing struct {
 	tells  func(m *catalog.Method, result json.RawMessage)
 }
 
-// listings is in the order of the requests: the most informative come first, and names with other meanings on some servers come last.
+// listings is in the order of the requests: the most informative are first, and names with other meanings on some servers are last.
 var listings = []listing{
 	{method: "core.describe", reads: described},   // Mopidy
 	{method: "rpc.serverInfo", reads: listed},     // jrpc2

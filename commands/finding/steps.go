@@ -69,7 +69,7 @@ func newStep(s dialect.Spec, p *dialect.Probe) *step {
 	return st
 }
 
-// rank orders steps: the least intrusive come first.
+// rank orders steps: the least intrusive are first.
 func (s *step) rank() int {
 	switch {
 	case s.weak:

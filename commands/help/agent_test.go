@@ -42,6 +42,6 @@ func TestAgentKnowsStatuses(t *testing.T) {
 		}
 	}
 	if !slices.Equal(told, exist) {
-		t.Errorf("it tells of %v, and there are %v", told, exist)
+		t.Errorf("it lists %v, and there are %v", told, exist)
 	}
 }

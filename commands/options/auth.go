@@ -101,7 +101,7 @@ func (l *Login) UseFlag() cmdline.Flag {
 // Account returns the value of --account; nil: not given.
 func (l *Login) Account() *string { return l.account }
 
-// source returns where the tokens for connections with cfg come from; nil if the command does not use logins.
+// source returns the source of tokens for connections with cfg; nil if the command does not use logins.
 func (l *Login) source(run *env.Env, cfg transport.Config) transport.Login {
 	if run.Line.Lookup("use-login") != nil && !l.use {
 		return nil

@@ -19,7 +19,7 @@ func newRowFilter(o Options) *rowFilter { return &rowFilter{o: o, calls: map[int
 func (c *rowFilter) all() bool { return c.o.JQ == nil && c.o.Grep == nil }
 
 // keeps reports whether row is kept. It drops a row on which a program fails, because a program for one method's
-// messages seldom suits all.
+// messages rarely suits all.
 func (c *rowFilter) keeps(ctx context.Context, row *Row) bool {
 	switch {
 	case c.all():

@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/tape"
 )
 
-// ShowOptions say how Show prints a tape.
+// ShowOptions define how Show prints a tape.
 type ShowOptions struct {
 	Options
 	Width int  // columns; 0 for DefaultWidth

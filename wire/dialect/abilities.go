@@ -78,7 +78,7 @@ type HandshakeOptions struct {
 	Began     func(session string) // called with the peer's session id when the peer has accepted the handshake; may be nil
 	// Get sends an HTTP GET for a path to the peer's server. It is nil if the peer has no HTTP.
 	Get func(ctx context.Context, path string) ([]byte, error)
-	// Logs is the lowest level of the peer's log lines that someone reads; "" if nobody reads any.
+	// Logs is the lowest level of the peer's log lines that are read; "" if none are.
 	Logs string
 	// Omitted reports whether an optional call of the handshake is left out, because the peer is known to end the connection
 	// at it or to ignore it. Omit leaves it out in further connections. They may be nil.

@@ -14,7 +14,7 @@ import (
 )
 
 // A source remembers the text of each object and array in the input of a run. A
-// value that a program only selects comes out as the same Go value (programs
+// value that a program only selects is output as the same Go value (programs
 // never change values, they make new ones) and is then printed with its
 // original text, so that its keys keep their order. The zero value and nil know
 // no texts.

@@ -76,7 +76,7 @@ func TestTextIsWrittenAsGojqDoes(t *testing.T) {
 	}
 }
 
-// What is selected keeps its text, in few values and in many, also where members come twice.
+// Selected values keep their text, in inputs with few and with many values, and with duplicate members.
 func TestWhatIsSelectedKeepsItsText(t *testing.T) {
 	for n := range 3 * findsFew {
 		var parts []string

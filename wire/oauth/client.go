@@ -32,7 +32,7 @@ type Client struct {
 	private atomic.Bool // private addresses may be reached, because the endpoint has one, or the user names the issuer
 }
 
-// NewClient returns a Client that connects as c says, without the headers of c.
+// NewClient returns a Client that connects as c defines, without the headers of c.
 func NewClient(c transport.Config) *Client {
 	c = c.WithDefaults()
 	cl := &Client{limit: c.ConnectTimeout}

@@ -114,7 +114,7 @@ func (c *Client) ask(ctx context.Context, at *url.URL, probe Probe) (int, *Chall
 	return resp.StatusCode, challengeOf(resp), nil
 }
 
-// protected returns the metadata of a resource from where the challenge says, else from the well-known places; nil: none. It
+// protected returns the metadata of a resource from the place that the challenge names, else from the well-known places; nil: none. It
 // asks only the resource's own origin.
 func (c *Client) protected(ctx context.Context, resource *url.URL, ch *Challenge) (*protected, error) {
 	root := &url.URL{Scheme: resource.Scheme, Host: resource.Host}
@@ -181,7 +181,7 @@ func (c *Client) server(ctx context.Context, issuer string, legacy bool) (Server
 }
 
 // Offers reports whether a resource names an authorization server. ch is what it demanded. It asks only the resource's own
-// origin, because nobody has allowed more.
+// origin, because the user has not allowed more.
 func (c *Client) Offers(ctx context.Context, resource *url.URL, ch *Challenge) bool {
 	p, err := c.protected(context.WithValue(ctx, firstKey{}, true), resource, ch)
 	if err != nil || p != nil {

@@ -26,7 +26,7 @@ type relays struct {
 	sessions map[string]recording // by the session's name; "": what belongs to no session
 }
 
-// maxRelayed bounds the sessions that are told apart on the tape.
+// maxRelayed bounds the sessions that the tape distinguishes.
 const maxRelayed = 10_000
 
 // of returns the recording of a session.

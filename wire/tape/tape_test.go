@@ -254,7 +254,7 @@ func TestWriter(t *testing.T) {
 	}
 }
 
-// Lines that come seldom are written at once, others within 5 ms and together.
+// Rare lines are written at once, others within 5 ms and together.
 func TestFlushing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex

@@ -79,7 +79,7 @@ func (a *tasks) Begin(in *dialect.Inbound, carried string, stop context.CancelFu
 	return t, in.Emit(wire.Event{Kind: wire.Data, Final: true, Data: scan.Pair("task", t.line())})
 }
 
-// hasJobs reports whether a local method is a job. Only then is the client told that calls can become tasks.
+// hasJobs reports whether a local method is a job. Only then does the server declare that calls can become tasks.
 func (a *tasks) hasJobs() bool {
 	c := a.conn.Backend.Catalog()
 	return c != nil && slices.ContainsFunc(c.Methods, func(m catalog.Method) bool { return m.Kind == catalog.Job })

@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// results says how a method's async results are addressed. A catalog gives it as
+// results describes how a method's async results are addressed. A catalog gives it as
 // the method's hints.results; all members are optional.
 type results struct {
 	Resource string `json:"resource"`   // of the results; "" means the request's

@@ -40,7 +40,7 @@ func (r *Rules) Polled(method string, msg []byte) []byte {
 	return nil
 }
 
-// Running reports whether msg, the response to a request of method, says that the polled job has not ended.
+// Running reports whether msg, the response to a request of method, reports that the polled job has not ended.
 func (r *Rules) Running(method string, msg []byte) bool {
 	for _, p := range r.shape.Polls {
 		if p.Method == method {
