@@ -148,6 +148,7 @@ var callConflicts = []struct {
 }{
 	{"batch", []string{"notify", "send", "arguments"}, "--batch reads all calls from stdin; it takes no METHOD, --notify or --send"},
 	{"batch", []string{"messages", "expect-error"}, "--messages and --expect-error need a single call, not --batch"},
+	{"notify", []string{"result"}, "--notify expects no response, so it takes no --jq, --expect or --template"},
 	{"send", []string{"notify", "arguments"}, "--send is the whole message; it takes no METHOD, params or --notify"},
 	{"one call", []string{"no method"}, "the method is missing"},
 	{"batch", []string{"cache"}, "--cache and --no-cache need a single call, not --batch"},
@@ -157,13 +158,16 @@ var callConflicts = []struct {
 	{"batch", []string{"retry", "retry-unsafe"}, "--retry needs a single call, not --batch"},
 }
 
+// ofResults are flags for a call's result.
+var ofResults = []string{"jq", "template", "decode", "expect", "expect-any", "expect-none", "expect-error", "expect-count"}
+
 // exclude returns an error for flags that exclude each other. members reports members of requests in --set.
 func (o *callOptions) exclude(l *cmdline.CommandLine, rest []string, members bool) error {
 	given := map[string]bool{
 		"arguments": len(rest) > 0, "no method": o.send == "" && (len(rest) == 0 || rest[0] == ""), "one call": !o.batch,
 		"batch": o.batch, "notify": o.notify, "send": o.send != "", "messages": o.Out.Raw, "expect-error": o.Out.ExpectError != "",
 		"cache": o.cache != (request.CacheFlags{}), "members": members, "save": o.files.Dir != "",
-		"method": len(o.method) > 0, "retry": o.retry.N != 0, "retry-unsafe": o.retry.Unsafe,
+		"method": len(o.method) > 0, "result": slices.ContainsFunc(ofResults, l.Has), "retry": o.retry.N != 0, "retry-unsafe": o.retry.Unsafe,
 	}
 	for _, c := range callConflicts {
 		if given[c.given] && slices.ContainsFunc(c.with, func(other string) bool { return given[other] }) {

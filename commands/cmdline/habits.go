@@ -1,6 +1,7 @@
 package cmdline
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -17,29 +18,68 @@ type habit struct {
 	takes bool     // it takes a value, perhaps the next word
 	hint  string
 	drop  bool                        // the flag is removed
-	words func(value string) []string // they replace the flag, or nil
+	words func(value string) []string // they replace the flag; nil: no fix
 	param func(value string) []string // they follow the other parameters, or nil
 }
 
 // habits is the table. A row without drop, words and param offers no fix.
 var habits = []habit{
-	{names: []string{"-d", "--data", "--data-raw", "--data-binary", "--json"}, takes: true, hint: "write parameters after METHOD, as KEY=VALUE or as JSON (- reads stdin)", param: wholeParams},
+	{names: []string{"-d", "--data", "--data-raw", "--data-binary", "--json", "--params", "--args"}, takes: true, hint: "write parameters after METHOD, as KEY=VALUE or as JSON (- reads stdin)", param: wholeParams},
 	{names: []string{"-f", "-F", "--field", "--raw-field", "--form"}, takes: true, hint: "write parameters as KEY=VALUE, without a flag", param: pair},
-	{names: []string{"-X", "--request"}, takes: true, hint: "rpcx chooses the HTTP method itself", drop: true},
+	{names: []string{"-X", "--request"}, takes: true, hint: "rpcx chooses the HTTP method itself", words: none(`^[A-Z]+$`)},
 	{names: []string{"-s", "-S", "-sS", "-Ss", "--silent", "--show-error"}, hint: "rpcx shows no progress in a pipe", drop: true},
 	{names: []string{"-L", "--location"}, hint: "rpcx follows 307 and 308 within the origin, and no other redirects", drop: true},
 	{names: []string{"-plaintext", "--plaintext"}, hint: "the transport of the endpoint decides whether TLS is used", drop: true},
 	{names: []string{"-i", "--include"}, hint: "-v shows the connection, -vv the messages"},
 	{names: []string{"-u", "--user"}, takes: true, hint: "http://USER:PASSWORD@HOST/ or -H @FILE sends credentials"},
-	{names: []string{"-m", "--max-time"}, takes: true, hint: "--timeout limits the whole command", words: func(value string) []string { return []string{"--timeout", value} }},
+	{names: []string{"-m", "--max-time"}, takes: true, hint: "--timeout limits the whole command", words: instead("--timeout", `^[0-9.]+(ms|s|m|h)?$`)},
 	{names: []string{"-e", "--exit-status"}, hint: "--expect EXPR fails unless EXPR is true"},
 	{names: []string{"-x"}, takes: true, hint: "use --proxy URL; METHOD and its parameters follow the endpoint"},
-	{names: []string{"-c", "--connect"}, hint: "rpcx connect exchanges messages", words: func(string) []string { return []string{"connect"} }},
+	{names: []string{"-c", "--connect"}, takes: true, hint: "rpcx connect exchanges messages", words: func(value string) []string {
+		if !isEndpoint(value) {
+			return nil
+		}
+		return []string{"connect", value}
+	}},
+	{names: []string{"--filter", "--query"}, takes: true, hint: "--jq filters the result; write a method's parameter without dashes: KEY=VALUE", words: instead("--jq", `^\.`)},
+	{names: []string{"--endpoint", "--url", "--server", "--host", "--address"}, takes: true, hint: "write the endpoint after the command, without a flag", words: func(value string) []string {
+		if !isEndpoint(value) {
+			return nil
+		}
+		return []string{value}
+	}},
+	{names: []string{"-p", "--port"}, takes: true, hint: "the endpoint has the port, such as tcp://127.0.0.1:9000"},
+	{names: []string{"-b", "--cookie"}, takes: true, hint: "-H 'Cookie: NAME=VALUE' or -H @FILE sends cookies"},
+	{names: []string{"--retry-delay", "--retry-max-time"}, takes: true, hint: "--retry takes only a number; --timeout limits the whole command", drop: true},
+	{names: []string{"-V"}, hint: "--version prints the version", words: func(string) []string { return []string{"--version"} }},
 	{names: []string{"--framing"}, takes: true, hint: "write the framing before the transport, as in header+tcp://HOST:PORT"},
 }
 
-// wholeParams returns value if it is JSON for params, or else nil.
+// instead returns words for the flag that replaces another, if the value matches pattern.
+func instead(flag, pattern string) func(value string) []string {
+	return func(value string) []string {
+		if !regexp.MustCompile(pattern).MatchString(value) {
+			return nil
+		}
+		return []string{flag, value}
+	}
+}
+
+// none returns words that replace a flag by nothing, if its value matches pattern.
+func none(pattern string) func(value string) []string {
+	return func(value string) []string {
+		if !regexp.MustCompile(pattern).MatchString(value) {
+			return nil
+		}
+		return []string{}
+	}
+}
+
+// wholeParams returns value if it is JSON for params or KEY=VALUE, or else nil.
 func wholeParams(value string) []string {
+	if params.IsKeyOp(value) {
+		return []string{value}
+	}
 	if scan.Valid([]byte(value), wire.DefaultMaxDepth) != nil || !strings.ContainsRune("oa", rune(scan.Type([]byte(value)))) {
 		return nil
 	}
@@ -72,6 +112,7 @@ func (h *habit) fix(l *CommandLine, at int, value string, given bool) []string {
 	switch {
 	case h.drop:
 		return l.Reparsed(l.Words[:at], nil, l.Words[end:])
+	case h.words != nil && h.words(value) == nil:
 	case h.words != nil:
 		return l.Reparsed(l.Words[:at], h.words(value), l.Words[end:])
 	case h.param != nil && h.param(value) != nil:
@@ -103,12 +144,30 @@ func (l *CommandLine) Reparsed(words ...[]string) []string {
 // synonyms maps names of commands in other programs to those of rpcx.
 var synonyms = map[string][]string{
 	"version": {"--version"}, "list": {"describe"}, "ls": {"describe"}, "methods": {"describe"}, "inspect": {"describe"},
-	"invoke": {"call"}, "request": {"call"}, "send": {"call"}, "watch": {"subscribe"}, "listen": {"serve"},
+	"invoke": {"call"}, "request": {"call"}, "send": {"call"}, "watch": {"subscribe"}, "listen": {"serve"}, "login": {"auth", "login"}, "logout": {"auth", "logout"},
+}
+
+// verbs maps words of other programs to commands that an endpoint and a method follow.
+var verbs = map[string][]string{
+	"get": {"call"}, "post": {"call"}, "put": {"call"}, "exec": {"call"}, "run": {"call"}, "query": {"call"}, "rpc": {"call"}, "notify": {"call", "--notify"},
+	"listen": {"subscribe"}, "tail": {"subscribe"}, "stream": {"subscribe"}, "follow": {"subscribe"}, "sub": {"subscribe"},
+}
+
+// verb returns the command that the unknown word stands for, if an endpoint and a method follow, or nil.
+func verb(word string, rest []string) []string {
+	if len(rest) < 2 || !isEndpoint(rest[0]) || !IsSafeName(rest[1]) || params.IsKeyOp(rest[1]) {
+		return nil
+	}
+	return verbs[word]
 }
 
 // unknownCommand returns the Fault for an unknown command below l's. rest follows word.
 func (l *CommandLine) unknownCommand(word string, rest, names []string) *wire.Fault {
-	if synonyms[word] != nil { // version is similar to session
+	synonym := synonyms[word]
+	if v := verb(word, rest); v != nil {
+		synonym = v
+	}
+	if synonym != nil { // version is similar to session
 		names = nil
 	}
 	f := wire.Usagef("there is no command %q", word)
@@ -119,7 +178,7 @@ func (l *CommandLine) unknownCommand(word string, rest, names []string) *wire.Fa
 		return f
 	}
 	near, alone := catalog.Nearest(word, names), len(rest) == 0 || isFlag(rest[0])
-	switch synonym := synonyms[word]; {
+	switch {
 	case len(l.Path) > 0 && near == "":
 		return f
 	case near != "":
@@ -127,7 +186,7 @@ func (l *CommandLine) unknownCommand(word string, rest, names []string) *wire.Fa
 			f.Fix = nil
 		}
 	case synonym != nil:
-		if instead("did you mean rpcx "+synonym[0]+"?", synonym...); alone && word != "version" {
+		if instead("did you mean rpcx "+strings.Join(synonym, " ")+"?", synonym...); alone && word != "version" {
 			f.Fix = nil // the endpoint is missing
 		}
 	case isEndpoint(word) && alone:

@@ -228,7 +228,10 @@ func (p *parser) bare(i int) (json.RawMessage, error) {
 	}
 	better := p.mended()
 	hint := unclear(arg)
-	switch fixed, ok := repaired(arg); {
+	fixed, ok := repaired(arg)
+	switch {
+	case typographic(arg):
+		hint, better = "it has quotes or dashes of a text editor: type ' \" and - instead", nil
 	case ok:
 		hint = "did you mean " + wire.Quote(fixed) + "?"
 	case looksStructured(arg), rejoined(p.args) != nil:
@@ -239,6 +242,11 @@ func (p *parser) bare(i int) (json.RawMessage, error) {
 	f := fault(fmt.Sprintf("parameter %s is neither key=value nor JSON (%v)", clip(arg), err), arg, hint)
 	f.Err = &ArgError{Arg: arg, Args: better, Err: err}
 	return nil, f
+}
+
+// typographic reports whether arg begins with a dash, or has a quote, that editors put in place of those of a shell.
+func typographic(arg string) bool {
+	return strings.HasPrefix(arg, "–") || strings.HasPrefix(arg, "—") || strings.ContainsAny(arg, "“”‘’")
 }
 
 // mended returns the words with a correction, or nil if their meaning is not clear. It joins words that the shell has

@@ -196,7 +196,7 @@ func (c *Client) Offers(ctx context.Context, resource *url.URL, ch *Challenge) b
 func Resource(a transport.Address) (*url.URL, error) {
 	scheme, ok := map[string]string{"http": "http", "ws": "http", "https": "https", "wss": "https"}[a.Scheme]
 	if !ok {
-		return nil, wire.Usagef("a login is for http, https, ws and wss, not for %s:", a.Scheme)
+		return nil, wire.Usagef("logins are for endpoints of http, https, ws and wss only")
 	}
 	path, _, _ := strings.Cut(a.URLPath, "?")
 	u, err := url.Parse(scheme + "://" + strings.ToLower(a.Host) + strings.TrimSuffix(path, "/"))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -265,6 +266,8 @@ func noScheme(s string) *wire.Fault {
 	port, _, _ := strings.Cut(rest, "/")
 	_, err := strconv.ParseUint(port, 10, 16)
 	switch {
+	case strings.Trim(strings.TrimPrefix(s, ":"), "0123456789") == "" && s != "" && s != ":":
+		return UsageHint(fmt.Sprintf("tcp://127.0.0.1:%[1]s, ws://127.0.0.1:%[1]s/ or http://127.0.0.1:%[1]s/", strings.TrimPrefix(s, ":")), "%q does not begin with a transport", s)
 	case s == "":
 		return UsageHint("ws://host/path, tcp://host:port, unix:PATH or exec:COMMAND", "the endpoint is empty")
 	case strings.HasPrefix(s, "."), strings.HasPrefix(s, "/"), strings.HasPrefix(s, "~"):
@@ -278,6 +281,10 @@ func noScheme(s string) *wire.Fault {
 		return UsageHint("ws://"+s+" or http://"+s, "%q does not begin with a transport", s)
 	case !colon:
 		return UsageHint(fmt.Sprintf("ws://%s/, exec:%s or @%s", s, s, s), "%q does not begin with a transport", s)
+	}
+	schemes := []string{"ws", "wss", "http", "https", "tcp", "tls", "unix", "exec", "ipc", "stdio"}
+	if scheme, word, two := strings.Cut(head, "+"); two && slices.Contains(schemes, scheme) && !slices.Contains(schemes, word) {
+		return UsageHint("the transport comes last: "+word+"+"+scheme+":"+rest, "unknown transport %q", head)
 	}
 	return UsageHint("use ws, wss, http, https, tcp, tls, unix, ws+unix, http+unix, exec, ipc or stdio", "unknown transport %q", head)
 }
