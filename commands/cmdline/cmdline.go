@@ -211,11 +211,7 @@ func (l *CommandLine) unknown(word, value string, given bool, rest []string) err
 		return l.Reparsed(l.Words[:at], []string{flag}, rest)
 	}
 	near := catalog.Nearest(name, names)
-	if l.Cmd.Name == "serve" && len(l.Args) > 1 && !slices.Contains(l.Words, "--") {
-		f.Hint = "write a command after --"
-		return f
-	}
-	if habit := habitOf(word); habit != nil && (word != "--json" || len(l.Args) > 0) {
+	if habit := l.habitOf(word); habit != nil {
 		f.Hint, f.Fix = habit.hint, habit.fix(l, at, value, given)
 		return f
 	}

@@ -94,8 +94,17 @@ func pair(value string) []string {
 	return []string{value}
 }
 
-// habitOf returns the habit for the flag word, which includes its dashes.
-func habitOf(word string) *habit {
+// ofCommand is the habit of a flag that belongs to a command that serve starts.
+var ofCommand = habit{hint: "write a command after --"}
+
+// habitOf returns the habit for the flag word, which includes its dashes, or nil.
+func (l *CommandLine) habitOf(word string) *habit {
+	switch {
+	case l.Cmd.Name == "serve" && len(l.Args) > 1 && !slices.Contains(l.Words, "--"):
+		return &ofCommand
+	case word == "--json" && len(l.Args) == 0:
+		return nil
+	}
 	i := slices.IndexFunc(habits, func(h habit) bool { return slices.Contains(h.names, word) })
 	if i < 0 {
 		return nil
@@ -153,20 +162,17 @@ var verbs = map[string][]string{
 	"listen": {"subscribe"}, "tail": {"subscribe"}, "stream": {"subscribe"}, "follow": {"subscribe"}, "sub": {"subscribe"},
 }
 
-// verb returns the command that the unknown word stands for, if an endpoint and a method follow, or nil.
-func verb(word string, rest []string) []string {
-	if len(rest) < 2 || !isEndpoint(rest[0]) || !IsSafeName(rest[1]) || params.IsKeyOp(rest[1]) {
-		return nil
+// synonymOf returns the command that the unknown word stands for, before rest, or nil.
+func synonymOf(word string, rest []string) []string {
+	if v := verbs[word]; v != nil && len(rest) > 1 && isEndpoint(rest[0]) && IsSafeName(rest[1]) && !params.IsKeyOp(rest[1]) {
+		return v
 	}
-	return verbs[word]
+	return synonyms[word]
 }
 
 // unknownCommand returns the Fault for an unknown command below l's. rest follows word.
 func (l *CommandLine) unknownCommand(word string, rest, names []string) *wire.Fault {
-	synonym := synonyms[word]
-	if v := verb(word, rest); v != nil {
-		synonym = v
-	}
+	synonym := synonymOf(word, rest)
 	if synonym != nil { // version is similar to session
 		names = nil
 	}

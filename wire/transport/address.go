@@ -266,25 +266,34 @@ func noScheme(s string) *wire.Fault {
 	port, _, _ := strings.Cut(rest, "/")
 	_, err := strconv.ParseUint(port, 10, 16)
 	switch {
-	case strings.Trim(strings.TrimPrefix(s, ":"), "0123456789") == "" && s != "" && s != ":":
-		return UsageHint(fmt.Sprintf("tcp://127.0.0.1:%[1]s, ws://127.0.0.1:%[1]s/ or http://127.0.0.1:%[1]s/", strings.TrimPrefix(s, ":")), "%q does not begin with a transport", s)
 	case s == "":
 		return UsageHint("ws://host/path, tcp://host:port, unix:PATH or exec:COMMAND", "the endpoint is empty")
+	case strings.Trim(s, ":0123456789") == "":
+		return UsageHint(anyTransport("127.0.0.1:"+strings.TrimPrefix(s, ":")), "%q does not begin with a transport", s)
 	case strings.HasPrefix(s, "."), strings.HasPrefix(s, "/"), strings.HasPrefix(s, "~"):
 		if strings.HasSuffix(s, ".sock") || strings.HasSuffix(s, ".socket") {
 			return UsageHint("unix:"+s, "%q does not begin with a transport", s)
 		}
 		return UsageHint("exec:COMMAND starts a program, unix:PATH connects to a socket", "%q does not begin with a transport", s)
 	case colon && err == nil && port == rest:
-		return UsageHint(fmt.Sprintf("tcp://%[1]s, ws://%[1]s/ or http://%[1]s/", s), "%q does not begin with a transport", s)
+		return UsageHint(anyTransport(s), "%q does not begin with a transport", s)
 	case colon && err == nil, !colon && strings.ContainsAny(s, "./"):
 		return UsageHint("ws://"+s+" or http://"+s, "%q does not begin with a transport", s)
 	case !colon:
 		return UsageHint(fmt.Sprintf("ws://%s/, exec:%s or @%s", s, s, s), "%q does not begin with a transport", s)
 	}
+	return UsageHint(transportOf(head, rest), "unknown transport %q", head)
+}
+
+func anyTransport(at string) string {
+	return fmt.Sprintf("tcp://%[1]s, ws://%[1]s/ or http://%[1]s/", at)
+}
+
+// transportOf returns the hint for head, an unknown transport: its words in the other order if one of them is a transport, or else a list.
+func transportOf(head, rest string) string {
 	schemes := []string{"ws", "wss", "http", "https", "tcp", "tls", "unix", "exec", "ipc", "stdio"}
 	if scheme, word, two := strings.Cut(head, "+"); two && slices.Contains(schemes, scheme) && !slices.Contains(schemes, word) {
-		return UsageHint("the transport comes last: "+word+"+"+scheme+":"+rest, "unknown transport %q", head)
+		return "the transport comes last: " + word + "+" + scheme + ":" + rest
 	}
-	return UsageHint("use ws, wss, http, https, tcp, tls, unix, ws+unix, http+unix, exec, ipc or stdio", "unknown transport %q", head)
+	return "use ws, wss, http, https, tcp, tls, unix, ws+unix, http+unix, exec, ipc or stdio"
 }
