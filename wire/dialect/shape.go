@@ -43,6 +43,8 @@ type Shape struct {
 	MadeUp []Place // ids, tokens, streams and sessions, which are not compared but carried over
 	Varies []Place // versions and names of programs, and measurements, which are not compared
 	Polls  []Poll
+	// Discovery are methods that a client omits if it knows the catalog from an earlier conversation.
+	Discovery []string
 }
 
 // A Poll is a request that a client repeats until a job has ended. The number of repetitions and the reported progress depend on the time

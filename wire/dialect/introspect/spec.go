@@ -56,5 +56,6 @@ func Shape() dialect.Shape {
 	s := jsonrpc.Shape(jsonrpc.V2)
 	s.MadeUp = slices.Concat(s.MadeUp, dialect.Places("/result"), []dialect.Place{{Method: "service_unsubscribe", Pointer: "/params/**"}})
 	s.Varies = slices.Concat(s.Varies, dialect.Places("/params/result/service_hash", "/params/result/data/hash"))
+	s.Discovery = []string{schemaMethod}
 	return s
 }

@@ -3,6 +3,7 @@ package player
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,6 +18,10 @@ func (s *serving) unknown(c *conn, parsed match.Parsed, msg []byte) {
 	f := match.Difference{Kind: match.Unknown, Method: parsed.Method}
 	if parsed.Method == "" {
 		s.stray(c, parsed, msg, f)
+		return
+	}
+	if s.omitted(parsed.Method) {
+		s.e.refuse(c, parsed.ID, errorMessage(s.e.t.Rules.Shape().Error, parsed.ID, wire.CodeNoMethod, "not on the tape", f, nil))
 		return
 	}
 	var best []match.Difference
@@ -43,6 +48,15 @@ func (s *serving) unknown(c *conn, parsed match.Parsed, msg []byte) {
 		}
 	}
 	s.refuse(c, parsed, msg, f, best...)
+}
+
+// omitted reports whether the recorded client knew the catalog already, and made no call of method for that reason.
+func (s *serving) omitted(method string) bool {
+	if !slices.Contains(s.e.t.Rules.Shape().Discovery, method) {
+		return false
+	}
+	_, called := s.e.t.Number(method)
+	return !called
 }
 
 // maxRenamed is the number of next entries that are compared with a message of an unknown method.
