@@ -56,6 +56,19 @@ mcp_http() {
   PORT=$port start 'listening on port' node "$INTEROP/node_modules/@modelcontextprotocol/server-everything/dist/index.js" streamableHttp
   to=mcp+http://127.0.0.1:$port/mcp
 }
+mcp_modern() {
+  start '^\{"listening":' rpcx serve mcp+http://127.0.0.1:0/mcp --on 'echo=jq:.'
+  to=$(field listening)
+}
+# A job with percentages, of which a client sees as many as it asks for.
+hotrepl_progress() {
+  cat >slow.sh <<'EOF'
+for n in 1 2 3 4 5 6; do echo "{\"progress\":\"part $n\",\"fraction\":0.$n}"; sleep 0.1; done; echo '{"data":{"n":1}}'
+EOF
+  echo '{"catalog":1,"methods":[{"name":"slow","kind":"job","params":{"type":"object"},"result":{"type":"object"}}]}' >jobs.json
+  start '^\{"listening":' rpcx serve hotrepl+ws://127.0.0.1:0/ --catalog jobs.json --on 'slow=lines:sh slow.sh'
+  to=$(field listening)
+}
 # As electrum answers: an unknown method is status 500 with a text.
 electrum() {
   cat >electrum.js <<'JS'
@@ -107,9 +120,14 @@ mcp-stdio | mcp+exec:$everything stdio | mcp+unix:r.sock | $(session "$tools")
 mcp-roots | mcp+exec:$everything stdio | mcp+unix:r.sock | rpcx call @ echo message=hi --on 'roots/list=json:{"roots":[{"uri":"file:///a"}]}'
 mcp-progress | mcp+exec:$everything stdio | mcp+unix:r.sock | rpcx call @ trigger-long-running-operation duration:=1 steps:=2; rpcx call @ echo message=hi
 mcp-http | mcp_http | mcp+http://127.0.0.1:0/mcp | $(session "$tools")
+mcp-sampling | mcp+exec:$everything stdio | mcp+unix:r.sock | rpcx call @ trigger-sampling-request prompt=hi $asks -q .
+mcp-http-sampling | mcp_http | mcp+http://127.0.0.1:0/mcp | rpcx call @ trigger-sampling-request prompt=hi $asks -q .
+mcp-http-roots | mcp_http | mcp+http://127.0.0.1:0/mcp | rpcx call @ trigger-long-running-operation duration:=1 steps:=2 --on 'roots/list=json:{"roots":[{"uri":"file:///a"}]}'
+mcp-modern | mcp_modern | mcp+http://127.0.0.1:0/mcp | $(session 'rpcx call @s echo x=1; rpcx call @s echo x=2')
+hotrepl-progress | hotrepl_progress | hotrepl+ws://127.0.0.1:0/ | rpcx job run @ slow -q .output
 acp | acp+exec:node $INTEROP/servers/acp-agent.mjs | acp+unix:r.sock | rpcx eval @ 'fix the test' --on 'fs/read_text_file=json:{"content":"a text"}' --on 'session/request_permission=jq:{outcome: {outcome: "selected", optionId: .options[0].optionId}}'
 electrum | electrum | http://127.0.0.1:0/ | rpcx call @ add 1 2; rpcx call @ nosuch 2>/dev/null; rpcx call @ add 3 4; true
-hotrepl | demo:hotrepl | hotrepl+ws://127.0.0.1:0/ | rpcx job run @ archive.export '{"seconds":1}' -q .; rpcx eval @ '1 + 1'
+hotrepl | demo:hotrepl | hotrepl+ws://127.0.0.1:0/ | rpcx job run @ archive.export -q .output; rpcx eval @ '1 + 1'
 scriptling | demo:scriptling | scriptling+unix:r.sock | rpcx plugin call @ greet Ada
 made | made | unix:r.sock | $makes
 TABLE
@@ -121,7 +139,7 @@ flags() {
   case $1 in
     inspector) rules=(--disable params-array --disable response-members --disable notification-id) ;;
     jayson-v1) rules=(--disable params-array --disable response-members --disable notification-answered) ;;
-    mcp-http) rules=(--disable response-id-null) ;; # of its response to server/discover
+    mcp-http | mcp-http-sampling | mcp-http-roots) rules=(--disable response-id-null) ;; # of its response to server/discover
     electrum) rules=(--disable json) ;;
     geth-ws | geth-ipc) at=/result/rpc ;;
     made) at=/result/said ;;
