@@ -81,6 +81,7 @@ var (
 		"wire/jq/evaluate.go":                   "JSON as gojq prints it",
 		"wire/transport/dialfault.go":           "the first line of a body is for messages",
 		"wire/transport/ws/frames.go":           "the length of a frame",
+		"wire/redact/beside.go":                 "where a value ends",
 		"commands/options/auth.go":              "a token with them is refused",
 		"wire/dialect/mcp/modern/headers.go":    "values with them are encoded",
 		"wire/dialect/page/codec/http.go":       "values with them are encoded",
