@@ -72,7 +72,8 @@ func Print(w *os.File, root cmdline.Doc, words []string, applies Applies) error 
 	return cmdline.Print(w, b.String())
 }
 
-// Applies returns which flags have an effect in a command whose words, usage and first arguments are known; nil means all.
+// Applies returns a function that reports whether a flag affects a command, given its words, usage and first arguments; nil
+// means that every flag does.
 type Applies func(command []string, usage string, args []string, dialect string) func(flag string) bool
 
 // A line is the meaning of the words before the last one.

@@ -17,7 +17,9 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/cache"
 	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
 	"rpcx/wire/endpoint"
+	"rpcx/wire/hook"
 	"rpcx/wire/profile"
 	"rpcx/wire/session"
 	"rpcx/wire/session/relay"
@@ -134,7 +136,7 @@ func open(cl *env.Deadline, run *env.Env, e endpoint.Endpoint, c *options.Client
 	}
 	o.Raw, o.Catalog, o.Reconnect, o.First = raw, cat, c.Reconnect.Options(run, &c.Conn), c.First
 	o.Own = c.Own
-	if !raw && !readsLogs(run, &c.Hooks) {
+	if !raw && !readsLogs(run, o.Hooks) {
 		o.Logs = ""
 	}
 	if err := c.Handshake.Apply(run, &e, &o); err != nil {
@@ -163,13 +165,15 @@ func open(cl *env.Deadline, run *env.Env, e endpoint.Endpoint, c *options.Client
 }
 
 // readsLogs reports whether a command asks for the log of the peer: -v, events, messages, a stream, or a hook for notifications.
-func readsLogs(run *env.Env, h *options.Hooks) bool {
+func readsLogs(run *env.Env, hooks []hook.Entry) bool {
 	for _, flag := range []string{"events", "messages"} {
 		if on, _ := run.Line.Value(flag).(bool); on {
 			return true
 		}
 	}
-	notified := slices.ContainsFunc(h.On, func(on string) bool { return strings.HasPrefix(on, "notifications/") })
+	notified := slices.ContainsFunc(hooks, func(e hook.Entry) bool {
+		return strings.HasPrefix(e.Pattern, "notifications/") || dialect.Matches(e.Pattern, "notifications/message")
+	})
 	return run.Common.Verbose || run.Line.Cmd.Name == "subscribe" || notified
 }
 

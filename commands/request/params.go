@@ -86,8 +86,8 @@ func readParams(ctx context.Context, run *env.Env, e endpoint.Endpoint, method s
 	return r, suggest.Params(run.Line, err)
 }
 
-// typos are the parameters of a call that its schema allows but does not describe. Those whose names are similar to a
-// described one deserve a warning.
+// typos are the parameters of a call that its schema allows but does not describe. rpcx warns about those whose names
+// resemble a described parameter.
 type typos struct {
 	method string
 	names  []schema.Undescribed

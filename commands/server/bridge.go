@@ -105,7 +105,7 @@ func (o *Options) Bridge(ctx context.Context, run *env.Env, listen, to endpoint.
 	}
 	so.Transport.Header = nil
 	bo := bridge.Options{To: to, Listen: listen, Session: session.Options{
-		Transport: cfg, Cache: so.Cache, Note: so.Note, Hurry: so.Hurry, Await: so.Await, Info: so.Info, Settings: settings,
+		Transport: cfg, Cache: so.Cache, Note: so.Note, Hurry: so.Hurry, Await: so.Await, Info: so.Info, Settings: settings, Logs: so.Logs,
 	}}
 	bo.Session.Hook.Warn, bo.Session.Hook.Stderr = so.Hook.Warn, so.Hook.Stderr
 	if o.Catalog != "" {

@@ -101,8 +101,8 @@ func (s *stream) Severed() bool {
 	return s.cut
 }
 
-// refill waits for messages and takes them. Those that were queued before the stream ended can be read even after ctx
-// has ended. Those of a live stream cannot.
+// refill waits for messages and takes them. Messages queued before the stream ended can be read even after ctx has
+// ended; messages of a live stream cannot.
 func (s *stream) refill(ctx context.Context) (wire.Message, error) {
 	for {
 		s.p.mu.Lock()

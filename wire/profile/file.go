@@ -145,7 +145,7 @@ func (f *file) syntax(err error) error {
 	return wire.Usagef("%s: %v", f.path, err)
 }
 
-// places returns the lines of all keys, by path.
+// places returns the line number of each key, by path.
 func places(b []byte) map[string]int {
 	var nothing struct {
 		Profile map[string]struct{} `toml:"profile"`

@@ -90,7 +90,7 @@ func (d *Direct) tryLink(ctx context.Context) (*link, error) {
 	l.p = peer.New(conn, l.codec, po)
 	l.end = sync.OnceValue(l.shutdown)
 	close(l.ready)
-	handshake := wire.Fact{Step: "handshake", Text: "the dialect " + d.Dialect() + " has no handshake"}
+	handshake := wire.Fact{Step: "greeting", Text: "the dialect " + d.Dialect() + " has no handshake"}
 	began := time.Now()
 	if err := l.handshake(ctx); err != nil {
 		l.close()

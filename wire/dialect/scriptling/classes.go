@@ -64,7 +64,7 @@ func (h *handler) method(ctx context.Context, in *dialect.Inbound, p []byte) (js
 func (m member) takes(args []byte) error {
 	switch n, named := scan.Count(scan.Get(args, "args")), string(scan.Get(args, "kwargs")) != "{}"; {
 	case n > 1 || named:
-		return wire.Errorf(wire.CodeServer, "the property %s takes at most one value, and none by name", m.Name)
+		return wire.Errorf(wire.CodeServer, "the property %s takes at most one positional argument and no keyword arguments", m.Name)
 	case n == 1 && !m.Settable:
 		return wire.Errorf(wire.CodeServer, "can't set attribute '%s': property is read-only", m.Name)
 	}

@@ -91,7 +91,9 @@ func unpack(body json.RawMessage) (wire.Message, error) {
 	if err != nil || int(p.Kind) > int(wire.Handshake) {
 		return wire.Message{}, wire.NewFault(wire.Protocol, "the conversation sent an invalid message", err)
 	}
-	redact.Sent(p.Secrets...)
+	if len(p.Secrets) > 0 {
+		redact.Sent(p.Secrets...)
+	}
 	m := wire.Message{Kind: p.Kind, Final: p.Final, Raw: p.Msg}
 	if p.Text != nil {
 		m.Raw = []byte(*p.Text)
@@ -186,7 +188,7 @@ func encodeFault(err error) encodedFault {
 	f.Message, f.Hint = redact.Known(f.Message), redact.Known(f.Hint)
 	if f.RPC != nil {
 		e := *f.RPC
-		e.Message, e.Data, e.Raw, e.Hint = redact.Known(e.Message), redact.KnownBytes(e.Data), redact.KnownBytes(e.Raw), redact.Known(e.Hint)
+		e.Message, e.Data, e.Raw, e.Hint = redact.Known(e.Message), maskedJSON(e.Data), maskedJSON(e.Raw), redact.Known(e.Hint)
 		f.RPC = &e
 	}
 	if f.Close != nil {
@@ -196,6 +198,15 @@ func encodeFault(err error) encodedFault {
 	}
 	c.Fault = &f
 	return c
+}
+
+// maskedJSON masks the secrets in val. It returns nil if the result is not JSON, because a secret is part of a number.
+func maskedJSON(val []byte) []byte {
+	masked := redact.KnownBytes(val)
+	if len(masked) > 0 && !json.Valid(masked) {
+		return nil
+	}
+	return masked
 }
 
 func plainFault(err error) encodedFault {

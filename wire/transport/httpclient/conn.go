@@ -113,7 +113,7 @@ func (h *httpConn) begin() bool {
 	return true
 }
 
-// Exchange posts msg and calls recv for each message of the response. It ends early with ctx's error.
+// Exchange posts msg and calls recv for each message of the response. If ctx ends first, it returns ctx's error.
 func (h *httpConn) Exchange(ctx context.Context, msg []byte, recv func(msg []byte)) error {
 	if !h.begin() {
 		return closedFault(h.Where, h.gone())

@@ -14,7 +14,7 @@ import (
 )
 
 // A Conn lets probes share a connection with its user. A probe can send its own messages and sees all received
-// messages. Responses during a probe belong to the probe, because the user waits for none at that time.
+// messages. Responses during a probe belong to the probe, because the user has no request pending then.
 type Conn struct {
 	inner wire.Conn
 	shape dialect.Shape

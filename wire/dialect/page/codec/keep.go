@@ -27,8 +27,12 @@ func (c *Codec) keepTold(m *wire.Message) error {
 	if len(rules) == 0 {
 		return nil
 	}
-	values, err := valuesOf(rules, m.Params, c.scopeOf(m), null)
-	if err == nil {
+	without := null
+	if c.d.Page.Keep[m.Method] == nil {
+		without = nil // of a pattern: other notifications may lack the value
+	}
+	values, err := valuesOf(rules, m.Params, c.scopeOf(m), without)
+	if err == nil && len(values) > 0 {
 		c.Keep(values)
 	}
 	return err

@@ -13,10 +13,12 @@ import (
 
 // hashed is hash(NAME; FORM) and hmac(NAME; KEY; FORM): the input's hash, for the response to a challenge or a signature.
 func hashed(_ context.Context, input any, args []any) (any, error) {
-	makers := map[any]func() hash.Hash{"sha256": sha256.New, "sha512": sha512.New}
-	forms := map[any]func([]byte) string{"hex": hex.EncodeToString, "base64": base64.StdEncoding.EncodeToString}
+	makers := map[string]func() hash.Hash{"sha256": sha256.New, "sha512": sha512.New}
+	forms := map[string]func([]byte) string{"hex": hex.EncodeToString, "base64": base64.StdEncoding.EncodeToString}
 	text, ok := input.(string)
-	form, maker := forms[args[len(args)-1]], makers[args[0]]
+	name, _ := args[0].(string)
+	as, _ := args[len(args)-1].(string)
+	form, maker := forms[as], makers[name]
 	key, keyed := args[1].(string)
 	if !ok || form == nil || maker == nil || !keyed {
 		return nil, errors.New(`hash and hmac need a text as input, "sha256" or "sha512", and the form "hex" or "base64"`)
