@@ -18,7 +18,7 @@ func assigned(text []byte, i int) (from, to int) {
 		return 0, 0
 	}
 	from, to = value(text, i+1)
-	if query || from > i+1 || oneOf("\n\r;\"'`", before) || byteAt(text, start-2) == ';' || strings.HasPrefix(name, "--") {
+	if query || name == strings.ToUpper(name) || from > i+1 || oneOf("\n\r;\"'`", before) || byteAt(text, start-2) == ';' || strings.HasPrefix(name, "--") {
 		return from, to
 	}
 	return from, ifRandom(text[from:to], to)
@@ -49,7 +49,8 @@ func headed(text []byte, i int) (from, to int) {
 func headerLine(text []byte, from int, quote byte) (start, end int) {
 	end = while(text, from, func(c byte) bool { return c != quote && c != '\r' && c != '\n' })
 	line := text[from:end]
-	if _, rest, ok := bytes.Cut(line, []byte(" ")); ok && isPlaceholder(rest) || isPlaceholder(line) {
+	stands := func(val []byte) bool { return isPlaceholder(val) && bytes.IndexByte(val, '=') < 0 } // cookies have =
+	if _, rest, ok := bytes.Cut(line, []byte(" ")); ok && stands(rest) || stands(line) {
 		return 0, 0
 	}
 	return from, end
@@ -73,16 +74,21 @@ func value(text []byte, from int) (start, end int) {
 		ends = string(quote) + "\\\n"
 		from++
 	}
-	end = while(text, from, func(c byte) bool { return !oneOf(ends, c) })
+	part := func(c byte) bool { return !oneOf(ends, c) }
+	end = while(text[:min(len(text), from+decides)], from, part)
 	if isPlaceholder(text[from:end]) {
 		return from, from
 	}
-	return from, end
+	return from, while(text, end, part)
 }
 
 // isPlaceholder reports whether a value stands for a secret, or is a word of a program.
 func isPlaceholder(val []byte) bool {
-	if len(val) == 0 || oneOf("$<{%*([…", val[0]) || bytes.IndexByte(val, '(') >= 0 {
+	call := bytes.IndexByte(val, '(')
+	switch {
+	case len(val) == 0 || oneOf("$<{([…", val[0]), len(bytes.Trim(val, "*")) == 0, val[0] == '%' && len(val) <= 2:
+		return true
+	case call >= 3 && while(val, 0, wordByte) == call && !bytes.ContainsAny(val[:call], "0123456789"):
 		return true
 	}
 	return slices.Contains([]string{"null", "nil", "none", "None", "true", "True", "false", "False", "undefined"}, string(val))
@@ -90,6 +96,9 @@ func isPlaceholder(val []byte) bool {
 
 // looksRandom reports whether a value cannot be a word or a number.
 func looksRandom(val []byte) bool {
+	if len(val) > decides {
+		return true
+	}
 	digits, upper, lower := 0, 0, 0
 	for _, c := range val {
 		switch {

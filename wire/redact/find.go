@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"rpcx/wire"
 	"rpcx/wire/scan"
 )
 
@@ -98,11 +99,15 @@ func cloudKey(text []byte, i int) (from, to int) {
 	default:
 		return 0, 0
 	}
-	to = while(text, from, tokenByte)
-	if to-from != long || from > 0 && (tokenByte(text[from-1]) || text[from-1] == '+' || text[from-1] == '/') { // in base64
+	is := tokenByte
+	if long == 20 {
+		is = alphanumeric
+	}
+	if from > 0 && (wordOnly(text[from-1]) || text[from-1] == '+') { // in base64
 		return 0, 0
 	}
-	return from, to
+	to = while(text[:min(len(text), from+long+1)], from, is)
+	return from, choose(to-from == long, to)
 }
 
 // prefixes are the prefixes of services for their keys, and the least lengths of what follows.
@@ -114,6 +119,9 @@ var prefixes = map[string]int{
 }
 
 const longestPrefix = len("github_pat_")
+
+// decides is how many bytes of a value decide whether it is a secret: what is not found must not be scanned to its end at each anchor.
+const decides = 256
 
 // prefixed finds a key with the prefix of its service, a private key in PEM, and the value of an option such as --password.
 func prefixed(text []byte, i int) (from, to int) {
@@ -140,11 +148,11 @@ func prefixed(text []byte, i int) (from, to int) {
 	if prefix == "github_pat_" {
 		behind = tokenByte
 	}
-	to = while(text, i+1, behind)
+	to = while(text[:min(len(text), i+1+decides)], i+1, behind)
 	if key := text[i+1 : to]; len(key) < least || c == '-' && isWords(key) {
 		return 0, 0
 	}
-	return from, to
+	return from, while(text, to, behind)
 }
 
 // isWords reports whether text is words of small letters with hyphens between them.
@@ -167,7 +175,7 @@ func dashed(text []byte, i int) (from, to int) {
 		end += i + len("-----END ")
 		return i, while(text, end, func(c byte) bool { return c == '-' || c == ' ' || c >= 'A' && c <= 'Z' })
 	}
-	end := while(text, i+2, tokenByte)
+	end := while(text[:min(len(text), i+2+longestName)], i+2, tokenByte)
 	if alphanumeric(byteAt(text, i-1)) || byteAt(text, end) != ' ' || !SecretName(string(text[i+2:end])) {
 		return 0, 0
 	}
@@ -178,7 +186,7 @@ func dashed(text []byte, i int) (from, to int) {
 // userinfo finds the user and the password in a URL, at the @.
 func userinfo(text []byte, i int) (from, to int) {
 	const longest, shortest = 512, 20 // shortest of a token, which some services accept as the user
-	from = back(text, i, longest, func(c byte) bool { return !oneOf("/@\"<> \t\r\n", c) })
+	from = back(text, i, longest, func(c byte) bool { return !oneOf("/@\" \t\r\n", c) })
 	if from < 4 || string(text[from-3:from]) != "://" || !alphanumeric(text[from-4]) {
 		return 0, 0
 	}
@@ -186,7 +194,25 @@ func userinfo(text []byte, i int) (from, to int) {
 	if !both {
 		return from, choose(len(user) >= shortest && while(user, 0, tokenByte) == len(user), i)
 	}
-	return from, choose(!isPlaceholder(password), i)
+	return from, choose(!isTemplate(password), i)
+}
+
+// isTemplate reports whether the password of a URL is empty, or a variable or a mark in place of one.
+func isTemplate(password []byte) bool {
+	if len(password) == 0 || bytes.HasPrefix(password, []byte(Mark)) || len(bytes.Trim(password, "*")) == 0 {
+		return true
+	}
+	switch last := password[len(password)-1]; password[0] {
+	case '$':
+		return bytes.HasPrefix(password, []byte("${")) || bytes.Equal(password, bytes.ToUpper(password))
+	case '<':
+		return last == '>'
+	case '{':
+		return last == '}'
+	case '%':
+		return len(password) <= 2
+	}
+	return false
 }
 
 // credentials finds the value of an Authorization header after the word Bearer or Basic, which the blank at i follows.
@@ -259,7 +285,7 @@ func nested(text []byte) bool {
 	if len(trimmed) < 2 || trimmed[0] != '{' && trimmed[0] != '[' {
 		return false
 	}
-	if suspect, valid := suspicious(trimmed); !suspect || !valid {
+	if scan.Valid(trimmed, wire.DefaultMaxDepth) != nil {
 		return false
 	}
 	n := Numbering{}

@@ -59,6 +59,13 @@ func TestSecretsInStrings(t *testing.T) {
 		"{'api_key': 'abc'}":                             "{'api_key': '…'}",
 		`said {\"token\":\"abc\"}`:                       `said {\"token\":\"…\"}`,
 		"db:\n  password: hunter2\n":                     "db:\n  password: …\n",
+		"postgres://ada:%21hunter2@db/x":                 "postgres://…@db/x",
+		"postgres://ada:$ecr3t@db/x":                     "postgres://…@db/x",
+		"amqp://ada:a<hunter2@h":                         "amqp://…@h",
+		"x DB_PASSWORD=Xy7(k2p9":                         "x DB_PASSWORD=…",
+		"docker run -e MYSQL_ROOT_PASSWORD=letmein x":    "docker run -e MYSQL_ROOT_PASSWORD=… x",
+		"Cookie: sid=8f3c9a; __utmz=utmcsr=(direct)\r\n": "Cookie: …\r\n",
+		"ci-AKIAIOSFODNN7EXAMPLE":                        "ci-…",
 	} {
 		if !HasSecret([]byte(in)) {
 			t.Errorf("%q has no secret", in)
@@ -121,6 +128,8 @@ func TestHostileMessages(t *testing.T) {
 		`{"a\u0070i_key":"x"}`:                                                                                                                  `{"a\u0070i_key":"…1"}`,
 		`{"credentials":{"user":"ada","password":"x","port":5}}`:                                                                                `{"credentials":{"user":"…1","password":"…2","port":5}}`,
 		`{"password":"…7"}`: "",
+		`{"a":["Cookie","sid=8f3c9a1b; cookie_consent=true","X-Api-Key","my-secret-key-77aa41"]}`: `{"a":["Cookie","…1","X-Api-Key","…2"]}`,
+		`{"token":{"type":"string","value":"hunter2"}}`:                                           `{"token":{"type":"…1","value":"…2"}}`,
 	} {
 		if want == "" {
 			want = in
@@ -166,4 +175,20 @@ func FuzzText(f *testing.F) {
 		}
 		_ = Text(b)
 	})
+}
+
+// Hostile strings take time in proportion to their length: nested JSON, and anchors that lead to nothing.
+func TestHostileStringsAreFast(t *testing.T) {
+	nested := `{"pin":"1"}`
+	for range 40 {
+		nested = `["` + strings.NewReplacer(`\`, `\u005c`, `"`, `\u0022`).Replace(nested) + `"]`
+	}
+	const size = 1 << 20
+	for _, text := range []string{
+		nested, strings.Repeat("-", size), strings.Repeat("AIza", size/4), strings.Repeat("sk-", size/3),
+		" " + strings.Repeat("token=", size/6), " " + strings.Repeat("secret:", size/7), strings.Repeat("@", size), strings.Repeat("--password ", size/11),
+	} {
+		Text([]byte(text))
+		new(Numbering).JSON([]byte(nested))
+	}
 }

@@ -146,6 +146,9 @@ func isSchema(val []byte) bool {
 			return true
 		}
 	}
+	if scan.Type(scan.Get(val, "value")) == 's' { // a value with its type
+		return false
+	}
 	kind := scan.Get(val, "type")
 	text, _ := scan.Text(kind)
 	return scan.Type(kind) == 'a' || slices.Contains([]string{"string", "object", "array", "number", "integer", "boolean", "null"}, text)
@@ -185,7 +188,8 @@ func isHeader(name string) bool {
 
 // isFieldName reports whether a text is the name of a header rather than a value: words with hyphens between them.
 func isFieldName(text string) bool {
-	if SecretName(text) {
+	letters := func(c byte) bool { return tokenByte(c) && (c < '0' || c > '9') }
+	if SecretName(text) && while([]byte(text), 0, letters) == len(text) {
 		return true
 	}
 	words := strings.Split(text, "-")

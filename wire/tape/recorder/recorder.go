@@ -224,7 +224,7 @@ func (c *Conn) Pieces(d wire.Direction) func(piece []byte) {
 	var secrets redact.Stream
 	return func(piece []byte) {
 		if piece = secrets.Append(nil, piece); len(piece) > 0 {
-			c.Message(d, []byte(plain(string(piece))))
+			c.Message(d, redact.Spans(piece))
 		}
 	}
 }
