@@ -34,6 +34,9 @@ const fewSecrets = 16
 
 // From now on, Known masks the values wherever a peer may repeat them.
 func Sent(values ...string) {
+	if len(values) == 0 {
+		return
+	}
 	sent.mu.Lock()
 	defer sent.mu.Unlock()
 	all := maps.Clone(sent.all)

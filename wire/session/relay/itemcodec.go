@@ -91,9 +91,7 @@ func unpack(body json.RawMessage) (wire.Message, error) {
 	if err != nil || int(p.Kind) > int(wire.Handshake) {
 		return wire.Message{}, wire.NewFault(wire.Protocol, "the conversation sent an invalid message", err)
 	}
-	if len(p.Secrets) > 0 {
-		redact.Sent(p.Secrets...)
-	}
+	redact.Sent(p.Secrets...)
 	m := wire.Message{Kind: p.Kind, Final: p.Final, Raw: p.Msg}
 	if p.Text != nil {
 		m.Raw = []byte(*p.Text)
