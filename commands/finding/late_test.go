@@ -41,7 +41,7 @@ func TestALateHandshakeIsRecognised(t *testing.T) {
 			if err != nil {
 				return
 			}
-			id := scan.Get(msg, "id")
+			id := bytes.Clone(scan.Get(msg, "id"))
 			if !bytes.Contains(msg, []byte(`"initialize"`)) {
 				_ = in.Send(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no"}}`, id))
 				continue

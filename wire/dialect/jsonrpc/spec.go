@@ -91,6 +91,8 @@ func Shape(v Version) dialect.Shape {
 				{Method: "*nsubscribe", Pointer: "/params/0"},
 				{Method: "*nsubscribe", Pointer: "/params/id"},
 				{Method: "$/cancelRequest", Pointer: "/params/id"},
+				{Method: "client/registerCapability", Pointer: "/params/registrations/*/id"},
+				{Method: "client/unregisterCapability", Pointer: "/params/unregisterations/*/id"}, // so spelt
 				{Method: "notifications/cancelled", Pointer: "/params/requestId"},
 			}),
 		Varies: []dialect.Place{
