@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"rpcx/wire/testkit"
 )
 
 // endlessCommands are commands in each state in which they could last: waiting for a peer that is silent (SILENT, and H:P over
@@ -203,25 +205,10 @@ func endsInTime(t *testing.T, line string, limit time.Duration, s syscall.Signal
 }
 
 // listenSilently reads what is sent to the socket at path, and over TCP to the address that it returns.
-func listenSilently(t *testing.T, path string) (at string) {
-	for _, where := range [][2]string{{"unix", path}, {"tcp", "127.0.0.1:0"}} {
-		l, err := net.Listen(where[0], where[1])
-		if err != nil {
-			t.Fatal(err)
-		}
-		at = l.Addr().String()
-		t.Cleanup(func() { l.Close() })
-		go func() {
-			for {
-				c, err := l.Accept()
-				if err != nil {
-					return
-				}
-				go func() { _, _ = io.Copy(io.Discard, c) }()
-			}
-		}()
-	}
-	return at
+func listenSilently(t *testing.T, path string) string {
+	silent := func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }
+	testkit.Listen(t, "unix", path, silent)
+	return testkit.Listen(t, "tcp", "127.0.0.1:0", silent)
 }
 
 func writeFile(t *testing.T, file, text string) {

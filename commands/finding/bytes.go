@@ -32,8 +32,7 @@ func (c *piecesConn) Recv() ([]byte, error) {
 	if n > 0 {
 		return c.buf[:n], nil
 	}
-	err = cmp.Or(err, io.ErrNoProgress)
-	return nil, err
+	return nil, cmp.Or(err, io.ErrNoProgress)
 }
 
 func (c *piecesConn) Send(b []byte) error {

@@ -10,30 +10,9 @@ import (
 	"strings"
 	"testing"
 	"time"
-)
 
-// listen serves each TCP connection until the test ends, and returns the address.
-func listen(t *testing.T, serve func(c net.Conn)) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer c.Close()
-				serve(c)
-			}()
-		}
-	}()
-	return l.Addr().String()
-}
+	"rpcx/wire/testkit"
+)
 
 // browser is a server like Chromium's: it refuses upgrades, never answers POST, closes connections that are not HTTP, and states the URL of
 // its conversations.
@@ -60,7 +39,7 @@ func browser(c net.Conn) {
 }
 
 func TestABrowserIsRecognisedOverOtherTransports(t *testing.T) {
-	at := listen(t, browser)
+	at := testkit.Listen(t, "tcp", "127.0.0.1:0", browser)
 	for _, scheme := range []string{"tcp", "ws", "http"} {
 		t.Run(scheme, func(t *testing.T) {
 			t.Parallel()
@@ -119,7 +98,7 @@ func TestAPeerThatNeedsContentTypeIsRecognised(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := probe(t, "tcp://"+listen(t, strict(refuse)), 8*time.Second)
+			r := probe(t, raw(t, strict(refuse)), 8*time.Second)
 			if r.Endpoint == nil || r.Endpoint.Framing != "header" || r.Header != contentType {
 				t.Errorf("found %v with %q", r.Endpoint, r.Header)
 				for _, try := range r.Tried {

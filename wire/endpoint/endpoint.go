@@ -95,5 +95,11 @@ func (e Endpoint) Resolves() bool {
 	return e.Address.IsHTTP() && t.Resolve != nil && !t.Posts
 }
 
+// ResolvesPost reports whether the address is that of an HTTP server that names the URL for POST, because it has no path.
+func (e Endpoint) ResolvesPost() bool {
+	a := e.Address
+	return a.IsHTTP() && e.Spec().Transport.Posts && (a.URLPath == "" || a.URLPath == "/")
+}
+
 // IsBytes reports whether messages are framed in a byte stream.
 func (e Endpoint) IsBytes() bool { return byteTransports[e.Address.Scheme] }

@@ -19,13 +19,13 @@ func HasSecret(text []byte) bool {
 
 // Suspect reports whether a JSON string, in quotes, has a secret, or is a name of a secret, which may be beside it.
 func Suspect(quoted []byte) bool {
-	const longest = 64 // of a name
 	text := scan.Unescaped(quoted[1 : len(quoted)-1])
-	return len(text) <= longest && isMember(text) || HasSecret(text)
+	return len(text) <= longestName && isMember(text) || HasSecret(text)
 }
 
-// spans returns b with each secret that find finds replaced by Mark.
-func spans(b []byte) []byte {
+// Spans returns b with each secret replaced by Mark that is recognised as in HasSecret. A Stream finds more: the values beside names in
+// JSON that arrives in pieces.
+func Spans(b []byte) []byte {
 	from, to := find(b, 0)
 	if to == 0 {
 		return b

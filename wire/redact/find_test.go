@@ -70,7 +70,7 @@ func TestSecretsInStrings(t *testing.T) {
 		if !HasSecret([]byte(in)) {
 			t.Errorf("%q has no secret", in)
 		}
-		if got := string(spans([]byte(in))); got != want {
+		if got := string(Spans([]byte(in))); got != want {
 			t.Errorf("%q\n got %q\nwant %q", in, got, want)
 		}
 		if got := string(Text([]byte(in))); strings.Contains(got, "hunter2") || HasSecret([]byte(got)) {
@@ -97,7 +97,7 @@ func TestHarmlessStrings(t *testing.T) {
 		"password: required", "secret: true", "${PASSWORD}@x", "postgres://${USER}:${PASSWORD}@db/x", "postgres://user:@db/x", "=====", "@", ":", "--", "…", "token=…", "x://…@h",
 	} {
 		if HasSecret([]byte(in)) {
-			t.Errorf("%q has a secret: %q", in, spans([]byte(in)))
+			t.Errorf("%q has a secret: %q", in, Spans([]byte(in)))
 		}
 	}
 }

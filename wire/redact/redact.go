@@ -44,10 +44,7 @@ func Header(name, value string) string {
 }
 
 // Text returns b without its secrets: the values beside names of secrets, and the parts that are known by their form.
-func Text(b []byte) []byte { return new(Stream).Append(nil, spans(b)) }
-
-// Spans is Text for a piece of bytes from a Stream, which has hidden the values beside names of secrets.
-func Spans(b []byte) []byte { return spans(b) }
+func Text(b []byte) []byte { return new(Stream).Append(nil, Spans(b)) }
 
 // secrets are parts of names, as plainName spells them, that mean a secret anywhere in a name.
 var secrets = []string{

@@ -83,7 +83,7 @@ func (w *awaiting) dial(ctx context.Context, e *endpoint.Endpoint, o Options, cf
 // resolved returns the address of the conversation: that of e or, if e is an HTTP server that names another on the same
 // host, that one.
 func resolved(ctx context.Context, e endpoint.Endpoint, cfg transport.Config) (transport.Address, error) {
-	posts := resolvesPosts(e)
+	posts := e.ResolvesPost()
 	if !posts && !e.Resolves() {
 		return e.Address, nil
 	}
@@ -104,16 +104,11 @@ func resolved(ctx context.Context, e endpoint.Endpoint, cfg transport.Config) (t
 	return at, nil
 }
 
-// resolvesPosts reports whether the HTTP server of e names the URL for POST.
-func resolvesPosts(e endpoint.Endpoint) bool {
-	return e.Address.IsHTTP() && e.Spec().Transport.Posts && (e.Address.URLPath == "" || e.Address.URLPath == "/")
-}
-
 // ResolvedEndpoint returns e with the address that the HTTP server of e names for conversations in e's dialect. ok is
 // false if it names none. It sends a GET, which begins no conversation.
 func ResolvedEndpoint(ctx context.Context, e endpoint.Endpoint, o Options) (at endpoint.Endpoint, ok bool) {
 	cfg, err := transportConfig(e, o, e.Spec().Transport.Binary)
-	if err != nil || !e.Resolves() && !resolvesPosts(e) {
+	if err != nil || !e.Resolves() && !e.ResolvesPost() {
 		return e, false
 	}
 	at = e

@@ -201,7 +201,7 @@ func encodeFault(err error) encodedFault {
 // maskedJSON masks the secrets in val. It returns nil if the result is not JSON, because a secret is part of a number.
 func maskedJSON(val []byte) []byte {
 	masked := redact.KnownBytes(val)
-	if len(masked) > 0 && !json.Valid(masked) {
+	if len(masked) > 0 && scan.Valid(masked, wire.DefaultMaxDepth) != nil {
 		return nil
 	}
 	return masked

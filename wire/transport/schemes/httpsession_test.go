@@ -125,14 +125,7 @@ func TestHTTPSessionRefused(t *testing.T) {
 		fmt.Fprint(w, `{"jsonrpc":"2.0","id":1,"result":{}}`)
 	}))
 	defer server.Close()
-	a, err := transport.Parse(server.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn, err := Dial(t.Context(), a, transport.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := dialed(t, server.URL, transport.Config{})
 	s := conn.(wire.HTTPSession)
 	s.EndByDelete()
 	s.ReadEvents(func() {})
@@ -177,14 +170,7 @@ func TestHTTPSessionStopsAsking(t *testing.T) {
 		fmt.Fprint(w, "retry: 1\n\n")
 	}))
 	defer server.Close()
-	a, err := transport.Parse(server.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn, err := Dial(t.Context(), a, transport.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := dialed(t, server.URL, transport.Config{})
 	defer conn.Close()
 	exchange := func(msg string) error {
 		return conn.(wire.Exchanger).Exchange(t.Context(), []byte(msg), func([]byte) {})
@@ -234,14 +220,7 @@ func TestHTTPSessionIsEndedByDelete(t *testing.T) {
 			w.Header().Set("Content-Type", "application/json")
 			fmt.Fprint(w, `{"jsonrpc":"2.0","id":1,"result":{}}`)
 		}))
-		a, err := transport.Parse(server.URL)
-		if err != nil {
-			t.Fatal(err)
-		}
-		conn, err := Dial(t.Context(), a, transport.Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		conn := dialed(t, server.URL, transport.Config{})
 		if c.says {
 			conn.(wire.HTTPSession).EndByDelete()
 		}

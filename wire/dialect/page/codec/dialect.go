@@ -97,6 +97,13 @@ func (d *Dialect) Beside(raw []byte) json.RawMessage { return d.plan.Beside(raw)
 // that its rules find.
 func (d *Dialect) Extra(raw []byte, sc *program.Scope) json.RawMessage { return d.plan.Extra(raw, sc) }
 
+// MessageScope sets the variables of sc that a message of the peer determines, and returns sc.
+func (d *Dialect) MessageScope(sc *program.Scope, m *wire.Message) *program.Scope {
+	sc.Method, sc.Params, sc.ID, sc.Request = m.Method, m.Params, json.RawMessage(m.ID), m.Raw
+	sc.Extra = d.Extra(m.Raw, sc)
+	return sc
+}
+
 // Subscription returns the rule for the stream of a method, and the method or pattern that selects the rule in the dialect file. It
 // returns nil if the method opens no stream.
 func (d *Dialect) Subscription(method string) (name string, rule *load.Subscribe) {

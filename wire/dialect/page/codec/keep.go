@@ -53,10 +53,7 @@ func keptBy(rules map[string]map[string]load.Prog, method string) map[string]loa
 
 // scopeOf returns the variables of programs for a message of the peer.
 func (c *Codec) scopeOf(m *wire.Message) *program.Scope {
-	sc := c.Scope()
-	sc.Method, sc.Params, sc.ID, sc.Request = m.Method, m.Params, json.RawMessage(m.ID), m.Raw
-	sc.Extra = c.d.Extra(m.Raw, sc)
-	return sc
+	return c.d.MessageScope(c.Scope(), m)
 }
 
 // keepServing stores, on a server, the values that the dialect file selects from a client's notification. It does so in message order to

@@ -92,10 +92,7 @@ func (h *handler) scope() *program.Scope {
 
 // of returns the variables for one request.
 func (h *handler) of(m *wire.Message) *program.Scope {
-	sc := h.scope()
-	sc.Method, sc.Params, sc.ID, sc.Request = m.Method, m.Params, json.RawMessage(m.ID), m.Raw
-	sc.Extra = h.d.Extra(m.Raw, sc)
-	return sc
+	return h.d.MessageScope(h.scope(), m)
 }
 
 // Handle answers one request or notification.
