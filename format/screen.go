@@ -3,12 +3,14 @@ package format
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"strings"
 
 	"golang.org/x/term"
 
 	"rpcx/format/keyboard"
+	"rpcx/wire"
 )
 
 // A Screen describes the terminal of a stream, if it has one.
@@ -170,37 +172,47 @@ func prefix(s string, width int) string {
 	return s
 }
 
-// AskSecret asks the user, on the terminal of stderr, for a secret, which the terminal of stdin does not show.
+// ErrNoTerminal is returned by AskSecret if stdin or stderr is not a terminal.
+var ErrNoTerminal = errors.New("there is no terminal")
+
+// AskSecret asks the user, on the terminal of stderr, for a secret, which the terminal of stdin never shows. Ctrl-C and Ctrl-D
+// interrupt the command.
 func AskSecret(ctx context.Context, on Screen, question string) (string, error) {
 	in := int(os.Stdin.Fd())
 	if !on.Terminal || !term.IsTerminal(in) {
-		return "", errors.New("there is no terminal")
+		return "", ErrNoTerminal
 	}
-	before, err := term.GetState(in)
+	before, err := term.MakeRaw(in) // before the question: an answer may come at once
 	if err != nil {
 		return "", err
 	}
-	_, _ = os.Stderr.WriteString(question)
-	defer func() { _, _ = os.Stderr.WriteString("\n") }()
+	defer func() { _ = term.Restore(in, before) }()
 	answer := make(chan typed, 1)
-	go typeSecret(in, answer)
+	go typeSecret(question, answer)
 	select {
 	case a := <-answer:
-		return string(a.secret), a.err
+		if a.err == nil {
+			return a.secret, nil
+		}
+		err = wire.NewFault(wire.Interrupted, "interrupted", a.err)
 	case <-ctx.Done():
-		_ = term.Restore(in, before)
-		return "", context.Cause(ctx)
+		err = context.Cause(ctx)
 	}
+	_, _ = os.Stderr.WriteString("\r\n")
+	return "", err
 }
 
 // typed is what the user types, without its line break.
 type typed struct {
-	secret []byte
+	secret string
 	err    error
 }
 
 // typeSecret waits for the user, and cannot be interrupted.
-func typeSecret(in int, answer chan<- typed) {
-	b, err := term.ReadPassword(in)
-	answer <- typed{b, err}
+func typeSecret(question string, answer chan<- typed) {
+	secret, err := term.NewTerminal(struct {
+		io.Reader
+		io.Writer
+	}{os.Stdin, os.Stderr}, "").ReadPassword(question)
+	answer <- typed{secret, err}
 }

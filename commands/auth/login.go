@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"os"
@@ -164,10 +165,10 @@ func readSecret(ctx context.Context, run *env.Env, given string) (string, error)
 		return "", nil
 	case given == "ask":
 		secret, err := format.AskSecret(ctx, run.Stderr, "the client's secret: ")
-		if err != nil {
+		if errors.Is(err, format.ErrNoTerminal) {
 			return "", run.Line.Usage("--client-secret ask: %v", err)
 		}
-		return secret, nil
+		return secret, err
 	case !isFile:
 		return "", run.Line.Usage("--client-secret takes @FILE or ask, since other users can see command lines")
 	}

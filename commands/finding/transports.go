@@ -81,8 +81,8 @@ func (p *Prober) streams(ctx context.Context, e endpoint.Endpoint) {
 	p.settle(e, best)
 }
 
-// sideBySide makes the attempts in parallel, all but the first when ready is closed, until one has recognised the peer. A response in its
-// own framing makes an attempt end the others: a peer has one framing.
+// sideBySide makes the attempts in parallel until one has recognised the peer. If ready is not nil, all but the first wait until it is
+// closed. A response in its own framing makes an attempt end the others: a peer has one framing.
 func sideBySide(ctx context.Context, attempts []*attempt, ready <-chan struct{}) (best *verdict) {
 	within, stops := make([]context.Context, len(attempts)), make([]context.CancelFunc, len(attempts))
 	for i := range attempts {
@@ -99,10 +99,7 @@ func sideBySide(ctx context.Context, attempts []*attempt, ready <-chan struct{})
 			}
 		}
 		go func() {
-			if i > 0 {
-				a.wait(within[i], ready)
-			}
-			if attempts[0].unreached {
+			if i > 0 && ready != nil && a.wait(within[i], ready) && attempts[0].unreached {
 				stops[i]()
 			}
 			results <- a.run(within[i])
@@ -131,18 +128,21 @@ func (a *attempt) ends(other *attempt, stop func()) {
 	}
 }
 
-// wait returns when the attempt may begin, or ctx ends.
-func (a *attempt) wait(ctx context.Context, ready <-chan struct{}) {
+// wait returns true when the attempt may begin, and false when ctx ends.
+func (a *attempt) wait(ctx context.Context, ready <-chan struct{}) bool {
 	select {
 	case <-ready:
 	case <-ctx.Done():
+		return false
 	}
 	if a.try.Header != "" {
 		select {
 		case <-time.After(plainHeader):
 		case <-ctx.Done():
+			return false
 		}
 	}
+	return true
 }
 
 // oneByOne tries framings over successive connections: the server may serve only one client at a time.
@@ -187,9 +187,7 @@ func (p *Prober) messages(ctx context.Context, e endpoint.Endpoint) {
 			attempts = append(attempts, a)
 		}
 	}
-	ready := make(chan struct{})
-	close(ready)
-	p.settle(e, sideBySide(ctx, attempts, ready))
+	p.settle(e, sideBySide(ctx, attempts, nil))
 }
 
 // posts tries POST requests, and then whether an HTTP server states the URL of conversations. A server of the latter kind may never
