@@ -19,6 +19,8 @@ import (
 //     token is in endedStreams, and further items of it are dropped.
 //   - A call for which no one waits any more is in abandoned under its id, so that its response is
 //     dropped silently. If the response opens a stream, that stream is ended.
+//   - A cancelled stream that no message could end before its first item is in leftOpen under its
+//     token. That item ends it.
 //   - Items of a stream that nothing has named yet are kept in early, but only while awaiting is
 //     not 0, because only then a response may still name the stream.
 //   - A message of the user that is not a request, and has no id with which it could be
@@ -42,11 +44,12 @@ type calls struct {
 	early        early.Items
 	endedStreams early.Recent
 	abandoned    map[string]*stream
+	leftOpen     map[string]*stream
 	handshakes   []wire.Message // sent by the peer without a request; at most maxHandshakes
 	unsolicited  bool           // the peer opens streams that no call requested
 }
 
-// maxAbandoned bounds the calls in abandoned.
+// maxAbandoned bounds the calls in abandoned, and those in leftOpen.
 const maxAbandoned = 1024
 
 // looseKey begins the keys in byID of messages without an id.
@@ -56,7 +59,7 @@ const looseKey = "\x00"
 func (s *stream) isLoose() bool { return strings.HasPrefix(s.id, looseKey) }
 
 func newCalls() calls {
-	return calls{byID: map[string]*stream{}, byToken: map[string]*stream{}, abandoned: map[string]*stream{}}
+	return calls{byID: map[string]*stream{}, byToken: map[string]*stream{}, abandoned: map[string]*stream{}, leftOpen: map[string]*stream{}}
 }
 
 // add puts s into the table under the id of its request.
@@ -134,13 +137,18 @@ func (c *calls) abandon(s *stream) {
 	if s.id == "" || s.isLoose() {
 		return
 	}
-	if len(c.abandoned) >= maxAbandoned {
-		for id := range c.abandoned { // any one will do, because most are never answered
-			delete(c.abandoned, id)
+	putBounded(c.abandoned, s.id, s)
+}
+
+// putBounded adds s to a table, and removes any other if that has maxAbandoned: most are never used.
+func putBounded(table map[string]*stream, key string, s *stream) {
+	if len(table) >= maxAbandoned {
+		for other := range table {
+			delete(table, other)
 			break
 		}
 	}
-	c.abandoned[s.id] = s
+	table[key] = s
 }
 
 // taken reports whether a response with this id may still arrive for a local request.

@@ -36,6 +36,7 @@ const (
 	unnamed               // it is an item of a stream that no response has named yet; call is the one whose exchange carried it
 	broken                // it is malformed, so that the call fails
 	tardy                 // it is a response to an abandoned call
+	leftOpen              // it is the first item of a stream that was cancelled before
 	dropped               // it belongs to something that is over
 )
 
@@ -113,24 +114,36 @@ func (c *calls) ofItem(m *wire.Message, in *stream) owner {
 
 func (c *calls) ofStream(m *wire.Message, in *stream) owner {
 	if in != nil && !in.ended() { // other exchanges may use the same ids
-		switch {
-		case c.unsolicited && !in.waiting && !in.named && !in.exchange.answers:
-			c.name(in, m.Stream)
-			return owner{as: streamed, call: in}
-		case in.named && in.token == string(m.Stream):
-			return owner{as: streamed, call: in}
-		case in.waiting && !in.oneAnswer:
-			return owner{as: unnamed, call: in}
+		if o := c.ofExchange(m, in); o.call != nil {
+			return o
 		}
 	}
 	if s := c.named(m.Stream); s != nil {
 		return owner{as: streamed, call: s}
+	}
+	if s := c.leftOpen[string(m.Stream)]; s != nil {
+		delete(c.leftOpen, s.token)
+		return owner{as: leftOpen, call: s}
 	}
 	switch {
 	case len(m.ID) > 0 && c.abandoned[string(m.ID)] != nil, c.endedStreams.Has(m.Stream):
 		return owner{as: dropped}
 	case c.awaiting > 0:
 		return owner{as: unnamed}
+	}
+	return owner{}
+}
+
+// ofExchange returns the owner of an item that arrived in the exchange of in, or none if that exchange does not decide it.
+func (c *calls) ofExchange(m *wire.Message, in *stream) owner {
+	switch {
+	case c.unsolicited && !in.waiting && !in.named && !in.exchange.answers:
+		c.name(in, m.Stream)
+		return owner{as: streamed, call: in}
+	case in.named && in.token == string(m.Stream):
+		return owner{as: streamed, call: in}
+	case in.waiting && !in.oneAnswer:
+		return owner{as: unnamed, call: in}
 	}
 	return owner{}
 }
@@ -243,6 +256,7 @@ func (c *calls) find(id wire.ID) *stream {
 // name adds s to byToken under the stream's token.
 func (c *calls) name(s *stream, token wire.ID) {
 	s.token, s.named = string(token), true
+	delete(c.leftOpen, s.token)
 	c.byToken[s.token], c.latest = s, s
 }
 

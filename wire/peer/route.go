@@ -45,6 +45,10 @@ func (p *Peer) routeLocked(m *wire.Message, g *inbound.Array, in *stream) {
 		p.deliverLocked(s, m)
 	case tardy:
 		p.tooLateLocked(s, m)
+	case leftOpen:
+		if s.streamed = true; !m.Final {
+			p.unsubscribeLocked(s, false)
+		}
 	case unnamed:
 		p.earlyLocked(s, m)
 	}
@@ -187,8 +191,6 @@ func (p *Peer) tooLateLocked(s *stream, m *wire.Message) {
 		return
 	}
 	p.calls.discard(token)
-	p.sayLocked(dialect.Op{
-		Kind: dialect.Unsubscribe, Of: &s.op, OfID: wire.ID(s.id),
-		Stream: token.Clone(), Unsubscribe: s.op.Unsubscribe,
-	}, false)
+	s.token, s.named = string(token), true
+	p.unsubscribeLocked(s, false)
 }

@@ -193,16 +193,25 @@ func (p *Peer) leaveStreamLocked(s *stream, err error, await bool) *stream {
 		p.sayLocked(op, false)
 		return nil
 	}
-	op.Kind, op.Unsubscribe, op.Lasting = dialect.Unsubscribe, s.op.Unsubscribe, s.streamed
+	bye, ok := p.unsubscribeLocked(s, await)
+	if !ok {
+		bye, _ = p.sayLocked(op, await)
+	}
+	return bye
+}
+
+// unsubscribeLocked requests that the peer end s, which has ended locally. If the dialect has a message for that only after
+// an item, because a response alone may have been any value, the first item that arrives ends s (see calls).
+func (p *Peer) unsubscribeLocked(s *stream, await bool) (*stream, bool) {
+	op := dialect.Op{Kind: dialect.Unsubscribe, Of: &s.op, OfID: wire.ID(s.id), Unsubscribe: s.op.Unsubscribe, Lasting: s.streamed}
 	if s.named {
 		op.Stream = wire.ID(s.token)
 	}
-	if bye, ok := p.sayLocked(op, await); ok {
-		return bye
+	bye, ok := p.sayLocked(op, await)
+	if !ok && !s.streamed && p.calls.endedStreams.Has(op.Stream) {
+		putBounded(p.calls.leftOpen, s.token, s)
 	}
-	op.Kind = dialect.Cancel
-	bye, _ := p.sayLocked(op, await)
-	return bye
+	return bye, ok
 }
 
 // sayLocked sends op if the dialect has a message for it and the connection can carry it. If someone waits for the
