@@ -135,7 +135,7 @@ func showPage(dialect string) error {
 	}
 	text := all.Pages().Source(dialect)
 	if text == nil {
-		return wire.Usagef("the dialect %s has no dialect file: it is part of the program", dialect)
+		return wire.Usagef("the %s dialect has no dialect file: it is built in", dialect)
 	}
 	return cmdline.Print(os.Stdout, string(text))
 }

@@ -65,7 +65,7 @@ func narrow(t *testing.T, name, text string) {
 // TestEachDialectHasItsTopic: each dialect has a topic, with a phrase that names it.
 func TestEachDialectHasItsTopic(t *testing.T) {
 	for _, name := range all.Names() {
-		if topic, ok := help.TopicNamed(name); !ok || !strings.HasPrefix(topic.Says, "the dialect "+name+": ") || help.DialectSays(name) == "" {
+		if topic, ok := help.TopicNamed(name); !ok || !strings.HasPrefix(topic.Says, "the "+name+" dialect: ") || help.DialectSays(name) == "" {
 			t.Errorf("%s: %q", name, topic.Says)
 		}
 	}

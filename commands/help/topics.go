@@ -106,7 +106,7 @@ func DialectSays(name string) string {
 		return ""
 	}
 	says, _, _ := strings.Cut(string(b), "\n")
-	return strings.TrimPrefix(says, "the dialect "+name+": ")
+	return strings.TrimPrefix(says, "the "+name+" dialect: ")
 }
 
 // dialectTable returns the list of dialects.

@@ -191,7 +191,7 @@ func listening(says string, holds func(e endpoint.Endpoint) bool) *property {
 func inDialect(has func(d dialect.Spec) bool) *property {
 	return &property{
 		has:   has,
-		says:  func() string { return "the dialect " + list(dialectsWith(has)) },
+		says:  func() string { return "the " + list(dialectsWith(has)) + " dialect" },
 		holds: func(s *Situation) bool { return s.Unknown || inAny(s, has) },
 	}
 }

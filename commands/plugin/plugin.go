@@ -63,7 +63,7 @@ func Command(run *env.Env) *cmdline.Command {
 
 const description = `A Scriptling plugin is a program, or an HTTP server, with functions, classes and
 constants. ENDPOINT is exec:./plugin, http://host/, demo:scriptling or a session's @NAME;
-the dialect scriptling need not be named. Objects live as long as the connection: open a
+the scriptling dialect need not be named. Objects live as long as the connection: open a
 session to use one again.
 
 Values are plain JSON. A number with . or an exponent is a float, one without is an
@@ -79,7 +79,7 @@ func (o *flags) endpoint(ctx context.Context, run *env.Env) (endpoint.Endpoint, 
 	}
 	e, rest, err := request.Endpoint(ctx, run, speaks)
 	if err == nil && !e.Spec().Handshake.Plugin {
-		return e, rest, wire.NewFault(wire.Usage, fmt.Sprintf("%s has dialect %s, not %s", run.Line.Args[0], e.Dialect, options.PluginDialect), nil)
+		return e, rest, wire.NewFault(wire.Usage, fmt.Sprintf("%s uses the %s dialect, not %s", run.Line.Args[0], e.Dialect, options.PluginDialect), nil)
 	}
 	e.Plugin.NoEnvironment = o.Handshake.NoEnvironment // --dry-run includes the ids of the handshake
 	if o.strict {

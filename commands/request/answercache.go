@@ -52,7 +52,7 @@ func (c *CacheFlags) For(ctx context.Context, run *env.Env, e endpoint.Endpoint,
 	}
 	spec := e.Spec()
 	if spec.AnswerCache == nil {
-		return nil, run.Line.Usage("--cache needs the dialect %s, not %s", all.NamesOf(func(s dialect.Spec) bool { return s.AnswerCache != nil }), e.Dialect)
+		return nil, run.Line.Usage("--cache needs the %s dialect, not %s", all.NamesOf(func(s dialect.Spec) bool { return s.AnswerCache != nil }), e.Dialect)
 	}
 	asked, err := spec.AnswerCache.Key(op)
 	if err != nil {

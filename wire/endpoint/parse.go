@@ -29,7 +29,7 @@ func Parse(text, dialect string) (Endpoint, error) {
 		spec, err := all.Lookup(dialect)
 		switch {
 		case e.Dialect != "" && e.Dialect != dialect && e.Dialect != spec.Name:
-			return Endpoint{}, wire.Usagef("the endpoint has dialect %s, not %s", e.Dialect, dialect)
+			return Endpoint{}, wire.Usagef("the endpoint uses the %s dialect, not %s", e.Dialect, dialect)
 		case err != nil:
 			return Endpoint{}, err
 		}
@@ -138,7 +138,7 @@ func (e *Endpoint) demo(name string) error {
 	}
 	its = cmp.Or(its, all.Default())
 	if e.Dialect != "" && e.Dialect != its {
-		return wire.Usagef("demo:%s has dialect %s, not %s", name, its, e.Dialect)
+		return wire.Usagef("demo:%s uses the %s dialect, not %s", name, its, e.Dialect)
 	}
 	e.Demo, e.Dialect = name, its
 	return nil

@@ -54,7 +54,7 @@ func TestParseRefuses(t *testing.T) {
 		"lps+exec:x":               "lps",
 		"demo:nosuch":              "nosuch",
 		"header+demo:orders":       "no framing",
-		"jsonrpc1+demo:orders":     "has dialect jsonrpc",
+		"jsonrpc1+demo:orders":     "uses the jsonrpc dialect",
 		"jsonrpc+conversation:/x":  "no dialect",
 		"conversation:":            "path",
 		"line+line+tcp://h:1":      "line",

@@ -23,7 +23,7 @@ func (e *Endpoint) tape(file string) error {
 		return err
 	}
 	if e.Dialect != "" && e.Dialect != its {
-		return wire.Usagef("the tape %s has dialect %s, not %s", file, its, e.Dialect)
+		return wire.Usagef("the tape %s uses the %s dialect, not %s", file, its, e.Dialect)
 	}
 	e.Tape, e.Dialect = file, its
 	return nil

@@ -90,7 +90,7 @@ func (d *Direct) tryLink(ctx context.Context) (*link, error) {
 	l.p = peer.New(conn, l.codec, po)
 	l.end = sync.OnceValue(l.shutdown)
 	close(l.ready)
-	handshake := wire.Fact{Step: "greeting", Text: "the dialect " + d.Dialect() + " has no handshake"}
+	handshake := wire.Fact{Step: "greeting", Text: "the " + d.Dialect() + " dialect has no handshake"}
 	began := time.Now()
 	if err := l.handshake(ctx); err != nil {
 		l.close()
@@ -99,7 +99,7 @@ func (d *Direct) tryLink(ctx context.Context) (*link, error) {
 	d.responder.Opened(l.p)
 	if l.codec.Abilities().Handshake != nil {
 		l.received.Store(false)
-		handshake.Text, handshake.Took = "the dialect "+d.Dialect()+" completed its handshake", time.Since(began)
+		handshake.Text, handshake.Took = "the "+d.Dialect()+" dialect completed its handshake", time.Since(began)
 	}
 	l.watch.Tell(handshake)
 	return l, nil

@@ -92,7 +92,7 @@ func (r *Client) Handshake(ctx context.Context, e endpoint.Endpoint) error {
 	switch err := FromRPC(err); {
 	case err == nil:
 		if e.Dialect != "" && e.Dialect != r.hello.Dialect {
-			return wire.Usagef("%s has dialect %s, not %s", e, r.hello.Dialect, e.Dialect)
+			return wire.Usagef("%s uses the %s dialect, not %s", e, r.hello.Dialect, e.Dialect)
 		}
 		return nil
 	case ctx.Err() != nil:

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# the dialect mcp: the protocol's own everything server as a peer, over stdio and HTTP, and its own client against a folder of scripts
+# the mcp dialect: the protocol's own everything server as a peer, over stdio and HTTP, and its own client against a folder of scripts
 . "$INTEROP/lib.sh"
 needs_packages
 needs jq

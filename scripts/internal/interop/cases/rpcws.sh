@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# the dialect rpcws: rpc-websockets' own server and client
+# the rpcws dialect: rpc-websockets' own server and client
 . "$INTEROP/lib.sh"
 needs_packages
 

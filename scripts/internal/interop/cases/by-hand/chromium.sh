@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# the dialect cdp: Chromium, found by HTTP, in flat sessions
+# the cdp dialect: Chromium, found by HTTP, in flat sessions
 . "$INTEROP/lib.sh"
 needs chromium
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# the dialect dap: Delve, from launch to a breakpoint to an expression
+# the dap dialect: Delve, from launch to a breakpoint to an expression
 . "$INTEROP/lib.sh"
 needs dlv go
 

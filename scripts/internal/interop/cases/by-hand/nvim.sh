@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# the dialect lsp: nvim as the client of rpcx serve
+# the lsp dialect: nvim as the client of rpcx serve
 . "$INTEROP/lib.sh"
 needs nvim
 

@@ -52,7 +52,7 @@ want 0 77 cat answered
 want 0 '' cat answered.err
 ok "with its echo answered the connection lives on, without it the server hangs up: nothing was seen"
 
-# The dialect ovsdb answers echo by itself, and its monitor is a stream whose first item is the answer.
+# The ovsdb dialect answers echo by itself, and its monitor is a stream whose first item is the answer.
 page=ovsdb+tcp://127.0.0.1:$port
 want 0 '["Orders","_Server"]' rpcx call "$page" list_dbs
 want 1 '' rpcx call "$page" nothing

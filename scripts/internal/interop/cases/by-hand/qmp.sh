@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# the dialect qmp: QEMU, which greets first and sends events before answers, and its guest agent, which says nothing first
+# the qmp dialect: QEMU, which greets first and sends events before answers, and its guest agent, which says nothing first
 . "$INTEROP/lib.sh"
 needs qemu-system-x86_64 qemu-ga
 
