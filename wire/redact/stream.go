@@ -211,6 +211,46 @@ func (s *Stream) tree(c byte) {
 	}
 }
 
+// The bounds of what precedes the end of a piece: the word that may continue, and the context that decides what it is.
+const longestWord, longestContext = 4 << 10, 512
+
+// Divided returns the start of a secret in text, with its context, that may end behind i, or i if there is none. If i is the end of text,
+// more may follow.
+func Divided(text []byte, i int) int {
+	from, to := find(text, 0)
+	for to > 0 && to < i {
+		from, to = find(text, to)
+	}
+	start := divided(text, i)
+	own, found := find(text[i:], 0)
+	switch {
+	case to > 0 && (found == 0 || from != i+own): // it is recognised by what precedes i
+		start = min(from, start, i-1)
+	case start == i:
+		return i
+	}
+	near := max(start-longestContext, bytes.LastIndexByte(text[:start], '\n')+1)
+	for from, to := find(text, 0); to > 0 && from < near; from, to = find(text, to) {
+		if to > near {
+			return from
+		}
+	}
+	return near
+}
+
+// divided returns the start of the word before i if what follows may be its value, or another part of a secret without a known end.
+func divided(text []byte, i int) int {
+	blank := func(c byte) bool { return c == ' ' }
+	part := func(c byte) bool { return c > ' ' && !oneOf("{}[](),;<>|", c) }
+	end := back(text, i, longestName, blank)
+	start := back(text, end, longestWord, part)
+	behind := while(text[:min(len(text), i+longestName)], i, func(c byte) bool { return blank(c) || part(c) })
+	if start == end || while(text, behind, part) < len(text) {
+		return i
+	}
+	return start
+}
+
 // wordByte reports whether c can be part of a name outside strings.
 func wordByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.'

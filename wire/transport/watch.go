@@ -49,7 +49,7 @@ func (w *Watch) Pieces(who string) func(d wire.Direction, b []byte) {
 	}
 	var dirs [2]redact.Stream // one goroutine at a time uses each direction
 	return func(d wire.Direction, b []byte) {
-		shown := dirs[d].Append(nil, b)
+		shown := redact.Spans(dirs[d].Append(nil, b))
 		w.Piece(wire.Piece{Who: who, Dir: d, Size: len(b), Shown: shown[:min(len(shown), PieceShown)]})
 	}
 }

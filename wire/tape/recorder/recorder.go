@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"rpcx/wire"
@@ -131,7 +132,7 @@ func (r *Recorder) Conn(open tape.Open, server bool) *Conn {
 	r.conns++
 	number := r.conns
 	r.mu.Unlock()
-	c := &Conn{server: server}
+	c := &Conn{server: server, plain: r.o.Plain}
 	if r.o.Split {
 		r.mu.Lock()
 		w, err := r.create(splitName(r.o.File, number))
@@ -186,8 +187,14 @@ type Conn struct {
 	w      *tape.Writer // nil: nothing is recorded
 	number int
 	server bool
+	plain  bool // pieces are not redacted
 	once   sync.Once
 	Show   wire.Tap // also gets each recorded message, or nil
+
+	broken  atomic.Bool // a direction has pieces
+	mu      sync.Mutex  // of what follows
+	pending [2]pending
+	over    bool // pieces do not wait any more
 }
 
 // Message records a message; it is a wire.Tap.
@@ -200,6 +207,11 @@ func (c *Conn) Messages(d wire.Direction, msg []byte, more ...[]byte) {
 
 // MessageAt is Messages for messages that arrived when Elapsed returned at.
 func (c *Conn) MessageAt(at time.Duration, d wire.Direction, msg []byte, more ...[]byte) {
+	c.flush()
+	c.messages(at, d, msg, more...)
+}
+
+func (c *Conn) messages(at time.Duration, d wire.Direction, msg []byte, more ...[]byte) {
 	if c.w != nil {
 		c.w.RecordAt(at, c.number, c.seen(d), msg, more...)
 	}
@@ -219,16 +231,6 @@ func (c *Conn) Frame(d wire.Direction, msg []byte, binary bool) {
 	c.show(d, msg)
 }
 
-// Pieces returns a function that records bytes as they arrive, in pieces that are not messages. A secret may span several pieces.
-func (c *Conn) Pieces(d wire.Direction) func(piece []byte) {
-	var secrets redact.Stream
-	return func(piece []byte) {
-		if piece = secrets.Append(nil, piece); len(piece) > 0 {
-			c.Message(d, redact.Spans(piece))
-		}
-	}
-}
-
 func (c *Conn) show(d wire.Direction, msg []byte) {
 	if c.Show != nil {
 		c.Show(d, msg)
@@ -245,6 +247,7 @@ func (c *Conn) seen(d wire.Direction) wire.Direction {
 
 // Note records a note for people about the connection.
 func (c *Conn) Note(text string) {
+	c.flush()
 	if c.w != nil {
 		c.w.Add(tape.Line{Kind: tape.Note, Conn: c.number, Note: text})
 	}
@@ -279,6 +282,7 @@ func (c *Conn) HTTP(h tape.HTTP) {
 // *wire.CloseError, io.EOF or nil for a regular end, or an error.
 func (c *Conn) Ended(d wire.Direction, err error) {
 	c.once.Do(func() {
+		c.end()
 		if c.w != nil {
 			c.w.Add(tape.Line{Kind: tape.Closing, Conn: c.number, Dir: c.seen(d), Close: closeOf(err)})
 		}

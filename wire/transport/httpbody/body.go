@@ -13,8 +13,11 @@ import (
 // Read reads a whole body, without surrounding blanks and without a byte order mark.
 func Read(r io.Reader, length int64, max int) ([]byte, error) {
 	b, err := ReadBytes(r, length, max)
-	return bytes.TrimSpace(bytes.TrimPrefix(b, []byte("\xEF\xBB\xBF"))), err
+	return Trim(b), err
 }
+
+// Trim returns a body without surrounding blanks and without a byte order mark.
+func Trim(b []byte) []byte { return bytes.TrimSpace(bytes.TrimPrefix(b, []byte("\xEF\xBB\xBF"))) }
 
 // ReadBytes reads a whole body. It allocates memory for received bytes, not for the announced length, and rejects a length
 // over the limit at once.
@@ -35,12 +38,12 @@ func ReadBytes(r io.Reader, length int64, max int) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Lines calls recv for each line that is not blank, including a last line without a line break.
+// Lines calls recv for each line that is not blank, in the form of Trim, including a last line without a line break.
 func Lines(r io.Reader, max int, recv func([]byte)) error {
 	s := bufio.NewScanner(r)
 	s.Buffer(make([]byte, 0, 64<<10), max+2) // room for CRLF
 	for s.Scan() {
-		line := bytes.TrimSpace(s.Bytes())
+		line := Trim(s.Bytes())
 		if len(line) > max {
 			return wire.TooLong(max)
 		}

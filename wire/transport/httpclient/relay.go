@@ -53,7 +53,7 @@ func (r *Relay) Pass(w http.ResponseWriter, req *http.Request, body []byte, tap 
 	}
 	redact.SentHeader(req.Header)
 	sent, unread := httpbody.DecodedBytes(req.Header.Get("Content-Encoding"), body, r.max)
-	if msg := bytes.TrimSpace(sent); len(msg) > 0 && unread == nil {
+	if msg := httpbody.Trim(sent); len(msg) > 0 && unread == nil {
 		tap(wire.Send, msg)
 	}
 	out, err := r.request(req, body)
@@ -147,7 +147,7 @@ func (r *Relay) answer(w http.ResponseWriter, resp *http.Response, tap wire.Tap)
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, int64(r.max)+1))
 	text, unread := httpbody.DecodedBytes(resp.Header.Get("Content-Encoding"), body, r.max)
-	msg := bytes.TrimSpace(text)
+	msg := httpbody.Trim(text)
 	isJSON := scan.Valid(msg, wire.DefaultMaxDepth) == nil
 	if len(msg) > 0 && unread == nil && (isJSON || resp.StatusCode != http.StatusAccepted) { // some servers send "Accepted" as text
 		recv(msg)
@@ -169,12 +169,16 @@ func (r *Relay) stream(w http.ResponseWriter, resp *http.Response, read func(io.
 	p := &passing{body: resp.Body, w: w}
 	p.pass()
 	in, unread := httpbody.Decoded(resp.Header.Get("Content-Encoding"), p)
+	what := "a response"
 	if unread == nil {
-		_ = read(in)
+		what = "the rest of a response"
+		if unread = read(in); errors.Is(unread, io.ErrUnexpectedEOF) { // the compression has no end
+			unread = nil
+		}
 	}
 	_, _ = io.Copy(io.Discard, p)
 	if errors.Is(p.err, io.EOF) && unread != nil && !errors.Is(unread, io.EOF) {
-		return unseen("a response", unread)
+		return unseen(what, unread)
 	}
 	if errors.Is(p.err, io.EOF) || errors.Is(p.err, errClientGone) {
 		return nil

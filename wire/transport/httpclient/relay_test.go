@@ -5,6 +5,7 @@ import (
 	"compress/flate"
 	"compress/gzip"
 	"compress/zlib"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -148,5 +149,65 @@ func TestRelayOfCompressedEvents(t *testing.T) {
 	})
 	if err != nil || !slices.Equal(taps, []string{`recv {"a":1}`, `recv {"a":2}`}) {
 		t.Error(taps, err)
+	}
+}
+
+// A stream that cannot be read to its end is forwarded, and the error states that the tap has not seen all of it.
+func TestRelayOfBrokenStreams(t *testing.T) {
+	const events, lines = "text/event-stream", "application/x-ndjson"
+	event := func(n int) string { return fmt.Sprintf("data: {\"a\":%d}\n\n", n) }
+	whole := compressed(t, "gzip", event(1)+event(2))
+	flushed := func(text string) []byte {
+		var b bytes.Buffer
+		zip := gzip.NewWriter(&b)
+		_, _ = io.WriteString(zip, text)
+		_ = zip.Flush()
+		return b.Bytes()
+	}
+	for name, c := range map[string]struct {
+		media, encoding string
+		body            []byte
+		seen            int
+		broken          bool
+	}{
+		"whole":                    {events, "gzip", whole, 2, false},
+		"compression without end":  {events, "gzip", flushed(event(1) + event(2)), 2, false},
+		"corrupt behind the first": {events, "gzip", append(flushed(event(1)), "\xff\xff\xff\xff and more"...), 1, true},
+		"corrupt lines":            {lines, "gzip", append(flushed("1\n"), "\xff\xff\xff\xff and more"...), 1, true},
+		"corrupt from the start":   {events, "gzip", []byte("no gzip at all"), 0, true},
+		"something follows":        {events, "gzip", append(whole[:len(whole):len(whole)], "behind the end"...), 2, true},
+		"wrong checksum":           {events, "gzip", append(whole[:len(whole)-8:len(whole)-8], "12345678"...), 2, true},
+		"too long":                 {events, "", []byte(event(1) + "data: " + strings.Repeat("x", 65<<20) + "\n\n"), 1, true},
+	} {
+		got, taps, err := relayed(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Encoding", c.encoding)
+			w.Header().Set("Content-Type", c.media)
+			_, _ = w.Write(c.body)
+		}, http.Header{}, nil, nil)
+		if !bytes.Equal(got.Body.Bytes(), c.body) {
+			t.Errorf("%s: the client got %d bytes of %d", name, got.Body.Len(), len(c.body))
+		}
+		if len(taps) != c.seen || (err != nil) != c.broken || err != nil && wire.AsFault(err).Kind != wire.Protocol {
+			t.Errorf("%s: %q, %v", name, taps, err)
+		}
+	}
+}
+
+// A byte order mark is forwarded, and is not part of the message.
+func TestRelayOfByteOrderMarks(t *testing.T) {
+	const mark = "\xEF\xBB\xBF"
+	for media, body := range map[string]string{
+		"application/json": mark + `{"a":1}`, "text/event-stream": mark + "data: {\"a\":1}\n\n", "application/x-ndjson": mark + "{\"a\":1}\n",
+	} {
+		got, taps, err := relayed(t, func(w http.ResponseWriter, r *http.Request) {
+			if b, _ := io.ReadAll(r.Body); string(b) != mark+`{"b":1}` {
+				t.Errorf("the request was changed: %q", b)
+			}
+			w.Header().Set("Content-Type", media)
+			_, _ = io.WriteString(w, body)
+		}, http.Header{}, []byte(mark+`{"b":1}`), nil)
+		if want := []string{`send {"b":1}`, `recv {"a":1}`}; err != nil || !slices.Equal(taps, want) || got.Body.String() != body {
+			t.Errorf("%s: %q, %v, the client got %q", media, taps, err, got.Body)
+		}
 	}
 }

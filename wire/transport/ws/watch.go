@@ -85,7 +85,7 @@ func (f *frames) tellFrame(more string) {
 		text += fmt.Sprintf(", code %d", binary.BigEndian.Uint16(shown))
 		shown = shown[2:]
 	}
-	if op >= 8 {
+	if shown = redact.Spans(shown); op >= 8 {
 		shown = redact.Text(shown)
 	}
 	f.tell(wire.Piece{Frame: text + more, Size: int(min(f.size, 1<<62)), Shown: shown})

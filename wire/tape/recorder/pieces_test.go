@@ -1,0 +1,99 @@
+package recorder
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"rpcx/wire"
+	"rpcx/wire/tape"
+)
+
+// taped returns the texts of a tape, by direction, after use has recorded a connection.
+func taped(t *testing.T, o Options, use func(c *Conn)) (lines []string) {
+	t.Helper()
+	o.File = filepath.Join(t.TempDir(), "x.tape")
+	r, err := Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := r.Conn(tape.Open{}, false)
+	use(c)
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	b, err := os.ReadFile(o.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(b)) {
+		var l struct {
+			Dir, Text, Note string
+			Msg             json.RawMessage
+		}
+		if err := json.Unmarshal([]byte(line), &l); err != nil {
+			t.Fatal(err)
+		}
+		if text := l.Text + l.Note + string(l.Msg); text != "" {
+			lines = append(lines, l.Dir+" "+text)
+		}
+	}
+	return lines
+}
+
+// No secret is on the tape, however the bytes are cut into pieces.
+func TestSecretsInPieces(t *testing.T) {
+	const jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnHUSHHUSH"
+	for in, want := range map[string]string{
+		"a token " + jwt + " and more\n":                                      "a token … and more\n",
+		"key AKIAHUSHHUSHHUSHHUSH, more":                                      "key …, more",
+		"see postgres://ada:HUSHHUSH@db/x\n":                                  "see postgres://…@db/x\n",
+		"run --password HUSH12HUSH -v\n":                                      "run --password … -v\n",
+		"DB_PASSWORD=HUSH\nX=1":                                               "DB_PASSWORD=…\nX=1",
+		"{'api_key': 'HUSH', 'b': 1}\n":                                       "{'api_key': '…', 'b': 1}\n",
+		"x -----BEGIN PRIVATE KEY-----\nHU\nSH\n-----END PRIVATE KEY-----\ny": "x …\ny",
+		"-----BEGIN PRIVATE KEY-----\n" + strings.Repeat("HUSH\n", 2000):      "…",
+		`{"password":"HUSH","n":1}`:                                           `{"password":"…","n":1}`,
+	} {
+		for size := 1; size <= len(in); size += 1 + size/20 {
+			got := ""
+			for _, line := range taped(t, Options{}, func(c *Conn) {
+				record := c.Pieces(wire.Send)
+				for rest := in; rest != ""; rest = rest[min(size, len(rest)):] {
+					record([]byte(rest[:min(size, len(rest))]))
+				}
+				c.Ended(wire.Send, nil)
+			}) {
+				got += strings.TrimPrefix(line, "send ")
+			}
+			if got != want {
+				t.Errorf("%.40q in pieces of %d: %.200q, want %q", in, size, got, want)
+				break
+			}
+		}
+	}
+}
+
+// A piece that may end within a secret waits for the next, and for nothing else.
+func TestPiecesInOrder(t *testing.T) {
+	pieces := func(c *Conn) {
+		send, recv := c.Pieces(wire.Send), c.Pieces(wire.Recv)
+		send([]byte("key ey"))
+		recv([]byte("an answer"))
+		send([]byte("{one}"))
+		c.Note("a note")
+		recv([]byte("the last"))
+		c.Ended(wire.Send, nil)
+		send([]byte("behind"))
+	}
+	want := "send key ey|recv an answer|send {one}| a note|recv the last|send behind"
+	if got := strings.Join(taped(t, Options{}, pieces), "|"); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	want = " recorded with --no-redact: this tape has secrets|" + want
+	if got := strings.Join(taped(t, Options{Plain: true}, pieces), "|"); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
