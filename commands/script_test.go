@@ -28,6 +28,7 @@ import (
 //	status N PROGRAM ARGS…   runs it and demands exit status N
 //	runfix N PROGRAM ARGS…   the same; then runs its fix, which must
 //	                         succeed (fixes_test.go)
+//	streams FILE PROGRAM …   runs it with FILE, with a pipe in its place and with - (files_test.go)
 //	transcript FILE          types the commands in FILE, and demands all the output in
 //	                         FILE (transcript_test.go)
 //	await FILE [TEXT]        waits until FILE exists (and holds TEXT); for hooks and programs that is
@@ -39,7 +40,7 @@ import (
 //	proxy …                  a proxy typed by hand (proxy_test.go)
 //	oauth FILE OPTION…       an authorization server and an endpoint that it protects (authserver_test.go)
 var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
-	"status": exitStatusIs, "await": await, "absent": absent, "certs": certs, "peer": peerCommand, "proxy": proxy, "runfix": runFix,
+	"status": exitStatusIs, "streams": streams, "await": await, "absent": absent, "certs": certs, "peer": peerCommand, "proxy": proxy, "runfix": runFix,
 	"transcript": transcript, "oauth": oauthCommand, "oauth-keys": oauthKeysCommand, "oauth-forget": oauthForgetCommand, "oauth-stop": oauthStopCommand,
 }
 

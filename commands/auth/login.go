@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 
 	"rpcx/commands/cmdline"
@@ -16,6 +15,7 @@ import (
 	"rpcx/wire/endpoint"
 	"rpcx/wire/oauth"
 	"rpcx/wire/scan"
+	"rpcx/wire/userfile"
 )
 
 type resource = *url.URL
@@ -152,7 +152,7 @@ func (w *wants) read(ctx context.Context, run *env.Env) (oauth.Want, error) {
 	}
 	var err error
 	if want.Secret, err = readSecret(ctx, run, w.secret); err == nil {
-		want.Key, err = oauth.KeyFile(w.key)
+		err = want.KeyFile(w.key)
 	}
 	return want, err
 }
@@ -172,7 +172,7 @@ func readSecret(ctx context.Context, run *env.Env, given string) (string, error)
 	case !isFile:
 		return "", run.Line.Usage("--client-secret takes @FILE or ask, since other users can see command lines")
 	}
-	b, err := os.ReadFile(file)
+	b, err := userfile.Read(file)
 	if err != nil {
 		return "", wire.NewFault(wire.Usage, "--client-secret: "+err.Error(), err)
 	}

@@ -20,6 +20,7 @@ import (
 	"rpcx/wire/endpoint"
 	"rpcx/wire/session/daemon"
 	"rpcx/wire/session/relay"
+	"rpcx/wire/userfile"
 )
 
 // startup links a new session process to the command that started it. Output goes to that
@@ -76,6 +77,7 @@ func readStartup() (*startup, error) {
 	if err != nil {
 		return nil, err
 	}
+	userfile.Keep(o.Files)
 	b := &startup{out: out, words: o.Words, parentGone: make(chan struct{})}
 	go func() {
 		_, _ = r.ReadByte()

@@ -10,16 +10,20 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
+	"strings"
 	"time"
 
 	"rpcx/commands/env"
 	"rpcx/commands/request"
 	"rpcx/format"
 	"rpcx/wire"
+	"rpcx/wire/profile"
 	"rpcx/wire/scan"
 	"rpcx/wire/session/daemon"
 	"rpcx/wire/session/relay"
 	"rpcx/wire/session/rundir"
+	"rpcx/wire/userfile"
 )
 
 // A session lives in its own process. The command that opens it starts rpcx again and sends it the command line through
@@ -28,9 +32,10 @@ import (
 // BackgroundWord, followed by a session's name, is the command line of such a process.
 const BackgroundWord = "session:"
 
-// A startRequest is the command line for the session process.
+// A startRequest is the command line for the session process, and the content of files that it cannot open.
 type startRequest struct {
-	Words []string `json:"words"`
+	Words []string          `json:"words"`
+	Files map[string][]byte `json:"files,omitempty"`
 }
 
 // A startEvent is one line from the session process to the command that started it: text for stderr, a failure, or
@@ -95,8 +100,30 @@ func sameSession(ctx context.Context, k daemon.HostOptions) (bool, error) {
 	return true, nil
 }
 
+// inheritedFiles reads stdin and the descriptors that words name, such as --hooks <(…) or -H @-.
+func inheritedFiles(words []string) (map[string][]byte, error) {
+	files := map[string][]byte{}
+	for _, word := range words {
+		word, _, _ = strings.Cut(word, "#")
+		file := word[strings.LastIndexAny(word, "@:=")+1:]
+		if !userfile.IsInherited(file) || !userfile.IsStream(file) {
+			continue
+		}
+		b, err := userfile.Read(file)
+		if err != nil {
+			return nil, wire.NewFault(wire.Usage, err.Error(), err)
+		}
+		files[file] = b
+	}
+	return files, nil
+}
+
 // spawn starts the session process and waits until the session is ready. If ctx ends, the process ends.
 func spawn(ctx context.Context, run *env.Env, name string) error {
+	files, err := inheritedFiles(append(slices.Clone(run.Line.Words), os.Getenv(profile.PathVariable)))
+	if err != nil {
+		return err
+	}
 	exe, err := os.Executable()
 	if err != nil {
 		return wire.NewFault(wire.Internal, "cannot find the program: "+err.Error(), err)
@@ -121,7 +148,7 @@ func spawn(ctx context.Context, run *env.Env, name string) error {
 	if err != nil {
 		return wire.NewFault(wire.IO, "cannot start the session's process: "+err.Error(), err)
 	}
-	line := scan.JSON(startRequest{run.Line.Words})
+	line := scan.JSON(startRequest{run.Line.Words, files})
 	_, _ = ordersOut.Write(append(line, '\n'))
 	stop := context.AfterFunc(ctx, func() {
 		_ = ordersOut.Close() // closing it signals the end of this process

@@ -5,7 +5,6 @@ import (
 	"context"
 	"net/http"
 	"net/textproto"
-	"os"
 	"os/exec"
 	"strings"
 	"unicode"
@@ -17,6 +16,7 @@ import (
 	"rpcx/wire/oauth"
 	"rpcx/wire/transport"
 	"rpcx/wire/transport/child"
+	"rpcx/wire/userfile"
 )
 
 // readHeaders parses the values of --header: "Name: value", or @FILE with one
@@ -26,7 +26,7 @@ func readHeaders(given []string) (http.Header, error) {
 	for _, g := range given {
 		lines := []string{g}
 		if file, ok := strings.CutPrefix(g, "@"); ok {
-			b, err := os.ReadFile(file)
+			b, err := userfile.Read(file)
 			if err != nil {
 				return nil, wire.NewFault(wire.Usage, "--header: "+err.Error(), err)
 			}

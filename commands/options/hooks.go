@@ -12,6 +12,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/hook"
+	"rpcx/wire/userfile"
 )
 
 // Hooks holds the flags for answering the peer.
@@ -73,7 +74,7 @@ func (h *Hooks) Entries() ([]hook.Entry, error) {
 		all = append(all, e)
 	}
 	for _, path := range h.Files {
-		if _, err := os.Stat(path); err != nil && path != "-" {
+		if _, err := os.Stat(path); err != nil && !userfile.IsStream(path) {
 			return nil, wire.NewFault(wire.Usage, "--hooks: "+err.Error(), err)
 		}
 		entries, _, err := readHooks(path)

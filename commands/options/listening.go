@@ -16,6 +16,7 @@ import (
 	"rpcx/wire/session"
 	"rpcx/wire/transport"
 	"rpcx/wire/transport/child"
+	"rpcx/wire/userfile"
 )
 
 // Listening holds the flags that decide who may connect, and where rpcx writes the address.
@@ -71,7 +72,7 @@ func readSecret(flag, given string) (string, error) {
 	if !ok {
 		return "", wire.NewFault(wire.Usage, flag+" takes @FILE, since other users can see command lines", nil)
 	}
-	b, err := os.ReadFile(file)
+	b, err := userfile.Read(file)
 	if err != nil {
 		return "", wire.NewFault(wire.Usage, flag+": "+err.Error(), err)
 	}

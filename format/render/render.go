@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"text/template"
+
+	"rpcx/wire/userfile"
 )
 
 const (
@@ -26,18 +28,20 @@ type Set struct {
 	single    string // the name of the only template; "" to choose by content type
 }
 
-// Load reads path: a template, or a directory of them. In a directory, shell.output.tmpl is for the content type
+// Load reads path: a template ("-" is stdin), or a directory of them. In a directory, shell.output.tmpl is for the content type
 // shell.output, text_plain.tmpl for text/plain (with an underscore for the slash), and default.tmpl for all others.
 // Hidden files are ignored. The directory is listed only here. Its templates may use each other by file name.
 func Load(path string) (*Set, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
 	s := &Set{templates: template.New("").Funcs(functions)}
-	if !info.IsDir() {
+	if info, err := os.Stat(path); err != nil && path != "-" {
+		return nil, err
+	} else if path == "-" || !info.IsDir() {
 		s.single = filepath.Base(path)
-		return s, s.parse(path)
+		text, err := userfile.Read(path)
+		if err == nil {
+			_, err = s.templates.New(s.single).Parse(string(text))
+		}
+		return s, plain(err)
 	}
 	entries, err := os.ReadDir(path)
 	if err != nil {
@@ -52,12 +56,8 @@ func Load(path string) (*Set, error) {
 	if len(files) == 0 {
 		return nil, fmt.Errorf("%s: no file ends in %s", path, suffix)
 	}
-	return s, s.parse(files...)
-}
-
-func (s *Set) parse(files ...string) error {
-	_, err := s.templates.ParseFiles(files...)
-	return plain(err)
+	_, err = s.templates.ParseFiles(files...)
+	return s, plain(err)
 }
 
 // plain returns an error of text/template without its first word.

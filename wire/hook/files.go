@@ -44,7 +44,7 @@ func (a *Answer) hasCRLF() bool {
 // to the directory of the catalog, or to the current one if the catalog is a stream. It refuses a file that other users
 // can write. Errors are usage Faults.
 func FromFile(path string) ([]Entry, *catalog.Catalog, error) {
-	if path != "-" {
+	if !userfile.IsInherited(path) {
 		if err := trust.Check("hooks", path); err != nil {
 			return nil, nil, err
 		}

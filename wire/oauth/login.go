@@ -11,6 +11,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/redact"
 	"rpcx/wire/scan"
+	"rpcx/wire/userfile"
 )
 
 // A Login is a stored login: the tokens and the data for renewing them.
@@ -44,6 +45,7 @@ type secrets struct {
 	Access  string `json:"access_token,omitempty"`
 	Refresh string `json:"refresh_token,omitempty"`
 	Secret  string `json:"client_secret,omitempty"`
+	KeyText []byte `json:"client_key,omitempty"` // the private key, if its file can be read only once
 }
 
 // A Param is a parameter that a provider requires in addition to the usual ones. An empty value removes a usual one.
@@ -57,7 +59,8 @@ type Want struct {
 	Account     string
 	ClientID    string
 	Secret      string
-	Key         string // the file of the client's private key
+	Key         string // the file of the client's private key (KeyFile)
+	KeyText     []byte // its content, if it can be read only once
 	Document    string // the URL of the client's metadata document
 	RedirectURI string // "": a free port of this machine
 	Scopes      []string
@@ -96,15 +99,22 @@ func isToken(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// KeyFile returns the absolute name of the file of a client's key, which renewing reads; "" for "".
-func KeyFile(name string) (string, error) {
+// KeyFile sets the file of the client's key, which renewing reads; "" for none. It takes the text of a stream.
+func (w *Want) KeyFile(name string) error {
 	if name == "" {
-		return "", nil
+		return nil
 	}
-	if _, err := signed(name, "", ""); err != nil {
-		return "", err
+	w.Key = name
+	l := Login{Key: name}
+	if _, err := l.signed(); err != nil {
+		return err
 	}
-	return filepath.Abs(name)
+	if w.KeyText = userfile.Kept(name); w.KeyText != nil {
+		return nil
+	}
+	var err error
+	w.Key, err = filepath.Abs(name)
+	return err
 }
 
 // begin returns the login that a flow will complete, with the client that the user or registration names. A client is registered
@@ -113,7 +123,7 @@ func (c *Client) begin(ctx context.Context, f *Found, w Want, redirect, grant st
 	s := &f.Server
 	l := &Login{
 		Issuer: s.Issuer, Resource: f.Resource, Account: w.Account, TokenEndpoint: s.Token, Revocation: s.Revocation,
-		ClientID: w.ClientID, Key: w.Key, Params: w.Params, secrets: secrets{Secret: w.Secret},
+		ClientID: w.ClientID, Key: w.Key, Params: w.Params, secrets: secrets{Secret: w.Secret, KeyText: w.KeyText},
 	}
 	if s.Token == "" {
 		return nil, wire.NewFault(wire.Protocol, s.Issuer+": the metadata has no token_endpoint", nil)

@@ -14,7 +14,6 @@ import (
 	"encoding/pem"
 	"errors"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -25,6 +24,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/redact"
 	"rpcx/wire/scan"
+	"rpcx/wire/userfile"
 )
 
 // The ways in which a client authenticates to an authorization server.
@@ -139,7 +139,7 @@ func (l *Login) authenticated(form url.Values) (url.Values, error) {
 	if l.Method != methodJWT {
 		return form, nil
 	}
-	assertion, err := signed(l.Key, l.ClientID, l.Issuer)
+	assertion, err := l.signed()
 	form.Set("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
 	form.Set("client_assertion", assertion)
 	return form, err
@@ -148,15 +148,18 @@ func (l *Login) authenticated(form url.Values) (url.Values, error) {
 // assertionLife bounds the use of an assertion.
 const assertionLife = time.Minute
 
-// signed returns a JWT (RFC 7523) by which a client proves to an issuer that it has the private key in a file.
-func signed(file, client, issuer string) (string, error) {
-	text, err := os.ReadFile(file)
+// signed returns a JWT (RFC 7523) by which the client proves to the issuer that it has its private key.
+func (l *Login) signed() (string, error) {
+	text, err := l.KeyText, error(nil)
+	if text == nil {
+		text, err = userfile.Read(l.Key)
+	}
 	if err != nil {
 		return "", wire.NewFault(wire.Usage, "--client-key: "+err.Error(), err)
 	}
 	block, _ := pem.Decode(text)
 	if block == nil {
-		return "", wire.Usagef("--client-key: %s contains no PEM", file)
+		return "", wire.Usagef("--client-key: %s contains no PEM", l.Key)
 	}
 	var key any
 	for _, parse := range []func([]byte) (any, error){
@@ -171,14 +174,14 @@ func signed(file, client, issuer string) (string, error) {
 	var head, claims scan.Object
 	name, sign := algorithm(key)
 	if sign == nil {
-		return "", wire.Usagef("--client-key: %s contains no private key of type RSA, P-256, P-384, P-521 or Ed25519", file)
+		return "", wire.Usagef("--client-key: %s contains no private key of type RSA, P-256, P-384, P-521 or Ed25519", l.Key)
 	}
 	head.Text("alg", name)
 	head.Text("typ", "JWT")
 	now := time.Now()
-	claims.Text("iss", client)
-	claims.Text("sub", client)
-	claims.Text("aud", issuer)
+	claims.Text("iss", l.ClientID)
+	claims.Text("sub", l.ClientID)
+	claims.Text("aud", l.Issuer)
 	claims.Text("jti", rand.Text())
 	claims.Int("iat", now.Unix())
 	claims.Int("exp", now.Add(assertionLife).Unix())

@@ -37,9 +37,9 @@ type FileOptions struct {
 
 // A Copy maps the address of documents to local files.
 type Copy struct {
-	Address string // of the document; if Name is "", the common prefix of the documents' addresses
-	Folder  fs.FS
-	Name    string // the file; "": the file named by the rest of the address
+	Address string // of the document; if there is a Folder, the common prefix of the documents' addresses
+	Folder  fs.FS  // has the file that the rest of the address names
+	Content []byte // of the document, without a Folder
 }
 
 // Drafts are the valid values of FileOptions.Draft.
@@ -180,10 +180,10 @@ func (f *files) copied(address string) ([]byte, error) {
 	for _, c := range f.copies {
 		rest, ok := strings.CutPrefix(address, c.Address)
 		switch {
-		case !ok || c.Name != "" && rest != "":
+		case !ok || c.Folder == nil && rest != "":
 			continue
-		case c.Name != "":
-			return (&files{folder: c.Folder}).content(c.Name)
+		case c.Folder == nil:
+			return c.Content, nil
 		}
 		if name, err := url.PathUnescape(strings.TrimPrefix(rest, "/")); err == nil && fs.ValidPath(name) {
 			return (&files{folder: c.Folder}).content(name)

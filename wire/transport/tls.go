@@ -8,9 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 
 	"rpcx/wire"
+	"rpcx/wire/userfile"
 )
 
 // Client returns the configuration of a TLS client. serverName is the name that the certificate must have; "" leaves it to
@@ -50,7 +50,12 @@ func (t TLS) Server() (*tls.Config, error) {
 // loadPair reads Cert and Key. If Key is empty, Cert contains both.
 func (t TLS) loadPair() ([]tls.Certificate, error) {
 	key := cmp.Or(t.Key, t.Cert)
-	pair, err := tls.LoadX509KeyPair(t.Cert, key)
+	chain, err := userfile.Read(t.Cert)
+	secret, keyErr := userfile.Read(key)
+	var pair tls.Certificate
+	if err = cmp.Or(err, keyErr); err == nil {
+		pair, err = tls.X509KeyPair(chain, secret)
+	}
 	if err != nil {
 		return nil, wire.NewFault(wire.Usage, fmt.Sprintf("certificate %s with key %s: %v", t.Cert, key, err), err)
 	}
@@ -58,7 +63,7 @@ func (t TLS) loadPair() ([]tls.Certificate, error) {
 }
 
 func loadRoots(file string) (*x509.CertPool, error) {
-	pem, err := os.ReadFile(file)
+	pem, err := userfile.Read(file)
 	if err != nil {
 		return nil, wire.NewFault(wire.Usage, fmt.Sprintf("--cacert: %v", err), err)
 	}

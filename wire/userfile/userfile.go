@@ -4,7 +4,10 @@ package userfile
 import (
 	"bytes"
 	"io"
+	"maps"
 	"os"
+	"strconv"
+	"strings"
 	"sync"
 )
 
@@ -17,6 +20,9 @@ var kept = struct {
 // Read returns the content of a file; "-" is stdin. It keeps the content of a stream, because several parts of a
 // command may read the same one.
 func Read(name string) ([]byte, error) {
+	if b := Kept(name); b != nil {
+		return b, nil
+	}
 	if !IsStream(name) {
 		return os.ReadFile(name)
 	}
@@ -55,9 +61,24 @@ func Kept(name string) []byte {
 	return kept.content[name]
 }
 
+// Keep keeps the content of files that another process has read for this one.
+func Keep(content map[string][]byte) {
+	kept.Lock()
+	defer kept.Unlock()
+	maps.Copy(kept.content, content)
+}
+
+// IsInherited reports whether name is stdin or a descriptor, such as that of a process substitution: only this process
+// can open it.
+func IsInherited(name string) bool {
+	number, ok := strings.CutPrefix(strings.Replace(name, "/proc/self/", "/dev/", 1), "/dev/fd/")
+	_, err := strconv.Atoi(number)
+	return name == "-" || ok && err == nil
+}
+
 // IsStream reports whether a file can be read only once: stdin, a FIFO, a process substitution.
 func IsStream(name string) bool {
-	if name == "-" {
+	if name == "-" || Kept(name) != nil {
 		return true
 	}
 	info, err := os.Stat(name)

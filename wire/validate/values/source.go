@@ -62,20 +62,18 @@ func Copies(maps []string) (all []schema.Copy, err error) {
 			return nil, wire.Usagef("--schema-map %s: write URL=FILE or URL/=DIRECTORY", text)
 		}
 		address, path := text[:i], text[i+1:]
-		info, err := os.Stat(path)
-		if err != nil {
-			return nil, wire.NewFault(wire.Usage, "--schema-map "+err.Error(), err)
-		}
 		c := schema.Copy{Address: address}
-		at := path
-		if !info.IsDir() {
-			at, c.Name = filepath.Dir(path), filepath.Base(path)
+		if info, statErr := os.Stat(path); statErr == nil && info.IsDir() {
+			var root *os.Root
+			if root, err = os.OpenRoot(path); err == nil {
+				c.Folder = root.FS()
+			}
+		} else if c.Content, err = userfile.Read(path); err == nil {
+			c.Content = userfile.Unmarked(c.Content)
 		}
-		root, err := os.OpenRoot(at)
 		if err != nil {
 			return nil, wire.NewFault(wire.Usage, "--schema-map "+err.Error(), err)
 		}
-		c.Folder = root.FS()
 		all = append(all, c)
 	}
 	return all, nil
