@@ -99,7 +99,7 @@ func runDescribe(ctx context.Context, run *env.Env, o *describeOptions) error {
 		return err
 	}
 	if name == "" {
-		cache.KeepOutlines(run.Line.Args[0], o.Conn.Dialect, cache.Outlines(c, cmdline.IsSafeName))
+		cache.KeepOutlines(run.Line.Args[0], o.Conn.Dialect, cache.Outlines(c, cmdline.IsSafeName), c.Keep())
 	}
 	return errors.Join(o.show(ctx, run, print, c, name), undescribed(c, name), request.Incomplete(run, c, name))
 }

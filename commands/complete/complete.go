@@ -204,8 +204,8 @@ const askLimit = 2 * time.Second
 // forwardedFlags are the flags of a line that describe how to reach its peer.
 var forwardedFlags = []string{"dialect", "header", "cacert", "cert", "key", "insecure", "subprotocol", "proxy", "resolve"}
 
-// ask runs `rpcx describe` for the peer, which caches the catalog, and returns the catalog. It returns nil if that
-// fails or is not allowed. It never starts commands, because the typed text may be incomplete. So it ignores endpoints
+// ask runs `rpcx describe` for the peer, which caches the catalog if the peer allows that, and returns the outlines. It returns nil if
+// that fails or is not allowed. It never starts commands, because the typed text may be incomplete. So it ignores endpoints
 // of exec: and ipc:.
 func (l line) ask(typed string) []cache.Outline {
 	if os.Getenv(askVariable) != "ask" {
@@ -225,10 +225,11 @@ func (l line) ask(typed string) []cache.Outline {
 	cmd := exec.CommandContext(ctx, self, append(words, "--", typed)...)
 	cmd.Env = append(os.Environ(), cache.HistoryVariable+"=off")
 	cmd.WaitDelay = 100 * time.Millisecond
-	if cmd.Run() != nil {
+	out, err := cmd.Output()
+	if err != nil {
 		return nil
 	}
-	return cache.KeptOutlines(typed, l.dialect)
+	return outlinesIn(out)
 }
 
 // scripts holds the script of each shell.

@@ -51,7 +51,7 @@ func TestManyMethods(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cache.KeepOutlines("ws://far.example/", "", cache.Outlines(c, cmdline.IsSafeName))
+	cache.KeepOutlines("ws://far.example/", "", cache.Outlines(c, cmdline.IsSafeName), catalog.Keep{})
 	root := cmdline.Doc{Commands: []cmdline.Doc{{
 		Name: "call", Args: "ENDPOINT METHOD [PARAMS...]", Flags: []cmdline.FlagDoc{{Names: []string{"catalog"}, Arg: "FILE"}},
 	}}}

@@ -176,11 +176,7 @@ func (l line) outlines() []cache.Outline {
 		if err != nil {
 			return nil
 		}
-		c, err := catalog.Parse(b)
-		if err != nil {
-			return nil
-		}
-		return cache.Outlines(c, cmdline.IsSafeName)
+		return outlinesIn(b)
 	}
 	if len(l.args) == 0 {
 		return nil
@@ -199,6 +195,15 @@ func (l line) outlines() []cache.Outline {
 		return kept
 	}
 	return l.ask(typed)
+}
+
+// outlinesIn returns the outlines of a catalog in JSON, or nil if b is not one.
+func outlinesIn(b []byte) []cache.Outline {
+	c, err := catalog.Parse(b)
+	if err != nil {
+		return nil
+	}
+	return cache.Outlines(c, cmdline.IsSafeName)
 }
 
 // manyMethods is the number of methods from which completion offers their modules instead.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
@@ -17,19 +18,27 @@ import (
 // completer has the peer's catalog, which the first Tab requests.
 type completer struct {
 	mu      sync.Mutex
-	asked   bool
 	catalog *catalog.Catalog
+	until   time.Time // when Tab requests it again
 }
 
-// ask requests the peer's catalog, once, for at most env.GoodbyeTimeout.
+// ask requests the peer's catalog, for at most env.GoodbyeTimeout, unless it has one for as long as the peer allows.
 func (p *prompt) ask() {
 	ctx, done := context.WithTimeout(p.Deadline.Ctx, env.GoodbyeTimeout)
 	defer done()
 	p.completer.mu.Lock()
 	defer p.completer.mu.Unlock()
-	if !p.completer.asked {
-		p.completer.asked = true
-		p.completer.catalog, _ = p.Conv.Describe(ctx)
+	if time.Now().Before(p.completer.until) {
+		return
+	}
+	p.completer.until = time.Now().AddDate(1, 0, 0)
+	cat, err := p.Conv.Describe(ctx)
+	if err != nil {
+		return
+	}
+	p.completer.catalog = cat
+	if age := cat.Keep().Age; age != nil {
+		p.completer.until = time.Now().Add(*age)
 	}
 }
 

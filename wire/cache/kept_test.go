@@ -61,7 +61,7 @@ func TestOutlines(t *testing.T) {
 		if got := KeptOutlines(typed, ""); got != nil {
 			t.Errorf("%s: %q", typed, got)
 		}
-		KeepOutlines(typed, "", all)
+		KeepOutlines(typed, "", all, catalog.Keep{})
 		if got := KeptOutlines(typed, ""); fmt.Sprintf("%q", got) != fmt.Sprintf("%q", all) {
 			t.Errorf("%s: %q", typed, got)
 		}
@@ -75,16 +75,39 @@ func TestOutlines(t *testing.T) {
 			t.Errorf("%s elsewhere: %v", typed, got)
 		}
 	}
-	KeepOutlines("", "", all)
+	KeepOutlines("", "", all, catalog.Keep{})
 	if got := KeptOutlines("", ""); got != nil {
 		t.Errorf("%q", got)
 	}
-	KeepOutlines("tab", "", []Outline{{Method: "m", Says: "a\tb"}})
+	KeepOutlines("tab", "", []Outline{{Method: "m", Says: "a\tb"}}, catalog.Keep{})
 	if got := KeptOutlines("tab", ""); fmt.Sprintf("%q", got) != `[{"m" "a b" []}]` {
 		t.Errorf("%q", got)
 	}
-	if file := outlineFile("bad", ""); Write(file, []byte("one\ntwo\tt\n"), time.Time{}) != nil || !slices.Equal([]string{"two"}, names(KeptOutlines("bad", ""))) {
+	if file := outlineFile("bad", ""); Write(file, []byte("one\ntwo\tt\n"), time.Now().Add(time.Hour)) != nil || !slices.Equal([]string{"two"}, names(KeptOutlines("bad", ""))) {
 		t.Errorf("%q", KeptOutlines("bad", ""))
+	}
+}
+
+// The peer decides how long outlines are stored, and those for one user are not stored.
+func TestKeepOfOutlines(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	age := func(d time.Duration) *time.Duration { return &d }
+	for name, tt := range map[string]struct {
+		keep   catalog.Keep
+		stored bool
+	}{
+		"no limit":    {catalog.Keep{}, true},
+		"a minute":    {catalog.Keep{Age: age(time.Minute)}, true},
+		"no time":     {catalog.Keep{Age: age(0)}, false},
+		"for one":     {catalog.Keep{Private: true}, false},
+		"for one, 1m": {catalog.Keep{Age: age(time.Minute), Private: true}, false},
+		"over":        {catalog.Keep{Age: age(time.Nanosecond)}, false},
+	} {
+		KeepOutlines("ws://h/", "", []Outline{{Method: "earlier"}}, catalog.Keep{})
+		KeepOutlines("ws://h/", "", []Outline{{Method: "m"}}, tt.keep)
+		if got := names(KeptOutlines("ws://h/", "")); (len(got) == 1 && got[0] == "m") != tt.stored || len(got) > 1 || !tt.stored && got != nil {
+			t.Errorf("%s: %q", name, got)
+		}
 	}
 }
 

@@ -51,11 +51,20 @@ func Outlines(c *catalog.Catalog, safe func(name string) bool) []Outline {
 	return all
 }
 
-// KeepOutlines stores outlines for the completion of an endpoint as typed. Errors are ignored.
-func KeepOutlines(typed, dialect string, all []Outline) {
+// KeepOutlines stores outlines for the completion of an endpoint as typed, for as long as the peer allows. It stores none that are for one
+// user only, because the file is the same for all credentials. Errors are ignored.
+func KeepOutlines(typed, dialect string, all []Outline, keep catalog.Keep) {
 	file := outlineFile(typed, dialect)
 	if file == "" {
 		return
+	}
+	if keep.Private || keep.Age != nil && *keep.Age <= 0 {
+		_ = os.Remove(file)
+		return
+	}
+	until := time.Now().AddDate(1, 0, 0)
+	if keep.Age != nil {
+		until = time.Now().Add(*keep.Age)
 	}
 	var b strings.Builder
 	for _, o := range all {
@@ -65,13 +74,17 @@ func KeepOutlines(typed, dialect string, all []Outline) {
 		}
 		b.WriteString("\n")
 	}
-	_ = Write(file, []byte(b.String()), time.Time{})
+	_ = Write(file, []byte(b.String()), until) // the file's time is the time at which the outlines expire
 }
 
-// KeptOutlines returns the outlines stored for an endpoint, or nil if there are none.
+// KeptOutlines returns the outlines stored for an endpoint, or nil if there are none, or if they have expired.
 func KeptOutlines(typed, dialect string) []Outline {
 	file := outlineFile(typed, dialect)
 	if file == "" {
+		return nil
+	}
+	if info, err := os.Stat(file); err != nil || !time.Now().Before(info.ModTime()) {
+		_ = os.Remove(file)
 		return nil
 	}
 	var all []Outline

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
+	"time"
 
 	"rpcx/wire"
 	"rpcx/wire/scan"
@@ -35,6 +37,7 @@ type Catalog struct {
 	Defs      map[string]json.RawMessage `json:"$defs,omitempty"`
 	Extra     json.RawMessage            `json:"extra,omitempty"`
 	Right     bool                       `json:"-"` // its schemas are known to be valid, like those of a demo
+	Private   bool                       `json:"-"` // a bridge's: the peer may list other methods for another user
 }
 
 // Info identifies the peer.
@@ -77,14 +80,51 @@ const Incomplete = "incomplete"
 // Partial is the member of a catalog's Extra with the reason, as a clause, why the peer may have other methods.
 const Partial = "partial"
 
+// cache is the member of a catalog's Extra with a Keep.
+const cache = "cache"
+
+// A Keep is what a peer says of storing its catalog.
+type Keep struct {
+	Age     *time.Duration // how long; nil: the peer does not say
+	Private bool           // only for this user
+}
+
+// SetKeep adds k to the Extra of c, unless it is zero.
+func (c *Catalog) SetKeep(k Keep) {
+	var o scan.Object
+	if k.Age != nil {
+		o.Add("max-age", strconv.AppendFloat(nil, k.Age.Seconds(), 'f', -1, 64))
+	}
+	if k.Private {
+		o.Add("private", []byte("true"))
+	}
+	if !o.Empty() {
+		c.setExtra(cache, o.End())
+	}
+}
+
+// Keep returns what the peer says of storing c.
+func (c *Catalog) Keep() (k Keep) {
+	said := scan.Get(c.Extra, cache)
+	if seconds, err := strconv.ParseFloat(string(scan.Get(said, "max-age")), 64); err == nil {
+		age := time.Duration(seconds * float64(time.Second))
+		k.Age = &age
+	}
+	k.Private = string(scan.Get(said, "private")) == "true"
+	return k
+}
+
 // SetPartial stores the reason why the peer may have methods that c does not list.
 func (c *Catalog) SetPartial(why string) {
-	text := scan.AppendQuoted(nil, why)
+	c.setExtra(Partial, scan.AppendQuoted(nil, why))
+}
+
+func (c *Catalog) setExtra(name string, val json.RawMessage) {
 	if c.Extra == nil {
-		c.Extra = scan.Pair(Partial, text)
+		c.Extra = scan.Pair(name, val)
 		return
 	}
-	c.Extra = scan.Splice(c.Extra, Partial, text)
+	c.Extra = scan.Splice(c.Extra, name, val)
 }
 
 // WhyPartial returns the reason why the peer may have methods that c does not list, or "" if c lists all.
@@ -116,6 +156,7 @@ func (c *Catalog) Join(more *Catalog) error {
 			c.Methods = append(c.Methods, m)
 		}
 	}
+	c.Private = c.Private || more.Private
 	return nil
 }
 

@@ -29,6 +29,8 @@ const original = "original"
 func (b *Bridge) translate(said *catalog.Catalog) {
 	c := &catalog.Catalog{Catalog: 1, Dialect: b.here.Name, Info: said.Info, Methods: []catalog.Method{}, Defs: said.Defs}
 	c.Info.Extra = nil
+	keep := said.Keep()
+	c.Private = keep.Private || keep.Age == nil
 	for _, m := range said.Methods {
 		if alone := b.spec.Bridge.Alone; alone != nil && !alone(&m) {
 			b.Lacks = append(b.Lacks, m.Name)

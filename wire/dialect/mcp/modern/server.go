@@ -132,13 +132,13 @@ func (c *Conn) refused(method string, e *wire.Error) {
 	}
 }
 
-// cached are the methods whose results state how long they may be cached, with the scope.
-var cached = map[string]string{
-	discover: "public", "tools/list": "public", "prompts/list": "public", "resources/list": "public", "resources/templates/list": "public",
-	readResource: "private",
+// cached are the methods whose results state how long they may be cached, and for whom. true: the result is made from the catalog, which
+// is the same for all users. Hooks make the others, and may print ttlMs and cacheScope themselves.
+var cached = map[string]bool{
+	discover: true, "tools/list": true, "prompts/list": false, "resources/list": false, "resources/templates/list": false, readResource: false,
 }
 
-// keepFor is how long a list may be cached: listeners are also notified of changes.
+// keepFor is how long the catalog may be cached: listeners are also notified of changes.
 const keepFor = 5 * time.Second
 
 // complete adds the members that all results of these versions have.
@@ -150,12 +150,15 @@ func (c *Conn) complete(method string, result json.RawMessage) json.RawMessage {
 	var o scan.Object
 	o.Text("resultType", cmp.Or(kind, complete))
 	o.Members(result, "resultType", "_meta")
-	if scope := cached[method]; scope != "" && kind != inputRequired {
+	if ours, ok := cached[method]; ok && kind != inputRequired {
+		keep, scope := time.Duration(0), "private"
+		if ours {
+			keep = keepFor
+		}
+		if cat := c.conn.Backend.Catalog(); ours && (cat == nil || !cat.Private) {
+			scope = "public"
+		}
 		if scan.Get(result, "ttlMs") == nil {
-			keep := keepFor
-			if scope == "private" {
-				keep = 0
-			}
 			o.Int("ttlMs", keep.Milliseconds())
 		}
 		if scan.Get(result, "cacheScope") == nil {

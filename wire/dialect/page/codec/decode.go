@@ -172,6 +172,7 @@ func (c *Codec) notification(m *wire.Message) error {
 	if err := c.keepTold(m); err != nil {
 		return err
 	}
+	c.expire(m)
 	if c.early(m); m.Err != nil { // it has no effect
 		c.out = append(c.out, *m)
 		return nil

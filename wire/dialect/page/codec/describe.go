@@ -33,7 +33,7 @@ func (c *Codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.C
 // describe requests the parts of a description, up to and including the part that has method. With "" it requests all parts, as no method
 // has that name.
 func (c *Codec) describe(ctx context.Context, caller dialect.Caller, method string) (*catalog.Catalog, error) {
-	found := found{at: map[string]int{}}
+	found, last := found{at: map[string]int{}}, c.described.Load()
 	for i := range c.d.Page.Describe {
 		rule := &c.d.Page.Describe[i]
 		if ok, err := c.holds(rule.When); err != nil {
@@ -69,7 +69,8 @@ func (c *Codec) describe(ctx context.Context, caller dialect.Caller, method stri
 	if err != nil {
 		return nil, protocolFault("describe", "what the peer says of itself cannot be read: "+err.Error())
 	}
-	c.described.Store(&described{cat, found.until})
+	cat.SetKeep(found.keep)
+	c.described.CompareAndSwap(last, &described{cat, found.until})
 	return cat, nil
 }
 
@@ -80,6 +81,7 @@ type found struct {
 	info    json.RawMessage // the peer's information about itself, an object; nil: no part has it
 	defs    json.RawMessage // schemas that the methods refer to, an object or nil
 	until   time.Time       // when the first of them expires
+	keep    catalog.Keep    // what the peer says of storing them
 	partial string          // why the peer may have more methods; "": all are listed
 }
 

@@ -184,14 +184,32 @@ func (c *Codec) stillValid(method string) *catalog.Catalog {
 	return nil
 }
 
-// stays records how long a response to a rule's request stays valid; the shortest time counts.
+// expire drops the last catalog if m reports that a part of it has changed.
+func (c *Codec) expire(m *wire.Message) {
+	for i := range c.d.Page.Describe {
+		if stale := c.d.Page.Describe[i].Stale; stale != "" && stale == m.Method {
+			c.described.Store(&described{}) // also replaces the catalog that is being requested
+			return
+		}
+	}
+}
+
+// stays records how long a response to a rule's request stays valid, and whether it is for one user; the strictest response counts.
 func (f *found) stays(rule *load.Describe, answer json.RawMessage, vals func(string) json.RawMessage) error {
 	val, err := rule.Fresh.First(answer, vals)
+	if err != nil {
+		return err
+	}
 	ms, _ := strconv.ParseFloat(string(val), 64)
 	const most = float64(24 * time.Hour / time.Millisecond)
-	until := time.Now().Add(time.Duration(max(min(ms, most), 0)) * time.Millisecond)
-	if f.until.IsZero() || until.Before(f.until) {
+	age := time.Duration(max(min(ms, most), 0)) * time.Millisecond
+	if until := time.Now().Add(age); f.until.IsZero() || until.Before(f.until) {
 		f.until = until
 	}
+	if scan.Type(val) == 'n' && (f.keep.Age == nil || age < *f.keep.Age) {
+		f.keep.Age = &age
+	}
+	private, err := rule.Private.First(answer, vals)
+	f.keep.Private = f.keep.Private || string(private) == "true"
 	return err
 }

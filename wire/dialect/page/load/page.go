@@ -265,6 +265,8 @@ type Describe struct {
 	Optional bool   `toml:"optional" says:"true: an error response means that the peer does not have this part"`
 	Defs     Prog   `toml:"defs" says:"an object of schemas that the methods refer to as #/$defs/NAME"`
 	Fresh    Prog   `toml:"fresh" says:"for how many milliseconds the response stays valid, made from it; no output: it is requested each time that it is needed"`
+	Private  Prog   `toml:"private" says:"true: the response may be for this user only, so it is not stored on disk"`
+	Stale    string `toml:"stale" says:"the notification after which the response is no longer valid"`
 	Partial  string `toml:"partial" says:"why the peer may have methods that are not listed, as a clause"`
 }
 
