@@ -45,7 +45,7 @@ func (f *client) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) 
 			return poll.Lines(line(task)), nil
 		}
 		t := f.follow(caller, scan.Get(task, "id"))
-		return t, t.stands(ctx, task)
+		return t, t.Stands(ctx, task)
 	case dialect.JobWait:
 		t := f.follow(caller, scan.AppendQuoted(nil, op.Job))
 		t.Now = true
@@ -121,20 +121,11 @@ func line(task json.RawMessage) json.RawMessage {
 	return o.End()
 }
 
-// A following is a stream that follows a task until it ends or needs input.
-type following struct {
-	poll.Stream
-	shown string // the state and the text that were last shown
-}
-
-func (f *client) follow(caller dialect.Caller, id json.RawMessage) *following {
-	t := &following{}
-	t.Ask = func(ctx context.Context) error {
-		task, err := f.ask(ctx, caller, "GetTask", scan.Pair("id", id))
-		if err != nil {
-			return err
-		}
-		return t.stands(ctx, task)
+// follow returns a stream that follows a task until it ends or needs input.
+func (f *client) follow(caller dialect.Caller, id json.RawMessage) *poll.Task {
+	t := &poll.Task{Read: read}
+	t.Status = func(ctx context.Context) (json.RawMessage, error) {
+		return f.ask(ctx, caller, "GetTask", scan.Pair("id", id))
 	}
 	t.GiveUp = func(ctx context.Context) error {
 		_, err := f.c.Ask(ctx, caller, "CancelTask", scan.Pair("id", id))
@@ -144,39 +135,31 @@ func (f *client) follow(caller dialect.Caller, id json.RawMessage) *following {
 		}
 		return err
 	}
+	t.Track()
 	return t
 }
 
-// stands handles a state of the task: a change is progress, and the end is the result or an error.
-func (t *following) stands(_ context.Context, task json.RawMessage) error {
+// read explains a state of a task: its end is the result or an error.
+func read(_ context.Context, task json.RawMessage) (m wire.Message, over bool, err error) {
 	status := scan.Get(task, "status")
 	state, words := scan.String(scan.Get(status, "state")), texts(scan.Get(status, "message"))
-	ev := &wire.Event{Kind: wire.Progress, Message: strings.ToLower(strings.TrimPrefix(state, statePrefix)), Job: scan.Get(task, "id")}
-	if words != "" {
-		ev.Message += ": " + words
-	}
-	switch strings.TrimPrefix(state, statePrefix) {
+	m = wire.Message{Raw: task, Body: task}
+	switch name := strings.TrimPrefix(state, statePrefix); name {
 	case "":
-		f := wire.NewFault(wire.Protocol, "the task has no state", nil)
-		f.Method = "GetTask"
-		return f
+		return m, false, wire.NewFault(wire.Protocol, "the task has no state", nil).WithMethod("GetTask")
 	case "COMPLETED":
-		ev = &wire.Event{Kind: wire.Data, Final: true, Data: line(task)}
+		m.Body = line(task)
 	case "FAILED", "CANCELED", "REJECTED", "INPUT_REQUIRED", "AUTH_REQUIRED":
-		e := &wire.Error{Code: scan.AppendQuoted(nil, state), Message: words, Data: line(task)}
-		e.Raw = e.JSON()
-		ev = &wire.Event{Kind: wire.Failure, Final: true, Err: e}
+		m.Err = &wire.Error{Code: scan.AppendQuoted(nil, state), Message: words, Data: line(task)}
+		m.Err.Raw = m.Err.JSON()
 	default:
-		if ev.Message == t.shown {
-			return nil
+		m.Event = &wire.Event{Kind: wire.Progress, Message: strings.ToLower(name), Job: scan.Get(task, "id")}
+		if words != "" {
+			m.Event.Message += ": " + words
 		}
-		t.shown = ev.Message
+		return m, false, nil
 	}
-	t.Put(wire.Message{Kind: wire.Item, Raw: task, Body: task, Err: ev.Err, Event: ev})
-	if ev.Final {
-		t.End()
-	}
-	return nil
+	return m, true, nil
 }
 
 const statePrefix = "TASK_STATE_"

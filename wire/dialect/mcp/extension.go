@@ -3,9 +3,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"strconv"
-	"time"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
@@ -44,7 +42,8 @@ func (f *client) modernJob(ctx context.Context, caller dialect.Caller, t *follow
 		}
 		return caller.Open(ctx, op)
 	case dialect.JobWait:
-		t.Ask, t.Now = t.askModern, true
+		t.Track()
+		t.Now = true
 		return t, nil
 	case dialect.JobStatus:
 		return f.about(ctx, caller, taskGet, t.task)
@@ -63,57 +62,33 @@ func (f *client) follow(ctx context.Context, caller dialect.Caller, op dialect.O
 	if string(op.Extra) == string(asTask) {
 		return poll.Lines(taskLine(m.Body)), nil
 	}
-	t := &following{client: f, caller: caller, op: op, task: scan.Get(m.Body, "taskId")}
+	t := f.following(caller, op, scan.Get(m.Body, "taskId"))
 	f.setTask(t.task, true)
-	t.Ask, t.GiveUp = t.askModern, t.giveUp
-	return t, t.standsModern(ctx, m.Body)
+	t.GiveUp = t.giveUp
+	t.Track()
+	return t, t.Stands(ctx, m.Body)
 }
 
-// askModern requests the status of the task.
-func (t *following) askModern(ctx context.Context) error {
-	said, err := t.client.c.Ask(ctx, t.caller, taskGet, scan.Pair("taskId", t.task))
-	if err == nil {
-		err = t.standsModern(ctx, said)
-	}
-	if rpc, ok := errors.AsType[*wire.Error](err); ok && wire.AsFault(err) == nil {
-		t.end(ctx, wire.Message{Err: rpc, Raw: rpc.JSON()})
-		return nil
-	}
-	return err
-}
-
-// standsModern handles a status of the task: it shows a change as progress, answers the task's requests, or ends with its result.
-func (t *following) standsModern(ctx context.Context, task json.RawMessage) error {
-	if ms, err := strconv.ParseFloat(string(scan.Get(task, "pollIntervalMs")), 64); err == nil && ms > 0 {
-		t.Every = min(max(time.Duration(min(ms, float64(latest/time.Millisecond)))*time.Millisecond, soonest), latest)
-	}
-	t.status, t.words = scan.String(scan.Get(task, "status")), scan.String(scan.Get(task, "statusMessage"))
-	m := wire.Message{Raw: task, Body: scan.OrNull(scan.Get(task, "result"))}
+// readModern answers the requests of the task in m, or replaces m by its result.
+func (t *following) readModern(ctx context.Context, m *wire.Message) (over bool, err error) {
+	task := m.Body
 	switch t.status {
 	case "working":
-		t.show(task)
-		return nil
+		return false, nil
 	case "input_required":
-		t.show(task)
-		return t.update(ctx, scan.Get(task, "inputRequests"))
+		return false, t.update(ctx, scan.Get(task, "inputRequests"))
 	case "completed":
-		if err := t.client.c.Unwrap(&m, t.op.Method, t.op.Params); err != nil {
-			return err
+		m.Body = scan.OrNull(scan.Get(task, "result"))
+		return true, t.client.c.Unwrap(m, t.op.Method, t.op.Params)
+	case "failed", "cancelled":
+		m.Err = t.failure()
+		if e := scan.Get(task, "error"); scan.Type(e) == 'o' {
+			m.Err = &wire.Error{Code: scan.Get(e, "code"), Message: scan.String(scan.Get(e, "message")), Data: scan.Get(e, "data"), Raw: e}
 		}
-	case "failed":
-		e := scan.Get(task, "error")
-		m.Err = &wire.Error{Code: scan.Get(e, "code"), Message: scan.String(scan.Get(e, "message")), Data: scan.Get(e, "data"), Raw: e}
-		if scan.Type(e) != 'o' {
-			m.Err = wire.NewError(wire.CodeServer, "the task has failed")
-		}
-	case "cancelled":
-		m.Err = wire.NewError(wire.CodeServer, "the task was cancelled")
+		return true, nil
 	default:
-		return wire.NewFault(wire.Protocol, "the task has the unknown status "+strconv.Quote(t.status), nil).WithMethod(taskGet)
+		return false, wire.NewFault(wire.Protocol, "the task has the unknown status "+strconv.Quote(t.status), nil).WithMethod(taskGet)
 	}
-	t.GiveUp = nil
-	t.end(ctx, m)
-	return nil
 }
 
 // update runs hooks to answer the task's requests that they have not answered before.

@@ -1,11 +1,9 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
-	"strconv"
-	"time"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
@@ -13,25 +11,27 @@ import (
 	"rpcx/wire/scan"
 )
 
-// The bounds of the pause between two polls that a server can request.
-const (
-	soonest = 10 * time.Millisecond
-	latest  = 30 * time.Second
-)
-
-// A following is a stream that follows a task to its end. When the task is over, or needs input to continue, it requests the result, and
-// receives the server's request.
+// A following is a stream that follows a task to its end.
 type following struct {
-	poll.Stream
+	poll.Task
 	client *client
 	caller dialect.Caller
 	op     dialect.Op
 	task   json.RawMessage // its id
 	status string          // the latest status
 	words  string          // the latest message about its status
-	shown  string          // the status and the message that were last shown
 
 	answered map[string]bool // the requests of the task that hooks have answered
+}
+
+// following returns a stream for a task, which nothing follows yet.
+func (f *client) following(caller dialect.Caller, op dialect.Op, task json.RawMessage) *following {
+	t := &following{client: f, caller: caller, op: op, task: task}
+	t.Status = func(ctx context.Context) (json.RawMessage, error) {
+		return f.c.Ask(ctx, caller, taskGet, scan.Pair("taskId", t.task))
+	}
+	t.Read, t.Over = t.read, func() { f.setTask(t.task, false) }
+	return t
 }
 
 // begun handles the response to the call that should begin the task, and earlier messages.
@@ -51,27 +51,14 @@ func (t *following) begun(ctx context.Context, m wire.Message) error {
 		return nil
 	}
 	t.task = scan.Get(task, "taskId")
-	t.Heard, t.Ask, t.GiveUp = t.heard, t.ask, t.giveUp
-	return t.stands(ctx, task)
+	t.Heard, t.GiveUp = t.heard, t.giveUp
+	t.Track()
+	return t.Stands(ctx, task)
 }
 
 func (t *following) giveUp(ctx context.Context) error {
 	t.client.setTask(t.task, false)
 	return t.client.cancel(ctx, t.caller, t.task)
-}
-
-// ask requests the task's status. An error of the server ends the stream.
-func (t *following) ask(ctx context.Context) error {
-	said, err := t.client.c.Ask(ctx, t.caller, taskGet, scan.Pair("taskId", t.task))
-	if err == nil {
-		return t.stands(ctx, said)
-	}
-	var rpc *wire.Error
-	if !errors.As(err, &rpc) {
-		return err
-	}
-	t.end(ctx, wire.Message{Err: rpc, Raw: rpc.JSON()})
-	return nil
 }
 
 // heard handles a status of the task, its result, or a message about it.
@@ -81,7 +68,7 @@ func (t *following) heard(ctx context.Context, m wire.Message) error {
 		if err := t.unwrap(&m); err != nil {
 			return err
 		}
-		t.end(ctx, m)
+		t.Finish(ctx, m)
 		return nil
 	case m.Method != taskStatus:
 		t.Put(m)
@@ -94,28 +81,33 @@ func (t *following) heard(ctx context.Context, m wire.Message) error {
 	if !scan.Equal(scan.Get(said, "taskId"), t.task) {
 		return nil
 	}
-	return t.stands(ctx, said)
+	return t.Stands(ctx, said)
 }
 
-// stands handles a status of the task: it shows a change as progress, and requests the result when the task is over or waits for input.
-func (t *following) stands(ctx context.Context, task json.RawMessage) error {
-	if ms, err := strconv.ParseFloat(string(scan.Get(task, "pollInterval")), 64); err == nil && ms > 0 {
-		t.Every = latest
-		if ms < float64(latest/time.Millisecond) {
-			t.Every = max(time.Duration(ms*float64(time.Millisecond)), soonest)
-		}
-	}
+// read explains a status of the task.
+func (t *following) read(ctx context.Context, task json.RawMessage) (m wire.Message, over bool, err error) {
+	t.Pause(scan.Or(scan.Get(task, "pollIntervalMs"), scan.Get(task, "pollInterval"))) // of 2026-07-28, and before
 	t.status, t.words = scan.String(scan.Get(task, "status")), scan.String(scan.Get(task, "statusMessage"))
-	over := isOver(t.status)
-	if t.status == "" {
-		return wire.NewFault(wire.Protocol, "the server sent a task without a status", nil).WithMethod(taskGet)
-	}
-	t.show(task)
-	if over {
-		t.client.setTask(t.task, false)
+	m = wire.Message{Raw: task, Body: task}
+	if isOver(t.status) {
+		t.Over()
 		t.GiveUp = nil
+	} else if t.words != "" {
+		m.Event = &wire.Event{Kind: wire.Progress, Message: t.words, Job: t.task, Extra: scan.Pair("status", scan.AppendQuoted(nil, t.status))}
 	}
-	if t.Ask == nil || !over && t.status != "input_required" {
+	if t.client.isModern() {
+		over, err = t.readModern(ctx, &m)
+		return m, over, err
+	}
+	return m, false, t.wantResult(ctx)
+}
+
+// wantResult requests the result when the task is over or waits for input: the server's request comes before the result.
+func (t *following) wantResult(ctx context.Context) error {
+	switch {
+	case t.status == "":
+		return wire.NewFault(wire.Protocol, "the server sent a task without a status", nil).WithMethod(taskGet)
+	case t.Ask == nil || !isOver(t.status) && t.status != "input_required":
 		return nil
 	}
 	st, err := openResult(ctx, t.caller, t.task, t.Reports)
@@ -126,50 +118,18 @@ func (t *following) stands(ctx context.Context, task json.RawMessage) error {
 	return nil
 }
 
-// show shows a new message about the status as progress.
-func (t *following) show(task json.RawMessage) {
-	now := t.status + "\x00" + t.words
-	if now == t.shown {
-		return
-	}
-	t.shown = now
-	if t.words != "" && !isOver(t.status) {
-		t.Put(wire.Message{
-			Kind: wire.Item, Raw: task, Body: task,
-			Event: &wire.Event{Kind: wire.Progress, Message: t.words, Job: t.task, Extra: scan.Pair("status", scan.AppendQuoted(nil, t.status))},
-		})
-	}
-}
-
-// end ends the stream with the result of the task, or its error.
-func (t *following) end(ctx context.Context, m wire.Message) {
-	t.Leave(ctx)
-	t.client.setTask(t.task, false)
-	m.Kind, m.ID, m.Event = wire.Item, nil, &wire.Event{Kind: wire.Data, Final: true, Data: m.Body}
-	if m.Err != nil {
-		m.Event = &wire.Event{Kind: wire.Failure, Final: true, Err: m.Err}
-	}
-	t.Put(m)
-	t.End()
-}
-
 // unwrap converts the result to that of a tool call. A task that failed or was cancelled has no result, whatever the server sends.
 func (t *following) unwrap(m *wire.Message) error {
-	if err := t.client.c.Unwrap(m, t.op.Method, t.op.Params); err != nil || m.Err != nil {
-		return err
+	err := t.client.c.Unwrap(m, t.op.Method, t.op.Params)
+	if err == nil && m.Err == nil && (t.status == "failed" || t.status == "cancelled") {
+		m.Err, m.Body = t.failure().WithData(m.Body), nil
 	}
-	words := t.words
-	switch {
-	case t.status != "failed" && t.status != "cancelled":
-		return nil
-	case words != "":
-	case t.status == "failed":
-		words = "the task has failed"
-	default:
-		words = "the task was cancelled"
-	}
-	m.Err, m.Body = wire.NewError(wire.CodeServer, words).WithData(m.Body), nil
-	return nil
+	return err
+}
+
+// failure returns the error of a task that failed or was cancelled.
+func (t *following) failure() *wire.Error {
+	return wire.NewError(wire.CodeServer, cmp.Or(t.words, map[string]string{"failed": "the task has failed", "cancelled": "the task was cancelled"}[t.status]))
 }
 
 // A resultStream yields the reports about a task, and then its result.

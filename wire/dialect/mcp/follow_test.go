@@ -66,8 +66,9 @@ func follow(t *testing.T, s *taskServer) *following {
 		t.Fatal(err)
 	}
 	f := codec.Of(d.NewCodec(dialect.CodecOptions{})).Flow().(*client)
-	st := &following{client: f, caller: s, task: json.RawMessage(`"t"`)}
-	st.Heard, st.Ask = st.heard, st.ask
+	st := f.following(s, dialect.Op{}, json.RawMessage(`"t"`))
+	st.Heard = st.heard
+	st.Track()
 	return st
 }
 
@@ -191,8 +192,8 @@ func TestATaskIsGivenUp(t *testing.T) {
 				st.GiveUp = st.giveUp
 			}
 			if c.status == "" {
-				st.end(t.Context(), wire.Message{})
-			} else if err := st.stands(t.Context(), json.RawMessage(`{"status":"`+c.status+`"}`)); err != nil {
+				st.Finish(t.Context(), wire.Message{})
+			} else if err := st.Stands(t.Context(), json.RawMessage(`{"status":"`+c.status+`"}`)); err != nil {
 				t.Fatal(err)
 			}
 			err := st.Cancel(t.Context())

@@ -14,7 +14,7 @@ import (
 
 // Job carries out one of the Job operations with tasks.
 func (f *client) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (dialect.Stream, error) {
-	t := &following{client: f, caller: caller, op: op, task: scan.AppendQuoted(nil, op.Job)}
+	t := f.following(caller, op, scan.AppendQuoted(nil, op.Job))
 	if f.isModern() {
 		return f.modernJob(ctx, caller, t)
 	}
@@ -34,7 +34,8 @@ func (f *client) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) 
 		if err != nil {
 			return nil, err
 		}
-		t.Reports, t.Heard, t.Ask = st, t.heard, t.ask
+		t.Reports, t.Heard = st, t.heard
+		t.Track()
 		return t, nil
 	case dialect.JobStatus:
 		return f.about(ctx, caller, taskGet, t.task)

@@ -1,0 +1,88 @@
+package poll
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"time"
+
+	"rpcx/wire"
+)
+
+// The bounds of the pause between two requests that a peer can ask for.
+const (
+	soonest = 10 * time.Millisecond
+	latest  = 30 * time.Second
+)
+
+// A Task follows work whose status the peer describes by an object. It shows each change as progress, and ends with the result or the
+// error. Its functions hold what differs between protocols.
+type Task struct {
+	Stream
+	Status func(ctx context.Context) (json.RawMessage, error) // requests the status
+	// Read explains a status: with over, the message is the result or the error, otherwise its Event, if any, is progress.
+	Read func(ctx context.Context, status json.RawMessage) (m wire.Message, over bool, err error)
+	Over func() // called when the task is over; may be nil
+
+	shown string // the progress that was last shown
+}
+
+// Track requests the status when there are no reports. An error of the peer ends the task.
+func (t *Task) Track() {
+	t.Ask = func(ctx context.Context) error {
+		status, err := t.Status(ctx)
+		if err == nil {
+			err = t.Stands(ctx, status)
+		}
+		if rpc, ok := errors.AsType[*wire.Error](err); ok && wire.AsFault(err) == nil {
+			t.Finish(ctx, wire.Message{Err: rpc, Raw: rpc.JSON()})
+			return nil
+		}
+		return err
+	}
+}
+
+// Stands handles a status of the task.
+func (t *Task) Stands(ctx context.Context, status json.RawMessage) error {
+	m, over, err := t.Read(ctx, status)
+	switch {
+	case err != nil:
+		return err
+	case over:
+		t.Finish(ctx, m)
+		return nil
+	}
+	now := ""
+	if m.Event != nil {
+		now = m.Event.Message + string(m.Event.Extra)
+	}
+	if now != "" && now != t.shown {
+		m.Kind = wire.Item
+		t.Put(m)
+	}
+	t.shown = now
+	return nil
+}
+
+// Finish ends the stream with the result, or the error.
+func (t *Task) Finish(ctx context.Context, m wire.Message) {
+	t.Leave(ctx)
+	if t.Over != nil {
+		t.Over()
+	}
+	m.Kind, m.ID, m.Event = wire.Item, nil, &wire.Event{Kind: wire.Data, Final: true, Data: m.Body}
+	if m.Err != nil {
+		m.Event = &wire.Event{Kind: wire.Failure, Final: true, Err: m.Err}
+	}
+	t.Put(m)
+	t.End()
+}
+
+// Pause sets the pause between two requests to a positive number of milliseconds, within bounds.
+func (t *Task) Pause(milliseconds json.RawMessage) {
+	if ms, err := strconv.ParseFloat(string(milliseconds), 64); err == nil && ms > 0 {
+		ms = min(ms, float64(latest/time.Millisecond))
+		t.Every = max(time.Duration(ms*float64(time.Millisecond)), soonest)
+	}
+}
