@@ -106,6 +106,12 @@ type CloseError struct {
 	Err    error  `json:"-"`                // the cause, if there is one
 }
 
+// Stray is the cause of a Protocol fault: the peer sent a line that is not a message.
+type Stray struct{ Line []byte }
+
+// Error names the cause without the peer's bytes.
+func (*Stray) Error() string { return "a line is not a message" }
+
 // ErrCut is the cause of a CloseError if the connection ended inside a message.
 var ErrCut = errors.New("it ended in the middle of a message")
 

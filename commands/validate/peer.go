@@ -103,7 +103,7 @@ func (o *validateOptions) newPeerChecker(ctx context.Context, r *outcome) (*peer
 			}
 		}
 	}
-	if j.calls, err = o.given(); err != nil {
+	if j.calls, err = o.given(e.Spec().Params.Functions); err != nil {
 		return nil, err
 	}
 	if j.watch, err = newWatch(j); err != nil {

@@ -49,8 +49,12 @@ func (j *peerChecker) leftOut(p *probes.Probe) bool {
 		why = "it needs a new connection, but the peer connects to rpcx"
 	case p.Intrusive != "" && !j.o.intrusive:
 		why = p.Intrusive + " (--intrusive)"
+	case p.Second() && (j.endpoint.Demo != "" || len(j.endpoint.Address.Command) > 0):
+		why = "each connection starts its own server"
 	case p.For == "try" && len(j.each(p)) == 0:
 		why = "it needs a method of --try METHOD"
+	case p.For == "job" && len(j.each(p)) == 0:
+		why = "it needs a job of --try METHOD"
 	case len(j.each(p)) == 0:
 		why = "the peer does not declare a " + p.For
 	}

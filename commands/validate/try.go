@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,13 +21,14 @@ import (
 
 // A call is a method to call, with a schema to check its results.
 type call struct {
-	typed  string          // as the user typed it
-	params json.RawMessage // nil means that the schema provides an example
-	hinted bool            // the user did not name it, but its hints declare it read-only
+	typed  string            // as the user typed it
+	params json.RawMessage   // nil means that the schema provides an example
+	funcs  map[string]string // the hooks of its functions, by the JSON pointer of their place in params
+	hinted bool              // the user did not name it, but its hints declare it read-only
 }
 
-// given returns the calls of --try.
-func (o *validateOptions) given() (all []call, err error) {
+// given returns the calls of --try. With functions, the dialect has function values: {"@on": NAME} in params is one.
+func (o *validateOptions) given(functions bool) (all []call, err error) {
 	for _, text := range o.try {
 		name, params, ok := strings.Cut(text, "=")
 		c := call{typed: name}
@@ -37,6 +39,12 @@ func (o *validateOptions) given() (all []call, err error) {
 				f.Hint = `write METHOD='{"key":"value"}'`
 				return nil, f
 			}
+			if functions {
+				c.funcs = map[string]string{}
+				if c.params, err = c.lend(nil, c.params, ""); err != nil {
+					return nil, err
+				}
+			}
 		}
 		if name == "" {
 			return nil, wire.Usagef("--try %s: the method is missing", text)
@@ -44,6 +52,21 @@ func (o *validateOptions) given() (all []call, err error) {
 		all = append(all, c)
 	}
 	return all, nil
+}
+
+// lend appends v, the part of the params at pointer, with null for each function. It adds the functions' hooks to c.
+func (c *call) lend(b, v []byte, pointer string) ([]byte, error) {
+	hook := scan.Get(v, "@on")
+	switch {
+	case scan.Type(hook) == 's' && bytes.Equal(scan.Compact(nil, v), scan.Pair("@on", hook)):
+		c.funcs[pointer] = scan.String(hook)
+		return append(b, "null"...), nil
+	case scan.Type(v) != 'o' && scan.Type(v) != 'a':
+		return append(b, v...), nil
+	}
+	return scan.Rebuild(b, v, wire.DefaultMaxDepth, func(b []byte, i int, key, part []byte) ([]byte, error) {
+		return c.lend(b, part, scan.Descend(pointer, i, key))
+	})
 }
 
 // tries calls the methods that rpcx may call.
@@ -67,7 +90,11 @@ func (j *peerChecker) tries(ctx context.Context) error {
 			params = catalog.ExampleValue(m.Params, doc)
 		}
 		if !c.hinted {
-			j.facts["try"] = append(j.facts["try"], map[string]json.RawMessage{"method": scan.AppendQuoted(nil, method), "params": scan.OrNull(params)})
+			facts := "try"
+			if m != nil && m.Kind == catalog.Job {
+				facts = "job"
+			}
+			j.facts[facts] = append(j.facts[facts], map[string]json.RawMessage{"method": scan.AppendQuoted(nil, method), "params": scan.OrNull(params)})
 		}
 		if err := j.try(ctx, c, m, params); err != nil {
 			return err
@@ -122,18 +149,28 @@ func (j *peerChecker) try(ctx context.Context, c call, m *catalog.Method, params
 	kind := dialect.Call
 	if m != nil {
 		method = m.Name
-		if m.Kind == catalog.Stream && !j.endpoint.Spec().Catalog.CallsStream {
+		switch spec := j.endpoint.Spec(); {
+		case m.Kind == catalog.Stream && !spec.Catalog.CallsStream:
 			kind = dialect.Subscribe
+		case m.Kind == catalog.Job && spec.Jobs != nil:
+			kind = dialect.JobRun
 		}
 	}
 	test := report.Case{Name: declared.ResultFit + " " + method, Class: j.endpoint.Dialect}
-	checked, err := j.results(ctx, dialect.Op{Kind: kind, Method: c.typed, Params: params}, method)
+	op := dialect.Op{Kind: kind, Method: c.typed, Params: params, Funcs: c.funcs}
+	if kind == dialect.JobRun {
+		op.Extra = json.RawMessage(`{"bare":true}`) // only the result, without the report on the end of the job
+	}
+	checked, err := j.results(ctx, op, method)
 	var rpc *wire.Error
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.As(err, &rpc) && c.params == nil:
 		j.skip(test.Name, "it fails with params made from its schema: "+rpc.Error())
+		return nil
+	case kind == dialect.JobRun && wire.AsFault(err) != nil && wire.AsFault(err).Kind == wire.Timeout:
+		j.skip(test.Name, "the job does not end within "+j.patience.String()+" and is cancelled (--idle)")
 		return nil
 	case err != nil:
 		return j.r.check(test, j.unfit(method, "a method of --try must succeed; "+err.Error(), params))
@@ -159,7 +196,7 @@ func (j *peerChecker) unfit(method, message string, params json.RawMessage) vali
 const maxItems = 3
 
 // results makes a call and checks each result with its schema. It returns how many results had a schema. It reads a
-// stream until no message arrives for a while.
+// stream until no message arrives for a while, and waits as long for the end of a job.
 func (j *peerChecker) results(ctx context.Context, op dialect.Op, method string) (checked int, err error) {
 	cl := env.NewDeadline(ctx, 0, j.patience)
 	defer cl.Stop()
@@ -177,7 +214,9 @@ func (j *peerChecker) results(ctx context.Context, op dialect.Op, method string)
 		case err != nil:
 			return checked, env.Cause(cl.Ctx, err)
 		}
-		cl.Touch()
+		if op.Kind != dialect.JobRun {
+			cl.Touch()
+		}
 		ev, err := j.event(m)
 		if err != nil {
 			return checked, err

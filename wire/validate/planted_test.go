@@ -22,6 +22,7 @@ import (
 	"rpcx/wire/jq"
 	"rpcx/wire/serve"
 	"rpcx/wire/session"
+	"rpcx/wire/validate/probes"
 )
 
 // The test program is rpcx where a test runs it so.
@@ -36,6 +37,7 @@ func TestMain(m *testing.M) {
 // its page, and defects:
 //
 //	dialect NAME         and its demo, and further arguments of --role client (DEMO is the demo's file)
+//	try METHOD[=PARAMS]  a method that a live server is called with, see --try
 //	> MESSAGE            what the client sends, in the correct conversation, which is numbered from 1
 //	< MESSAGE            what the server sends
 //	= LINE               another line of a tape, such as the close
@@ -47,11 +49,13 @@ func TestMain(m *testing.M) {
 //
 // EDIT is a jq program that makes of message N none, one or several; of an object with
 // the only member raw it makes text. + EDIT yields messages that come after message N.
+// In PROGRAM $conn is the number of the connection, from 1.
 // One of RULES must be found, and no other rule, but for a live server, whose one defect
 // may show in many ways.
 type planted struct {
 	dialect, demo string
 	flags         []string
+	tries         []string // --try and its value, in turn
 	good          []string
 	live          int // so many lines are played live
 	defects       []defect
@@ -84,6 +88,8 @@ func read(t *testing.T, file string) *planted {
 					p.flags[i], _ = filepath.Abs("../serve/demo/" + p.demo + ".json")
 				}
 			}
+		case "try":
+			p.tries = append(p.tries, "--try", rest)
 		case "...":
 			p.live = len(p.good)
 		case ">", "<", "=":
@@ -130,7 +136,7 @@ func (p *planted) edited(t *testing.T, d *defect) (lines []string) {
 		if line[0] == '=' {
 			in = "null"
 		}
-		for _, out := range run(t, d.program, in) {
+		for _, out := range run(t, d.program, in, 0) {
 			side := line[:2]
 			if d.after {
 				side = "< "
@@ -144,9 +150,9 @@ func (p *planted) edited(t *testing.T, d *defect) (lines []string) {
 	return lines
 }
 
-// run returns what a program makes of a message.
-func run(t *testing.T, program, msg string) (all []string) {
-	p, err := jq.Compile(program, jq.Options{})
+// run returns what a program makes of a message on a connection.
+func run(t *testing.T, program, msg string, conn int) (all []string) {
+	p, err := jq.Compile(program, jq.Options{Vars: map[string]json.RawMessage{"conn": strconv.AppendInt(nil, int64(conn), 10)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,19 +245,26 @@ func TestPlanted(t *testing.T) {
 			t.Parallel()
 			p := read(t, file)
 			var v verdicts
-			if found := p.play(t, p.good); len(found) > 0 {
-				t.Errorf("the correct conversation is accused on a tape: %q", found)
-			}
-			if found := p.client(t, p.good[:p.live]); len(found) > 0 {
-				t.Errorf("the correct client is accused: %q", found)
+			if len(p.good) > 0 {
+				if found := p.play(t, p.good); len(found) > 0 {
+					t.Errorf("the correct conversation is accused on a tape: %q", found)
+				}
+				if found := p.client(t, p.good[:p.live]); len(found) > 0 {
+					t.Errorf("the correct client is accused: %q", found)
+				}
 			}
 			if found := p.server(t, "."); len(found) > 0 {
 				t.Errorf("the correct server is accused: %q", found)
 			}
+			seen := map[string]bool{}
 			for i := range p.defects {
 				d := &p.defects[i]
 				if d.kind == "live" {
-					v.note(t, "live", d, p.server(t, d.program), false)
+					found := p.server(t, d.program)
+					v.note(t, "live", d, found, false)
+					for _, rule := range found {
+						seen[rule] = true
+					}
 					continue
 				}
 				lines := p.edited(t, d)
@@ -260,11 +273,25 @@ func TestPlanted(t *testing.T) {
 					v.note(t, "live", d, p.client(t, lines[:p.live+len(lines)-len(p.good)]), true)
 				}
 			}
+			p.probed(t, seen)
 			t.Logf("%d of %d found, of %d planted", v.found, v.all, len(p.defects))
-			if len(p.defects) < 40 || v.found*100 < v.all*95 {
+			if len(p.good) > 0 && len(p.defects) < 40 || v.found*100 < v.all*95 {
 				t.Errorf("%d of %d found, of %d planted", v.found, v.all, len(p.defects))
 			}
 		})
+	}
+}
+
+// probed requires that each of the dialect's probes has found something in a live server.
+func (p *planted) probed(t *testing.T, found map[string]bool) {
+	set, err := probes.For(p.dialect)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, probe := range set.Probes {
+		if probe.Page == set.Page && !found[probe.Name] { // others are those of the base
+			t.Errorf("no live server shows that the probe %s finds anything", probe.Name)
+		}
 	}
 }
 
@@ -331,15 +358,16 @@ func (p *planted) server(t *testing.T, program string) []string {
 	}
 	defer func() { _ = front.Close() }()
 	go func() {
-		for {
+		for n := 1; ; n++ {
 			conn, err := front.Accept()
 			if err != nil {
 				return
 			}
-			go p.spoil(t, conn, filepath.Join(dir, "s"), program)
+			go p.spoil(t, conn, filepath.Join(dir, "s"), program, n)
 		}
 	}()
-	live := rpcx(t, dir, "validate", p.dialect+"+line+tcp://"+front.Addr().String(), "--idle", "500ms", "--intrusive", "--trust-hints", "--record", "live.tape")
+	args := []string{"validate", p.dialect + "+line+tcp://" + front.Addr().String(), "--idle", "500ms", "--intrusive", "--trust-hints", "--record", "live.tape"}
+	live := rpcx(t, dir, append(args, p.tries...)...)
 	for _, rule := range rpcx(t, dir, "validate", "live.tape") {
 		if !slices.Contains(live, rule) {
 			t.Errorf("%s: %s is broken on the tape and not live", program, rule)
@@ -348,8 +376,8 @@ func (p *planted) server(t *testing.T, program string) []string {
 	return live
 }
 
-// spoil passes messages between a client and the server at a socket.
-func (p *planted) spoil(t *testing.T, client net.Conn, at, program string) {
+// spoil passes messages between a client, which is connection n, and the server at a socket.
+func (p *planted) spoil(t *testing.T, client net.Conn, at, program string, n int) {
 	server, err := net.Dial("unix", at)
 	if err != nil {
 		return
@@ -365,7 +393,7 @@ func (p *planted) spoil(t *testing.T, client net.Conn, at, program string) {
 			_ = client.Close()
 			return
 		}
-		for _, out := range run(t, program, line) {
+		for _, out := range run(t, program, line, n) {
 			_, _ = client.Write([]byte(strings.TrimSuffix(out, "\n") + "\n"))
 		}
 	}
@@ -386,7 +414,7 @@ func (p *planted) demonstrated(t *testing.T, dir string) (end func()) {
 		t.Fatal(err)
 	}
 	o := session.Options{Catalog: c, Hooks: hooks}
-	if e.Spec().Evaluation != nil {
+	if eval := e.Spec().Evaluation; eval != nil && eval.Runtime {
 		o.Runtime = "jq"
 	}
 	l, err := session.Listen(t.Context(), e, o)

@@ -22,7 +22,7 @@ import (
 	"rpcx/wire/xdg"
 )
 
-//go:embed pages/*.toml rules/*.toml
+//go:embed pages/*.toml rules/*.toml probes/*.toml
 var embedded embed.FS
 
 // A Flow is the Go part of a protocol, which dialect files name in flow.

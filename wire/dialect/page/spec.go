@@ -168,8 +168,11 @@ var unsaid = []any{"batch", "batch-empty", "batch-invalid", "batch-of-notificati
 
 // probes returns the probes that rpcx validate sends to a peer: those of the base, or none if the dialect file's messages differ in form
 // from the base's and it has no [rules]. It excludes probes for batches and params by position, which most protocols with dialect files do not have, and those
-// that call METHOD, which a dialect file may wrap.
+// that call METHOD, which a dialect file may wrap. The probes of embedded dialect files without a base are separate texts.
 func probes(p *load.Page) string {
+	if text, err := embedded.ReadFile("probes/" + p.Name + ".toml"); err == nil && p.Rules == nil {
+		return string(text)
+	}
 	if p.Base == "none" || p.Rules == nil && renamed(p) {
 		return ""
 	}

@@ -2,6 +2,7 @@
 package recorder
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -279,9 +280,12 @@ func (c *Conn) HTTP(h tape.HTTP) {
 }
 
 // Ended records the end of the connection, once. d is the side that ended it: Send is the local side. err is the reason: a
-// *wire.CloseError, io.EOF or nil for a regular end, or an error.
+// *wire.CloseError, io.EOF or nil for a regular end, or an error. The line of a *wire.Stray is recorded as a message.
 func (c *Conn) Ended(d wire.Direction, err error) {
 	c.once.Do(func() {
+		if stray, ok := errors.AsType[*wire.Stray](err); ok && d == wire.Recv {
+			c.Message(d, bytes.ToValidUTF8(stray.Line, []byte("\ufffd")))
+		}
 		c.end()
 		if c.w != nil {
 			c.w.Add(tape.Line{Kind: tape.Closing, Conn: c.number, Dir: c.seen(d), Close: closeOf(err)})

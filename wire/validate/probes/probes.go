@@ -50,7 +50,7 @@ type Probe struct {
 
 	Intrusive string `toml:"intrusive"` // how it may disturb other clients of the peer, as a clause; "" for not at all
 	// For determines for what the probe is made repeatedly: "try", the methods that may be called with any params;
-	// "discovery", the method that describes the peer; "module", the modules of the peer. With "", it is made once. See
+	// "job", the jobs that may be started; "discovery", the method that describes the peer; "module", the modules of the peer. With "", it is made once. See
 	// Target.
 	For   string `toml:"for"`
 	Steps []Step `toml:"step"`
@@ -84,7 +84,7 @@ type Set struct {
 
 // fors maps the values of Probe.For to the variables that the probe then has.
 var fors = map[string][]string{
-	"": nil, "try": {"method", "params"}, "discovery": {"method"}, "module": {"module", "nomethod"},
+	"": nil, "try": {"method", "params"}, "job": {"method", "params"}, "discovery": {"method"}, "module": {"module", "nomethod"},
 }
 
 // For returns the probes of a dialect in the order in which they are made:
@@ -96,6 +96,11 @@ func For(dialect string) (*Set, error) {
 	}
 	slices.SortStableFunc(s.Probes, func(a, b Probe) int { return a.rank() - b.rank() })
 	return s, nil
+}
+
+// Second reports whether the probe opens a second connection beside the first.
+func (p *Probe) Second() bool {
+	return slices.ContainsFunc(p.Steps, func(s Step) bool { return s.On > 0 })
 }
 
 func (p *Probe) rank() int {

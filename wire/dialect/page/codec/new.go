@@ -120,9 +120,13 @@ func (c *Codec) commonParams(method string, params json.RawMessage) (json.RawMes
 // common returns the value to merge into the params of a method's requests, or nil. It is computed once for each method until a new value
 // is stored.
 func (c *Codec) common(rule load.Prog, method string) (json.RawMessage, error) {
+	const most = 256
 	c.mu.Lock()
-	more, made := c.shared[method]
-	kept := c.conn.Kept
+	if c.shared == nil || len(c.shared) >= most {
+		c.shared = map[string]json.RawMessage{}
+	}
+	shared, kept := c.shared, c.conn.Kept // Keep replaces both
+	more, made := shared[method]
 	c.mu.Unlock()
 	if made {
 		return more, nil
@@ -136,13 +140,9 @@ func (c *Codec) common(rule load.Prog, method string) (json.RawMessage, error) {
 	if scan.Type(more) != 'o' {
 		more = nil
 	}
-	const most = 256
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.shared == nil || len(c.shared) >= most {
-		c.shared = map[string]json.RawMessage{}
-	}
 	more = bytes.Clone(more)
-	c.shared[method] = more
+	shared[method] = more
 	return more, nil
 }

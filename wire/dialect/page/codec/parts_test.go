@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"rpcx/wire"
@@ -13,6 +15,7 @@ import (
 	"rpcx/wire/dialect/page/envelope"
 	"rpcx/wire/dialect/page/load"
 	"rpcx/wire/dialect/page/program"
+	"rpcx/wire/scan"
 )
 
 // dialectOf returns the dialect of a dialect file, whose name is x.
@@ -295,4 +298,29 @@ func TestDropped(t *testing.T) {
 			t.Error("a new request of that id is not answered")
 		}
 	}
+}
+
+// A value that was stored while the params of a request were computed is in those of the next one.
+func TestCommonParamsAreNotStale(t *testing.T) {
+	c := dialectOf(t, "[requests]\nparams = '{n: .n, sum: ([range(100)] | add)}'").newCodec(dialect.CodecOptions{})
+	done := make(chan struct{})
+	var others sync.WaitGroup
+	for range 2 {
+		others.Go(func() {
+			for !wire.IsClosed(done) {
+				_, _ = c.commonParams("m", nil)
+			}
+		})
+	}
+	for i := range 2000 {
+		n := strconv.Itoa(i)
+		c.Keep(json.RawMessage(`{"n":` + n + `}`))
+		for range 3 {
+			if got, err := c.commonParams("m", nil); err != nil || string(scan.Get(got, "n")) != n {
+				t.Fatalf("%s, %v: not n %s", got, err, n)
+			}
+		}
+	}
+	close(done)
+	others.Wait()
 }
