@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -39,6 +40,9 @@ func (j *peerChecker) probe(ctx context.Context, set []probes.Probe, wanted func
 	return nil
 }
 
+// needs maps values of probes.Probe.For to what the user has to give.
+var needs = map[string]string{"try": "it needs a method of --try METHOD", "job": "it needs a job of --try METHOD"}
+
 // leftOut reports whether a probe must not be made, and if so, reports it as skipped.
 func (j *peerChecker) leftOut(p *probes.Probe) bool {
 	why := ""
@@ -51,12 +55,8 @@ func (j *peerChecker) leftOut(p *probes.Probe) bool {
 		why = p.Intrusive + " (--intrusive)"
 	case p.Second() && (j.endpoint.Demo != "" || len(j.endpoint.Address.Command) > 0):
 		why = "each connection starts its own server"
-	case p.For == "try" && len(j.each(p)) == 0:
-		why = "it needs a method of --try METHOD"
-	case p.For == "job" && len(j.each(p)) == 0:
-		why = "it needs a job of --try METHOD"
 	case len(j.each(p)) == 0:
-		why = "the peer does not declare a " + p.For
+		why = cmp.Or(needs[p.For], "the peer does not declare a "+p.For)
 	}
 	if why == "" {
 		return false

@@ -86,8 +86,7 @@ func (j *peerChecker) tries(ctx context.Context) error {
 		}
 		params := c.params
 		if params == nil && m != nil && m.Params != nil {
-			doc, _ := j.catalog.Marshal()
-			params = catalog.ExampleValue(m.Params, doc)
+			params = j.example(m.Params)
 		}
 		if !c.hinted {
 			facts := "try"
@@ -104,6 +103,16 @@ func (j *peerChecker) tries(ctx context.Context) error {
 		j.skip(declared.ResultFit, "no method may be called (--try METHOD, --trust-hints)")
 	}
 	return nil
+}
+
+// example returns params made from their schema.
+func (j *peerChecker) example(params json.RawMessage) json.RawMessage {
+	doc, _ := j.catalog.Marshal()
+	made := catalog.ExampleValue(params, doc)
+	if kind := scan.Type(made); !j.endpoint.Spec().Params.Scalar && kind != 'o' && kind != 'a' {
+		return json.RawMessage("{}") // the schema allows everything, the dialect does not
+	}
+	return made
 }
 
 // hasClass reports whether the peer has a class of that name.
@@ -146,21 +155,11 @@ func readOnly(m *catalog.Method) bool {
 // the user gave the params.
 func (j *peerChecker) try(ctx context.Context, c call, m *catalog.Method, params json.RawMessage) error {
 	method := c.typed
-	kind := dialect.Call
 	if m != nil {
 		method = m.Name
-		switch spec := j.endpoint.Spec(); {
-		case m.Kind == catalog.Stream && !spec.Catalog.CallsStream:
-			kind = dialect.Subscribe
-		case m.Kind == catalog.Job && spec.Jobs != nil:
-			kind = dialect.JobRun
-		}
 	}
 	test := report.Case{Name: declared.ResultFit + " " + method, Class: j.endpoint.Dialect}
-	op := dialect.Op{Kind: kind, Method: c.typed, Params: params, Funcs: c.funcs}
-	if kind == dialect.JobRun {
-		op.Extra = json.RawMessage(`{"bare":true}`) // only the result, without the report on the end of the job
-	}
+	op := j.operation(c, m, params)
 	checked, err := j.results(ctx, op, method)
 	var rpc *wire.Error
 	switch {
@@ -169,7 +168,7 @@ func (j *peerChecker) try(ctx context.Context, c call, m *catalog.Method, params
 	case errors.As(err, &rpc) && c.params == nil:
 		j.skip(test.Name, "it fails with params made from its schema: "+rpc.Error())
 		return nil
-	case kind == dialect.JobRun && wire.AsFault(err) != nil && wire.AsFault(err).Kind == wire.Timeout:
+	case op.Kind == dialect.JobRun && timedOut(err):
 		j.skip(test.Name, "the job does not end within "+j.patience.String()+" and is cancelled (--idle)")
 		return nil
 	case err != nil:
@@ -184,6 +183,24 @@ func (j *peerChecker) try(ctx context.Context, c call, m *catalog.Method, params
 	return j.r.check(test)
 }
 
+func timedOut(err error) bool {
+	f := wire.AsFault(err)
+	return f != nil && f.Kind == wire.Timeout
+}
+
+// operation returns what calls a method that m, which may be nil, describes.
+func (j *peerChecker) operation(c call, m *catalog.Method, params json.RawMessage) dialect.Op {
+	op := dialect.Op{Kind: dialect.Call, Method: c.typed, Params: params, Funcs: c.funcs}
+	switch spec := j.endpoint.Spec(); {
+	case m == nil:
+	case m.Kind == catalog.Stream && !spec.Catalog.CallsStream:
+		op.Kind = dialect.Subscribe
+	case m.Kind == catalog.Job && spec.Jobs != nil:
+		op.Kind, op.Extra = dialect.JobRun, json.RawMessage(`{"bare":true}`) // only the result, without the report on the end of the job
+	}
+	return op
+}
+
 // unfit returns the problem of a method's result.
 func (j *peerChecker) unfit(method, message string, params json.RawMessage) validate.Problem {
 	return validate.Problem{
@@ -192,13 +209,21 @@ func (j *peerChecker) unfit(method, message string, params json.RawMessage) vali
 	}
 }
 
+// limit returns the deadline of a call: for a job that of the whole, for others of each message.
+func (j *peerChecker) limit(ctx context.Context, op dialect.Op) *env.Deadline {
+	if op.Kind == dialect.JobRun {
+		return env.NewDeadline(ctx, j.patience, 0)
+	}
+	return env.NewDeadline(ctx, 0, j.patience)
+}
+
 // maxItems bounds the items of a stream to check, because they may arrive slowly.
 const maxItems = 3
 
 // results makes a call and checks each result with its schema. It returns how many results had a schema. It reads a
 // stream until no message arrives for a while, and waits as long for the end of a job.
 func (j *peerChecker) results(ctx context.Context, op dialect.Op, method string) (checked int, err error) {
-	cl := env.NewDeadline(ctx, 0, j.patience)
+	cl := j.limit(ctx, op)
 	defer cl.Stop()
 	st, err := j.conv.Open(cl.Ctx, op)
 	if err != nil {
@@ -214,9 +239,7 @@ func (j *peerChecker) results(ctx context.Context, op dialect.Op, method string)
 		case err != nil:
 			return checked, env.Cause(cl.Ctx, err)
 		}
-		if op.Kind != dialect.JobRun {
-			cl.Touch()
-		}
+		cl.Touch()
 		ev, err := j.event(m)
 		if err != nil {
 			return checked, err

@@ -283,10 +283,10 @@ func (c *Conn) HTTP(h tape.HTTP) {
 // *wire.CloseError, io.EOF or nil for a regular end, or an error. The line of a *wire.Stray is recorded as a message.
 func (c *Conn) Ended(d wire.Direction, err error) {
 	c.once.Do(func() {
+		c.end()
 		if stray, ok := errors.AsType[*wire.Stray](err); ok && d == wire.Recv {
 			c.Message(d, bytes.ToValidUTF8(stray.Line, []byte("\ufffd")))
 		}
-		c.end()
 		if c.w != nil {
 			c.w.Add(tape.Line{Kind: tape.Closing, Conn: c.number, Dir: c.seen(d), Close: closeOf(err)})
 		}
