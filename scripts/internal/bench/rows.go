@@ -21,7 +21,7 @@ type row struct {
 
 // rows returns all rows in the order of the report. To add rows, write a function like those listed here.
 func rows() []row {
-	return slices.Concat(streamRows(), latencyRows(), batchRows(), callRows(), startRows(), sessionRows(), mcpRows(), pluginRows(), tapeRows(), pageRows())
+	return slices.Concat(streamRows(), latencyRows(), batchRows(), callRows(), startRows(), sessionRows(), mcpRows(), pluginRows(), tapeRows(), pageRows(), validateRows())
 }
 
 // A size is the amount of work of the whole benchmark, and of --quick.
