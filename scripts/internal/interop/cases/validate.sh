@@ -141,3 +141,10 @@ start '"port"' ./netrpc
 want 0 '' found "netrpc+tcp://127.0.0.1:$(field port)"
 stop
 ok "A2A's agent: another code for an unknown method; rpc-websockets: notifications are answered; net/rpc: nothing"
+
+# Node's inspector: a command that no domain has shows that its live run and the tape of that agree.
+start 'Debugger listening on ws' node --inspect=127.0.0.1:0 -e 'setInterval(() => {}, 1000)'
+want 0 '' found "cdp+${line##* }"
+want 0 1 grep -c 'Rpcx.validateNone.*wasn.t found' live.tape
+stop
+ok "Node's inspector: nothing, live and on the tape"
