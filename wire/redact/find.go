@@ -39,19 +39,13 @@ func Spans(b []byte) []byte {
 	return append(out, b[done:]...)
 }
 
-// anchors are bytes, one of which each secret that find finds has at a known place.
-var anchors = [256]bool{' ': true, '-': true, '_': true, '.': true, ':': true, '=': true, '@': true, 'I': true, 'J': true}
-
 // find returns where the first secret is in text that ends after start; to is 0 if there is none. It looks only at the bytes
 // around anchors.
 func find(text []byte, start int) (from, to int) {
-	for i := start; i < len(text); i++ {
-		if !anchors[text[i]] {
-			continue
-		}
+	for i := nextAnchor(text, start); i < len(text); i = nextAnchor(text, i+1) {
 		switch text[i] {
 		case ' ':
-			if oneOf("rRcC", byteAt(text, i-1)) { // of Bearer or Basic
+			if endsScheme(byteAt(text, i-1)) {
 				from, to = credentials(text, i)
 			}
 		case 'I':
@@ -118,7 +112,10 @@ var prefixes = map[string]int{
 	"GOCSPX-": 20, "lin_api_": 30, "glsa_": 30, "ya29.": 20, "hvs.": 20, "SG.": 20,
 }
 
-const longestPrefix = len("github_pat_")
+const (
+	longestPrefix = len("github_pat_")
+	shortestKey   = 10
+)
 
 // decides is how many bytes of a value decide whether it is a secret: what is not found must not be scanned to its end at each anchor.
 const decides = 256
@@ -129,7 +126,7 @@ func prefixed(text []byte, i int) (from, to int) {
 	if c == '-' && after == '-' {
 		return dashed(text, i)
 	}
-	if !tokenByte(after) {
+	if !tokenByte(after) || len(text)-i <= shortestKey {
 		return 0, 0
 	}
 	before, behind := alphanumeric, tokenByte

@@ -156,8 +156,9 @@ func BenchmarkHasSecret(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
+			text := []byte(text)
 			for b.Loop() {
-				if HasSecret([]byte(text)) {
+				if HasSecret(text) {
 					b.Fatal(text)
 				}
 			}
@@ -171,6 +172,9 @@ func FuzzText(f *testing.F) {
 		for i := range b {
 			if from, to := find(b, i); to < 0 || to > len(b) || from < 0 || to > 0 && from >= to {
 				t.Fatalf("%q: %d to %d", b, from, to)
+			}
+			if start := Divided(b, i); start < 0 || start > i {
+				t.Fatalf("%q: divided by %d from %d", b, i, start)
 			}
 		}
 		_ = Text(b)

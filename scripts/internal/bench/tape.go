@@ -27,6 +27,7 @@ func tapeRows() []row {
 		},
 		recordRow("tape-record-each", "`record` between two peers, each message written by itself", "each", stream, runs),
 		recordRow("tape-record-bulk", "`record` between two peers, 64 KiB at a time", "ticks", stream, runs),
+		recordRow("tape-record-varied", "`record` between two peers, 64 KiB at a time, with messages that differ", "varied", stream, runs),
 		{
 			name: "tape-record-calls", what: "`record`, one call after the other", unit: cpuPerCall, n: size{50_000, 10_000}, runs: runs,
 			clients: func(l *lab, n int) ([]client, error) {

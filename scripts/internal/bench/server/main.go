@@ -4,13 +4,14 @@
 //	server SOCKET
 //
 // It prints its port, which also accepts requests by POST. Its methods: echo returns its params; ticks [N,SIZE] is a subscription with N
-// items, each a message of SIZE bytes, many to a write; each [N,SIZE] is the same with one write for each item, on the socket; bursts
-// [N,BURST] is a subscription with N items that state when they were written, BURST of them every BURST milliseconds. All other methods
-// return true.
+// items, each a message of SIZE bytes, many to a write; each [N,SIZE] is the same with one write for each item, and varied [N,SIZE] with
+// items that differ in a number and a string, both on the socket; bursts [N,BURST] is a subscription with N items that state when they were
+// written, BURST of them every BURST milliseconds. All other methods return true.
 package main
 
 import (
 	"bufio"
+	"bytes"
 	"crypto/sha1"
 	"encoding/base64"
 	"encoding/binary"
@@ -22,6 +23,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -56,6 +58,12 @@ func tick(size int) []byte {
 	return []byte(head + strings.Repeat("x", max(0, size-len(head)-len(tail))) + tail)
 }
 
+// vary gives a tick the number i and a text that begins with it.
+func vary(item []byte, i int) {
+	copy(item[bytes.Index(item, []byte(`"number":`))+len(`"number":`):], strconv.Itoa(10_000+i%90_000))
+	copy(item[bytes.Index(item, []byte(`"text":"`))+len(`"text":"`):], fmt.Sprintf("%016x", uint64(i)*0x9e3779b97f4a7c15))
+}
+
 // message has the parts of a message that the server reads.
 type message struct {
 	ID     json.RawMessage `json:"id"`
@@ -69,6 +77,7 @@ type answer struct {
 	items    int    // the number of items that follow it
 	item     []byte // each of them
 	apart    bool   // each in its own write
+	varied   bool   // each has another number and text
 	burst    int    // the number of items in a burst, and the milliseconds between bursts; 0: no pause
 }
 
@@ -87,12 +96,12 @@ func answerTo(raw []byte) (a answer, err error) {
 			return a, fmt.Errorf("bursts wants [N,BURST], not %s", m.Params)
 		}
 		result, a.items, a.burst = `"s1"`, n[0], n[1]
-	case "ticks", "each":
+	case "ticks", "each", "varied":
 		var n []int
 		if err := json.Unmarshal(m.Params, &n); err != nil || len(n) != 2 {
 			return a, fmt.Errorf("%s wants [N,SIZE], not %s", m.Method, m.Params)
 		}
-		result, a.items, a.item, a.apart = `"s1"`, n[0], tick(n[1]), m.Method == "each"
+		result, a.items, a.item, a.apart, a.varied = `"s1"`, n[0], tick(n[1]), m.Method == "each", m.Method == "varied"
 	}
 	a.response = fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, result)
 	return a, nil
@@ -133,7 +142,10 @@ func lines(l net.Listener) {
 					return
 				}
 				item := append(a.item, '\n')
-				for range a.items {
+				for i := range a.items {
+					if a.varied {
+						vary(item, i)
+					}
 					if _, err := out.Write(item); err != nil {
 						return
 					}
