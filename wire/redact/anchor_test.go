@@ -17,7 +17,7 @@ func TestNextAnchor(t *testing.T) {
 					want = at
 				}
 				if got := nextAnchor(text, 0); got != want {
-					t.Fatalf("%q at %d in %q: found at %d", c, at, around, got)
+					t.Fatalf("%#x at %d in %q: found at %d", c, at, around, got)
 				}
 			}
 		}
