@@ -17,6 +17,7 @@ import (
 	"rpcx/wire/tape"
 	"rpcx/wire/tape/match"
 	"rpcx/wire/tape/transcript"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
@@ -181,17 +182,21 @@ func TestDialects(t *testing.T) {
 					t.Errorf("no line has %s", part)
 				}
 			}
-			if named.Load() < 15 {
+			if named.Load() < 15 && !testkit.Race {
 				t.Errorf("%d members alone were named", named.Load())
 			}
 		})
 	}
 }
 
-// members changes each member of line i, and leaves each out; it returns how many were named, alone.
+// members changes each member of line i, and leaves each out; it returns how many were named, alone. Under the race detector,
+// where each takes 15 times as long, it is one in 8: scripts/check runs this test without it as well.
 func (r *taped) members(t *testing.T, header []byte, lines []tape.Line, i int) (named int) {
-	whole := text(header, lines)
+	whole, seen := text(header, lines), i
 	parts(lines[i].Msg, "", func(pointer string, val []byte, member bool) {
+		if seen++; testkit.Race && seen%8 != 0 {
+			return
+		}
 		changed := slices.Clone(lines)
 		changed[i].Msg = match.Replace(bytes.Clone(lines[i].Msg), []string{pointer}, other)
 		named += r.change(t, whole, text(header, changed), i+2, pointer)
