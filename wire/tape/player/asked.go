@@ -99,13 +99,24 @@ func (e *engine) poll(c *conn, at asked, msg []byte) bool {
 func (e *engine) repeat(c *conn, at asked) {
 	msg, err := at.p.outgoing(at.i, nil)
 	if err == nil {
-		id := fmt.Appendf(nil, "%d", 1_000_000*at.poll.times+int(at.i))
-		if own, ok := scan.Text(match.IDOf(at.p.rules.Shape(), msg)); ok {
-			id = scan.AppendQuoted(nil, fmt.Sprintf("%s-%d", own, at.poll.times))
-		}
-		msg = match.SetID(at.p.rules.Shape(), msg, id)
-		e.asked[string(id)] = at
+		msg = at.renumbered(msg, at.poll.times)
+		e.asked[string(match.IDOf(at.p.rules.Shape(), msg))] = at
 		e.carry(c, at.p, at.i, msg)
 	}
 	e.send(c, msg, at.p.track.Binary(at.i), err)
+}
+
+// renumbered returns msg, the request at, with another id for each value of times.
+func (at asked) renumbered(msg []byte, times int) []byte {
+	id := fmt.Appendf(nil, "%d", 1_000_000*times+int(at.i))
+	if own, ok := scan.Text(match.IDOf(at.p.rules.Shape(), msg)); ok {
+		id = scan.AppendQuoted(nil, fmt.Sprintf("%s-%d", own, times))
+	}
+	return match.SetID(at.p.rules.Shape(), msg, id)
+}
+
+// pending reports whether a local request with that id has no response yet.
+func (e *engine) pending(id wire.ID) bool {
+	at, ok := e.asked[string(id)]
+	return ok && at.p.asked[at.i]
 }

@@ -23,7 +23,11 @@ func (k *pairing) answer(own int32, msg []byte) int32 {
 		i = k.handAwaited(own, msg)
 	}
 	if i == transcript.None {
-		k.addExtra(k.here(k.p.track.Method(int(own)), msg))
+		extra := k.here(k.p.track.Method(int(own)), msg)
+		if request := k.p.track.Entry(own); request.Answer == transcript.None {
+			extra.Line = int(request.Line) // other responses may arrive before it
+		}
+		k.addExtra(extra)
 		return i
 	}
 	k.last = i

@@ -64,3 +64,21 @@ func TestLateItems(t *testing.T) {
 		}
 	}
 }
+
+// POSTs of several clients share ids: a response goes to its own request, and one without a response on the tape is extra at that request.
+func TestSameIDs(t *testing.T) {
+	const tape = `
+		> {"jsonrpc":"2.0","id":1,"method":"first"}
+		> {"jsonrpc":"2.0","id":1,"method":"second"}
+		< {"jsonrpc":"2.0","id":1,"result":2}`
+	r := client(t, tape, Options{}, func(p peer) {
+		p.hear(`{"jsonrpc":"2.0","id":1,"method":"first"}`)
+		p.hear(`{"jsonrpc":"2.0","id":1000001,"method":"second"}`)
+		p.say(`{"jsonrpc":"2.0","id":1000001,"result":2}`)
+		p.say(`{"jsonrpc":"2.0","id":1,"result":9}`)
+	})
+	found := told(r)
+	if len(found) != 1 || found[0].Kind != "extra" || found[0].Line != 2 || found[0].Method != "first" {
+		t.Error(texts(found))
+	}
+}

@@ -168,8 +168,13 @@ func (e *engine) mark(p *play, i int32) ([]byte, error) {
 	}
 	p.see(i)
 	if p.track.Entry(i).Kind == wire.Request {
+		at := asked{p: p, i: i}
 		id := match.IDOf(p.rules.Shape(), msg)
-		e.asked[string(id)] = asked{p: p, i: i}
+		for times := 1; e.pending(id); times++ { // POSTs of several clients share ids
+			msg = at.renumbered(msg, times)
+			id = match.IDOf(p.rules.Shape(), msg)
+		}
+		e.asked[string(id)] = at
 		p.asked[i] = true
 	}
 	return msg, nil

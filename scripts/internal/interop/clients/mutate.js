@@ -1,13 +1,19 @@
-// Changes a tape in one place: node mutate.js value|missing|extra TAPE OUT [POINTER]. Prints what replay has to report.
-// value changes the scalar at POINTER (else the first of a result) in what the server sent; missing adds a message that the
-// server never sends; extra removes a response, but not the last of its connection.
+// Plants defects in a tape: node mutate.js TAPE [POINTER]. For each it writes KIND.tape and prints KIND and the pattern of the difference
+// that replay has to report. The defects of the server's messages are
+//   value    another scalar at POINTER, by default the first of a result
+//   missing  a message that the server never sends
+//   extra    without a response that another message of the server follows
+// and those of the client's
+//   asked    another scalar in the params of its last request
+//   more     without its last request and the responses
 const fs = require('fs');
-const [kind, tape, out, wanted] = process.argv.slice(2);
+const [tape, wanted] = process.argv.slice(2);
 const lines = fs.readFileSync(tape, 'utf8').trimEnd().split('\n').map((raw, i) => ({ ...JSON.parse(raw), raw, number: i + 1 }));
 const typed = lines.some((l) => l.dir === 'recv' && typeof l.msg?.type === 'string'); // a dialect with "type" in place of "method"
 // Responses about running jobs are not compared.
 const responses = lines.filter((l) => l.dir === 'recv' && l.msg && !l.match && l.msg.state !== 'running' &&
   (typed ? 'id' in l.msg && l.msg.type.endsWith('_result') : 'result' in l.msg));
+const named = typed ? 'type' : 'method';
 
 // leaves yields the pointers to scalars.
 function* leaves(value, pointer) {
@@ -18,39 +24,52 @@ function* leaves(value, pointer) {
   }
 }
 
-function change(line, pointer) {
-  const msg = line.msg;
+// changed returns the text of a line with another scalar at pointer.
+function changed(line, pointer) {
+  const { raw, number, ...rest } = structuredClone(line);
   const steps = pointer.slice(1).split('/').map((s) => s.replace(/~1/g, '/').replace(/~0/g, '~'));
   const last = steps.pop();
-  const parent = steps.reduce((value, step) => value[step], msg);
+  const parent = steps.reduce((value, step) => value[step], rest.msg);
   const old = parent[last];
   parent[last] = typeof old === 'string' ? old + ' changed' : typeof old === 'number' ? old + 1 : !old;
-  const { raw, number, ...rest } = line;
-  line.raw = JSON.stringify(rest);
+  return JSON.stringify(rest);
 }
 
-let expected;
-if (kind === 'value') {
-  for (const line of responses) {
-    const all = typed ? [...leaves(line.msg, '')].filter((p) => !['/type', '/id', '/durationMs'].includes(p)) : [...leaves(line.msg.result, '/result')];
-    const pointer = all.find((p) => !wanted || p === wanted);
-    if (pointer === undefined) continue;
-    change(line, pointer);
-    expected = `"line":${line.number},"kind":"differs".*"pointer":"${pointer}"`;
-    break;
-  }
-} else if (kind === 'missing') {
-  const at = responses[0].number;
-  const conn = responses[0].conn ? `"conn":${responses[0].conn},` : '';
-  lines.splice(at, 0, { raw: `{${conn}"dir":"recv","msg":${typed ? '{"type":"never"}' : '{"jsonrpc":"2.0","method":"never"}'}}` });
-  expected = `"line":${at + 1},"kind":"missing"`;
-} else {
-  // The last response that another message of the server follows; without one, any message of the server that one follows.
-  const later = (l) => lines.some((o) => o.dir === 'recv' && o.number > l.number && o.conn === l.conn);
-  const removed = responses.filter((r) => responses.some((o) => o.number > r.number && o.conn === r.conn)).pop() ??
-    responses.filter(later).pop() ?? lines.filter((l) => l.dir === 'recv' && l.msg && later(l)).pop();
-  lines.splice(removed.number - 1, 1);
-  expected = '"kind":"extra"';
+// places are the pointers of what a message says, without what one side has made up.
+const places = (msg, member) => [...leaves(typed ? msg : msg[member], typed ? '' : '/' + member)].filter((p) => !/^\/(type|id|jobId|durationMs)$|^\/params\/_meta|\/duration$/.test(p));
+
+function plant(kind, expected, texts) {
+  fs.writeFileSync(kind + '.tape', texts.flat().join('\n') + '\n');
+  console.log(kind + ' ' + expected);
 }
-fs.writeFileSync(out, lines.map((l) => l.raw).join('\n') + '\n');
-console.log(expected);
+const raws = lines.map((l) => l.raw);
+const without = (gone) => lines.filter((l) => !gone.includes(l)).map((l) => l.raw);
+
+const line = responses.find((l) => places(l.msg, 'result').some((p) => !wanted || p === wanted));
+const pointer = places(line.msg, 'result').find((p) => !wanted || p === wanted);
+plant('value', `"line":${line.number},"kind":"differs".*"pointer":"${pointer}"`, raws.with(line.number - 1, changed(line, pointer)));
+
+const first = responses[0];
+const never = { ...(first.conn && { conn: first.conn }), dir: 'recv', msg: typed ? { type: 'never' } : { jsonrpc: '2.0', method: 'never' } };
+plant('missing', `"line":${first.number + 1},"kind":"missing"`, raws.toSpliced(first.number, 0, JSON.stringify(never)));
+
+// The last response that another follows; without one, any message of the server that one follows.
+const beside = (l) => (o) => o.dir === 'recv' && o.msg && o.conn === l.conn && o !== l;
+const later = (all) => (l) => all.some((o) => beside(l)(o) && o.number > l.number);
+const removed = responses.filter(later(responses)).pop() ?? responses.filter(later(lines)).pop() ?? lines.filter((l) => l.dir === 'recv' && l.msg && later(lines)(l)).pop();
+// It comes after the request that it answers, or after the server's message before it.
+const before = lines.filter((o) => o.msg && o.conn === removed.conn && o.number < removed.number &&
+  (responses.includes(removed) ? o.dir === 'send' && JSON.stringify(o.msg.id) === JSON.stringify(removed.msg.id) : o.dir === 'recv')).pop();
+plant('extra', (before ? `"line":${before.number},` : '"tape":"extra.tape",') + '"kind":"extra"', without([removed]));
+
+const requests = lines.filter((l) => l.dir === 'send' && l.msg && 'id' in l.msg && l.msg[named] && !/^initialized?$|^job_status$/.test(l.msg[named]));
+const told = requests.filter((l) => places(l.msg, 'params').length > 0).pop();
+if (told) {
+  const at = places(told.msg, 'params')[0];
+  plant('asked', `line"?:? ?${told.number}\\b.*${at}\\b`, raws.with(told.number - 1, changed(told, at)));
+}
+const last = requests.pop();
+if (last) {
+  const exchange = lines.filter((l) => l.msg && l.conn === last.conn && JSON.stringify(l.msg.id) === JSON.stringify(last.msg.id) && (l === last || l.dir === 'recv' && (typed || !l.msg[named])));
+  plant('more', `${last.msg[named].replaceAll('$', '\\$')} is not on the tape|"kind":"extra","method":"${last.msg[named].replaceAll('$', '\\$')}"`, without(exchange));
+}
