@@ -90,6 +90,15 @@ func (o *validateOptions) newPeerChecker(ctx context.Context, r *outcome) (*peer
 		}
 	}
 	c := &o.client
+	if j.calls, err = o.given(e.Spec().Params.Functions); err != nil {
+		return nil, err
+	}
+	c.Hooks.Functions = map[string]bool{}
+	for _, call := range j.calls {
+		for _, name := range call.funcs {
+			c.Hooks.Functions[name] = true
+		}
+	}
 	if j.session, err = options.ForSession(ctx, r.run, &c.Conn, &c.Hooks); err != nil {
 		return nil, err
 	}
@@ -102,9 +111,6 @@ func (o *validateOptions) newPeerChecker(ctx context.Context, r *outcome) (*peer
 				r.run.Console.Event(*n.Event)
 			}
 		}
-	}
-	if j.calls, err = o.given(e.Spec().Params.Functions); err != nil {
-		return nil, err
 	}
 	if j.watch, err = newWatch(j); err != nil {
 		return nil, err
