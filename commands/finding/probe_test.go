@@ -3,6 +3,7 @@ package finding
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"io"
 	"net"
 	"path/filepath"
@@ -19,6 +20,13 @@ import (
 	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
+
+// The tests mostly wait for peers that say nothing: more of them run at once than there are processors.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	_ = flag.Set("test.parallel", "8")
+	m.Run()
+}
 
 // serve listens at a listen address with one hook until the test ends, and returns where.
 func serve(t *testing.T, at string) string {
@@ -151,7 +159,7 @@ func TestAnUnknownProtocolIsNotNamed(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			began := time.Now()
-			r := probe(t, raw(t, talk), 8*time.Second)
+			r := probe(t, raw(t, talk), 4*time.Second)
 			if took := time.Since(began); took > 11*time.Second {
 				t.Errorf("it took %v", took)
 			}
