@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -65,7 +66,7 @@ func (h *handler) outcome(ctx context.Context, in *dialect.Inbound, rule *load.W
 			return checked
 		}
 	}
-	result, err := h.respondAs(ctx, &in.Msg, req, c.work)
+	result, err := h.respondAs(ctx, &in.Msg, req, c.work, rule.Result != nil)
 	err = cmp.Or(err, unchecked)
 	sc.Method, sc.Result = c.name, result
 	if m := h.Backend.Catalog().Method(c.name); m != nil {
@@ -87,29 +88,40 @@ func (h *handler) outcome(ctx context.Context, in *dialect.Inbound, rule *load.W
 	return rule.Error.First(sc.Error, sc.Value)
 }
 
-// respondAs is respond for a call that has become work; nil: it is a plain call.
-func (h *handler) respondAs(ctx context.Context, m *wire.Message, r dialect.Request, w Work) (json.RawMessage, error) {
+// respondAs answers a call; w is the work that it has become, or nil. The last data of the hook is the result, and those before it are
+// items if the dialect file has items for calls. made is set if the file makes the result itself: then the last data is an item, too.
+func (h *handler) respondAs(ctx context.Context, m *wire.Message, r dialect.Request, w Work, made bool) (json.RawMessage, error) {
 	var last json.RawMessage
 	var failed error
 	told := h.newProgressSender(ctx, m)
 	told.work = w
 	defer told.end()
-	if kind, _ := h.Responder.Kind(r.Method); kind == catalog.Stream && h.d.Page.Serve.During.Items != nil {
-		r.Stream = true
-	}
+	kind, _ := h.Responder.Kind(r.Method)
+	r.Stream = kind == catalog.Stream && h.d.Page.Serve.During.Items != nil
 	items := r.Stream
-	r.Emit = told.emitter(&failed, func(ev wire.Event) error {
-		if items {
-			return told.event(ev)
+	r.Emit = told.emitter(&failed, func(ev wire.Event) (err error) {
+		switch {
+		case items && made:
+			err = told.event(ev)
+		case items && last != nil:
+			err = told.event(wire.Event{Kind: wire.Data, Data: last})
 		}
-		last = ev.Data
-		return nil
+		last = slices.Clone(ev.Data)
+		return err
 	})
 	result, err := h.Responder.Respond(ctx, r)
 	err = cmp.Or(err, failed)
-	result = scan.Or(result, last)
-	if err == nil && !items && result != nil {
+	if result = scan.Or(result, last); items && last != nil {
+		result = last
+	}
+	switch {
+	case err != nil && items && !made && last != nil:
+		h.warn(told.event(wire.Event{Kind: wire.Data, Data: last}))
+	case err != nil, result == nil:
+	case made && !items:
 		err = told.event(wire.Event{Kind: wire.Data, Data: result})
+	case w != nil:
+		w.Emitted(wire.Event{Kind: wire.Data, Data: result})
 	}
 	return result, err
 }
