@@ -91,37 +91,56 @@ func (h *handler) outcome(ctx context.Context, in *dialect.Inbound, rule *load.W
 // respondAs answers a call; w is the work that it has become, or nil. The last data of the hook is the result, and those before it are
 // items if the dialect file has items for calls. made is set if the file makes the result itself: then the last data is an item, too.
 func (h *handler) respondAs(ctx context.Context, m *wire.Message, r dialect.Request, w Work, made bool) (json.RawMessage, error) {
-	var last json.RawMessage
 	var failed error
 	told := h.newProgressSender(ctx, m)
 	told.work = w
 	defer told.end()
 	kind, _ := h.Responder.Kind(r.Method)
 	r.Stream = kind == catalog.Stream && h.d.Page.Serve.During.Items != nil
-	items := r.Stream
-	r.Emit = told.emitter(&failed, func(ev wire.Event) (err error) {
-		switch {
-		case items && made:
-			err = told.event(ev)
-		case items && last != nil:
-			err = told.event(wire.Event{Kind: wire.Data, Data: last})
-		}
-		last = slices.Clone(ev.Data)
-		return err
-	})
+	data := callData{told: told, items: r.Stream, made: made}
+	r.Emit = told.emitter(&failed, data.add)
 	result, err := h.Responder.Respond(ctx, r)
-	err = cmp.Or(err, failed)
-	if result = scan.Or(result, last); items && last != nil {
-		result = last
+	return data.end(result, cmp.Or(err, failed))
+}
+
+// callData is the data of a hook that answers a call.
+type callData struct {
+	told  *progressSender
+	items bool // they are sent as items
+	made  bool // the last one, too
+	last  json.RawMessage
+}
+
+func (d *callData) add(ev wire.Event) (err error) {
+	switch {
+	case d.items && d.made:
+		err = d.told.event(ev)
+	case d.items:
+		err = d.item(d.last)
+	}
+	d.last = slices.Clone(ev.Data)
+	return err
+}
+
+func (d *callData) item(data json.RawMessage) error {
+	if data == nil {
+		return nil
+	}
+	return d.told.event(wire.Event{Kind: wire.Data, Data: data})
+}
+
+// end returns the result of the call. Before an error, the last data is an item.
+func (d *callData) end(result json.RawMessage, err error) (json.RawMessage, error) {
+	if result = scan.Or(result, d.last); d.items && d.last != nil {
+		result = d.last
 	}
 	switch {
-	case err != nil && items && !made && last != nil:
-		h.warn(told.event(wire.Event{Kind: wire.Data, Data: last}))
-	case err != nil, result == nil:
-	case made && !items:
-		err = told.event(wire.Event{Kind: wire.Data, Data: result})
-	case w != nil:
-		w.Emitted(wire.Event{Kind: wire.Data, Data: result})
+	case err != nil && d.items && !d.made:
+		d.told.h.warn(d.item(d.last))
+	case err == nil && d.made && !d.items:
+		err = d.item(result)
+	case err == nil && d.told.work != nil && result != nil:
+		d.told.work.Emitted(wire.Event{Kind: wire.Data, Data: result})
 	}
 	return result, err
 }
