@@ -39,6 +39,9 @@ type Shape struct {
 	// $id stands for the id. "" means that no request ends a stream.
 	Ends  []Place
 	Ended string
+	// EndsNamed are the methods that end a stream without an id: its items have a string of the params as their method or
+	// in their params.
+	EndsNamed []string
 
 	MadeUp []Place // ids, tokens, streams and sessions, which are not compared but carried over
 	Varies []Place // versions and names of programs, and measurements, which are not compared

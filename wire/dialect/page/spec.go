@@ -141,6 +141,11 @@ func shape(p *load.Page, d *codec.Dialect, polls []dialect.Poll) dialect.Shape {
 	}
 	s := jsonrpc.Shape(v)
 	s.Polls = polls
+	for _, sub := range p.Subscribe {
+		if sub.End != nil && cmp.Or(sub.End.Call, sub.End.Method) != "" {
+			s.EndsNamed = append(s.EndsNamed, cmp.Or(sub.End.Call, sub.End.Method))
+		}
+	}
 	plan := d.Plan()
 	if plan == nil {
 		return s

@@ -34,6 +34,7 @@ type loading struct {
 	posted  []posted           // the last messages of the client without an HTTP exchange
 	headed  [][2]string        // the last of heads
 	ended   map[uint64]bool    // the streams that the client has ended, by the hash of their name
+	quiet   map[uint64]bool    // the same for streams without an id: see Shape.EndsNamed
 	polls   map[uint64][]int32 // the requests about running jobs that followed each other, by the hash of the job's name
 	polled  map[int32]uint64   // the hash of the job's name, by request
 }
@@ -47,7 +48,7 @@ func newLoader(t *Transcript) *loader {
 func (l *loader) track(conn int) *loading {
 	k := l.tracks[conn]
 	if k == nil {
-		k = &loading{Track: newTrack(l.t, conn), last: [2]int32{None, None}, open: [2]map[uint64]int32{{}, {}}, named: map[string]int32{}, results: map[uint64]int32{}, ended: map[uint64]bool{}, polls: map[uint64][]int32{}, polled: map[int32]uint64{}}
+		k = &loading{Track: newTrack(l.t, conn), last: [2]int32{None, None}, open: [2]map[uint64]int32{{}, {}}, named: map[string]int32{}, results: map[uint64]int32{}, ended: map[uint64]bool{}, quiet: map[uint64]bool{}, polls: map[uint64][]int32{}, polled: map[int32]uint64{}}
 		l.tracks[conn] = k
 		l.t.Tracks = append(l.t.Tracks, k.Track)
 	}
@@ -197,25 +198,6 @@ func (k *loading) mayOpen(rules *match.Rules, msg []byte) {
 	}
 	if result := scan.Get(msg, "result"); scan.Type(result) == 's' || scan.Type(result) == 'n' {
 		k.results[rules.HashBytes(result)] = int32(k.Len())
-	}
-}
-
-// end records the end of a stream, and which entries of the server follow the end of their stream or of the client's side.
-func (k *loading) end(e *Entry, method string, msg []byte) {
-	rules := k.of.Rules
-	switch {
-	case e.Dir == wire.Recv && k.Close != nil && k.Closer == wire.Send:
-		k.optional[int32(k.Len())] = true
-	case len(rules.Shape().Streams) == 0 || msg == nil:
-	case e.Dir == wire.Send && e.Kind == wire.Request:
-		if stream := rules.EndsStream(method, msg, &match.Values{IsStream: k.known}); stream != nil {
-			k.ended[rules.HashBytes(stream)] = true
-		}
-	case len(k.ended) == 0 || e.Dir == wire.Send:
-	case e.Kind == wire.Response:
-		delete(k.ended, rules.HashBytes(scan.Get(msg, "result"))) // a stream of that name is open again
-	case e.Kind == wire.Notification && k.ended[rules.HashBytes(rules.StreamOf(msg))]:
-		k.optional[int32(k.Len())] = true
 	}
 }
 

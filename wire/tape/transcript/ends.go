@@ -1,0 +1,57 @@
+package transcript
+
+import (
+	"slices"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+	"rpcx/wire/tape/match"
+)
+
+// end records the end of a stream, and which entries of the server follow the end of their stream or of the client's side.
+func (k *loading) end(e *Entry, method string, msg []byte) {
+	rules := k.of.Rules
+	if k.endNamed(e, method, msg) {
+		k.optional[int32(k.Len())] = true
+		return
+	}
+	switch {
+	case e.Dir == wire.Recv && k.Close != nil && k.Closer == wire.Send:
+		k.optional[int32(k.Len())] = true
+	case len(rules.Shape().Streams) == 0 || msg == nil:
+	case e.Dir == wire.Send && e.Kind == wire.Request:
+		if stream := rules.EndsStream(method, msg, &match.Values{IsStream: k.known}); stream != nil {
+			k.ended[rules.HashBytes(stream)] = true
+		}
+	case len(k.ended) == 0 || e.Dir == wire.Send:
+	case e.Kind == wire.Response:
+		delete(k.ended, rules.HashBytes(scan.Get(msg, "result"))) // a stream of that name is open again
+	case e.Kind == wire.Notification && k.ended[rules.HashBytes(rules.StreamOf(msg))]:
+		k.optional[int32(k.Len())] = true
+	}
+}
+
+// endNamed records the end of a stream without an id. It reports whether the next entry is an item of such a stream that has ended.
+func (k *loading) endNamed(e *Entry, method string, msg []byte) (late bool) {
+	rules, params := k.of.Rules, scan.Get(msg, "params")
+	each := func(see func(hash uint64)) {
+		for _, part := range scan.Named(params) {
+			see(rules.HashBytes(part))
+		}
+		for part := range scan.Elements(params) {
+			see(rules.HashBytes(part))
+		}
+	}
+	switch {
+	case len(rules.Shape().EndsNamed) == 0:
+	case e.Dir == wire.Send && slices.Contains(rules.Shape().EndsNamed, method):
+		each(func(hash uint64) { k.quiet[hash] = true })
+	case len(k.quiet) == 0:
+	case e.Dir == wire.Send && e.Kind == wire.Request: // it may open the stream again
+		each(func(hash uint64) { delete(k.quiet, hash) })
+	case e.Dir == wire.Recv && e.Kind == wire.Notification:
+		late = k.quiet[rules.HashBytes(scan.AppendQuoted(nil, method))]
+		each(func(hash uint64) { late = late || k.quiet[hash] })
+	}
+	return late
+}
