@@ -206,7 +206,7 @@ var guardedPrograms = []string{
 	`try ({} + 1) catch .`, `try ([] * {}) catch .`, `"a,b" / ","`, `"a,b" | split(",")`, `"aXbX" | gsub("X"; "-")`, `[1, 2] - [2]`, `[[1], [2]] | transpose`, `"abc" * 3`, `{a: {b: 1}} * {a: {c: 2}}`,
 	`def f(x): x + x; f(.b)`, `. as {$a, "b": $z} | $a == $z`, `.a as [$x] | [$x, $x] | add`, `reduce .[]? as $x (0; . + 1)`, `setpath(["q", 2]; 1)`, `getpath(["a", 0])?`, `.q[2] = 1`, `.q[1:3] = [1]`,
 	`with_entries(.value |= tostring)`, `def add: 7; [1] | add`, `[.[]?] | index(1)`, `"abcb" | [indices("b")]`, `input`, `[.[]?] | sort | unique | min`, `label $f | 1 + 1, break $f`, `if .a == .b then 1 + .b else 2 end`,
-	`"\("a" + "b")"`, `"\("x\(1)")y"`, `.["a\(1)"]?`, `[limit(2; .[]? == 1)]`, `-(.b) + 1`, `.b // 1 + 2`, `[.a[]?] as [$x, $y] | "\($x)\($y)"`, `. == {} or 1 < 2`, `error("a\(1)")`, `{a: (1 + 2), "b": 3 * 4}`,
+	`"\("a" + "b")"`, `"\("x\(1)")y"`, `.["a\(1)"]?`, `[limit(2; .[]? == 1)]`, `-(.b) + 1`, `.b // 1 + 2`, `[.a[]?] as [$x, $y] | "\($x)\($y)"`, `. == {} or 1 < 2`, `error("a\(1)")`, `{"a\(1)"}`, `{"\("b")"}?`, `{"\("a", "b")"}?`, `{"a\(1)": 2}`, `{a: (1 + 2), "b": 3 * 4}`,
 }
 
 // Guards change nothing in programs that need little.

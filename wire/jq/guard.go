@@ -64,7 +64,11 @@ func (g guarder) walk(v reflect.Value) {
 			g.term(part)
 		case *gojq.ObjectKeyVal:
 			if s := part.KeyString; s != nil && s.Queries != nil {
-				part.KeyString, part.KeyQuery = nil, joined(s, "")
+				if key := joined(s, ""); part.Val != nil {
+					part.KeyString, part.KeyQuery = nil, key
+				} else { // gojq takes the value of {"a\(b)"} from the input
+					s.Queries = []*gojq.Query{{Term: &gojq.Term{Type: gojq.TermTypeQuery, Query: key}}}
+				}
 			}
 		case *gojq.Index:
 			g.index(part)
