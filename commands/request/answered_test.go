@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -47,21 +48,32 @@ var anything = []string{
 // TestStatusZeroMeansAnswered: whatever a peer does, status 0 means that it has responded:
 // to a call with a result, to a stream with its response and its end.
 func TestStatusZeroMeansAnswered(t *testing.T) {
-	for seed := range uint64(400) {
-		random := rand.New(rand.NewPCG(seed, 1))
-		var script []string
-		for range 1 + random.IntN(5) {
-			script = append(script, anything[random.IntN(len(anything))])
+	var running sync.WaitGroup
+	defer running.Wait()
+	const atOnce = 16 // most of the time is waiting
+	for first := range uint64(atOnce) {
+		running.Go(func() {
+			for seed := first; seed < 400; seed += atOnce {
+				statusZeroMeansAnswered(t, seed)
+			}
+		})
+	}
+}
+
+func statusZeroMeansAnswered(t *testing.T, seed uint64) {
+	random := rand.New(rand.NewPCG(seed, 1))
+	var script []string
+	for range 1 + random.IntN(5) {
+		script = append(script, anything[random.IntN(len(anything))])
+	}
+	for _, kind := range []dialect.OpKind{dialect.Call, dialect.Subscribe, dialect.Raw} {
+		op := dialect.Op{Kind: kind, Method: "m"}
+		if kind == dialect.Raw {
+			op = dialect.Op{Kind: kind, Params: json.RawMessage(`{"jsonrpc":"2.0","id":1,"method":"m"}`)}
 		}
-		for _, kind := range []dialect.OpKind{dialect.Call, dialect.Subscribe, dialect.Raw} {
-			op := dialect.Op{Kind: kind, Method: "m"}
-			if kind == dialect.Raw {
-				op = dialect.Op{Kind: kind, Params: json.RawMessage(`{"jsonrpc":"2.0","id":1,"method":"m"}`)}
-			}
-			out, err := ask(t, script, op)
-			if err == nil && !wasAnswered(script, kind) {
-				t.Errorf("seed %d, operation %d: success after %q, with %q", seed, kind, script, out)
-			}
+		out, err := ask(t, script, op)
+		if err == nil && !wasAnswered(script, kind) {
+			t.Errorf("seed %d, operation %d: success after %q, with %q", seed, kind, script, out)
 		}
 	}
 }
