@@ -96,7 +96,7 @@ serve --print-config: mcp+stdio: ; ws://h/
 serve --frame=1: hotrepl+tcp://h:1 ; ws://h:1/
 serve --token=@f: ws://h:1/ http://h:1/ ; tcp://h:1 unix:x stdio: dial+ws://h/
 serve --public: tcp://h:1 ws://h:1/ ; dial+ws://h/ stdio:
-serve --header=a: dial+ws://h/ ; ws://h:1/ tcp://h:1
+serve --header=a: dial+ws://h/ ; ws://h:1/ tcp://h:1 header+tcp://h:1
 serve --wait=1: dial+tcp://h:1 ; tcp://h:1 ws://h:1/
 plugin call --strict: scriptling+exec:x ; scriptling+http://h/ @s
 `
@@ -185,6 +185,9 @@ func TestHelpOfAPlainEndpoint(t *testing.T) {
 	}
 	if accept := listed("call", "accept+ws://h:1/", "--help"); slices.Contains(plain, "token") || !slices.Contains(accept, "token") {
 		t.Error("--token is for accept+")
+	}
+	if serve := listed("serve", "header+tcp://h:1", "--help"); slices.Contains(serve, "header") || !slices.Contains(serve, "hooks") {
+		t.Error("serve lists --header for header+tcp, where it does not apply")
 	}
 	if n := len(helpOf(t, "help", "--json")); n > 120_000 {
 		t.Errorf("rpcx help --json has %d bytes", n)

@@ -38,6 +38,12 @@ func (l line) value(f cmdline.FlagDoc, before, word string) answer {
 		return words(before, f.Choices()...)
 	case f.Names[0] == "set":
 		return l.settings(before)
+	case strings.HasPrefix(f.Arg, "METHOD"):
+		a := l.methods(strings.TrimPrefix(word, before))
+		for i := range a.candidates {
+			a.candidates[i].value = before + a.candidates[i].value
+		}
+		return a
 	case f.Arg == "ENDPOINT", f.Arg == "E":
 		return endpoints(word)
 	}
@@ -88,7 +94,7 @@ func (l line) argument(word string, root cmdline.Doc) answer {
 		a := endpoints(word)
 		a.kind = anyFile
 		return a
-	case name == "METHOD", name == "FUNC":
+	case name == "METHOD", name == "METHOD|MODULE", name == "FUNC":
 		return l.methods(word)
 	case strings.HasPrefix(name, "PARAMS") && len(l.args) > 1:
 		return l.params(word)

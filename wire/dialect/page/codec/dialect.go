@@ -31,6 +31,7 @@ type Dialect struct {
 	tracks  bool                   // notifications may belong to a call
 	awaits  bool                   // the handshake has steps that await messages
 	guards  bool                   // a server requires a specific first call
+	last    string                 // the client's last request, after which only a notification of [[leave]] follows
 	keeps   bool                   // a server stores values from messages of its client
 	plain   struct {
 		sync.Mutex
@@ -51,6 +52,11 @@ func New(p *load.Page, native Native) (*Dialect, error) {
 	d.streams = byStars(maps.Keys(p.Subscribe))
 	d.tracks = p.Call != nil || p.Eval != nil || p.During != load.During{} || p.Cancel != nil || len(p.Subscribe) > 0 || len(p.Keep) > 0
 	d.guards = p.Serve.First != ""
+	for i, step := range p.Leave {
+		if step.Notify != "" && i > 0 && d.guards {
+			d.last = p.Leave[i-1].Call
+		}
+	}
 	d.keeps = len(p.Serve.Keep) > 0
 	d.awaits = slices.ContainsFunc(p.Handshake, func(s load.Step) bool { return s.Await != nil })
 	d.target = sync.OnceValues(func() (string, error) { return cancelTarget(p.Cancel) })

@@ -14,6 +14,7 @@ import (
 type entrance struct {
 	mu      sync.Mutex
 	open    bool
+	left    bool      // the client has called the method that announces its end
 	pending int       // the number of first calls without an outcome
 	change  wire.Gate // passed when a first call has its outcome
 }
@@ -46,11 +47,21 @@ func (e *entrance) settle(succeeded bool) {
 	defer e.mu.Unlock()
 	e.pending--
 	e.open = e.open || succeeded
+	e.left = e.left && e.open
 	e.change.Pass()
 }
 
-// early sets an error on a message that arrives before the first call. The decision is made here because it depends on the order of
-// messages; the server sends the error.
+// leave reports whether the client has announced its end before. now: it does so with this message.
+func (e *entrance) leave(now bool) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	before := e.left
+	e.left = before || now
+	return before
+}
+
+// early sets an error on a message that arrives before the first call, and on a request after the one that announces the client's end.
+// The decision is made here because it depends on the order of messages; the server sends the error.
 func (c *Codec) early(m *wire.Message) {
 	switch {
 	case !c.o.Serving || !c.d.guards:
@@ -58,6 +69,9 @@ func (c *Codec) early(m *wire.Message) {
 		c.entrance.try()
 	case c.entrance.closed():
 		m.Err = c.tooEarly(m.Method)
+	}
+	if last := c.d.last; c.o.Serving && last != "" && m.Kind == wire.Request && m.Err == nil && c.entrance.leave(m.Method == last) {
+		m.Err = wire.NewError(wire.CodeInvalidRequest, last+" was called before "+m.Method)
 	}
 }
 
