@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -69,7 +70,9 @@ func (h *handler) serveSession(w http.ResponseWriter, r *http.Request) (msg []by
 	}
 	for name, values := range s.rules.Values {
 		if got := r.Header.Get(name); got != "" && !slices.Contains(values, got) {
-			refuse(w, http.StatusBadRequest, "%s: %.40q is not supported", name, got)
+			no := refusal{status: http.StatusBadRequest, why: fmt.Sprintf("%s: %.40q is not supported", name, got)}
+			h.refused.tell(h.c, r, no)
+			refuse(w, no.status, "%s", no.why)
 			return nil, true
 		}
 	}
