@@ -7,14 +7,14 @@ import (
 	"rpcx/wire/scan"
 )
 
-// An Around is the text around the JSON of messages.
+// An Around describes the text that surrounds the JSON of each message.
 type Around struct {
-	before *regexp.Regexp // nil means no text is before it
+	before *regexp.Regexp // the text before the JSON; nil means there is none
 	after  []byte
 }
 
-// NewAround returns the Around of a regular expression, which must be one, for the text before the JSON, and the text that
-// is after it. "" stands for none.
+// NewAround returns an Around. before is a regular expression for the text that precedes the JSON, and after is the text
+// that follows it; "" means there is none. NewAround panics if before is not a valid regular expression.
 func NewAround(before, after string) *Around {
 	a := &Around{after: []byte(after)}
 	if before != "" {
@@ -23,8 +23,8 @@ func NewAround(before, after string) *Around {
 	return a
 }
 
-// Open returns the messages in text, without the text after each. If text may be before the JSON, a message is an array of
-// both.
+// Open returns the messages in text, without the text that follows each. If an Around has a pattern for the preceding
+// text, each message is an array of that text and the JSON.
 func (a *Around) Open(text []byte) (msgs [][]byte) {
 	parts := [][]byte{text}
 	if len(a.after) > 0 {
@@ -49,8 +49,8 @@ func (a *Around) Open(text []byte) (msgs [][]byte) {
 	return msgs
 }
 
-// Close returns a message as Open has found it. One that is not an array of a string and at most one value, where text may be
-// before the JSON, is sent unchanged.
+// Close restores the surrounding text of a message from Open. If text may precede the JSON, msg must be an array of a string
+// and at most one value; Close returns any other msg unchanged.
 func (a *Around) Close(msg []byte) []byte {
 	if a.before == nil {
 		return append(bytes.Clone(msg), a.after...)

@@ -43,7 +43,7 @@ type Buffered interface {
 // A Batcher is a Conn that can queue messages until Flush, so that one write sends many. Its Send is SendBuffered
 // followed by Flush.
 type Batcher interface {
-	// SendBuffered is Send, but the bytes may stay in a buffer until Flush.
+	// SendBuffered is like Send, but the bytes may stay in a buffer until Flush.
 	SendBuffered(msg []byte) error
 	// Flush writes the queued messages.
 	Flush() error
@@ -51,14 +51,13 @@ type Batcher interface {
 
 // A BinarySender is a Conn whose protocol tells text, in UTF-8, from other bytes (WebSocket).
 type BinarySender interface {
-	// SendBinary is Send for other bytes.
+	// SendBinary is like Send, for bytes that are not text.
 	SendBinary(msg []byte) error
 }
 
-// A CloserWith is a Conn whose protocol carries a close code and a reason
-// (WebSocket).
+// A CloserWith is a Conn whose protocol has close codes and reasons (WebSocket).
 type CloserWith interface {
-	// CloseWith is Close with a code and a reason for the peer.
+	// CloseWith is like Close, and sends a code and a reason to the peer.
 	CloseWith(code int, reason string) error
 }
 
@@ -68,10 +67,10 @@ type HalfCloser interface {
 	CloseSend() error
 }
 
-// A Prober is a Conn that can send bytes without a meaning, such as a blank between messages, so that the system
-// detects if the peer has disappeared.
+// A Prober is a Conn that can send meaningless bytes, such as a blank between messages, so that the system detects
+// whether the peer has disappeared.
 type Prober interface {
-	// Probe sends such bytes, unless a message is being written.
+	// Probe sends such bytes unless a message is being written.
 	Probe() error
 }
 
@@ -83,7 +82,7 @@ type Exchanger interface {
 	Exchange(ctx context.Context, msg []byte, recv func(msg []byte)) error
 }
 
-// sentKey is the context key of the function given to WithSent.
+// sentKey is the context key for the function passed to WithSent.
 type sentKey struct{}
 
 // WithSent returns a context in which Exchange calls sent when the connection is open and the message is being sent.
@@ -92,77 +91,78 @@ func WithSent(ctx context.Context, sent func()) context.Context {
 	return context.WithValue(ctx, sentKey{}, sent)
 }
 
-// Sent calls the function that WithSent has stored in ctx, if any.
+// Sent calls the function that WithSent stored in ctx, if any.
 func Sent(ctx context.Context) {
 	if sent, ok := ctx.Value(sentKey{}).(func()); ok {
 		sent()
 	}
 }
 
-// A SingleExchange is a Conn with a single exchange of the peer (an HTTP POST to a listener). It is closed after the
-// responses to its messages; only the peer limits the time for that.
+// A SingleExchange is a Conn for one exchange that the peer started (an HTTP POST to a listener). It is closed after
+// the responses to the messages of that exchange; only the peer limits the time for them.
 type SingleExchange interface {
 	// SingleExchange is a marker and does nothing.
 	SingleExchange()
 }
 
-// SingleResponse is a Conn whose peer may accept only a single message, the response to its request.
+// A SingleResponse is a Conn whose peer may accept only one message, the response to its request.
 type SingleResponse interface {
-	// SingleResponse reports whether that is the case.
+	// SingleResponse reports whether the peer accepts only one message.
 	SingleResponse() bool
 }
 
 // A Framing makes a Conn out of a stream of bytes.
 type Framing func(rwc io.ReadWriteCloser, o Options) Conn
 
-// Options are the limits and observers of a framing.
+// Options are the limits and callbacks of a framing.
 type Options struct {
 	// MaxMessage is the maximum length of a message, in bytes. 0 stands for DefaultMaxMessage.
 	MaxMessage int
 	// MaxDepth is the maximum nesting of arrays and objects. 0 stands for DefaultMaxDepth.
 	MaxDepth int
-	// NoiseLimit is the number of lines that are not JSON and are skipped; the next one is an error. A negative limit
-	// also applies to peers that are not children. With 0, the first one is an error.
+	// NoiseLimit is the number of lines without JSON that are skipped; the next such line is an error. A negative limit
+	// has the same absolute value, and also applies to peers that are not children. If NoiseLimit is 0, the first such
+	// line is an error.
 	NoiseLimit int
 	// Noise receives each skipped line, without its line break. It may be nil. The bytes are valid during the call.
 	Noise func(line []byte)
-	// Head has the header lines, each with its CRLF, that the framing header writes before each message in addition to
-	// Content-Length.
+	// Head holds the header lines, each with its CRLF, that the framing named header writes before each message in
+	// addition to Content-Length.
 	Head []byte
 	// First receives the first bytes of a byte stream as they arrive, or the first message. The bytes are valid during
 	// the call. It may be nil.
 	First func(b []byte)
 	// Seen receives all bytes that are read and written, unchanged. It must not keep them. It may be nil.
 	Seen func(d Direction, b []byte)
-	// Sentinel says that, on a line or in a value that it breaks, everything up to a byte 0xFF is dropped: QEMU's guest
-	// agent marks the beginning of an answer with this byte. It applies to the framings line and concat.
+	// Sentinel drops, in a line or a value, everything up to and including a byte 0xFF: QEMU's guest agent marks the
+	// beginning of an answer with this byte. It applies to the framings line and concat.
 	Sentinel bool
 	// Around is the text around the JSON of a WebSocket's messages; nil means there is none.
 	Around *Around
-	// Strict is for a listener. A line that is a JSON value but neither an object nor an array is a message, which the
-	// dialect answers. Before the first message, the framing header refuses header lines other than Content-Length and
-	// Content-Type, so that an HTTP request of a browser is never taken for messages.
+	// Strict is set for a listener. A line with a JSON value other than an object or an array is then a message, which
+	// the dialect answers. Before the first message, the framing named header refuses header lines other than
+	// Content-Length and Content-Type, so that it never mistakes an HTTP request of a browser for messages.
 	Strict bool
-	// Whole is for a client. It drops a message that is cut off by the end of the input, and the end is a *CloseError
-	// of ErrCut. Without Whole, such a message is returned for the dialect to answer, if the framing can distinguish it
-	// from noise. Otherwise the end is a *Fault.
+	// Whole is set for a client. The framing then drops a message that the end of the input cuts off, and Recv returns
+	// a *CloseError with ErrCut. Without Whole, Recv returns such a message for the dialect to answer, if the framing
+	// can distinguish it from noise. Otherwise Recv returns a *Fault.
 	Whole bool
 }
 
-// These are the limits if the user sets none.
+// These are the limits that apply unless the user sets others.
 const (
 	DefaultMaxMessage = 64 << 20 // bytes
-	DefaultMaxDepth   = 1000     // arrays and objects inside each other
+	DefaultMaxDepth   = 1000     // nested arrays and objects
 )
 
-// WithDefaults returns o with every zero limit replaced by its default.
+// WithDefaults returns a copy of o in which defaults replace all limits that are zero.
 func (o Options) WithDefaults() Options {
 	o.MaxMessage = cmp.Or(o.MaxMessage, DefaultMaxMessage)
 	o.MaxDepth = cmp.Or(o.MaxDepth, DefaultMaxDepth)
 	return o
 }
 
-// A Direction is the direction of a message from the view of this process.
+// A Direction is the direction of a message as seen by this process.
 type Direction uint8
 
 // These are the two directions.
@@ -179,15 +179,15 @@ func (d Direction) String() string {
 	return "recv"
 }
 
-// A Tap is called with every message, byte for byte. It is called with a sent message before the message is written. It
-// must not keep the bytes. It is called from several goroutines.
+// A Tap receives every message, byte for byte. It receives a sent message before that message is written. It must not
+// keep the bytes, and is called from several goroutines.
 type Tap func(d Direction, msg []byte)
 
-// A Record is a Tap that is called once for several messages that arrived together, in order, before any of them is
+// A Record is like a Tap, but is called once, in order, for all messages that arrived together, before any of them is
 // handled.
 type Record func(d Direction, first []byte, more ...[]byte)
 
-// A Binary determines how a dialect, whose own messages are text, treats binary WebSocket messages.
+// A Binary determines how a dialect whose own messages are text treats binary WebSocket messages.
 type Binary uint8
 
 // These are the ways to treat a binary message.
@@ -197,7 +197,7 @@ const (
 	BinaryRefuse               // the connection is closed with status 1003
 )
 
-// Wake puts a value into a channel that has room for one, unless one waits there already.
+// Wake sends a value to a channel with a buffer of one, unless the buffer is full.
 func Wake(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -205,7 +205,7 @@ func Wake(c chan<- struct{}) {
 	}
 }
 
-// IsClosed reports whether a channel on which nothing is sent is closed.
+// IsClosed reports whether c is closed. No values may be sent on c.
 func IsClosed(c <-chan struct{}) bool {
 	select {
 	case <-c:
@@ -215,7 +215,7 @@ func IsClosed(c <-chan struct{}) bool {
 	}
 }
 
-// Put sets a value in a map, which it makes if it is nil.
+// Put sets in[key] to val. If the map is nil, Put makes it first.
 func Put[K comparable, V any](in *map[K]V, key K, val V) {
 	if *in == nil {
 		*in = map[K]V{}
@@ -223,7 +223,7 @@ func Put[K comparable, V any](in *map[K]V, key K, val V) {
 	(*in)[key] = val
 }
 
-// Map returns what f returns for each element of list, or nil if there is none.
+// Map returns the results of f for the elements of list, or nil if list is empty.
 func Map[T, U any](list []T, f func(T) U) (all []U) {
 	for _, v := range list {
 		all = append(all, f(v))
@@ -231,7 +231,7 @@ func Map[T, U any](list []T, f func(T) U) (all []U) {
 	return all
 }
 
-// SetOf returns the set of names.
+// SetOf returns a set of the given names.
 func SetOf(names []string) map[string]bool {
 	set := map[string]bool{}
 	for _, name := range names {

@@ -31,15 +31,15 @@ import (
 type calls struct {
 	byID         map[string]*stream
 	pipeline     *callPipeline      // for many calls at low cost, or nil
-	byToken      map[string]*stream // the streams among them, and those whose call is over
+	byToken      map[string]*stream // the streams of byID that have a token, and those whose call is over
 	latest       *stream            // the stream that had the latest item, or nil
 	watches      []*stream          // streams that show messages of the peer; they have no id
 	dirty        []*stream          // streams with messages whose consumer has not been woken yet
 	waiting      int                // calls that wait for their first response
-	awaiting     int                // those of them whose response may open a stream
-	overfull     int                // streams that queue more than they should
+	awaiting     int                // the number of waiting calls whose response may open a stream
+	overfull     int                // the number of streams that queue more than they should
 	behind       *stream            // the stream with so many queued messages that the reader may wait briefly for its consumer, or nil
-	unshaped     []*stream          // messages of the user, in order, whose answers may have no id
+	unshaped     []*stream          // the user's messages, in order, whose answers may have no id
 	loose        int                // the number of messages without an id so far
 	early        early.Items
 	endedStreams early.Recent
@@ -49,10 +49,10 @@ type calls struct {
 	unsolicited  bool           // the peer opens streams that no call requested
 }
 
-// maxAbandoned bounds the calls in abandoned, and those in leftOpen.
+// maxAbandoned bounds the number of calls in abandoned and in leftOpen.
 const maxAbandoned = 1024
 
-// looseKey begins the keys in byID of messages without an id.
+// looseKey is the prefix of the keys in byID for messages without an id.
 const looseKey = "\x00"
 
 // isLoose reports whether s is a message without an id.
@@ -62,15 +62,15 @@ func newCalls() calls {
 	return calls{byID: map[string]*stream{}, byToken: map[string]*stream{}, abandoned: map[string]*stream{}, leftOpen: map[string]*stream{}}
 }
 
-// add puts s into the table under the id of its request.
+// add stores s under the id of its request.
 func (c *calls) add(s *stream, id wire.ID) {
 	s.id = string(id)
 	c.byID[s.id] = s
 	c.setWaiting(s, true)
 }
 
-// addUnshaped adds s to the table under a key that is not a JSON token, because the dialect does not know the form of
-// its message. The next message is its response.
+// addUnshaped stores s under a key that is not a JSON token, because the dialect does not know the form of its message.
+// The next message from the peer is its response.
 func (c *calls) addUnshaped(s *stream) {
 	c.loose++
 	s.oneAnswer = true
@@ -94,7 +94,7 @@ func (c *calls) setWaiting(s *stream, on bool) {
 	}
 }
 
-// remove removes s, which has ended, from every table.
+// remove removes s, which has ended, from all tables.
 func (c *calls) remove(s *stream) {
 	c.setWaiting(s, false)
 	c.setOverfull(s, false)
@@ -118,7 +118,7 @@ func (c *calls) remove(s *stream) {
 	}
 }
 
-// setOverfull records whether s queues more than it should, and reports whether that has changed.
+// setOverfull records whether s queues more than it should, and reports whether this state has changed.
 func (c *calls) setOverfull(s *stream, on bool) bool {
 	if s.overfull == on {
 		return false
@@ -140,7 +140,8 @@ func (c *calls) abandon(s *stream) {
 	putBounded(c.abandoned, s.id, s)
 }
 
-// putBounded adds s to a table, and removes any other if that has maxAbandoned: most are never used.
+// putBounded adds s to a table. If the table already has maxAbandoned entries, putBounded removes one of them, because
+// most are never used.
 func putBounded(table map[string]*stream, key string, s *stream) {
 	if len(table) >= maxAbandoned {
 		for other := range table {
@@ -156,7 +157,7 @@ func (c *calls) taken(id wire.ID) bool {
 	return c.byID[string(id)] != nil || c.pipeline.slot(id) != nil || c.abandoned[string(id)] != nil
 }
 
-// promoteAllLocked gives all calls of the pipeline a stream.
+// promoteAllLocked creates a stream for each call of the pipeline.
 func (c *calls) promoteAllLocked() {
 	l := c.pipeline
 	if l == nil || l.open == 0 {
@@ -169,8 +170,7 @@ func (c *calls) promoteAllLocked() {
 	}
 }
 
-// unclaimed removes and returns the early items if no pending response can name their streams any
-// more.
+// unclaimed removes and returns the early items if no pending response can still name their streams.
 func (c *calls) unclaimed() []wire.Message {
 	if c.awaiting > 0 {
 		return nil
@@ -197,13 +197,13 @@ func (c *calls) count() int {
 	return n
 }
 
-// discard drops the items of the stream token, including later ones.
+// discard drops the current and future items of the stream with this token.
 func (c *calls) discard(token wire.ID) {
 	c.endedStreams.Add(string(token))
 	c.early.Take(token)
 }
 
-// wake wakes the consumers that have messages.
+// wake wakes all consumers that have messages.
 func (c *calls) wake() {
 	for _, s := range c.dirty {
 		s.box.Release()

@@ -21,11 +21,11 @@ func (p *Peer) CloseWith(code int, reason string) error {
 
 // Close sends the dialect's closing messages if it has any, waits for handlers to return and answers to be sent, and
 // closes the connection. Options.CloseTimeout bounds each step. Contexts of handlers end at once. Nothing of p runs
-// after Close returns, so that a handler must not call Close.
+// after Close returns, so a handler must not call Close.
 func (p *Peer) Close() error { return p.CloseAs(0, "") }
 
-// CloseAs is Close with a code and a reason for the peer, if the transport has them. For example, 1001 means that a
-// server stops and may return.
+// CloseAs is like Close, and sends a code and a reason to the peer if the transport has them. For example, code 1001
+// means that a server stops and may return.
 func (p *Peer) CloseAs(code int, reason string) error {
 	var err error
 	p.once.Do(func() { err = p.shutDown(code, reason) })
@@ -82,13 +82,13 @@ func (p *Peer) enterLocked(s ending.State) {
 // hurriedStep bounds each step of Close after Options.Hurry has ended. That is enough to write the queued messages.
 const hurriedStep = 50 * time.Millisecond
 
-// settle waits until ok returns true, but at most for d, and no longer than until the connection or Options.Hurry has
-// ended. ok is called with the mutex held.
+// settle waits until ok returns true, until d has passed, or until the connection or Options.Hurry has ended. ok is
+// called with the mutex held.
 func (p *Peer) settle(d time.Duration, ok func() bool) {
 	p.mu.Lock()
 	settled := ok() || p.end.State == ending.Ended
 	p.mu.Unlock()
-	if settled { // the usual case, which starts no timer, because a timer wakes a thread
+	if settled { // in the usual case, no timer is started, because a timer wakes a thread
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), d)
@@ -105,8 +105,8 @@ func (p *Peer) Settle(ctx context.Context) error {
 	return p.until(ctx, func() bool { return p.quietLocked() && p.outbox.idle() })
 }
 
-// WaitReceived waits until everything that the peer has sent so far has been read and each notification in it has been
-// handled, or until ctx or the connection ends. If the connection supports that, it reads nothing more afterwards.
+// WaitReceived waits until everything that the peer has sent so far has been read and the notifications in it have been
+// handled, or until ctx or the connection ends. If the connection supports it, the reader then reads nothing more.
 func (p *Peer) WaitReceived(ctx context.Context) error {
 	c, ok := p.conn.(wire.ReadCloser)
 	ok = ok && c.CloseRead() == nil
@@ -136,7 +136,7 @@ func (l *link) hangUp(code int, reason string) error {
 
 // waitForLocked waits until condition, which is called with the mutex held, returns true. The mutex is released while
 // it waits and held again when it returns. Every change that can make condition true must be followed by g.Pass. If ctx
-// ends first, the error is that of ctx.
+// ends first, waitForLocked returns the error of ctx.
 func (p *Peer) waitForLocked(ctx context.Context, g *wire.Gate, condition func() bool) error {
 	for !condition() {
 		c := g.Wait()

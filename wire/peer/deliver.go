@@ -9,7 +9,7 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// registerLocked adds s to the tables before its request msg is sent.
+// registerLocked adds s to the tables before its request, msg, is sent.
 func (p *Peer) registerLocked(s *stream, msg wire.Message) {
 	if s.oneAnswer = s.oneAnswer || msg.Final; len(msg.ID) > 0 {
 		p.calls.add(s, msg.ID)
@@ -31,8 +31,7 @@ func (p *Peer) forgetLocked(s *stream, err error) {
 	s.box.End(err)
 }
 
-// deliverLocked queues m for s. It wakes the consumer at once, or when the connection has no
-// further message ready.
+// deliverLocked queues m for s. It wakes the consumer at once, or when no further message can be read without waiting.
 func (p *Peer) deliverLocked(s *stream, m *wire.Message) {
 	if s.ended() {
 		return
@@ -64,7 +63,7 @@ func (p *Peer) deliverLocked(s *stream, m *wire.Message) {
 	}
 }
 
-// restored returns the answer m with the id that the user gave.
+// restored returns the answer m with the id that the user chose.
 func (s *stream) restored(m *wire.Message) *wire.Message {
 	if s.restore == nil {
 		return m
@@ -72,8 +71,8 @@ func (s *stream) restored(m *wire.Message) *wire.Message {
 	return s.restore(*m)
 }
 
-// passLocked passes an answer to a Raw operation, in order with all other messages, to its function Answer, or else to
-// Incoming.
+// passLocked passes an answer to a Raw operation, in order with all other messages, to the operation's Answer function
+// or, if it has none, to Incoming.
 func (p *Peer) passLocked(s *stream, m *wire.Message) {
 	if s.op.Kind != dialect.Raw {
 		return
@@ -90,8 +89,8 @@ func (p *Peer) passLocked(s *stream, m *wire.Message) {
 	s.op.Answer(c)
 }
 
-// overflowLocked handles a stream that queues too much. It ends the stream if it exceeds the limit by a whole message,
-// which happens only while the reader must not stop.
+// overflowLocked handles a stream that queues too much. It ends the stream if the queue exceeds the limit by a whole
+// message, which happens only while the reader must not stop.
 //
 // If the reader never stops (Options.Lossy), the stream loses its oldest messages or ends.
 func (p *Peer) overflowLocked(s *stream) {
@@ -111,7 +110,7 @@ func (p *Peer) overflowLocked(s *stream) {
 	p.leaveStreamLocked(s, &wire.Fault{Kind: wire.IO, Method: s.op.Method, Message: why}, false)
 }
 
-// resumeReadingLocked lets the reader continue if s has room again.
+// resumeReadingLocked lets the reader continue if s has room for messages again.
 func (p *Peer) resumeReadingLocked(s *stream) {
 	s.stuck = false
 	if p.calls.behind == s && s.box.Size() <= easeBytes/2 {
@@ -123,8 +122,8 @@ func (p *Peer) resumeReadingLocked(s *stream) {
 	}
 }
 
-// throttleLocked makes the reader wait while further reading would only fill memory. It never waits while a call or a
-// handler needs an answer that is still to be read. The mutex is released while it waits.
+// throttleLocked makes the reader wait while reading more would only fill memory. The reader never waits while a call
+// or a handler needs an answer that has not been read yet. The mutex is released during the wait.
 func (p *Peer) throttleLocked(in *stream) {
 	if in == nil && p.calls.behind != nil {
 		p.easeLocked()
@@ -148,14 +147,15 @@ func (p *Peer) throttleLocked(in *stream) {
 }
 
 // The reader waits for a consumer that queues more than easeBytes, but no longer than easeFor. The queue then stays
-// short enough for the processor's caches. It waits again for the same consumer only after that has taken something.
+// short enough for the processor's caches. The reader waits for the same consumer again only after that consumer has
+// taken messages.
 const (
 	easeBytes = 512 << 10
 	easeFor   = 5 * time.Millisecond
 )
 
-// easeLocked makes the reader wait for the consumer of calls.behind, unless someone needs an answer that is still to be
-// read. The mutex is released while it waits.
+// easeLocked makes the reader wait for the consumer of calls.behind, unless a call or a handler needs an answer that
+// has not been read yet. The mutex is released during the wait.
 func (p *Peer) easeLocked() {
 	s := p.calls.behind
 	p.calls.wake()
@@ -169,7 +169,7 @@ func (p *Peer) easeLocked() {
 	p.calls.behind = nil
 }
 
-// neededLocked reports whether a local call or a handler may need a response that is still to be read.
+// neededLocked reports whether a local call or a handler may need a response that has not been read yet.
 func (p *Peer) neededLocked() bool { return p.calls.waiting > 0 || p.requests.Unanswered() }
 
 func (p *Peer) mustStopLocked(in *stream) bool {
@@ -196,7 +196,7 @@ func (p *Peer) wakeAll() {
 }
 
 // pipelineReadyLocked calls the pipeline's ready function, because responses may have arrived. It releases the mutex
-// meanwhile.
+// for that call.
 func (p *Peer) pipelineReadyLocked() {
 	if l := p.calls.pipeline; l != nil {
 		p.mu.Unlock()

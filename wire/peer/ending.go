@@ -16,7 +16,7 @@ func (p *Peer) read() {
 	defer wire.Guard()
 	defer close(p.done)
 	err := p.receiveAll()
-	p.wakeAll() // for messages that arrived with the end
+	p.wakeAll() // for messages that arrived with the end of the connection
 	gone := p.gone(err)
 	if err == io.EOF && p.asksInExchange() {
 		p.mu.Lock()
@@ -53,9 +53,9 @@ func (p *Peer) read() {
 	}
 }
 
-// gone returns a channel that is closed when the peer, which sends no more, also stops reading. It returns nil if that
-// cannot be detected. If that is known at once, it first cancels the contexts of the peer's requests. Otherwise their
-// handlers would see a local call fail and try to report that to the peer.
+// gone returns a channel that is closed when the peer, which sends no more, also stops reading. It returns nil if the
+// connection cannot detect that. If the peer is already known to have stopped, gone first cancels the contexts of the
+// peer's requests. Otherwise their handlers would see a local call fail and try to report that to the peer.
 func (p *Peer) gone(err error) <-chan struct{} {
 	g, ok := p.conn.(wire.PeerWatcher)
 	if !ok || err != io.EOF {
@@ -123,17 +123,17 @@ func (p *Peer) drain(gone <-chan struct{}) {
 		}
 		return
 	}
-	p.flush() // if Close was called meanwhile
+	p.flush() // in case Close was called in the meantime
 }
 
-// These are the times after which rpcx checks whether a peer that sends no more, but still gets an answer, is still
-// connected: before the first check, and between later ones.
+// These are the intervals at which rpcx checks whether a peer that sends no more, but still gets an answer, is
+// connected: the time before the first check, and the time between later checks.
 const (
 	probeFirst = time.Second
 	probeNext  = 5 * time.Second
 )
 
-// probe checks repeatedly, until ctx ends, whether the peer can still read a response. If not, the peer's system
+// probe repeatedly checks whether the peer can still read a response, until ctx ends. If the peer cannot, its system
 // refuses a probe, and the connection's Gone is closed.
 func (p *Peer) probe(ctx context.Context, c wire.Prober) {
 	for wait := probeFirst; ; wait = probeNext {
@@ -158,7 +158,7 @@ func (p *Peer) drainContext() (context.Context, context.CancelFunc) {
 }
 
 // watchFarEnd ends the connection if the peer disconnects before ctx ends. It is used while the reader does not read
-// and so would not detect that.
+// and therefore cannot detect a disconnect.
 func (p *Peer) watchFarEnd(ctx context.Context) {
 	c, ok := p.conn.(wire.PeerState)
 	if !ok {
@@ -184,8 +184,8 @@ func (p *Peer) watchFarEnd(ctx context.Context) {
 }
 
 // finishNotifications lets the handler process, within limits, the notifications that arrived before the peer
-// disconnected, because a peer that only notifies need not wait for the effect. Requests can no longer be answered, so
-// that the contexts of their handlers are cancelled.
+// disconnected, because a peer that only sends notifications need not wait for their effects. Requests can no longer be
+// answered, so the contexts of their handlers are cancelled.
 func (p *Peer) finishNotifications() {
 	p.mu.Lock()
 	p.requests.EndAll()

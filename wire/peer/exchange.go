@@ -19,7 +19,7 @@ import (
 //     that detect this (renewal, renewed).
 //   - While an event stream is read (reads), streams may outlive their own exchange.
 type exchangeState struct {
-	ctx     context.Context // ends later than that of handlers, so that answers can be sent
+	ctx     context.Context // ends later than the context of handlers, so that answers can still be sent
 	cancel  context.CancelFunc
 	posts   chan struct{} // a semaphore
 	recv    sync.Mutex
@@ -48,13 +48,13 @@ func (p *Peer) exchange(o outgoing) {
 	}
 	if in == nil {
 		in = &stream{p: p, batch: o.from, exchange: &exchange{answers: answers}}
-		in.box.End(io.EOF) // the messages received belong to no single call
+		in.box.End(io.EOF) // no single call receives the messages
 	}
 	sent := sync.OnceFunc(func() { p.tap(wire.Send, o.msg) })
 	err := p.exchangeRenewing(wire.WithSent(ctx, sent), &o, func(msg []byte) {
 		sent()
 		if answers && p.crowded() {
-			return // it is not needed, and answers to it would only add to the load
+			return // the message is not needed, and answering it would only add to the load
 		}
 		p.tap(wire.Recv, msg)
 		if err := p.receive(msg, in); err != nil {
@@ -89,7 +89,7 @@ func (p *Peer) posted() {
 // answers reports whether o is a response, so that no call waits for the result of sending it.
 func (o *outgoing) answers() bool { return o.call == nil && o.done == nil }
 
-// crowded reports whether the number of responses that are being posted or made has reached the limit.
+// crowded reports whether the number of responses that are being posted exceeds the limit, or requests wait for room.
 func (p *Peer) crowded() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -100,7 +100,7 @@ func (p *Peer) crowdedLocked() bool {
 	return p.outbox.posting > maxPosts || p.requests.Queued()
 }
 
-// exchangeContext returns a context that ends with ctx, and when the peer is closed.
+// exchangeContext returns a context that ends when ctx ends or the peer is closed.
 func (p *Peer) exchangeContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	if ctx == nil {
 		return p.exchanges.ctx, func() {}
@@ -142,8 +142,8 @@ func (p *Peer) exchanged(s *stream, err error) {
 // handshakeKey marks the context of a handshake.
 type handshakeKey struct{}
 
-// exchangeRenewing makes an exchange. If the peer has ended the session, it repeats the handshake and makes the exchange
-// once more. The peer's state of the old session is lost, and its streams have ended.
+// exchangeRenewing makes an exchange. If the peer has ended the session, exchangeRenewing repeats the handshake and
+// makes the exchange once more. The peer's state of the old session is lost, and its streams have ended.
 func (p *Peer) exchangeRenewing(ctx context.Context, o *outgoing, recv func([]byte)) error {
 	p.mu.Lock()
 	count := p.exchanges.renewed
@@ -158,8 +158,8 @@ func (p *Peer) exchangeRenewing(ctx context.Context, o *outgoing, recv func([]by
 	return p.exchanger.Exchange(ctx, o.msg, recv)
 }
 
-// renewSession repeats the handshake for the call s, unless another call has done that since the count-th renewal. It
-// reports whether there is a session again.
+// renewSession repeats the handshake for the call s, unless another call has repeated it since the count-th renewal. It
+// reports whether the session is usable again.
 func (p *Peer) renewSession(ctx context.Context, count int, s *stream) bool {
 	p.exchanges.renewal.Lock()
 	defer p.exchanges.renewal.Unlock()

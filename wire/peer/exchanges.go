@@ -9,11 +9,11 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Exchanges finds the responses to local requests if each exchange with the peer is its own connection, like POSTs to a
+// Exchanges matches responses to local requests when each exchange with the peer is its own connection, like POSTs to a
 // listener: a request is sent in the event stream of one exchange, and its response arrives in another POST. All
 // connections of a listener share one Exchanges.
 //
-// The requests have ids that cannot be guessed, so that only the peer that received a request can answer it.
+// The requests have ids that cannot be guessed, so only the peer that received a request can answer it.
 type Exchanges struct {
 	mu     sync.Mutex
 	owners map[string]*Peer // by the ids of their requests
@@ -47,13 +47,13 @@ func (x *Exchanges) forget(p *Peer) {
 	maps.DeleteFunc(x.owners, func(_ string, owner *Peer) bool { return owner == p })
 }
 
-// asksInExchange reports whether the connection is one exchange, in which local requests are sent but answered by
-// another exchange.
+// asksInExchange reports whether the connection is a single exchange, in which local requests are sent but whose
+// answers arrive in another exchange.
 func (p *Peer) asksInExchange() bool {
 	return p.singleExchange && p.o.Exchanges != nil && !p.about.SingleResponse
 }
 
-// ownExchangeIDLocked gives a local request the id under which Exchanges finds its response. The request must have its id in
+// ownExchangeIDLocked gives a local request an id with which Exchanges finds its response. The request must have its id in
 // the member "id".
 func (p *Peer) ownExchangeIDLocked(msg wire.Message) wire.Message {
 	if !p.asksInExchange() || len(msg.ID) == 0 || !bytes.Equal(scan.Get(msg.Raw, "id"), msg.ID) {
@@ -64,8 +64,8 @@ func (p *Peer) ownExchangeIDLocked(msg wire.Message) wire.Message {
 	return msg
 }
 
-// passToAskerLocked passes an answer to the Peer whose exchange carried the request, if there is
-// one.
+// passToAskerLocked passes an answer to the Peer whose exchange carried the request, and reports whether there is such
+// a Peer.
 func (p *Peer) passToAskerLocked(m *wire.Message) bool {
 	if !p.singleExchange || p.o.Exchanges == nil || m.Kind != wire.Response {
 		return false

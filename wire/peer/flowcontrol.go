@@ -8,31 +8,31 @@ import (
 	"rpcx/wire/peer/inbound"
 )
 
-// A Budget bounds the bytes that wait to be sent on all the connections that share it, such as those of one listener.
-// While it is exceeded, a peer with more than a few waiting bytes (roomBytes) starts no further handler. The zero value
-// has no limit.
+// A Budget bounds the unsent bytes of all connections that share it, such as the connections of one listener. While the
+// Budget is exceeded, a peer with more than roomBytes of unsent bytes starts no further handler. The zero value has no
+// limit.
 type Budget struct {
 	most int
-	much int        // told is called with true above that many held bytes
-	told func(bool) // nil for none
+	much int        // told is called with true when more bytes than this are held
+	told func(bool) // may be nil
 
 	mu   sync.Mutex
 	held int
-	high bool      // the latest call of told was with true
+	high bool      // the last call of told had the argument true
 	free wire.Gate // passed when handlers may begin again
 }
 
-// NewBudget returns a Budget of that many bytes.
+// NewBudget returns a Budget of most bytes.
 func NewBudget(most int) *Budget { return &Budget{most: most} }
 
-// WhenMuch makes b call told with true when more than much bytes are held, and with false when it is less than half of
-// that. told is called while the Budget is locked. WhenMuch returns b.
+// WhenMuch makes b call told with true when more than much bytes are held, and with false when the held bytes have
+// fallen to half of much. told is called while the Budget is locked. WhenMuch returns b.
 func (b *Budget) WhenMuch(much int, told func(bool)) *Budget {
 	b.much, b.told = much, told
 	return b
 }
 
-// Hold counts n more bytes as held; a negative n releases bytes.
+// Hold adds n to the number of held bytes; a negative n releases bytes.
 func (b *Budget) Hold(n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -46,8 +46,8 @@ func (b *Budget) Hold(n int) {
 	}
 }
 
-// begun returns the number of bytes up to which handlers begin. The rest is for the answers of handlers that already
-// run.
+// begun returns the number of bytes up to which handlers may begin. The rest of the Budget is for the answers of
+// handlers that already run.
 func (b *Budget) begun() int { return b.most / 4 }
 
 // spent returns nil while handlers may begin. Otherwise it returns a channel that is closed when they may begin again.
@@ -67,16 +67,16 @@ func (b *Budget) share() int {
 	return (b.begun() - b.held) / 4
 }
 
-// While the Budget is exceeded and the answers of a peer are larger than smallAnswer, or of unknown size, its handlers
-// begin one after another. They are turnEvery apart, in which time most will have answered. If many began at once, each
-// would add an answer beyond the limit. (A handler does not wait for the previous answer, which could be a deadlock,
-// because handlers may depend on each other.)
+// While the Budget is exceeded and the answers of a peer are larger than smallAnswer, or of unknown size, the peer's
+// handlers begin one after another. They begin turnEvery apart, and most handlers answer in that time. If many handlers
+// began at once, each would add an answer beyond the limit. (A handler does not wait for the answer of the previous
+// one, because handlers may depend on each other and could deadlock.)
 const (
 	smallAnswer = 64 << 10
 	turnEvery   = 100 * time.Millisecond
 )
 
-// turnLocked reports whether the handler of in may begin while the Budget is exceeded.
+// turnLocked reports whether the handler of in may begin although the Budget is exceeded.
 func (p *Peer) turnLocked(in *inbound.Request) bool {
 	if in.Begun || p.outbox.lastAnswer > 0 && p.outbox.lastAnswer <= smallAnswer {
 		return true
@@ -101,8 +101,8 @@ func (p *Peer) nextTurn() {
 }
 
 // holdsTooMuchLocked reports whether the answer to in must wait until the peer has read more. If so, outbox.room is
-// passed when that may have changed. It does not count the other answers to the array of in, because they are sent only
-// with the answer to in.
+// passed when the result may have changed. It does not count the other answers to the array that contains in, because
+// they are sent only with the answer to in.
 func (p *Peer) holdsTooMuchLocked(in *inbound.Request) bool {
 	held := p.outbox.held - in.Array.Bytes()
 	if held > floodBytes {
@@ -125,7 +125,7 @@ func (p *Peer) holdsTooMuchLocked(in *inbound.Request) bool {
 	return true
 }
 
-// MostHeld returns the largest number of bytes that were waiting at the same time.
+// MostHeld returns the maximum number of unsent bytes so far.
 func (p *Peer) MostHeld() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -163,7 +163,7 @@ func (r flowControl) Await() error {
 	return nil
 }
 
-// Free reports whether Await would return at once, without an error.
+// Free reports whether Await would return nil at once.
 func (r flowControl) Free() bool {
 	r.p.mu.Lock()
 	defer r.p.mu.Unlock()
@@ -173,8 +173,8 @@ func (r flowControl) Free() bool {
 // Request returns the id of the request that is being answered.
 func (r flowControl) Request() wire.ID { return r.in.Msg.ID }
 
-// overlong reports whether the answers to the array of in, which are sent together, already exceed the limit of a
-// message or their share of the Budget.
+// overlong reports whether the answers to the array of in, which are sent together, already exceed the maximum message
+// size or their share of the Budget.
 func (o *Options) overlong(in *inbound.Request) bool {
 	n := in.Array.Bytes()
 	return n > o.MaxMessage || n > roomBytes && o.Budget != nil && o.Budget.most > 0 && n > o.Budget.share()

@@ -14,7 +14,7 @@ import (
 
 const (
 	floodBytes = 16 << 20 // bytes of unsent answers at which the reader stops
-	maxPosts   = 64       // answers that may be posted at once; the reader stops if more wait
+	maxPosts   = 64       // the number of answers that may be posted at once; if more wait, the reader stops
 	codeCancel = -32800   // the code of the answer to a cancelled request
 )
 
@@ -26,7 +26,7 @@ func (p *Peer) requestLocked(m *wire.Message, g *inbound.Array) {
 	in := p.requests.Arrive(m, g)
 	full := p.requests.Full(len(m.Raw))
 	if !full && p.o.Incoming != nil {
-		p.requests.Take(in) // it may have been answered meanwhile
+		p.requests.Take(in) // it may have been answered in the meantime
 		if p.incomingLocked(&in.Msg) {
 			return
 		}
@@ -47,8 +47,8 @@ func (p *Peer) requestLocked(m *wire.Message, g *inbound.Array) {
 	}
 }
 
-// waitsLocked reports whether a request over the limit may wait. It may if it arrived in an array with others, or is
-// the last before the reader stops. Exchanges are read concurrently, so that none of their requests may wait.
+// waitsLocked reports whether a request that exceeds the limit may wait. It may if it arrived in an array with others,
+// or is the last before the reader stops. Exchanges are read concurrently, so none of their requests may wait.
 func (p *Peer) waitsLocked(g *inbound.Array) bool {
 	return p.o.Incoming == nil && (g != nil || p.exchanger == nil && p.calls.waiting == 0 && !p.requests.Streaming())
 }
@@ -64,7 +64,7 @@ func (p *Peer) startLocked(in *inbound.Request) {
 	p.wg.Go(func() { p.serve(in) })
 }
 
-// finishLocked frees the place of in, and starts the next request that waits for a place.
+// finishLocked frees the slot of in, and starts the next request that waits for a slot.
 func (p *Peer) finishLocked(in *inbound.Request) {
 	p.requests.Finish(in)
 	for p.end.Live() {
@@ -87,7 +87,7 @@ func (p *Peer) refuseLocked(in *inbound.Request, e *wire.Error) {
 	p.owesNothingLocked(in)
 }
 
-// untakeLocked removes a request that was offered to Incoming.
+// untakeLocked removes a request that Incoming took.
 func (p *Peer) untakeLocked(in *inbound.Request) {
 	p.requests.Untake(in)
 	p.change.Pass()
@@ -111,8 +111,8 @@ func (p *Peer) serve(in *inbound.Request) {
 	returned = true
 }
 
-// served sends the last response to in and frees its place. It first releases the data from which the response was
-// made, because the place may stay taken while the response waits for a peer that does not read.
+// served sends the last response to in and frees its slot. It first releases the data from which the response was made,
+// because the slot may stay in use while the response waits for a peer that does not read.
 func (p *Peer) served(in *inbound.Request, ev *wire.Event) {
 	defer in.Cancel()
 	p.mu.Lock()
@@ -123,7 +123,7 @@ func (p *Peer) served(in *inbound.Request, ev *wire.Event) {
 	}
 	*ev = wire.Event{}
 	p.owesNothingLocked(in)
-	// The place is freed only when the answer can be sent.
+	// The slot is freed only when the answer can be sent.
 	_ = p.waitForLocked(p.ctx, &p.outbox.room, func() bool {
 		return !p.outbox.full() && p.outbox.posting <= maxPosts || !p.end.Live()
 	})
@@ -148,7 +148,7 @@ func (p *Peer) run(in *inbound.Request) (ev wire.Event) {
 	} else if p.ctx.Err() != nil && errors.Is(err, context.Canceled) && !isRPC(err) {
 		e = wire.NewError(wire.CodeInternal, "the connection is being closed")
 	}
-	if string(e.Code) == "-32601" && e.Raw == nil { // not for the error of a nested call, which another peer has returned
+	if string(e.Code) == "-32601" && e.Raw == nil { // not for the error of a nested call, which came from another peer
 		p.note(Note{Kind: NoteUnhandledRequest, Method: in.Msg.Method, Text: "no hook for the request " + ending.Quoted(in.Msg.Method)})
 	}
 	return failure(e)
@@ -160,7 +160,7 @@ func (p *Peer) wasCancelled(in *inbound.Request) bool {
 	return in.Cancelled
 }
 
-// isRPC reports whether err is an error of the protocol, to be sent unchanged.
+// isRPC reports whether err is a protocol error, which is sent unchanged.
 func isRPC(err error) bool {
 	var e *wire.Error
 	return errors.As(err, &e)
@@ -192,7 +192,7 @@ func (p *Peer) emit(in *inbound.Request, ev wire.Event) error {
 	return p.replyLocked(in, ev)
 }
 
-// replyLocked sends the messages that the dialect makes from ev.
+// replyLocked sends the messages into which the dialect encodes ev.
 func (p *Peer) replyLocked(in *inbound.Request, ev wire.Event) error {
 	msgs, err := p.codec.Reply(in.Msg, ev)
 	if err != nil {
@@ -221,7 +221,7 @@ func (p *Peer) replyRawLocked(in *inbound.Request, msg []byte) {
 	p.outbox.learn(len(msg))
 }
 
-// owesNothingLocked records that in will get no more answers.
+// owesNothingLocked records that in needs no more answers.
 func (p *Peer) owesNothingLocked(in *inbound.Request) {
 	if !p.requests.Answered(in) {
 		return
@@ -234,7 +234,7 @@ func (p *Peer) owesNothingLocked(in *inbound.Request) {
 	}
 }
 
-// putLocked stores the response to in among those to its array. The response is nil if there is none.
+// putLocked stores the response to in with the other responses to its array. If msg is nil, in has no response.
 func (p *Peer) putLocked(in *inbound.Request, msg []byte) {
 	in.Array.Put(in, msg)
 	p.outbox.hold(len(msg))
@@ -255,7 +255,7 @@ func (p *Peer) sendArrayLocked(a *inbound.Array) {
 	}
 }
 
-// ask has the handler answer a request that is part of another message: see dialect.Connection.
+// ask passes a request that is part of another message to the handler: see dialect.Connection.
 func (p *Peer) ask(ctx context.Context, key, method string, params json.RawMessage) (result json.RawMessage, err error) {
 	h := p.handler
 	if h.Handle == nil || h.Ignores != nil && h.Ignores(method) {

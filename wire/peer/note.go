@@ -16,7 +16,7 @@ const (
 	NoteUnhandledRequest      NoteKind = iota // a request was answered with -32601
 	NoteUnhandledNotification                 // a notification that nothing handled
 	NoteFailedNotification                    // the handler of a notification failed
-	NoteUnknownResponse                       // a response without a call, or a second one
+	NoteUnknownResponse                       // a response without a call, or the second response to a call
 	NoteStrayError                            // an error without an id that does not belong to exactly one call
 	NoteMalformed                             // an invalid message
 	NoteBusy                                  // a request was answered with "busy", for the first time on this connection
@@ -24,29 +24,29 @@ const (
 	NotePanic                                 // a handler panicked
 	NoteUnsent                                // a response could not be sent
 	NoteEvent                                 // Event, which belongs to no call
-	NoteProgram                               // a message that the dialect should have sent could not be made
+	NoteProgram                               // the dialect could not make a message that it should have sent
 	NoteDetail                                // a detail for -v
 )
 
-// A Note reports something that failed no call but may interest a user.
+// A Note reports an occurrence that failed no call but may interest a user.
 type Note struct {
 	Kind   NoteKind
-	Method string      // "" for none or unknown
+	Method string      // "" if there is none or it is unknown
 	Text   string      // a line for people, lower case
-	Shown  bool        // for an unhandled notification: a watch of all messages received it, and may have shown it
-	Err    *wire.Error // for a stray error; else nil
-	Event  *wire.Event // for a NoteEvent; else nil
+	Shown  bool        // for an unhandled notification: a watch of all messages received it and may have shown it
+	Err    *wire.Error // for NoteStrayError; nil otherwise
+	Event  *wire.Event // for NoteEvent; nil otherwise
 }
 
 // show shows the user an event that belongs to no call.
 func (p *Peer) show(ev wire.Event) { p.note(noteOf(ev)) }
 
-// warn reports a problem to the user that could not be reported to the peer.
+// warn reports to the user a problem that cannot be reported to the peer.
 func (p *Peer) warn(text string) { p.note(Note{Kind: NoteProgram, Text: text}) }
 
 func noteOf(ev wire.Event) Note { return Note{Kind: NoteEvent, Text: ev.Message, Event: &ev} }
 
-// note passes n to Options.Note. The lock must not be held.
+// note passes n to Options.Note. The lock must not be held by the caller.
 func (p *Peer) note(n Note) {
 	if p.o.Note != nil {
 		p.o.Note(n)
@@ -79,10 +79,10 @@ func excerpt(raw []byte) string {
 	return string(raw)
 }
 
-// panicText describes a panic in a few lines: its value and its place.
+// panicText describes a panic in a few lines: its value and where it happened.
 func panicText(v any) string {
 	lines := strings.Split(string(debug.Stack()), "\n")
-	for i, line := range lines { // the frames above belong to the recovery
+	for i, line := range lines { // the preceding frames belong to the recovery
 		if strings.HasPrefix(line, "panic(") {
 			lines = lines[min(i+2, len(lines)):]
 			break

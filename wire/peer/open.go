@@ -11,9 +11,9 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Open sends op and returns the stream of its answers. ctx bounds the wait for room in the queue of messages to send
-// and, on a wire.Exchanger, the whole exchange. If op has no answer, Open returns when the message has been sent, and
-// the stream is at its end.
+// Open sends op and returns the stream of its answers. ctx bounds the wait for room in the outbox and, on a
+// wire.Exchanger, the whole exchange. If op has no answer, Open returns when the message has been sent, and the stream
+// has then ended.
 func (p *Peer) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
 	st, err := p.open(ctx, op)
 	if err == nil && op.Kind == dialect.Call && p.can.Continue != nil {
@@ -57,8 +57,8 @@ func (p *Peer) open(ctx context.Context, op dialect.Op) (dialect.Stream, error) 
 	return s, nil
 }
 
-// beginLocked adds s to the tables and returns its message, which may be empty. If the message contains no call, s is
-// over when it has been sent.
+// beginLocked adds s to the tables and returns its message, which may be empty. If the message contains no call, s ends
+// when the message has been sent.
 func (p *Peer) beginLocked(ctx context.Context, s *stream) (outgoing, error) {
 	msg, err := p.encodeLocked(ctx, s)
 	if err != nil {
@@ -92,7 +92,7 @@ func (p *Peer) beginLocked(ctx context.Context, s *stream) (outgoing, error) {
 	return o, nil
 }
 
-// Preview returns the message that Open would send for op, without sending it. Its id is used up.
+// Preview returns the message that Open would send for op, without sending it. Preview uses up the id of that message.
 func (p *Peer) Preview(op dialect.Op) (wire.Message, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -115,8 +115,8 @@ func (p *Peer) Notify(ctx context.Context, op dialect.Op) error {
 	return p.sendAndUnlock(ctx, outgoing{msg: msg.Raw, ctx: ctx, about: p.aboutOf(ctx, &op)})
 }
 
-// encodeLocked waits for room in the outbox and encodes the operation of s with an id that is not in use. The mutex
-// is released while it waits.
+// encodeLocked waits for room in the outbox and encodes the operation of s with an unused id. The mutex is released
+// during the wait.
 func (p *Peer) encodeLocked(ctx context.Context, s *stream) (wire.Message, error) {
 	if err := p.waitRoomLocked(ctx); err != nil {
 		return wire.Message{}, err
@@ -150,14 +150,14 @@ func (p *Peer) encodeLocked(ctx context.Context, s *stream) (wire.Message, error
 	return msg, err
 }
 
-// isUnshaped reports whether m, written by the user, is not a message of the dialect and has no id, so that its response
-// cannot be recognised.
+// isUnshaped reports whether m, which the user wrote, is not a message of the dialect and has no id, so that its
+// response cannot be recognised.
 func isUnshaped(m *wire.Message) bool {
 	return m.Kind == wire.Invalid && m.Err != nil && len(m.ID) == 0
 }
 
 // expectsLocked reports whether msg, the message of op, may get an answer. A Raw message over HTTP gets a reply even if
-// it requests none. That is optional.
+// it does not request one. The answer is then optional.
 func (p *Peer) expectsLocked(op *dialect.Op, msg *wire.Message) (expects, optional bool) {
 	if len(msg.ID) > 0 || isUnshaped(msg) {
 		return true, false

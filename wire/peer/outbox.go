@@ -11,10 +11,10 @@ import (
 	"rpcx/wire/peer/ending"
 )
 
-// roomBytes bounds the bytes that wait to be sent. Senders of requests wait while there are more.
+// roomBytes bounds the bytes that wait to be sent. Senders of requests wait while more bytes wait.
 const roomBytes = 1 << 20
 
-// outbox is the part of a Peer that holds the messages that wait to be sent.
+// outbox is the part of a Peer that holds the messages to send.
 //
 // Its rules:
 //   - Messages are sent in the order in which they are queued. One goroutine writes, and it runs
@@ -28,14 +28,14 @@ const roomBytes = 1 << 20
 //     are being posted or wait for that.
 type outbox struct {
 	queue   []outgoing
-	spare   []outgoing // the memory of the batch that was written last
-	bytes   int        // the waiting bytes and those being written
-	running bool       // the writer's goroutine runs
+	spare   []outgoing // the memory of the previous batch
+	bytes   int        // the number of bytes that wait or are being written
+	running bool       // the writer's goroutine is running
 	room    wire.Gate  // passed when bytes has decreased
-	posting int        // local answers that are being posted, or wait for that
+	posting int        // the number of local answers that are being posted or wait to be posted
 
 	budget       *Budget
-	held         int       // bytes that wait to be sent, including those of incomplete arrays
+	held         int       // the number of bytes to send, including incomplete arrays
 	mostHeld     int       // the maximum of held so far
 	awaitsBudget bool      // a goroutine will pass room when the Budget is within its limit
 	awaitsTurn   bool      // a timer will pass room when the next handler may begin (turnLocked)
@@ -43,7 +43,7 @@ type outbox struct {
 	lastAnswer   int       // the size of the last answer; 0 if there was none
 }
 
-// hold records that n more bytes wait to be sent. A negative n means that bytes were sent.
+// hold records n more bytes to send. A negative n records that bytes were sent.
 func (b *outbox) hold(n int) {
 	b.held += n
 	b.mostHeld = max(b.mostHeld, b.held)
@@ -52,7 +52,7 @@ func (b *outbox) hold(n int) {
 	}
 }
 
-// learn records the size of an answer, as an estimate for the next ones.
+// learn records the size of an answer, as an estimate for later answers.
 func (b *outbox) learn(n int) {
 	if b.lastAnswer = n; b.awaitsTurn && n <= smallAnswer {
 		b.room.Pass()
@@ -75,7 +75,7 @@ func (b *outbox) take() []outgoing {
 	return batch
 }
 
-// written records that batch, which take returned, was written: n bytes.
+// written records that batch, which take returned, was written and has n bytes.
 func (b *outbox) written(batch []outgoing, n int) {
 	clear(batch)
 	b.spare = batch
@@ -84,14 +84,14 @@ func (b *outbox) written(batch []outgoing, n int) {
 	b.room.Pass()
 }
 
-// idle reports whether nothing waits and nothing is being written.
+// idle reports whether no message waits or is being written.
 func (b *outbox) idle() bool { return !b.running }
 
 // full reports whether senders of requests must wait.
 func (b *outbox) full() bool { return b.bytes > roomBytes }
 
-// grace is how long a failed write waits for the reader, which may find a better reason for the end
-// of the connection.
+// grace is the time that a failed write waits for the reader, which may find a better reason for the end of the
+// connection.
 const grace = 500 * time.Millisecond
 
 // outgoing is a message that waits to be sent.
@@ -99,14 +99,14 @@ type outgoing struct {
 	msg  []byte
 	call *stream         // the call to which the message belongs, or nil if there is none or several
 	from *rawBatch       // the batch that the message represents, or nil
-	done chan error      // receives the result of sending it; nil if no one waits
+	done chan error      // receives the result of sending; nil if no goroutine waits for it
 	ctx  context.Context // the context of its exchange; nil for the peer's
-	// about is the peer's request to which the message belongs without being its answer. It is nil if there is none or
-	// it is unknown. If msg is empty, it means that the request gets no answer.
+	// about is the peer's request to which the message belongs, if the message is not its answer. It is nil if there is
+	// no such request or it is unknown. If msg is empty, the request has no answer.
 	about wire.ID
 }
 
-// waitRoomLocked waits until there is room to send. The mutex is released while it waits.
+// waitRoomLocked waits until there is room to send. The mutex is released during the wait.
 func (p *Peer) waitRoomLocked(ctx context.Context) error {
 	_ = p.waitForLocked(ctx, &p.outbox.room, func() bool { return !p.outbox.full() || p.end.State == ending.Ended })
 	return ctx.Err()
@@ -151,7 +151,7 @@ func (p *Peer) sendLocked(o outgoing) {
 }
 
 // write is the writer's goroutine. It sends until nothing is queued. Before each write it lets other goroutines queue
-// their messages, so that one write sends many. A single message is sent at once.
+// their messages, so that one write sends many. It sends a single message at once.
 func (p *Peer) write() {
 	defer wire.Guard()
 	p.mu.Lock()
@@ -235,8 +235,8 @@ func (l *link) aboutOf(ctx context.Context, op *dialect.Op) wire.ID {
 	return dialect.FlowControlOf(ctx).Request()
 }
 
-// onlyThis reports whether err concerns a single message and not the connection: the message is too large, or is a
-// second answer to a POST that accepts one.
+// onlyThis reports whether err concerns a single message and not the connection: the message is too large, or is the
+// second answer to a POST that accepts only one.
 func (l *link) onlyThis(err error) bool {
 	if _, ok := errors.AsType[*wire.CloseError](err); ok {
 		return false
@@ -261,7 +261,7 @@ func (p *Peer) unsent(err error) {
 	}
 }
 
-// failCall ends one call.
+// failCall ends one call with err.
 func (p *Peer) failCall(s *stream, err error) {
 	p.mu.Lock()
 	p.forgetLocked(s, err)

@@ -7,15 +7,15 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// An owner is the local call to which a message belongs, and the way in which it belongs.
+// An owner is the local call to which a message belongs, with the role of the message.
 type owner struct {
 	as    role
 	call  *stream
-	whole bool          // all calls of the call's batch, because the message answers the batch
+	whole bool          // the message answers the whole batch, and therefore all its calls
 	slot  *pipelineSlot // of a pipelined call
 }
 
-// others returns all but the first call of the batch that the message answers as a whole.
+// others returns all calls of the batch except the first, if the message answers the whole batch.
 func (o *owner) others() []*stream {
 	if !o.whole {
 		return nil
@@ -28,16 +28,16 @@ type role uint8
 
 const (
 	nobodys   role = iota // it belongs to no call
-	pipelined             // it answers the call in slot
+	pipelined             // it answers the pipelined call in slot
 	answer                // it is the first response
 	unshaped              // it answers a message of the user, and may not be a response
 	item                  // it has the id of its call
 	streamed              // it is an item of the call's stream
 	unnamed               // it is an item of a stream that no response has named yet; call is the one whose exchange carried it
-	broken                // it is malformed, so that the call fails
+	broken                // it is malformed, and its call fails
 	tardy                 // it is a response to an abandoned call
 	leftOpen              // it is the first item of a stream that was cancelled before
-	dropped               // it belongs to something that is over
+	dropped               // it belongs to a call or stream that has ended
 )
 
 // owner returns the owner of m. in is the call whose exchange carried m, or nil for a connection in both directions.
@@ -91,7 +91,7 @@ func (c *calls) ofAnonymous(m *wire.Message, in *stream, alone bool) owner {
 	return o
 }
 
-// ofItem returns the owner of an item: the call that it names, the call of its exchange, or its stream. An item of an
+// ofItem returns the owner of an item: the call whose id it has, the call of its exchange, or its stream. An item of an
 // unknown stream belongs to the call in whose exchange it arrived, if that exchange continues.
 func (c *calls) ofItem(m *wire.Message, in *stream) owner {
 	id := m.ID
@@ -113,7 +113,7 @@ func (c *calls) ofItem(m *wire.Message, in *stream) owner {
 }
 
 func (c *calls) ofStream(m *wire.Message, in *stream) owner {
-	if in != nil && !in.ended() { // other exchanges may use the same ids
+	if in != nil && !in.ended() { // because other exchanges may use the same ids
 		if o := c.ofExchange(m, in); o.call != nil {
 			return o
 		}
@@ -150,7 +150,7 @@ func (c *calls) ofExchange(m *wire.Message, in *stream) owner {
 
 // ofInvalid returns the owner of a malformed message: the call that it answers.
 func (c *calls) ofInvalid(m *wire.Message, in *stream) owner {
-	if m.Method != "" && !m.Bare { // it is not an answer
+	if m.Method != "" && !m.Bare { // such a message is not an answer
 		return owner{}
 	}
 	s, bad := c.find(m.ID), isParseError(m)
@@ -173,15 +173,16 @@ func (c *calls) ofInvalid(m *wire.Message, in *stream) owner {
 
 func isParseError(m *wire.Message) bool { return m.Err != nil && string(m.Err.Code) == "-32700" }
 
-// looksBroken reports whether m, which is not JSON, was probably meant as a message, because it begins like an object
-// or an array. If exactly one call waits, m is taken for its answer.
+// looksBroken reports whether m, which is not valid JSON, was probably meant as a message, because it begins like an
+// object or an array. If exactly one call waits, m is treated as its answer.
 func looksBroken(m *wire.Message) bool {
 	t := bytes.TrimLeft(m.Raw, " \t\r\n")
 	return len(t) > 0 && (t[0] == '{' || t[0] == '[')
 }
 
-// ofShapeless returns the user's message that m answers although no id shows that. Over HTTP it is the one of the same
-// exchange, otherwise the oldest one that waits for any message. If m names a call, it answers no other.
+// ofShapeless returns the user's message that m answers although no id shows that. Over HTTP it is the message of the
+// same exchange, otherwise the oldest message that waits for an answer of any form. If m names a call, it answers no
+// other message.
 func (c *calls) ofShapeless(m *wire.Message, in *stream) owner {
 	candidates := c.unshaped
 	switch {
@@ -200,8 +201,7 @@ func (c *calls) ofShapeless(m *wire.Message, in *stream) owner {
 	return owner{}
 }
 
-// refers reports whether m cannot answer a message that has an id, because it has an id itself, is an event, or is not
-// an object.
+// refers reports whether m has an id, is an event, or is not an object, and so cannot answer a message that has another id.
 func refers(m *wire.Message) bool {
 	if !noID(m.ID) || m.Kind != wire.Invalid {
 		return !noID(m.ID)
@@ -212,7 +212,7 @@ func refers(m *wire.Message) bool {
 // refused returns the calls that fail with an error without an id: the one in the exchange that carried the error, or
 // else the only message that waits for a response. That message is one call, or a batch without any answers so far,
 // because a server that does not accept batches answers the whole batch with one error. alone reports that the error
-// was not an element of an array. The elements of an array answer those of the batch one by one.
+// was not an element of an array. An error inside an array answers only one call of the batch.
 func (c *calls) refused(in *stream, alone bool) owner {
 	switch {
 	case in != nil && in.batch != nil:
@@ -253,7 +253,7 @@ func (c *calls) find(id wire.ID) *stream {
 	return c.pipeline.promote(at)
 }
 
-// name adds s to byToken under the stream's token.
+// name stores s in byToken under the stream's token.
 func (c *calls) name(s *stream, token wire.ID) {
 	s.token, s.named = string(token), true
 	delete(c.leftOpen, s.token)
@@ -268,8 +268,8 @@ func (c *calls) named(token wire.ID) *stream {
 	return c.latest
 }
 
-// onlyOpen returns the only pending call that a stream may answer. If there are several, it returns any one of them,
-// and if there is none, nil.
+// onlyOpen returns the only pending call that a stream may answer. If there are several, it returns one of them; if
+// there is none, it returns nil.
 func (c *calls) onlyOpen() *stream { // pipelined calls are omitted, because a stream cannot answer them
 	for _, s := range c.byID {
 		if s.waiting && !s.oneAnswer {

@@ -1,5 +1,5 @@
 // Package early keeps, within limits, the items of streams that no response has named yet, and remembers the streams
-// that are over.
+// that have ended.
 package early
 
 import (
@@ -14,11 +14,12 @@ import (
 type Items struct {
 	items []wire.Message
 	size  int
-	lost  map[string]int64 // the number of items that were not kept, by stream; at most maxRecent streams
+	lost  map[string]int64 // the number of refused items, by stream; at most maxRecent streams
 }
 
-// Keep stores a copy of m. It refuses m, and counts it, if it would keep more than limit bytes in all, or if it has
-// refused an item of the same stream before: the kept items of a stream have no gaps.
+// Keep stores a copy of m and reports whether it did. It refuses m, and counts the refusal, if the stored items would
+// exceed limit bytes, or if it has refused an item of the same stream before, because the stored items of a stream must
+// have no gaps.
 func (e *Items) Keep(m *wire.Message, limit int) bool {
 	n := len(m.Raw) + mailbox.Overhead
 	if e.size+n > limit || e.lost[string(m.Stream)] > 0 {
@@ -33,7 +34,7 @@ func (e *Items) Keep(m *wire.Message, limit int) bool {
 // otherStreams is the key in lost for all streams that have no count of their own.
 const otherStreams = ""
 
-// lose counts an item that was not kept.
+// lose counts a refused item.
 func (e *Items) lose(stream string) {
 	if e.lost == nil {
 		e.lost = map[string]int64{}
@@ -44,7 +45,7 @@ func (e *Items) lose(stream string) {
 	e.lost[stream]++
 }
 
-// Missing returns how many items of a stream were refused, or a lower bound of that.
+// Missing returns the number of refused items of a stream, or an upper bound if some streams share a count.
 func (e *Items) Missing(stream wire.ID) int64 {
 	return e.lost[string(stream)] + e.lost[otherStreams]
 }
@@ -66,7 +67,7 @@ func (e *Items) Take(stream wire.ID) []wire.Message {
 	return theirs
 }
 
-// Clear removes and returns all items, and forgets the refused ones.
+// Clear removes and returns all items, and resets the counts of refused items.
 func (e *Items) Clear() []wire.Message {
 	items := e.items
 	*e = Items{}
@@ -81,12 +82,12 @@ const (
 
 // Recent is a set of the last maxRecent tokens that were added to it.
 type Recent struct {
-	in    map[string]int // token → how often it is in order
+	in    map[string]int // the number of occurrences of each token in order
 	order []string
-	next  int // the place of the oldest, when order is full
+	next  int // the index of the oldest token, when order is full
 }
 
-// Add adds token, unless it is longer than maxRecentLength.
+// Add adds token unless it is longer than maxRecentLength.
 func (r *Recent) Add(token string) {
 	if len(token) > maxRecentLength {
 		return

@@ -1,4 +1,4 @@
-// Package ending records how far a connection has ended, and why.
+// Package ending records how far the shutdown of a connection has progressed, and why it ended.
 package ending
 
 import (
@@ -17,7 +17,7 @@ type State uint8
 const (
 	Open    State = iota
 	EOF           // the peer sends no more, but reads
-	Closing       // about to close: nothing new begins
+	Closing       // about to close: no new operation begins
 	Ended         // nothing can be sent
 )
 
@@ -27,7 +27,8 @@ var (
 	ErrLeft = errors.New("the peer closed the connection before its responses")
 )
 
-// An Ending records how far a connection has ended, and why. It has no lock. It is used under that of the connection.
+// An Ending records how far the shutdown of a connection has progressed, and why it ended. It has no lock of its own;
+// the lock of the connection guards it.
 //
 // Its rules:
 //   - The state only moves forward.
@@ -37,17 +38,17 @@ type Ending struct {
 	Ours   bool  // closed locally
 	Sealed error // why the peer accepts no more messages, because it accepted the only answer to its request
 	Abort  error // the write error that ended the connection
-	cause  error // why no more messages arrive, when that is the case
-	final  error // the result of Err of the connection
+	cause  error // why no more messages arrive; nil if they may arrive
+	final  error // the result of Err
 }
 
 // Enter moves to a later state.
 func (e *Ending) Enter(s State) { e.State = max(e.State, s) }
 
-// Live reports whether something new may begin.
+// Live reports whether new operations may begin.
 func (e *Ending) Live() bool { return e.State < Closing }
 
-// Stop records that nothing more is read, because of err, and returns the reason for the open calls.
+// Stop records that reading ended because of err, and returns the reason to report to open calls.
 func (e *Ending) Stop(err error) error {
 	if err == io.EOF || Broken(err) {
 		e.Enter(EOF)
@@ -64,8 +65,7 @@ func (e *Ending) Stop(err error) error {
 	return err
 }
 
-// prefer returns the more informative of two reasons: how a child exited or why the connection
-// was closed, rather than why it could not be written to.
+// prefer returns the more informative of two reasons: the child's exit or the close reason rather than the write error.
 func prefer(read, write error) error {
 	var ce *wire.CloseError
 	if errors.As(read, &ce) && (ce.Child != nil || ce.Code != 0) {
@@ -74,7 +74,7 @@ func prefer(read, write error) error {
 	return write
 }
 
-// Finish records that the connection has ended with err, which the reader has found.
+// Finish records that the connection has ended with err, as detected by the reader.
 func (e *Ending) Finish(err error) {
 	switch {
 	case e.Ours || err == io.EOF:
@@ -85,10 +85,11 @@ func (e *Ending) Finish(err error) {
 	}
 }
 
-// Err returns why the connection has ended, or nil after a local close and after a clean end.
+// Err returns the reason why the connection ended, or nil after a local close or a clean end.
 func (e *Ending) Err() error { return e.final }
 
-// Fault returns the failure of a call that was not sent: why the connection has ended, if that is known, else why.
+// Fault returns the failure of a call that was not sent: the reason why the connection ended if it is known, and why
+// otherwise.
 func (e *Ending) Fault(why error, method string) *wire.Fault {
 	switch {
 	case e.cause != nil:
@@ -107,7 +108,8 @@ func (e *Ending) Unwatched(method string) *wire.Fault {
 	return Fault(e.cause, method, "")
 }
 
-// Fault returns the Fault for a connection that ended with err. when describes what was in progress; "" means nothing.
+// Fault returns the Fault for a connection that ended with err. when describes the operation in progress, or is "" if
+// there was none.
 func Fault(err error, method, when string) *wire.Fault {
 	var f *wire.Fault
 	if errors.As(err, &f) {
@@ -149,14 +151,14 @@ func Goodbye(err error) bool {
 	return errors.As(err, &ce) && ce.Clean && wire.AsFault(err) == nil
 }
 
-// Broken reports whether the peer has broken the framing, or has ended its direction inside a message, but may still
+// Broken reports whether the peer broke the framing, or closed its sending direction inside a message, but may still
 // read. Nothing more can be read from it.
 func Broken(err error) bool {
 	f := wire.AsFault(err)
 	return f != nil && f.Kind == wire.Protocol || errors.Is(err, wire.ErrCut)
 }
 
-// Code returns the code and reason with which a WebSocket is closed after err.
+// Code returns the code and reason to close a WebSocket with after err.
 func Code(err error) (code int, reason string) {
 	f := wire.AsFault(err)
 	switch {

@@ -7,12 +7,12 @@ import "slices"
 type Array struct {
 	replies  [][]byte
 	bytes    int  // of replies
-	left     int  // answers that are still owed
+	left     int  // the number of missing answers
 	complete bool // all messages of the array have been routed
 	sent     bool
 }
 
-// owe reserves a place for one more answer.
+// owe reserves a place for one more answer and returns its index.
 func (a *Array) owe() (index int) {
 	if a == nil {
 		return 0
@@ -22,7 +22,7 @@ func (a *Array) owe() (index int) {
 	return len(a.replies) - 1
 }
 
-// Put stores the first response to r, which arrived in a. nil means that it gets none.
+// Put stores the first response to r, which arrived in a. If msg is nil, r has no response.
 func (a *Array) Put(r *Request, msg []byte) {
 	a.replies[r.index] = msg
 	a.bytes += len(msg)
@@ -32,8 +32,8 @@ func (a *Array) Put(r *Request, msg []byte) {
 // Complete reports that no more requests belong to a.
 func (a *Array) Complete() { a.complete = true }
 
-// Send returns the answers when they are complete. ok reports that they were not returned before. There may be no
-// answers.
+// Send returns the answers when they are complete. ok reports whether Send returned them, which happens once. The array
+// may have no answers.
 func (a *Array) Send() (replies [][]byte, ok bool) {
 	if !a.complete || a.left > 0 || a.sent {
 		return nil, false
@@ -44,10 +44,10 @@ func (a *Array) Send() (replies [][]byte, ok bool) {
 	return replies, true
 }
 
-// Waiting reports whether answers wait in a.
+// Waiting reports whether the answers of a have not been sent yet.
 func (a *Array) Waiting() bool { return a != nil && !a.sent }
 
-// Bytes returns the size of the answers that wait in a.
+// Bytes returns the size of the answers in a that have not been sent yet.
 func (a *Array) Bytes() int {
 	if !a.Waiting() {
 		return 0

@@ -1,5 +1,5 @@
 // Package inbound queues a peer's unfinished requests, the arrays in which they arrived, and its notifications. The
-// types have no locks. They are used under the lock of the connection.
+// types have no locks of their own; the lock of the connection guards them.
 package inbound
 
 import (
@@ -10,9 +10,9 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// These are the limits of Requests in addition to the number of requests.
+// These are the limits of Requests, in addition to the number of requests.
 const (
-	mostBytes  = 128 << 20 // bytes of requests in flight at which further ones are refused
+	mostBytes  = 128 << 20 // the size in bytes of the open requests at which further ones are refused
 	mostQueued = 1 << 16   // requests that wait for room
 )
 
@@ -21,19 +21,19 @@ type Request struct {
 	dialect.Inbound
 	Ctx    context.Context // the context of its handler
 	Cancel context.CancelFunc
-	Array  *Array // the array in which it arrived, or nil
+	Array  *Array // the array that contained it, or nil
 
-	Closed    bool // its handler has returned, so that nothing more may be emitted
+	Closed    bool // its handler has returned, so it must not emit more events
 	Cancelled bool // cancelled by the peer
 	Begun     bool // its handler was allowed to begin although the Budget is exceeded
-	Replied   bool // its first answer is sent, or there will be none
+	Replied   bool // its first answer has been sent, or it will have none
 
 	index int  // its place in Array
-	taken bool // answered by Answer, not by a handler
-	goes  bool // it has been answered, and more answers follow
+	taken bool // Incoming took it, and Answer will answer it
+	goes  bool // it has been answered, and more answers will follow
 }
 
-// New returns a Request for m, which arrived in a (nil for no array). No Requests counts it.
+// New returns a Request for m, which arrived in a (nil for no array). The Request is not counted by any Requests.
 func New(m *wire.Message, a *Array) *Request {
 	r := &Request{Array: a, index: a.owe()}
 	r.Msg = m.Clone()
@@ -58,23 +58,23 @@ type Requests struct {
 	open       map[*Request]struct{}
 	queue      []*Request // requests of arrays that wait for room
 	bytes      int        // the size of the messages in open
-	taken      int        // how many of open were taken
-	streams    int        // how many of open have been answered and continue
+	taken      int        // the number of requests in open that Incoming took
+	streams    int        // the number of requests in open that have been answered and continue
 	unanswered int
 	arrived    uint64
 	refused    bool // a request was refused
 }
 
-// NewRequests returns a table for that many requests at once.
+// NewRequests returns a table for most concurrent requests.
 func NewRequests(most int) Requests { return Requests{most: most, open: map[*Request]struct{}{}} }
 
-// Order returns the number of a message that has been read, which determines the order.
+// Order returns the number of a message that was just read, which determines the order of messages.
 func (t *Requests) Order() uint64 {
 	t.arrived++
 	return t.arrived
 }
 
-// Arrive returns the request m, which has been read. It must be answered.
+// Arrive returns a Request for m, which was just read. The caller must answer it.
 func (t *Requests) Arrive(m *wire.Message, a *Array) *Request {
 	r := New(m, a)
 	r.Order = t.Order()
@@ -82,7 +82,8 @@ func (t *Requests) Arrive(m *wire.Message, a *Array) *Request {
 	return r
 }
 
-// Answered records that the first response to r is sent, or that r gets none. It reports whether that was new.
+// Answered records that the first response to r has been sent, or that r has no response. It reports whether this is
+// the first such record.
 func (t *Requests) Answered(r *Request) bool {
 	if r.Replied {
 		return false
@@ -106,14 +107,14 @@ func (t *Requests) Crowded() bool {
 	return (t.Full(0) || t.bytes >= mostBytes || t.Queued()) && !t.Streaming() && t.taken == 0
 }
 
-// FirstRefusal reports whether this is the first refused request, so that there is only one warning.
+// FirstRefusal reports whether no request was refused before, so that the user gets only one warning.
 func (t *Requests) FirstRefusal() bool {
 	was := t.refused
 	t.refused = true
 	return !was
 }
 
-// Later queues a request until there is room. It returns false if too many wait already.
+// Later queues a request until there is room for it. It returns false if too many wait already.
 func (t *Requests) Later(r *Request) bool {
 	if len(t.queue) >= mostQueued {
 		return false
@@ -122,7 +123,7 @@ func (t *Requests) Later(r *Request) bool {
 	return true
 }
 
-// Next removes and returns the first waiting request, if there is room for it now, else nil.
+// Next removes and returns the first waiting request. It returns nil if no request waits or there is no room for it.
 func (t *Requests) Next() *Request {
 	if len(t.queue) == 0 || t.Full(len(t.queue[0].Msg.Raw)) {
 		return nil
@@ -133,7 +134,7 @@ func (t *Requests) Next() *Request {
 	return r
 }
 
-// GoesOn records that r, which was started, has been answered but is not finished.
+// GoesOn records that r has been answered but is not finished.
 func (t *Requests) GoesOn(r *Request) {
 	if !r.goes {
 		r.goes = true
@@ -155,14 +156,14 @@ func (t *Requests) Finish(r *Request) {
 	t.close(r)
 }
 
-// Take adds a request that is offered to others than the handler.
+// Take adds a request that Incoming received instead of the handler.
 func (t *Requests) Take(r *Request) {
 	r.taken = true
 	t.taken++
 	t.Start(r)
 }
 
-// Untake removes a request that Take has added. It returns false if it was removed before.
+// Untake removes a request that Take added. It returns false if the request was removed before.
 func (t *Requests) Untake(r *Request) bool {
 	if !r.taken {
 		return false
@@ -194,7 +195,8 @@ func (t *Requests) Taken(ids ...wire.ID) (all []*Request) {
 
 func (r *Request) has(id wire.ID) bool { return string(r.Msg.ID) == string(id) }
 
-// End ends the contexts of the running handlers of requests with that id, and reports whether there was one.
+// End cancels the contexts of the running handlers of requests with this id, and reports whether it found such a
+// request.
 func (t *Requests) End(id wire.ID) (found bool) {
 	for r := range t.open {
 		if !r.taken && r.has(id) {
@@ -204,13 +206,13 @@ func (t *Requests) End(id wire.ID) (found bool) {
 	}
 	for _, r := range t.queue {
 		if r.has(id) {
-			r.Cancelled, found = true, true // its context ends when it is started
+			r.Cancelled, found = true, true // Start cancels its context
 		}
 	}
 	return found
 }
 
-// EndAll ends the contexts of all running handlers.
+// EndAll cancels the contexts of all running handlers.
 func (t *Requests) EndAll() {
 	for r := range t.open {
 		if !r.taken {

@@ -8,8 +8,8 @@ import (
 	"rpcx/wire"
 )
 
-// wakeBytes is how many bytes may wait before the consumer is woken although more messages can be
-// read at once.
+// wakeBytes is the number of queued bytes at which the consumer is woken even if more messages can be read without
+// waiting.
 const wakeBytes = 64 << 10
 
 // A Box queues the messages of one call. The reader fills it, and one consumer empties it. All methods must be called
@@ -27,9 +27,9 @@ type Box struct {
 	asks    bool          // the consumer waits for wake
 	held    bool          // Release wakes the consumer
 	dropped atomic.Bool
-	lost    int64  // dropped messages of which the consumer does not know yet
-	err     error  // the error of End; nil if it has not ended
-	current *chunk // the consumer's
+	lost    int64  // the number of dropped messages not yet reported to the consumer
+	err     error  // the argument of End; nil before End
+	current *chunk // the chunk that the consumer reads
 	pos     int    // the index of the next message in current
 }
 
@@ -42,23 +42,23 @@ func (b *Box) Put(m *wire.Message) { b.push(m) }
 // Size returns the number of waiting bytes, including Overhead.
 func (b *Box) Size() int { return b.size }
 
-// Full reports whether so much is waiting that the consumer should be woken at once.
+// Full reports whether so many bytes wait that the consumer should be woken at once.
 func (b *Box) Full() bool { return b.size >= wakeBytes }
 
-// Hold delays waking the consumer until Release, and reports whether it was not already delayed.
+// Hold delays the wake-up of the consumer until Release, and reports whether it was not delayed before.
 func (b *Box) Hold() bool {
 	was := b.held
 	b.held = true
 	return !was
 }
 
-// Release wakes the consumer for all waiting messages.
+// Release wakes the consumer if messages wait.
 func (b *Box) Release() {
 	b.held = false
 	b.Wake()
 }
 
-// Wake wakes the consumer, if it waits.
+// Wake wakes the consumer if it waits.
 func (b *Box) Wake() {
 	if !b.asks {
 		return
@@ -73,7 +73,7 @@ func (b *Box) Lose(n int64) { b.lost += n }
 // Shed drops the oldest messages until about most bytes wait.
 func (b *Box) Shed(most int) { b.lost += b.shed(most) }
 
-// Drop drops all messages, including those that the consumer has taken but not read.
+// Drop drops all messages, including those that the consumer has taken but not yet read.
 func (b *Box) Drop() {
 	b.dropped.Store(true)
 	b.drop()
@@ -82,13 +82,13 @@ func (b *Box) Drop() {
 // Dropped reports whether Drop was called.
 func (b *Box) Dropped() bool { return b.dropped.Load() }
 
-// End ends the box with err, and wakes the consumer.
+// End ends the box with err and wakes the consumer.
 func (b *Box) End(err error) {
 	b.err = err
 	b.Wake()
 }
 
-// Err returns the error of End, or nil before that.
+// Err returns the argument of End, or nil before End.
 func (b *Box) Err() error { return b.err }
 
 // Ready reports whether Take would return a message.
@@ -105,7 +105,7 @@ func (b *Box) Next() *wire.Message {
 	return &b.current.msgs[b.pos-1]
 }
 
-// Peek reports whether messages of the current run are left.
+// Peek reports whether the current run has more messages.
 func (b *Box) Peek() bool { return b.current != nil && b.pos < len(b.current.msgs) }
 
 // Queued removes and returns the rest of the current run.
@@ -122,7 +122,7 @@ func (b *Box) Queued() []wire.Message {
 func (b *Box) C() <-chan struct{} { return b.wake }
 
 // Take makes the next run the current one and returns its first message, or the error of End if nothing is left. If live is
-// false, it takes nothing from a box that has not ended, so that a stream without pauses can be cancelled.
+// false, Take returns nothing from a box that has not ended, so that an uninterrupted stream can be cancelled.
 func (b *Box) Take(live bool) (*wire.Message, error) {
 	b.recycle(b.current)
 	b.current, b.pos = nil, 0

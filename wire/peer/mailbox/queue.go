@@ -6,14 +6,14 @@ import "rpcx/wire"
 const (
 	chunkBytes    = 64 << 10
 	chunkCount    = 256
-	maxSpareBytes = 16 // empty chunks that a queue keeps
+	maxSpareBytes = 16 // the number of empty chunks that a queue keeps
 )
 
-// Overhead is the number of bytes that a waiting message costs in addition to its own.
+// Overhead is the number of bytes that a queued message costs beyond its own length.
 const Overhead = 192
 
-// chunk is a run of messages whose bytes are in one buffer. The reader fills it, then the consumer reads it without a
-// lock, then it is filled again.
+// chunk is a run of messages whose bytes are in one buffer. The reader fills it; the consumer then reads it without a
+// lock; the reader then fills it again.
 type chunk struct {
 	buf  []byte
 	msgs []wire.Message
@@ -21,8 +21,8 @@ type chunk struct {
 	next *chunk
 }
 
-// queue is a list of chunks. The reader fills the last one, and the consumer takes the first one. After a while two or
-// three chunks are used in turn, and nothing is allocated.
+// queue is a list of chunks. The reader fills the last one, and the consumer takes the first one. After a while, the
+// queue alternates between two or three chunks and allocates nothing.
 type queue struct {
 	first, last *chunk
 	free        *chunk
@@ -94,17 +94,17 @@ func (q *queue) shed(most int) (lost int64) {
 	return lost
 }
 
-// recycle prepares c, which take returned, to be filled again. It releases a chunk of a huge message, and all but a few
+// recycle prepares c, which take returned, for reuse. It releases chunks that held a huge message, and keeps only a few
 // chunks, so that memory stays bounded.
 func (q *queue) recycle(c *chunk) {
 	if c == nil || c == &q.single || cap(c.buf) > chunkBytes || q.spare == maxSpareBytes {
 		return
 	}
-	clear(c.msgs) // errors that were cloned
+	clear(c.msgs) // may hold cloned errors
 	c.buf, c.msgs, c.size = c.buf[:0], c.msgs[:0], 0
 	c.next, q.free = q.free, c
 	q.spare++
 }
 
-// drop forgets all queued messages.
+// drop discards all queued messages.
 func (q *queue) drop() { q.first, q.last, q.free, q.spare, q.size = nil, nil, nil, 0, 0 }
