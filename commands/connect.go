@@ -119,7 +119,7 @@ type connection struct {
 	deadline *env.Deadline
 	dialect  string
 	typed    *env.Lines
-	lasts    bool        // it goes on until enough is set, even after the end of stdin
+	lasts    bool        // it continues until enough is set, even after the end of stdin
 	enough   atomic.Bool // the limit is reached: ignore later failures to send
 }
 
@@ -132,7 +132,7 @@ func (c *connection) run() error {
 	owed := make(chan error, 1)
 	ctx := c.deadline.Ctx
 	quits := false    // all responses have arrived
-	var refused error // a line of stdin
+	var refused error // the error of a line of stdin that rpcx refused
 	for {
 		select {
 		case err := <-fed:
@@ -169,7 +169,7 @@ func (c *connection) run() error {
 	}
 }
 
-// counts returns err, a failure to send or to get a response, unless enough is set.
+// counts returns err, a failure to send a request or to receive its response. It returns nil if enough is set.
 func (c *connection) counts(err error) error {
 	if c.enough.Load() {
 		return nil

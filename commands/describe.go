@@ -185,7 +185,7 @@ func (o *describeOptions) show(ctx context.Context, run *env.Env, print *format.
 	return request.PrintJSON(ctx, print, b)
 }
 
-// forPeople reports whether to print tables instead of JSON.
+// forPeople reports whether rpcx prints tables instead of JSON.
 func (o *describeOptions) forPeople(run *env.Env) bool {
 	return o.form == "" && !o.json && o.Out.ForPeople(run)
 }

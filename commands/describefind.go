@@ -65,8 +65,8 @@ func (s *search) ask(ctx context.Context, e endpoint.Endpoint, o options.Client)
 	return request.FetchCatalog(ctx, s.run, e, &o, s.name, s.forPeople(s.run))
 }
 
-// bounded returns the options with a short idle timeout if the peer has no handshake, because then there is a single
-// request.
+// bounded returns the options. If the peer has no handshake, it sets a short idle timeout, because then there is a
+// single request.
 func (s *search) bounded() options.Client {
 	o := s.Client
 	if spec := s.endpoint.Spec(); !s.run.Line.Has("idle") && spec.Discovery == nil && !spec.Handshake.Introduces && !spec.Handshake.ServerFirst && finding.Reaches(s.endpoint) {
@@ -84,7 +84,7 @@ func (s *search) askAsTyped(ctx context.Context) (*catalog.Catalog, error) {
 	return s.ask(ctx, s.endpoint, o)
 }
 
-// catalogOf returns the catalog of the peer that f has found. failed is the error at the typed endpoint.
+// catalogOf returns the catalog of the peer that f describes. failed is the error at the typed endpoint.
 func (s *search) catalogOf(ctx context.Context, f *finding.Finding, failed error) (*catalog.Catalog, error) {
 	if f.Catalog == nil && f.Starts > 1 && len(s.endpoint.Address.Command) > 0 { // the user's command has been started twice
 		g := wire.NewFault(wire.RPCError, "the endpoint to use is "+f.Endpoint.String(), nil)
@@ -112,7 +112,7 @@ func (s *search) catalogOf(ctx context.Context, f *finding.Finding, failed error
 	return f.Catalog, nil
 }
 
-// look detects the dialect, from the peer's first bytes or with requests.
+// look detects the dialect from the first bytes that the peer sends, or else with requests.
 func (s *search) look(ctx context.Context, failed error) *finding.Finding {
 	if shown, ok := errors.AsType[*env.Mismatch](failed); ok {
 		better, err := session.ParseEndpoint(shown.Better, "")

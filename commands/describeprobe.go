@@ -55,8 +55,8 @@ func (s *search) probeAll(ctx context.Context) (*catalog.Catalog, error) {
 	return s.probed(cl.Ctx, p, r, c, end)
 }
 
-// askDialectFiles requests the catalog in those of the user's own dialects that have no probe. It returns the catalog
-// of the first dialect that yields methods, and stores the endpoint.
+// askDialectFiles requests the catalog in each of the user's own dialects that has no probe. It returns the catalog of
+// the first dialect that yields methods, and stores the endpoint.
 func (s *search) askDialectFiles(ctx context.Context, r *finding.Report, end time.Time) *catalog.Catalog {
 	for _, name := range all.OwnNames() {
 		spec := all.Named(name)
@@ -83,7 +83,7 @@ func (s *search) askDialectFiles(ctx context.Context, r *finding.Report, end tim
 	return nil
 }
 
-// note shows an attempt to people. JSON output has it, too.
+// note shows an attempt to people. With JSON output it prints nothing, because the report contains the attempts.
 func (s *search) note(t *finding.Try) {
 	if s.forPeople(s.run) {
 		s.run.Console.Note(t.Line())

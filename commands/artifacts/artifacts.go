@@ -1,6 +1,6 @@
 // Package artifacts fetches the files that a peer announces with the result of a job, checks them with the
 // announcement, and saves them in the user's directory. The user decides where files are saved, and from which
-// directory or host they are read; the peer does not.
+// directory or host they are read. The peer decides neither.
 package artifacts
 
 import (
@@ -44,9 +44,9 @@ type ref struct {
 	finalized            bool
 }
 
-// Save saves all artifacts of announced, the "artifacts" object of a result. A forbidden place is a usage Fault. An invalid
-// file name, which only the result tells, and an artifact that differs from the announcement are Faults of kind
-// Expectation, and an existing file is one of kind Conflict. If one artifact fails, the others are still saved.
+// Save saves all artifacts of announced, the "artifacts" object of a result. A forbidden place is a usage Fault. A Fault of
+// kind Expectation reports an invalid file name (only the result shows the names) or an artifact that differs from the
+// announcement, and one of kind Conflict an existing file. If one artifact fails, the others are still saved.
 func (s *Saver) Save(ctx context.Context, announced json.RawMessage) error {
 	refs := read(announced)
 	if len(refs) == 0 {
@@ -78,7 +78,7 @@ func (s *Saver) folder() (*os.Root, error) {
 	return dir, nil
 }
 
-// most is the maximum size of a file.
+// most returns the maximum size of a file in bytes.
 func (s *Saver) most() int64 {
 	if s.MaxSize <= 0 {
 		return DefaultMaxSize

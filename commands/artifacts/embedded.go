@@ -94,7 +94,7 @@ func nameOf(f wire.File, i int, taken map[string]bool) string {
 	if filepath.Ext(name) == "" {
 		name += extensions[strings.TrimSpace(strings.Split(f.Type, ";")[0])]
 	}
-	for n, ext := 2, filepath.Ext(name); taken[name]; n++ { // the name of another file in this result
+	for n, ext := 2, filepath.Ext(name); taken[name]; n++ { // another file in this result has the name
 		name = strings.TrimSuffix(name, ext) + "-" + strconv.Itoa(n) + ext
 	}
 	taken[name] = true

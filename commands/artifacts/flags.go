@@ -33,7 +33,7 @@ func (s *Flags) Flags() []cmdline.Flag {
 	}
 }
 
-// Check returns an error, before a job runs, if its files could not be saved afterwards: a local host names its
+// Check returns an error, before a job runs, if rpcx could not save the job's files afterwards. A local host names its
 // artifacts by path, and rpcx reads files only below a directory that the user gave.
 func (s *Flags) Check(run *env.Env, e endpoint.Endpoint) error {
 	if s.Dir == "" || s.root != "" || len(s.hosts) > 0 || !e.Spec().Files.AreLocal() || !local(peerOf(run, e).Address.Host) {

@@ -32,7 +32,7 @@ func runStatus(ctx context.Context, run *env.Env, o *flags) error {
 	return nil
 }
 
-// found returns the login of the endpoint, and a client for its authorization server.
+// found returns the stored login for the endpoint, and a client for its authorization server.
 func found(ctx context.Context, run *env.Env, o *flags) (*oauth.Login, *oauth.Client, resource, error) {
 	_, u, err := target(ctx, run)
 	if err != nil {

@@ -42,7 +42,7 @@ func (f *flow) finishAsStream(j *job, st dialect.Stream) {
 	f.over(j, result, err)
 }
 
-// over ends j with its result or its error.
+// over ends job j with its result or its error.
 func (f *flow) over(j *job, result []byte, err error) {
 	if err == nil {
 		j.answerWith("result", result)
@@ -79,8 +79,8 @@ func (f *flow) failure(j *job, err error) {
 	}
 }
 
-// timeOut promotes pipelined calls that got no response within --idle to calls with a stream, which end with that
-// error. The timer calls it, and it sets the timer for the next call.
+// timeOut ends pipelined calls that got no response within --idle: it gives each call a stream, which then ends with
+// the timeout error. The timer calls it, and it sets the timer for the next call.
 func (f *flow) timeOut() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -101,8 +101,8 @@ func (f *flow) timeOut() {
 	}
 }
 
-// stop ends the batch. The first line that has not started gets the reason as its output, if that can still be printed.
-// The others have no output.
+// stop ends the batch. If the reason can still be printed, it becomes the output of the first line that has not
+// started. The others have no output.
 func (f *flow) stop() {
 	f.mu.Lock()
 	if j, ok := f.jobs.Stop(); ok {

@@ -12,7 +12,7 @@ import (
 type reader struct {
 	*flow
 	read   []*job // lines that are not queued yet
-	length int    // the size of those, in bytes
+	length int    // the size of read, in bytes
 	spare  []*job // memory for more lines
 }
 
@@ -30,7 +30,8 @@ func (r *reader) feed() error {
 	return err
 }
 
-// feedHandshake is feed for a batch whose first lines may be the dialect's handshake. It sends other lines after those.
+// feedHandshake is feed for a batch whose first lines may be the dialect's handshake. It sends the remaining lines
+// after the handshake.
 func (r *reader) feedHandshake() error {
 	inHandshake := true // all lines so far belong to the handshake
 	return r.b.lines.Each(func(n int64, line []byte) error {
@@ -64,8 +65,8 @@ func (r *reader) take(n int64, line []byte) error {
 	return nil
 }
 
-// handIn queues the lines that were read, and gets memory for more. It waits while enough lines are queued. It returns
-// false if the batch has ended.
+// handIn queues the lines that were read, and gets memory for new ones. It waits while enough lines are queued. It
+// returns false if the batch has ended.
 func (r *reader) handIn() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -93,7 +94,7 @@ func (r *reader) queueRead() {
 	r.read, r.length = r.read[:0], 0
 }
 
-// startRead queues and starts jobs before it waits for stdin.
+// startRead queues the jobs that were read and starts as many as possible, before it waits for stdin.
 func (r *reader) startRead() {
 	r.mu.Lock()
 	r.queueRead()

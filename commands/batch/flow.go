@@ -15,9 +15,10 @@ import (
 
 // A flow makes the calls of a batch.
 //
-// Usually one goroutine does everything, the one that reads the connection. Before it waits for input, it collects the
-// responses, prints them, and starts the next jobs (advance). If printing may block, another goroutine calls advance. A
-// job that is not a plain call, such as a notification or a line that needs the peer's catalog, has its own goroutine.
+// Usually a single goroutine does all the work: the one that reads the connection. Before it waits for input, it
+// collects the responses, prints them, and starts the next jobs (advance). If printing may block, another goroutine
+// calls advance. A job that is not a plain call, such as a notification or a line that needs the peer's catalog, has
+// its own goroutine.
 type flow struct {
 	b        *batch
 	ctx      context.Context
@@ -29,18 +30,18 @@ type flow struct {
 
 	wake      chan struct{} // wakes the goroutine that calls advance; if it is nil, wakePrinter calls advance
 	advancing sync.Mutex    // held during advance
-	broken    error         // the error of printing
+	broken    error         // the error that ended printing
 
 	mu      sync.Mutex // guards the following fields
 	changed sync.Cond  // signals a shorter queue, or the end of all jobs
 	jobs    *schedule.Schedule[*job]
-	all     []*job      // all jobs
+	all     []*job
 	timer   *time.Timer // the time of the oldest call in the pipeline; nil for no time limit
 	failed  bool        // a response was an error
-	fault   error       // another failure, such as a closed connection
+	fault   error       // any other failure, such as a closed connection
 }
 
-// answers are the pipelined jobs whose response advance has not handled yet.
+// answers holds the pipelined jobs that have a response which advance has not handled yet.
 type answers struct {
 	mu   sync.Mutex
 	came []*job
@@ -126,7 +127,7 @@ func (f *flow) start() {
 func (f *flow) send(j *job, now time.Time) bool {
 	j.sent = now
 	if !f.pipeline.Send(&j.op, j) {
-		f.pipeline.Flush() // this may make room
+		f.pipeline.Flush() // flushing may make room
 		if !f.pipeline.Send(&j.op, j) {
 			return false
 		}
@@ -198,7 +199,7 @@ func (f *flow) advance() {
 		f.changed.Broadcast()
 	}
 	f.mu.Unlock()
-	if any { // flush: a user may wait for this response before typing the next line
+	if any { // flush, because a user may wait for this response before typing the next line
 		f.b.print.Idle()
 	}
 }

@@ -15,20 +15,20 @@ type job struct {
 	f    *flow
 	n    int64  // the number of the line
 	line []byte // in its own memory
-	id   []byte // the id of the response: that of the line, else its number
+	id   []byte // the id of the response: the id in the line, or else the line's number
 	num  [20]byte
 
 	isRead bool       // op and bad are set
 	op     dialect.Op // the operation of the line
 	bad    error      // the error of the line, in the form of a peer's error
 
-	pipelined bool // it is in the pipeline
+	pipelined bool // the call is in the pipeline
 	sent      time.Time
 
 	answer  []byte
-	hasOne  bool // false if the batch ended before it
+	hasOne  bool // j has a response; false if the batch ended before that
 	refused bool // the response is an error of the peer
-	over    bool // it has ended
+	over    bool // the job has ended
 }
 
 // keptBytes bounds the memory that a job reuses for the next line.

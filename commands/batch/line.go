@@ -47,7 +47,7 @@ func membersOf(line []byte) (m lineMembers, err error) {
 	return m, members.Err()
 }
 
-// parse is read without the peer's catalog. With scalar, params may be any value.
+// parse reads a line without the peer's catalog. With scalar, params may be any value.
 func (j *job) parse(scalar bool) error {
 	last := j.op.Method
 	j.op = dialect.Op{Kind: dialect.Call}

@@ -22,11 +22,11 @@ import (
 // for the first line that needs it: per module if the dialect has modules, else per method.
 type typer struct {
 	spec  dialect.Spec
-	conv  session.Conversation // nil for no requests
-	given *catalog.Catalog     // nil means none
+	conv  session.Conversation // nil if no requests are allowed
+	given *catalog.Catalog     // nil if the user gave none
 	warn  func(text string)
 
-	mu     sync.Mutex // held during a request, whose response serves other lines
+	mu     sync.Mutex // held during a request, because other lines use the response, too
 	told   map[string]*catalog.Catalog
 	twice  map[string]bool         // keys that were requested again
 	warned map[string]bool         // warnings that were shown
@@ -48,7 +48,7 @@ func newTyper(run *env.Env, e endpoint.Endpoint, conv session.Conversation, give
 	return t
 }
 
-// asksNothing reports whether lines need neither the peer's catalog nor a given one.
+// asksNothing reports whether lines need neither the peer's catalog nor the given one.
 func (t *typer) asksNothing() bool { return t == nil || t.conv == nil && t.given == nil }
 
 // check returns the error for a line with an invalid method name or params. If params do not match the peer's catalog,

@@ -78,7 +78,7 @@ func Parse(root *Command, words []string, common []Flag, all func() *Command) (*
 	return l, nil
 }
 
-// isFlag reports whether a word looks like a flag: -1 and ' -x' do not, -0 is one.
+// isFlag reports whether a word looks like a flag. The words -1 and ' -x' do not, but -0 does.
 func isFlag(word string) bool {
 	return word == "-0" || len(word) > 1 && word[0] == '-' && !(word[1] >= '0' && word[1] <= '9') && word[1] != ' '
 }
@@ -204,7 +204,7 @@ func (l *CommandLine) unknown(word, value string, given bool, rest []string) err
 	names = append(names, wire.Map(l.Cmd.Flags, func(known cli.Flag) string { return LongFirst(known.Names())[0] })...)
 	at := len(l.Words) - len(rest) - 1
 	name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
-	instead := func(flag string) []string { // the line with another flag that has the same value
+	instead := func(flag string) []string { // returns the line with another flag that has the same value
 		if given {
 			flag += "=" + value
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/urfave/cli/v3"
 )
 
-// A Doc describes one command and everything below it as plain data. scripts/gen makes help, manual, completions and
+// A Doc describes one command and its subcommands as plain data. scripts/gen generates help, manual, completions and
 // README from it.
 type Doc struct {
 	Name        string
@@ -33,7 +33,7 @@ type FlagDoc struct {
 	Repeated bool // it can be repeated
 
 	Needs    string   // the requirement on the endpoint, or ""
-	With     string   // the flags, one of which must be given, as "--a or --b", or ""
+	With     string   // the flags of which one must be given, as "--a or --b", or ""
 	Dialects []string // the dialects that have it, or nil for all
 }
 

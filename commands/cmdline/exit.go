@@ -100,7 +100,8 @@ func ExitStatuses() []StatusDoc {
 	return docs
 }
 
-// CommandStatus is an error that only sets the exit status to that of the command of serve.
+// CommandStatus is an error without a message. It sets the exit status to the exit status of the command that serve
+// ran.
 type CommandStatus struct {
 	Code int
 	Text string

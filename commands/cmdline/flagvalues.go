@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A Duration is a flag's value: "10s", "1m30s", or a number of seconds. 0 means not given; rpcx stores a given 0 as
-// unbounded.
+// A Duration is the value of a flag: "10s", "1m30s", or a number of seconds. The zero Duration means that the flag was
+// not given; a 0 from the user is stored as unbounded.
 type Duration time.Duration
 
 // unbounded represents a given 0.
@@ -104,7 +104,7 @@ type optionalEnum struct{ enum }
 // LoneValue returns the value of a flag that is given alone.
 func (e optionalEnum) LoneValue() string { return e.words[0] }
 
-// A Size is a flag's value in bytes: "1000", "64K", "64MiB", "1G".
+// A Size is the value of a flag, in bytes: "1000", "64K", "64MiB", "1G".
 type Size int
 
 // Set parses text.

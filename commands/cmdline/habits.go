@@ -17,9 +17,9 @@ type habit struct {
 	names []string // each with its dashes
 	takes bool     // it takes a value, perhaps the next word
 	hint  string
-	drop  bool                        // the flag is removed
-	words func(value string) []string // they replace the flag; nil: no fix
-	param func(value string) []string // they follow the other parameters, or nil
+	drop  bool                        // the flag is removed without a replacement
+	words func(value string) []string // returns the words that replace the flag; nil for no fix
+	param func(value string) []string // returns the words to add after the other parameters; may be nil
 }
 
 // habits is the table. A row without drop, words and param offers no fix.
@@ -94,7 +94,7 @@ func pair(value string) []string {
 	return []string{value}
 }
 
-// ofCommand is the habit of a flag that belongs to a command that serve starts.
+// ofCommand is the habit of a flag that belongs after "--", to the command that serve starts.
 var ofCommand = habit{hint: "write a command after --"}
 
 // habitOf returns the habit for the flag word, which includes its dashes, or nil.
@@ -134,10 +134,10 @@ func (h *habit) fix(l *CommandLine, at int, value string, given bool) []string {
 	return nil
 }
 
-// Reparsed returns the line made of the words as a fix, or nil if it has a mistake without a fix.
+// Reparsed returns the line that a fix for words leads to, or nil if words contain a mistake without a fix.
 func (l *CommandLine) Reparsed(words ...[]string) []string {
 	all := slices.Concat(words...)
-	if len(all) >= len(l.Words)+3 { // each fix of a fix adds words; this is the limit
+	if len(all) >= len(l.Words)+3 { // each fix adds words, and fixes may follow each other: this is the limit
 		return nil
 	}
 	better, err := Parse(l.all(), all, l.common, l.all)
@@ -173,7 +173,7 @@ func synonymOf(word string, rest []string) []string {
 // unknownCommand returns the Fault for an unknown command below l's. rest follows word.
 func (l *CommandLine) unknownCommand(word string, rest, names []string) *wire.Fault {
 	synonym := synonymOf(word, rest)
-	if synonym != nil { // version is similar to session
+	if synonym != nil { // otherwise the similar name session would be suggested for version
 		names = nil
 	}
 	f := wire.Usagef("there is no command %q", word)

@@ -29,7 +29,7 @@ func GroupOf(f Flag) string {
 // A lone value is the value of a flag that is given without one.
 type lone interface{ LoneValue() string }
 
-// loneValue returns the value of a flag that is given without one, and false if f needs a value.
+// loneValue returns the value that f has if it is given without one, or false if f needs a value.
 func loneValue(f Flag) (string, bool) {
 	g, ok := f.(*cli.GenericFlag)
 	if !ok {
@@ -71,7 +71,7 @@ func (l *CommandLine) Value(name string) any {
 			continue
 		}
 		v := f.Get()
-		if own, ok := v.(interface{ Get() any }); ok { // of Generic
+		if own, ok := v.(interface{ Get() any }); ok { // for flags made by Generic
 			return own.Get()
 		}
 		return v

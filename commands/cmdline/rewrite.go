@@ -126,7 +126,7 @@ func hasSecret(flags, args []string) bool {
 	}
 	for i, arg := range args {
 		if i == 0 && strings.HasPrefix(arg, "@") {
-			continue // a name reveals nothing about its endpoint
+			continue // the name of a session or profile reveals nothing about its endpoint
 		}
 		if e, err := session.ParseEndpoint(arg, ""); i == 0 && err == nil && strings.Contains(e.String(), "…") {
 			return true

@@ -30,7 +30,7 @@ type candidate struct {
 // An answer lists the possible completions of the last word of a line.
 type answer struct {
 	candidates []candidate
-	files      string // for files (see kind), the part of the word before the file's name
+	files      string // for files (see kind): the part of the word before the file's name
 	kind       fileKind
 	open       bool // the word may continue, so that no blank is added after it
 }

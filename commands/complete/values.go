@@ -203,7 +203,7 @@ func (l line) outlines() []cache.Outline {
 	return l.ask(typed)
 }
 
-// outlinesIn returns the outlines of a catalog in JSON, or nil if b is not one.
+// outlinesIn returns the outlines of the catalog in b, which is JSON. It returns nil if b does not hold a catalog.
 func outlinesIn(b []byte) []cache.Outline {
 	c, err := catalog.Parse(b)
 	if err != nil {
@@ -212,7 +212,7 @@ func outlinesIn(b []byte) []cache.Outline {
 	return cache.Outlines(c, cmdline.IsSafeName)
 }
 
-// manyMethods is the number of methods from which completion offers their modules instead.
+// manyMethods is the number of methods above which completion offers prefixes instead of methods.
 const manyMethods = 40
 
 // methods offers the methods that begin with word. If there are many, it offers their common prefixes up to the next

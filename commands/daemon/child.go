@@ -87,8 +87,8 @@ func readStartup() (*startup, error) {
 	return b, nil
 }
 
-// Write takes lines of stderr. They go to the command that started the session until the session is ready, and then to
-// the log.
+// Write takes lines of stderr. Before the session is ready, the lines go to the command that started it. Afterwards
+// they go to the log.
 func (b *startup) Write(p []byte) (int, error) {
 	if b.send(startEvent{Stderr: p}) {
 		return len(p), nil
@@ -126,11 +126,11 @@ func (b *startup) sendLocked(n startEvent) bool {
 	return err == nil
 }
 
-// Gone is closed when the command that started the session ends.
+// Gone returns a channel that is closed when the command that started the session ends.
 func (b *startup) Gone() <-chan struct{} { return b.parentGone }
 
-// Ready reports to the command that started the session that it is ready, which ends that
-// command. Later output goes to the log.
+// Ready reports to the command that started the session that the session is ready. That command then ends. Later output
+// goes to the log.
 func (b *startup) Ready() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -109,7 +109,7 @@ func (o *Options) fingerprint(e endpoint.Endpoint) (string, error) {
 // sessionOnly are the flags that need --session.
 var sessionOnly = []string{"ensure", "idle-exit", "subscribe", "inbox-timeout", "inbox-default"}
 
-// Asked reports whether the line opens a session instead of a conversation.
+// Asked reports whether the command line opens a session instead of a single conversation.
 func Asked(l *cmdline.CommandLine) (bool, error) {
 	if l.Has("session") {
 		return true, refuseOutput(l)
@@ -131,8 +131,8 @@ func Keep(ctx context.Context, run *env.Env, o *Options) error {
 	return runSession(ctx, run, o)
 }
 
-// refuseOutput returns an error for flags about output or the prompt, because --session has neither. --arg and
-// --argjson are allowed, because hooks use them, too.
+// refuseOutput returns an error for flags about output or the prompt, because a command with --session has no output
+// and no prompt. --arg and --argjson are allowed, because hooks use them, too.
 func refuseOutput(l *cmdline.CommandLine) error {
 	for _, known := range l.Cmd.Flags {
 		name, group := cmdline.LongFirst(known.Names())[0], cmdline.GroupOf(known)

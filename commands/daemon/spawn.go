@@ -1,5 +1,5 @@
-// Package daemon implements the sessions of connect: it starts the process of a session, has the main function of that
-// process, and the commands for a session's state, inbox and end.
+// Package daemon implements the sessions of connect. It starts session processes, contains their main function, and
+// implements the commands that show a session's state, read its inbox, and end it.
 package daemon
 
 import (
@@ -29,7 +29,7 @@ import (
 // A session lives in its own process. The command that opens it starts rpcx again and sends it the command line through
 // a pipe, which hides it from other users. It returns when the process reports that the session is ready.
 
-// BackgroundWord, followed by a session's name, is the command line of such a process.
+// BackgroundWord, followed by a session's name, is the command line of a session process.
 const BackgroundWord = "session:"
 
 // A startRequest is the command line for the session process, and the content of files that it cannot open.
@@ -70,7 +70,7 @@ func runSession(ctx context.Context, run *env.Env, o *Options) error {
 		err := spawn(cl.Ctx, run, k.Name)
 		f := wire.AsFault(err)
 		if o.Session.ensure && f != nil && f.Kind == wire.Conflict && tries < 3 {
-			continue // another process opened it first
+			continue // another process has opened the session first
 		}
 		return env.Cause(cl.Ctx, err)
 	}
@@ -86,7 +86,7 @@ func sameSession(ctx context.Context, k daemon.HostOptions) (bool, error) {
 	}
 	switch f := wire.AsFault(err); {
 	case rundir.IsAbsent(err), f != nil && f.Kind == wire.Closed:
-		return false, nil // the session has ended, or will soon
+		return false, nil // the session has ended, or will end soon
 	case err != nil:
 		return false, err
 	}

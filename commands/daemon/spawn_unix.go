@@ -9,14 +9,15 @@ import (
 	"syscall"
 )
 
-// These are the descriptors from the command that started the session, after three on /dev/null.
+// These are the descriptors that a session process gets from the command that started it. Descriptors 0 to 2 are
+// /dev/null.
 const (
 	requestFD = 3 // a startRequest; closed when the command that started the session ends
 	eventFD   = 4 // for startEvents, until the session is ready
 )
 
-// handOver gives a session process its two pipes and no other descriptors, and its own process session (setsid), which
-// signals of the terminal do not reach.
+// handOver gives a session process its two pipes and no other descriptors. It also gives it its own process session
+// (setsid), so that signals of the terminal do not reach it.
 func handOver(cmd *exec.Cmd, requests, events *os.File) {
 	cmd.ExtraFiles = []*os.File{requests, events}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

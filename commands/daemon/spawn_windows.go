@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// createNoWindow is the system's CREATE_NO_WINDOW, an invisible console for the process and for the children of the
-// session.
+// createNoWindow is the system's CREATE_NO_WINDOW: the process and the children of the session get an invisible
+// console.
 const createNoWindow = 0x08000000
 
 // handOver gives a session's process its two pipes as stdin and stdout, because Windows has no other numbered

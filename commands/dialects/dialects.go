@@ -1,5 +1,5 @@
-// Package dialects has the flags and the output of single dialects, in a file for each. A table lists the parts that go
-// when a file is removed.
+// Package dialects has the flags and the output of single dialects, in a file for each. To remove a dialect, remove its
+// file and its row in the table.
 package dialects
 
 import (
@@ -15,7 +15,7 @@ import (
 
 // A row holds what one dialect adds to the commands. Any member can be nil.
 type row struct {
-	// examples appear in the help of a command, which is named by its words ("job run").
+	// examples are the examples in the help of a command. The key is the command's words ("job run").
 	examples map[string][]cmdline.Example
 
 	advise  func(line *cmdline.CommandLine, method string, cat *catalog.Catalog, ev *wire.Event) (*Advice, wire.Event)
@@ -82,7 +82,7 @@ type Advice struct {
 	Kind string
 	hint string
 	fix  []string
-	told bool // rpcx showed it with an error
+	told bool // rpcx has shown it with an error
 
 	message string // the code of the error
 }
@@ -97,8 +97,8 @@ func (a *Advice) Explain(f *wire.Fault) *wire.Fault {
 	return f
 }
 
-// IsFailure reports whether the advice means that the call has failed, although the peer sent no error (Introspective
-// Streaming RPC, section 2.3, has both).
+// IsFailure reports whether the advice means that the call has failed, although the peer sent no error. Introspective
+// Streaming RPC, section 2.3, allows both.
 func (a *Advice) IsFailure() bool { return a != nil && !a.told && a.Kind != "" }
 
 // Error returns the error that the advice is about.

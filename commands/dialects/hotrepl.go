@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// hotreplRow has examples only.
+// hotreplRow has only examples.
 var hotreplRow = row{examples: map[string][]cmdline.Example{
 	"eval":      {{Says: "Completions of code on a HotRepl host", Command: `rpcx eval demo:hotrepl --complete 'archive'`}},
 	"subscribe": {{Says: "Watch code every second frame of a HotRepl host", Command: "rpcx subscribe demo:hotrepl 'setState(($state // 10) - 1)' --every 2 --count 3"}},

@@ -100,7 +100,7 @@ func (g *guidance) module() string {
 	return module
 }
 
-// wire returns the wire spelling of a method that the peer names m, ns.m or ns_m.
+// wire returns the wire spelling of a method that the peer spells m, ns.m or ns_m.
 func (g *guidance) wire(name string) string {
 	full := g.module() + "_" + name
 	switch {
@@ -175,7 +175,7 @@ func (g *guidance) params(wanted string) []string {
 	return []string{string(right)}
 }
 
-// knows reports whether names has all members of an object.
+// knows reports whether names contains every member of an object.
 func knows(names []string, object json.RawMessage) bool {
 	for key := range scan.Named(object) {
 		if !slices.Contains(names, key) {

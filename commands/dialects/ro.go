@@ -2,7 +2,7 @@ package dialects
 
 import "rpcx/commands/cmdline"
 
-// roRow has examples only.
+// roRow has only examples.
 var roRow = row{
 	examples: map[string][]cmdline.Example{
 		"call":      {{Says: "Call a verb of a resource (RO-JRPC)", Command: "rpcx call demo:ro repo/99/issue/7:get"}},

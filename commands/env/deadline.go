@@ -19,7 +19,7 @@ type Deadline struct {
 	end    time.Time // when --timeout ends Ctx; zero if it does not
 	every  time.Duration
 
-	still atomic.Bool // there is no idle timer any more, so Touch does nothing
+	still atomic.Bool // the idle timer is gone, and Touch does nothing
 
 	mu      sync.Mutex // guards the following fields
 	idle    *time.Timer
@@ -43,7 +43,7 @@ func NewDeadline(ctx context.Context, whole, idle time.Duration) *Deadline {
 	return c
 }
 
-// Share returns at most limit, and at most half of the time that --timeout still leaves.
+// Share returns limit, but not more than half of the remaining time of --timeout.
 func (c *Deadline) Share(limit time.Duration) time.Duration {
 	if c.end.IsZero() {
 		return limit
@@ -51,7 +51,7 @@ func (c *Deadline) Share(limit time.Duration) time.Duration {
 	return min(limit, time.Until(c.end)/2)
 }
 
-// NewDeadlineSince is NewDeadline without --timeout, for a call that was sent the duration waited ago.
+// NewDeadlineSince is NewDeadline without --timeout, for a call that was sent earlier. waited is the time since then.
 func NewDeadlineSince(ctx context.Context, idle, waited time.Duration) *Deadline {
 	c := NewDeadline(ctx, 0, 0)
 	if c.every = idle; idle > 0 {
@@ -72,7 +72,7 @@ func (c *Deadline) startIdle(d time.Duration) {
 func (c *Deadline) idled(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.still.Load() { // Pause was too late to stop the timer
+	if c.still.Load() { // the timer expired before Pause stopped it
 		return
 	}
 	if c.working > 0 { // the peer waits for a hook; Working restarts the timer

@@ -22,11 +22,11 @@ import (
 	"rpcx/wire/session/relay"
 )
 
-// Env is the state of one run of the program. the command that started this process to run a session, else nil
+// Env is the state of one run of the program.
 type Env struct {
 	Common    CommonFlags
 	Line      *cmdline.CommandLine
-	Parent    Launcher                          // returns the user's spelling of a wire method, by the example typed; nil for the same spelling
+	Parent    Launcher                          // the command that started this process to run a session, or nil
 	Respell   func(typed, method string) string // returns the user's spelling of a method on the wire, by the example typed; nil means the same spelling
 	Profile   *profile.Profile                  // the endpoint's profile, or nil
 	Console   *format.Console

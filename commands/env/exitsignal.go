@@ -31,8 +31,8 @@ func ExitBySignal(f *wire.Fault) {
 		return
 	}
 	if s == syscall.SIGPIPE {
-		// Go's runtime ignores a SIGPIPE from kill. It only ends by SIGPIPE when a write to stdout fails. Such a write
-		// has already failed, and another one will fail again.
+		// Go's runtime ignores a SIGPIPE from kill. A Go program ends by SIGPIPE only when a write to stdout fails.
+		// Such a write has already failed, and another one will fail again.
 		if brokenStdout(f.Err) {
 			_, _ = os.Stdout.WriteString("\n")
 		}
@@ -61,8 +61,8 @@ func signalOf(kind wire.FaultKind) (syscall.Signal, bool) {
 // brokenStdout reports whether err is the error of a stdout that is a pipe without a reader.
 //
 // A closed stdout (>&-) loses its output without an error, because Go's runtime opens /dev/null in its place before
-// main. Programs that discard the output do the same (subprocess.DEVNULL of Python, "ignore" of Node). The two cases
-// cannot be distinguished, and an error would break the latter.
+// main. Programs that discard the output do the same (subprocess.DEVNULL of Python, "ignore" of Node). rpcx cannot
+// distinguish the two cases, and an error would break such programs.
 func brokenStdout(err error) bool {
 	var path *fs.PathError
 	return syserr.BrokenPipe(err) && errors.As(err, &path) && path.Path == os.Stdout.Name()

@@ -19,7 +19,7 @@ type Meter struct {
 
 	mu       sync.Mutex
 	address  string
-	connect  time.Duration // the time from the start to that step; 0 if there is no such step
+	connect  time.Duration // this and the next two are times from the start; 0 if there was no such step
 	tls      time.Duration
 	first    time.Duration
 	bytes    [2]int64 // the sizes of messages, by direction

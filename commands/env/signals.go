@@ -20,8 +20,8 @@ const (
 	CloseTimeout     = 2 * time.Second // for a command that rpcx has started, and for hooks that still answer
 )
 
-// These are the time limits after a deadline or a signal, counted from there. They end rpcx within a second, even if
-// children and hooks ignore signals.
+// These are the time limits after a deadline or a signal, measured from that moment. They end rpcx within a second,
+// even if children and hooks ignore signals.
 const (
 	hurriedGoodbye = 200 * time.Millisecond
 	hurriedClose   = 400 * time.Millisecond
@@ -37,7 +37,7 @@ func GraceContext(ctx context.Context) context.Context {
 
 // Signals receives SIGINT, SIGTERM and SIGHUP for the process.
 type Signals struct {
-	ready chan struct{} // closed when they can be received
+	ready chan struct{} // closed when the process can receive them
 	run   atomic.Pointer[running]
 }
 
@@ -99,8 +99,7 @@ func (r *running) take(s os.Signal) bool {
 	return true
 }
 
-// HungUp handles a SIGHUP. It calls Reload, if that is set, and reports whether Reload handled the signal. serve uses
-// that to read its hooks again.
+// HungUp handles a SIGHUP. It calls Reload if that is set, and returns its result. Without Reload, it returns false.
 func (run *Env) HungUp() bool {
 	take := run.Reload.Load()
 	return take != nil && (*take)()
@@ -167,8 +166,8 @@ func (run *Env) exitLate(f *wire.Fault) {
 	os.Exit(code)
 }
 
-// BoundOutput abandons writes to stdout and stderr that are still blocked hurriedPrint after the end of ctx. Calling
-// stop before ctx ends undoes that.
+// BoundOutput abandons writes to stdout and stderr that are still blocked at hurriedPrint after the end of ctx. Calling
+// stop before ctx ends prevents that.
 func (run *Env) BoundOutput(ctx context.Context) (stop func() bool) {
 	return context.AfterFunc(ctx, func() {
 		why := context.Cause(ctx)

@@ -24,7 +24,7 @@ type Schedule[J Job] struct {
 	queued   fifo[J]
 	bytes    int     // the size of the lines in queued
 	order    fifo[J] // jobs that have started, in the order of the lines; empty if unordered
-	ready    []J     // over, and next to be printed
+	ready    []J     // jobs that have ended and are printed next
 	printing []J     // the last result of Ready
 	free     []J
 	underWay int
@@ -109,7 +109,7 @@ func (s *Schedule[J]) End(j J) {
 	}
 }
 
-// Ready returns the jobs to print, in order. The caller calls Printed after that.
+// Ready returns the jobs to print, in order. The caller must call Printed after it has printed them.
 func (s *Schedule[J]) Ready() []J {
 	s.ready, s.printing = s.printing[:0], s.ready
 	return s.printing

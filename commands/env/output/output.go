@@ -1,4 +1,4 @@
-// Package output writes to stdout and stderr in such a way that a blocked write does not keep the program from ending.
+// Package output writes to stdout and stderr. A blocked write does not keep the program from ending.
 package output
 
 import (
@@ -27,7 +27,7 @@ func (s *Streams) Init() {
 // Stderr returns the writer to stderr.
 func (s *Streams) Stderr() io.Writer { return &s.stderr }
 
-// Abandon makes writes that are blocked, now or later, fail with why.
+// Abandon makes all blocked writes fail with the error why, now and later.
 func (s *Streams) Abandon(why error) {
 	s.stdout.giveUp(why)
 	s.stderr.giveUp(why)
@@ -41,12 +41,11 @@ func (s *Streams) Write(b []byte) (int, error) {
 	return s.stdout.Write(b)
 }
 
-// A boundedWriter writes to a file in such a way that a blocked write does not keep the program from ending. A write to
-// a full pipe or to a stopped terminal cannot be cancelled. After giveUp, Write returns and leaves such a write to its
-// goroutine.
+// A boundedWriter writes to a file. A blocked write does not keep the program from ending. A write to a full pipe or to
+// a stopped terminal cannot be cancelled. After giveUp, Write returns and leaves such a write to its goroutine.
 type boundedWriter struct {
 	f    *os.File
-	over chan struct{} // closed when writes must not wait any longer; nil if they always may
+	over chan struct{} // closed when writes must stop waiting; nil if they may wait forever
 	once sync.Once
 	why  error // the reason, set before over is closed
 }
