@@ -27,21 +27,21 @@ import (
 // An OpKind is the kind of an operation.
 type OpKind uint8
 
-// The operations. A codec returns wire.ErrUnsupported for kinds that it does not have.
+// These are the operations. A codec returns wire.ErrUnsupported for kinds that it does not support.
 const (
 	Call        OpKind = iota // one request, one answer (or a stream, if the dialect's calls stream)
 	Notify                    // a request without an answer
-	Subscribe                 // a request whose answer opens a stream
+	Subscribe                 // a request whose answer may open a stream
 	Cancel                    // requests that the peer cancel the pending request of Of
 	Unsubscribe               // requests that the peer end Stream, which Of opened
 	Raw                       // Params is the whole message, sent unchanged
 	Watch                     // sends nothing; returns every incoming message, or those of Method
 	Eval                      // evaluates Code
-	Internal                  // a message of the dialect's own flows; Method is a word of the protocol, never a user's
+	Internal                  // a message of the dialect's own flows; Method is a word of the protocol and never comes from the user
 	JobRun                    // starts the job Method and waits for it; see Abilities.Job, also for the following kinds
-	JobStart                  // starts it; the only answer names the Job
+	JobStart                  // starts the job Method; the only answer contains the Job
 	JobStatus                 // the only answer is the status of Job
-	JobWait                   // the events of Job until it is over
+	JobWait                   // returns the events of Job until it has ended
 	JobCancel                 // cancels Job
 	JobList                   // lists the known jobs
 )
@@ -56,7 +56,7 @@ type Op struct {
 	Funcs       map[string]string `json:"funcs,omitempty"`       // JSON pointer inside Params → name of the hook that answers it
 	Known       *catalog.Catalog  `json:"known,omitempty"`       // describes the hooks in Funcs, or nil
 	Of          *Op               `json:"-"`                     // the operation that a Cancel or Unsub ends
-	OfID        wire.ID           `json:"-"`                     // the id of that operation's request; of an Internal op, the id that it is to have
+	OfID        wire.ID           `json:"-"`                     // the id of that operation's request; for an Internal op, the id to use
 	Stream      wire.ID           `json:"-"`                     // the stream that an Unsub ends
 	Unsubscribe string            `json:"unsubscribe,omitempty"` // the method that ends the stream, if the user gave one; "" if derived from Method
 	// UnsubscribeParams are the params of Unsubscribe, if the user gave them.
@@ -72,8 +72,8 @@ type Op struct {
 	Nested bool            `json:"nested,omitempty"` // the operation is from a hook of this connection, and must not wait for anything that waits for the hook
 	About  wire.ID         `json:"-"`                // the peer's request that is being answered when op is sent, or nil if unknown
 	Since  *int64          `json:"since,omitempty"`  // for a Watch in a session: start with the messages after this number in the session's ring; nil to start now
-	// Answer, if set in a Raw op, is called with each answer to it instead of peer.Options.Incoming. It runs on the
-	// reader's goroutine, in the order of arrival.
+	// Answer, if set in a Raw op, receives each answer to it, which peer.Options.Incoming then does not receive. It
+	// runs on the reader's goroutine, in the order of arrival.
 	Answer func(m wire.Message) `json:"-"`
 	// Items, if set in a Subscribe, is called with each item. The stream then yields only its response and its end. It
 	// runs on the reader's goroutine while the peer's lock is held, so that it must not block or call the peer. It may
@@ -95,9 +95,9 @@ type Codec interface {
 	// which are unique on this connection. A message with a Stream and no Raw means that nothing is sent: op follows
 	// that stream, as other operations may, and its first message is a null result.
 	Encode(op Op) (wire.Message, error)
-	// Decode returns the messages in raw. batch reports that they arrived as one batch, whose responses are sent as one
-	// message. The slice and the messages are valid until the next Decode, and only as long as raw is. An error ends
-	// the connection after the returned messages have been handled. A malformed message that can be answered is
+	// Decode returns the messages in raw. batch reports whether they arrived as one batch, whose responses are sent as
+	// one message. The slice and the messages are valid until the next Decode, and only as long as raw is. An error
+	// ends the connection after the returned messages have been handled. A malformed message that can be answered is
 	// returned as Invalid instead.
 	Decode(raw []byte) (msgs []wire.Message, batch bool, err error)
 	// Opened interprets a successful response to a Subscribe or Call. It returns the stream that the response opens, or
@@ -107,16 +107,16 @@ type Codec interface {
 	Reply(req wire.Message, ev wire.Event) ([][]byte, error)
 	// JoinBatch joins the answers to a batch into one message.
 	JoinBatch(replies [][]byte) []byte
-	// Event sets ev to what a user sees of m. ev may refer to m's bytes. Event does not allocate
-	// for plain data, and may be called from any goroutine.
+	// Event sets ev to the event that a user sees for m. ev may refer to m's bytes. Event does not allocate for plain
+	// data, and may be called from any goroutine.
 	Event(m *wire.Message, ev *wire.Event) error
 	// Abilities returns the codec's other abilities. It is called when the connection is opened, and where an ability
 	// is used, except for abilities that each message needs.
 	Abilities() Abilities
 }
 
-// EventOf returns what a user sees of m, according to the Codec or conversation c. A caller with many messages calls
-// Event itself, with a reused event.
+// EventOf returns the event that a user sees for m, according to c, a Codec or a conversation. A caller with many
+// messages calls Event directly and reuses the event.
 func EventOf(c eventer, m wire.Message) (ev wire.Event, err error) {
 	err = c.Event(&m, &ev)
 	return ev, err
@@ -137,7 +137,8 @@ type Stream interface {
 }
 
 // A Finisher is a Stream that can be stopped without losing messages. After Finish it accepts no more messages. Next
-// returns those that have arrived by then, followed by io.EOF. The peer gets no message, so that this is for a Watch.
+// returns those that have arrived by then, followed by io.EOF. The peer receives no message, so Finish is only for a
+// Watch.
 type Finisher interface {
 	Finish(ctx context.Context) error
 }
@@ -152,19 +153,19 @@ func Finish(ctx context.Context, st Stream) error {
 
 // These are optional interfaces of a Stream.
 type (
-	// A waiter knows whether Next would return at once.
+	// A waiter reports whether Next would return immediately.
 	waiter interface{ Waiting() bool }
-	// A severed Stream knows whether it ended because its connection did.
+	// A severed Stream reports whether it ended because its connection ended.
 	severed interface{ Severed() bool }
 )
 
-// Waiting reports whether st knows that a message waits in it.
+// Waiting reports whether Next would return immediately. It returns false if st cannot tell.
 func Waiting(st Stream) bool {
 	w, ok := st.(waiter)
 	return ok && w.Waiting()
 }
 
-// Severed reports whether st ended because its connection did.
+// Severed reports whether st ended because its connection ended.
 func Severed(st Stream) bool {
 	s, ok := st.(severed)
 	return ok && s.Severed()
@@ -184,14 +185,13 @@ func CancelAnyway(ctx context.Context, st Stream) {
 type Caller interface {
 	// Open starts op and returns its answer.
 	Open(ctx context.Context, op Op) (Stream, error)
-	// Call makes a call and returns its one result. If the peer returns an error, that is a
-	// *wire.Error.
+	// Call makes a call and returns its only result. If the peer returns an error, Call returns it as a *wire.Error.
 	Call(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
-	// CallOp is Call with all settings of an operation.
+	// CallOp is like Call, for an operation with any settings.
 	CallOp(ctx context.Context, op Op) (json.RawMessage, error)
 	// Notify sends op, which has no answer.
 	Notify(ctx context.Context, op Op) error
-	// CloseWith ends the connection with a code and a reason, if its transport supports them.
+	// CloseWith ends the connection with a code and a reason, if the transport supports them.
 	CloseWith(code int, reason string) error
 	// Connection returns the description of the connection. Every call returns the same value.
 	Connection() *Connection
@@ -199,17 +199,17 @@ type Caller interface {
 
 // A Connection describes a Caller's connection, and its functions other than calls. The zero value is usable.
 type Connection struct {
-	Codec          Codec             // nil if the caller does not provide it
+	Codec          Codec             // nil if the Caller does not provide it
 	Name           string            // the peer's name in warnings; "" for the only peer
 	SingleExchange bool              // the connection is a single exchange of the peer
 	Identity       string            // the identity that the client has proved, if several connections can belong to the same client; "" if the connection is the client
 	Vars           map[string]string // other variables of the connection's hooks, or nil
-	Answers        []string          // what the client of a connection for one call answers; nil means nothing, or that it is not one
+	Answers        []string          // the methods that the client answers, on a connection for one call; nil if there are none, or the connection is for more calls
 	SingleResponse bool              // the peer accepts only a single message, the answer to its request
-	HTTPSession    wire.HTTPSession  // of the connection's exchanges; nil if the transport has none
+	HTTPSession    wire.HTTPSession  // the session of the connection's exchanges; nil if the transport has none
 
-	// Ask answers a request of the peer that is part of another message, as if it had arrived by itself. key is its id. The
-	// error is wire.ErrUnsupported if nothing answers the method. It may be nil.
+	// Ask answers a request of the peer that is part of another message, as if it had arrived separately. key is its id.
+	// The error is wire.ErrUnsupported if no hook answers the method. It may be nil.
 	Ask func(ctx context.Context, key, method string, params json.RawMessage) (json.RawMessage, error)
 	// Warn warns the user of a problem that makes no call fail. It may be nil.
 	Warn func(text string)
@@ -222,7 +222,7 @@ type Connection struct {
 
 // An Inbound is one request or notification from the peer.
 type Inbound struct {
-	Msg  wire.Message // cloned, so that it can be kept
+	Msg  wire.Message // a copy, which the handler may keep
 	Emit func(wire.Event) error
 	// Order is the number of the message on the connection. Requests are handled concurrently, so that the handler of a
 	// request may start after that of a later notification.
@@ -238,7 +238,7 @@ var opNames = map[OpKind]string{
 	JobRun: "job.run", JobStart: "job.start", JobStatus: "job.status", JobWait: "job.wait", JobCancel: "job.cancel", JobList: "job.list",
 }
 
-// MarshalText returns the word for k. It fails for operations that only the dialect uses.
+// MarshalText returns the name of k. It fails for operations that a user cannot request.
 func (k OpKind) MarshalText() ([]byte, error) {
 	if name, ok := opNames[k]; ok {
 		return []byte(name), nil
@@ -246,7 +246,7 @@ func (k OpKind) MarshalText() ([]byte, error) {
 	return nil, wire.ErrUnsupported
 }
 
-// UnmarshalText sets k to the operation for the word b.
+// UnmarshalText sets k to the operation with the name b.
 func (k *OpKind) UnmarshalText(b []byte) error {
 	for kind, name := range opNames {
 		if name == string(b) {

@@ -54,7 +54,7 @@ func WithWorkLimit(ctx context.Context, d time.Duration, cause error) (context.C
 	}
 }
 
-// Stop stops the time.
+// Stop stops the clock.
 func (w *Stopwatch) Stop() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -66,7 +66,7 @@ func (w *Stopwatch) Stop() {
 	}
 }
 
-// Start continues.
+// Start restarts the clock.
 func (w *Stopwatch) Start() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -77,17 +77,17 @@ func (w *Stopwatch) Start() {
 	}
 }
 
-// A CallPipeline keeps many calls in flight at low cost: a call has no Stream if it gets one plain answer, as most do.
-// See peer.Peer.Pipeline.
+// A CallPipeline keeps many calls in flight at low cost: a call has no Stream if it has one plain answer, as most calls
+// do. See peer.Peer.Pipeline.
 type CallPipeline interface {
-	// Send prepares the request of a call, which is written with Flush. It returns false if the pipeline cannot accept
-	// the call, because the connection is busy or the dialect needs several messages for it. The caller then tries
-	// again after Flush, or opens the call as a Stream. Send and Flush are called by one goroutine at a time.
+	// Send prepares the request of a call, which Flush then writes. It returns false if the pipeline cannot accept the
+	// call, because the connection is busy or the dialect needs several messages for it. The caller then tries again
+	// after Flush, or opens the call as a Stream. Send and Flush are called by one goroutine at a time.
 	Send(op *Op, c PipelinedCall) bool
-	// Flush writes the requests of Send. It does not block: another goroutine writes what cannot be written at once.
+	// Flush writes the requests that Send has prepared. It does not block: another goroutine writes the rest.
 	Flush()
-	// Promote gives a Stream to a call without an answer. The call's Opened receives the Stream. A nil call stands for
-	// all calls of the pipeline.
+	// Promote creates a Stream for a call that has not been answered. The call's Opened receives the Stream. If c is
+	// nil, Promote applies to all calls of the pipeline.
 	Promote(c PipelinedCall)
 }
 
@@ -95,7 +95,7 @@ type CallPipeline interface {
 // not block or call the peer.
 type PipelinedCall interface {
 	// Answered receives the only answer, which is valid until Answered returns. It returns false if it cannot use the
-	// answer. Opened is then called. After true, the call is over.
+	// answer. Opened is then called. If it returns true, the call is over.
 	Answered(m *wire.Message) bool
 	// Opened receives the call's Stream if the answer is not plain or the connection ends.
 	Opened(st Stream)
@@ -104,16 +104,16 @@ type PipelinedCall interface {
 // FlowControl bounds the memory of answers that the peer has not read yet. The answerer of a request calls Await before
 // it makes the answer, and again if it has waited for something else since.
 type FlowControl interface {
-	// Await waits until an answer is allowed. If that will never happen, the error, a
-	// *wire.Error, is the answer.
+	// Await waits until an answer is allowed. If no answer will ever be allowed, the error, a *wire.Error, is the
+	// answer.
 	Await() error
-	// Free reports whether Await would return at once, without an error.
+	// Free reports whether Await would return nil immediately.
 	Free() bool
-	// Request is the id of the request that is being answered, or nil if there is none.
+	// Request returns the id of the request that is being answered, or nil if there is none.
 	Request() wire.ID
 }
 
-// flowControlKey is the key of a context's FlowControl.
+// flowControlKey is the context key for a FlowControl.
 type flowControlKey struct{}
 
 // WithFlowControl returns a copy of ctx from which FlowControlOf returns r.
@@ -140,6 +140,6 @@ func (unlimited) Request() wire.ID { return nil }
 type Commands interface {
 	// Suspend releases the slot of a command that waits for a nested call; resume takes the slot again.
 	Suspend(hook string) (resume func())
-	// Request is the id of the request that a command answers, or nil if there is none.
+	// Request returns the id of the request that a command answers, or nil if there is none.
 	Request(hook string) wire.ID
 }

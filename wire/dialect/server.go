@@ -14,27 +14,27 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Server is the dialect's other side, which answers. All connections of a listener share one Server, which has
-// everything that outlives a connection, such as jobs. It may own goroutines, which end before End returns.
+// A Server is the answering side of a dialect. All connections of a listener share one Server, which holds all state
+// that outlives a connection, such as jobs. It may own goroutines, which end before End returns.
 type Server struct {
 	// Accept returns the handler for one connection.
 	Accept func(c Caller) Handler
-	// End ends everything that outlives handlers, or is nil.
+	// End releases the state that outlives connections. It may be nil.
 	End func() error
-	// Reload notifies the clients that hooks and catalog were loaded again. It is nil if the dialect has no message for
+	// Reload notifies the clients that hooks and catalog were reloaded. It is nil if the dialect has no message for
 	// that.
 	Reload func()
-	// Changed tells the clients that listen for it that the catalog was replaced; nil means the dialect has no message for
-	// that.
+	// Changed notifies the clients that have requested it that the catalog was replaced. It is nil if the dialect has no
+	// message for that.
 	Changed func()
 	// Gets returns the paths for which the server's HTTP listener answers a GET, with their responses. about describes
 	// the server. It may be nil.
 	Gets func(about catalog.Info) wire.HTTPGets
-	// Posts are the server's rules for POSTs that belong to no session, or nil.
+	// the rules for POSTs that belong to no session, or nil
 	Posts *wire.HTTPPosts
 }
 
-// Close ends the server, after its handlers.
+// Close ends the server after its handlers have ended.
 func (s Server) Close() error {
 	if s.End == nil {
 		return nil
@@ -46,31 +46,31 @@ func (s Server) Close() error {
 type Handler struct {
 	// Handle may block, call back and emit events before it returns. Notifications arrive one at a time, in order.
 	Handle func(ctx context.Context, in *Inbound) (json.RawMessage, error)
-	// Close releases the handler's resources for its connection, or is nil.
+	// Close releases the handler's resources for its connection. It may be nil.
 	Close func() error
-	// Ignores reports at once which notifications Handle would answer with "method not found". Handle does not receive
-	// these. It must not wait for a lock, and is called by one goroutine at a time. If it is nil, Handle receives all
-	// notifications.
+	// Ignores reports, without blocking, whether Handle would answer a notification with "method not found". Handle
+	// does not receive such notifications. Ignores must not wait for a lock, and is called by one goroutine at a time.
+	// If it is nil, Handle receives all notifications.
 	Ignores func(method string) bool
 }
 
 // A Backend answers requests independently of the dialect. wire/serve implements it.
 type Backend interface {
-	// Catalog returns the local catalog, or nil if the local side has none, like a client.
+	// Catalog returns the local catalog, or nil if the local side, such as a client, has none.
 	Catalog() *catalog.Catalog
 	// Bind returns the Responder for one connection. The Responder can call the peer through c.
 	Bind(c Caller) Responder
-	// Host returns the backend's data for servers that do more than answer requests.
+	// Host returns the data of the backend for servers that do more than answer requests.
 	Host() Host
 }
 
-// A Host has the parts of a Backend other than its hooks. The zero value is usable.
+// A Host is the part of a Backend other than its hooks. The zero value is usable.
 type Host struct {
 	Runtime Runtime // evaluates code, or nil
 	HostOptions
-	// Checked returns a Caller that wraps c and uses the schemas that the peer declared for its methods: it does not
-	// send a call whose params do not match, and a call whose result does not match fails. If it is nil, nothing is
-	// checked.
+	// Checked returns a Caller that wraps c and checks calls with the schemas that the peer declared for its methods:
+	// it does not send a call with invalid params, and a call with an invalid result fails. If Checked is nil, calls
+	// are not checked.
 	Checked func(c Caller) Caller
 }
 
@@ -82,7 +82,7 @@ type HostOptions struct {
 
 	MaxMessage int // the connection's limit for a message, in bytes; 0 if unknown
 
-	InputTimeout time.Duration // how long a hook waits for answers of a disconnected client; 0 for the dialect's default
+	InputTimeout time.Duration // how long a hook waits for answers from a disconnected client; 0 for the dialect's default
 	StateKey     []byte        // seals the data that clients keep for hooks; nil for a random key
 }
 
@@ -92,11 +92,11 @@ type Runtime interface {
 	// Eval returns the value of e.Code, or nil if it has none. The error is a *wire.Error if the peer should receive it
 	// unchanged, and an *EvalError if the code failed. Eval returns soon after ctx has ended.
 	Eval(ctx context.Context, e Code) (json.RawMessage, error)
-	// Forget drops the state of a session.
+	// Forget discards the state of a session.
 	Forget(session string)
-	// About describes the runtime to peers: language and engine.
+	// About describes the runtime to peers: its language and engine.
 	About() map[string]string
-	// Completions returns the names that code can use, as far as the runtime knows them.
+	// Completions returns the names that code can use, as far as the runtime knows.
 	Completions() []string
 	Close() error
 }
@@ -108,8 +108,8 @@ type Code struct {
 	Names   []string // the functions that the code can invoke by name
 	// Invoke calls the function that the code names. Several goroutines may call it at once.
 	Invoke func(ctx context.Context, name string, input json.RawMessage) (json.RawMessage, error)
-	// Function returns a function value for a name that Invoke accepts, or nil if the peer itself answers that name. It
-	// may be nil.
+	// Function returns a function value for a name that Invoke accepts, or nil if the peer itself answers calls of that
+	// name. It may be nil.
 	Function func(name string) json.RawMessage
 	// Printed receives the output of the code, if the runtime can report it. It may be nil.
 	Printed io.Writer
@@ -117,11 +117,11 @@ type Code struct {
 
 // An EvalError is a failure of the evaluated code.
 type EvalError struct {
-	Kind    string // "" if the dialect chooses
+	Kind    string // "" if the dialect chooses the kind
 	Message string
-	Stack   string      // "" for none
+	Stack   string      // "" if there is none
 	Compile bool        // the code never ran, because it has a syntax error
-	Cause   *wire.Error // the error of an invocation that ended the evaluation; else nil
+	Cause   *wire.Error // the error of the invocation that ended the evaluation, or nil
 }
 
 // Error returns Message.
@@ -129,7 +129,7 @@ func (e *EvalError) Error() string { return e.Message }
 
 // A Responder answers the requests of one connection.
 type Responder interface {
-	// Kind returns how method is answered, or false if nothing answers it.
+	// Kind returns the kind of a method, or false if the method has no hook.
 	Kind(method string) (catalog.Kind, bool)
 	// Respond answers one request. If r.Stream is true, the events go to r.Emit and the result is ignored. If the
 	// failure is a *wire.Error, the peer gets it unchanged.
@@ -138,7 +138,7 @@ type Responder interface {
 	Allows(method string) bool
 	// Denied reports whether the policy denies method by name, including methods that a dialect answers itself.
 	Denied(method string) bool
-	// ByPattern reports whether only a pattern among the hooks matches method.
+	// ByPattern reports whether the hooks match method only by a pattern, not by name.
 	ByPattern(method string) bool
 	// HandshakeDone is called after the client's handshake, in dialects that have one, with the methods that the client
 	// declares.
@@ -149,20 +149,20 @@ type Responder interface {
 // A Request is one call of the peer.
 type Request struct {
 	Method       string
-	Params       json.RawMessage // nil for none
+	Params       json.RawMessage // nil if there are none
 	ID           wire.ID         // nil for a notification
 	Notification bool
 	Stream       bool                   // the method streams: every output is an event
-	Whole        bool                   // the items are collected into one answer, so that it must not take longer than a call
+	Whole        bool                   // the items are collected into one answer, so the request has the time limit of a call
 	Emit         func(wire.Event) error // never nil for a stream; otherwise it may be nil
 	Vars         map[string]string      // further RPCX_ variables for a command
 	// Input converts the checked params to the form for hooks. nil leaves them unchanged.
 	Input func(params json.RawMessage) json.RawMessage
-	// Begin is called before the hook runs, after the policy and the schemas have allowed the request. Its error is the
-	// answer. It may be nil.
+	// Begin is called before the hook runs, after the policy and the schemas have allowed the request. If it fails, the
+	// request is answered with its error. It may be nil.
 	Begin func() error
-	// Checked returns the part of a result that is checked with the catalog, or nil for no part. Without this function,
-	// the whole result is checked.
+	// Checked returns the part of a result to check with the catalog, or nil to check nothing. If Checked is nil, the
+	// whole result is checked.
 	Checked func(result json.RawMessage) json.RawMessage
 }
 
@@ -178,9 +178,9 @@ func Describes(b Backend, r Responder, name string) bool {
 	return c != nil && len(c.Methods) > 0 && r.ByPattern(name)
 }
 
-// Gather changes r, a request of a method that streams, so that its items are collected. gathered returns them as an
-// array of at most most bytes, together with the result of Respond. It is for clients that cannot receive items one by
-// one. A hook that does not end is stopped after the time limit of a call.
+// Gather changes r, a request for a method that streams, so that its items are collected. gathered returns an array of
+// the items, of at most most bytes, for the result of Respond. It is for clients that cannot receive items one by one.
+// A hook that does not end is stopped after the time limit of a call.
 func Gather(r *Request, most int) (gathered func(json.RawMessage, error) (json.RawMessage, error)) {
 	items := []byte("[")
 	var failed error
@@ -215,8 +215,9 @@ func Gather(r *Request, most int) (gathered func(json.RawMessage, error) (json.R
 	}
 }
 
-// LastOf changes r so that its answer is the result of Respond or, if there is none, the last data that was emitted (a
-// job's). last makes the answer from the result of Respond. Other events go to others; nil drops them.
+// LastOf changes r so that its answer is the result of Respond or, if there is none, the last data that was emitted, as
+// for a job. last computes the answer from the result of Respond. others receives all other events; if it is nil, they
+// are dropped.
 func LastOf(r *Request, others func(wire.Event) error) (last func(json.RawMessage, error) (json.RawMessage, error)) {
 	var data json.RawMessage
 	r.Emit = func(ev wire.Event) error {
@@ -234,7 +235,7 @@ func LastOf(r *Request, others func(wire.Event) error) (last func(json.RawMessag
 	}
 }
 
-// Unknown returns the error response for a method that b does not have. Its data names the most similar method that b
+// Unknown returns the error response for a method that b does not offer. Its data names the most similar method that b
 // describes.
 func Unknown(b Backend, method string) error {
 	e := wire.Errorf(wire.CodeNoMethod, "method not found: %s", method)
@@ -246,8 +247,8 @@ func Unknown(b Backend, method string) error {
 	return e
 }
 
-// Discover returns the result of the method by which a peer describes itself, or wire.ErrUnsupported if the peer does
-// not have it.
+// Discover returns the result of the method with which a peer describes itself, or wire.ErrUnsupported if the peer does
+// not have that method.
 func Discover(ctx context.Context, caller Caller, method string) (json.RawMessage, error) {
 	doc, err := caller.Call(ctx, method, nil)
 	if e, ok := errors.AsType[*wire.Error](err); ok && string(e.Code) == "-32601" {
@@ -256,7 +257,8 @@ func Discover(ctx context.Context, caller Caller, method string) (json.RawMessag
 	return doc, err
 }
 
-// Fraction returns how much of a job is done, from 0 to 1, if val is that number or a percentage, else nil.
+// Fraction returns the completed part of a job, from 0 to 1, if val is such a number or a percentage. Otherwise it
+// returns nil.
 func Fraction(val json.RawMessage) json.RawMessage {
 	f, err := strconv.ParseFloat(string(val), 64)
 	switch {

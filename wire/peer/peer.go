@@ -50,11 +50,11 @@ type Options struct {
 	// Budget bounds the unsent bytes of this peer and of all others that share it. nil stands for 16 MiB for this peer
 	// alone.
 	Budget *Budget
-	// StreamBuffer bounds the messages that a stream queues before the reader stops, in bytes. 0 stands for 8 MiB.
+	// StreamBuffer is the number of bytes of messages that a stream queues before the reader stops. 0 stands for 8 MiB.
 	StreamBuffer int
-	// Lossy keeps the reader from ever stopping for a slow consumer. A Subscribe or Watch that queues more than
-	// StreamBuffer then loses its oldest messages, and its next message is a wire.Gap event with their number. Any
-	// other stream ends with a Fault of kind IO.
+	// Lossy prevents the reader from stopping for a slow consumer. A Subscribe or Watch that queues more than
+	// StreamBuffer then loses its oldest messages, and its next message is a wire.Gap event with the number of lost
+	// messages. Any other stream ends with a Fault of kind IO.
 	Lossy bool
 	// MaxMessage is the size of the largest message that the connection can deliver, in bytes. A stream may exceed
 	// StreamBuffer by that size while the reader must not stop. 0 stands for wire.DefaultMaxMessage.
@@ -64,8 +64,8 @@ type Options struct {
 	Drain time.Duration
 	// CloseTimeout bounds each step of Close. 0 stands for 2 s.
 	CloseTimeout time.Duration
-	// Hurry is closed when the caller of Close cannot wait any longer. Each step of Close then takes at most a fifth of
-	// a second. nil is never closed.
+	// Hurry ends when the caller of Close cannot wait any longer. Each step of Close then takes at most a fifth of a
+	// second. A nil Hurry never ends.
 	Hurry context.Context
 	// Client reports that the peer is a server. A malformed message of a server is not answered with an error. It is an
 	// event for watches, for Incoming and, under its own name, for the handler.
@@ -77,13 +77,14 @@ type Options struct {
 	// Record sees every message, before Tap does. It costs less than Tap, because it is called once for all messages
 	// that were read together. It may be nil.
 	Record wire.Record
-	// Note receives reports of problems that failed no call but may interest a user. It is called without any lock,
+	// Note receives reports of occurrences that failed no call but may interest a user. It is called without any lock,
 	// from several goroutines. It may be nil.
 	Note func(Note)
 	// Incoming, if set, receives every request, notification, answer to a Raw operation, and response, item or stray
 	// JSON that belongs to no call, before it is dispatched. It runs on the reader's goroutine, in the order of
 	// arrival, and may keep the message. If it returns true, it has taken the message. A request then stays open until
-	// Answer or RejectOpen. While it runs, nothing is read, so that it must not wait for an answer. Close waits for it.
+	// Answer or RejectOpen. The reader reads nothing while Incoming runs, so Incoming must not wait for an answer.
+	// Close waits for it.
 	Incoming func(m wire.Message) bool
 }
 
@@ -104,18 +105,18 @@ func (o Options) withDefaults() Options {
 type Peer struct {
 	link
 	codec   dialect.Codec
-	can     dialect.Abilities // codec's
-	handler dialect.Handler   // handles the peer's requests and notifications; none if Handle is not set
+	can     dialect.Abilities // the abilities of codec
+	handler dialect.Handler   // handles the peer's requests and notifications; its zero value handles none
 	o       Options
 
-	ctx    context.Context // of handlers; it ends when the peer begins to close
+	ctx    context.Context // the parent of the contexts of handlers; it ends when the peer begins to close
 	cancel context.CancelFunc
 	once   sync.Once      // guards shutDown
 	wg     sync.WaitGroup // counts every goroutine except the reader
-	done   chan struct{}  // closed when nothing of the peer runs any more
+	done   chan struct{}  // closed when no goroutine of the peer runs any more
 
 	mu            sync.Mutex // guards all fields below; the codec is called under it
-	change        wire.Gate  // passed when something has changed for which the reader or Close waits
+	change        wire.Gate  // passed after each change for which the reader or Close may wait
 	end           ending.Ending
 	pendingNotes  []Note // passed to Options.Note when the mutex is released
 	calls         calls
@@ -129,16 +130,16 @@ type Peer struct {
 type link struct {
 	conn           wire.Conn
 	about          *dialect.Connection
-	exchanger      wire.Exchanger // conn, if each message is an exchange; else nil
-	batcher        wire.Batcher   // conn, if it can queue messages until Flush; else nil
-	router         wire.Router    // conn, if it has several streams; else nil
-	buffered       wire.Buffered  // conn, if it can return messages that it has read ahead; else nil
+	exchanger      wire.Exchanger // conn, if each message is an exchange; nil otherwise
+	batcher        wire.Batcher   // conn, if it can queue messages until Flush; nil otherwise
+	router         wire.Router    // conn, if it has several streams; nil otherwise
+	buffered       wire.Buffered  // conn, if it can return messages that it has read ahead; nil otherwise
 	together       [][]byte       // used by the reader: the messages that were read together
-	idler          bool           // conn reports when it is about to wait for more
+	idler          bool           // conn reports when it is about to wait for input
 	singleExchange bool           // conn accepts only the answers to the first message
 }
 
-// newLink returns the link of conn. If conn supports that, it calls onIdle before it waits for more.
+// newLink returns the link of conn. If conn supports it, conn calls onIdle before it waits for input.
 func newLink(conn wire.Conn, onIdle func()) link {
 	l := link{conn: conn}
 	l.exchanger, _ = conn.(wire.Exchanger)
@@ -153,7 +154,7 @@ func newLink(conn wire.Conn, onIdle func()) link {
 	return l
 }
 
-// New returns a peer that starts to read conn at once. From then on it owns conn.
+// New returns a peer that starts to read conn immediately. The peer then owns conn.
 func New(conn wire.Conn, codec dialect.Codec, o Options) *Peer {
 	p := &Peer{codec: codec, can: codec.Abilities(), o: o.withDefaults(), done: make(chan struct{}), calls: newCalls()}
 	p.link = newLink(conn, p.wakeAll)
@@ -189,11 +190,11 @@ func (p *Peer) connection() *dialect.Connection {
 // Connection returns the description of the connection.
 func (p *Peer) Connection() *dialect.Connection { return p.about }
 
-// Done is closed when the connection has ended and nothing of p runs.
+// Done is closed when the connection has ended and no goroutine of p runs.
 func (p *Peer) Done() <-chan struct{} { return p.done }
 
-// Err returns why the connection ended. It is nil before Done, after a local Close and after a clean end, else a
-// *wire.Fault.
+// Err returns the reason why the connection ended, a *wire.Fault. It returns nil before Done is closed, after a local
+// Close and after a clean end.
 func (p *Peer) Err() error {
 	if wire.IsClosed(p.done) {
 		return p.end.Err()
@@ -201,7 +202,8 @@ func (p *Peer) Err() error {
 	return nil
 }
 
-// Handshake runs the dialect's handshake, if it has one. A peer that closes the connection meanwhile counts as not reached.
+// Handshake runs the dialect's handshake, if it has one. If the peer closes the connection during the handshake, it counts
+// as not reached.
 func (p *Peer) Handshake(ctx context.Context) error {
 	if p.can.Handshake == nil {
 		return nil
@@ -218,13 +220,13 @@ func (p *Peer) Handshake(ctx context.Context) error {
 	return err
 }
 
-// Call calls method and returns its result. Of several data events, it returns the last. The peer's error is a
-// *wire.Error. If ctx ends first, it cancels the call on the peer, if the dialect supports that.
+// Call calls method and returns its result. If there are several data events, it returns the last one. The peer's error
+// is a *wire.Error. If ctx ends first, Call cancels the call on the peer, if the dialect supports that.
 func (p *Peer) Call(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	return p.CallOp(ctx, dialect.Op{Kind: dialect.Call, Method: method, Params: params})
 }
 
-// CallOp is Call with all settings of an operation.
+// CallOp is like Call, for an operation with any settings.
 func (p *Peer) CallOp(ctx context.Context, op dialect.Op) (result json.RawMessage, err error) {
 	s, err := p.Open(ctx, op)
 	if err != nil {

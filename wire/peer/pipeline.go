@@ -28,32 +28,33 @@ type callPipeline struct {
 	link  *link
 	ready func()
 	ring  []pipelineSlot
-	open  int // calls in ring
+	open  int // the number of calls in ring
 	out   []byte
 	ends  []int   // the size of the messages in out
-	ids   []int64 // theirs
+	ids   []int64 // the ids of the calls in out
 	now   nowFlusher
 	runs  runSender // nil if messages are sent one by one
 }
 
-// A pipelineSlot is a place in the ring. call is nil if it is free.
+// A pipelineSlot is a place in the ring. It is free if call is nil.
 type pipelineSlot struct {
 	id   int64
 	op   *dialect.Op
 	call dialect.PipelinedCall
 }
 
-// A nowFlusher is a wire.Batcher that can flush as much as the system accepts without blocking. done reports that
-// nothing is left.
+// A nowFlusher is a wire.Batcher that can flush as much as the system accepts without blocking. done reports whether
+// everything was flushed.
 type nowFlusher interface{ FlushNow() (done bool, err error) }
 
-// A runSender is a wire.Batcher that accepts many messages with one call. They follow one another in all, from start
-// on, and end at ends. taken is the number of messages that it has accepted.
+// A runSender is a wire.Batcher that accepts many messages in one call. The messages are adjacent in all: the first
+// begins at start, and ends has the end of each. taken is the number of messages that the runSender accepted.
 type runSender interface {
 	SendRun(all []byte, start int, ends []int) (taken int, err error)
 }
 
-// pipelineBytes bounds the requests that wait for Flush. That many fit into the buffer of a connection.
+// pipelineBytes bounds the size of the requests that wait for Flush. Requests of that size fit into the buffer of a
+// connection.
 const pipelineBytes = 32 << 10
 
 // Pipeline returns a CallPipeline for about most calls in flight. ready is called when answers have arrived. It returns
@@ -68,7 +69,7 @@ func (p *Peer) Pipeline(most int, ready func()) dialect.CallPipeline {
 	}
 	l := &callPipeline{p: p, calls: &p.calls, box: &p.outbox, link: &p.link, ready: ready, ring: make([]pipelineSlot, size)}
 	l.now, _ = p.conn.(nowFlusher)
-	if p.o.Tap == nil && p.o.Record == nil { // each of them sees every message
+	if p.o.Tap == nil && p.o.Record == nil { // because Tap and Record see every message
 		l.runs, _ = p.conn.(runSender)
 	}
 	p.mu.Lock()
@@ -80,7 +81,7 @@ func (p *Peer) Pipeline(most int, ready func()) dialect.CallPipeline {
 	return l
 }
 
-// place returns the slot of the call with that id.
+// place returns the slot for the call with this id.
 func (l *callPipeline) place(id int64) *pipelineSlot { return &l.ring[id&int64(len(l.ring)-1)] }
 
 // Send implements dialect.CallPipeline.
@@ -140,8 +141,8 @@ func (l *callPipeline) Flush() {
 	p.wg.Go(func() { l.writeRest(n, err) })
 }
 
-// write writes the requests in out as far as the connection accepts them without blocking. done reports that nothing is
-// left.
+// write writes the requests in out as far as the connection accepts them without blocking. done reports whether all
+// were written.
 func (l *callPipeline) write() (done bool, err error) {
 	defer l.clear()
 	for i, start := 0, 0; i < len(l.ends); i++ {
@@ -180,7 +181,7 @@ func (l *callPipeline) fail(id int64, err error) {
 	}
 }
 
-// clear empties out. It keeps the memory unless that has grown large.
+// clear empties out. It keeps the memory unless the buffer has grown large.
 func (l *callPipeline) clear() {
 	l.ends, l.ids = l.ends[:0], l.ids[:0]
 	if l.out = l.out[:0]; cap(l.out) > 2*pipelineBytes {
@@ -202,8 +203,8 @@ func (l *callPipeline) queueLocked() {
 	l.clear()
 }
 
-// writeRest continues where Flush would have had to wait, or ended with err. n is the number of bytes that Flush has
-// counted as being written.
+// writeRest continues where Flush would have had to wait, or where it failed with err. n is the number of bytes that
+// Flush has counted as being written.
 func (l *callPipeline) writeRest(n int, err error) {
 	p := l.p
 	defer wire.Guard()
@@ -233,7 +234,7 @@ func (l *callPipeline) Promote(c dialect.PipelinedCall) {
 	}
 }
 
-// promote gives the call in a slot a stream and returns it. It returns nil for no slot.
+// promote creates a stream for the call in a slot and returns the stream. It returns nil if at is nil.
 func (l *callPipeline) promote(at *pipelineSlot) *stream {
 	if at == nil {
 		return nil
@@ -246,7 +247,8 @@ func (l *callPipeline) promote(at *pipelineSlot) *stream {
 	return s
 }
 
-// answer gives the answer m to the call in a slot. If the call needs a stream for this answer, answer returns the stream.
+// answer passes the answer m to the call in a slot. If the call needs a stream for this answer, answer returns the
+// stream.
 func (l *callPipeline) answer(at *pipelineSlot, m *wire.Message) *stream {
 	was := m.Final
 	m.Final = true
@@ -267,7 +269,7 @@ func (l *callPipeline) free(at *pipelineSlot) pipelineSlot {
 	return was
 }
 
-// slot returns the slot of the call with that id, or nil if there is none.
+// slot returns the slot of the call with this id, or nil if no such call is in the ring.
 func (l *callPipeline) slot(id wire.ID) *pipelineSlot {
 	if l == nil || l.open == 0 {
 		return nil
@@ -279,7 +281,7 @@ func (l *callPipeline) slot(id wire.ID) *pipelineSlot {
 	return nil
 }
 
-// number returns the value of an id, if AppendCall can have written it.
+// number returns the value of an id. ok reports whether AppendCall can have written the id.
 func number(id wire.ID) (n int64, ok bool) {
 	if len(id) == 0 || len(id) > 18 || id[0] == '0' {
 		return 0, false

@@ -13,14 +13,14 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A rawBatch is a message of the user that is an array of several messages, each with its own response. As a stream it
-// returns the responses in the order of the requests, in whatever order they arrive.
+// A rawBatch is a message of the user that is an array of several messages, each with its own response. As a stream, it
+// returns the responses in the order of the requests, regardless of the order of arrival.
 type rawBatch struct {
-	calls []*stream // those whose answers Next has not returned yet
-	sent  []*stream // all
+	calls []*stream // the calls whose answers Next has not returned yet
+	sent  []*stream // all calls of the batch
 }
 
-// isBatch reports whether op sends several messages in one.
+// isBatch reports whether op sends an array of several messages.
 func (p *Peer) isBatch(op dialect.Op) bool {
 	start := scan.Skip(op.Params, 0)
 	if op.Kind != dialect.Raw || start >= len(op.Params) || op.Params[start] != '[' {
@@ -29,8 +29,7 @@ func (p *Peer) isBatch(op dialect.Op) bool {
 	return !p.can.Arrays
 }
 
-// openBatch sends the array in op. It is sent unchanged, byte for byte, if none of its ids is in
-// use.
+// openBatch sends the array in op. The array is sent unchanged, byte for byte, if all of its ids are unused.
 func (p *Peer) openBatch(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
 	p.mu.Lock()
 	whole, err := p.encodeLocked(ctx, newStream(p, op))
@@ -91,7 +90,7 @@ func (b *rawBatch) end(p *Peer, err error) {
 	}
 }
 
-// unanswered reports whether nothing of b is answered.
+// unanswered reports whether no call of b has been answered.
 func (b *rawBatch) unanswered() bool {
 	for _, s := range b.sent {
 		if !s.waiting {
@@ -101,7 +100,7 @@ func (b *rawBatch) unanswered() bool {
 	return len(b.sent) > 0
 }
 
-// owner returns the owner of a message that answers b as a whole.
+// owner returns the owner of a message that answers the whole batch.
 func (b *rawBatch) owner() owner {
 	return owner{as: answer, call: b.sent[0], whole: len(b.sent) > 1}
 }
@@ -125,7 +124,7 @@ func (b *rawBatch) Next(ctx context.Context) (wire.Message, error) {
 // Waiting reports whether Next would return at once.
 func (b *rawBatch) Waiting() bool { return len(b.calls) == 0 || b.calls[0].Waiting() }
 
-// Cancel forgets the requests that are not answered yet.
+// Cancel forgets the requests that have not been answered yet.
 func (b *rawBatch) Cancel(ctx context.Context) error {
 	var err error
 	for _, s := range b.calls {

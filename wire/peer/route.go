@@ -28,7 +28,7 @@ func (p *Peer) routeLocked(m *wire.Message, g *inbound.Array, in *stream) {
 			p.answeredLocked(s, m)
 		}
 	case answer:
-		for _, other := range o.others() { // the batch was refused as a whole, with one answer for all its calls
+		for _, other := range o.others() { // the peer refused the whole batch with one answer
 			p.forgetLocked(other, io.EOF)
 			s.restore = nil
 		}
@@ -54,8 +54,8 @@ func (p *Peer) routeLocked(m *wire.Message, g *inbound.Array, in *stream) {
 	}
 }
 
-// answeredLocked handles the first response to s. It may open a stream, and some of the stream's items may have arrived
-// before.
+// answeredLocked handles the first response to s. The response may open a stream, some of whose items may already have
+// arrived.
 func (p *Peer) answeredLocked(s *stream, m *wire.Message) {
 	var token wire.ID
 	m.Final = true
@@ -77,7 +77,7 @@ func (p *Peer) answeredLocked(s *stream, m *wire.Message) {
 	}
 }
 
-// holdsItem reports whether the answer m has content, rather than only confirming the request with null, true or {}.
+// holdsItem reports whether the answer m has content. An answer with null, true or {} only confirms the request.
 func holdsItem(m *wire.Message) bool {
 	body := bytes.TrimSpace(m.Body)
 	switch {
@@ -89,8 +89,8 @@ func holdsItem(m *wire.Message) bool {
 	return true
 }
 
-// firstItemLocked treats the answer m of s as the first item of the stream that the user waits for: that of s itself,
-// or of the watches that belong to s.
+// firstItemLocked treats the answer m of s as the first item of the stream for which the user waits: either s itself,
+// or the watches that belong to s.
 func (p *Peer) firstItemLocked(s *stream, m *wire.Message, shown bool) {
 	item := *m
 	item.Kind, item.ID, item.Final = wire.Item, nil, false
@@ -100,8 +100,8 @@ func (p *Peer) firstItemLocked(s *stream, m *wire.Message, shown bool) {
 	p.showLocked(&item, func(w *stream, _ *wire.Message) bool { return s.op.Beside != "" && w.op.Beside == s.op.Beside })
 }
 
-// openedLocked records that s has the stream token. Items of the stream that have arrived are delivered. The other
-// items of the exchange of s belong to no call.
+// openedLocked records that the response to s opened the stream with this token. It delivers the items of that stream
+// that have already arrived. The other items of the exchange of s belong to no call.
 func (p *Peer) openedLocked(s *stream, token wire.ID) {
 	p.calls.name(s, token)
 	var rest []wire.Message
@@ -133,8 +133,8 @@ func (p *Peer) catchUpLocked(s *stream, e *early.Items) {
 	}
 }
 
-// earlyLocked keeps the item m of a stream that no response has named yet. A stream that ends before that belongs to the
-// call of its exchange, in, or else to the only call that can have requested it.
+// earlyLocked keeps the item m of a stream that no response has named yet. If such a stream ends before it is named, it
+// belongs to the call of its exchange, in, or else to the only call that can have requested it.
 func (p *Peer) earlyLocked(in *stream, m *wire.Message) {
 	e := &p.calls.early
 	if in != nil {
@@ -164,7 +164,7 @@ func (p *Peer) releaseEarlyLocked() {
 	}
 }
 
-// answerUnshapedLocked delivers m to s as its response. m counts as an error only if it has a code, because the
+// answerUnshapedLocked delivers m to s as its response. It treats m as an error only if m has a code, because the
 // response to a message that is not a request may have any form.
 func (p *Peer) answerUnshapedLocked(s *stream, m *wire.Message) {
 	c := *m

@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/peer/mailbox"
 )
 
-// A stream is one local operation with the messages that answer it. It is in the tables of calls from before its
+// A stream is one local operation and the messages that answer it. The tables of calls contain it from before its
 // message is sent until its final message, its failure or Cancel.
 type stream struct {
 	p   *Peer
@@ -19,30 +19,30 @@ type stream struct {
 
 	op        dialect.Op
 	id        string        // the id of the request, or ""
-	token     string        // the token of the stream that the answer opened, or ""
-	named     bool          // token counts
-	follows   bool          // it is a watch of the stream token, and sent nothing
+	token     string        // the token of the stream that the answer opened; valid if named is set
+	named     bool          // token is valid
+	follows   bool          // it is a watch of the stream with this token and sent no request
 	oneAnswer bool          // its first response is its only answer (Encode returned Final)
 	waiting   bool          // it waits for its first response
 	streamed  bool          // an item has arrived
 	batch     *rawBatch     // the batch with which it was sent, or nil
-	late      chan struct{} // closed when the response arrives for which Cancel waits, or nil
+	late      chan struct{} // closed when the response for which Cancel waits arrives; nil if Cancel does not wait
 	exchange  *exchange     // the exchange in which it was sent; nil if the connection carries messages in both directions
 
-	restore func(m wire.Message) *wire.Message // gives an answer the id that the user chose; nil if it already has that id
+	restore func(m wire.Message) *wire.Message // sets the id of an answer to the id that the user chose; nil if the answer already has that id
 
 	overfull bool // it queues more than it should
-	stuck    bool // the reader has waited in vain for its consumer, which has taken nothing since
-	cut      bool // it ended because the connection did
+	stuck    bool // the reader has waited in vain for the consumer, which has taken no message since then
+	cut      bool // it ended because the connection ended
 }
 
-// An exchange has the data of a call's exchange, on a wire.Exchanger.
+// An exchange is the state of a call's exchange on a wire.Exchanger.
 type exchange struct {
-	stop      context.CancelFunc // ends it; nil if it carries no call
+	stop      context.CancelFunc // cancels the exchange; nil if it carries no call
 	answers   bool               // it sends a response, and is not a call
 	early     early.Items        // like calls.early, for this exchange
 	optional  bool               // it may end without an answer
-	malformed string             // text in it that was not a message
+	malformed string             // text in the exchange that was not a message
 	over      bool               // it has ended, and further items arrive outside of it
 }
 
@@ -55,10 +55,10 @@ func newStream(p *Peer, op dialect.Op) *stream {
 	return s
 }
 
-// ended reports whether nothing more is queued.
+// ended reports whether the stream accepts no more messages.
 func (s *stream) ended() bool { return s.box.Err() != nil }
 
-// fault returns the reason why s failed when the connection ended with err.
+// fault returns the failure of s when the connection has ended with err.
 func (s *stream) fault(err error) *wire.Fault {
 	when := "in the middle of the stream of " + ending.Quoted(s.op.Method)
 	switch {
@@ -83,8 +83,7 @@ func (s *stream) Next(ctx context.Context) (wire.Message, error) {
 // of Next.
 func (s *stream) Queued() []wire.Message { return s.box.Queued() }
 
-// Waiting reports whether Next would return at once, with a message or because the stream itself
-// has ended.
+// Waiting reports whether Next would return immediately, because a message is queued or the stream has ended.
 func (s *stream) Waiting() bool {
 	if s.box.Peek() {
 		return true
@@ -94,7 +93,7 @@ func (s *stream) Waiting() bool {
 	return s.box.Ready() || s.ended() && !s.cut
 }
 
-// Severed reports that the stream ended because the connection did, before its own end arrived.
+// Severed reports whether the stream ended because the connection ended before the stream did.
 func (s *stream) Severed() bool {
 	s.p.mu.Lock()
 	defer s.p.mu.Unlock()
@@ -126,7 +125,7 @@ func (s *stream) refill(ctx context.Context) (wire.Message, error) {
 	}
 }
 
-// Cancel requests that the peer end the stream, and forgets it. Queued messages are dropped, and from then on Next
+// Cancel asks the peer to end the stream, and forgets the stream. Queued messages are dropped, and from then on Next
 // returns io.EOF. ctx bounds the wait for the response, and before that for the response to a pending Subscribe, which
 // names the stream to end.
 func (s *stream) Cancel(ctx context.Context) error {
@@ -171,8 +170,8 @@ func (s *stream) Finish(context.Context) error {
 	return nil
 }
 
-// leaveStreamLocked ends s with err locally and requests that the peer end it. If it must wait for the response to that
-// request, it returns its call.
+// leaveStreamLocked ends s locally with err, and requests that the peer end the stream. If the caller must wait for the
+// response to that request, leaveStreamLocked returns the call of the request.
 func (p *Peer) leaveStreamLocked(s *stream, err error, await bool) *stream {
 	unanswered := s.waiting
 	p.forgetLocked(s, err)
@@ -200,8 +199,8 @@ func (p *Peer) leaveStreamLocked(s *stream, err error, await bool) *stream {
 	return bye
 }
 
-// unsubscribeLocked requests that the peer end s, which has ended locally. If the dialect has a message for that only after
-// an item, because a response alone may have been any value, the first item that arrives ends s (see calls).
+// unsubscribeLocked requests that the peer end s, which has ended locally. Some dialects have a message for that only after
+// an item, because a response without an item may have been any value. The first item that arrives then ends s (see calls).
 func (p *Peer) unsubscribeLocked(s *stream, await bool) (*stream, bool) {
 	op := dialect.Op{Kind: dialect.Unsubscribe, Of: &s.op, OfID: wire.ID(s.id), Unsubscribe: s.op.Unsubscribe, Lasting: s.streamed}
 	if s.named {
@@ -214,9 +213,9 @@ func (p *Peer) unsubscribeLocked(s *stream, await bool) (*stream, bool) {
 	return bye, ok
 }
 
-// sayLocked sends op if the dialect has a message for it and the connection can carry it. If someone waits for the
-// answer, it returns the call that gets it. It does not wait for room in the outbox, because there is at most one such
-// message for each call.
+// sayLocked sends op if the dialect has a message for op and the connection can carry it. If await is set, it returns
+// the call that receives the answer. It does not wait for room in the outbox, because each call sends at most one such
+// message.
 func (p *Peer) sayLocked(op dialect.Op, await bool) (*stream, bool) {
 	if p.end.State != ending.Open {
 		return nil, true

@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// unownedLocked handles a message that belongs to no local call. seen reports that a watch has shown it.
+// unownedLocked handles a message that belongs to no local call. seen reports whether a watch has shown it.
 func (p *Peer) unownedLocked(m *wire.Message, g *inbound.Array, in *stream, seen bool) {
 	switch m.Kind {
 	case wire.Request:
@@ -33,8 +33,8 @@ func (p *Peer) unownedLocked(m *wire.Message, g *inbound.Array, in *stream, seen
 	}
 }
 
-// notificationLocked queues a notification for the handler. If the queue is full, the reader stops. If it must not
-// stop, the queue grows up to higher limits, beyond which the oldest are dropped, with a note.
+// notificationLocked queues a notification for the handler. If the queue is full, the reader stops. If the reader must
+// not stop, the queue grows up to higher limits; above them, the oldest notifications are dropped, with a note.
 func (p *Peer) notificationLocked(m *wire.Message) {
 	if p.incomingLocked(m) {
 		return
@@ -101,7 +101,7 @@ func (p *Peer) tell(in *dialect.Inbound) {
 	}
 }
 
-// unhandledLocked reports to the user that no one handled a notification, unless the handshake awaited it or a watch
+// unhandledLocked reports to the user that no hook handled a notification, unless the handshake awaited it or a watch
 // shows its method.
 func (p *Peer) unhandledLocked(m *wire.Message) {
 	if m.Awaited || p.calls.watched(m.Method, false) {
@@ -111,7 +111,7 @@ func (p *Peer) unhandledLocked(m *wire.Message) {
 	p.noteLocked(Note{Kind: NoteUnhandledNotification, Method: m.Method, Text: text, Shown: p.calls.watched(m.Method, true)})
 }
 
-// incomingLocked passes m to Incoming, without the lock, and reports whether Incoming has taken it.
+// incomingLocked passes m to Incoming without holding the lock, and reports whether Incoming has taken it.
 func (p *Peer) incomingLocked(m *wire.Message) bool {
 	if p.o.Incoming == nil {
 		return false
@@ -123,9 +123,9 @@ func (p *Peer) incomingLocked(m *wire.Message) bool {
 	return p.o.Incoming(c)
 }
 
-// unclaimedLocked handles an item that belongs to no local call, which is a notification.
+// unclaimedLocked handles an item that belongs to no local call: it treats the item as a notification.
 func (p *Peer) unclaimedLocked(m *wire.Message) {
-	if m.Beside { // Incoming sees the message to which it belongs
+	if m.Beside { // Incoming receives the message to which the item belongs
 		if ev, err := dialect.EventOf(p.codec, *m); err == nil && p.o.Incoming == nil {
 			p.noteLocked(noteOf(ev))
 		}
@@ -135,7 +135,7 @@ func (p *Peer) unclaimedLocked(m *wire.Message) {
 	p.notificationLocked(m)
 }
 
-// strayLocked handles a response to no local call.
+// strayLocked handles a response that belongs to no local call.
 func (p *Peer) strayLocked(m *wire.Message) {
 	switch {
 	case p.passToAskerLocked(m) || p.incomingLocked(m):
@@ -144,7 +144,7 @@ func (p *Peer) strayLocked(m *wire.Message) {
 	default:
 		text := "dropped a response with an unknown id: "
 		if id := p.calls.spelled(m.ID); id != "" {
-			if s := p.calls.onlyWaiting(); p.o.Client && s != nil { // otherwise the command would wait for nothing
+			if s := p.calls.onlyWaiting(); p.o.Client && s != nil { // otherwise the command would wait forever
 				p.forgetLocked(s, &wire.Fault{Kind: wire.Protocol, Method: s.op.Method, Message: fmt.Sprintf("the response to %s has the id %s, which differs only in spelling from the call's id %s", ending.Quoted(s.op.Method), excerpt(m.ID), id)})
 				return
 			}
@@ -183,15 +183,15 @@ func (c *calls) spelled(id wire.ID) string {
 	return ""
 }
 
-// invalidLocked handles a malformed message. One from a client is answered with an error. One from a server is answered
-// only if it has a method and an id, and so waits for an answer: anything else may be an error, and errors must not be
-// answered with errors.
+// invalidLocked handles a malformed message. rpcx answers a malformed message from a client with an error. It answers a
+// malformed message from a server only if that message has a method and an id, and so expects an answer: other messages
+// may be errors, and errors must not be answered with errors.
 func (p *Peer) invalidLocked(m *wire.Message, g *inbound.Array, in *stream, seen bool) {
 	what := malformation(m)
 	if in != nil && !m.Final {
 		in.exchange.malformed = what
 	}
-	if !m.Final && p.foreignLocked(m, seen) { // a Final one is an answer, which must not be answered
+	if !m.Final && p.foreignLocked(m, seen) { // a message with Final set is an answer, which must not be answered
 		return
 	}
 	p.noteLocked(Note{Kind: NoteMalformed, Text: what + ": " + excerpt(m.Raw)})
@@ -201,8 +201,8 @@ func (p *Peer) invalidLocked(m *wire.Message, g *inbound.Array, in *stream, seen
 	}
 }
 
-// foreignLocked handles a malformed message as an event of a peer that does not use the dialect. It reports whether
-// someone has seen it: a watch, Incoming, or the handler of notifications of that name.
+// foreignLocked handles a malformed message as an event of a peer that does not use the dialect. It reports whether the
+// event was received by a watch, by Incoming, or by the handler of notifications with its name.
 func (p *Peer) foreignLocked(m *wire.Message, seen bool) bool {
 	switch {
 	case !m.Bare:
@@ -224,7 +224,7 @@ func (p *Peer) brokenLocked(o *owner, m *wire.Message) {
 	}
 }
 
-// malformation returns the problem of an Invalid message.
+// malformation returns a description of the problem with m, which is Invalid.
 func malformation(m *wire.Message) string {
 	what := "the peer sent a malformed message"
 	if m.Err != nil {
@@ -236,8 +236,8 @@ func malformation(m *wire.Message) string {
 	return what
 }
 
-// Answer sends raw, a whole response message, for a request that Incoming took. Of several with that id, it answers the
-// oldest.
+// Answer sends raw, a whole response message, for a request that Incoming took. If several requests have that id, it
+// answers the oldest.
 func (p *Peer) Answer(id wire.ID, raw []byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -253,8 +253,8 @@ func (p *Peer) Answer(id wire.ID, raw []byte) error {
 	return nil
 }
 
-// Answered records that a Raw message has answered the requests with these ids that Incoming took. Of several with the
-// same id, it takes the oldest.
+// Answered records that a Raw message has answered the requests with these ids that Incoming took. If several requests
+// have the same id, it records the oldest.
 func (p *Peer) Answered(ids ...wire.ID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -266,7 +266,7 @@ func (p *Peer) Answered(ids ...wire.ID) {
 	}
 }
 
-// RejectOpen answers with e all open requests that Incoming took, or those of them with the given ids.
+// RejectOpen answers the open requests that Incoming took with e. With ids, it answers only requests with these ids.
 func (p *Peer) RejectOpen(e *wire.Error, ids ...wire.ID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -31,7 +31,7 @@ func (p *Peer) watch(op dialect.Op) (dialect.Stream, error) {
 	return s, nil
 }
 
-// followLocked makes s a watch of a single stream. Nothing was sent for it, and it ends with that stream.
+// followLocked makes s a watch of a single stream. It sends no request for the watch, which ends with that stream.
 func (p *Peer) followLocked(s *stream, token wire.ID) error {
 	switch {
 	case p.exchanger != nil:
@@ -50,8 +50,8 @@ func (p *Peer) followLocked(s *stream, token wire.ID) error {
 // isWatch reports whether s only shows messages and has no request of its own.
 func (s *stream) isWatch() bool { return s.follows || s.op.Kind == dialect.Watch }
 
-// sees reports whether a watch shows m. An item with Beside set is not shown again, because the message to which it
-// belongs is shown.
+// sees reports whether a watch shows m. It does not show an item with Beside set, because the watch shows the message
+// to which the item belongs.
 func (s *stream) sees(m *wire.Message) bool {
 	switch {
 	case m.Kind == wire.Item && m.Beside:
@@ -71,7 +71,7 @@ func (p *Peer) showLocked(m *wire.Message, sees func(w *stream, m *wire.Message)
 			continue
 		}
 		seen = true
-		final := m.Final // the end of its stream, which is not the watch's unless the watch follows that stream
+		final := m.Final // the end of the stream of m, which ends the watch only if the watch follows that stream
 		m.Final = final && w.follows
 		p.deliverLocked(w, m)
 		m.Final = final
@@ -82,15 +82,15 @@ func (p *Peer) showLocked(m *wire.Message, sees func(w *stream, m *wire.Message)
 	return seen
 }
 
-// watched reports whether a watch waits for messages of that method alone or, with all, for all messages.
+// watched reports whether a watch waits for messages of this method only or, if all is set, for all messages.
 func (c *calls) watched(method string, all bool) bool {
 	return slices.ContainsFunc(c.watches, func(w *stream) bool {
 		return w.op.Kind == dialect.Watch && (w.op.Method == "") == all && w.op.Takes(method)
 	})
 }
 
-// takenWholeLocked delivers an array without any message of the dialect to the watches and to Incoming as a whole, and
-// reports whether any of them took it. A dialect other than JSON-RPC has no batches.
+// takenWholeLocked delivers an array that contains no message of the dialect, as a whole, to the watches and to
+// Incoming, and reports whether any of them took it. A dialect other than JSON-RPC has no batches.
 func (p *Peer) takenWholeLocked(msgs []wire.Message, raw []byte, in *stream) bool {
 	for i := range msgs {
 		if msgs[i].Kind != wire.Invalid || len(msgs[i].ID) > 0 || isParseError(&msgs[i]) {
