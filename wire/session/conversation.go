@@ -1,6 +1,6 @@
-// Package session opens conversations: it dials an endpoint, records the connection, creates a peer for it and runs the
-// handshake. It also serves the connections of a listener, and lets a hook use the connection of its request. Commands
-// use a Conversation and never a peer.
+// Package session opens conversations: it connects to an endpoint, records the connection, creates a peer for it and
+// runs the handshake. It also serves the connections of a listener, and lets a hook use the connection of its request.
+// Commands use a Conversation and never a peer.
 package session
 
 import (
@@ -22,21 +22,20 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A Conversation is a connection in the form that commands use. Either this process has dialled it, or another process
-// of rpcx holds it.
+// A Conversation is a connection as commands use it. Either this process or another rpcx process holds the connection.
 type Conversation interface {
-	// Open starts op. Its answer is a stream, with one message for most calls.
+	// Open starts op. The answer is a stream, which has one message for most calls.
 	Open(ctx context.Context, op dialect.Op) (dialect.Stream, error)
 	// Notify sends op, which has no answer.
 	Notify(ctx context.Context, op dialect.Op) error
 	// Describe returns the peer's catalog.
 	Describe(ctx context.Context) (*catalog.Catalog, error)
-	// Typing returns the catalog with the schemas of the params of method, if the dialect's handshake or discovery
-	// provides it (Spec.Params.Typed), else nil.
+	// Typing returns a catalog with the schemas of the params of method, if the dialect's handshake or discovery
+	// provides it (Spec.Params.Typed), or nil.
 	Typing(ctx context.Context, method string) (*catalog.Catalog, error)
-	// Dialect is the name of the dialect in use.
+	// Dialect returns the name of the dialect in use.
 	Dialect() string
-	// Event sets ev to what a user sees of a message of a stream.
+	// Event sets ev to the event that a user sees for a message of a stream.
 	Event(m *wire.Message, ev *wire.Event) error
 	// Raw returns the traffic as whole messages. If Options.Raw is not set, it returns a usage Fault.
 	Raw() (relay.RawPipe, error)
@@ -44,11 +43,11 @@ type Conversation interface {
 	HookFailure() error
 	// Done is closed when the conversation has ended.
 	Done() <-chan struct{}
-	// Err returns why the conversation ended. It is nil while the conversation lasts, and if it ended properly.
+	// Err returns the reason why the conversation ended. It returns nil before the end and after a clean end.
 	Err() error
 	// Settle waits until hooks have handled the received notifications, or until ctx ends.
 	Settle(ctx context.Context)
-	// Close ends the conversation properly, ends pending calls, and returns when nothing of the conversation is left.
+	// Close ends the conversation cleanly, ends pending calls, and returns when all resources are released.
 	Close() error
 }
 
@@ -67,7 +66,7 @@ type Options struct {
 	Runtime   string              // evaluates code for a server: jq, co:COMMAND, or ""
 	Allow     []string            // a server's policy, patterns of methods
 	Deny      []string
-	Raw       bool            // Raw will be called, and answers requests without a hook
+	Raw       bool            // the caller will use Raw, which then answers requests without a hook
 	Functions map[string]bool // the names in Hooks that are function values (key@on=NAME)
 	Cache     cache.Use       // how the discovery cache is used
 	Tap       wire.Tap
@@ -79,19 +78,19 @@ type Options struct {
 	// Client returns, for a server, the Tap and Note for the client of that name. If it is nil, Tap and Note above are
 	// used for all clients.
 	Client  func(name string) (wire.Tap, func(peer.Note))
-	Hurry   context.Context // see peer.Options; for a conversation
-	Reached *relay.Client   // the connection that Reach made to the process that holds the conversation; if it is nil, Open makes one
+	Hurry   context.Context // see peer.Options
+	Reached *relay.Client   // the connection that Reach opened to the process that holds the conversation; if it is nil, Open opens one
 	Shared  *Shared         // set if several processes use the conversation; else nil
 	First   *dialect.Op     // the first operation that will be opened. If nothing is sent for it, as for a watch, it is opened before anything is read, and sees the first messages. nil if unknown
 	// Bridge wraps the hooks of a server in a backend that forwards other requests to another peer. It may be nil.
 	Bridge    func(hooks dialect.Backend) dialect.Backend
-	Await     *Await     // how to await a peer that connects; nil for not announcing the address
-	Reconnect *Reconnect // if it is nil, the conversation ends with a lost connection
+	Await     *Await     // how to await a peer that connects; nil if the address is not announced
+	Reconnect *Reconnect // nil if a lost connection ends the conversation
 	// Own is HandshakeOptions.Own of the first connection.
 	Own func(ctx context.Context) string
 }
 
-// trace returns a function that shows, with -v, how a dialect file reads messages. It returns nil without -v.
+// trace returns a function that shows, with -v, how a dialect file reads messages. Without -v, it returns nil.
 func (o Options) trace() func(text string) {
 	if o.Tap == nil || o.Note == nil {
 		return nil
@@ -99,20 +98,19 @@ func (o Options) trace() func(text string) {
 	return func(text string) { o.Note(peer.Note{Kind: peer.NoteDetail, Text: text}) }
 }
 
-// Shared is for a conversation that several processes use, a session. The session never waits for a process that is too
-// slow.
+// Shared is set for a conversation that several processes use (a session). The session never waits for a slow process.
 type Shared struct {
 	Notified  func(m wire.Message) // receives every notification
 	Reserve   func(id wire.ID)     // called for each call that will be parked, in the order of arrival
-	Functions *relay.Functions     // the queue of those processes
+	Functions *relay.Functions     // the function values of those processes
 }
 
 const handshakeTimeout = 15 * time.Second
 
-// NoiseLimit bounds the lines of a child that are not messages.
+// NoiseLimit bounds the number of a child's output lines that are not messages.
 const NoiseLimit = 100
 
-// openSocket returns the conversation behind e.Socket, and offers the functions of this process to it.
+// openSocket returns the conversation behind e.Socket, and offers the functions of this process on it.
 func openSocket(ctx context.Context, e endpoint.Endpoint, o Options) (_ *relay.Client, err error) {
 	if err := o.onlyFunctions(e); err != nil {
 		return nil, err
@@ -150,9 +148,9 @@ func (o Options) onlyFunctions(e endpoint.Endpoint) error {
 	return nil
 }
 
-// answerFunctions returns the responder for the functions of this process.
+// answerFunctions sets the responder for the functions of this process.
 func answerFunctions(r *relay.Client, e endpoint.Endpoint, o Options) error {
-	e.Dialect = all.Default() // of the socket
+	e.Dialect = all.Default() // the dialect of the socket
 	s, err := newResponder(e.Spec(), e, o, false)
 	if err != nil {
 		return err

@@ -21,28 +21,29 @@ import (
 // A Bridge offers one peer to the clients of one listener.
 type Bridge struct {
 	to      endpoint.Endpoint
-	spec    dialect.Spec // of to
+	spec    dialect.Spec // the dialect of to
 	options session.Options
-	here    dialect.Spec  // of the listener
-	framing string        // of the listener
+	here    dialect.Spec  // the dialect of the listener
+	framing string        // the framing of the listener
 	whole   time.Duration // see Options
 	catalog *catalog.Catalog
 	offers  map[string]*offer // by hook name
 	Lacks   []string          // the peer's methods that are not offered, with the reason, and other features that are not bridged
-	open    bool              // the catalog may be incomplete: any name is forwarded
+	open    bool              // the catalog may be incomplete, so requests for any method are forwarded
 	shared  *upstream         // for all clients, or if alone is set, only for HTTP exchanges
 	alone   bool              // each client gets its own connection
-	single  atomic.Bool       // the peer serves one call per connection
+	single  atomic.Bool       // the peer accepts one call per connection
 	calls   pool              // for calls whose client can receive requests
 }
 
-// Options are the two sides of a bridge.
+// Options describe the two sides of a bridge.
 type Options struct {
 	To      endpoint.Endpoint
 	Session session.Options // for the connection to To
 	Listen  endpoint.Endpoint
-	Known   *catalog.Catalog // used if To does not describe itself; may be nil
-	// Whole bounds how long the items of an unfinished stream are collected for clients that cannot receive streams (0: a minute).
+	Known   *catalog.Catalog // used if the peer does not describe itself; may be nil
+	// Whole is the time for which the items of an unfinished stream are collected for clients that cannot receive streams (0 means
+	// one minute).
 	Whole time.Duration
 }
 
@@ -75,13 +76,13 @@ func New(ctx context.Context, o Options) (*Bridge, error) {
 		return nil, err
 	}
 	said = cmp.Or(said, &catalog.Catalog{Catalog: 1})
-	// Names in an equal dialect need no translation, and unlisted methods can be called, too.
+	// Between equal dialects, names need no translation, and clients can also call unlisted methods.
 	b.open = b.open || b.spec.Name == b.here.Name || said.WhyPartial() != ""
 	b.translate(said)
 	return b, nil
 }
 
-// endsItself reports whether the peer ends a connection after a response, which it does immediately.
+// endsItself reports whether the peer ends a connection immediately after a response.
 func endsItself(conv session.Conversation) bool {
 	select {
 	case <-conv.Done():
@@ -91,16 +92,16 @@ func endsItself(conv session.Conversation) bool {
 	}
 }
 
-// Catalog returns the peer's catalog, translated for the clients of the listener.
+// Catalog returns the peer's catalog in the form for the clients of the listener.
 func (b *Bridge) Catalog() *catalog.Catalog { return b.catalog }
 
-// Close ends the connection that the clients share.
+// Close ends the connections to the peer.
 func (b *Bridge) Close() error { return errors.Join(b.shared.close(), b.calls.close()) }
 
 // Wrap returns a backend that forwards requests to the peer if no hook answers them (see session.Options.Bridge).
 func (b *Bridge) Wrap(hooks dialect.Backend) dialect.Backend { return &backend{hooks, b} }
 
-// backend answers with hooks, and forwards all other requests to the peer.
+// A backend answers requests with hooks and forwards all others to the peer.
 type backend struct {
 	dialect.Backend
 	bridge *Bridge
@@ -124,18 +125,18 @@ func (b *backend) Bind(c dialect.Caller) dialect.Responder {
 	return r
 }
 
-// maxIdle bounds the idle connections to the peer.
+// maxIdle bounds the number of idle connections to the peer.
 const maxIdle = 16
 
-// A pool has the connections to the peer for calls whose client can receive requests. Each is used for one call at a time, to send the
-// peer's requests to the client of that call.
+// A pool has the connections to the peer for calls whose client can receive requests. Each connection serves one call at a time, so
+// that the peer's requests go to the client of that call.
 type pool struct {
 	mu     sync.Mutex
 	idle   []*upstream
 	closed bool
 }
 
-// take returns a connection on which the client answers these methods.
+// take returns a connection on which the client answers the given methods.
 func (p *pool) take(b *Bridge, answers []string) *upstream {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -149,7 +150,7 @@ func (p *pool) take(b *Bridge, answers []string) *upstream {
 	return u
 }
 
-// give returns a connection without calls to the pool.
+// give returns a connection to the pool when it has no call.
 func (p *pool) give(u *upstream) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

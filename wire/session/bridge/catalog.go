@@ -11,12 +11,12 @@ import (
 	"rpcx/wire/scan"
 )
 
-// An offer is a method of the peer, with the translation of requests for it.
+// An offer is a method of the peer and the translation of requests for it.
 type offer struct {
 	name    string       // the peer's name of the method
-	kind    catalog.Kind // at the peer
+	kind    catalog.Kind // the kind of the peer's method
 	params  json.RawMessage
-	titles  []string // clients send the params as an object with these members; the peer gets them in this order
+	titles  []string // clients send the params as an object with these members; the peer receives them in this order
 	wrapped bool     // clients send the params as the member "params" of an object
 	args    bool     // clients may send positional arguments as the member "args" of an object
 	array   bool     // clients get the items of the stream as one array
@@ -56,8 +56,8 @@ func (b *Bridge) translate(said *catalog.Catalog) {
 	b.catalog = c
 }
 
-// streamed decides how a streaming method is offered. It returns false for a stream that may never end if the items would have to become
-// an array.
+// streamed determines how a streaming method is offered. It returns false if the items must be collected into an array but the stream
+// may never end.
 func (b *Bridge) streamed(o *offer) bool {
 	endless := b.spec.Bridge.Endless
 	if o.kind == "" && b.spec.Bridge.Streams != nil {
@@ -73,12 +73,12 @@ func (b *Bridge) streamed(o *offer) bool {
 	return true
 }
 
-// isWhole reports whether clients get the items of a stream as one value.
+// isWhole reports whether clients receive the items of a stream as one value.
 func (b *Bridge) isWhole(method string) bool {
 	return b.here.Bridge.NoStreams || b.here.Bridge.Whole != nil && b.here.Name != b.spec.Name && b.here.Bridge.Whole(b.listed(method))
 }
 
-// listed returns the name that the listener's dialect gives a method of the peer, apart from numbers that tell equal names apart.
+// listed returns the name of a peer's method in the listener's dialect, without the number that distinguishes equal names.
 func (b *Bridge) listed(method string) string {
 	if say := b.here.Bridge.Name; say != nil {
 		return say(method)
@@ -113,7 +113,7 @@ func (b *Bridge) method(m catalog.Method, o *offer) catalog.Method {
 		t.Params = json.RawMessage(`{"type":"object","properties":{"args":{"type":"array","description":"positional arguments"}}}`)
 	}
 	if o.kind == catalog.Job && b.spec.Bridge.Fields != nil {
-		t.Result = nil // the result is part of a report on the end of the job
+		t.Result = nil // the result is part of the report on how the job ended
 	}
 	if o.array {
 		t.Kind, t.Events = catalog.Call, nil
@@ -134,7 +134,7 @@ func (b *Bridge) method(m catalog.Method, o *offer) catalog.Method {
 	return t
 }
 
-// named returns the description of a method with another name in the listener's dialect.
+// named returns the description of a method whose name differs in the listener's dialect.
 func named(m catalog.Method) string {
 	if m.Description == "" {
 		return "named " + m.Name
@@ -142,7 +142,7 @@ func named(m catalog.Method) string {
 	return m.Description + " (named " + m.Name + ")"
 }
 
-// free returns an unused name for a method of the peer that the listener's dialect allows.
+// free returns an unused name, valid in the listener's dialect, for a method of the peer.
 func (b *Bridge) free(method string) string {
 	name := b.listed(method)
 	for n, base := 2, name; b.offers[b.here.Names.ForHooks(name)] != nil; n++ {
@@ -157,7 +157,7 @@ func isObject(schema json.RawMessage) bool {
 	return !ok || kind == "object"
 }
 
-// withFields returns the params of a method whose requests have a target and a parent in addition to the params. For clients these are
+// withFields returns the params of a method whose requests have a target and a parent in addition to the params. Clients send these as
 // members of the params.
 func withFields(m catalog.Method) json.RawMessage {
 	if m.Hints == nil || !isObject(m.Params) {
@@ -219,7 +219,7 @@ func (b *Bridge) started(op *dialect.Op, o *offer, r dialect.Request) {
 		op.Kind = dialect.Notify
 	case o.kind == catalog.Job && b.spec.Jobs != nil:
 		if op.Kind = dialect.JobRun; b.spec.Bridge.Fields == nil {
-			op.Extra = json.RawMessage(`{"bare":true}`) // only the result, without the report on the end of the job
+			op.Extra = json.RawMessage(`{"bare":true}`) // only the result, without the report on how the job ended
 		}
 	case o.kind == catalog.Stream && !b.spec.Catalog.CallsStream:
 		op.Kind = dialect.Subscribe
@@ -239,7 +239,7 @@ func withTarget(request, params json.RawMessage) json.RawMessage {
 	return o.End()
 }
 
-// carried returns params in a form that the messages of a dialect allow: most exclude scalars.
+// carried returns params in a form that the messages of a dialect allow: most dialects do not allow scalars.
 func (b *Bridge) carried(params json.RawMessage, in dialect.Spec) json.RawMessage {
 	switch kind := scan.Type(params); {
 	case kind == 0 || kind == 'o' || kind == 'a', in.Params.Scalar, b.here.Name == b.spec.Name:
@@ -250,7 +250,7 @@ func (b *Bridge) carried(params json.RawMessage, in dialect.Spec) json.RawMessag
 	return scan.ArrayOf(params)
 }
 
-// plain returns the params of a client in the form that the peer expects.
+// plain converts the params of a client to the form that the peer expects.
 func (o *offer) plain(b *Bridge, params json.RawMessage) (json.RawMessage, error) {
 	if plain := b.here.Bridge.Plain; plain != nil {
 		var err error

@@ -10,7 +10,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// cannotCross returns the features of the peer, by its dialect and its catalog, that clients of the listener cannot use.
+// cannotCross returns the features that the peer has, according to its dialect and catalog, and that clients of the
+// listener cannot use.
 func (b *Bridge) cannotCross(said *catalog.Catalog) (lacks []string) {
 	there, here := b.spec, b.here
 	for _, c := range []struct {
@@ -40,7 +41,7 @@ func (b *Bridge) cannotCross(said *catalog.Catalog) (lacks []string) {
 	return lacks
 }
 
-// unseenProgress names the methods whose progress clients cannot get.
+// unseenProgress returns the names of the methods whose progress clients do not receive.
 func (b *Bridge) unseenProgress() string {
 	shown := b.here.Bridge.Progress
 	if shown == nil {
@@ -62,7 +63,7 @@ func (b *Bridge) unseenProgress() string {
 	}
 }
 
-// arrays reports whether clients may get the items of a stream as an array.
+// arrays reports whether clients may receive the items of a stream as an array.
 func (b *Bridge) arrays() bool {
 	if b.open && b.spec.Catalog.CallsStream && b.here.Bridge.NoStreams {
 		return true
@@ -78,7 +79,7 @@ func (b *Bridge) arrays() bool {
 // asks reports whether servers of a dialect send requests by name.
 func asks(s dialect.Spec) bool { return !s.Handshake.Plugin && !s.Evaluation.IsLive() }
 
-// declared reports whether servers of a dialect send requests only to clients that have declared the methods they answer.
+// declared reports whether servers of a dialect send only requests whose methods the client has declared.
 func declared(s dialect.Spec) bool {
 	return s.Detection != nil && s.Detection.Probe != nil && len(s.Detection.Probe.Hooks) > 0
 }

@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A responder answers the requests of one client: hooks first, then the peer.
+// A responder answers the requests of one client, first with hooks and then with the peer.
 type responder struct {
 	dialect.Responder // hooks and the policy
 	bridge            *Bridge
@@ -21,10 +21,10 @@ type responder struct {
 	up                *upstream
 	own               bool   // up is not shared with other clients
 	lent              bool   // up is used only for the call of this client
-	connecting        func() // cancels connect; nil: connect is not running
+	connecting        func() // cancels connect; nil if connect is not running
 }
 
-// offer returns the peer's method of that name, or nil.
+// offer returns the offer for the method with this name, or nil if there is none.
 func (r *responder) offer(name string) *offer {
 	if o := r.bridge.offers[name]; o != nil || !r.bridge.open {
 		return o
@@ -39,7 +39,7 @@ func (r *responder) offer(name string) *offer {
 	return o
 }
 
-// Kind returns how name is answered. It returns false if it is not answered.
+// Kind returns the kind of the method called name. It returns false if neither a hook nor the peer answers the method.
 func (r *responder) Kind(name string) (catalog.Kind, bool) {
 	if kind, ok := r.Responder.Kind(name); ok {
 		return kind, true
@@ -103,8 +103,8 @@ func begin(req dialect.Request) error {
 	return req.Begin()
 }
 
-// HandshakeDone connects to the peer after the client's handshake: the handshake of that connection declares the methods that the
-// client answers.
+// HandshakeDone connects to the peer after the client's handshake, so that the handshake with the peer can declare the methods
+// that the client answers.
 func (r *responder) HandshakeDone(answers []string) {
 	if r.own {
 		r.up.declare(answers)
@@ -126,7 +126,7 @@ func (r *responder) connect() {
 	}()
 }
 
-// Close ends the hooks of this client, and its connection to the peer.
+// Close releases the hooks of this client and closes its connection to the peer.
 func (r *responder) Close() error {
 	if r.connecting != nil {
 		r.connecting()
@@ -142,7 +142,7 @@ func (r *responder) Close() error {
 	return err
 }
 
-// crossing converts err into the form for the client.
+// crossing converts err to the form for the client.
 func (r *responder) crossing(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
@@ -164,7 +164,8 @@ func (r *responder) sayable(e *wire.Error) *wire.Error {
 	return e
 }
 
-// plainError returns an error of one side in the form for the other: unchanged between equal dialects.
+// plainError converts an error of one side to the form for the other side. Between equal dialects, the error stays
+// unchanged.
 func (b *Bridge) plainError(err error) *wire.Error {
 	f := wire.AsFault(err)
 	var rpc *wire.Error
@@ -177,8 +178,8 @@ func (b *Bridge) plainError(err error) *wire.Error {
 	return plainError(err)
 }
 
-// plainError converts an error of the peer into a form that every dialect allows: an integer code, a message and data. It moves other
-// members into data.
+// plainError converts an error of the peer to a form that every dialect allows: an integer code, a message and data. It moves all
+// other members into data.
 func plainError(err error) *wire.Error {
 	f := wire.AsFault(err)
 	var rpc *wire.Error

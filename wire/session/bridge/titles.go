@@ -51,7 +51,7 @@ func titled(schema json.RawMessage, names []string) json.RawMessage {
 	return o.End()
 }
 
-// inOrder returns the members of params as an array. A gap in the params and an unknown member are errors.
+// inOrder returns the members of params as an array. It fails if params have a gap or an unknown member.
 func inOrder(params json.RawMessage, names []string) (json.RawMessage, error) {
 	var all scan.Array
 	placed, missing := 0, ""

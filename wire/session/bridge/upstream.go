@@ -17,7 +17,7 @@ import (
 // An upstream is a connection to the peer for one or several clients. It is opened with the first call.
 type upstream struct {
 	bridge *Bridge
-	dial   sync.Mutex // held while connecting, to create only one connection
+	dial   sync.Mutex // held while connecting, so that only one connection is opened
 
 	mu      sync.Mutex
 	conv    session.Conversation
@@ -29,19 +29,19 @@ type upstream struct {
 // A client is one connection to the listener.
 type client struct {
 	caller dialect.Caller
-	calls  int // in flight; guarded by its upstream's mu
+	calls  int // the number of pending calls; guarded by the upstream's mu
 }
 
 func newUpstream(b *Bridge) *upstream { return &upstream{bridge: b, clients: map[*client]bool{}} }
 
-// declare sets the methods that the client answers, which the next connection declares to the peer.
+// declare sets the methods that the client answers. The next connection declares them to the peer.
 func (u *upstream) declare(answers []string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.answers = answers
 }
 
-// declared returns the methods that declare has set.
+// declared returns the methods that were set with declare.
 func (u *upstream) declared() []string {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -85,7 +85,7 @@ func (u *upstream) begin(ctx context.Context, c *client) (session.Conversation, 
 	}, nil
 }
 
-// get returns the connection. It opens a new one if there is none or the last has ended.
+// get returns the connection. It opens a connection if there is none or the last one has ended.
 func (u *upstream) get(ctx context.Context) (session.Conversation, error) {
 	u.dial.Lock()
 	defer u.dial.Unlock()
@@ -138,12 +138,13 @@ func (u *upstream) open(ctx context.Context) (session.Conversation, error) {
 	return conv, nil
 }
 
-// A fallbackTaker is a conversation of another process that forwards requests without a hook to this process.
+// A fallbackTaker is a conversation held by another process, which forwards requests without a hook to this process.
 type fallbackTaker interface {
 	AnswerFallback(ctx context.Context, answer func(context.Context, dialect.Request) (json.RawMessage, error)) error
 }
 
-// ended closes the connections of all clients after the connection to the peer was lost, to make the loss visible to them.
+// ended closes the connections of all clients after the connection to the peer was lost, so that the clients notice the
+// loss.
 func (u *upstream) ended(conv session.Conversation) {
 	u.mu.Lock()
 	if u.conv != conv {
@@ -165,7 +166,7 @@ func (u *upstream) ended(conv session.Conversation) {
 	defer cancel()
 	for _, c := range all {
 		if settle := c.caller.Connection().Settle; settle != nil {
-			_ = settle(ctx) // let the calls in flight get their responses first
+			_ = settle(ctx) // pending calls receive their responses first
 		}
 		_ = c.caller.CloseWith(goingAway, strings.ToValidUTF8(reason[:min(len(reason), 120)], ""))
 	}
@@ -174,10 +175,11 @@ func (u *upstream) ended(conv session.Conversation) {
 // lastAnswers bounds how long clients can still receive responses after the connection to the peer was lost.
 const lastAnswers = 2 * time.Second
 
-// goingAway is the WebSocket close code for an end that the client did not cause (RFC 6455, section 7.4.1).
+// goingAway is the WebSocket close code for an end of the connection that the client did not cause (RFC 6455, section
+// 7.4.1).
 const goingAway = 1001
 
-// ask forwards a request or notification of the peer to the client whose call is in flight.
+// ask forwards a request or notification of the peer to the client that has a pending call.
 func (u *upstream) ask(ctx context.Context, r dialect.Request) (json.RawMessage, error) {
 	c := u.asked()
 	if c == nil {
@@ -200,8 +202,8 @@ func (u *upstream) ask(ctx context.Context, r dialect.Request) (json.RawMessage,
 	return result, nil
 }
 
-// isTold reports whether a notification has already reached the client c as an event of its call. Between equal dialects notifications
-// are forwarded unchanged, and are not events.
+// isTold reports whether the client c has already received a notification as an event of its call. Between equal dialects,
+// notifications are forwarded unchanged and never become events.
 func (u *upstream) isTold(c *client, method string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -209,8 +211,8 @@ func (u *upstream) isTold(c *client, method string) bool {
 	return told != nil && u.bridge.spec.Name != u.bridge.here.Name && c.calls > 0 && told(method)
 }
 
-// asked returns the client for a request of the peer: the only client, or the only one with calls in flight. It returns nil if several
-// are possible.
+// asked returns the client for a request of the peer: the only client, or the only client with pending calls. It returns nil if there
+// are several such clients.
 func (u *upstream) asked() *client {
 	u.mu.Lock()
 	defer u.mu.Unlock()
