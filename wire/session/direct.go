@@ -12,25 +12,25 @@ import (
 	"rpcx/wire/session/relay"
 )
 
-// Direct is a Conversation on a connection that this process has dialled. A single responder answers the peer during
-// the whole conversation. With Options.Reconnect, a new link replaces a lost one.
+// Direct is a Conversation on a connection that this process has opened. A single responder answers the peer during the
+// whole conversation. With Options.Reconnect, a new link replaces a lost one.
 type Direct struct {
 	endpoint  endpoint.Endpoint
 	o         Options
 	responder *responder
-	hub       *rawHub  // of raw traffic; nil if unused
+	hub       *rawHub  // for raw traffic; nil if unused
 	raw       *rawPipe // the result of Raw; it exists before the first message is read
 	newCodec  func() dialect.Codec
 	dial      func(ctx context.Context, rec recording) (wire.Conn, []func() error, error)
-	session   string    // the session id from the peer, for the next handshake
-	redialer  *redialer // nil if a lost connection is not made again
-	awaiting  awaiting  // for a peer that connects
+	session   string    // the session id that the peer sent, for the next handshake
+	redialer  *redialer // nil if a lost connection is not re-established
+	awaiting  awaiting  // for a peer that connects to rpcx
 	once      sync.Once // closes
 
 	links
 }
 
-// start makes the first link. If it fails, nothing of the conversation is left.
+// start opens the first link. If it fails, all resources of the conversation are released.
 func (d *Direct) start(ctx context.Context) error {
 	l, err := d.newLink(ctx)
 	if err != nil {
@@ -45,7 +45,7 @@ func (d *Direct) start(ctx context.Context) error {
 	return nil
 }
 
-// live returns the current link. It waits while there is none, and while the current link is old, which the caller
+// live returns the current link. It waits while there is no link, and while the current link is old, which the caller
 // knows to be lost.
 func (d *Direct) live(ctx context.Context, old *link) (*link, error) {
 	d.mu.Lock()
@@ -89,7 +89,7 @@ func (d *Direct) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error
 
 // A Pipeliner is a Conversation that may be able to pipeline calls (see dialect.CallPipeline).
 type Pipeliner interface {
-	// Pipeline is that of peer.Peer. It returns nil if calls cannot be pipelined.
+	// Pipeline is like peer.Peer.Pipeline. It returns nil if calls cannot be pipelined.
 	Pipeline(most int, ready func()) dialect.CallPipeline
 }
 
@@ -104,7 +104,7 @@ func (d *Direct) Pipeline(most int, ready func()) dialect.CallPipeline {
 
 // A Previewer is a Conversation that can show its messages without sending them.
 type Previewer interface {
-	// Preview is that of peer.Peer.
+	// Preview is like peer.Peer.Preview.
 	Preview(ctx context.Context, op dialect.Op) (wire.Message, error)
 }
 
@@ -117,8 +117,8 @@ func (d *Direct) Preview(ctx context.Context, op dialect.Op) (wire.Message, erro
 	return l.p.Preview(op)
 }
 
-// openOnce opens op on the current link, and waits if there is none. If the link is lost before op was sent, op is sent on
-// the next one.
+// openOnce opens op on the current link, and waits if there is none. If the link is lost before op was sent, openOnce
+// sends op on the next link.
 func (d *Direct) openOnce(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
 	var old *link
 	for {
@@ -181,7 +181,7 @@ func (d *Direct) RunningJobs(ctx context.Context) []string {
 	return nil
 }
 
-// CommonParams returns the params of a request with what the dialect adds to each request.
+// CommonParams adds the params that the dialect sends in each request to the params of a request.
 func (d *Direct) CommonParams(method string, params json.RawMessage) (json.RawMessage, error) {
 	d.mu.Lock()
 	common := d.codec.Abilities().CommonParams
@@ -222,8 +222,8 @@ func (d *Direct) Settle(ctx context.Context) {
 	}
 }
 
-// Done is closed when the conversation has ended for good: the connection is lost and was not or could not be made
-// again, or Close was called.
+// Done is closed when the conversation has ended: Close was called, or the connection was lost and cannot be
+// re-established.
 func (d *Direct) Done() <-chan struct{} {
 	if d.redialer == nil {
 		return d.link.p.Done()
@@ -242,10 +242,10 @@ func (d *Direct) Pending() (calls, requests int, ok bool) {
 	return calls, requests, true
 }
 
-// JoinRaw starts raw traffic for one more process, in a shared conversation.
+// JoinRaw starts raw traffic for one more process in a shared conversation.
 func (d *Direct) JoinRaw() relay.SharedPipe { return d.hub.join() }
 
-// EndRaw ends the raw traffic of all processes, with the reason.
+// EndRaw ends the raw traffic of all processes with the reason why.
 func (d *Direct) EndRaw(why error) { d.hub.end(why) }
 
 func (d *Direct) Err() error {
@@ -264,7 +264,7 @@ func (d *Direct) Close() error {
 			d.hub.stop()
 		}
 		d.mu.Lock()
-		d.over = true // set before redialling is cancelled, so that this does not count as a failure
+		d.over = true // set before redialling is cancelled, so that the cancellation does not count as a failure
 		l := d.link
 		d.change.Pass()
 		d.mu.Unlock()

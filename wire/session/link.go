@@ -19,25 +19,25 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A link is one connection of a conversation, with everything that belongs only to it.
+// A link is one connection of a conversation, with all data that belongs only to that connection.
 type link struct {
 	p     *peer.Peer
 	codec dialect.Codec
-	ends  []func() error // they close the resources of an embedded server
+	ends  []func() error // these close the resources of an embedded server
 	ready chan struct{}  // closed when p is set
 	born  time.Time
-	// watches are opened before anything is read, so that they see the first messages.
+	// watches are opened before the reader starts, so that they see the first messages.
 	watches   map[*resubscription]dialect.Stream
-	preopened dialect.Stream // the stream of Options.First, until it is requested
-	received  atomic.Bool    // a message has arrived since the handshake; set only if that matters
+	preopened dialect.Stream // the stream of Options.First until the caller opens it
+	received  atomic.Bool    // a message has arrived since the handshake; set only if the conversation needs to know
 	replaced  atomic.Bool    // another link has replaced it
 	end       func() error
 	recording recording
 	watch     *transport.Watch
 }
 
-// newLink dials and runs the handshake. If it fails because a call of it was left out, or ends the connection, it tries once
-// more.
+// newLink connects and runs the handshake. If the handshake fails because it omitted a call, or because the peer ended the
+// connection after an optional call, newLink tries once more.
 func (d *Direct) newLink(ctx context.Context) (*link, error) {
 	before := d.omissions()
 	l, err := d.tryLink(ctx)
@@ -55,7 +55,7 @@ func (d *Direct) newLink(ctx context.Context) (*link, error) {
 	return d.tryLink(ctx)
 }
 
-// isRefusal reports whether err is that of a call of the handshake that the peer did not accept.
+// isRefusal reports whether err means that the peer refused a call of the handshake.
 func isRefusal(err error) bool {
 	f := wire.AsFault(err)
 	return f != nil && (f.Kind == wire.Protocol && f.Method != "" || f.Kind == wire.RPCError || f.HTTP != nil)
@@ -105,7 +105,7 @@ func (d *Direct) tryLink(ctx context.Context) (*link, error) {
 	return l, nil
 }
 
-// noteReceived records that the peer has sent something. It is a wire.Record.
+// noteReceived records that the peer has sent a message. It implements wire.Record.
 func (l *link) noteReceived(dir wire.Direction, _ []byte, _ ...[]byte) {
 	if dir == wire.Recv {
 		l.received.Store(true)
@@ -122,7 +122,8 @@ func (l *link) handshake(ctx context.Context) error {
 	return err
 }
 
-// withEvent decodes the event of m now if l has been replaced, because the codec of the new link could not.
+// withEvent decodes the event of m immediately if l has been replaced, because the codec of the next link cannot decode
+// m.
 func (l *link) withEvent(m wire.Message) wire.Message {
 	if m.Event != nil || !l.replaced.Load() {
 		return m
@@ -134,7 +135,7 @@ func (l *link) withEvent(m wire.Message) wire.Message {
 }
 
 // A linkStream is the stream of a call, which ends with its link. Received messages can still be read after the link
-// was replaced.
+// has been replaced.
 type linkStream struct {
 	dialect.Stream
 	l *link
@@ -155,7 +156,7 @@ func (s linkStream) Waiting() bool { return dialect.Waiting(s.Stream) }
 
 func (l *link) backend() relay.PeerBackend { return relay.PeerBackend{Caller: l.p, Codec: l.codec} }
 
-// close ends the connection properly. It may be called again.
+// close closes the connection cleanly. It may be called again.
 func (l *link) close() error { return l.end() }
 
 func (l *link) shutdown() error {
@@ -170,8 +171,8 @@ func (l *link) shutdown() error {
 	return err
 }
 
-// ending is called before p's connection is closed locally. The returned function is called afterwards and returns how
-// the connection ended. for a listener, the name of the client.
+// ending is called before p's connection is closed locally. who is the name of the client, on a listener. The function
+// that it returns is called after the close and returns how the connection ended.
 func ending(p *peer.Peer, who string) func() wire.Fact {
 	text := "rpcx closed the connection"
 	if wire.IsClosed(p.Done()) {
@@ -185,7 +186,7 @@ func ending(p *peer.Peer, who string) func() wire.Fact {
 	}
 }
 
-// discoveryCache returns the cache of e's catalog, which is kept from one connection to the next. Its use is reported.
+// discoveryCache returns the cache for e's catalog, which outlives connections. It reports when it is used.
 func discoveryCache(e endpoint.Endpoint, o Options) dialect.DiscoveryCache {
 	k := cache.Discovery(e, o.Transport, o.Cache)
 	k.Warn = o.Hook.Warn
@@ -195,22 +196,22 @@ func discoveryCache(e endpoint.Endpoint, o Options) dialect.DiscoveryCache {
 	return k
 }
 
-// omitted are the optional calls of handshakes that servers are known not to support, by endpoint and method. They last as
-// long as this process.
+// omitted are the optional calls of handshakes that servers are known not to support, by endpoint and method. They are
+// stored until this process ends.
 var omitted sync.Map
 
 type omission struct{ endpoint, method string }
 
-// omitted reports whether an optional call of the handshake is left out.
+// omitted reports whether to omit an optional call of the handshake.
 func (d *Direct) omitted(method string) bool {
 	_, ok := omitted.Load(omission{d.endpoint.String(), method})
 	return ok
 }
 
-// omit leaves an optional call out from now on.
+// omit omits an optional call from now on.
 func (d *Direct) omit(method string) { omitted.Store(omission{d.endpoint.String(), method}, true) }
 
-// omissions returns the calls that are left out.
+// omissions returns the omitted calls.
 func (d *Direct) omissions() (all []omission) {
 	omitted.Range(func(key, _ any) bool {
 		if o := key.(omission); o.endpoint == d.endpoint.String() {

@@ -10,21 +10,21 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// links is the part of a conversation that changes with a new connection: the current link, the streams that continue
-// on the next one, and how the conversation ended.
+// links is the part of a conversation that changes with each connection: the current link, the streams that continue on
+// the next link, and how the conversation ended.
 type links struct {
 	mu         sync.Mutex // guards all fields below
 	change     wire.Gate
 	link       *link             // nil while there is none
-	codec      dialect.Codec     // the error of the last link
-	Reconnects atomic.Int64      // how often there was a new one
-	over       bool              // there will be no other link, or Close was called
-	err        error             // why it is over
-	giveUpErr  error             // err, if that is the reason why no other link could be made
-	streams    []*resubscription // in the order in which they were opened
+	codec      dialect.Codec     // the codec of the last link
+	Reconnects atomic.Int64      // the number of new links after a lost connection
+	over       bool              // no other link will be opened, or Close was called
+	err        error             // why no other link will be opened
+	giveUpErr  error             // err, if the attempts to open another link failed; nil otherwise
+	streams    []*resubscription // in the order of opening
 }
 
-// current returns the link, or nil while there is none.
+// current returns the current link, or nil if there is none.
 func (c *links) current() *link {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -43,8 +43,8 @@ func (c *links) finish(err, giveUpErr error) {
 	c.change.Pass()
 }
 
-// register ensures that s is reopened after a reconnect. It returns false if the link on which it was opened was
-// replaced meanwhile.
+// register ensures that s is reopened after a reconnect. It returns false if the link on which s was opened has been
+// replaced in the meantime.
 func (c *links) register(s *resubscription) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -55,14 +55,14 @@ func (c *links) register(s *resubscription) bool {
 	return true
 }
 
-// unregister removes s from the streams to be reopened.
+// unregister removes s from the streams to reopen.
 func (c *links) unregister(s *resubscription) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.streams = slices.DeleteFunc(c.streams, func(o *resubscription) bool { return o == s })
 }
 
-// notReopened returns the next stream to be reopened on l, or nil if there is none. The caller holds the lock.
+// notReopened returns the next stream to reopen on l, or nil if all streams have been reopened. The lock must be held.
 func (c *links) notReopened(l *link) *resubscription {
 	for _, s := range c.streams {
 		if s.tried != l {
@@ -72,7 +72,7 @@ func (c *links) notReopened(l *link) *resubscription {
 	return nil
 }
 
-// ended returns why nothing can be sent any more. The lock is held.
+// ended returns the reason why no message can be sent any more. The lock must be held.
 func (c *links) ended() error {
 	return cmp.Or[error](c.err, wire.NewFault(wire.Closed, "the conversation ended", nil))
 }

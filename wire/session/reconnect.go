@@ -13,8 +13,9 @@ import (
 )
 
 // A Reconnect describes how to dial and repeat the handshake after a lost connection. Subscriptions and watches
-// continue over the new connection after a wire.Gap event, because it is unknown what they have missed. Pending calls
-// fail, because they may have had an effect. Operations opened meanwhile wait for the new connection.
+// continue on the new connection after a wire.Gap event, because rpcx cannot know which messages they missed. Pending
+// calls fail, because they may have had an effect. Operations that are opened in the meantime wait for the new
+// connection.
 type Reconnect struct {
 	// For is how long to keep reconnecting. After that, the conversation ends with a Fault of kind Closed. 0 stands for
 	// 5 minutes, a negative value for no limit.
@@ -37,7 +38,7 @@ const (
 	stableAfter = 10 * time.Second
 )
 
-// redialled reports whether a connection to e can be made again.
+// redialled returns a usage Fault if rpcx cannot re-establish a connection to e.
 func redialled(e endpoint.Endpoint) error {
 	switch {
 	case e.Socket != "":
@@ -54,15 +55,15 @@ func redialled(e endpoint.Endpoint) error {
 // moment.
 func fullJitter(most time.Duration) time.Duration { return rand.N(most + 1) }
 
-// A redialer makes the connection of a conversation again, and knows for how long there has been no usable one.
+// A redialer re-establishes the connection of a conversation, and records how long there has been no usable connection.
 type redialer struct {
 	d      *Direct
-	ctx    context.Context // ends with Close
+	ctx    context.Context // ends when Close is called
 	cancel context.CancelFunc
 	jitter func(most time.Duration) time.Duration // the random numbers for the pauses between attempts
-	done   chan struct{}                          // closed when everything is over
+	done   chan struct{}                          // closed when the redialer has ended
 	since  time.Time
-	most   time.Duration // the last pause, which doubles
+	most   time.Duration // the last pause; the next one is twice as long
 }
 
 func newRedialer(d *Direct) *redialer {
@@ -71,8 +72,8 @@ func newRedialer(d *Direct) *redialer {
 	return k
 }
 
-// start makes the connection again whenever it ends, until that fails for good or
-// the conversation is closed. l is the first link.
+// start re-establishes the connection whenever it ends, until that fails permanently or the conversation is closed. l
+// is the first link.
 func (k *redialer) start(l *link) {
 	go func() {
 		defer wire.Guard()
@@ -84,7 +85,7 @@ func (k *redialer) start(l *link) {
 	}()
 }
 
-// next waits for the link after l and returns it, or nil if there is none.
+// next waits for the link after l and returns it, or nil if there will be none.
 func (k *redialer) next(l *link) *link {
 	select {
 	case <-l.p.Done():
@@ -103,8 +104,8 @@ func (k *redialer) next(l *link) *link {
 	return next
 }
 
-// pause returns the time until the next attempt. It is 0 if the peer connects, because the listener must be open all
-// the time.
+// pause returns the time until the next attempt. It returns 0 if the peer connects to rpcx, because the listener must
+// always be open.
 func (k *redialer) pause() time.Duration {
 	if k.d.endpoint.Reversed == endpoint.Accept {
 		return 0
@@ -113,7 +114,7 @@ func (k *redialer) pause() time.Duration {
 	return k.jitter(k.most)
 }
 
-// redial makes the link after l and reopens the streams on it. A connection on which nothing was received counts as a
+// redial opens the link after l and reopens the streams on it. A connection on which no message arrived counts as a
 // failed attempt. Otherwise, a server that accepts and closes connections would be dialled forever.
 func (k *redialer) redial(l *link, why error) (*link, error) {
 	d := k.d
@@ -145,7 +146,7 @@ func (k *redialer) redial(l *link, why error) (*link, error) {
 	return next, nil
 }
 
-// dial tries until there is a link, or the time of Reconnect.For is over.
+// dial tries to open a link until it succeeds or the time of Reconnect.For has passed.
 func (k *redialer) dial(why error) (*link, error) {
 	d, ctx := k.d, k.ctx
 	limit := cmp.Or(d.o.Reconnect.For, defaultReconnect)
@@ -202,7 +203,7 @@ func gaveUp(limit time.Duration, why, last error) error {
 	return wire.NewFault(wire.Closed, msg, last)
 }
 
-// orEnded returns why a connection ended, also for one that ended properly.
+// orEnded returns the reason why a connection ended, even if it ended cleanly.
 func orEnded(why error) error {
 	if why == nil {
 		return wire.NewFault(wire.Closed, "the peer closed the connection", nil)
@@ -210,10 +211,10 @@ func orEnded(why error) error {
 	return why
 }
 
-// transient reports whether a connection that ended with err is worth making again.
+// transient reports whether to reconnect after a connection has ended with err.
 func transient(err error) bool { return err == nil || isLost(err) }
 
-// isPermanent reports whether dialling again would fail in the same way.
+// isPermanent reports whether another attempt to connect would fail in the same way.
 func isPermanent(err error) bool {
 	f := wire.AsFault(err)
 	if f == nil {
@@ -226,8 +227,8 @@ func isPermanent(err error) bool {
 	return true
 }
 
-// reopenStreams opens the continuing streams on l, before l is used for anything else, in the order in which they were
-// first opened.
+// reopenStreams reopens the streams on l, in the order in which they were first opened, before l is used for any other
+// operation.
 func (d *Direct) reopenStreams(l *link) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -19,14 +19,14 @@ import (
 	"rpcx/wire/session/rundir"
 )
 
-// A Control queries a session about itself, rather than its peer.
+// A Control sends requests to a session itself rather than to its peer.
 type Control struct {
-	jobs []string // see EndedJobs
+	jobs []string // the result of EndedJobs
 	r    *relay.Client
 	name string
 }
 
-// Attach connects to the session called name, which may still be connecting.
+// Attach connects to the session called name, even if it is still connecting to its peer.
 func Attach(ctx context.Context, name string) (*Control, error) {
 	path, err := rundir.Find(name)
 	if err != nil {
@@ -44,7 +44,7 @@ func Attach(ctx context.Context, name string) (*Control, error) {
 	return &Control{r: r, name: name}, nil
 }
 
-// Live waits until the session is live. If the session fails, so does Live.
+// Live waits until the session is live. If the session fails, Live returns its failure.
 func (c *Control) Live(ctx context.Context) error {
 	bound, cancel := rundir.AnswerContext(ctx, c.r.PID())
 	defer cancel()
@@ -59,7 +59,7 @@ func (c *Control) ask(ctx context.Context, method string, params json.RawMessage
 	return out, c.answered(ctx, bound, err)
 }
 
-// answered returns err, or the failure that it represents.
+// answered returns err or the failure that err represents.
 func (c *Control) answered(ctx, bound context.Context, err error) error {
 	switch {
 	case err == nil:
@@ -72,7 +72,7 @@ func (c *Control) answered(ctx, bound context.Context, err error) error {
 	return err
 }
 
-// Detach disconnects and leaves the session unchanged.
+// Detach disconnects from the session and leaves it unchanged.
 func (c *Control) Detach() { _ = c.r.Close() }
 
 // Fingerprint returns the fingerprint of the session's options. Call it after Live.
@@ -81,15 +81,16 @@ func (c *Control) Fingerprint() string { return c.r.Hello().Fingerprint }
 // Version returns the version of the program that holds the session. Call it after Live.
 func (c *Control) Version() string { return c.r.Hello().Version }
 
-// endpoint.Endpoint is the session's endpoint, redacted. Use it after Live.
+// Endpoint returns the session's endpoint, redacted. Call it after Live.
 func (c *Control) Endpoint() string { return c.r.Hello().Endpoint }
 
-// Status returns a Status as JSON.
+// Status returns the status of the session, as JSON.
 func (c *Control) Status(ctx context.Context) (json.RawMessage, error) {
 	return c.ended(c.ask(ctx, "status", nil))
 }
 
-// ended returns the session's response. If the connection was closed before, it returns the Fault of an ended session.
+// ended returns the session's response. If the connection was already closed, ended returns the Fault of an ended
+// session.
 func (c *Control) ended(out json.RawMessage, err error) (json.RawMessage, error) {
 	if f := wire.AsFault(err); f != nil && f.Kind == wire.Closed {
 		err = rundir.Ended(c.name, err)
@@ -100,8 +101,8 @@ func (c *Control) ended(out json.RawMessage, err error) (json.RawMessage, error)
 // EndedJobs returns the jobs that were still running when End was called. They have been cancelled on the peer.
 func (c *Control) EndedJobs() []string { return c.jobs }
 
-// End ends the session, even one that is still connecting. It returns when the session's name is free and the peer was
-// notified.
+// End ends the session, even one that is still connecting. It returns when the session's name is free and the peer has
+// been notified.
 func (c *Control) End(ctx context.Context) error {
 	running, err := c.ask(ctx, "close", nil)
 	if err != nil {
@@ -122,9 +123,9 @@ func (c *Control) End(ctx context.Context) error {
 	}
 }
 
-// Next claims the oldest parked call of method (of any method if that is ""), and waits for one. show gets it as a
-// line. If show fails, or this process ends before Next has returned, the call is released at once, otherwise after
-// lease.
+// Next claims the oldest parked call of method (of any method if method is ""), and waits for a call if none is parked.
+// show receives the call as a line. If show fails, or this process ends before Next has returned, the call is released
+// at once, otherwise after lease.
 func (c *Control) Next(ctx context.Context, method string, lease time.Duration, show func(line json.RawMessage) error) error {
 	line, err := c.r.Call(ctx, "inbox.next", scan.JSON(inbox.Request{Method: method}))
 	if err != nil {
@@ -153,11 +154,11 @@ func (c *Control) Reject(ctx context.Context, id int64, e *wire.Error) error {
 	return err
 }
 
-// listBound bounds the wait for the status of a session.
+// listBound bounds the wait for a session's status.
 const listBound = 2 * time.Second
 
-// List returns the status of each session of this user. It removes files of killed sessions. A session that does not
-// respond has only its name, the state "silent" and, if known, its process.
+// List returns the status of all sessions of this user. It removes files of killed sessions. The status of a session
+// that does not respond has only its name, the state "silent" and, if known, its process.
 func List(ctx context.Context) ([]Status, error) {
 	dir, err := rundir.Existing()
 	if err != nil || dir == "" {
@@ -185,7 +186,7 @@ func List(ctx context.Context) ([]Status, error) {
 	return all, nil
 }
 
-// Killed returns a line for each session of this user that was killed lately and not opened again.
+// Killed returns a line for each session of this user that was recently killed and not reopened.
 func Killed() []string {
 	if dir, err := rundir.Existing(); err == nil && dir != "" {
 		return rundir.Killed(dir)
@@ -193,7 +194,7 @@ func Killed() []string {
 	return nil
 }
 
-// statusAt returns the status of the session at path, or nil if it has ended meanwhile.
+// statusAt returns the status of the session at path, or nil if it has ended in the meantime.
 func statusAt(ctx context.Context, path string) (Status, bool) {
 	ctx, cancel := context.WithTimeout(ctx, listBound)
 	defer cancel()

@@ -30,44 +30,44 @@ import (
 type HostOptions struct {
 	Name               string
 	Version            string          // the version of this program; commands of another version refuse the session
-	IdleExit           time.Duration   // it ends when no command was attached for that time; 0 for never
+	IdleExit           time.Duration   // the session ends when no command has been attached for this time; 0 means never
 	Subscribe          []dialect.Op    // the subscriptions for the ring
-	FirstAnswerTimeout time.Duration   // how long each of those may be unanswered before the session is live; 0 for no limit
-	InboxTimeout       time.Duration   // how long a parked call waits; 0 for as long as the peer does
-	InboxDefault       json.RawMessage // the answer that it then gets; nil for an error
+	FirstAnswerTimeout time.Duration   // how long the response to each subscription may take before the session is live; 0 for no limit
+	InboxTimeout       time.Duration   // how long a parked call waits; 0 for as long as the peer waits
+	InboxDefault       json.RawMessage // the answer to a parked call that times out; nil for an error
 	Fingerprint        string          // distinguishes sessions: a hash of endpoint, dialect and hooks
 	Answers            cache.Source    // the source of the answers, for commands that cache them
 	Log                func() []string // returns the latest log lines, for the status; may be nil
 	Live               func()          // called when the session is live
 }
 
-// host is a session, in the process that holds its connection.
+// A host is a session in the process that holds its connection.
 type host struct {
 	options HostOptions
 	e       endpoint.Endpoint
 	hooks   []string // the names that hooks answer
-	path    string   // of its socket
+	path    string   // the path of the session's socket
 	sock    *relay.Socket
 	ring    *ring
 	inbox   *inbox.Inbox
 	traffic traffic
 	started time.Time
-	lastErr atomic.Pointer[string] // the last failure, for its status, or nil
+	lastErr atomic.Pointer[string] // the last failure, for the status, or nil
 
-	life  context.Context            // ends with the caller's context, and when the session is closed (errClosed)
+	life  context.Context            // ends with the caller's context and when the session is closed (errClosed)
 	end   context.CancelCauseFunc    // ends life
-	ended atomic.Pointer[wire.Fault] // the reason for commands that still wait; nil if it has not ended
+	ended atomic.Pointer[wire.Fault] // the reason for the end, for commands that still wait; nil before the end
 
-	live          chan struct{} // closed when opening is over, even if it failed
-	failed        error         // why it failed to open; read after live
+	live          chan struct{} // closed when the attempt to open the session is over, even if it failed
+	failed        error         // why opening the session failed; read after live is closed
 	conv          *session.Direct
-	subscriptions []dialect.Stream // its own subscriptions, which fill the ring
-	subs          sync.WaitGroup   // the goroutines that read them
+	subscriptions []dialect.Stream // the session's own subscriptions, which fill the ring
+	subs          sync.WaitGroup   // the goroutines that read the subscriptions
 }
 
-// Host opens a session and keeps it until it is closed, ctx ends, no command has used it for long, its socket is
-// removed, or the peer ends. A Conflict means that its name is taken. It returns why the session ended, or nil if it
-// was closed. Later commands for the session also report that reason.
+// Host opens a session and keeps it until it is closed, ctx ends, no command has used it for IdleExit, its socket is
+// removed, or the peer ends. It returns a Conflict if the session's name is taken. Otherwise it returns the reason why
+// the session ended, or nil if it was closed. Later commands for the session also report that reason.
 func Host(ctx context.Context, e endpoint.Endpoint, o session.Options, k HostOptions) error {
 	h := &host{
 		options: k, e: e, ring: newRing(), inbox: inbox.New(k.InboxTimeout, k.InboxDefault),
@@ -118,7 +118,7 @@ func Host(ctx context.Context, e endpoint.Endpoint, o session.Options, k HostOpt
 	return why
 }
 
-// open connects, and subscribes.
+// open connects to the peer and subscribes.
 func (h *host) open(ctx context.Context, o session.Options) error {
 	o.Shared = &session.Shared{Notified: h.ring.add, Reserve: h.inbox.Reserve, Functions: h.sock.Functions}
 	o.Hook.Session, o.Hook.Park, o.Hook.Working = h.options.Name, h.inbox.Park, h.sock.Working
@@ -151,7 +151,7 @@ func (h *host) open(ctx context.Context, o session.Options) error {
 func (h *host) noteError(err error) { h.lastErr.Store(new(redact.Known(err.Error()))) }
 
 // lost is called with the reason for a lost connection that will be re-established. No message has arrived over the
-// next one yet, so that this is the place for the ring's gap.
+// next connection yet, so lost adds the gap to the ring at this point.
 func (h *host) lost(why error, next func(error)) {
 	h.noteError(why)
 	h.ring.add(session.LossGap())
@@ -163,7 +163,7 @@ func (h *host) lost(why error, next func(error)) {
 // subscribe opens a subscription of the session, and returns when the peer has responded. Watched code has no response
 // except its items. They go to the ring, in order with all other messages.
 func (h *host) subscribe(ctx context.Context, op dialect.Op) error {
-	var told atomic.Bool // its end was reported
+	var told atomic.Bool // the end of the subscription was reported
 	op.Items = func(m wire.Message) {
 		told.Store(m.Final)
 		h.ring.add(m)
@@ -214,7 +214,7 @@ func (h *host) attend(st dialect.Stream, m wire.Message, method string, told *at
 	var err error
 	for ; err == nil; m, err = st.Next(context.Background()) {
 		opens := m.Kind == wire.Response && m.Err == nil && !m.Final
-		if opens || m.Event != nil && m.Event.Kind == wire.Gap { // lost has reported it
+		if opens || m.Event != nil && m.Event.Kind == wire.Gap { // lost has reported the gap
 			continue
 		}
 		told.Store(m.Final)
@@ -230,7 +230,7 @@ func (h *host) attend(st dialect.Stream, m wire.Message, method string, told *at
 	}
 }
 
-// raw joins the raw traffic itself.
+// raw returns raw traffic for one more process.
 func (h *host) raw() (relay.SharedPipe, error) {
 	d, err := h.upstream(context.Background())
 	if err != nil {

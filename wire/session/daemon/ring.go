@@ -13,14 +13,14 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// These are the limits of a ring: bytes of messages, and messages.
+// These are the limits of a ring, in bytes and in messages.
 const (
 	ringBytes = 8 << 20
 	ringCount = 64 << 10
 )
 
-// A ring has the newest unrequested messages of a session: those of its subscriptions, and notifications. Each message
-// has a number, from 1 on.
+// A ring holds the newest unrequested messages of a session: notifications and the messages of its subscriptions. The
+// messages are numbered from 1.
 type ring struct {
 	most, count int
 
@@ -56,7 +56,7 @@ func (r *ring) add(m wire.Message) {
 	r.more.Pass()
 }
 
-// end ends the ring, with the reason.
+// end ends the ring with the reason why.
 func (r *ring) end(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -71,8 +71,8 @@ func (r *ring) bounds() (first, last int64, bytes int) {
 	return r.first, r.first + int64(len(r.kept)) - 1, r.bytes
 }
 
-// after returns the stream of messages with numbers above since: first those in the ring, then new ones, of the kind
-// that a Watch of method takes.
+// after returns a stream of the messages with numbers above since that a Watch of method shows: first messages in the
+// ring, then new ones.
 func (r *ring) after(since int64, method string, event func(*wire.Message, *wire.Event) error) (*ringStream, error) {
 	if _, last, _ := r.bounds(); since > last {
 		return nil, wire.Usagef("the session has only reached event %d: --since %d is beyond it", last, since)
@@ -80,7 +80,7 @@ func (r *ring) after(since int64, method string, event func(*wire.Message, *wire
 	return &ringStream{ring: r, next: max(since, 0) + 1, takes: dialect.Op{Kind: dialect.Watch, Method: method}, event: event}, nil
 }
 
-// ringStream reads a ring. It reports missed messages with a gap.
+// ringStream reads a ring. It reports missed messages as a gap.
 type ringStream struct {
 	ring  *ring
 	next  int64
@@ -89,7 +89,7 @@ type ringStream struct {
 	over  bool
 }
 
-// Next returns the next message, with its event and the event's number and time.
+// Next returns the next message with its event. The event has the message's number and time.
 func (s *ringStream) Next(ctx context.Context) (wire.Message, error) {
 	for !s.over {
 		k, seq, wait, err := s.take()
@@ -109,7 +109,7 @@ func (s *ringStream) Next(ctx context.Context) (wire.Message, error) {
 	return wire.Message{}, io.EOF
 }
 
-// take returns the next stored message, or a channel to wait for.
+// take returns the next stored message, or a channel to wait on if there is none.
 func (s *ringStream) take() (k kept, seq int64, wait <-chan struct{}, err error) {
 	r := s.ring
 	r.mu.Lock()
@@ -143,19 +143,19 @@ func (s *ringStream) numbered(k kept, seq int64) (wire.Message, error) {
 	return k.m, nil
 }
 
-// Cancel ends the reading.
+// Cancel ends the stream.
 func (s *ringStream) Cancel(context.Context) error {
 	s.over = true
 	return nil
 }
 
 // traffic counts the messages on the connection, for the session's status.
-type traffic [2]way // by direction
+type traffic [2]way // indexed by direction
 
-// way is one direction.
+// A way counts the messages in one direction.
 type way struct{ messages, bytes atomic.Int64 }
 
-// count counts messages. It is a wire.Record.
+// count counts messages. It implements wire.Record.
 func (t *traffic) count(d wire.Direction, msg []byte, more ...[]byte) {
 	w := &t[d]
 	size := len(msg)

@@ -23,7 +23,7 @@ import (
 // errClosed is the cause of the end of a session's context when the session is closed.
 var errClosed = errors.New("the session was closed")
 
-// endReason returns the error for waiting commands when the session ends.
+// endReason returns the error that waiting commands receive when the session ends.
 func endReason(why error) *wire.Fault {
 	if why == nil {
 		return wire.NewFault(wire.Closed, errClosed.Error(), nil)
@@ -31,7 +31,7 @@ func endReason(why error) *wire.Fault {
 	return wire.NewFault(wire.Closed, "the session has ended: "+why.Error(), why)
 }
 
-// farEnded returns why the peer has disconnected, or nil if it is not known to have done so.
+// farEnded returns the reason why the peer has disconnected, or nil if the peer is not known to have disconnected.
 func (h *host) farEnded() error {
 	if !wire.IsClosed(h.conv.Done()) {
 		return nil
@@ -39,8 +39,8 @@ func (h *host) farEnded() error {
 	return cmp.Or[error](h.conv.Err(), wire.NewFault(wire.Closed, "the peer closed the connection", nil))
 }
 
-// probation waits up to 100 ms for a child that has sent nothing, because most that cannot start exit at once. It
-// returns why the connection ended, or nil.
+// probation waits up to 100 ms for a child that has sent nothing, because most children that cannot start exit at once.
+// If the connection ends in that time, probation returns the reason; otherwise it returns nil.
 func (h *host) probation(ctx context.Context) error {
 	if len(h.e.Address.Command) > 0 && h.traffic[wire.Recv].messages.Load() == 0 {
 		select {
@@ -54,7 +54,7 @@ func (h *host) probation(ctx context.Context) error {
 
 const probation = 100 * time.Millisecond
 
-// watch waits for the end.
+// watch waits until the session should end.
 func (h *host) watch(file os.FileInfo) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
@@ -90,7 +90,7 @@ func (h *host) shutdown(file os.FileInfo, why error) {
 	h.sock.StopAccepting()
 	words := relay.DrainTimeout
 	if h.conv != nil {
-		if wire.IsClosed(h.conv.Done()) { // attached commands get the reason after they have read all earlier messages
+		if wire.IsClosed(h.conv.Done()) { // attached commands receive the reason after they have read all earlier messages
 			words = slowDrainTimeout
 		} else {
 			h.conv.EndRaw(h.EndReason())
@@ -104,7 +104,7 @@ func (h *host) shutdown(file os.FileInfo, why error) {
 	h.sock.CloseAfter(words)
 }
 
-// slowDrainTimeout bounds how long commands may take to read earlier messages after the peer has disconnected.
+// slowDrainTimeout bounds the time for commands to read earlier messages after the peer has disconnected.
 const slowDrainTimeout = 10 * time.Second
 
 // unsubscribe ends the session's subscriptions.
@@ -116,17 +116,17 @@ func (h *host) unsubscribe() {
 	leaving.Wait()
 }
 
-// close starts the end of the session. The command that requested it sees its connection end.
+// close starts to end the session. The command that requested it sees its connection end.
 func (h *host) close(context.Context, *relay.Process, *dialect.Inbound) (json.RawMessage, error) {
 	running := h.runningJobs()
 	h.end(errClosed)
 	return running, nil
 }
 
-// runningJobs returns the names of the jobs that end with the session, as an array.
+// runningJobs returns the names of the jobs that end with the session, as a JSON array.
 func (h *host) runningJobs() json.RawMessage {
 	now, cancel := context.WithCancel(context.Background())
-	cancel() // no one waits for a session that is not live
+	cancel() // no goroutine waits for a session that is not live
 	var names scan.Array
 	if d, err := h.upstream(now); err == nil && d != nil {
 		for _, name := range d.RunningJobs(now) {

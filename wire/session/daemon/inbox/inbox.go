@@ -1,4 +1,4 @@
-// Package inbox has the calls of a session that another process answers.
+// Package inbox holds the calls of a session that other processes answer.
 package inbox
 
 import (
@@ -16,37 +16,37 @@ import (
 	"rpcx/wire/session/relay"
 )
 
-// An Inbox has the peer's calls that hooks have parked (`--on NAME=inbox`) until another process answers them or they
+// An Inbox holds the peer's calls that hooks have parked (`--on NAME=inbox`) until another process answers them or they
 // time out.
 type Inbox struct {
-	timeout       time.Duration   // 0 for none
+	timeout       time.Duration   // 0 means no timeout
 	defaultAnswer json.RawMessage // the answer to calls that time out; nil for an error
 
 	mu       sync.Mutex
 	last     int64
-	reserved map[string]int64 // the numbers of calls that will be parked, by their ids
-	parked   []*parked        // the oldest first
+	reserved map[string]int64 // the numbers of calls that will be parked, by request id
+	parked   []*parked        // the parked calls, oldest first
 	more     wire.Gate        // passed when a call can be claimed
 }
 
-// New returns an Inbox whose calls wait for at most timeout (0 means for as long as the peer does). Calls that time out
-// are answered with value, or with an error if that is nil.
+// New returns an Inbox whose calls wait for at most timeout (0 means for as long as the peer waits). Calls that time
+// out are answered with value, or with an error if value is nil.
 func New(timeout time.Duration, value json.RawMessage) *Inbox {
 	return &Inbox{timeout: timeout, defaultAnswer: value}
 }
 
-// maxParked bounds the calls that are parked at once.
+// maxParked bounds the number of parked calls.
 const maxParked = 1024
 
-// parked is one call.
+// A parked is one parked call.
 type parked struct {
 	id       int64
 	method   string
 	params   json.RawMessage
-	claimant *relay.Process // the process that has it, and has not shown it yet
+	claimant *relay.Process // the process that has claimed the call and has not shown it yet
 	claimed  bool
 	lease    *time.Timer
-	answer   chan parkedAnswer // with room for one value
+	answer   chan parkedAnswer // has a buffer of one
 }
 
 type parkedAnswer struct {
@@ -57,7 +57,7 @@ type parkedAnswer struct {
 // Park waits for the answer to r.
 func (b *Inbox) Park(ctx context.Context, r dialect.Request) (json.RawMessage, error) {
 	if r.Notification {
-		return nil, nil // it is in the ring
+		return nil, nil // the notification is in the ring
 	}
 	p, err := b.add(r)
 	if err != nil {
@@ -86,7 +86,7 @@ func (b *Inbox) Park(ctx context.Context, r dialect.Request) (json.RawMessage, e
 	return b.defaultAnswer, nil
 }
 
-// withdraw removes a call, unless it is answered.
+// withdraw removes a call unless it has been answered.
 func (b *Inbox) withdraw(p *parked) *parkedAnswer {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -98,19 +98,19 @@ func (b *Inbox) withdraw(p *parked) *parkedAnswer {
 	return nil
 }
 
-// Reserve numbers a call that will be parked. Calls are handled concurrently, so that the order in which they are
-// parked is not the order of arrival.
+// Reserve numbers a call that will be parked. Calls are handled concurrently, so they may be parked in another order
+// than they arrived in.
 func (b *Inbox) Reserve(id wire.ID) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.reserved == nil || len(b.reserved) > maxParked { // calls that were refused before they were parked
+	if b.reserved == nil || len(b.reserved) > maxParked { // because some calls were refused before they were parked
 		b.reserved = map[string]int64{}
 	}
 	b.last++
 	b.reserved[string(id)] = b.last
 }
 
-// number returns the number of a call that is now parked. The lock is held.
+// number returns the number of a call that has just been parked. The lock must be held.
 func (b *Inbox) number(id wire.ID) int64 {
 	n := b.reserved[string(id)]
 	if n == 0 {
@@ -134,13 +134,13 @@ func (b *Inbox) add(r dialect.Request) (*parked, error) {
 	return p, nil
 }
 
-// remove removes a call. The lock is held.
+// remove removes a call. The lock must be held.
 func (b *Inbox) remove(p *parked) {
 	p.release()
 	b.parked = slices.DeleteFunc(b.parked, func(q *parked) bool { return q == p })
 }
 
-// release ends the claim on p. The lock is held.
+// release ends the claim on p. The lock must be held.
 func (p *parked) release() {
 	p.claimed, p.claimant = false, nil
 	if p.lease != nil {
