@@ -21,30 +21,30 @@ import (
 	"rpcx/wire/transport/schemes"
 )
 
-// These are limits of the answers that clients do not read.
+// These are the limits for answers that clients have not read.
 const (
-	heldBytes      = 256 << 20         // of all clients together; each may exceed it by a small share
-	muchHeld       = 32 << 20          // from which on memory is returned to the system as soon as a client disconnects
-	collectFrom    = 8 << 20           // from which on garbage is collected often
-	collectPercent = 10                // of the garbage collector (GOGC) during that time: garbage is a small part of the answers
-	collectBytes   = heldBytes / 4 * 3 // of memory in use (GOMEMLIMIT), above which it is collected without a pause
+	heldBytes      = 256 << 20         // the limit for all clients together; each may exceed it by a small share
+	muchHeld       = 32 << 20          // above this, memory is returned to the system as soon as a client disconnects
+	collectFrom    = 8 << 20           // above this, garbage is collected often
+	collectPercent = 10                // the GOGC percentage while garbage is collected often: garbage is a small part of the answers
+	collectBytes   = heldBytes / 4 * 3 // the memory limit (GOMEMLIMIT), above which garbage is collected continuously
 )
 
 var frequentGC struct {
 	mu    sync.Mutex
-	often int // the number of servers that want it
-	usual int // the percentage without them
+	often int // the number of servers that need frequent collection
+	usual int // the percentage without such servers
 }
 
-// setFrequentGC begins or ends a period with that percentage, for one server. The last server to end it restores the
-// usual percentage.
+// setFrequentGC begins or ends a period of frequent collection for one server. When the last server ends its period,
+// the usual percentage is restored.
 func setFrequentGC(begin bool) {
 	frequentGC.mu.Lock()
 	defer frequentGC.mu.Unlock()
 	switch {
 	case begin && frequentGC.often == 0:
 		if frequentGC.usual = debug.SetGCPercent(collectPercent); frequentGC.usual < collectPercent {
-			debug.SetGCPercent(frequentGC.usual) // the user has set another percentage
+			debug.SetGCPercent(frequentGC.usual) // the user has set a lower percentage
 		}
 	case !begin && frequentGC.often == 1:
 		debug.SetGCPercent(frequentGC.usual)
@@ -68,12 +68,12 @@ type Server struct {
 	wg        sync.WaitGroup
 	done      bool
 	accepted  chan struct{}   // closed when no further connection is accepted
-	clients   atomic.Int64    // the connections so far
-	budget    *peer.Budget    // the names of all clients
+	clients   atomic.Int64    // the number of connections so far
+	budget    *peer.Budget    // shared by the connections of all clients
 	exchanges *peer.Exchanges // set if each connection is a POST
 	alone     bool            // there will be only one connection (stdio, dial+)
 	fault     error
-	posted    recording // of all POSTs, if they are recorded
+	posted    recording // the recording of all POSTs, if they are recorded
 }
 
 // Listen listens at e and returns when clients can connect.
@@ -106,7 +106,7 @@ func Listen(ctx context.Context, e endpoint.Endpoint, o Options) (*Server, error
 		_ = s.side.Close()
 		return nil, err
 	}
-	if debug.SetMemoryLimit(-1) > collectBytes { // before much is held, because garbage of the first answers counts, too
+	if debug.SetMemoryLimit(-1) > collectBytes { // before many bytes are held, because garbage from the first answers counts, too
 		debug.SetMemoryLimit(collectBytes)
 	}
 	return s, nil
@@ -175,7 +175,7 @@ func (s *Server) newPeer(conn wire.Conn) (p *peer.Peer, client string, rec recor
 	return p, client, rec
 }
 
-// servingOptions are the options of a server's codec, from e and o.
+// servingOptions returns the options of a server's codec, from e and o.
 func servingOptions(e endpoint.Endpoint, o Options) dialect.CodecOptions {
 	co := e.CodecOptions(o.Transport.Options)
 	co.Serving, co.Handshake.Info, co.Trace = true, o.Info, o.trace()
@@ -203,7 +203,7 @@ func (s *Server) converse(p *peer.Peer, client string, rec recording) {
 		s.options.Transport.Watch.Tell(fact())
 	}
 	if p.MostHeld() > muchHeld {
-		debug.FreeOSMemory() // memory for a client is not kept when it disconnects
+		debug.FreeOSMemory() // memory for a client is not kept after it disconnects
 	}
 	f := wire.AsFault(err)
 	atFault := f != nil && (f.Kind == wire.Protocol || f.Kind == wire.Helper) // the client, or a program that reads messages
@@ -264,7 +264,7 @@ const (
 	stops     = "the server is stopping"
 )
 
-// Close ends the listener and its connections, each properly, and waits.
+// Close ends the listener and closes its connections cleanly, and waits until all have ended.
 func (s *Server) Close() error {
 	err := s.listener.Close()
 	s.mu.Lock()
@@ -279,8 +279,8 @@ func (s *Server) Close() error {
 	return errors.Join(err, s.side.Close())
 }
 
-// Reload notifies the dialect's server that its hooks and catalog were loaded again. It reports whether the dialect has
-// a message for that.
+// Reload notifies the dialect's server that its hooks and catalog were reloaded. It reports whether the dialect has a
+// message for that.
 func (s *Server) Reload() bool {
 	if s.side.server.Reload == nil {
 		return false

@@ -106,7 +106,7 @@ func appendSeconds(b []byte, d time.Duration) []byte {
 	return b
 }
 
-// SetPayload sets the payload of a Message: Msg if it is JSON in UTF-8, else Bytes.
+// SetPayload sets the payload of a Message: Msg if the payload is JSON in UTF-8, and Bytes otherwise.
 func (l *Line) SetPayload(payload []byte) {
 	l.Msg, l.Bytes = nil, nil
 	if scan.Valid(payload, wire.DefaultMaxDepth) == nil && utf8.Valid(payload) {

@@ -14,7 +14,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// depth is the greatest nesting of a line: that of a message, plus the enclosing line.
+// depth is the maximum nesting of a line: the maximum nesting of a message, plus one for the line itself.
 const depth = wire.DefaultMaxDepth + 1
 
 // parseHeader reads the first line of a tape.

@@ -75,11 +75,11 @@ var kindNames = [...]string{"message", "open", "close", "http", "note"}
 // String returns the kind in lower case.
 func (k Kind) String() string { return kindNames[k] }
 
-// A Line is one line of a tape after its header. Kind determines which members apply.
+// A Line is one line of a tape other than the header. Kind determines which members apply.
 type Line struct {
 	Number int            // the line's number in the file, where the header is line 1; 0: not from a file
 	Kind   Kind           // determines which of the members below apply
-	Time   time.Duration  // since Header.Started; a line without a time has that of the preceding line
+	Time   time.Duration  // since Header.Started; a line without a time has the time of the preceding line
 	Conn   int            // the line's connection; 0: the only one
 	Dir    wire.Direction // of a Message; of a Closing, the side that ended the connection. Send is the client's side
 
@@ -125,7 +125,7 @@ type Open struct {
 
 // A Close describes how a connection ended.
 type Close struct {
-	Code   int         `json:"code,omitempty"`   // the WebSocket close code; 0: none
+	Code   int         `json:"code,omitempty"`   // the WebSocket close code; 0 if there is none
 	Reason string      `json:"reason,omitempty"` // the reason given, or ""
 	Clean  bool        `json:"clean,omitempty"`  // it ended as the transport specifies, without an error
 	Error  string      `json:"error,omitempty"`  // the error, or ""
@@ -133,7 +133,7 @@ type Close struct {
 }
 
 // An HTTP is the request of one HTTP exchange and the head of its response: a POST that carried a message, a request for an event stream,
-// or a WebSocket upgrade. The bodies are separate lines. Line.Time is when the head of the response arrived.
+// or a WebSocket upgrade. The bodies are separate lines. Line.Time is the time at which the head of the response arrived.
 type HTTP struct {
 	Method   string      `json:"method"`
 	URL      string      `json:"url"`                // with redacted query values

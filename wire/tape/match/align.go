@@ -11,8 +11,8 @@ import (
 // maxAligned bounds the span, in elements, between the first and the last difference of an array in which moved elements are searched.
 const maxAligned = 64
 
-// aligned returns found with fewer differences: a renamed member, or an added, removed or moved array element, becomes one difference
-// that replaces those of all the members and elements it displaces.
+// aligned returns found with fewer differences: a renamed member, or an added, removed or moved array element, becomes one
+// difference, which replaces the differences of the members and elements that it displaces.
 func (r *Rules) aligned(method string, want, got []byte, values *Values, found []Difference) []Difference {
 	a := aligner{rules: r, method: method, values: values, found: found}
 	a.value(nil, want, got)
@@ -75,7 +75,7 @@ func (a *aligner) renamed(path []string, want, got []byte) {
 	}
 }
 
-// has reports whether there is a difference at path itself.
+// has reports whether there is a difference at path itself, not only below it.
 func (a *aligner) has(path []string) bool {
 	at := pointer(path)
 	for _, d := range a.found {

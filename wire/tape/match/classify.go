@@ -131,11 +131,11 @@ func IDs(s *dialect.Shape, want, got []byte) []Difference {
 	if mine == nil || theirs == nil {
 		return nil
 	}
-	var all Rules // ignores nothing
+	var all Rules // ignores no differences
 	return all.Compare("", want, SetID(s, want, theirs), nil)
 }
 
-// Elements returns the elements of msg if it is a batch, else msg itself.
+// Elements returns the elements of msg if msg is a batch; otherwise it returns msg itself.
 func Elements(s *dialect.Shape, msg []byte) (parts [][]byte, batch bool) {
 	if s.Arrays || scan.Type(scan.Trim(msg)) != 'a' {
 		return [][]byte{msg}, false

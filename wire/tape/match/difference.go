@@ -20,12 +20,12 @@ type Difference struct {
 	Got     json.RawMessage // the received value, or nil
 	Text    string          // further explanation, or ""
 
-	Moved *Moved // nil: the enclosing value has its other parts at their recorded places
+	Moved *Moved // nil if the enclosing value has its other parts at their recorded places
 }
 
 // A Moved describes how the object or array around a value has changed.
 type Moved struct {
-	To     string          // the pointer to the value in the received message if its name or index differs, else ""
+	To     string          // the pointer to the value in the received message if its name or index differs; "" otherwise
 	Around json.RawMessage // the received object or array
 }
 

@@ -30,7 +30,7 @@ func NewRules(s dialect.Shape, ignore []*jq.Paths) *Rules {
 // Shape returns the Shape of the dialect.
 func (r *Rules) Shape() *dialect.Shape { return &r.shape }
 
-// Polled returns the name of the job, as JSON, that the request msg polls, or nil if it polls none.
+// Polled returns the name, as JSON, of the job that the request msg polls, or nil if msg polls no job.
 func (r *Rules) Polled(method string, msg []byte) []byte {
 	for _, p := range r.shape.Polls {
 		if p.Method == method {
@@ -106,10 +106,10 @@ func matchPath(pattern, path []string) bool {
 	return len(pattern) == len(path)
 }
 
-// ignoreTime bounds the run time of an --ignore program for one message.
+// ignoreTime bounds the time that an --ignore program may run for one message.
 const ignoreTime = time.Second
 
-// ignored returns the pointers to the parts of msg that --ignore selects. A program that fails selects nothing.
+// ignored returns the pointers to the parts of msg that --ignore selects. If a program fails, it selects no parts.
 func (r *Rules) ignored(msg []byte) map[string]bool {
 	if len(r.ignore) == 0 {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"rpcx/wire/tape"
 )
 
-// Values map the generated values of the recorded conversation, such as ids, to those of the live one. A string is mapped wherever the
-// whole string matches, a number only at places where the dialect has generated values.
+// Values map the generated values of the recorded conversation, such as ids, to the generated values of the live conversation. A
+// string is mapped wherever the whole string matches, a number only at places where the dialect has generated values.
 type Values struct {
 	byText map[string]string // recorded scalar (as JSON) → the live one
 	// IsStream reports whether a JSON value names a recorded stream that has items; a result with such a value was generated. nil: the
@@ -89,8 +89,8 @@ func (v *Values) Set(recorded, live []byte) {
 	v.byText[string(recorded)] = string(live)
 }
 
-// Learn maps the scalars of got that differ from those of want at the same places. If answers is set, got is a response, and every string
-// that looks generated is mapped; otherwise only the generated values of the dialect are.
+// Learn maps the scalars of got that differ from the scalars of want at the same places. If answers is set, got is a response, and every
+// string that looks generated is mapped; otherwise Learn maps only the generated values of the dialect.
 func (r *Rules) Learn(method string, want, got []byte, answers bool, v *Values) {
 	w := walk{each: func(path []string, want, got []byte) {
 		kind := scan.Type(want)
@@ -139,8 +139,8 @@ func Strings(msg []byte, each func(val []byte)) {
 	}
 }
 
-// Rewrite appends msg, a recorded message, to b with each generated value replaced by the live one. It keeps the message's own id in
-// dialects in which each side generates its own ids.
+// Rewrite appends msg, a recorded message, to b, with each generated value replaced by its live value. It keeps the message's own id
+// in dialects in which each side generates its own ids.
 func (r *Rules) Rewrite(b []byte, method string, msg []byte, v *Values) []byte {
 	if !v.Any() {
 		return append(b, msg...)

@@ -72,8 +72,8 @@ const (
 	maxPoll = 500 * time.Millisecond
 )
 
-// poll sends the request at again after a while, if its recorded response is about the end of a job that msg says is still running. It
-// returns false if the job has had enough time: the recorded time and that of an answer.
+// poll sends the request at again after a while if its recorded response reports the end of a job and msg reports that the job is
+// still running. It returns false if the job has had enough time: its recorded time plus the time for an answer.
 func (e *engine) poll(c *conn, at asked, msg []byte) bool {
 	p, method := at.p, at.p.track.Method(int(at.i))
 	answer := p.track.Entry(at.i).Answer

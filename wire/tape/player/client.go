@@ -52,7 +52,7 @@ type checking struct {
 	pairing
 	e     *engine
 	o     Options
-	ended error // why the connection ended; nil: it is still open
+	ended error // why the connection ended; nil while it is open
 }
 
 // choose returns the entry for a message of the server. It refuses a request without an entry.
@@ -82,8 +82,8 @@ func (k *checking) answered(p *play, i int32, msg []byte) int32 {
 	return k.answer(i, msg)
 }
 
-// hungUp reports whether the recorded client closed the connection before it had the response to its request i: it sent no later request
-// with a response, and every message that it waited for has arrived.
+// hungUp reports whether the recorded client closed the connection before it received the response to its request i: it sent no later
+// request with a response, and all messages that it waited for have arrived.
 func (k *checking) hungUp(i int32) bool {
 	if k.p.track.Close == nil || k.p.track.Closer != wire.Send || k.awaited() != transcript.None {
 		return false

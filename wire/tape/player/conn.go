@@ -11,7 +11,7 @@ type arrival struct {
 	conn  *conn
 	joins bool // the connection joins the conversation; otherwise a message arrived
 	msg   []byte
-	to    wire.ID // the request that got an HTTP error with this message as its text, or nil
+	to    wire.ID // the request that received an HTTP error with this message as its text, or nil
 	err   error   // the connection has ended, or the POST failed
 	again *asked  // a request to send again
 }
@@ -19,7 +19,7 @@ type arrival struct {
 // A conn is one live connection.
 type conn struct {
 	wire.Conn
-	exchanger      wire.Exchanger // nil: the connection has none
+	exchanger      wire.Exchanger // nil if the connection is not an Exchanger
 	session        *session       // of an exchanger with sessions; else nil
 	singleExchange bool
 	owed           int  // the number of requests without a response

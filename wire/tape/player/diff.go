@@ -10,8 +10,8 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// Diff compares both sides of the tape b with those of a, without a peer. It compares connections in their order. The differences are in
-// the order of a's lines.
+// Diff compares both sides of the tape b with the sides of the tape a, without a peer. It compares connections in their order. The
+// differences are in the order of a's lines.
 func Diff(a, b *transcript.Transcript, o Options) (all []*Found, err error) {
 	for n := range max(len(a.Tracks), len(b.Tracks)) {
 		found, err := diffTracks(trackOf(a, n), trackOf(b, n), o)
@@ -35,14 +35,14 @@ func trackOf(t *transcript.Transcript, n int) *transcript.Track {
 type differ struct {
 	b     *transcript.Track
 	sides [2]*pairing // the messages of each side, by direction
-	pairs ints        // by entry of b, its counterpart in a plus one; 0 means none
-	back  ints        // by entry of a, its counterpart in b plus one; 0 means none
+	pairs ints        // for each entry of b, its counterpart in a plus one; 0 means that it has none
+	back  ints        // for each entry of a, its counterpart in b plus one; 0 means that it has none
 	ends  bool        // of jobs, only the end is compared
-	given ints        // like pairs, but known beforehand; nil: nothing is known
+	given ints        // like pairs, but known beforehand; nil if no pairs are known
 }
 
-// diffTracks compares two tracks. If they differ and have another number of exchanges about running jobs, it compares them also
-// without those.
+// diffTracks compares two tracks. If they differ and have different numbers of exchanges about running jobs, diffTracks also
+// compares them without these exchanges.
 func diffTracks(a, b *transcript.Track, o Options) ([]*Found, error) {
 	found, err := diffWith(a, b, o, false)
 	if err != nil || len(found) == 0 || a.Repeats() == b.Repeats() {
@@ -110,8 +110,8 @@ func (d *differ) requests() (given ints) {
 	return given
 }
 
-// answerID returns the id that the response at entry i of a should have in b: that of the paired request. It returns nil for the id that
-// the response has.
+// answerID returns the id that the response at entry i of a should have in b: the id of the paired request. It returns nil if the
+// response should keep its id.
 func (d *differ) answerID(i int32) wire.ID {
 	k := d.sides[0].p
 	if own := k.track.Entry(i).Own; own != transcript.None {

@@ -27,15 +27,15 @@ type engine struct {
 	plays   []*play  // one for each track; nil until it is needed
 	primary int      // the track that begins the conversation
 	arrived chan arrival
-	done    chan struct{} // closed when run ends and accepts nothing more
+	done    chan struct{} // closed when run ends and receives no more messages
 	conns   map[*conn]bool
 	current *conn // the connection for messages that are not responses
 	cursors []*cursor
 	asked   map[string]asked // local requests, by the id that was sent
 	retired retired
 	posted  chan error // receives a value when a POST has ended that must end before anything else is sent
-	posting int        // the number of those POSTs
-	ignored int        // how many of them took too long
+	posting int        // the number of such POSTs that are pending
+	ignored int        // the number of POSTs that took too long
 	batch   *batch     // the batch of the message that is being handled, or nil
 	policy  policy
 	lively  time.Time // when a message was last sent or received (if the client is played: one that is on the tape)
@@ -48,7 +48,7 @@ type policy interface {
 	choose(c *conn, parsed match.Parsed, msg []byte, json bool) (*play, int32)
 	// answered handles the live response to entry i, a local request. It returns the response's entry, or None if it has no entry.
 	answered(p *play, i int32, msg []byte) int32
-	// idle is called when nothing can be sent and nothing has arrived for a while. again is the time until the next call (0: no further
+	// idle is called when no message can be sent and none has arrived for a while. again is the time until the next call (0: no further
 	// call is needed); over ends the conversation.
 	idle(since time.Duration) (again time.Duration, over bool)
 	// lost is called when a connection has ended; over ends the conversation.
@@ -67,7 +67,7 @@ type cursor struct {
 
 	stream bool  // the block is a stream, whose items are sent independently of other blocks: see startStream
 	opener int32 // the response that opened the stream
-	past   int32 // the peer's entries up to this one are no longer awaited
+	past   int32 // the peer's entries up to this index are no longer awaited
 }
 
 func newEngine(t *transcript.Transcript, side wire.Direction, indexes []*index, o Options) *engine {
@@ -154,8 +154,8 @@ func (e *engine) next(ctx context.Context, wait time.Duration) (over bool) {
 	return false
 }
 
-// proceed sends one message if possible. wait is the time until there is more to do, unless a message arrives first; 0 means there is
-// more to send now.
+// proceed sends one message if possible. wait is the time until the next message can be sent, unless a message arrives first; 0 means
+// that another message can be sent now.
 func (e *engine) proceed() (wait time.Duration, over bool) {
 	if e.posting > e.ignored {
 		if left := e.o.AnswerTimeout - time.Since(e.lively); left > 0 {

@@ -12,7 +12,8 @@ type unsure struct {
 	extra *Found // the response as an extra message
 }
 
-// answer returns the entry of a response to entry own. If none is left, it returns None and records msg as extra.
+// answer returns the entry of a response to entry own. If own has no further response, it returns None and records msg
+// as extra.
 func (k *pairing) answer(own int32, msg []byte) int32 {
 	at := k.stands(own)
 	i := k.answered(own, at, msg)
@@ -89,7 +90,7 @@ func (k *pairing) may(i int32, msg []byte) bool {
 	return len(found) == 0
 }
 
-// farAnswer is how many responses to one request are searched before the position is remembered.
+// farAnswer is the number of responses to one request that are searched before the position is remembered.
 const farAnswer = 16
 
 // unanswered returns the first response to entry own that has not arrived, or None if all have.

@@ -20,7 +20,7 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// programTime bounds one run of a program on a tape.
+// programTime bounds the time of one run of a program on a tape.
 const programTime = time.Second
 
 // check compiles the handwritten programs of the tape. It returns an error if side cannot be played: no earlier line binds a name, a line

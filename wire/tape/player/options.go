@@ -1,5 +1,5 @@
 // Package player plays one side of a tape against a live peer: the server, for any client (Server), or the client, to check a server
-// (Client). It works on messages; the caller opens the connections.
+// (Client). It handles messages; the caller opens the connections.
 package player
 
 import (

@@ -147,8 +147,8 @@ func (k *pairing) differs(i int32, found []match.Difference) {
 	k.found[i] = all
 }
 
-// awaited returns the first entry of the other side that has to arrive and has not, or None if all have. The entries before it are no
-// longer awaited: passed, which may be nil, is called for those that may be absent.
+// awaited returns the first entry of the other side that must arrive and has not arrived, or None if all have arrived. The entries
+// before it are no longer awaited: passed, which may be nil, is called for those that may be absent.
 func (k *pairing) awaited() int32 {
 	for ; k.first < int32(k.p.track.Len()); k.first++ {
 		if k.p.seen(k.first) > 0 || k.p.track.Entry(k.first).Dir == k.p.side {

@@ -47,7 +47,7 @@ func (p *play) root(i int32) int32 {
 	return i
 }
 
-// skipped reports whether entry i of the other side is no longer expected because a later one has arrived.
+// skipped reports whether entry i of the other side is no longer expected because a later entry has arrived.
 func (p *play) skipped(i int32) bool { return p.furthest > i }
 
 // sendQueued sends a queued response that is no longer blocked.

@@ -26,7 +26,7 @@ type play struct {
 	vars     map[string]json.RawMessage // bound values and Options.Set
 	ctx      context.Context            // bounds the tape's programs
 	marks    ints                       // by entry: see seen and begin
-	owed     map[int32][]request        // by recorded request, the live requests that wait for its response
+	owed     map[int32][]request        // the live requests that wait for a response, by recorded request
 	latest   map[int32]request          // by recorded request, the latest live one
 	furthest int32                      // the last entry of the other side that has arrived, or None
 	strict   int32                      // no earlier entry may arrive if the order matters
@@ -43,7 +43,7 @@ type play struct {
 type request struct {
 	id     wire.ID
 	conn   *conn
-	batch  *batch // its batch, or nil
+	batch  *batch // the batch that contains the request, or nil
 	binary bool   // its response is a binary WebSocket message
 }
 
@@ -96,7 +96,7 @@ func (p *play) find(parsed match.Parsed, msg []byte, json bool) int32 {
 	if first == transcript.None && json {
 		first, last = p.handOf(msg, first, last)
 	}
-	if last == transcript.None && json { // it may differ only in times, redacted values or ignored parts
+	if last == transcript.None && json { // msg may differ only in times, redacted values or ignored parts
 		first, last = p.alike(parsed.Method, msg)
 	}
 	if first != transcript.None {

@@ -59,13 +59,13 @@ func (e *engine) postEnded(err error) (over bool) {
 type session struct {
 	wire.HTTPSession
 	listens bool  // the event stream was requested
-	played  int32 // the entries before it, of those before the event stream, have been sent or received
+	played  int32 // of the entries before the event stream, the first that has not been sent or received
 
 	mu    sync.Mutex
 	heads map[string][][2]string // by message
 }
 
-// newSession returns the session of c, or nil if it has none.
+// newSession returns the session of c, or nil if c has none.
 func newSession(c wire.Conn) *session {
 	h, ok := c.(wire.HTTPSession)
 	if !ok {

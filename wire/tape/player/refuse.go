@@ -78,7 +78,8 @@ func (p *play) renamed(msg []byte) *match.Difference {
 	return nil
 }
 
-// onlyOne returns the difference between msg and entry i if there is exactly one, else nil. The id of a response counts.
+// onlyOne returns the difference between msg and entry i if there is exactly one; otherwise it returns nil. The id of a
+// response counts.
 func (p *play) onlyOne(i int32, msg []byte) *match.Difference {
 	want := p.wanted(i)
 	if scan.Type(want) != 'o' {

@@ -13,7 +13,7 @@ import (
 // A message with another method, id or kind has no entry when it arrives: it is extra, and its entry is missing. Both are reported as one
 // difference once the missing entries are known: each extra message is paired with the most similar missing entry at its place.
 
-// The bounds of the comparison at one place of the tape.
+// These are the bounds of the comparison at one place of the tape.
 const (
 	maxGap      = 32   // missing entries
 	strangers   = 16   // extra messages at the place, at a time

@@ -194,7 +194,7 @@ func (s *serving) answered(p *play, i int32, msg []byte) int32 {
 	return transcript.None
 }
 
-// silence is the least time that a response waits for messages that were recorded before it and have not arrived.
+// silence is the minimum time that a response waits for messages that were recorded before it and have not arrived.
 const silence = 250 * time.Millisecond
 
 // idle sends a response whose request has arrived, once none of the messages recorded before it has arrived for a while: the client may

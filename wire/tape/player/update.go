@@ -16,14 +16,14 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// Update writes the tape to w with live messages in place of those that differ. results are the differences of its connections, in their
-// order. Conditions, notes, ids, times and lines without differences are kept.
+// Update writes the tape to w and replaces each message that differs by the live message. results are the differences of its
+// connections, in order. Conditions, notes, ids, times and lines without differences are kept.
 func Update(w io.Writer, t *transcript.Transcript, results [][]*Found) error {
 	return rewrite(w, t, newUpdater(t, results))
 }
 
-// BindVarying writes the tape to w with names for the values that differ, which are then not compared. results are those of a tape that
-// Update has just written: a value that differs again varies each time.
+// BindVarying writes the tape to w with names for the values that differ, which later comparisons ignore. results are the differences
+// from a tape that Update has just written: a value that differs again varies each time.
 func BindVarying(w io.Writer, t *transcript.Transcript, results [][]*Found) error {
 	u := newUpdater(t, results)
 	u.binds = true

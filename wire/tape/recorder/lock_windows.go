@@ -2,5 +2,5 @@ package recorder
 
 import "os"
 
-// lock does nothing: Windows refuses a second writer by itself.
+// lock does nothing, because Windows refuses a second writer.
 func lock(*os.File) bool { return true }

@@ -21,9 +21,9 @@ import (
 // Options are the settings of a recording.
 type Options struct {
 	File   string      // the file name of the tape, or ""
-	Exists Existing    // what to do if it exists
-	Also   io.Writer   // also gets the lines of the tape, whole lines with each write; may be nil
-	Split  bool        // each connection gets its own tape: FILE-1.tape, FILE-2.tape, … for FILE.tape
+	Exists Existing    // the action if the file exists
+	Also   io.Writer   // also receives the lines of the tape, whole lines in each write; may be nil
+	Split  bool        // each connection has its own tape: FILE-1.tape, FILE-2.tape, … for FILE.tape
 	Many   bool        // several connections are possible, and lines name theirs
 	Header tape.Header // of each tape
 	Redact []*jq.Paths // secrets in addition to members whose names mark them as secret
@@ -46,7 +46,7 @@ type Existing uint8
 // The values of Existing.
 const (
 	Refuse  Existing = iota // the error is a Fault of kind Conflict
-	Replace                 // it is emptied
+	Replace                 // the existing file is emptied
 	Append                  // new connections are numbered after the existing ones
 )
 
@@ -116,7 +116,7 @@ func unwritable(name string, err error) error {
 	return wire.NewFault(wire.Helper, fmt.Sprintf("the tape %s cannot be written: %v", name, err), err)
 }
 
-// fail is called, under its lock, by a tape that cannot be written any more.
+// fail is called by a tape that can no longer be written, while the tape's lock is held.
 func (r *Recorder) fail(err error) {
 	r.mu.Lock()
 	first := r.failed == nil
@@ -166,7 +166,8 @@ func (r *Recorder) Note(text string) {
 	}
 }
 
-// Close flushes and closes the files; nothing is recorded after it. The error is the reason why a tape is incomplete.
+// Close flushes and closes the files; the Recorder then records no more. The error is the reason why a tape is
+// incomplete.
 func (r *Recorder) Close() error {
 	r.mu.Lock()
 	tapes, files := r.tapes, r.files
@@ -185,23 +186,23 @@ func (r *Recorder) Close() error {
 
 // A Conn records one connection. Its methods are safe for concurrent use.
 type Conn struct {
-	w      *tape.Writer // nil: nothing is recorded
+	w      *tape.Writer // nil if nothing is recorded
 	number int
 	server bool
 	plain  bool // pieces are not redacted
 	once   sync.Once
-	Show   wire.Tap // also gets each recorded message, or nil
+	Show   wire.Tap // also receives each recorded message; may be nil
 
 	broken  atomic.Bool // a direction has pieces
-	mu      sync.Mutex  // of what follows
+	mu      sync.Mutex  // guards the fields below
 	pending [2]pending
 	over    bool // pieces do not wait any more
 }
 
-// Message records a message; it is a wire.Tap.
+// Message records a message. It implements wire.Tap.
 func (c *Conn) Message(d wire.Direction, msg []byte) { c.MessageAt(c.Elapsed(), d, msg) }
 
-// Messages is Message for several messages that arrived together; it is a wire.Record.
+// Messages records several messages that arrived together. It implements wire.Record.
 func (c *Conn) Messages(d wire.Direction, msg []byte, more ...[]byte) {
 	c.MessageAt(c.Elapsed(), d, msg, more...)
 }
@@ -222,7 +223,7 @@ func (c *Conn) messages(at time.Duration, d wire.Direction, msg []byte, more ...
 	}
 }
 
-// Frame is Message for a WebSocket message; binary is its opcode.
+// Frame records a WebSocket message; binary is its opcode.
 func (c *Conn) Frame(d wire.Direction, msg []byte, binary bool) {
 	if c.w != nil && binary {
 		c.w.RecordBinary(c.Elapsed(), c.number, c.seen(d), msg)

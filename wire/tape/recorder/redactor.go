@@ -22,7 +22,7 @@ type redactor struct {
 	see    func(name []byte) bool // the methods name and text, bound once to keep look free of allocations
 	read   func(quoted []byte) bool
 	found  bool              // the current message may hold a secret
-	marks  *redact.Numbering // nil: nothing is redacted
+	marks  *redact.Numbering // nil if secrets are not redacted
 }
 
 func newRedactor(paths []*jq.Paths, warn func(string), marks *redact.Numbering) *redactor {
@@ -80,10 +80,11 @@ func (r *redactor) harmless(is bool) bool {
 	return is
 }
 
-// programTime bounds the run time of a user's program for one message.
+// programTime bounds the time that a user's program may run for one message.
 const programTime = time.Second
 
-// chosen returns msg without the parts that the user's programs select. If a program fails, it keeps nothing of the message.
+// chosen returns msg without the parts that the user's programs select. If a program fails, chosen returns withheld instead of
+// the message.
 func (r *redactor) chosen(msg []byte) []byte {
 	ctx, cancel := context.WithTimeout(context.Background(), programTime)
 	defer cancel()

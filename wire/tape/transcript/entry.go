@@ -10,7 +10,7 @@ type Entry struct {
 	offset      int64
 	Hash        uint64 // of a request or notification: see match.Rules.Hash
 	length      uint32
-	Line        uint32 // its line's number on the tape
+	Line        uint32 // the number of its line on the tape
 	Method      uint32 // the number of the method: see Transcript.Number
 	Own         int32  // of a response: the entry that it answers, or None
 	Need        int32  // the last preceding entry of the other side, or None
@@ -60,7 +60,7 @@ func (t *Track) Binary(i int32) bool { return t.binary[i] }
 // which the entry belongs; or a later exchange about the same job makes it unnecessary.
 func (t *Track) Optional(i int32) bool { return t.optional[i] }
 
-// Repeated reports whether entry i belongs to an exchange about a job that a later one makes unnecessary.
+// Repeated reports whether entry i belongs to an exchange about a job that a later exchange makes unnecessary.
 func (t *Track) Repeated(i int32) bool {
 	e := t.Entry(i)
 	return t.optional[i] && (e.Dir == wire.Send || e.Own != None && t.optional[e.Own])

@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/tape"
 )
 
-// The HTTP exchanges of a track: what the recorded client sent beside its messages.
+// This file handles the HTTP exchanges of a track: the data that the recorded client sent in addition to its messages.
 
 // Head returns the header lines that the recorded client sent with entry i and that a client of the transport does not send by itself.
 func (t *Track) Head(i int32) [][2]string { return t.heads[i] }

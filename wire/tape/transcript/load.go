@@ -148,7 +148,7 @@ func (k *loading) note(e *Entry, line *tape.Line) {
 	}
 }
 
-// parse classifies a message and counts those that are not of the dialect.
+// parse classifies a message and counts the messages that do not belong to the dialect.
 func (l *loader) parse(e *Entry, line *tape.Line, msg []byte) (p match.Parsed) {
 	if msg == nil {
 		return p
