@@ -43,7 +43,7 @@ type Answer struct {
 	prog func() *jq.Program // the compiled form of a jq expression
 }
 
-// An Entry is one hook.
+// An Entry is one hook, with its name and answer.
 type Entry struct {
 	Pattern string // a name; "*" stands for any run of characters
 	Answer  Answer

@@ -12,11 +12,10 @@ import (
 	"rpcx/wire/transport"
 )
 
-// leaveTime is how long a process may take to exit by itself after its stdin is closed.
+// leaveTime is the time that a process has to exit by itself after its stdin was closed.
 const leaveTime = 500 * time.Millisecond
 
-// A LineProcess is a shell command that reads and writes lines for as long as it
-// runs.
+// A LineProcess is a shell command that reads and writes lines until it exits.
 type LineProcess struct {
 	p      *process
 	lines  chan []byte   // lines for its stdin

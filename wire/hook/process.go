@@ -90,9 +90,9 @@ func (p *process) ending() (how string, ok bool) {
 	return "ended with status " + strconv.Itoa(exit), exit == 0
 }
 
-// A pipe reads the output of a process to its end. It reads completely what was written before the process exited. For
-// other processes that keep the pipe open, it waits only briefly. If there are such processes, the last error is
-// os.ErrDeadlineExceeded.
+// A pipe reads the output of a process to its end. It reads all output that was written before the process exited. If
+// other processes keep the pipe open, it waits only briefly for their output. If there are such processes, the last
+// error is os.ErrDeadlineExceeded.
 type pipe struct {
 	f      *os.File
 	exited <-chan struct{}

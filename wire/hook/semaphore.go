@@ -9,8 +9,8 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// A semaphore bounds how many commands run at once. The next free slot goes to the client that holds the fewest;
-// clients take turns. One client's waiters are served in order.
+// A semaphore bounds how many commands run at once. The next free slot goes to the client that holds the fewest slots;
+// among clients with equal numbers, they take turns. One client's waiters are served in order.
 type semaphore struct {
 	mu      sync.Mutex
 	free    int      // if negative, the number of slots taken beyond the limit
@@ -40,8 +40,8 @@ func (c *share) claim(most int) bool {
 	return true
 }
 
-// acquire waits for a slot until ctx ends. If ctx has ended, it takes no slot even if one is free: no command starts
-// for a caller that has stopped waiting.
+// acquire waits for a slot until ctx ends. If ctx has ended, acquire takes no slot even if one is free, so that no
+// command starts for a caller that has stopped waiting.
 func (c *share) acquire(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -75,7 +75,7 @@ func (c *share) acquire(ctx context.Context) error {
 	defer s.mu.Unlock()
 	if i := slices.Index(c.waiters, turn); i >= 0 {
 		c.leave(i)
-	} else { // it got the slot at the same moment
+	} else { // the caller received the slot at the same moment
 		c.held--
 		s.handOn()
 	}

@@ -37,7 +37,7 @@ type bounded struct {
 	until  time.Time
 	steps  int
 	memory int64 // of the process when the run began; 0: unknown
-	err    error // why done was closed; nil: timeout
+	err    error // why done was closed; nil means timeout
 	once   *sync.Once
 }
 
@@ -64,8 +64,8 @@ func (b *bounded) giveBack() {
 	}
 }
 
-// forCalls returns a context for functions that a program with the context ctx calls. They may use it from other goroutines,
-// also after the run; a bounded has one user.
+// forCalls returns a context for functions that a program with the context ctx calls. The functions may use it from other
+// goroutines, even after the run, but a bounded has only one user.
 func forCalls(ctx context.Context) (context.Context, context.CancelFunc) {
 	if b, ok := ctx.(*bounded); ok {
 		return context.WithDeadline(b.Context, b.until)
@@ -129,8 +129,8 @@ func inUse() int64 {
 	return int64(sample[0].Value.Uint64())
 }
 
-// longSteps finds the functions of jq whose time grows faster than their input. gojq checks the time only between two
-// steps, and each of these is one step. Repeating a string is another one.
+// longSteps finds the functions of jq whose run time grows faster than their input. gojq checks the time only between
+// two steps, and each such function is one step. The repetition of a string is also one step.
 var longSteps = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\b(match|capture|scan|splits?|sub|gsub|indices|r?index|contains|inside)\b|\*`)
 })
@@ -144,8 +144,8 @@ var detachedRuns atomic.Int64
 // Sudden reports whether one step of p may take long.
 func (p *Program) Sudden() bool { return p.sudden }
 
-// Bounded calls run, which runs p with the given context and input, for at most limit, and no longer than ctx. A
-// program with a step that could take long runs in its own goroutine, which is abandoned if limit was not enough.
+// Bounded calls run, which runs p with the given context and input. The context ends after limit, or when ctx ends. A program
+// with a step that could take long runs in its own goroutine, which is abandoned when the context ends.
 func Bounded[T any](ctx context.Context, p *Program, limit time.Duration, in json.RawMessage, run func(ctx context.Context, in json.RawMessage) (T, error)) (T, error) {
 	if p.sudden {
 		return detached(ctx, limit, bytes.Clone(in), run) // the message may be released while it is still being read

@@ -2,8 +2,8 @@ package jq
 
 import "github.com/itchyny/gojq"
 
-// Comparison returns src with == instead of its outermost assignment (=, |=, += and the like), even if that is the last
-// part of a pipe. ok is false if there is none, or if src is not a program.
+// Comparison returns src with == instead of its outermost assignment (=, |=, += and the like), even if the assignment
+// is the last part of a pipe. ok is false if src has no assignment or is not a program.
 func Comparison(src string) (better string, ok bool) {
 	query, err := gojq.Parse(src)
 	if err != nil {

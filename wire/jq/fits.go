@@ -8,11 +8,11 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// These are limits of one step of a foreign program. gojq checks its context only between two steps, so that a step
-// with a large result is refused before it runs.
+// These are the limits of one step of a foreign program. gojq checks its context only between two steps, so a step with
+// a large result is refused before it runs.
 const (
 	maxStep    = 64 << 20 // bytes of a value that is copied, joined or written as text
-	maxParts   = 8 << 20  // bytes of a string that becomes a value for each of its characters
+	maxParts   = 8 << 20  // bytes of a string that is split into a value for each of its characters
 	maxMatched = 1 << 20  // bytes of a string to which a regular expression is applied
 	maxIndex   = 1 << 20  // of an array that is assigned to
 	maxPairs   = 1 << 20  // number of elements that are compared with each other
@@ -161,7 +161,7 @@ func nested(v any) bool {
 	return false
 }
 
-// size returns the approximate size of v in bytes, without that of its members.
+// size returns the approximate size of v in bytes, without the size of its members.
 func size(v any) int {
 	switch v := v.(type) {
 	case string:

@@ -50,8 +50,7 @@ func (p *Program) define(o Options, src string, query *gojq.Query) error {
 	return nil
 }
 
-// inner returns the name of f in gojq, which has one function for each number
-// of arguments.
+// inner returns the name of f in gojq, where each number of arguments needs its own function.
 func (f Func) inner() string { return "__rpcx_" + f.Name + "_" + strconv.Itoa(f.Arity) }
 
 // function returns f as a function of gojq with the run's handle as its first
@@ -89,7 +88,7 @@ func Names() []string {
 // another input.
 var impure = []string{"debug", "stderr", "now", "input", "inputs"}
 
-// isPure reports whether src calls none of the functions in impure.
+// isPure reports whether src calls no function in impure.
 func isPure(src string) bool {
 	words := strings.FieldsFunc(src, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	return !slices.ContainsFunc(words, func(word string) bool { return slices.Contains(impure, word) })

@@ -49,7 +49,7 @@ func guard(query *gojq.Query) (*gojq.Query, error) {
 
 type guarder struct{}
 
-// walk guards v, a part of a program, after the parts of it.
+// walk guards v, a part of a program, after it has guarded the parts of v.
 func (g guarder) walk(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:

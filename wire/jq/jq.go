@@ -23,7 +23,7 @@ import (
 	"rpcx/wire"
 )
 
-// Options are what a program can use beside its input. The zero value is usable.
+// Options are the variables, functions and other settings of a program. The zero value is usable.
 type Options struct {
 	// Vars are the values of $NAME for each NAME (without the "$"); $ARGS.named
 	// holds them too.
@@ -36,8 +36,8 @@ type Options struct {
 	// Env lets the program read the environment by $ENV and env; without it
 	// both are empty.
 	Env bool
-	// Foreign marks a program that the user did not write, such as one from a tape or a dialect file. Bounded must run it; steps that
-	// could need much memory fail.
+	// Foreign marks a program that the user did not write, such as one from a tape or a dialect file. Only Bounded may run it; steps
+	// that could need much memory fail.
 	Foreign bool
 	// Stderr receives the output of debug and stderr. If it is nil, these functions only pass their input on.
 	Stderr io.Writer
@@ -48,9 +48,8 @@ type Options struct {
 type Func struct {
 	Name  string
 	Arity int
-	// Call receives the context of the Run that calls it and must return when
-	// that ends. It must not keep args. jq's try catches its error, with the
-	// value of the error's method Value() any if it has one, else with its
+	// Call receives the context of the Run that calls it, and must return when that context ends. It must not keep
+	// args. jq's try catches its error, with the value of the error's method Value() any if it has one, else with its
 	// text.
 	Call func(ctx context.Context, input any, args []any) (any, error)
 }
@@ -60,20 +59,20 @@ type Program struct {
 	path []step     // followed in the bytes before anything is decoded
 	way  *place     // path as places
 	root string     // the declared variable that path begins at; "" means the input
-	code *gojq.Code // applied to what path leads to; nil means it is the output
+	code *gojq.Code // applied to the value that path selects; nil means that this value is the output
 	vals []any      // values of Options.Vars, in the order in which gojq has them
-	vars []declared // the declared variables that are used; they follow those of vals
+	vars []declared // the declared variables that the program uses; they follow the variables of vals
 	need need       // the parts of its input that code reads
 	asIs bool       // an output of code may be its input
 	plan *plan      // replaces code; nil: the program has no plan
 
 	foreign bool      // it is bounded
-	sudden  bool      // one step of it may take long by itself
+	sudden  bool      // one of its steps may take long
 	pure    bool      // when it runs has no visible effect
 	runs    *sync.Map // handle → context of a Run under way, for Funcs; nil without any
 	next    *atomic.Int64
 
-	full func() (*gojq.Code, error) // the whole program, for what path cannot do
+	full func() (*gojq.Code, error) // the whole program, for inputs that path cannot handle
 }
 
 // Compile compiles src. Its errors are usage Faults with the place of the

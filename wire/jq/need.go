@@ -7,8 +7,8 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// A need is the set of paths of a value that a program reads, none of which is empty. Other parts are not decoded. nil: the
-// whole value.
+// A need is the set of paths that a program reads from a value; no path is empty. The other parts of the value are not
+// decoded. nil means the whole value.
 type need [][]step
 
 // neededOf returns the parts of the input that query reads. passes reports that an output may be the input itself, which is
@@ -178,7 +178,7 @@ func (n *need) call(f *gojq.Func) bool {
 		n.add(s)
 		return ok
 	case (f.Name == "any" || f.Name == "all") && len(f.Args) == 2:
-		return n.query(f.Args[0]) // the second one's input is each of its outputs
+		return n.query(f.Args[0]) // each output of the first argument is an input of the second
 	}
 	return false
 }

@@ -6,14 +6,14 @@ import (
 	"rpcx/wire/scan"
 )
 
-// fits reports whether every step of n is one that values of raw's type have.
+// fits reports whether values of raw's type allow the first step of every path of n.
 func (n need) fits(raw []byte) bool {
 	kind := scan.Type(raw)
 	return (kind == 'o' || kind == 'a') && !slices.ContainsFunc(n, func(p []step) bool { return (p[0].key != nil) != (kind == 'o') || p[0].index < 0 })
 }
 
-// decodePart decodes the parts of raw that n names, and all of it if it is of another type. passes reports that the decoded
-// value may be an output, unchanged from raw.
+// decodePart decodes the parts of raw that n names, or all of raw if raw has another type. passes reports whether the
+// decoded value may be an output, unchanged from raw.
 func (s *source) decodePart(raw []byte, n need, passes bool) (any, error) {
 	if n == nil || len(raw) < partFrom || !n.fits(raw) {
 		return s.decode(raw)
@@ -115,7 +115,7 @@ func (d *decoder) partOf(n need, key []byte, index int) any {
 	return d.part(inner)
 }
 
-// maxCopied is the longest input that is copied for the texts in a part of it.
+// maxCopied is the maximum length of an input that is copied for the texts in a part of it.
 const maxCopied = 16 << 10
 
 // whole is value, with one copy of a short input for all that is in an object or array.

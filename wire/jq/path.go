@@ -17,9 +17,8 @@ type step struct {
 	index int // negative: from the end
 }
 
-// split splits the leading path off query: .params.result of .params.result |
-// {number}. rest is nil if nothing remains; path is nil if query does not begin
-// with one. The identity is an empty path.
+// split splits the leading path off query: .params.result | {number} becomes .params.result and {number}. rest is nil
+// if nothing remains; path is nil if query does not begin with a path. The identity is an empty path.
 func split(query *gojq.Query) (path []step, rest *gojq.Query) {
 	if len(query.Imports) > 0 || query.Meta != nil || len(query.Patterns) > 0 {
 		return nil, query
@@ -144,8 +143,7 @@ func (p *Program) follow(b []byte) (val []byte, ok bool, err error) {
 	return end.text, true, nil
 }
 
-// compact returns val without blanks between tokens; val itself if there are
-// none.
+// compact returns val without blanks between tokens, or val itself if it has no such blanks.
 func compact(val []byte) json.RawMessage {
 	if scan.IsMinified(val) {
 		return val

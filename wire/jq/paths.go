@@ -33,8 +33,8 @@ func CompilePaths(src string) (*Paths, error) {
 	return paths, nil
 }
 
-// withoutModule returns src without what only the beginning of a program may have, such as module {}, so that it can
-// stand inside another.
+// withoutModule returns src without the parts that are allowed only at the beginning of a program, such as module {},
+// so that src can be part of another program.
 func withoutModule(src string) string {
 	query, err := gojq.Parse(src)
 	if err != nil || query.Meta == nil {
@@ -44,8 +44,8 @@ func withoutModule(src string) string {
 	return query.String()
 }
 
-// Of returns the JSON pointers of the parts of in that are selected. They may
-// include parts that do not exist. Its errors are those of Program.Run.
+// Of returns the JSON pointers of the parts of in that are selected. They may include parts that do not exist. Its
+// errors are the errors of Program.Run.
 func (p *Paths) Of(ctx context.Context, in json.RawMessage) (pointers []string, err error) {
 	err = p.p.Run(ctx, in, func(out json.RawMessage) (bool, error) {
 		paths := scan.ReadArray(out, wire.DefaultMaxDepth)

@@ -13,15 +13,15 @@ type place struct {
 	parts []*place
 }
 
-// A slot is the text of a place; without one the part is missing, which is null. wrong means that reading it is an error, or
-// that gojq has to decide.
+// A slot is the text of a place. If a slot has no text, the part is missing, and its value is null. wrong means that reading
+// the place is an error, or that gojq must decide.
 type slot struct {
 	text  []byte
 	wrong bool
 }
 
-// read checks all of b and finds the parts of it that p and those below it are, in one
-// pass. It reports whether b is one valid value.
+// read checks all of b and finds in one pass the parts of it that p and the places below p select. It reports whether b
+// is one valid value.
 func (p *place) read(b []byte, slots []slot) bool {
 	b = b[scan.Skip(b, 0):]
 	c := scan.ReadObject(b, maxDepth)

@@ -9,9 +9,9 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// A plan computes the output of the most frequent programs on messages of a stream: select(…) | {…}, with paths, constants,
-// comparisons, and, or. It works on the text of the input and prints exactly what gojq prints. If that is not certain, or
-// the program fails, it leaves the input to gojq.
+// A plan computes the output of the most frequent programs on the messages of a stream: select(…) | {…} with paths,
+// constants, comparisons, and, or. It works on the text of the input and prints exactly what gojq prints. If that is
+// uncertain, or the program fails, the plan leaves the input to gojq.
 type plan struct {
 	input  *place // the parts of the input that are read
 	slots  int    // how many places there are
@@ -46,7 +46,7 @@ const (
 	opObject
 )
 
-// planOf returns the plan of query, or nil if it has none. vars are the values of variables.
+// planOf returns the plan of query, or nil if query has none. vars are the values of variables.
 func planOf(query *gojq.Query, vars map[string]json.RawMessage) *plan {
 	c := planner{&plan{}, vars}
 	c.input = c.place(step{})
@@ -56,7 +56,7 @@ func planOf(query *gojq.Query, vars map[string]json.RawMessage) *plan {
 	return c.plan
 }
 
-// A planner makes a plan. Its functions return nil for what no plan can do.
+// A planner makes a plan. Its functions return nil for expressions that plans do not support.
 type planner struct {
 	*plan
 	vars map[string]json.RawMessage
@@ -68,7 +68,7 @@ func (c planner) place(s step) *place {
 	return &place{step: s, slot: c.slots - 1}
 }
 
-// isSimple reports whether q consists of its operator and operands, or its term.
+// isSimple reports whether q has only an operator and its operands, or only a term.
 func isSimple(q *gojq.Query) bool {
 	return q != nil && q.Meta == nil && len(q.Imports) == 0 && len(q.FuncDefs) == 0 && len(q.Patterns) == 0
 }

@@ -16,9 +16,9 @@ type Scratch struct {
 // maxScratch bounds the memory for text that is reused.
 const maxScratch = 1 << 20
 
-// Quick is Run for programs that gojq need not run: those that only follow a path, or select,
-// compare and build an object. ok is false for all others, and where the program fails. The
-// outputs are parts of in or of s, and valid until s is used again.
+// Quick is like Run, for programs that do not need gojq: programs that only follow a path, or that select, compare and
+// build an object. ok is false for all other programs and if the program fails. The outputs are parts of in or of s,
+// and are valid until s is used again.
 func (p *Program) Quick(ctx context.Context, in json.RawMessage, s *Scratch) (outs [][]byte, ok bool) {
 	switch {
 	case p.code != nil:

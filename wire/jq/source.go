@@ -31,14 +31,14 @@ const findsFew = 4
 type span struct {
 	id     uintptr // the address of the map, or of the first element
 	raw    []byte
-	length int // of an array, since a slice of it may begin with the same element
+	length int // the length of an array, because a slice of the array may begin with the same element
 }
 
 // sourceKey is the context key of a run's source, for Funcs.
 type sourceKey struct{}
 
-// EncodeArg is Encode for an argument of a Func; ctx is the context of its
-// Call. A value that the program only selected keeps its original text.
+// EncodeArg is like Encode, for an argument of a Func; ctx is the context of its Call. A value that the program only
+// selected keeps its original text.
 func EncodeArg(ctx context.Context, v any) (json.RawMessage, error) {
 	src, _ := ctx.Value(sourceKey{}).(*source)
 	return src.encode(v)
@@ -50,7 +50,7 @@ func (s *source) decode(raw []byte) (any, error) {
 	return d.read()
 }
 
-// add remembers the text of v. Empty values need none, because they all look the same.
+// add remembers the text of v. Empty values are not stored, because they all have the same text.
 func (s *source) add(v any, raw []byte) {
 	if s == nil {
 		return
@@ -90,7 +90,7 @@ func (s *source) find(v any) []byte {
 	return nil
 }
 
-// span returns the last span of that id, which is alive; else an empty one.
+// span returns the last span with this id that is alive, or an empty span.
 func (s *source) span(id uintptr) span {
 	if s.at != nil {
 		return s.at[id]

@@ -17,7 +17,7 @@ func (p *Program) TruthWith(ctx context.Context, in json.RawMessage, vals Values
 	return p.last(ctx, in, vals, true)
 }
 
-// Holds reports whether there is an output and none is null or false.
+// Holds reports whether there is at least one output, and no output is null or false.
 func (p *Program) Holds(ctx context.Context, in json.RawMessage) (bool, error) {
 	return p.last(ctx, in, nil, false)
 }

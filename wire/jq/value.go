@@ -14,8 +14,8 @@ import (
 // maxDepth is the deepest nesting that is decoded, as in encoding/json.
 const maxDepth = 10_000
 
-// maxDigits bounds the digits of a number: the time to compute with it grows
-// with the square of its length and cannot be interrupted.
+// maxDigits bounds the digits of a number: the time of a computation grows with the square of the length and cannot be
+// interrupted.
 const maxDigits = 10_000
 
 var errHuge = fmt.Errorf("a number has more than %d digits", maxDigits)
@@ -115,8 +115,8 @@ func (d *decoder) array() any {
 	return a
 }
 
-// more moves to the next member, over the opening bracket or a comma; after the
-// last it moves over the closing bracket and returns false.
+// more moves to the next member, past the opening bracket or a comma. After the last member, it moves past the closing
+// bracket and returns false.
 func (d *decoder) more(end byte) bool {
 	d.blanks()
 	open := d.b[d.i] != ',' && d.b[d.i] != end
@@ -152,7 +152,7 @@ func (d *decoder) text() string {
 // shortText is the length up to which a text is looked through byte by byte.
 const shortText = 24
 
-// anyText is text for one that is long, or not plain.
+// anyText is like text, for strings that are long or not plain.
 func (d *decoder) anyText() string {
 	start := d.i + 1
 	end := start + bytes.IndexByte(d.b[start:], '"')

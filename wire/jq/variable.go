@@ -9,13 +9,13 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// declared is a declared variable, and the parts of its value that a program reads.
+// A declared is a declared variable and the parts of its value that a program reads.
 type declared struct {
 	name string
 	need need
 }
 
-// used returns those variables that src may use.
+// used returns the variables that src may use.
 func used(src string, names []string) (some []declared) {
 	for _, name := range names {
 		if strings.Contains(src, "$"+name) {
@@ -60,16 +60,14 @@ func replaced(query, first *gojq.Query, term *gojq.Term) *gojq.Query {
 	return &q
 }
 
-// Values returns the value of a declared variable for one run, as JSON; nil is
-// null.
+// Values returns the value of a declared variable for one run, as JSON; nil means null.
 type Values func(name string) json.RawMessage
 
-// IsPath reports whether p only follows a path in its input or in a declared variable. Then it decodes nothing, and its
-// output is a part of its input.
+// IsPath reports whether p only follows a path in its input or in a declared variable. Such a program decodes nothing,
+// and its output is a part of its input.
 func (p *Program) IsPath() bool { return p.path != nil && p.code == nil }
 
-// An runState is the state of one run: the values of the declared variables, and
-// the texts of the input's parts.
+// A runState is the state of one run: the values of the declared variables, and the texts of the input's parts.
 type runState struct {
 	vals Values
 	source
@@ -87,7 +85,7 @@ func newRunState(vals Values) *runState {
 	return r
 }
 
-// free ends the use of r, and of what was decoded with it.
+// free ends the use of r and of all values that were decoded with r.
 func (r *runState) free() {
 	if cap(r.spans) > maxSpans {
 		return

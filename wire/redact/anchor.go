@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// anchors are bytes, one of which each secret that find finds has at a known place.
+// anchors are bytes that mark secrets: each secret that find can find has one of them at a known place.
 var anchors = [256]bool{' ': true, '-': true, '_': true, '.': true, ':': true, '=': true, '@': true, 'I': true, 'J': true}
 
 // nextAnchor returns the index of the first anchor in text from i on, or len(text).

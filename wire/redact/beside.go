@@ -113,10 +113,10 @@ func looksRandom(val []byte) bool {
 	return len(val) >= 6 && digits > 0 && upper+lower > 0 || len(val) >= 20 && upper > 0 && lower > 0
 }
 
-// ifRandom returns to if val looks random, else 0.
+// ifRandom returns to if val looks random, and 0 otherwise.
 func ifRandom(val []byte, to int) int { return choose(looksRandom(val), to) }
 
-// choose returns to if ok, else 0.
+// choose returns to if ok is true, and 0 otherwise.
 func choose(ok bool, to int) int {
 	if ok {
 		return to

@@ -39,8 +39,8 @@ func Spans(b []byte) []byte {
 	return append(out, b[done:]...)
 }
 
-// find returns where the first secret is in text that ends after start; to is 0 if there is none. It looks only at the bytes
-// around anchors.
+// find returns the place of the first secret in text that ends after start; to is 0 if there is none. It looks only at the
+// bytes around anchors.
 func find(text []byte, start int) (from, to int) {
 	for i := nextAnchor(text, start); i < len(text); i = nextAnchor(text, i+1) {
 		switch text[i] {
@@ -104,7 +104,7 @@ func cloudKey(text []byte, i int) (from, to int) {
 	return from, choose(to-from == long, to)
 }
 
-// prefixes are the prefixes of services for their keys, and the least lengths of what follows.
+// prefixes are the prefixes that services use for their keys, with the minimum length of the rest of a key.
 var prefixes = map[string]int{
 	"ghp_": 30, "gho_": 30, "ghs_": 30, "ghu_": 30, "ghr_": 30, "github_pat_": 30, "glpat-": 18, "glrt-": 18, "gldt-": 18, "glptt-": 18,
 	"sk-": 20, "sk_live_": 16, "rk_live_": 16, "sk_test_": 16, "rk_test_": 16, "whsec_": 20, "xapp-": 10, "xoxa-": 10, "xoxb-": 10,
@@ -117,7 +117,8 @@ const (
 	shortestKey   = 10
 )
 
-// decides is how many bytes of a value decide whether it is a secret: what is not found must not be scanned to its end at each anchor.
+// decides is the number of bytes of a value that decide whether it is a secret. It bounds the scan at each anchor for values that are
+// not secrets.
 const decides = 256
 
 // prefixed finds a key with the prefix of its service, a private key in PEM, and the value of an option such as --password.

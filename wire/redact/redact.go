@@ -52,7 +52,7 @@ var secrets = []string{
 	"accesskey", "privatekey", "credential", "bearer", "mnemonic", "jwt", "mcpsessionid",
 }
 
-// secretWords are names, as plainName spells them, that mean a secret alone or at the end of a name.
+// secretWords are names, as plainName spells them, that denote a secret as a whole name or at the end of a name.
 var secretWords = []string{"auth", "otp"}
 
 // notSecret are endings of names, as plainName spells them, of positions, ids, words, and facts about a secret.
@@ -96,7 +96,7 @@ func SecretMember(name string) bool {
 // SecretKey is SecretMember for a name as it is in JSON, without quotes.
 func SecretKey(raw []byte) bool { return isMember(scan.Unescaped(raw)) }
 
-// secretParameter reports whether a parameter in a URL is secret though its name is not that of a secret elsewhere.
+// secretParameter reports whether a parameter in a URL is secret although its name does not denote a secret elsewhere.
 func secretParameter(name string) bool {
 	plain := plainName(name)
 	return strings.HasSuffix(plain, "key") || strings.HasSuffix(plain, "signature") || plain == "sig" || plain == "code"

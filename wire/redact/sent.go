@@ -14,8 +14,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// These are the limits of secrets that are known by their values: a shorter one may be any word, and a server may set
-// any number.
+// These are the limits of secrets that are known by their values: a shorter value may be an ordinary word, and a server
+// may set any number of values.
 const (
 	shortestSecret = 4
 	maxSecrets     = 1000
@@ -25,11 +25,11 @@ const (
 var sent struct {
 	mu   sync.Mutex
 	all  map[string]bool
-	mask atomic.Pointer[strings.Replacer] // nil if there are none
+	mask atomic.Pointer[strings.Replacer] // nil if there are no such secrets
 	list atomic.Pointer[[][]byte]         // all, longest first; stored after mask
 }
 
-// fewSecrets is how many secrets are faster looked for one by one.
+// fewSecrets is the number of secrets up to which separate searches are faster.
 const fewSecrets = 16
 
 // From now on, Known masks the values wherever a peer may repeat them.
@@ -92,7 +92,7 @@ func SentHeader(h http.Header) {
 	}
 }
 
-// SentQuery is Sent for the values in a URL's query whose names are those of keys or of other secrets.
+// SentQuery is like Sent, for the values in a URL's query whose names denote keys or other secrets.
 func SentQuery(query string) {
 	values, _ := url.ParseQuery(query)
 	for name, all := range values {

@@ -32,7 +32,7 @@ const (
 	scheme           // the blanks after Bearer or Basic
 )
 
-// longestKey bounds the kept bytes of a string. A longer one counts as the name of a secret.
+// longestKey bounds the kept bytes of a string. A longer string counts as the name of a secret.
 const longestKey = 1 << 10
 
 // Append appends the redacted b, which follows the previous bytes, to dst.
@@ -114,7 +114,7 @@ func (s *Stream) afterText(c byte) {
 	}
 }
 
-// afterWord handles a byte of a word outside strings, or the one after it.
+// afterWord handles a byte of a word outside strings, or the byte after the word.
 func (s *Stream) afterWord(dst []byte, c byte) []byte {
 	switch {
 	case wordByte(c):
@@ -238,7 +238,8 @@ func Divided(text []byte, i int) int {
 	return near
 }
 
-// divided returns the start of the word before i if what follows may be its value, or another part of a secret without a known end.
+// divided returns the start of the word before i if the text that follows may be the value of that word, or another part of a
+// secret without a known end.
 func divided(text []byte, i int) int {
 	blank := func(c byte) bool { return c == ' ' }
 	part := func(c byte) bool { return c > ' ' && !oneOf("{}[](),;<>|", c) }

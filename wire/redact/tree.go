@@ -10,8 +10,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Numbering replaces the strings of JSON that are secret by "…1", "…2" and so on, equal ones by the same, so that what is
-// written still shows which are equal. Numbers and other values stay. It is not safe for concurrent use.
+// A Numbering replaces the secret strings of JSON with "…1", "…2" and so on. Equal strings have equal replacements, so that
+// readers can see which are equal. Numbers and other values are unchanged. It is not safe for concurrent use.
 type Numbering struct {
 	Sessions bool // a member sessionId is the protocol's own, and its value stays
 	Last     int  // the number given last
@@ -20,10 +20,10 @@ type Numbering struct {
 	progress bool // the current message names a task by its token
 }
 
-// maxNumbered bounds the secrets that are remembered; a further one becomes "…", which equals any.
+// maxNumbered bounds the number of stored secrets; each further secret becomes "…", which equals any string.
 const maxNumbered = 1 << 16
 
-// Mark returns what replaces a secret, as JSON.
+// Mark returns the replacement of a secret, as JSON.
 func (n *Numbering) Mark(secret string) []byte {
 	number, known := n.seen[secret]
 	if n.plain {
@@ -50,7 +50,7 @@ func (n *Numbering) MarkJSON(val []byte) []byte {
 	return n.Mark(string(val))
 }
 
-// IsMark reports whether text is what replaces a secret, with or without a number; number is 0 without.
+// IsMark reports whether text is the replacement of a secret; number is 0 if it has no number.
 func IsMark(text string) (number int, is bool) {
 	rest, is := strings.CutPrefix(text, Mark)
 	if !is || rest == "" {
@@ -60,7 +60,7 @@ func IsMark(text string) (number int, is bool) {
 	return number, err == nil && number > 0 && rest[0] != '+'
 }
 
-// LastMark returns the greatest number of a mark in a message; 0: none.
+// LastMark returns the greatest number of a mark in a message, or 0 if there is none.
 func LastMark(msg []byte) (last int) {
 	for rest := msg; ; {
 		_, after, found := bytes.Cut(rest, []byte(`"`+Mark))
@@ -83,7 +83,7 @@ func (n *Numbering) JSON(msg []byte) []byte {
 	return n.value(nil, msg, false)
 }
 
-// value appends val. secret reports that its name is that of a secret.
+// value appends val. secret reports whether its name denotes a secret.
 func (n *Numbering) value(b, val []byte, secret bool) []byte {
 	switch scan.Type(val) {
 	case 's':
@@ -103,7 +103,7 @@ func (n *Numbering) value(b, val []byte, secret bool) []byte {
 	return append(b, val...)
 }
 
-// inside returns a function that reports, for each part of an object or array in turn, whether its name is that of a secret.
+// inside returns a function that reports, for each part of an object or array in turn, whether its name denotes a secret.
 func (n *Numbering) inside(val []byte) func(i int, key, part []byte) bool {
 	if scan.Type(val) == 'o' {
 		beside := besideName(val)

@@ -1,9 +1,9 @@
-// Package ahead runs a jq program on a block of inputs on several cores, for a reader who takes the outputs of one input
-// after the other, with the same results as without it.
+// Package ahead runs a jq program on a block of inputs on several cores, for a reader that takes the outputs of one
+// input after the other. The results are the same as without the package.
 //
-// The reader runs the program himself from the front of the block. Workers take inputs from its end, so that the reader
-// never waits for an input that he could have run at once, nor for one after the current one: that may take forever, and may
-// not be needed. When he meets the workers, only the inputs that they are running remain.
+// The reader itself runs the program from the front of the block. Workers take inputs from the end, so the reader never
+// waits for an input that it could run at once, nor for an input after the current one, which may take forever and may not
+// be needed. When the reader meets the workers, only the inputs that they are running remain.
 package ahead
 
 import (
@@ -19,13 +19,13 @@ import (
 // maxKept bounds the bytes of outputs that wait for the reader. A worker with more waits.
 const maxKept = 1 << 20
 
-// atOnce is from how many bytes on the outputs of an input are handed over although there are more.
+// atOnce is the number of bytes at which the outputs of an input are handed over although more outputs follow.
 const atOnce = 4 << 10
 
 // shareLeast is the least number of inputs for which a further worker is started.
 const shareLeast = 8
 
-// A Block is a number of inputs, some of which workers may have started. Its Run and End are for one goroutine.
+// A Block is a number of inputs, some of which workers may have started. Run and End must be called from one goroutine.
 type Block struct {
 	program *jq.Program
 	input   func(i int) []byte
@@ -37,7 +37,7 @@ type Block struct {
 	changed sync.Cond // signals that the reader or a worker may continue
 	next    int       // the inputs before it belong to the reader
 	begun   int       // the inputs from it on belong to the workers
-	reading int       // the workers' input that the reader is at; -1 means none
+	reading int       // the worker's input whose outputs the reader is reading; -1 means none
 	kept    int       // bytes in outs of results
 	results []result
 }
@@ -51,7 +51,7 @@ type result struct {
 }
 
 // Start begins to run program, for which RunsAhead must be true, on n inputs. Workers call input, one at a time; nil means
-// no input. The inputs must not change until End, which has to be called.
+// no input. The inputs must not change until End, which must be called.
 func Start(ctx context.Context, program *jq.Program, n int, input func(i int) []byte) *Block {
 	b := &Block{program: program, input: input, begun: n, reading: -1, results: make([]result, n)}
 	b.changed.L = &b.mu
@@ -120,9 +120,9 @@ func (b *Block) keep(i, size int, more result) {
 	b.changed.Broadcast()
 }
 
-// Run gives yield the outputs that the program has for input i, as jq.Program's Run does, if
-// a worker has run it on in. Else ok is false, nothing was done, and the reader has to do it.
-// Inputs are asked for in their order; some may be left out.
+// Run passes to yield the outputs of the program for input i, as jq.Program.Run does, if a worker has run the program
+// on in. Otherwise ok is false, yield was not called, and the reader must run the program itself. Inputs must be
+// requested in order; some may be skipped.
 func (b *Block) Run(i int, in []byte, yield func(out json.RawMessage) (bool, error)) (ok bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
