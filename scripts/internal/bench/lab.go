@@ -14,7 +14,7 @@ import (
 // A lab is the environment of the measurements: the programs, and the server of all clients.
 type lab struct {
 	dir            string
-	ws, unix, http string // of the server
+	ws, unix, http string // the endpoints of the server
 	ends           []func()
 }
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// A report has the results of the rows. scripts/gen reads a published one.
+// A report holds the results of all rows. scripts/gen reads a published report.
 type report struct {
 	Name    string   `json:"name,omitempty"`
 	Date    string   `json:"date"`
@@ -17,26 +17,26 @@ type report struct {
 	Rows    []result `json:"rows"`
 }
 
-// A result is the result of one row.
+// A result holds the values of one row.
 type result struct {
 	Row     string   `json:"row"`
 	What    string   `json:"what"`
 	Unit    string   `json:"unit"`
 	Clients []figure `json:"clients"` // rpcx first
 	Of      string   `json:"of"`      // the client that rpcx is compared with
-	Ratio   spread   `json:"ratio"`   // of neighbouring runs
+	Ratio   spread   `json:"ratio"`   // the ratio of neighbouring runs
 	Goal    float64  `json:"goal,omitempty"`
 	Most    float64  `json:"most,omitempty"` // the goal in the unit, if it is not a ratio
 }
 
-// A figure has the measurements of one client.
+// A figure holds the values of one client.
 type figure struct {
 	Who  string `json:"who"`
 	Took spread `json:"took"`
 	Peak int64  `json:"peak"` // memory in bytes; 0: unknown
 }
 
-// A spread is a median and the middle half.
+// A spread holds a median and the two quartiles around it.
 type spread struct {
 	Median float64 `json:"median"`
 	Low    float64 `json:"low"`
@@ -48,8 +48,8 @@ func spreadOf(all []float64) spread {
 	return spread{all[len(all)/2], all[len(all)/4], all[len(all)*3/4]}
 }
 
-// newResult compares rpcx with the client of the goal, or else with the second client. The ratio is that of the medians, its spread that
-// of neighbouring runs.
+// newResult compares rpcx with the client of the goal, or else with the second client. The ratio is the ratio of the medians; its spread
+// is the spread of the ratios of neighbouring runs.
 func newResult(r row, n int, clients []client, all [][]sample) result {
 	out := result{Row: r.name, What: r.what, Unit: r.unit.Of, Goal: r.goal.ratio, Most: r.most}
 	base := 1

@@ -7,16 +7,16 @@ import (
 
 // A row is one piece of work and its clients.
 type row struct {
-	name string // for --row
+	name string // the value of --row
 	what string
 	unit unit
 	goal goal
 	most float64 // the goal in the unit, if it is not a ratio; 0: no goal
 	n    size    // the amount of work in one run
 	runs size
-	// clients returns the programs that do the work, rpcx first. Their files are created in l.
+	// clients returns the programs that do the work, with rpcx first. Their files are created in l.
 	clients  func(l *lab, n int) ([]client, error)
-	packages []string // of scripts/internal/interop that it needs; without one, it is left out
+	packages []string // the packages of scripts/internal/interop that the row needs; bench omits the row if one is missing
 }
 
 // rows returns all rows in the order of the report. To add rows, write a function like those listed here.
@@ -40,8 +40,8 @@ type goal struct {
 	of    string
 }
 
-// The clients of most rows. A client without its own name is "raw" (hand-written frames, no library) or "tuned" (the library of rpcx in a
-// minimal loop, with a reused buffer and no JSON).
+// These are the clients of most rows. A client without its own name is "raw" (hand-written frames, no library) or "tuned" (the library of
+// rpcx in a minimal loop, with a reused buffer and no JSON).
 const (
 	isRaw   = "raw"
 	isTuned = "tuned"
@@ -53,13 +53,13 @@ type client struct {
 	job job
 }
 
-// A unit is the unit of a row.
+// A unit is the unit in which a row's values are measured.
 type unit struct {
 	Of  string `json:"of"` // the clock, and the divisor
-	cpu bool   // the CPU time, user and system, of the whole process; otherwise the wall-clock time
-	per bool   // divided by n, in µs; otherwise of a run, in ms
+	cpu bool   // the CPU time (user and system) of the whole process; otherwise the elapsed time
+	per bool   // the time divided by n, in µs; otherwise the time of a run, in ms
 
-	late float64 // the delay that this fraction of the lines does not exceed, in µs; 0: the duration of the run
+	late float64 // the fraction of the lines whose delay is measured: the value is the delay that they do not exceed, in µs; 0 measures the duration of the run
 }
 
 var (
@@ -69,7 +69,7 @@ var (
 	wallPerRun  = unit{Of: "ms"}
 )
 
-// in converts a run of n to the unit.
+// in returns the value of s, a run with the amount of work n, in the unit u.
 func (u unit) in(s sample, n int) float64 {
 	if u.late > 0 {
 		return float64(quantile(s.late, u.late)) / float64(time.Microsecond)

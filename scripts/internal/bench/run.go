@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// job is one run of a program. Its output goes to the null device or to a reader.
+// A job is one run of a program. Its output goes to the null device or to a reader.
 type job struct {
 	args  []string
 	stdin string   // a file, or ""
@@ -19,13 +19,13 @@ type job struct {
 	times bool     // its output is read, and states when the server wrote it
 	calls int      // instead of stdin: the number of sequential requests, each sent after the previous response; 0: none
 	env   []string // additional environment variables
-	fresh string   // a file that it creates, which is removed before the run because freeing a long one takes time; or ""
+	fresh string   // a file that the program creates; bench removes it before the run, because freeing a long file takes time
 }
 
 // sample has the measurements of a run.
 type sample struct {
 	cpu, wall time.Duration
-	rss       int64 // the peak, in bytes; 0: unknown
+	rss       int64 // the peak of memory in bytes; 0: unknown
 	late      []time.Duration
 }
 

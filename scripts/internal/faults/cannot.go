@@ -4,7 +4,7 @@ package main
 
 import "strings"
 
-// Impossible combinations: each function returns the reason, or "" if the combination is possible.
+// These functions find impossible combinations: each returns the reason, or "" if the combination is possible.
 
 func tcpOnly(t *transport) string {
 	if t.child || t.name == "unix" {

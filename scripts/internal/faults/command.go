@@ -14,7 +14,8 @@ type command struct {
 	stdin string     // of the first command line
 	want  string     // the complete stdout if the status is 0
 	files map[string]string
-	// A listening process: with own its client has the fault; otherwise the peer has it, and the steps are correct clients.
+	// These are for a listening process. With own, its client has the fault. Without own, its peer has the fault, and the
+	// steps are correct clients.
 	listens []string
 	own     bool
 	passes  bool // with own: {E} is a correct peer of the process's clients

@@ -14,8 +14,9 @@ import (
 	"time"
 )
 
-// The resources that a process of rpcx still has after a faulty peer has gone are read from the unchanged binary: on SIGQUIT, Go's
-// runtime writes all goroutines to stderr and exits with status 2. They are compared with those of the same command after a correct peer.
+// A process of rpcx may keep resources after a faulty peer has disconnected. This program reads them from the unchanged binary: on
+// SIGQUIT, Go's runtime writes all goroutines to stderr and exits with status 2. It compares them with the resources of the same command
+// after a correct peer.
 
 // held lists the resources of a process.
 type held struct {
@@ -28,7 +29,7 @@ var (
 	createdBy = regexp.MustCompile(`(?m)^created by (\S+)`)
 )
 
-// parseDump parses the stacks that a process wrote, except for the runtime's own.
+// parseDump parses the stacks in the stderr of a process, and omits the goroutines of Go's runtime.
 func parseDump(text string) map[string]int {
 	all := map[string]int{}
 	starts := goroutine.FindAllStringIndex(text, -1)
@@ -121,8 +122,8 @@ func (p process) work() string {
 	return text
 }
 
-// How long a process has to be idle before its resources are read: short at first. If the process then has too many, the second wait is
-// longer than any cleanup in rpcx.
+// These are the times for which a process must be idle before this program reads its resources. The first is short. If the process then
+// has too many resources, the second is longer than any cleanup in rpcx.
 const (
 	moment   = 3 * lookEvery
 	longer   = 3 * time.Second
@@ -135,7 +136,7 @@ func (b *bench) compare(v *verdict, look func(c cell, still time.Duration) *held
 	none := cell{v.cell.run, v.cell.over, faults()[0]}
 	once, _ := b.usual.LoadOrStore(none.name(), sync.OnceValue(func() *held { return look(none, longer) }))
 	usual := once.(func() *held)()
-	if usual == nil { // the machine was too busy for it
+	if usual == nil { // the machine was too busy for that run
 		usual = look(none, longer)
 	}
 	if usual == nil {
@@ -156,8 +157,8 @@ func (b *bench) compare(v *verdict, look func(c cell, still time.Duration) *held
 		if still == moment {
 			continue
 		}
-		// A command that a busy machine made late leaves less: what is left counts only if it is too much after another run
-		// without a fault, too.
+		// A command that a busy machine delayed keeps fewer resources. The excess counts only if another run without a
+		// fault confirms it.
 		if usual = look(none, longer); usual == nil || h.beyond(usual) == "" {
 			return
 		}
@@ -189,7 +190,7 @@ func (b *bench) stays(v *verdict, c cell, still time.Duration) *held {
 		if !c.over.child {
 			words = append(words, "--connect-timeout", b.timeout.String())
 		}
-		if !c.over.http { // it has no connection that can be lost
+		if !c.over.http { // over HTTP, no connection can be lost
 			words = append(words, "--reconnect", "--reconnect-for", unneeded.String())
 		}
 		s = b.server(nil, r)

@@ -23,14 +23,14 @@ func (v *verdict) expected() [][]int {
 	return [][]int{one}
 }
 
-// statuses returns those of a command that connects, sends a request and prints.
+// statuses returns the exit statuses of a command that connects, sends a request and prints.
 func (c cell) statuses(at phase) []int {
 	f := c.fault
 	switch {
 	case at == never:
 		return []int{0}
 	case f.name == "dup-head", c.over.events && (f.name == "dup-first" || f.name == "swap"):
-		return []int{5} // a head in place of a frame or a chunk
+		return []int{5} // the client receives a head instead of a frame or a chunk
 	case c.over.http && f.name == "dup-first":
 		return []int{0, 5} // the second may be read as the response to the next POST
 	case f.kind == harmless, at == after && f.kind != turned:
@@ -47,7 +47,7 @@ var ofKind = map[kind]func(c cell, at phase) []int{
 	noise:  cell.ofNonsense,
 	either: func(cell, phase) []int { return []int{5, 7} },
 	stray:  cell.ofStray,
-	told:   func(cell, phase) []int { return []int{-1} }, // ended by the signal
+	told:   func(cell, phase) []int { return []int{-1} }, // the signal ends the command
 	refused: func(c cell, _ phase) []int {
 		if c.over.child {
 			return []int{127}

@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// Where a fault strikes, if not at a numbered unit.
+// These are the places where a fault strikes, other than a numbered unit.
 const (
 	atFirst  = -1 - iota // the first message after the connection is established
 	atLast               // the message that the command waits for
@@ -26,7 +26,7 @@ const (
 	lost                 // the connection ends
 	silent               // no more messages arrive
 	broken               // the peer breaks the protocol, or its message is too large
-	noise                // the same, for a child, whose first such lines count as noise
+	noise                // as broken, for a child, whose first invalid lines count as noise
 	refused              // the peer is not listening, or TLS fails
 	turned               // an HTTP status refuses the request; it is the fault's code
 	either               // broken or lost, depending on when the peer reads it
@@ -39,13 +39,13 @@ type fault struct {
 	name   string
 	at     int
 	kind   kind
-	code   int  // of HTTP
+	code   int  // the HTTP status
 	clings bool // the peer does not close connections by itself
-	loose  bool // stdout may differ from that without the fault
+	loose  bool // stdout may differ from the output without the fault
 	strike func(p *peer, l *link, u unit) error
-	dial   func(p *peer, raw net.Conn) // with atDial
-	came   func(p *peer, raw net.Conn) // the same for a client; nil if a client cannot have the fault
-	only   func(t *transport) string   // the reason why it cannot occur, or ""
+	dial   func(p *peer, raw net.Conn) // for a fault at atDial
+	came   func(p *peer, raw net.Conn) // the same as dial for a client; nil if a client cannot have the fault
+	only   func(t *transport) string   // returns the reason why the fault cannot occur, or ""
 }
 
 // strikes reports whether a fault applies to unit number k.

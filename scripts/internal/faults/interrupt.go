@@ -28,7 +28,7 @@ func unlessSignalled() {
 func interrupted() <-chan os.Signal {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
-	// go run does not pass SIGTERM on: it ends, and this program keeps running.
+	// go run does not forward SIGTERM: go run ends, and this program continues.
 	parent := os.Getppid()
 	if name, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(parent), "comm")); strings.TrimSpace(string(name)) == "go" {
 		go func() {

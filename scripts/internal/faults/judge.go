@@ -79,7 +79,8 @@ func (b *bench) checked(v *verdict, s step, want []int, first bool) (problems []
 	return problems
 }
 
-// tooMuch reports whether a process used more memory than allowed. The memory of this program cannot be separated from that.
+// tooMuch reports whether a process used more memory than allowed. The limit includes the memory of this program, which the
+// system counts for its children, too.
 func tooMuch(kib int64) bool {
 	var own syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &own) != nil {

@@ -143,7 +143,7 @@ func (b *bench) all(able, unable []cell, jobs int) int {
 	}
 	close(next)
 	running.Wait()
-	// Cells that took too long next to others get a second run, alone.
+	// A cell that took too long while others ran gets a second run, alone.
 	for len(again) > 0 {
 		v := b.try(again[0])
 		mu.Lock()

@@ -147,7 +147,7 @@ func (b *bench) far(v *verdict) {
 		b.ended(v, s, true)
 	}
 	v.taped(r)
-	v.leftovers(b, r) // while the peer is there: leftovers must not depend on it
+	v.leftovers(b, r) // while the peer still runs, because leftovers must not depend on its end
 	h.end()
 }
 

@@ -23,7 +23,7 @@ func cuttingInside(p *peer, l *link, u unit) error {
 	if len(u.bytes) < 8 {
 		return l.cut()
 	}
-	l.write(u.bytes[:1+p.rng.IntN(len(u.bytes)-6)]) // without the end of its message
+	l.write(u.bytes[:1+p.rng.IntN(len(u.bytes)-6)]) // the end of the message is missing
 	return l.cut()
 }
 

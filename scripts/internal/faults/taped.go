@@ -12,10 +12,10 @@ import (
 	"strings"
 )
 
-// What is said with a secret in it begins with this word.
+// secretWord is the beginning of every secret in a message.
 const secretWord = "s3cr3t"
 
-// A line is what is read of a line of a tape, and of what a peer has heard and said.
+// A line is a line of a tape, or of the file in which a peer records the messages that passed.
 type line struct {
 	Tape  int             `json:"tape"`
 	T     float64         `json:"t"`
@@ -33,7 +33,8 @@ type line struct {
 	Note string `json:"note"`
 }
 
-// message is a line with a message as both sides write it.
+// message returns the direction and the message of a line, with secrets replaced in the same way for the tape and the
+// peer's file.
 func (l line) message() string {
 	var b bytes.Buffer
 	if json.Compact(&b, l.Msg) != nil {
@@ -42,10 +43,10 @@ func (l line) message() string {
 	return l.Dir + " " + string(numbered.ReplaceAll(bytes.ReplaceAll(b.Bytes(), []byte(secretWord), []byte("…")), []byte("…")))
 }
 
-// numbered matches what replaces a secret on a tape.
+// numbered matches the replacement of a secret on a tape.
 var numbered = regexp.MustCompile(`…\d*`)
 
-// lines reads JSON lines, each of which has to be whole.
+// lines parses JSON lines. A line without its end is an error.
 func lines(text []byte) (all []line, err error) {
 	if len(text) > 0 && !bytes.HasSuffix(text, []byte("\n")) {
 		return nil, fmt.Errorf("it ends inside of a line")
@@ -60,14 +61,14 @@ func lines(text []byte) (all []line, err error) {
 	return all, nil
 }
 
-// taped compares the tape that a cell's command has written with what its peer has heard and said before the fault.
+// taped compares the tape of a cell's command with the messages that its peer received and sent before the fault.
 func (v *verdict) taped(r room) {
 	file := filepath.Join(r.dir, "work", tapeFile)
-	if !v.cell.run.tapes || v.cell.fault.kind == told { // a signal may come between a message and its line
+	if !v.cell.run.tapes || v.cell.fault.kind == told { // a signal may arrive between a message and its line on the tape
 		return
 	}
 	if info, err := os.Stat(file); err == nil && info.Size() > mostTape {
-		return // of a flood
+		return // the tape of a flood is too large to check
 	}
 	text, err := os.ReadFile(file)
 	var tape []line
@@ -90,7 +91,7 @@ func (v *verdict) taped(r room) {
 	if err != nil && !os.IsNotExist(err) {
 		v.wrong("what the peer said: %v", err)
 	}
-	// The peer may still be there, and note what answers a flood.
+	// The peer may still run, and record the responses to a flood.
 	said, err := lines(heard[:bytes.LastIndexByte(heard, '\n')+1])
 	if err != nil {
 		v.wrong("what the peer said: %v", err)
@@ -100,8 +101,8 @@ func (v *verdict) taped(r room) {
 	}
 }
 
-// inOrder checks the times of a tape's lines, that each connection is closed as often as opened, and that the fault
-// has left a line.
+// inOrder checks that the times on a tape never decrease, that each connection is opened and closed equally often, and that
+// the tape shows the fault.
 func (v *verdict) inOrder(tape []line, text []byte) {
 	open := map[int]int{}
 	at, ended := 0.0, false
@@ -114,18 +115,18 @@ func (v *verdict) inOrder(tape []line, text []byte) {
 		ended = ended || l.tellsOfAnEnd()
 	}
 	for conn, n := range open {
-		if n != 0 && !v.cell.over.http { // whose POSTs are one connection without an end
+		if n != 0 && !v.cell.over.http { // the POSTs are one connection without an end
 			v.wrong("on the tape the connection %d was opened %+d times more than closed", conn, n)
 		}
 	}
 	fault := v.cell.fault.kind
-	waits := v.cell.over.http && fault != lost && fault != turned || fault == stray // who has asked may have gone first
+	waits := v.cell.over.http && fault != lost && fault != turned || fault == stray // the command may have ended before the fault
 	if v.struck != never && fault != harmless && !ended && !waits {
 		v.wrong("nothing on the tape tells of the fault: %q", text)
 	}
 }
 
-// opens returns 1 where a connection was opened, -1 where it was closed.
+// opens returns 1 for an opened connection, -1 for a closed one, and 0 for other lines.
 func (l line) opens() int {
 	switch {
 	case l.Open != nil:
@@ -140,11 +141,11 @@ func (l line) tellsOfAnEnd() bool {
 	return l.Close != nil || l.Text != nil || l.Bytes != nil || l.Note != "" || l.HTTP != nil && (l.HTTP.Error != "" || l.HTTP.Status >= 300)
 }
 
-// missing is the first of what was said that a tape lacks: in its order, where one
-// conversation was recorded whose messages wait for each other.
+// missing returns the first of the messages said that the tape lacks, or "". If the messages of a single conversation
+// wait for each other, their order on the tape must be the same.
 func (v *verdict) missing(tape, said []line) string {
 	if n := len(said); n > 0 && said[n-1].Dir == "recv" && (v.cell.fault.kind != harmless || v.cell.fault.breaks(v.cell.over)) {
-		said = said[:n-1] // it may have been lost with the connection
+		said = said[:n-1] // the message may be lost with the connection
 	}
 	ordered := v.cell.run.name != "batch" && !v.cell.run.own && !v.cell.fault.asks()
 	for _, s := range said {
@@ -170,8 +171,8 @@ func (v *verdict) missing(tape, said []line) string {
 	return ""
 }
 
-// texts says whether msg is on the tape as a recorder writes what is too large for a
-// message: in pieces, all of them.
+// texts reports whether the tape has all of msg as text in pieces. A recorder writes a message that is too large in
+// this form.
 func texts(tape []line, dir string, msg []byte) bool {
 	var all strings.Builder
 	for _, l := range tape {
@@ -184,11 +185,11 @@ func texts(tape []line, dir string, msg []byte) bool {
 
 const (
 	tapeFile = "record.tape"
-	saidFile = "said"  // of a room
-	mostTape = 8 << 20 // what is read here counts as what its commands take, see debug.SetMemoryLimit in main
+	saidFile = "said"  // the file of a room with the messages that passed
+	mostTape = 8 << 20 // the memory for reading a tape counts as memory of the commands, see debug.SetMemoryLimit in main
 )
 
-// hear notes a message that has passed, of a cell whose command records.
+// hear records a message that has passed, if the cell's command writes a tape.
 func (p *peer) hear(dir, text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -200,5 +201,5 @@ func (p *peer) hear(dir, text string) {
 		return
 	}
 	defer f.Close()
-	json.NewEncoder(f).Encode(line{Dir: dir, Msg: json.RawMessage(text)}) //nolint:errcheck // what is no JSON is not said before a fault
+	json.NewEncoder(f).Encode(line{Dir: dir, Msg: json.RawMessage(text)}) //nolint:errcheck // before a fault, every message is valid JSON
 }

@@ -53,7 +53,7 @@ func tlsFaults() []*fault {
 		raw.Write(b)
 		wait(p, raw)
 	}
-	// A client sends it in place of its hello.
+	// A client sends this instead of its ClientHello.
 	instead := func(b ...byte) func(*peer, net.Conn) {
 		return func(p *peer, raw net.Conn) {
 			raw.Write(b)
@@ -87,7 +87,7 @@ func tlsFaults() []*fault {
 
 // An authority signs one certificate for 127.0.0.1.
 type authority struct {
-	pem    []byte // of its own certificate
+	pem    []byte // the PEM form of its own certificate
 	key    []byte
 	config *tls.Config
 }

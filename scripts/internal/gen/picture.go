@@ -28,7 +28,7 @@ var session = []struct {
 	{[]string{"call", "demo:orders", "getOder", "id=o_002"}, false, 1},
 }
 
-// The measures of the picture, in terminal columns and in pixels.
+// These are the measures of the picture, in terminal columns and in pixels.
 const (
 	pictureColumns = 84
 	windowWidth    = 744 // for a monospaced font of 14 px, and for wider ones

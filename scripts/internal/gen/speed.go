@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// measured is the run that scripts/bench --publish stored.
+// measured is the report that scripts/bench --publish stored.
 const measured = "scripts/internal/bench/published.json"
 
-// speedRows are its rows that README names.
+// speedRows are the rows of the report that README names.
 var speedRows = []string{"stream-216", "batch-64", "call-ws"}
 
 // speedText returns README's sentence about a published run.

@@ -1,7 +1,7 @@
 package main
 
-// gojq makes its two tables when a program is first compiled that calls a function. An initial
-// value cannot be used for the second, as some of its functions look something up in it.
+// With this patch, gojq builds its two tables when it first compiles a program that calls a function. An initializer
+// cannot build the second table, because some of its functions read it.
 var gojq = library{"gojq", "github.com/itchyny/gojq", []patch{
 	{
 		file:   "builtin.go",

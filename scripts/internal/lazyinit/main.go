@@ -1,25 +1,24 @@
-// Command lazyinit changes three vendored libraries so that a binary makes their tables when it
-// first needs them, and not at each start, as Go's initialization has it:
+// Command lazyinit changes three vendored libraries. A binary then builds their tables when it first needs them, not at
+// each start in the init functions of these libraries:
 //
-//   - jsonschema compiles the metaschemas of five drafts, which takes five milliseconds: more than all else
-//     that a call does. Each draft's becomes a function that runs once, when a schema of that is first checked.
-//   - gojq makes the syntax trees of jq's own functions, a quarter of a millisecond.
-//   - golang.org/x/text, by which jsonschema words its errors, makes tables of languages.
+//   - jsonschema compiles the metaschemas of five drafts. That takes five milliseconds, longer than the rest of a
+//     call. With the change, it compiles a draft's metaschemas once, when it first checks a schema of that draft.
+//   - gojq builds the syntax trees of jq's own functions, which takes a quarter of a millisecond.
+//   - golang.org/x/text, which jsonschema uses for its error messages, builds tables of languages.
 //
-// It is run in one of two ways:
+// It has two forms:
 //
 //	lazyinit VENDOR
 //	lazyinit --modfile FOLDER
 //
-// VENDOR is a folder that go mod vendor made, in a copy of the tree: go lets no
-// overlay replace files of the module cache. The second form is for what needs
-// the tree itself: it leaves in FOLDER, which is absolute, a changed copy of each
-// library and a go.mod that has them replace the libraries, to be named by
-// -modfile. Both compile to the same packages; a binary that is given away is
-// made the first way, since the second leaves the name of FOLDER in it.
+// VENDOR is a directory that go mod vendor created in a copy of the tree, because an overlay of go cannot replace files
+// of the module cache. The second form is for builds that need the tree itself. It writes to FOLDER, an absolute path,
+// a changed copy of each library and a go.mod that replaces the libraries with these copies; pass that go.mod to go
+// with -modfile. Both forms compile the same packages. Use the first form for published binaries, because the second
+// leaves the name of FOLDER in the binary.
 //
-// A file that is not the one that was looked at for this is an error: then the change
-// has to be thought through again for the new version.
+// A library file with another SHA-256 sum is an error: a developer must then check the change against the new version
+// of the library.
 package main
 
 import (
@@ -34,24 +33,24 @@ import (
 	"strings"
 )
 
-// A library is a module, and what becomes of its files.
+// A library is a module, with the patches of its files.
 type library struct {
-	name    string // of its folder beside a go.mod
+	name    string // the name of its directory beside a go.mod
 	module  string
 	patches []patch
 }
 
-// libraries are those that are changed.
+// libraries lists the modules to change.
 var libraries = []library{jsonschema, gojq, text}
 
-// A patch is what becomes of one file of a module.
+// A patch holds the edits of one file of a module.
 type patch struct {
 	file   string
-	sha256 string // of the file that the change was made for
+	sha256 string // the sum of the file for which the edits were written
 	edits  []edit
 }
 
-// An edit replaces what stands in a file so many times.
+// An edit replaces old with new; old must occur exactly times times.
 type edit struct {
 	times    int
 	old, new string
@@ -94,8 +93,8 @@ func (l library) change(dir string) error {
 	return nil
 }
 
-// modfile makes changed copies of the libraries in dir, and beside them the go.mod
-// of the current folder with lines that replace the libraries by the copies.
+// modfile writes changed copies of the libraries to dir. It also writes there the go.mod of the current directory, with
+// lines that replace the libraries by the copies.
 func modfile(dir string) error {
 	sums, err := os.ReadFile("go.sum")
 	if err != nil {
@@ -122,14 +121,14 @@ func modfile(dir string) error {
 	)
 }
 
-// dir is where the module cache holds the library.
+// dir returns the directory of the library in the module cache.
 func (l library) dir() (string, error) {
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", l.module).Output()
 	return strings.TrimSpace(string(out)), err
 }
 
-// copied copies what a build needs of the library, which the module cache holds
-// without the right to write.
+// copied copies those files of the library that a build needs. The copies are writable, while files in the module cache
+// are not.
 func copied(from, to string) error {
 	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -155,7 +154,7 @@ func copied(from, to string) error {
 	})
 }
 
-// change replaces the file by its patched text.
+// change applies the edits to the file.
 func (p patch) change(file string) error {
 	b, err := os.ReadFile(file)
 	if err != nil {
@@ -168,7 +167,7 @@ func (p patch) change(file string) error {
 	return os.WriteFile(file, []byte(text), 0o600)
 }
 
-// apply returns the replaced text of a file.
+// apply returns the edited text of a file.
 func (p patch) apply(b []byte) (string, error) {
 	if sum := sha256.Sum256(b); hex.EncodeToString(sum[:]) != p.sha256 {
 		return "", fmt.Errorf("%s is not the file that this change was made for: look at it again", p.file)

@@ -1,6 +1,6 @@
 package main
 
-// text makes the tables by which languages are matched when one first is.
+// With this patch, text builds the tables for matching languages when it first matches one.
 var text = library{"text", "golang.org/x/text", []patch{
 	{
 		file:   "language/match.go",

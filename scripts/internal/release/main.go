@@ -1,8 +1,7 @@
-// Command release makes what is published of a version: see scripts/release.
+// Command release builds the files that are published for a version (see scripts/release).
 //
-// A build of one commit gives the same bytes each time, wherever it is done with the
-// same Go: binaries hold no paths and no times, archives list their files in order,
-// and all files have the time of the commit.
+// With the same version of Go, every build of a commit gives the same bytes on any machine: binaries contain no paths
+// and no times, archives list their files in a fixed order, and all files have the time of the commit.
 package main
 
 import (
@@ -19,12 +18,12 @@ import (
 	"time"
 )
 
-// A target is a system that binaries are made for.
+// A target is a system for which release builds a binary.
 type target struct{ system, arch string }
 
 func (t target) String() string { return t.system + "/" + t.arch }
 
-// targets are all of them.
+// targets lists the supported systems.
 var targets = []target{
 	{"linux", "amd64"},
 	{"linux", "arm64"},
@@ -36,18 +35,18 @@ var targets = []target{
 	{"windows", "arm64"},
 }
 
-// packagers are the kinds of package that are made for Linux.
+// packagers lists the package formats for Linux.
 var packagers = []string{"deb", "rpm"}
 
-// documents go with each binary.
+// documents lists the files that accompany each binary.
 var documents = []string{"README.md", "LICENSE", "CHANGELOG.md", "man/*", "completions/*"}
 
-// A release is one run.
+// A release is one run of the command.
 type release struct {
 	version string
-	out     string // the folder for what is made
+	out     string // the directory for the results
 	tmp     string
-	nfpm    string // the program that makes packages
+	nfpm    string // the program that builds packages
 	time    time.Time
 	targets []target
 }
@@ -65,7 +64,7 @@ func main() {
 	}
 }
 
-// versions are those of semver.org, as packages want them.
+// versions matches the versions of semver.org that packages accept.
 var versions = regexp.MustCompile(`^\d+\.\d+\.\d+(-[0-9A-Za-z.]+)?$`)
 
 func parse(words []string) (*release, error) {
@@ -122,7 +121,7 @@ func (r *release) run() (err error) {
 	return r.sums()
 }
 
-// commitTime is the time that all files get.
+// commitTime returns the time of the commit, which all files get.
 func commitTime() (time.Time, error) {
 	text := os.Getenv("SOURCE_DATE_EPOCH")
 	if text == "" {
@@ -136,7 +135,7 @@ func commitTime() (time.Time, error) {
 	return time.Unix(seconds, 0).UTC(), err
 }
 
-// make makes what there is for one system.
+// make builds the archive and, for Linux, the packages of one system.
 func (r *release) make(t target) error {
 	name := fmt.Sprintf("rpcx-%s-%s-%s", r.version, t.system, t.arch)
 	stage := filepath.Join(r.tmp, name)
@@ -174,7 +173,7 @@ func (r *release) make(t target) error {
 	return r.packages(t, stage, files)
 }
 
-// packages makes the packages of one system, from the files of its archive.
+// packages builds the packages of one system from the files of its archive.
 func (r *release) packages(t target, stage string, files []string) error {
 	for _, n := range files {
 		if strings.HasPrefix(n, "man/rpcx") || n == "CHANGELOG.md" {
@@ -201,7 +200,7 @@ func (r *release) packages(t target, stage string, files []string) error {
 	return nil
 }
 
-// sums writes SHA256SUMS, as sha256sum -c reads it.
+// sums writes SHA256SUMS in the format of sha256sum -c.
 func (r *release) sums() error {
 	entries, err := os.ReadDir(r.out)
 	if err != nil {
@@ -218,7 +217,7 @@ func (r *release) sums() error {
 	return os.WriteFile(filepath.Join(r.out, "SHA256SUMS"), []byte(lines.String()), 0o644)
 }
 
-// run runs a program, whose words are shown where it fails.
+// run runs a program. If it fails, the error contains its output.
 func run(cmd *exec.Cmd) error {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", filepath.Base(cmd.Path), err, out)

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// calls makes calls of rpcx to rpcx.
+// calls has one rpcx call another.
 func calls(s *soak, ctx context.Context) (string, error) {
 	if err := s.batch(ctx, s.server); err != nil {
 		return "", err

@@ -12,7 +12,7 @@ import (
 	"strconv"
 )
 
-// eventsOverTCP has rpcx print notifications of a server in this program, through a recorder.
+// eventsOverTCP runs rpcx to print notifications of a server in this program, through a recorder.
 func eventsOverTCP(s *soak, ctx context.Context) (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -67,15 +67,15 @@ func eventsOverTCP(s *soak, ctx context.Context) (string, error) {
 // padding makes an event about 200 bytes long.
 const padding = "................................................................................................................................"
 
-// eventsOfAHook has rpcx print the items of a stream that another rpcx makes of a hook's lines.
+// eventsOfAHook runs rpcx to print a stream whose items another rpcx makes from the lines of a hook.
 func eventsOfAHook(s *soak, ctx context.Context) (string, error) {
 	did, err := s.counted(ctx, "subscribe, of a hook", "subscribe", s.server, "ticks")
-	// Beside its items a stream has a response and a last message.
+	// Besides its items, a stream has a response and a last message.
 	s.wants(tally{opened: 1, closed: 1, sent: 1, received: s.events + 2})
 	return did, err
 }
 
-// counted runs rpcx with args, which has to print the numbers from 1 to s.events, a line each.
+// counted runs rpcx with args. rpcx must print the numbers from 1 to s.events, one per line.
 func (s *soak) counted(ctx context.Context, what string, args ...string) (string, error) {
 	cmd := s.command(ctx, args...)
 	out, err := cmd.StdoutPipe()

@@ -228,7 +228,7 @@ func (s *soak) listen(ctx context.Context, what string, args ...string) (endpoin
 	}
 	gone := func() {
 		cancel()
-		_ = cmd.Wait() // it was interrupted, as its status shows
+		_ = cmd.Wait() // the error only shows that the process was interrupted
 	}
 	endpoint, err = listening(out)
 	if err != nil {

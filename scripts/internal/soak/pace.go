@@ -20,7 +20,7 @@ type pace struct {
 // pace returns the pace of n things in the duration of s.
 func (s *soak) pace(n int) pace { return pace{s.begun, s.lasts, n} }
 
-// step bounds the time without a rest: all that is due in it is done at once.
+// step is the longest time without a rest: all work that is due within it is done at once.
 const step = 50 * time.Millisecond
 
 // ahead returns the rest before thing number i, or 0 if it is due.

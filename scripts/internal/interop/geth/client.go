@@ -9,8 +9,8 @@ import (
 	"github.com/ethereum/go-ethereum/rpc"
 )
 
-// dial subscribes at url to what orders_subscribe ["ticks"] gives, with numbers as
-// further params, prints three items, a line each, and unsubscribes.
+// dial calls orders_subscribe ["ticks"] at url, with numbers as further params. It prints three items, one per line,
+// and unsubscribes.
 func dial(url string, numbers []string) error {
 	params := []any{"ticks"}
 	for _, n := range numbers {

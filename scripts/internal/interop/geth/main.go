@@ -1,11 +1,11 @@
-// Command geth serves go-ethereum's rpc package on http, ws and a Unix socket (what geth calls IPC), with methods, a
-// failing one and a subscription; or it is a client of that package.
+// Command geth is a server or a client that uses go-ethereum's rpc package. The server listens on HTTP, WebSocket and a
+// Unix socket (which geth calls IPC). It offers methods, one of which fails, and a subscription.
 //
 //	geth SOCKET
 //	geth dial URL
 //
-// The server prints one line when all listen: {"http":"HOST:PORT","unix":"SOCKET"}; ws is on the address of http, below
-// /ws.
+// When all listeners are open, the server prints one line: {"http":"HOST:PORT","unix":"SOCKET"}. WebSocket uses the
+// address of http, with the path /ws.
 package main
 
 import (
@@ -21,13 +21,13 @@ import (
 	"github.com/ethereum/go-ethereum/rpc"
 )
 
-// orders is what the server offers: its methods are called orders_add and so on.
+// orders is the service of the server. Its methods are called orders_add and so on.
 type orders struct{}
 
-// Add is orders_add.
+// Add implements orders_add.
 func (orders) Add(a, b int) int { return a + b }
 
-// Echo is orders_echo.
+// Echo implements orders_echo.
 func (orders) Echo(v json.RawMessage) json.RawMessage { return v }
 
 // failure is an error with a code and data.
@@ -37,10 +37,11 @@ func (failure) Error() string  { return "no such order" }
 func (failure) ErrorCode() int { return 4711 }
 func (failure) ErrorData() any { return map[string]string{"id": "o_9"} }
 
-// Fail is orders_fail.
+// Fail implements orders_fail.
 func (orders) Fail() error { return failure{} }
 
-// Ticks is orders_subscribe ["ticks", n, ms]: n numbers, ms milliseconds apart, n = 0 being without end.
+// Ticks implements orders_subscribe ["ticks", n, ms]. It sends n numbers, one every ms milliseconds; with n = 0 it
+// sends numbers without end.
 func (orders) Ticks(ctx context.Context, n, ms int) (*rpc.Subscription, error) {
 	notifier, ok := rpc.NotifierFromContext(ctx)
 	if !ok {

@@ -1,5 +1,5 @@
-// A client of the Go SDK of MCP, with the tools of cases/mcp-clients.sh: gomcp auto|VERSION URL|COMMAND ARGS... It is a
-// server, too: see serve.
+// Command gomcp is a client that uses the Go SDK of MCP. It calls the tools of cases/mcp-clients.sh: gomcp auto|VERSION
+// URL|COMMAND ARGS... It is also a server (see serve).
 package main
 
 import (
@@ -106,7 +106,7 @@ func run(ctx context.Context, version, command string, args []string) error {
 	return nil
 }
 
-// show prints a value as JSON, with the members of an object in the order of the tools.
+// show prints a value as JSON. It prints the members of an object in the order of the tools.
 func show(v any) {
 	if m, ok := v.(map[string]any); ok {
 		fmt.Printf("{\"name\":%q,\"age\":%v}\n", m["name"], m["age"])

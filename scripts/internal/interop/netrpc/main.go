@@ -1,4 +1,4 @@
-// Command netrpc is a server, and with -call a client, of Go's own net/rpc/jsonrpc.
+// Command netrpc is a server that uses Go's own net/rpc/jsonrpc. With -call, it is a client.
 package main
 
 import (
@@ -11,19 +11,19 @@ import (
 	"net/rpc/jsonrpc"
 )
 
-// Args are what Arith's methods take.
+// Args are the arguments of Arith's methods.
 type Args struct{ A, B int }
 
-// Arith is the service of net/rpc's own documentation.
+// Arith is the example service in the documentation of net/rpc.
 type Arith struct{}
 
-// Multiply multiplies.
+// Multiply returns the product of A and B.
 func (Arith) Multiply(args *Args, reply *int) error {
 	*reply = args.A * args.B
 	return nil
 }
 
-// Divide divides.
+// Divide returns the quotient of A and B, or an error if B is zero.
 func (Arith) Divide(args *Args, reply *int) error {
 	if args.B == 0 {
 		return errors.New("divide by zero")

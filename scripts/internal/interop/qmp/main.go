@@ -1,4 +1,4 @@
-// Command qmp is a client of QEMU's machine protocol, made with go-qemu: the server is at the socket in its argument.
+// Command qmp is a client of the QEMU Machine Protocol that uses go-qemu. Its argument is the socket of the server.
 package main
 
 import (
@@ -30,7 +30,7 @@ func main() {
 		fmt.Println("no events:", err)
 		os.Exit(1)
 	}
-	go func() { _, _ = m.Run([]byte(`{"execute":"stop"}`)) }() // whose response comes after the event
+	go func() { _, _ = m.Run([]byte(`{"execute":"stop"}`)) }() // the response arrives after the event
 	e := <-events
 	fmt.Println("event", e.Event, e.Data)
 }

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// A finder looks for what could be changed in one file.
+// A finder finds the possible changes in one file.
 type finder struct {
 	p           *packages.Package
 	file, short string
@@ -21,7 +21,7 @@ type finder struct {
 }
 
 func (f *finder) walk(file *ast.File) {
-	var results []*types.Signature // of the functions around a node, the innermost last
+	var results []*types.Signature // the signatures of the functions around a node, the innermost last
 	var nodes []ast.Node
 	ast.Inspect(file, func(n ast.Node) bool {
 		if n == nil {
@@ -54,7 +54,7 @@ func (f *finder) walk(file *ast.File) {
 	})
 }
 
-// node adds the changes of n itself.
+// node adds the possible changes of n itself.
 func (f *finder) node(n ast.Node, nodes []ast.Node, results []*types.Signature) {
 	switch n := n.(type) {
 	case *ast.IfStmt:
@@ -78,7 +78,7 @@ func (f *finder) node(n ast.Node, nodes []ast.Node, results []*types.Signature) 
 	}
 }
 
-// condition turns a condition round; where an error is asked for, it is ignored instead.
+// condition adds a change that inverts a condition. For a check for an error, the change ignores the error instead.
 func (f *finder) condition(cond ast.Expr) {
 	if !f.isBool(cond) {
 		return
@@ -91,7 +91,7 @@ func (f *finder) condition(cond ast.Expr) {
 	f.add(cond, "condition turned", func(on, _ string) string { return "(" + on + " != (" + text + "))" })
 }
 
-// neighbours are the operators that are mistaken for each other.
+// neighbours maps each operator to the operator that programmers confuse with it.
 var neighbours = map[token.Token]string{
 	token.LSS: "<=", token.LEQ: "<", token.GTR: ">=", token.GEQ: ">", token.LAND: "||", token.LOR: "&&",
 }
@@ -107,7 +107,7 @@ func (f *finder) binary(n *ast.BinaryExpr) {
 	})
 }
 
-// number moves a number by one; the mode of a file lets others in.
+// number adds a change that increments a number. For a file mode, the change gives access to other users.
 func (f *finder) number(n *ast.BasicLit, nodes []ast.Node) {
 	tv := f.p.TypesInfo.Types[n]
 	if n.Kind != token.INT || tv.Value == nil || tv.Value.Kind() != constant.Int || !f.changeable(nodes) {
@@ -139,7 +139,7 @@ func (f *finder) truth(n *ast.Ident, nodes []ast.Node) {
 	}
 }
 
-// changeable says whether an expression's value may be found out at run time.
+// changeable reports whether an expression may be evaluated at run time instead of at compile time.
 func (f *finder) changeable(nodes []ast.Node) bool {
 	for i := len(nodes) - 2; i >= 0; i-- {
 		switch parent := nodes[i].(type) {
@@ -150,7 +150,8 @@ func (f *finder) changeable(nodes []ast.Node) bool {
 				return false
 			}
 		case ast.Expr:
-			// A constant expression as a whole, as in 5 * time.Second, has the type that counts.
+			// Part of a constant expression cannot change: only the whole expression has a fixed type, as in 5 *
+			// time.Second.
 			if f.p.TypesInfo.Types[parent].Value != nil {
 				return false
 			}
@@ -161,7 +162,7 @@ func (f *finder) changeable(nodes []ast.Node) bool {
 	return true
 }
 
-// result returns no error where one is returned.
+// result adds a change that returns nil instead of an error.
 func (f *finder) result(n *ast.ReturnStmt, results []*types.Signature) {
 	if len(results) == 0 || results[len(results)-1] == nil {
 		return
@@ -178,7 +179,7 @@ func (f *finder) result(n *ast.ReturnStmt, results []*types.Signature) {
 	f.add(last, "nil returned", func(_, id string) string { return "mutant.Nil(" + id + ", " + text + ")" })
 }
 
-// statement drops a statement.
+// statement adds a change that removes a statement.
 func (f *finder) statement(n ast.Stmt, nodes []ast.Node) {
 	if len(nodes) < 2 {
 		return
@@ -186,7 +187,7 @@ func (f *finder) statement(n ast.Stmt, nodes []ast.Node) {
 	switch nodes[len(nodes)-2].(type) {
 	case *ast.BlockStmt, *ast.CaseClause:
 	default:
-		return // the init of an if, the step of a loop
+		return // the init statement of an if, or the post statement of a loop
 	}
 	if needed(n) {
 		return
@@ -195,7 +196,7 @@ func (f *finder) statement(n ast.Stmt, nodes []ast.Node) {
 	f.add(n, "dropped", func(on, _ string) string { return "if !" + on + " { " + text + " }" })
 }
 
-// needed reports whether a program without n does not compile, or does the same.
+// needed reports whether removing n would break the build or change nothing.
 func needed(n ast.Stmt) bool {
 	switch n := n.(type) {
 	case *ast.AssignStmt:
@@ -237,7 +238,8 @@ func (f *finder) isError(e ast.Expr) bool {
 
 func (f *finder) isNil(e ast.Expr) bool { return f.p.TypesInfo.Types[e].IsNil() }
 
-// typeName is how the file could write t: basic types, and those of its own package; "" for others.
+// typeName returns the name of t as the file can write it: for basic types, types of its own package, and fs.FileMode.
+// It returns "" for other types.
 func (f *finder) typeName(t types.Type) string {
 	switch t := t.(type) {
 	case *types.Basic:

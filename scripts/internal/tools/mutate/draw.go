@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// isFree reports whether m touches no text that one of chosen does.
+// isFree reports whether m overlaps none of the chosen changes.
 func isFree(chosen []*mutant, m *mutant) bool {
 	for _, c := range chosen {
 		if c.file == m.file && c.end > m.start && m.end > c.start {
@@ -18,7 +18,7 @@ func isFree(chosen []*mutant, m *mutant) bool {
 	return true
 }
 
-// numbered puts changes in the order of their places, and gives them their switches.
+// numbered sorts changes by their places, and numbers their switches.
 func numbered(chosen []*mutant) []*mutant {
 	sort.Slice(chosen, func(i, j int) bool {
 		if chosen[i].file != chosen[j].file {
@@ -32,10 +32,12 @@ func numbered(chosen []*mutant) []*mutant {
 	return chosen
 }
 
-// tried is a line of an earlier run: its outcome, the file, the line in it, what is changed, and by what that was noticed.
+// tried matches a line of an earlier run: the outcome, the file, the line in it, the change, and the test that noticed the
+// change.
 var tried = regexp.MustCompile(`(?m)^(?:noticed  |SURVIVED |UNREACHED) (\S+?):(\d+): (.*?)(?: \([^()]*\))?$`)
 
-// drawAgain returns the changes that were tried in an earlier run, whose output is in file, and says which are no longer there.
+// drawAgain returns the changes of an earlier run, whose output is in file. It prints the changes that the program no longer
+// has.
 func drawAgain(packages []*source, file string) ([]*mutant, error) {
 	output, err := os.ReadFile(file)
 	if err != nil {
@@ -68,7 +70,7 @@ func drawAgain(packages []*source, file string) ([]*mutant, error) {
 	return numbered(chosen), nil
 }
 
-// parts are those of String.
+// parts splits the output of String.
 func (m *mutant) parts() (path string, line int, what string) {
 	place, what, _ := strings.Cut(m.String(), ": ")
 	path, number, _ := strings.Cut(place, ":")

@@ -9,19 +9,20 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// A source is a package of the program, and the changes that could be made in it.
+// A source is a package of the program, with its possible changes.
 type source struct {
 	path    string // its import path
 	folder  string
-	tested  bool // it has tests of its own
+	tested  bool // it has its own tests
 	mutants []*mutant
 }
 
-// A mutant is one careless change: the text from start to end of file becomes with(the call that asks its switch).
+// A mutant is one careless change. It replaces the text of file from start to end with the result of with, whose
+// arguments are an expression for its switch and the number of the switch.
 type mutant struct {
 	id         int
 	file       string // absolute
-	place      string // file:line, as one would click on it
+	place      string // file:line, which editors and terminals can open
 	start, end int
 	kind       string
 	old        string
@@ -39,7 +40,7 @@ func shortened(text string) string {
 	return text
 }
 
-// load reads the packages that are mutated, with types.
+// load loads the packages to change, with their types, and finds the possible changes.
 func load() ([]*source, error) {
 	here, err := os.Getwd()
 	if err != nil {

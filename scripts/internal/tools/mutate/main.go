@@ -1,14 +1,14 @@
-// Mutate makes small careless changes to the program, one at a time, and says which of them no test notices:
+// Mutate makes small careless changes to the program, one at a time, and prints which changes no test notices:
 //
 //	mutate [-n 200] [-seed 1] [-in REGEXP] [-jobs 2] [-list]
 //	mutate -again FILE    the changes of an earlier run, whose output FILE is
 //
-// All changes are compiled in at once, each behind a switch, so that nothing is built again between them. A first run
-// of the tests with all switches off records which test comes by which switch; a change is then tried with only the
-// tests that come by it, the shortest first, until one fails. It runs in the folder of the module.
+// Mutate compiles all changes at once, each behind a switch, and so builds the program only once. It first runs the
+// tests with all switches off, and records which switches each test reaches. It then tries each change with only the
+// tests that reach its switch, the shortest test first, until one fails. Run it in the directory of the module.
 //
-// Maintained tools do not do this: gremlins and go-mutesting build the tests of a package anew for each change, and
-// go-mutants, which builds once, runs whole test binaries, and sees no program that a script starts.
+// Other tools are slower or less precise: gremlins and go-mutesting build the tests of a package again for each change.
+// go-mutants builds once, but it runs whole test binaries, and does not cover programs that a script starts.
 package main
 
 import (
@@ -72,7 +72,7 @@ func run(o options) error {
 		return nil
 	}
 
-	folder, err := os.MkdirTemp("", "m") // short: the paths of sockets lie below it
+	folder, err := os.MkdirTemp("", "m") // a short name, because the paths of sockets are below it
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func run(o options) error {
 	return b.try(units, o)
 }
 
-// draw returns o.count changes at random, no two of which touch the same text, in the order of their places.
+// draw returns o.count random changes that do not overlap, in the order of their places.
 func draw(packages []*source, pattern *regexp.Regexp, o options) []*mutant {
 	var all []*mutant
 	for _, p := range packages {
@@ -123,5 +123,5 @@ func draw(packages []*source, pattern *regexp.Regexp, o options) []*mutant {
 	return numbered(chosen)
 }
 
-// say tells how far it has come, apart from the findings on stdout.
+// say prints progress on stderr; results go to stdout.
 func say(format string, args ...any) { fmt.Fprintf(os.Stderr, "mutate: "+format+"\n", args...) }

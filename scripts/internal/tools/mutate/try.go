@@ -17,13 +17,13 @@ import (
 	"time"
 )
 
-// scripts is the test whose subtests are run apart, since most of the program is reached by few of them.
+// scripts is the test whose subtests mutate runs separately, because few of them reach a given change.
 const scripts = "TestScripts"
 
-// A unit is what is run as one: the tests of a package, or one script.
+// A unit is a group of tests that run together: the tests of a package, or one script.
 type unit struct {
 	p       *source
-	script  string // "" for all tests of the package but the scripts
+	script  string // "" for all tests of the package except the scripts
 	took    time.Duration
 	reaches map[int]bool
 }
@@ -35,7 +35,8 @@ func (u *unit) String() string {
 	return strings.TrimPrefix(u.p.path, "rpcx/")
 }
 
-// trace runs all tests with all switches off, and records what each comes by. One that fails then is left out, and said.
+// trace runs all tests with all switches off, and records which switches each test reaches. It prints a message for each
+// test that fails, and omits that test later.
 func (b *built) trace(jobs int) ([]*unit, error) {
 	var units []*unit
 	for _, p := range b.packages {
@@ -49,7 +50,7 @@ func (b *built) trace(jobs int) ([]*unit, error) {
 	var good []*unit
 	each(jobs, units, func(job int, u *unit) {
 		var r outcome
-		for range 3 { // a machine that is busy lets one fail now and then
+		for range 3 { // a test may fail once on a busy machine
 			begun := time.Now()
 			r = b.run(job, "trace", []*unit{u}, 10*time.Minute)
 			u.took = time.Since(begun)
@@ -69,7 +70,7 @@ func (b *built) trace(jobs int) ([]*unit, error) {
 	return good, nil
 }
 
-// try makes each change and prints those that nothing noticed.
+// try tries each change and prints the result.
 func (b *built) try(units []*unit, o options) error {
 	var mu sync.Mutex
 	var noticed, unreached, survived int
@@ -97,7 +98,8 @@ func (b *built) try(units []*unit, o options) error {
 	return nil
 }
 
-// notices returns the test that fails with m, and how many come by it. A test has to fail twice.
+// notices returns the test that fails with the change m, and the number of tests that reach m. A test counts only if it
+// fails twice.
 func (b *built) notices(job int, m *mutant, units []*unit) (by string, reached int) {
 	var those []*unit
 	for _, u := range units {
@@ -105,7 +107,7 @@ func (b *built) notices(job int, m *mutant, units []*unit) (by string, reached i
 			those = append(those, u)
 		}
 	}
-	// The shortest first: a change that makes its tests wait for ever costs the time of a short one.
+	// The shortest tests run first: a change that makes its tests hang then costs the time of a short test.
 	slices.SortStableFunc(those, func(a, b *unit) int { return cmp.Compare(a.took, b.took) })
 	for _, group := range groups(those) {
 		var longest time.Duration
@@ -132,7 +134,8 @@ func (b *built) notices(job int, m *mutant, units []*unit) (by string, reached i
 	return "", len(those)
 }
 
-// groups puts scripts together that can be run by one binary, few at first: most changes are noticed by the first.
+// groups puts scripts that one binary can run into groups. The first groups are small, because the first scripts notice
+// most changes.
 func groups(units []*unit) (all [][]*unit) {
 	size := 4
 	var scripts []*unit
@@ -159,7 +162,7 @@ type outcome struct {
 
 var failure = regexp.MustCompile(`(?m)^ *--- FAIL: (\S+)`)
 
-// failed says whether u is one of those that failed.
+// failed reports whether u is among the tests that failed.
 func (r outcome) failed(u *unit) bool {
 	if u.script == "" {
 		return true
@@ -173,10 +176,11 @@ func (r outcome) failed(u *unit) bool {
 			}
 		}
 	}
-	return !named // it ended before it said which
+	return !named // the tests ended before the output named the one that failed
 }
 
-// run runs units, which one binary holds, with the change that active names, and leaves nothing behind.
+// run runs units, which are in one binary, with the change that active names. It kills processes that remain, and
+// removes all files.
 func (b *built) run(job int, active string, units []*unit, patience time.Duration) outcome {
 	tmp := filepath.Join(b.folder, fmt.Sprint(job))
 	if err := os.Mkdir(tmp, 0o700); err != nil {
@@ -230,7 +234,7 @@ func tail(text string) string {
 	return text
 }
 
-// sweep ends whatever still works below folder: a change may be that something is left behind.
+// sweep kills all processes whose working directory is below folder, because a change may leave processes behind.
 func sweep(folder string) {
 	links, _ := filepath.Glob("/proc/[0-9]*/cwd")
 	for _, link := range links {
@@ -243,7 +247,7 @@ func sweep(folder string) {
 	}
 }
 
-// each has n at a time do what is to be done with all items.
+// each calls do for all items, in n goroutines.
 func each[T any](n int, items []T, do func(job int, item T)) {
 	todo := make(chan T)
 	var wg sync.WaitGroup

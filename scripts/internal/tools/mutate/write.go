@@ -13,8 +13,9 @@ import (
 	"sync"
 )
 
-// switches is the package behind which all changes are. Which one is made, a file says that the binary was linked for:
-// its number, or "trace", with which the numbers of the switches that are come by are added to FILE.reached.
+// switches is the source of the package with the switches of all changes. The binary is linked with the name of a file.
+// That file holds the number of the active change, or "trace". With "trace", the binary appends the number of each
+// switch that it reaches to FILE.reached.
 const switches = `// Package mutant has the switches of the changes that are tried.
 package mutant
 
@@ -70,14 +71,14 @@ func Nil(id int, err error) error {
 }
 `
 
-// A built holds the test binaries with all changes in them, one set for each job.
+// A built holds the test binaries with all changes. Each job has its own set.
 type built struct {
 	folder   string
-	packages []*source // those that have tests
-	changes  []*mutant // those that compile
+	packages []*source // the packages that have tests
+	changes  []*mutant // the changes that compile
 }
 
-// build writes the changed files beside the tree and compiles the tests over them.
+// build writes the changed files outside the tree, and compiles the tests with an overlay of these files.
 func build(folder string, packages []*source, chosen []*mutant, jobs int) (*built, error) {
 	b := &built{folder: folder, changes: chosen}
 	for _, p := range packages {
@@ -101,7 +102,8 @@ func build(folder string, packages []*source, chosen []*mutant, jobs int) (*buil
 	return b, b.compile(jobs)
 }
 
-// write writes the changed files and the overlay that puts them over the tree. It returns whose text each has.
+// write writes the changed files, and the overlay that replaces the original files with them. It returns the original
+// file of each changed file.
 func (b *built) write() (files map[string]string, err error) {
 	here, err := os.Getwd()
 	if err != nil {
@@ -136,7 +138,7 @@ func (b *built) write() (files map[string]string, err error) {
 
 var complaint = regexp.MustCompile(`(changed-\d+\.go):(\d+)`)
 
-// without drops the changes that the compiler complains of; false where there is none.
+// without removes the changes for which the compiler reports errors. It returns false if it has removed none.
 func (b *built) without(output string, files map[string]string) bool {
 	bad := map[string]bool{}
 	for _, m := range complaint.FindAllStringSubmatch(output, -1) {
@@ -160,7 +162,7 @@ func (b *built) compiler(command string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// changed returns the text of a file with its changes, on the lines where they were.
+// changed returns the text of a file with its changes. The changes keep the line numbers.
 func changed(name string, mutants []*mutant) (string, error) {
 	b, err := os.ReadFile(name)
 	if err != nil {
@@ -181,7 +183,8 @@ func changed(name string, mutants []*mutant) (string, error) {
 	return text[:line] + `; import "rpcx/wire/mutant"` + text[line:], nil
 }
 
-// compile links the tests of each package once; the other jobs' copies differ in the name of the file that they ask.
+// compile links the tests of each package once. The other jobs get copies that differ only in the name of the file that
+// selects the change.
 func (b *built) compile(jobs int) error {
 	var mu sync.Mutex
 	var failed error
@@ -215,7 +218,7 @@ func (b *built) copy(p *source, job int) error {
 	return os.WriteFile(b.binary(p, job), bytes.ReplaceAll(text, []byte(b.active(0)), []byte(b.active(job))), 0o700)
 }
 
-// active is the file that says which change a job's binaries make.
+// active returns the file that selects the change for the binaries of a job.
 func (b *built) active(job int) string {
 	return filepath.Join(b.folder, fmt.Sprintf("active-%03d", job))
 }

@@ -2,8 +2,8 @@
 //
 //	systems OS/ARCH...
 //
-// It reads the types of the module in the current folder from source, and of what that imports the declarations
-// alone. So nothing is compiled, which is what go vet would spend most of its time on.
+// It loads the types of the module in the current directory from source, and only the declarations of imported
+// packages. It compiles nothing, and so avoids most of the time that go vet takes.
 package main
 
 import (
@@ -37,7 +37,7 @@ func main() {
 	os.Exit(status)
 }
 
-// check returns what the compiler would object to in the module's packages and their tests.
+// check returns the errors that the compiler would report for the module's packages and their tests.
 func check(goos, goarch string) (problems []string, err error) {
 	folder, err := os.Getwd()
 	if err != nil {
@@ -70,7 +70,7 @@ func check(goos, goarch string) (problems []string, err error) {
 	packages.Visit(loaded, nil, func(p *packages.Package) {
 		for _, e := range p.Errors {
 			if e.Kind == packages.TypeError && !strings.HasPrefix(e.Pos, ours) {
-				continue // where bodies are left out, an import is unused, and the like
+				continue // without function bodies, imported packages have unused imports and similar errors
 			}
 			if !said[e.Error()] {
 				said[e.Error()] = true
