@@ -33,8 +33,8 @@ type search struct {
 	name     string // the name of a method or a module, or "" for the whole catalog
 }
 
-// fetch requests the catalog of the peer. If no dialect is named, it detects the dialect with at most four connections,
-// of which two may start a command.
+// fetch requests the catalog of the peer. If no dialect is named, it detects the dialect with at most four connections.
+// At most two of them start a command.
 func (o *describeOptions) fetch(ctx context.Context, run *env.Env, e endpoint.Endpoint, name string) (*catalog.Catalog, error) {
 	s := &search{o, run, run.Line.Args[0], e, name}
 	switch {

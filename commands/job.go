@@ -153,8 +153,8 @@ func (v jobVerb) run(ctx context.Context, run *env.Env, o *jobOptions) error {
 	return r.Do(ctx)
 }
 
-// first returns the limit for the first response, which is that of a call: the peer accepts a job at once or not at
-// all. The result may take any time.
+// first returns the limit for the first response. It is the limit for a call, because the peer accepts a job at once or
+// not at all. The result may take any time.
 func (v jobVerb) first() time.Duration {
 	if v.kind == dialect.JobWait {
 		return 0

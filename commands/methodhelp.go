@@ -53,7 +53,7 @@ func printHelp(run *env.Env) error {
 }
 
 // helpSituation returns the situation for the help: the endpoint on the line, or else a WebSocket with and without TLS.
-// It returns nil for commands with several situations, whose help lists all flags.
+// It returns nil for commands with several situations, and their help lists all flags.
 func helpSituation(l *cmdline.CommandLine) *options.Situation {
 	listens := strings.HasPrefix(l.Cmd.ArgsUsage, "LISTEN")
 	if !listens && !strings.HasPrefix(l.Cmd.ArgsUsage, "ENDPOINT") || l.Cmd.Name == "record" || l.Cmd.Name == "validate" {

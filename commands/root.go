@@ -118,7 +118,7 @@ func execute(run *env.Env, words []string) (err error) {
 	}
 	run.Reached.Leave()
 	if cause := wire.AsFault(context.Cause(ctx)); cause != nil {
-		if wire.AsFault(err) == nil && errors.Is(err, context.Canceled) { // that says no more
+		if wire.AsFault(err) == nil && errors.Is(err, context.Canceled) { // the context's error has no more information
 			err = nil
 		}
 		err = errors.Join(err, cause)

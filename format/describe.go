@@ -114,7 +114,7 @@ func (l Listing) paramsWidth() int {
 	return l.Width / 2
 }
 
-// summary returns the parameters as one cell of that width.
+// summary returns the parameters as one cell of at most width columns.
 func summary(params []parameter, width int) string {
 	words := make([]string, len(params))
 	for i, p := range params {

@@ -112,8 +112,7 @@ func message(f *wire.Fault) string {
 	return text
 }
 
-// beginning returns a short beginning of a body, used to check whether a
-// message quotes the body already.
+// beginning returns a short beginning of a body, to check whether a message already quotes the body.
 func beginning(body string) string {
 	const most = 100
 	for i, r := range body {

@@ -9,7 +9,8 @@ import (
 	"rpcx/wire/jq/ahead"
 )
 
-// This file applies the user's jq programs in a Pipeline: --select chooses messages, --jq makes lines of lines.
+// This file applies the user's jq programs in a Pipeline: --select chooses messages, --jq converts each line to other
+// lines.
 
 // Selects reports whether --select accepts m. Print checks that too; Selects is for commands that do more than print.
 func (p *Pipeline) Selects(ctx context.Context, m *wire.Message) (bool, error) {
@@ -82,8 +83,8 @@ const (
 	backlogBytes    = 32 << 10
 )
 
-// UsesWorkers reports whether StartWorkers is worthwhile for msgs: there are enough of them, and --jq's program takes
-// long and can run before its outputs are due.
+// UsesWorkers reports whether StartWorkers is worthwhile for msgs: there are enough messages, and --jq's program takes
+// long and may run before its outputs are due.
 func (p *Pipeline) UsesWorkers(msgs []wire.Message) bool {
 	return p.filter != nil && p.sel == nil && !p.o.Events && p.filter.RunsAhead() && isBacklog(msgs)
 }

@@ -25,7 +25,7 @@ func inside(c *catalog.Catalog, schema json.RawMessage, prefix string, depth int
 	all := nested(c, parameters(c, schema), prefix, depth)
 	looks := maxExamined
 	forms := formsOf(c, schema, &looks)
-	forms = slices.DeleteFunc(forms[:min(len(forms), maxRows)], func(form json.RawMessage) bool { return len(parameters(c, form)) == 0 }) // null, say
+	forms = slices.DeleteFunc(forms[:min(len(forms), maxRows)], func(form json.RawMessage) bool { return len(parameters(c, form)) == 0 }) // such as a form for null
 	if which, ok := telling(c, forms, prefix); ok {
 		all = append(all, which)
 	}
@@ -68,14 +68,14 @@ func nested(c *catalog.Catalog, params []parameter, prefix string, depth int) []
 			return all
 		}
 		p.name = prefix + p.name
-		if all = append(all, p); tuple(definition(c, p.schema)) == nil { // an element of a list has no dotted name
+		if all = append(all, p); tuple(definition(c, p.schema)) == nil { // elements of a list have no dotted names
 			all = append(all, inside(c, p.schema, p.name+".", depth+1)...)
 		}
 	}
 	return all
 }
 
-// telling returns the member that distinguishes the forms: one that has a constant in each.
+// telling returns the member that distinguishes the forms: each form has a constant for it.
 func telling(c *catalog.Catalog, forms []json.RawMessage, prefix string) (parameter, bool) {
 	var which parameter
 	var values scan.Array
@@ -117,8 +117,8 @@ func only(schema json.RawMessage) json.RawMessage {
 	return nil
 }
 
-// ofForm returns the members of one form of an object, without the one that distinguishes the forms. when describes the form
-// if there is no such member.
+// ofForm returns the members of one form of an object, except the member that distinguishes the forms. when describes the
+// form if there is no such member.
 func ofForm(c *catalog.Catalog, form json.RawMessage, prefix, when string, depth int) []parameter {
 	which, value := constant(c, form)
 	if value != nil {

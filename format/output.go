@@ -28,7 +28,7 @@ func (o *output) init(w io.Writer, before func()) {
 	o.buf = bufio.NewWriterSize(w, bufferSize)
 }
 
-// notifyWriter is a writer that calls before ahead of each write.
+// A notifyWriter is a writer that calls before ahead of each write.
 type notifyWriter struct {
 	io.Writer
 	beforeWrite func()
@@ -65,7 +65,7 @@ func (o *output) flush() {
 	}
 }
 
-// fault returns the reason why writing failed, as a Fault for the user, or nil if it did not.
+// fault returns the error of writing as a Fault for the user, or nil.
 func (o *output) fault() error {
 	if o.err == nil {
 		return nil

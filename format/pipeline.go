@@ -38,8 +38,8 @@ type Pipeline struct {
 	stopped bool
 }
 
-// New compiles o. The error is a usage Fault that names the flag. Its cause is a wrong expression or template, or flags
-// that contradict each other.
+// New compiles o. An error is a usage Fault that names the flag: its expression or template is wrong, or it contradicts
+// another flag.
 func New(w io.Writer, o Options) (*Pipeline, error) {
 	if o.Events && o.Raw {
 		return nil, wire.NewFault(wire.Usage, "--events and --messages cannot be combined", nil)
@@ -58,8 +58,8 @@ func New(w io.Writer, o Options) (*Pipeline, error) {
 // Print prints an event in the form of the options. m is the message that contains it. stop reports that no further
 // event is needed: the limit was reached, --until was met (its line has been printed), or err is not nil.
 //
-// Events without a line (such as progress, without --events) do nothing. It does not print a line that does not meet an
-// expectation. In that case err is a Fault of kind Expectation. If jq or a template fails, err is a Fault of kind
+// Events without a line (such as progress, without --events) do nothing. A line that does not meet an expectation is
+// not printed. In that case err is a Fault of kind Expectation. If jq or a template fails, err is a Fault of kind
 // Helper. If the writer fails, it is one of kind PipeClosed or IO, also in every later call.
 func (p *Pipeline) Print(ctx context.Context, m *wire.Message, ev *wire.Event) (stop bool, err error) {
 	p.mu.Lock()

@@ -37,7 +37,7 @@ func (l style) append(dst, val []byte) []byte {
 			i++
 		case '{', '[':
 			i = scan.Skip(val, i+1)
-			if i < len(val) && val[i] == c+2 { // ASCII: the closing one
+			if i < len(val) && val[i] == c+2 { // in ASCII, c+2 is the closing bracket
 				dst = l.mark(dst, val[i]-2, val[i])
 				i++
 				break

@@ -12,7 +12,7 @@ import (
 // terminalSignals are the signals that concern the terminal.
 var terminalSignals = []os.Signal{syscall.SIGWINCH, syscall.SIGCONT, syscall.SIGQUIT}
 
-// handleSignal handles one of them.
+// handleSignal handles one of terminalSignals.
 func (p *Prompt) handleSignal(s os.Signal) {
 	switch s {
 	case syscall.SIGWINCH:
@@ -35,8 +35,7 @@ func (p *Prompt) resume() {
 	}
 }
 
-// stopWithin is how long it may take until a process that stopped itself
-// notices.
+// stopWithin bounds the time until a process that stopped itself notices the stop.
 const stopWithin = 100 * time.Millisecond
 
 // stopGroup stops this process group until the shell continues it.

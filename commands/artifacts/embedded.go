@@ -27,7 +27,7 @@ func (s *Flags) EmbeddedFlags() []cmdline.Flag {
 	}
 }
 
-// CheckEmbedded returns an error if a file is to be saved in a dialect whose responses contain none.
+// CheckEmbedded returns an error if the user wants to save a file, but responses in the dialect contain no files.
 func (s *Flags) CheckEmbedded(run *env.Env, e endpoint.Endpoint) error {
 	held := e.Spec().Files
 	if s.Dir == "" || e.Dialect == "" || held.AreEmbedded() {
@@ -61,7 +61,7 @@ func (s *Flags) SaveEmbedded(ctx context.Context, run *env.Env, e endpoint.Endpo
 	return env.Cause(ctx, saver.SaveFiles(files))
 }
 
-// saidBy returns a function that reports each saved file.
+// saidBy returns a function that prints a message for each saved file.
 func saidBy(run *env.Env) func(path string, n int64) {
 	return func(path string, n int64) { run.Console.Note(fmt.Sprintf("saved %s (%d bytes)", path, n)) }
 }

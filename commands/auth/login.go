@@ -191,7 +191,7 @@ func readToken(ctx context.Context, run *env.Env, u resource, account string) (*
 	return oauth.WithToken(u, account, strings.TrimSpace(string(b)))
 }
 
-// probe returns a request to e without side effects, whose response shows the demands of e.
+// probe returns a request to e without side effects. The response shows which credentials e demands.
 func probe(e endpoint.Endpoint) oauth.Probe {
 	if e.Address.WebSocket() {
 		return oauth.Probe{Method: http.MethodGet}

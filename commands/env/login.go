@@ -62,7 +62,8 @@ func (h *Sniffer) namesServer(u *url.URL, ch *oauth.Challenge) bool {
 	return c.Offers(ctx, u, ch)
 }
 
-// moreScopes returns the command that logs in with further scopes beside those of the login for u.
+// moreScopes returns the command that logs in for u with further scopes, in addition to the scopes of the present
+// login.
 func (h *Sniffer) moreScopes(u *url.URL, scopes []string) []string {
 	account, _ := h.run.Line.Value("account").(*string)
 	l, err := oauth.Find(u, account)

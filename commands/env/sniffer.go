@@ -32,7 +32,7 @@ type Sniffer struct {
 
 	mu      sync.Mutex
 	first   []byte
-	told    sync.Once     // for Unanswered, which warns once
+	told    sync.Once     // for Unanswered, which prints its warning once
 	stage   stage         // the current stage of the request
 	waited  func()        // removes the notice about the stage
 	arrived chan struct{} // receives a value after more bytes; its buffer of one keeps Sniff from blocking
@@ -64,8 +64,8 @@ func (h *Sniffer) AwaitMismatch(over <-chan time.Time) error {
 	}
 }
 
-// Sniff adds the bytes b to those of earlier calls. If they can only belong to another framing, it
-// cancels the request, whose response could never be read.
+// Sniff adds the bytes b to the bytes of earlier calls. If they can only belong to another framing, it cancels the
+// request, because rpcx could never read the response.
 func (h *Sniffer) Sniff(b []byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -134,7 +134,7 @@ func (h *Sniffer) testContext() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, testTimeout)
 }
 
-// speaksTLS reports whether a server that has sent nothing over an endpoint without TLS answers a TLS handshake.
+// speaksTLS reports whether a server answers a TLS handshake. The server has sent nothing over an endpoint without TLS.
 func (h *Sniffer) speaksTLS(f *wire.Fault) bool {
 	closed := f.Kind == wire.Closed && h.e.IsBytes() || strings.HasSuffix(f.Message, transport.NoResponse) || strings.Contains(f.Message, `malformed HTTP response "\x15`)
 	if !closed || len(h.first) > 0 || f.RPC != nil || f.HTTP != nil || transport.OfProxy(f) || h.run.Line.Has("proxy") || h.run.Line.Has("resolve") {

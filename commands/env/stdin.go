@@ -19,10 +19,10 @@ import (
 )
 
 // Stdin returns the standard input. Reading starts with the first Read. A blocked Read returns when ctx ends, with
-// ctx's cause. The goroutine that reads the descriptor stays, because nothing can wake it.
+// ctx's cause. The goroutine that reads the descriptor remains, because no call can interrupt its read.
 func Stdin(ctx context.Context) io.Reader { return &interruptible{ctx: ctx} }
 
-// An interruptible is stdin whose reads end with a context.
+// An interruptible is a stdin whose reads end when a context ends.
 type interruptible struct {
 	ctx  context.Context
 	once sync.Once

@@ -37,7 +37,7 @@ type attempt struct {
 	paces    paces
 	dials    int // the number of connections that may still be made
 	offers   []string
-	listened func() // called once, after the time in which the peer could send first; nil: the attempt does not wait for that
+	listened func() // called once, after the time in which the peer could send first; nil if the attempt does not wait for that
 	framed   func() // called once, when the peer has responded in the framing of the attempt
 
 	unreached bool // the first connection failed, before listened was called
@@ -87,7 +87,7 @@ func (a *attempt) run(ctx context.Context) (v *verdict) {
 			return v
 		}
 	}
-	if a.link.conn != nil && (a.weak == nil || len(a.unanswered) > 0) { // requests from before the peer was ready may still be answered
+	if a.link.conn != nil && (a.weak == nil || len(a.unanswered) > 0) { // the peer may still answer requests that arrived before it was ready
 		if v := a.await(ctx, nil, a.paces.last()); v != nil {
 			return v
 		}
@@ -115,7 +115,7 @@ func (a *attempt) showsTransport() bool {
 	return c != nil && c.Scheme != ""
 }
 
-// pace is the timeout for the next response.
+// pace returns the timeout for the next response.
 func (a *attempt) pace() time.Duration {
 	if len(a.try.heard) == 0 && len(a.sent) == 1 {
 		return a.paces.first
@@ -138,7 +138,8 @@ func (a *attempt) skips(s *step) bool {
 	return a.family != anyFamily && familyOf(s.msg) != a.family
 }
 
-// await reads until there is a response to s, the connection ends or the pace is over; with a nil s, until the pace is over.
+// await reads until s has a response, the connection ends or the timeout expires. With a nil s, it reads until the timeout
+// expires.
 func (a *attempt) await(ctx context.Context, s *step, pace time.Duration) *verdict {
 	timer := time.NewTimer(pace)
 	defer timer.Stop()
@@ -157,7 +158,7 @@ func (a *attempt) await(ctx context.Context, s *step, pace time.Duration) *verdi
 	return nil
 }
 
-// hear evaluates an event. over reports that s, which may be nil, is answered or that nothing more will arrive.
+// hear evaluates an event. over reports that s, which may be nil, has a response, or that no more data will arrive.
 func (a *attempt) hear(h heard, s *step) (v *verdict, over bool) {
 	switch {
 	case h.err != nil:
@@ -214,7 +215,7 @@ func (a *attempt) take(b []byte) [][]byte {
 	return fresh
 }
 
-// judge returns the step that msg answers, or nil, and a verdict if msg belongs to one specific dialect.
+// judge returns the step that msg answers, or nil. It also returns a verdict if msg belongs to one specific dialect.
 func (a *attempt) judge(msg json.RawMessage) (answers *step, v *verdict) {
 	var request json.RawMessage
 	for _, s := range a.sent {

@@ -16,8 +16,7 @@ const (
 	maxKept  = 4 << 10
 )
 
-// pieces is a wire.Framing whose messages are the received bytes, and whose Send writes bytes unchanged: the framing of the peer is not
-// known yet.
+// pieces is a wire.Framing for a peer with an unknown framing. Its messages are the received bytes, and Send writes bytes unchanged.
 func pieces(rwc io.ReadWriteCloser, _ wire.Options) wire.Conn {
 	return &piecesConn{rwc: rwc, buf: make([]byte, 64<<10)}
 }
@@ -74,7 +73,8 @@ func unframed(heard []byte, noise int) (name string, msgs [][]byte) {
 	return "", nil
 }
 
-// messages returns the messages of that framing in heard. It returns none if one of them is not a JSON object or array.
+// messages returns the messages of that framing in heard. It returns no messages if one of them is not a JSON object or
+// array.
 func messages(name string, heard []byte, noise int) (msgs [][]byte) {
 	f, _ := framing.ByName(name)
 	if name == "line" {

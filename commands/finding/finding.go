@@ -1,4 +1,4 @@
-// Package finding detects the dialect and the framing of a peer of which only the address is known. It also returns the peer's catalog if
+// Package finding detects the dialect and the framing of a peer when rpcx knows only the address. It also returns the peer's catalog if
 // that needs no further requests.
 package finding
 
@@ -88,7 +88,7 @@ func Look(ctx context.Context, run *env.Env, e endpoint.Endpoint, c *options.Cli
 	return p.once(ctx, e, "header") // a server with this framing sends nothing after a line, and waits for more
 }
 
-// once tries one framing over one connection. It returns nil if it recognises nothing beyond what e names.
+// once tries one framing over one connection. It returns nil if the result adds no information to e.
 func (p *Prober) once(ctx context.Context, e endpoint.Endpoint, framing string) *Finding {
 	if e.IsBytes() && framing == "" {
 		framing = e.FramingName()

@@ -45,7 +45,8 @@ func (l *listing) message(id json.RawMessage, about string) json.RawMessage {
 	return o.End()
 }
 
-// signed reads the signatures of a method, of which only the first is used: the type of the result, and those of the params.
+// signed reads the signatures of a method: the type of the result, and the types of the params. It uses only the first
+// signature.
 func signed(m *catalog.Method, result json.RawMessage) {
 	types := map[string]string{
 		"int": "integer", "i4": "integer", "double": "number", "boolean": "boolean", "string": "string", "array": "array", "struct": "object", "nil": "null",
@@ -187,7 +188,7 @@ func procedures(result json.RawMessage) *catalog.Catalog {
 // isName matches the names of methods in a help text.
 var isName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9_]+$`) })
 
-// isUsage matches lines that each begin with a name, of which the first has a placeholder (btcd).
+// isUsage matches lines that begin with a name. The first of them has a placeholder (btcd).
 var isUsage = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[a-z][a-z0-9_]+ ["(\[{<][^\n]*(\n[a-z][a-z0-9_]+( [^\n]*[^.\n])?)+\n?$`)
 })
@@ -233,7 +234,7 @@ func helped(result json.RawMessage) *catalog.Catalog {
 	return received(c)
 }
 
-// received returns a response as a catalog that contains nothing else.
+// received returns a response in the form of a catalog that contains only the response.
 func received(c *catalog.Catalog) *catalog.Catalog {
 	c, err := catalog.Received(c, nil)
 	if err != nil {

@@ -26,7 +26,7 @@ type Prober struct {
 
 	all     []*step
 	guesses []guess // the transports to try if the peer closes every connection without sending anything
-	guessed bool    // the current transport is a guess, so its failure proves nothing
+	guessed bool    // the current transport is a guess, and its failure proves nothing about the peer
 	mu      sync.Mutex
 	report  *Report
 }
@@ -41,7 +41,7 @@ func (p *Prober) Run(ctx context.Context) *Report {
 	if c := e.Secure(); c != nil {
 		p.guesses = append(p.guesses, guess{c, p.Typed})
 	}
-	for range 4 { // again over another transport, if the peer reveals it
+	for range 4 { // repeats over another transport if the peer reveals one
 		r := p.report
 		n := len(r.Tried)
 		p.over(ctx, e)
@@ -67,7 +67,7 @@ func (p *Prober) Run(ctx context.Context) *Report {
 	return r
 }
 
-// over tries everything over the transport of e.
+// over makes all attempts over the transport of e.
 func (p *Prober) over(ctx context.Context, e endpoint.Endpoint) {
 	switch {
 	case len(e.Address.Command) > 0 && e.IsBytes():
@@ -79,7 +79,8 @@ func (p *Prober) over(ctx context.Context, e endpoint.Endpoint) {
 	}
 }
 
-// resolve asks an HTTP server, by GET, for the URL of conversations, in the dialects whose servers state it.
+// resolve sends GET requests to an HTTP server for the URL of conversations, in those dialects whose servers state the
+// URL.
 func (p *Prober) resolve(ctx context.Context, e endpoint.Endpoint) bool {
 	if p.Resolve == nil {
 		return false
@@ -100,7 +101,7 @@ func (p *Prober) resolve(ctx context.Context, e endpoint.Endpoint) bool {
 	return false
 }
 
-// attempt returns an attempt over the transport of e in that framing, with a limit of connections.
+// attempt returns an attempt over the transport of e in the given framing, with a limit on connections.
 func (p *Prober) attempt(e endpoint.Endpoint, framing string, dials int, pace paces) *attempt {
 	e.Framing, e.Dialect = framing, all.Default()
 	list := slices.Clone(p.all)
@@ -147,7 +148,8 @@ func (p *Prober) settle(e endpoint.Endpoint, v *verdict) bool {
 	return true
 }
 
-// framings returns the framings to try over a byte stream, that of e first. concat is not among them, since it reads lines as well.
+// framings returns the framings to try over a byte stream, starting with the framing of e. It omits concat, because concat also
+// reads lines.
 func framings(e endpoint.Endpoint) []string {
 	names := []string{"line", "header", "nul", "netstring", "varint", "seq"}
 	own := e.FramingName()
@@ -163,7 +165,7 @@ type guess struct {
 	typed string
 }
 
-// change returns the other transport that the attempts over that of e have revealed, or the next guess, or nil.
+// change returns an endpoint over the other transport that the attempts on e have revealed, or the next guess, or nil.
 func (p *Prober) change(e endpoint.Endpoint) *guess {
 	plain := e
 	plain.Dialect, plain.Framing = all.Default(), ""
@@ -205,5 +207,5 @@ func faultOf(tried []*Try) (f *wire.Fault) {
 	return f
 }
 
-// listens is how long a peer may send first: its handshake reveals the dialect.
+// listens is how long a peer may send first. Its handshake reveals the dialect.
 const listens = 300 * time.Millisecond

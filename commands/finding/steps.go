@@ -18,7 +18,7 @@ type step struct {
 	name    string // of the dialect, or of the method of a listing, as in the report
 	dialect string // "": a listing
 	id      json.RawMessage
-	msg     json.RawMessage // nil: nothing is sent, as the server sends first
+	msg     json.RawMessage // nil: no message, because the server sends first
 	is      *program.Program
 	session bool
 	weak    bool

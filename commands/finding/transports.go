@@ -9,7 +9,7 @@ import (
 	"rpcx/wire/endpoint"
 )
 
-// maxStarts bounds how often the user's command is started; one more start is for its catalog.
+// maxStarts bounds how often rpcx starts the user's command to detect the dialect. One more start is for the catalog.
 const maxStarts = 5
 
 // children starts the command of e once for each framing, in sequence.
@@ -25,7 +25,7 @@ func (p *Prober) children(ctx context.Context, e endpoint.Endpoint) {
 		within, cancel := context.WithCancelCause(ctx)
 		over := time.AfterFunc(share, func() { cancel(context.DeadlineExceeded) })
 		a := p.attempt(e, names[i], 1, paces{listen: listens, first: share / 3, next: share / 30})
-		a.framed = func() { over.Stop() } // no other framing is tried
+		a.framed = func() { over.Stop() } // do not try another framing
 		a.try.Header, header = header, ""
 		v := a.run(within)
 		over.Stop()
@@ -43,7 +43,7 @@ func (a *attempt) shown(names []string, i int) (next []string, header string) {
 	if names[i] == "header" && a.try.Header == "" && len(a.p.Transport.Head) == 0 && a.try.mentions("content-type") {
 		return slices.Insert(names, i+1, "header"), contentType
 	}
-	if other, _ := unframed(a.link.heard, a.p.Transport.NoiseLimit); a.foreign && slices.Contains(names[i+1:], other) { // which it has shown
+	if other, _ := unframed(a.link.heard, a.p.Transport.NoiseLimit); a.foreign && slices.Contains(names[i+1:], other) { // the peer has shown that framing
 		names = append(names[:i+1:i+1], other)
 	}
 	return names, ""
@@ -82,7 +82,7 @@ func (p *Prober) streams(ctx context.Context, e endpoint.Endpoint) {
 }
 
 // sideBySide makes the attempts in parallel until one has recognised the peer. If ready is not nil, all but the first wait until it is
-// closed. A response in its own framing makes an attempt end the others: a peer has one framing.
+// closed. If a peer responds in the framing of an attempt, that attempt ends the others, because a peer has one framing.
 func sideBySide(ctx context.Context, attempts []*attempt, ready <-chan struct{}) (best *verdict) {
 	within, stops := make([]context.Context, len(attempts)), make([]context.CancelFunc, len(attempts))
 	for i := range attempts {
@@ -118,7 +118,8 @@ func sideBySide(ctx context.Context, attempts []*attempt, ready <-chan struct{})
 	return best
 }
 
-// ends stops another attempt, since a has been answered: a peer has one framing. A peer that answers without a header may still do so.
+// ends stops another attempt after a has a response, because a peer has one framing. A peer that answers without a header may still do
+// so.
 func (a *attempt) ends(other *attempt, stop func()) {
 	switch {
 	case other.at.Framing != a.at.Framing || other.try.Header != "":
@@ -160,7 +161,7 @@ func (p *Prober) oneByOne(ctx context.Context, e endpoint.Endpoint, names []stri
 	return nil
 }
 
-// better reports whether v is more specific than best, or needs no header; either may be nil.
+// better reports whether v is more specific than best, or needs no header while best does; either may be nil.
 func better(v, best *verdict) bool {
 	if v != nil && best != nil && v.header != best.header {
 		return v.header == ""
@@ -171,7 +172,8 @@ func better(v, best *verdict) bool {
 // maxDials bounds the connections of one attempt: some servers close them after each unknown message.
 const maxDials = 12
 
-// messages tries a transport with its own framing: all steps on one connection, and in parallel those with their own subprotocols.
+// messages tries a transport with its own framing. All steps share one connection, except steps with their own subprotocols, which
+// use parallel connections.
 func (p *Prober) messages(ctx context.Context, e endpoint.Endpoint) {
 	if e.Address.IsHTTP() {
 		p.posts(ctx, e)
@@ -190,8 +192,8 @@ func (p *Prober) messages(ctx context.Context, e endpoint.Endpoint) {
 	p.settle(e, sideBySide(ctx, attempts, nil))
 }
 
-// posts tries POST requests, and then whether an HTTP server states the URL of conversations. A server of the latter kind may never
-// answer POST requests, and therefore they get half of the time.
+// posts tries POST requests, and then whether an HTTP server states the URL of conversations. Such a server may never answer POST
+// requests, and therefore they get half of the time.
 func (p *Prober) posts(ctx context.Context, e endpoint.Endpoint) {
 	within, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

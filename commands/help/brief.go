@@ -142,7 +142,7 @@ func arguments(b *strings.Builder, usage string) {
 	}
 }
 
-// shortest returns the examples of -h: first those of one line, then others.
+// shortest returns the examples of -h: examples of one line first, then the others.
 func shortest(all []cmdline.Example) []cmdline.Example {
 	long := func(e cmdline.Example) int {
 		return min(1, len(format.Fold(e.Command, Width-2))+strings.Count(e.Command, "\n")-1)

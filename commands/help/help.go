@@ -78,7 +78,8 @@ func answer(l *cmdline.CommandLine, root cmdline.Doc, asJSON, all bool) error {
 	return f
 }
 
-// topicText returns a topic as `rpcx help NAME` prints it. all includes the reference; flags are those of a dialect.
+// topicText returns a topic as `rpcx help NAME` prints it. all includes the reference. flags are the flags of a
+// dialect.
 func topicText(t Topic, all bool, flags string) string {
 	var b strings.Builder
 	if flags != "" {

@@ -40,7 +40,7 @@ type flagDoc struct {
 	Group    string   `json:"group,omitempty"`
 	Repeated bool     `json:"repeated,omitempty"`
 	Needs    string   `json:"needs,omitempty"` // a requirement on the endpoint
-	With     string   `json:"with,omitempty"`  // the flags, one of which must be given
+	With     string   `json:"with,omitempty"`  // the flags of which one must be given
 }
 
 type exampleDoc struct {

@@ -40,8 +40,7 @@ func (c *Client) Flags(run *env.Env, idle string) []cmdline.Flag {
 	return append(c.Out.Flags(), c.ConnectingFlags(run, idle)...)
 }
 
-// ConnectingFlags returns the flags without those for output, for a command
-// that does not print the peer's messages.
+// ConnectingFlags returns the flags except the flags for output, for a command that does not print the peer's messages.
 func (c *Client) ConnectingFlags(run *env.Env, idle string) []cmdline.Flag {
 	var all []cmdline.Flag
 	for _, group := range [][]cmdline.Flag{
@@ -90,7 +89,7 @@ func (t *Time) WholeFlags() []cmdline.Flag {
 	return []cmdline.Flag{cmdline.Generic(cmdline.GroupTime, "timeout", "end the command after `DURATION`", &t.Timeout)}
 }
 
-// writeOutFlag returns -w. Parsing the flag starts the measurement.
+// writeOutFlag returns -w. Parsing the flag starts the measurement of times.
 func writeOutFlag(run *env.Env) cmdline.Flag {
 	return cmdline.Parsed(cmdline.GroupOutput, "write-out", "w", "at the end, print times, sizes and the status on stderr with the Go template `TEMPLATE` (json: all of them)", func(text string) (err error) {
 		run.Common.Meter, err = env.NewMeter(text, run.Started)

@@ -85,8 +85,8 @@ func TransportConfig(ctx context.Context, run *env.Env, c *Connection) (transpor
 	return cfg, errors.Join(err, profileHeaders(run, cfg.Header))
 }
 
-// Listener returns the flags for a listener whose peer is reached with c. It omits the flags that are sent to that
-// peer, and those of its profile.
+// Listener returns the flags for a listener whose peer is reached with c. It omits the flags that rpcx would send to
+// that peer, and the flags of its profile.
 func (c *Connection) Listener() *Connection {
 	own := *c
 	own.headers, own.token = nil, ""

@@ -151,8 +151,8 @@ var nonEmpty = []struct{ flag, takes string }{
 	{"on-open", "a command"},
 }
 
-// notEmpty rejects empty values of those flags: a script with an unset variable must not run without its expectation or
-// its file.
+// notEmpty rejects empty values of the flags in nonEmpty, because a script with an unset variable must not run without
+// its expectation or its file.
 func notEmpty(l *cmdline.CommandLine) error {
 	for _, c := range nonEmpty {
 		if !l.Has(c.flag) {

@@ -16,7 +16,7 @@ type row struct {
 	flags    []string
 	commands []string // nil for all that have the flags
 	needs    *property
-	with     string // the flags, one of which must be given; "" if the property is about the endpoint
+	with     string // the flags of which one must be given; "" if the property is about the endpoint
 }
 
 // A property is something that an endpoint or the command line must have.
@@ -28,7 +28,7 @@ type property struct {
 
 // table decides which flags apply.
 var table = []row{
-	// set when a session connects
+	// These rows are for values that are set when a session connects.
 	{
 		flags: []string{
 			"header", "token-command", "subprotocol", "cacert", "cert", "key", "insecure", "proxy", "resolve", "connect-timeout", "ping", "noise",
@@ -38,10 +38,10 @@ var table = []row{
 	},
 	{flags: []string{"strict"}, commands: pluginClients, needs: newConnection},
 
-	// for sessions only
+	// These rows are for sessions only.
 	{flags: []string{"lossy"}, needs: inSession},
 
-	// for reaching the peer
+	// These rows are for flags that reach the peer.
 	{flags: []string{"cacert", "cert", "key"}, needs: probing(encrypted)},
 	{flags: []string{"insecure"}, needs: probing(dialled(encrypted))},
 	{flags: []string{"subprotocol"}, needs: webSocket},
@@ -54,11 +54,11 @@ var table = []row{
 	{flags: []string{"ping"}, needs: pinged},
 	{flags: []string{"wait"}, needs: reached},
 
-	// for listeners
+	// These rows are for listeners.
 	{flags: []string{"public", "listening", "max-clients"}, needs: listener},
 	{flags: []string{"allow-origin", "token"}, needs: webListener},
 
-	// for dialects
+	// These rows depend on the dialect.
 	{flags: []string{"refresh"}, needs: newConnection},
 	{flags: []string{"refresh", "no-cache"}, commands: append([]string{"serve"}, requesters...), needs: inDialect(func(d dialect.Spec) bool { return d.Discovery.IsCached() || d.AnswerCache != nil })},
 	{flags: []string{"cache"}, needs: inDialect(func(d dialect.Spec) bool { return d.AnswerCache != nil })},
@@ -71,12 +71,12 @@ var table = []row{
 	{flags: []string{"complete", "reset", "cursor", "every", "on-change", "frame", "artifacts"}, needs: inDialect(func(d dialect.Spec) bool { return d.Evaluation.IsLive() })},
 	{flags: []string{"input-timeout", "state-key", "print-config"}, needs: inDialect(func(d dialect.Spec) bool { return d.Handshake.Rounds })},
 	{flags: []string{"kind", "limit"}, commands: []string{"job list"}, needs: inDialect(func(d dialect.Spec) bool { return d.Jobs != nil && d.Jobs.Journal })},
-	{flags: []string{"save", "max-artifact"}, commands: []string{"call"}, needs: inDialect(func(d dialect.Spec) bool { return d.Files != nil })}, // other commands use the name of the one that saves
+	{flags: []string{"save", "max-artifact"}, commands: []string{"call"}, needs: inDialect(func(d dialect.Spec) bool { return d.Files != nil })}, // other commands use the name of the command that saves
 	{flags: []string{"runtime"}, needs: inDialect(func(d dialect.Spec) bool { return d.Evaluation != nil && d.Evaluation.Runtime })},
 	{flags: []string{"grace"}, commands: []string{"call"}, needs: inDialect(func(d dialect.Spec) bool { return d.Discovery.ByModule() })},
 	{flags: []string{"no-check"}, commands: []string{"call", "subscribe", "job run", "job start"}, needs: checked},
 
-	// for other flags
+	// These rows depend on other flags.
 	with("cert", "key"),
 	with("record", "redact", "no-redact", "force", "append", "on-tape-error").not("record"),
 	with("batch", "jobs", "unordered").only("call"),
@@ -159,7 +159,7 @@ func having(says string, holds func(e endpoint.Endpoint) bool) *property {
 	return &property{says: text(says), holds: func(s *Situation) bool { return slices.ContainsFunc(s.each(), holds) }}
 }
 
-// probing is p; --probe may find out that the peer uses TLS.
+// probing returns p, which network endpoints also meet with --probe, because the peer may use TLS.
 func probing(p *property) *property {
 	return &property{says: p.says, holds: func(s *Situation) bool {
 		return p.holds(s) || s.has != nil && s.has("probe") && network.holds(s)

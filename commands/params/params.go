@@ -32,7 +32,7 @@ type Typer interface {
 	Undescribed(params json.RawMessage) []schema.Undescribed
 }
 
-// Options configure Parse. The zero value types nothing and has no stdin.
+// Options configure Parse. The zero value applies no types and has no stdin.
 type Options struct {
 	Typer    Typer                             // nil if no schema is known
 	NoCheck  bool                              // accept values that do not match, as strings
@@ -244,7 +244,8 @@ func (p *parser) bare(i int) (json.RawMessage, error) {
 	return nil, f
 }
 
-// typographic reports whether arg begins with a dash, or has a quote, that editors put in place of those of a shell.
+// typographic reports whether arg has a dash or quotes that an editor has put in place of the dash or quotes of a
+// shell.
 func typographic(arg string) bool {
 	return strings.HasPrefix(arg, "–") || strings.HasPrefix(arg, "—") || strings.ContainsAny(arg, "“”‘’")
 }

@@ -74,7 +74,7 @@ func (o *flags) endpoint(ctx context.Context, run *env.Env) (endpoint.Endpoint, 
 	speaks := options.PluginDialect
 	if len(run.Line.Args) > 0 {
 		if e, err := session.ParseEndpoint(run.Line.Args[0], ""); err == nil && e.Socket != "" {
-			speaks = "" // only the other process knows
+			speaks = "" // only the session's process knows the dialect
 		}
 	}
 	e, rest, err := request.Endpoint(ctx, run, speaks)
@@ -180,7 +180,8 @@ func namesOf(c *catalog.Catalog, method string) []string {
 	return names
 }
 
-// hasSource reports whether a call names a function or class whose source the plugin provides, for the host to run.
+// hasSource reports whether a call names a function or class whose source the plugin gives to the host. The host then
+// runs that source.
 func hasSource(c *catalog.Catalog, pc operation) bool {
 	var described json.RawMessage
 	switch pc.op.Method {

@@ -113,8 +113,8 @@ func (p *prompt) end(c *call, cat *catalog.Catalog, err error) {
 	}
 }
 
-// labelled is the stream of a call. It prints the call's method before its first response if
-// another call was made in between.
+// labelled is the stream of a call. It prints the call's method before its first response if the user has made another
+// call in between.
 type labelled struct {
 	dialect.Stream
 	p    *prompt

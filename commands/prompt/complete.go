@@ -15,7 +15,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// completer has the peer's catalog, which the first Tab requests.
+// A completer holds the peer's catalog, which the first Tab requests.
 type completer struct {
 	mu      sync.Mutex
 	catalog *catalog.Catalog

@@ -30,7 +30,7 @@ type Options struct {
 	Print    *format.Pipeline
 	Deadline *env.Deadline
 	Params   options.Params
-	Catalog  *catalog.Catalog // the typer of --catalog; may be nil
+	Catalog  *catalog.Catalog // the source of types for params, from --catalog; may be nil
 }
 
 // Run runs the prompt until the user ends it or the conversation ends.
@@ -98,8 +98,8 @@ func (p *prompt) run() (err error) {
 	return errors.Join(err, <-heard)
 }
 
-// ended returns the outcome after the peer has ended the conversation. Calls that failed because of that have been
-// reported, and decide the status.
+// ended returns the outcome after the peer has ended the conversation. The prompt has reported the calls that failed
+// because of that; they decide the exit status.
 func (p *prompt) ended(err error) error {
 	p.await()
 	p.mu.Lock()

@@ -26,7 +26,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A played is a tape that was played to a peer, with the outcome.
+// A played holds a tape that rpcx has played to a peer, and the outcome.
 type played struct {
 	file  string
 	found []*player.Found
@@ -209,7 +209,7 @@ func cut(t *transcript.Transcript) error {
 	return wire.NewFault(wire.Expectation, fmt.Sprintf("the tape %s ends inside line %d, which is not compared", t.Name, t.Cut), nil)
 }
 
-// compared is one for an open tape.
+// compared returns the result of one for an open tape.
 func (o *replayOptions) compared(ctx context.Context, run *env.Env, t *transcript.Transcript, po player.Options, rules func(dialect.Shape) *match.Rules, so session.Options) ([]*player.Found, error) {
 	e, err := o.endpoint(o.to, t.Header.Dialect)
 	if err != nil {

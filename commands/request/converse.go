@@ -17,8 +17,8 @@ import (
 	"rpcx/wire/session/relay"
 )
 
-// Converse opens a connection, calls work with it and closes it. cl limits the whole, and is stopped at the end. Its
-// idle timer restarts when the connection is open.
+// Converse opens a connection, calls work with it and closes it. cl limits the whole conversation, and Converse stops
+// cl at the end. Its idle timer restarts when the connection is open.
 func Converse(ctx context.Context, run *env.Env, cl *env.Deadline, e endpoint.Endpoint, c *options.Client, cat *catalog.Catalog, work func(session.Conversation) error) error {
 	return converse(ctx, run, cl, e, c, cat, false, work)
 }

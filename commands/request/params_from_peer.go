@@ -22,7 +22,7 @@ import (
 // A typedOp is an operation, with the catalog that typed its params.
 type typedOp struct {
 	op  dialect.Op
-	cat *catalog.Catalog // nil means none
+	cat *catalog.Catalog // nil means no catalog
 }
 
 // A prepareFunc makes the operation on an open connection.

@@ -21,7 +21,7 @@ type ReadOptions struct {
 	Watch         *dialect.Op      // selects notifications to print; nil to print only the response
 	Choose        bool             // --select was given
 	Stream        bool             // a stream follows the response
-	Many          bool             // there are several responses, and an error does not end reading
+	Many          bool             // there are several responses, and reading continues after an error
 	KeepLast      bool             // set Last
 	KeepRaw       bool             // set Raw
 	CheckResult   bool             // data must match the schema in Catalog
@@ -142,7 +142,7 @@ func (c *ResponsePrinter) Suggest(err error) {
 // after each message.
 type Waiter interface{ Waiting() bool }
 
-// A queuer is a stream that can hand over many messages at once.
+// A queuer is a stream that can return many messages at once.
 type queuer interface{ Queued() []wire.Message }
 
 // run reads the stream to its end. It returns the outcome of the command, without the

@@ -129,7 +129,7 @@ func answered(ctx context.Context, st dialect.Stream, method string) error {
 func (s *trigger) end(c *ResponsePrinter, err error) error {
 	s.stop()
 	failed := wire.AsFault(<-s.failed)
-	for range s.failed { // until its reader has ended
+	for range s.failed { // wait until the goroutine that reads the responses has ended
 	}
 	c.cancel(s.stream)
 	if c.state != lost || failed == nil {
@@ -188,7 +188,7 @@ func (c *ResponsePrinter) warnUnhandled(err error) error {
 	if c.data.Load() {
 		return err
 	}
-	// Hooks run beside the reader, so that a notification from before the end may not have reached them yet.
+	// Hooks run in parallel with the reader. A notification that arrived before the end may not have reached them yet.
 	ctx, cancel := context.WithTimeout(context.Background(), settleUnhandled)
 	defer cancel()
 	c.conv.Settle(ctx)

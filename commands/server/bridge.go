@@ -32,10 +32,11 @@ func (o *Options) Passes(ctx context.Context, run *env.Env, listen, to endpoint.
 	return silent && listen.Reversed == "" && o.takesAll(ctx, run, to, so)
 }
 
-// versionsTimeout bounds the question for the versions of a peer.
+// versionsTimeout bounds the request for the versions of a peer.
 const versionsTimeout = 10 * time.Second
 
-// takesAll reports whether the peer at to takes clients of all versions. If it cannot be asked, its clients will see why.
+// takesAll reports whether the peer at to accepts clients of all versions. If rpcx cannot ask the peer, takesAll returns
+// true, and the clients get the peer's error.
 func (o *Options) takesAll(ctx context.Context, run *env.Env, to endpoint.Endpoint, so session.Options) bool {
 	unchanged := to.Spec().Handshake.Unchanged
 	if unchanged == nil {

@@ -42,7 +42,7 @@ type Options struct {
 	set         options.Settings
 }
 
-// unnamed is the name of a server that has none.
+// unnamed is the name of a server without a name.
 const unnamed = "rpcx serve"
 
 // Flags returns the flags, which store their values in o.
@@ -114,8 +114,8 @@ func (o *Options) Session(ctx context.Context, run *env.Env, spec dialect.Spec) 
 	return so, nil
 }
 
-// described returns the catalog that the server offers without --catalog: that of
-// --hooks FILE, or else one with the names of hooks.
+// described returns the catalog that the server offers without --catalog: the catalog of --hooks FILE, or else one with
+// the names of the hooks.
 func (o *Options) described(spec dialect.Spec, entries []hook.Entry) (*catalog.Catalog, error) {
 	c, err := o.Hooks.Catalog()
 	if err != nil {

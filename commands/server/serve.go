@@ -40,7 +40,8 @@ func Run(ctx context.Context, run *env.Env, s *session.Server, command []string,
 	return err
 }
 
-// tellWhere writes the listen address to file if one is given, else to stdout unless stdout is the connection.
+// tellWhere writes the listen address to file if a file is given. Otherwise it writes to stdout, unless stdout is the
+// connection.
 func tellWhere(at, file string, ours bool) error {
 	switch {
 	case file != "":
@@ -113,11 +114,11 @@ func commandStatus(name string, err error) error {
 	return cmdline.CommandStatus{Code: code, Text: fmt.Sprintf("%s ended with status %d", name, code)}
 }
 
-// lookInterval is how often the directories of --hooks are looked at.
+// lookInterval is the interval at which serve checks the directories of --hooks.
 const lookInterval = time.Second
 
-// Watch replaces the hooks of s when a directory of --hooks changes, if the dialect can tell its clients. It returns when
-// ctx ends.
+// Watch replaces the hooks of s when a directory of --hooks changes, if the dialect can notify clients of the change. It
+// returns when ctx ends.
 func (o *Options) Watch(ctx context.Context, run *env.Env, spec dialect.Spec, s *session.Server) {
 	if !spec.Handshake.Rounds || o.To != "" || o.Catalog != "" {
 		return

@@ -68,8 +68,8 @@ func meant(typed string, f *wire.Fault) string {
 	return ""
 }
 
-// ofFile returns the endpoint for which a file name stands, and the kind of file, for people, or "" if it stands for
-// none.
+// ofFile returns the endpoint that a file name means, and the kind of file for people. It returns "" if the name means
+// no endpoint.
 func ofFile(typed string) (better, hint string) {
 	before, file, isStdio := strings.Cut(typed, "stdio:")
 	if !isStdio {

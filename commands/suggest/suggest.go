@@ -72,7 +72,7 @@ func Job(run *env.Env, f *wire.Fault, m *catalog.Method) {
 	job.Path = []string{"job", "run"}
 	job.Flags = slices.DeleteFunc(slices.Clone(job.Flags), func(flag string) bool {
 		name, _, _ := strings.Cut(flag, "=")
-		return slices.Contains([]string{"--grace", "--cache", "--no-cache"}, name) // a job takes none of them
+		return slices.Contains([]string{"--grace", "--cache", "--no-cache"}, name) // jobs do not support these flags
 	})
 	f.Fix = job.WithArgs(job.Args)
 }

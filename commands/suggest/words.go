@@ -105,7 +105,7 @@ func CheckMethod(run *env.Env, method string) error {
 	return f
 }
 
-// methodWord adds the intended line to the failure of a call whose METHOD contains parameters, or is one.
+// methodWord adds the intended line to the failure of a call if METHOD contains parameters or is itself a parameter.
 func methodWord(run *env.Env, f *wire.Fault) {
 	args := run.Line.Args
 	if len(args) < 2 {

@@ -64,7 +64,7 @@ func (j *peerChecker) declares(ctx context.Context, discovery string) error {
 	return nil
 }
 
-// unreached reports whether err is about reaching the peer rather than about its response.
+// unreached reports whether err means that rpcx could not reach the peer.
 func unreached(err error) bool {
 	f := wire.AsFault(err)
 	return f != nil && (f.Unreached || f.Kind == wire.Unreachable || f.Kind == wire.Auth)
@@ -93,7 +93,7 @@ func (j *peerChecker) describe(ctx context.Context) (*catalog.Catalog, error) {
 	return c, env.Cause(cl.Ctx, err)
 }
 
-// modules determines the peer's modules, if it has any, for the probes.
+// modules finds the peer's modules, if it has any, for the probes.
 func (j *peerChecker) modules() {
 	discovery := j.endpoint.Spec().Discovery
 	if !discovery.ByModule() {

@@ -40,10 +40,10 @@ func (j *peerChecker) probe(ctx context.Context, set []probes.Probe, wanted func
 	return nil
 }
 
-// needs maps values of probes.Probe.For to what the user has to give.
+// needs maps values of probes.Probe.For to the data that the user must give.
 var needs = map[string]string{"try": "it needs a method of --try METHOD", "job": "it needs a job of --try METHOD"}
 
-// leftOut reports whether a probe must not be made, and if so, reports it as skipped.
+// leftOut reports whether a probe must not be made. If so, it also reports the probe as skipped.
 func (j *peerChecker) leftOut(p *probes.Probe) bool {
 	why := ""
 	switch {

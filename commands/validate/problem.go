@@ -66,7 +66,7 @@ type outcome struct {
 	target report.Target
 	strict bool // a broken SHOULD makes the check fail
 	suites []report.Suite
-	count  struct{ all, failed, warned, skipped, broken int } // the number of checks of a live peer; broken counts those that could not be made
+	count  struct{ all, failed, warned, skipped, broken int } // the number of checks of a live peer; broken counts the checks that rpcx could not make
 	whys   []string                                           // the reasons why checks were skipped
 	names  map[string][]string                                // the skipped checks, by reason
 }

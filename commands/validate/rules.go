@@ -123,7 +123,7 @@ func newRuleCheck(run *env.Env, set *rules.Set, disable []string) (*ruleCheck, e
 	return c, err
 }
 
-// counts counts a problem, and reports whether it is among the first of its rule.
+// counts counts a problem, and reports whether to print it: it must be among the first of its rule.
 func (c *ruleCheck) counts(p *validate.Problem) bool {
 	c.many[p.Rule]++
 	return c.many[p.Rule] <= maxOfRule

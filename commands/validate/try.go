@@ -27,7 +27,7 @@ type call struct {
 	hinted bool              // the user did not name it, but its hints declare it read-only
 }
 
-// given returns the calls of --try. With functions, the dialect has function values: {"@on": NAME} in params is one.
+// given returns the calls of --try. If the dialect has function values, {"@on": NAME} in params is a function.
 func (o *validateOptions) given(functions bool) (all []call, err error) {
 	for _, text := range o.try {
 		name, params, ok := strings.Cut(text, "=")
@@ -188,7 +188,7 @@ func timedOut(err error) bool {
 	return f != nil && f.Kind == wire.Timeout
 }
 
-// operation returns what calls a method that m, which may be nil, describes.
+// operation returns the operation that calls a method. m describes the method and may be nil.
 func (j *peerChecker) operation(c call, m *catalog.Method, params json.RawMessage) dialect.Op {
 	op := dialect.Op{Kind: dialect.Call, Method: c.typed, Params: params, Funcs: c.funcs}
 	switch spec := j.endpoint.Spec(); {
@@ -196,7 +196,7 @@ func (j *peerChecker) operation(c call, m *catalog.Method, params json.RawMessag
 	case m.Kind == catalog.Stream && !spec.Catalog.CallsStream:
 		op.Kind = dialect.Subscribe
 	case m.Kind == catalog.Job && spec.Jobs != nil:
-		op.Kind, op.Extra = dialect.JobRun, json.RawMessage(`{"bare":true}`) // only the result, without the report on the end of the job
+		op.Kind, op.Extra = dialect.JobRun, json.RawMessage(`{"bare":true}`) // returns only the result, without the report on the end of the job
 	}
 	return op
 }
@@ -209,7 +209,8 @@ func (j *peerChecker) unfit(method, message string, params json.RawMessage) vali
 	}
 }
 
-// limit returns the deadline of a call: for a job that of the whole, for others of each message.
+// limit returns the deadline of a call. For a job, it limits the whole call; for other calls, the wait for each
+// message.
 func (j *peerChecker) limit(ctx context.Context, op dialect.Op) *env.Deadline {
 	if op.Kind == dialect.JobRun {
 		return env.NewDeadline(ctx, j.patience, 0)

@@ -24,10 +24,10 @@ func (l *placeholders) add(write func(w io.Writer) error) string {
 	return mark
 }
 
-// stands extends the last mark to more of the document.
+// stands makes the last mark stand for more of the document.
 func (l placeholders) stands(all []byte) { l[len(l)-1].mark = all }
 
-// write writes the document.
+// write writes the document with the texts in place of the marks.
 func (l placeholders) write(to io.Writer, doc []byte) error {
 	w := bufio.NewWriterSize(to, 64<<10)
 	for _, p := range l {

@@ -47,13 +47,13 @@ type Failure struct {
 	Detail  string `json:"detail,omitempty"` // more lines, or ""
 }
 
-// Failures are read one after another, and may be read repeatedly.
+// Failures are a sequence of failures, which may be read repeatedly.
 type Failures interface {
 	Len() int
 	All() iter.Seq[Failure]
 }
 
-// failures returns how many there are.
+// failures returns the number of c's failures.
 func (c Case) failures() int {
 	if c.Many == nil {
 		return len(c.Failures)
@@ -61,7 +61,7 @@ func (c Case) failures() int {
 	return len(c.Failures) + c.Many.Len()
 }
 
-// all returns them.
+// all returns c's failures.
 func (c Case) all() iter.Seq[Failure] {
 	return func(yield func(Failure) bool) {
 		if c.clean {
@@ -87,7 +87,7 @@ func (c Case) all() iter.Seq[Failure] {
 	}
 }
 
-// first returns the first of them. There must be one.
+// first returns c's first failure. c must have a failure.
 func (c Case) first() Failure {
 	for f := range c.all() {
 		return f

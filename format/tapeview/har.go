@@ -194,8 +194,8 @@ func (h *harBuilder) message(row *Row) {
 	}
 }
 
-// answer adds a received message to the exchange of its call. On a tape without exchanges each call gets one. What is no
-// response goes to an event stream.
+// answer adds a received message to the exchange of its call. On a tape without exchanges each call gets one. A message
+// that is not a response goes to an event stream.
 func (h *harBuilder) answer(c *harConn, row *Row, b harBody) {
 	e := c.posts[row.Of]
 	if e == nil {
@@ -243,7 +243,7 @@ func (h *harBuilder) without(c *harConn, call int) *harEntry {
 	return h.made(c, i)
 }
 
-// made adds an exchange for a message that waits for one.
+// made adds an exchange for a sent message without an exchange.
 func (h *harBuilder) made(c *harConn, i int) *harEntry {
 	b := c.waiting[i]
 	c.waiting = slices.Delete(c.waiting, i, i+1)
@@ -256,7 +256,7 @@ func (h *harBuilder) alone(b harBody) *harEntry {
 	return h.add(&harEntry{url: harURL(h.header.Endpoint), start: b.time, head: b.time, end: b.time, request: []harBody{b}})
 }
 
-// leftOver adds exchanges for the messages that have none.
+// leftOver adds exchanges for the sent messages that have no exchange.
 func (h *harBuilder) leftOver() {
 	for _, number := range slices.Sorted(maps.Keys(h.conns)) {
 		c := h.conns[number]

@@ -20,7 +20,7 @@ type harCreator struct {
 
 type harOut struct {
 	Started  string       `json:"startedDateTime"`
-	Time     float64      `json:"time"` // milliseconds, like all times but one
+	Time     float64      `json:"time"` // milliseconds, like all times except one
 	Request  harRequest   `json:"request"`
 	Response harResponse  `json:"response"`
 	Cache    struct{}     `json:"cache"`

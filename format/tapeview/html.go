@@ -114,10 +114,10 @@ func pageData(ctx context.Context, w *bufio.Writer, r *tape.Reader, o Options) e
 	return err
 }
 
-// maxPageRows bounds the rows of a page, as a browser has to hold them all.
+// maxPageRows bounds the rows of a page, because a browser must hold all of them in memory.
 const maxPageRows = 100_000
 
-// pageRows writes the rows, and returns how many are over the bound.
+// pageRows writes the rows, and returns the number of rows beyond maxPageRows.
 func pageRows(ctx context.Context, w *bufio.Writer, rows *reader, choose *rowFilter) (omitted int, err error) {
 	for written := 0; ; {
 		row, err := rows.read()

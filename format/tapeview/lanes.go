@@ -31,7 +31,8 @@ type printer struct {
 	lane   int // columns of each lane; 0 if two do not fit
 }
 
-// These are the columns before the lanes, those of the arrow between them, and the smallest useful width of a lane.
+// These are the numbers of columns before the lanes and of the arrow between them, and the smallest useful width of a
+// lane.
 const (
 	marginWidth = 26
 	arrowWidth  = 4

@@ -66,7 +66,7 @@ type Row struct {
 	Dir    wire.Direction // the direction from its sender, or from the side that ended the connection; Send is the recorded client's
 	Depth  int            // the number of open calls in which it is nested
 
-	Name   string          // the method; of an answer, its call's; of an item, that of the call that opened its stream, or its own
+	Name   string          // the method; an answer has its call's, and an item the method of the call that opened its stream, or else its own
 	ID     string          // the id in the message; of an item, its stream
 	Of     int             // of an answer or item: the Number of its call; 0 if unknown
 	Took   time.Duration   // of an answer: the time since its call
