@@ -21,7 +21,7 @@ type Address struct {
 	Path    string        // the socket's path for unix, ws+unix, http+unix
 	URLPath string        // path and query for ws and http, beginning with "/"
 	Command []string      // the words for exec and ipc; empty for `ipc:` alone
-	Env     []string      // of exec: variables beside those of this process
+	Env     []string      // of exec: environment variables in addition to the variables of this process
 	Dir     string        // of exec: where it starts; "" means the current directory
 }
 
@@ -241,7 +241,7 @@ func (a Address) At(path string) (Address, error) {
 }
 
 // String returns the address in a form for users: userinfo, values of a query, and command words with secret names are
-// replaced by "…". If there are none, Parse accepts the result.
+// replaced by "…". If nothing is replaced, Parse accepts the result.
 func (a Address) String() string {
 	switch a.Scheme {
 	case "ws", "wss", "http", "https":

@@ -7,8 +7,8 @@ import (
 	"rpcx/wire/redact"
 )
 
-// wordReader splits a command into words. Commands that it accepts mean the same to a shell. It rejects those that only
-// a shell could run.
+// wordReader splits a command into words. A shell gives the commands that it accepts the same meaning. It rejects
+// commands that only a shell could run.
 type wordReader struct {
 	s     string
 	i     int

@@ -24,7 +24,7 @@ type Config struct {
 	Exchanges
 	Header              http.Header // of the HTTP request (http, ws)
 	Subprotocols        []string    // offered (by a listener: accepted), in order of preference
-	SubprotocolOptional bool        // the server may choose none of them
+	SubprotocolOptional bool        // the server may choose no subprotocol
 	TLS                 TLS
 	Binary              wire.Binary
 
@@ -59,17 +59,18 @@ type Exchanges struct {
 
 // HTTPObserver has callbacks for the HTTP exchanges of a client, called from any goroutine. Each of them may be nil.
 type HTTPObserver struct {
-	Login      Login          // of the user at the server, unless Header has Authorization; nil: none
+	Login      Login          // the user's login at the server, unless Header has Authorization; nil if there is none
 	Exchanged  func(Exchange) // after the head of a response; must not keep the Exchange
 	Unanswered func()         // when a POST has had no response, not even a status, for UnansweredAfter
 }
 
 // A Login has the tokens of a user at web servers.
 type Login interface {
-	// Token returns the bearer token for a request to u; "": none. refused is the token that the server has just refused; "" at
-	// first.
+	// Token returns the bearer token for a request to u, or "" if there is none. refused is the token that the server has just
+	// refused; "" at first.
 	Token(ctx context.Context, u *url.URL, refused string) (string, error)
-	// Identity names the login for an address, by which the server knows the user; "": none.
+	// Identity returns the name of the login for an address, by which the server knows the user, or "" if there is
+	// none.
 	Identity(a Address) string
 }
 
@@ -98,9 +99,9 @@ type Stdio struct {
 
 // TLS names the files for TLS.
 type TLS struct {
-	CACert   string // a PEM file of roots: for a client those of servers, for a listener those of clients (which then need a certificate)
+	CACert   string // a PEM file of roots: for a client, the roots of servers; for a listener, the roots of clients (which then need a certificate)
 	Cert     string // a PEM file of the local certificate chain
-	Key      string // a PEM file of its key
+	Key      string // a PEM file of the certificate's key
 	Insecure bool   // do not verify the peer's certificate
 }
 

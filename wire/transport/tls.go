@@ -14,7 +14,7 @@ import (
 )
 
 // Client returns the configuration of a TLS client. serverName is the name that the certificate must have; "" leaves it to
-// the caller. The roots are those of CACert if it is set, else the system's.
+// the caller. The roots are read from CACert if it is set; otherwise they are the roots of the system.
 func (t TLS) Client(serverName string) (*tls.Config, error) {
 	cfg := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: serverName, InsecureSkipVerify: t.Insecure}
 	var err error
@@ -32,8 +32,8 @@ func (t TLS) Client(serverName string) (*tls.Config, error) {
 	return cfg, err
 }
 
-// Server returns the configuration of a TLS server. It needs a certificate. With CACert, the client also needs one,
-// signed by one of those roots.
+// Server returns the configuration of a TLS server. It needs a certificate. With CACert, the client also needs a
+// certificate, signed by one of the roots in CACert.
 func (t TLS) Server() (*tls.Config, error) {
 	if t.Cert == "" {
 		return nil, wire.Usagef("a TLS listener needs a certificate: --cert FILE and --key FILE")

@@ -192,7 +192,7 @@ func (s shower) Write(b []byte) (int, error) {
 // request for an event stream. The bodies must not be read here.
 type Exchange struct {
 	Request  *http.Request
-	Response *http.Response // nil for none
+	Response *http.Response // nil if there is none
 	Err      error          // why there is no response
 	Start    time.Time      // when it began
 	Connect  time.Duration  // the time to connect, without TLS; 0 if the connection was reused

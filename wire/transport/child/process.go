@@ -58,8 +58,8 @@ func (p *Process) run(started chan<- error) {
 	p.group = groupOf(p.cmd.Process)
 	started <- nil
 	p.err = p.cmd.Wait()
-	// The group's number is not reused while a member lives. The empty group is recorded, so that another process with its
-	// number never gets a signal.
+	// The number of a group is not reused while a process of the group lives. An empty group is recorded, so that a later
+	// process with the same number never receives a signal.
 	p.gone = !p.group.lives()
 	close(p.done)
 }
@@ -74,7 +74,7 @@ func (p *Process) Wait() error {
 	return p.err
 }
 
-// Pid returns the child's process id, which is also the name of its group.
+// Pid returns the child's process id, which is also the number of its process group.
 func (p *Process) Pid() int { return p.cmd.Process.Pid }
 
 // Status returns how the child ended: its exit status, or -1 and the signal's name. Before Done, it returns -1 and "".

@@ -92,7 +92,7 @@ func (s *childStream) Read(b []byte) (int, error) {
 		case n > 0:
 			return n, nil
 		case err == nil, errors.Is(err, os.ErrDeadlineExceeded) && !exited:
-			continue // it has exited, so read what it wrote before
+			continue // the child has exited, so read the output that it wrote before
 		}
 		close(s.ended)
 	}

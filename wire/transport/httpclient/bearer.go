@@ -24,7 +24,8 @@ func (d *Dialer) withToken(t http.RoundTripper) http.RoundTripper {
 	return bearer{t, d}
 }
 
-// isPrivate reports whether no other machine can read what is sent: over TLS, or directly to an address as it is written.
+// isPrivate reports whether no other machine can read a request: it is sent over TLS, or directly (without a proxy) to the
+// address as the user wrote it.
 func (d *Dialer) isPrivate() bool {
 	hosts := stream.Hosts(d.c.Route, d.a)
 	return d.a.Scheme == "https" || d.a.Scheme == "wss" || len(hosts) == 1 && d.c.Route.Resolve[hosts[0]] == ""

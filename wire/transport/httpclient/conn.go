@@ -27,7 +27,7 @@ type httpConn struct {
 	max     int
 	session atomic.Pointer[string]
 	flow    httpSession
-	events  atomic.Pointer[eventsConn] // for servers of the older HTTP with SSE, else nil
+	events  atomic.Pointer[eventsConn] // for servers of the older HTTP with SSE; nil otherwise
 
 	ctx     context.Context // ends with Close
 	cancel  context.CancelFunc
@@ -196,7 +196,7 @@ func (h *httpConn) request(ctx context.Context, method, to string, msg []byte) (
 	return req, h.setSession(req.Header), nil
 }
 
-// UnansweredAfter is how long a server may take for the head of its response before Config.Unanswered is called.
+// UnansweredAfter is the time for the head of a server's response before Config.Unanswered is called.
 const UnansweredAfter = 5 * time.Second
 
 // awaitAnswer calls unanswered, which may be nil, unless the returned function is called first.

@@ -103,7 +103,7 @@ func (e *eventsConn) named(text []byte) bool {
 	return true
 }
 
-// said passes a message to the request that it answers, or else to Recv.
+// said passes a message to the request that it answers, or to Recv if there is no such request.
 func (e *eventsConn) said(msg []byte) {
 	if id := scan.Get(msg, "id"); id != nil && scan.Get(msg, "method") == nil {
 		e.mu.Lock()

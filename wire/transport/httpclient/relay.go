@@ -27,8 +27,8 @@ type Relay struct {
 	under  string
 }
 
-// NewRelay returns a Relay to the HTTP address a. The part of a request's path after under is appended to that of a. It
-// does not connect yet.
+// NewRelay returns a Relay to the HTTP address a. The part of a request's path after under is appended to the path of
+// a. It does not connect yet.
 func NewRelay(a transport.Address, c transport.Config, under string) (*Relay, error) {
 	c = c.WithDefaults()
 	d, err := NewDialer(a, c)

@@ -85,8 +85,8 @@ func (h *httpConn) setSession(head http.Header) *string {
 	return id
 }
 
-// lose forgets the session with that name, as the server has done, if the dialect uses sessions. It reports whether it
-// did.
+// lose forgets the session with that name, which the server has ended, if the dialect uses sessions. It reports whether
+// it forgot a session.
 func (h *httpConn) lose(id *string) bool {
 	h.flow.mu.Lock()
 	defer h.flow.mu.Unlock()

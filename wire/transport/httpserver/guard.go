@@ -135,7 +135,7 @@ func (g *guard) refusesClient(r *http.Request, from string) (no refusal) {
 	return no
 }
 
-// refusesRequest rejects requests without the token, and those that cannot contain a message.
+// refusesRequest rejects requests without the token, and requests that cannot contain a message.
 func (g *guard) refusesRequest(r *http.Request) (no refusal) {
 	post := r.Method == http.MethodPost
 	switch {

@@ -19,7 +19,7 @@ type handler struct {
 	guard
 	hand     func(context.Context, wire.Conn) bool // gives a connection to Accept; returns false if Accept will not be called any more
 	patience time.Duration                         // see body
-	sessions *sessions                             // nil if there are none
+	sessions *sessions                             // nil if the listener has no sessions
 	name     string                                // given to clients, which send it back, or ""
 }
 
@@ -139,7 +139,7 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, msg []byte) {
 	h.exchange(w, r, msg, nil)
 }
 
-// exchange makes a connection of a POST. status is that of an error response, nil for 200.
+// exchange makes a connection of a POST. status is the HTTP status of an error response; nil means 200.
 func (h *handler) exchange(w http.ResponseWriter, r *http.Request, msg []byte, status func(code string) int) {
 	c := newPostConn(w, r, msg, h.c)
 	c.status = status
@@ -176,8 +176,8 @@ func (h *handler) get(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body)
 }
 
-// newName returns a name for the clients of a listener. It is "" if the dialect uses none, or another server provides
-// it.
+// newName returns a name for the clients of a listener. It is "" if the dialect uses no names, or if another server
+// provides the name.
 func newName(c transport.Config) string {
 	if c.Name.Again == 0 || c.Relay != nil {
 		return ""

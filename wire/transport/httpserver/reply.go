@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A reply writes the answer to a request: one message as JSON, none, or an event stream.
+// A reply writes the answer to a request: one message as JSON, no message, or an event stream.
 type reply struct {
 	*servedExchange
 	w      http.ResponseWriter
@@ -47,7 +47,7 @@ func (a *reply) whole(msg []byte, none int) {
 	}
 }
 
-// begin starts an event stream, and reports whether there was none.
+// begin starts an event stream unless it was started before, and reports whether it did.
 func (a *reply) begin() bool {
 	if a.begun {
 		return false

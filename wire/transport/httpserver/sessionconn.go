@@ -136,8 +136,8 @@ func (c *sessionConn) route(request wire.ID, msg []byte) error {
 	return nil
 }
 
-// carrier returns the stream for a message that is not a response: that of its request, or the standing one, or another
-// one with a reader if that has none. Only streams of events count. The caller holds the lock.
+// carrier returns the stream for a message that is not a response: the stream of its request, or the standing stream,
+// or, if that has no reader, another stream with a reader. Only streams of events count. The lock must be held.
 func (c *sessionConn) carrier(of *eventLog) *eventLog {
 	if of != nil && of.carries {
 		return of
@@ -154,8 +154,8 @@ func (c *sessionConn) carrier(of *eventLog) *eventLog {
 	return standing
 }
 
-// owing returns the stream whose client waits for the response to a request, or nil if there is none. The caller holds
-// the lock.
+// owing returns the stream whose client waits for the response to a request, or nil if there is none. The lock must be
+// held.
 func (c *sessionConn) owing(request string) *eventLog {
 	for _, s := range c.streams {
 		if s.owes[request] {

@@ -87,7 +87,7 @@ func (s *eventLog) wrote(number int) {
 }
 
 // trim drops the oldest events beyond the bounds, except those that a reader still needs, and streams that have ended. The
-// caller holds the session's lock.
+// session's lock must be held.
 func (c *sessionConn) trim() {
 	size, count, most := 0, 0, int(c.in.share.Load())
 	for _, s := range c.streams {
@@ -129,7 +129,7 @@ func (c *sessionConn) count() {
 	}
 }
 
-// keepLess drops what exceeds the new limit.
+// keepLess drops the events that exceed the new limit.
 func (c *sessionConn) keepLess() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -23,15 +23,15 @@ var (
 	errNotRead = errors.New("the peer did not read a control frame for 5s")
 )
 
-// A Conn is a WebSocket, of a client or a server, as a wire.Conn. One message is one text message. It is a wire.Idler,
-// wire.Batcher and wire.CloserWith.
+// A Conn is a WebSocket, of a client or a server, as a wire.Conn. Each wire message is one text message of the
+// WebSocket. It is a wire.Idler, wire.Batcher and wire.CloserWith.
 type Conn struct {
 	ws     *websocket.Conn
 	net    *wsNet
 	frames *frameReader // the library reads from it; nil on a listener, where it reads from net
 	c      transport.Config
 
-	buf  []byte   // used only by Recv; its length is that of the last message
+	buf  []byte   // used only by Recv; its length is the length of the last message
 	more [][]byte // the messages after that, if text surrounds them
 
 	end     atomic.Pointer[error] // the first reason for the end

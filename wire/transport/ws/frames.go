@@ -185,8 +185,8 @@ func (f *frameReader) takeHead(b byte) error {
 	return nil
 }
 
-// frameHead returns the length of the head of the frame at the start of b, and of its payload (RFC 6455, section 5.2).
-// known is false if b is too short. The mask's key is not counted.
+// frameHead returns the lengths of the head and of the payload of the frame at the start of b (RFC 6455, section 5.2).
+// known is false if b is too short. The length of the head does not include the masking key.
 func frameHead(b []byte) (head int, size uint64, known bool) {
 	if len(b) < 2 {
 		return 0, 0, false
@@ -246,7 +246,7 @@ func (f *frame) read(b []byte, to frameSink) {
 func (f *frame) complete() bool {
 	head, size, known := frameHead(f.head)
 	if known && f.head[1]&0x80 != 0 {
-		head += 4 // the key of its mask
+		head += 4 // the masking key
 	}
 	f.size, f.came = size, 0
 	return known && len(f.head) == head

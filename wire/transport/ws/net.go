@@ -20,7 +20,7 @@ type wsNet struct {
 	// The library serialises reads with a lock.
 	ahead bool          // read more than requested
 	in    *bufio.Reader // nil until then
-	idle  func()        // called before Recv waits; nil for none
+	idle  func()        // called before Recv waits; may be nil
 	phase atomic.Int32  // inRecv, closing, or 0
 	waits atomic.Int64  // counts reads: odd while one waits
 

@@ -12,13 +12,13 @@ import (
 )
 
 // A Tunnel forwards the frames of a WebSocket unchanged: opcodes, fragments, compression, control frames. Its
-// connections are those after the upgrade.
+// connections are the connections after the upgrade.
 type Tunnel struct {
 	Client, Server io.ReadWriteCloser
 	Response       http.Header   // the head of the upgrade, which names the extensions in use
 	MaxMessage     int           // a longer message is forwarded, but not seen
 	Linger         time.Duration // how long to wait for a side that has closed the WebSocket
-	Ping           time.Duration // between keep-alive pings to both sides; 0: none
+	Ping           time.Duration // between keep-alive pings to both sides; 0 means no pings
 	Watch          *transport.Watch
 	From           string // the client's address, for Watch
 	// Message receives each complete message, uncompressed, before its last bytes are forwarded. binary is its opcode.
