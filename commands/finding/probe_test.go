@@ -8,6 +8,7 @@ import (
 	"net"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"rpcx/wire/dialect/all"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/hook"
+	"rpcx/wire/scan"
 	"rpcx/wire/session"
 	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
@@ -173,6 +175,26 @@ func TestAnUnknownProtocolIsNotNamed(t *testing.T) {
 				t.Errorf("found %v, heard %s", r.Endpoint, r.Heard())
 			}
 		})
+	}
+}
+
+// TestLeastIntrusiveFirst: what begins a session in the peer is sent after everything that only asks.
+func TestLeastIntrusiveFirst(t *testing.T) {
+	begins := []string{"handshake", "initialize", "scriptling.handshake"}
+	for _, method := range []string{"", "eth_call"} {
+		began := ""
+		for _, s := range steps(true, method) {
+			sent := scan.String(scan.Get(s.msg, "method")) + scan.String(scan.Get(s.msg, "command"))
+			switch {
+			case slices.Contains(begins, sent):
+				began = s.name
+			case sent != "" && began != "":
+				t.Errorf("%s of %s is sent after the session of %s", sent, s.name, began)
+			}
+		}
+		if began == "" {
+			t.Error("no step begins a session")
+		}
 	}
 }
 
