@@ -24,14 +24,25 @@ func TestUnreadAnswersAreBounded(t *testing.T) {
 	if testing.Short() || testkit.Race {
 		t.Skip("the race detector takes memory of its own; scripts/check runs it without")
 	}
-	const clients, answers, most = 40, 200, 400_000_000
-	for name, listen := range map[string]string{
-		"http": "http://127.0.0.1:0/", "ws": "ws://127.0.0.1:0/", "tcp": "tcp://127.0.0.1:0", "unix": "unix:" + filepath.Join(t.TempDir(), "s"),
+	for _, c := range []struct {
+		transport                    string
+		clients, answers, size, most int
+	}{
+		{"http", 40, 200, 1_000_000, 400_000_000},
+		{"ws", 40, 200, 1_000_000, 400_000_000},
+		{"tcp", 40, 200, 1_000_000, 400_000_000},
+		{"unix", 40, 200, 1_000_000, 400_000_000},
+		{"http", 300, 1, 4_000_000, 600_000_000},
+		{"tcp", 300, 1, 4_000_000, 600_000_000},
 	} {
-		t.Run(name, func(t *testing.T) {
-			address, peak := serveBig(t, listen)
-			for range clients {
-				sendUnread(t, name, address, answers)
+		t.Run(fmt.Sprintf("%s, %d clients", c.transport, c.clients), func(t *testing.T) {
+			listen := c.transport + "://127.0.0.1:0"
+			if c.transport == "unix" {
+				listen = "unix:" + filepath.Join(t.TempDir(), "s")
+			}
+			address, peak := serveBig(t, listen, c.size)
+			for range c.clients {
+				sendUnread(t, c.transport, address, c.answers)
 			}
 			since, last := time.Now(), peak()
 			for time.Since(since) < 3*time.Second { // until it grows no more
@@ -40,16 +51,16 @@ func TestUnreadAnswersAreBounded(t *testing.T) {
 					since, last = time.Now(), now
 				}
 			}
-			if last < 100<<20 || last > most {
+			if last < 100<<20 || last > int64(c.most) {
 				t.Errorf("the server had %d MB", last/1_000_000)
 			}
 		})
 	}
 }
 
-// serveBig starts a server whose method big answers 1 MB. peak returns the most memory that it has had.
-func serveBig(t *testing.T, listen string) (address string, peak func() int64) {
-	cmd := exec.Command("rpcx", "serve", listen, "--on", `big=jq:"x" * 1000000`)
+// serveBig starts a server whose method big answers with size bytes. peak returns the most memory that it has had.
+func serveBig(t *testing.T, listen string, size int) (address string, peak func() int64) {
+	cmd := exec.Command("rpcx", "serve", listen, "--on", fmt.Sprintf(`big=jq:"x" * %d`, size))
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +88,7 @@ func serveBig(t *testing.T, listen string) (address string, peak func() int64) {
 	}
 }
 
-// sendUnread connects and asks for that many answers: in an array over HTTP, else in messages of their own.
+// sendUnread connects and sends requests for that many answers: as one array over HTTP, otherwise as separate messages.
 func sendUnread(t *testing.T, transport, address string, answers int) {
 	network := "tcp"
 	if transport == "unix" {
@@ -94,7 +105,10 @@ func sendUnread(t *testing.T, transport, address string, answers int) {
 	}
 	switch transport {
 	case "http":
-		body := "[" + strings.Join(all, ",") + "]"
+		body := strings.Join(all, ",")
+		if answers > 1 {
+			body = "[" + body + "]"
+		}
 		fmt.Fprintf(c, "POST / HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", address, len(body), body)
 	case "ws":
 		fmt.Fprintf(c, "GET / HTTP/1.1\r\nHost: %s\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: %s\r\n\r\n",

@@ -49,7 +49,7 @@ func Limits() []Limit {
 		{"a session over HTTP without a request", "30m", "", "it ends, and its client gets 404"},
 		{"messages of a session over HTTP that the client can request again", "1 MiB, 1,024 messages; 256 MiB of all sessions", "", "the oldest is dropped; rpcx waits for slow readers"},
 		{"requests of one client in flight", "1,088, 128 MiB", "max-inflight", "reading stops"},
-		{"unread responses of all clients of a listener", "256 MiB", "", "reading stops"},
+		{"unread responses of all clients of a listener", "256 MiB", "", "reading stops; a response over 64 KiB that would exceed it is replaced by error -32000"},
 		{"requests of batches in the queue", "65,536", "", "the peer gets -32000, busy"},
 		{"sessions of scomp without a connection", "1,024, 10m each", "", "the oldest ends"},
 		{"functions of the peer (scomp)", "65,536, 8 MiB", "", "further ones are not released"},

@@ -60,6 +60,16 @@ func (b *Budget) spent() <-chan struct{} {
 	return b.free.Wait()
 }
 
+// lacks reports whether an answer of n bytes would exceed the Budget. One answer alone never does.
+func (b *Budget) lacks(n int) bool {
+	if b == nil || n <= smallAnswer {
+		return false
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.most > 0 && b.held > b.begun() && b.held+n > b.most
+}
+
 // share returns the limit in bytes for the answers to one array: a fourth of the rest.
 func (b *Budget) share() int {
 	b.mu.Lock()

@@ -118,6 +118,9 @@ func (p *Peer) served(in *inbound.Request, ev *wire.Event) {
 	p.mu.Lock()
 	defer p.unlockAndTell()
 	in.Closed = true
+	if p.o.Budget.lacks(len(ev.Data)) {
+		*ev = failure(wire.NewError(wire.CodeServer, "too many responses wait for clients that do not read them: try again later"))
+	}
 	if !in.Answered {
 		_ = p.replyLocked(in, *ev)
 	}

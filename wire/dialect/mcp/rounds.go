@@ -23,9 +23,10 @@ func (f *client) Interim(m *wire.Message) bool {
 	return ok && kind != "complete" && f.isModern()
 }
 
-// Resume follows the task that replaces a call. Any other response is of an unknown kind.
+// Resume follows the task that replaces a tool's call; the extension has no tasks for other requests. Any other response is of an unknown
+// kind.
 func (f *client) Resume(ctx context.Context, caller dialect.Caller, op dialect.Op, m wire.Message) (dialect.Stream, error) {
-	if isTask(m.Body) {
+	if isTask(m.Body) && (op.Method == "tools/call" || !f.c.IsPlain(op.Method)) {
 		return f.follow(ctx, caller, op, m)
 	}
 	fault := wire.NewFault(wire.Protocol, "the result has the unknown resultType "+string(scan.Get(m.Body, "resultType")), nil)
