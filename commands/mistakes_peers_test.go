@@ -8,6 +8,7 @@ import (
 	"encoding/pem"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -42,9 +43,10 @@ func mistakenPeers(t *testing.T, dir string) map[string]string {
 		t.Cleanup(s.Close)
 		peers[name] = s.Listener.Addr().String()
 	}
-	https := httptest.NewTLSServer(http.HandlerFunc(postPeer))
+	https := httptest.NewUnstartedServer(http.HandlerFunc(postPeer))
+	https.Config.ErrorLog = log.New(io.Discard, "", 0) // the log of the process belongs to the command that runs
+	https.StartTLS()
 	t.Cleanup(https.Close)
-	https.Config.ErrorLog = nil
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: https.Certificate().Raw})
 	if err := os.WriteFile(filepath.Join(dir, "ca.pem"), ca, 0o600); err != nil {
 		t.Fatal(err)
