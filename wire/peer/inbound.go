@@ -118,11 +118,16 @@ func (p *Peer) served(in *inbound.Request, ev *wire.Event) {
 	p.mu.Lock()
 	defer p.unlockAndTell()
 	in.Closed = true
-	if p.o.Budget.lacks(len(ev.Data)) {
+	size := len(ev.Data)
+	lacks := p.o.Budget.lacks(size)
+	if lacks {
 		*ev = failure(wire.NewError(wire.CodeServer, "too many responses wait for clients that do not read them: try again later"))
 	}
 	if !in.Answered {
 		_ = p.replyLocked(in, *ev)
+	}
+	if lacks { // the next answer will be as large, although the error is small
+		p.outbox.learn(size)
 	}
 	*ev = wire.Event{}
 	p.owesNothingLocked(in)
