@@ -26,16 +26,16 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A played holds a tape that rpcx has played to a peer, and the outcome.
+// A played is a tape that rpcx has played to a peer, with the outcome.
 type played struct {
 	file  string
 	found []*player.Found
-	err   error // why it could not be played to the end
+	err   error // why rpcx could not play it to the end
 	took  time.Duration
 	done  chan struct{}
 }
 
-// check plays the client's side of each tape, several in parallel, and prints the differences in the order of the tapes.
+// check plays the client's side of the tapes, several in parallel. It prints the differences in the order of the tapes.
 func (o *replayOptions) check(ctx context.Context, run *env.Env, files []string, po player.Options, rules func(dialect.Shape) *match.Rules) error {
 	if err := o.readable(ctx, files, po, rules); err != nil {
 		return err
@@ -70,8 +70,8 @@ func (o *replayOptions) check(ctx context.Context, run *env.Env, files []string,
 	return errors.Join(err, o.sum(run, all, started))
 }
 
-// readable opens each of several tapes to report mistakes before any tape is played. In a report an unreadable tape is a case of its own.
-// Input that can be read only once, such as stdin, is opened later.
+// readable opens each of several tapes to report mistakes before it plays any. In a report, an unreadable tape is a separate case. rpcx
+// opens stdin and other input that it can read only once later.
 func (o *replayOptions) readable(ctx context.Context, files []string, po player.Options, rules func(dialect.Shape) *match.Rules) error {
 	if len(files) < 2 || o.report.Wanted() {
 		return nil
@@ -94,7 +94,7 @@ func (o *replayOptions) readable(ctx context.Context, files []string, po player.
 	return nil
 }
 
-// reaching returns the way to connect to the peer, with its profile.
+// reaching returns how to connect to the peer, with its profile.
 func (o *replayOptions) reaching(ctx context.Context, run *env.Env) (cfg transport.Config, err error) {
 	to, err := session.ParseEndpoint(o.to, o.conn.Dialect)
 	if err == nil {
@@ -112,7 +112,6 @@ func (o *replayOptions) reaching(ctx context.Context, run *env.Env) (cfg transpo
 	return cfg, err
 }
 
-// tell prints the differences, in the order of the tapes.
 func (o *replayOptions) tell(run *env.Env, all []*played) error {
 	var failed error
 	for _, p := range all {
@@ -124,7 +123,7 @@ func (o *replayOptions) tell(run *env.Env, all []*played) error {
 	return failed
 }
 
-// sum writes the report and a summary. It returns a failure if a tape differs or could not be played.
+// sum writes the report and a summary. It returns a failure if a tape differs or was not played.
 func (o *replayOptions) sum(run *env.Env, all []*played, started time.Time) error {
 	suite := report.Suite{Name: "rpcx replay", Started: started}
 	var worst error
@@ -160,7 +159,7 @@ func (o *replayOptions) sum(run *env.Env, all []*played, started time.Time) erro
 	return worst
 }
 
-// failures are differences in the form of a report.
+// failures adapts differences for a report.
 type failures []*player.Found
 
 // Len implements report.Failures.
@@ -177,7 +176,7 @@ func (f failures) All() iter.Seq[report.Failure] {
 	}
 }
 
-// broken counts the tapes that could not be played and have no differences.
+// broken counts the tapes that failed to play and have no differences.
 func broken(all []*played) (n int) {
 	for _, p := range all {
 		if p.err != nil && len(p.found) == 0 {
@@ -187,7 +186,7 @@ func broken(all []*played) (n int) {
 	return n
 }
 
-// one plays one tape. Each connection of the tape is played on a new one.
+// one plays one tape, with a new connection for each recorded one.
 func (o *replayOptions) one(ctx context.Context, run *env.Env, file string, po player.Options, rules func(dialect.Shape) *match.Rules, so session.Options) ([]*player.Found, error) {
 	t, err := session.OpenTape(file, rules)
 	if err != nil {
@@ -201,7 +200,7 @@ func (o *replayOptions) one(ctx context.Context, run *env.Env, file string, po p
 	return found, errors.Join(err, cut(t))
 }
 
-// cut returns the failure of a tape that ends inside a line, which cannot be compared.
+// cut returns the failure of a tape that ends inside a line and cannot be compared.
 func cut(t *transcript.Transcript) error {
 	if t.Cut == 0 {
 		return nil
@@ -209,7 +208,6 @@ func cut(t *transcript.Transcript) error {
 	return wire.NewFault(wire.Expectation, fmt.Sprintf("the tape %s ends inside line %d, which is not compared", t.Name, t.Cut), nil)
 }
 
-// compared returns the result of one for an open tape.
 func (o *replayOptions) compared(ctx context.Context, run *env.Env, t *transcript.Transcript, po player.Options, rules func(dialect.Shape) *match.Rules, so session.Options) ([]*player.Found, error) {
 	e, err := o.endpoint(o.to, t.Header.Dialect)
 	if err != nil {
@@ -228,7 +226,7 @@ func (o *replayOptions) compared(ctx context.Context, run *env.Env, t *transcrip
 	return found, o.learn(ctx, run, t.Name, rules, e, po, so)
 }
 
-// learn plays an updated tape again and binds the values that still differ.
+// learn plays an updated tape again, and binds the values that still differ.
 func (o *replayOptions) learn(ctx context.Context, run *env.Env, file string, rules func(dialect.Shape) *match.Rules, e endpoint.Endpoint, po player.Options, so session.Options) error {
 	t, err := session.OpenTape(file, rules)
 	if err != nil {
@@ -246,7 +244,7 @@ func (o *replayOptions) learn(ctx context.Context, run *env.Env, file string, ru
 	return update(t, results, player.BindVarying)
 }
 
-// connections plays all connections of a tape in sequence. results are the differences of each.
+// connections plays all connections of a tape in sequence and returns the differences of each.
 func connections(ctx context.Context, t *transcript.Transcript, e endpoint.Endpoint, po player.Options, so session.Options) (found []*player.Found, results [][]*player.Found, err error) {
 	for n := range t.Tracks {
 		r, err := connection(ctx, t, n, e, po, so)
@@ -258,7 +256,6 @@ func connections(ctx context.Context, t *transcript.Transcript, e endpoint.Endpo
 	return found, results, nil
 }
 
-// connection plays one connection of a tape.
 func connection(ctx context.Context, t *transcript.Transcript, n int, e endpoint.Endpoint, po player.Options, so session.Options) ([]*player.Found, error) {
 	var said *noise
 	if len(e.Address.Command) > 0 {

@@ -10,16 +10,16 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// A child may print lines that are not messages. Other commands show and skip them, but a line of this kind on the tape is part of the
+// A child may print lines that are not messages. Other commands show and skip such lines, but on a tape they belong to the
 // conversation.
 
-// noise is a connection to a child that returns non-message lines as messages if they are on the tape.
+// noise is a connection to a child. It returns non-message lines as messages if the tape has them.
 type noise struct {
 	wire.Conn
 	texts map[string]bool   // the non-message lines on the tape
-	skip  func(line []byte) // gets the other lines
+	skip  func(line []byte) // receives the other lines
 	heard chan heard
-	done  chan struct{} // closed by Close
+	done  chan struct{}
 	once  sync.Once
 }
 
@@ -28,7 +28,7 @@ type heard struct {
 	err error
 }
 
-// newNoise returns the noise of a future connection of t, or nil if the tape has no such lines.
+// newNoise returns the noise of a connection of t, or nil if the tape has no such lines.
 func newNoise(t *transcript.Transcript, track int, skip func(line []byte)) *noise {
 	texts := player.Texts(t, track)
 	if len(texts) == 0 {

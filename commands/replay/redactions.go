@@ -13,15 +13,15 @@ import (
 	"rpcx/wire/tape"
 )
 
-// A redaction is a place where a tape has a replacement for a secret, as printed by --redactions.
+// A redaction is a place where a placeholder on the tape replaces a secret, in the form of --redactions.
 type redaction struct {
 	Tape    string `json:"tape"`
 	Line    int    `json:"line"`
 	Pointer string `json:"pointer"`
-	Secret  int    `json:"secret,omitempty"` // equal secrets have equal numbers; 0: not numbered
+	Secret  int    `json:"secret,omitempty"` // equal secrets have equal numbers; 0 means unnumbered
 }
 
-// redactions prints a line for each place of a tape from which a secret was removed.
+// redactions prints a line for each redaction of a tape.
 func redactions(run *env.Env, r *tape.Reader, name string) error {
 	print := func(line int, pointer string, secret int) error {
 		d := redaction{name, line, pointer, secret}
@@ -50,7 +50,6 @@ func redactions(run *env.Env, r *tape.Reader, name string) error {
 	}
 }
 
-// numbered returns the number of a secret as text.
 func numbered(secret int) string {
 	if secret == 0 {
 		return ""
@@ -58,7 +57,7 @@ func numbered(secret int) string {
 	return fmt.Sprintf(" (%d)", secret)
 }
 
-// marked calls each for the strings in val that replace a secret.
+// marked calls each for the placeholders of secrets in val.
 func marked(val []byte, pointer string, each func(pointer string, secret int) error) error {
 	switch kind := scan.Type(val); kind {
 	case 's':

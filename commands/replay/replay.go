@@ -1,4 +1,4 @@
-// Package replay is rpcx replay: it plays a tape as a server or as a client, compares two tapes, or shows one.
+// Package replay implements rpcx replay, which plays a tape as server or client, compares two tapes, or shows one.
 package replay
 
 import (
@@ -39,7 +39,6 @@ type replayOptions struct {
 	view   View
 }
 
-// The groups of flags.
 const (
 	groupPlay    = "Playing a tape"
 	groupCompare = "Comparing"
@@ -132,7 +131,7 @@ func execute(ctx context.Context, run *env.Env, o *replayOptions) error {
 	return o.check(ctx, run, tapes, po, rules)
 }
 
-// words returns the tapes, and the command after "--".
+// words returns the tapes and the command after "--".
 func (o *replayOptions) words(l *cmdline.CommandLine) (tapes, command []string, err error) {
 	if awaits(o.to) {
 		l.TakeTrailing()
@@ -147,7 +146,7 @@ func (o *replayOptions) words(l *cmdline.CommandLine) (tapes, command []string, 
 	return l.Args, nil, nil
 }
 
-// tapes returns the tapes and the command after "--" if words match the flags.
+// tapes returns the tapes and the command after "--", or an error if words contradict the flags.
 func (o *replayOptions) tapes(l *cmdline.CommandLine) (tapes, command []string, err error) {
 	if tapes, command, err = o.words(l); err != nil {
 		return nil, nil, err
@@ -232,7 +231,7 @@ func setting(s string) (name string, val json.RawMessage, err error) {
 	return bare, scan.Trim([]byte(text)), nil
 }
 
-// giveDialect reads a dialect file that the command names by path, because a tape has only its name.
+// giveDialect reads a dialect file that the command names by path. The tape contains only the dialect's name.
 func (o *replayOptions) giveDialect() (err error) {
 	if o.conn.Dialect != "" {
 		_, err = all.Lookup(o.conn.Dialect)
@@ -243,7 +242,7 @@ func (o *replayOptions) giveDialect() (err error) {
 	return err
 }
 
-// endpoint parses the endpoint for the tape. Without a dialect it gets that of the tape.
+// endpoint parses the endpoint for the tape. The tape supplies a missing dialect.
 func (o *replayOptions) endpoint(text, header string) (endpoint.Endpoint, error) {
 	given := o.conn.Dialect
 	e, err := session.ParseEndpoint(text, given)

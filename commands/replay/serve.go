@@ -68,7 +68,7 @@ func (o *replayOptions) serve(ctx context.Context, run *env.Env, file string, po
 	return nil
 }
 
-// open reads a tape, and warns if the tape is cut off.
+// open reads a tape, and warns if it is cut off.
 func open(run *env.Env, file string, rules func(dialect.Shape) *match.Rules) (*transcript.Transcript, error) {
 	t, err := session.OpenTape(file, rules)
 	if err != nil {
@@ -87,7 +87,7 @@ func places(n int) string {
 	return fmt.Sprintf("%d places", n)
 }
 
-// printed is a difference in the form for stdout.
+// printed is the form of a difference on stdout.
 type printed struct {
 	Tape    string               `json:"tape"`
 	Line    int                  `json:"line,omitempty"`
@@ -100,14 +100,14 @@ type printed struct {
 	More    int                  `json:"more,omitempty"` // the number of omitted differences of this kind and place
 }
 
-// maxExtras bounds the printed lines about consecutive messages that are not on the tape, since a peer may flood.
+// maxExtras bounds the printed lines about consecutive messages that are not on the tape, because a peer may flood.
 const maxExtras = 100
 
-// print writes a line for each difference: JSON, or text on a terminal. Of a flood it prints the first lines and the number of the
-// others.
+// print writes a line for each difference: JSON, or text on a terminal. For a flood, it prints the first lines and the number of
+// the others.
 func print(run *env.Env, tape string, all []*player.Found) error {
 	var last match.Difference
-	extras := 0 // consecutive ones at one place
+	extras := 0 // consecutive extra messages at one place
 	more := func() error {
 		n := extras - maxExtras
 		if extras = 0; n <= 0 {
@@ -139,7 +139,6 @@ func print(run *env.Env, tape string, all []*player.Found) error {
 	return more()
 }
 
-// printOne prints p, on a terminal as text.
 func printOne(run *env.Env, p any, words string) error {
 	if words = format.CleanLine(words); !run.Stdout.Terminal {
 		b, err := scan.Marshal(p)
@@ -151,7 +150,7 @@ func printOne(run *env.Env, p any, words string) error {
 	return cmdline.Print(os.Stdout, words+"\n")
 }
 
-// compare compares a tape with another one.
+// compare compares two tapes.
 func (o *replayOptions) compare(run *env.Env, file string, po player.Options, rules func(dialect.Shape) *match.Rules) error {
 	one, err := session.OpenTape(file, rules)
 	if err != nil {

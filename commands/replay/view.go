@@ -27,7 +27,6 @@ type View struct {
 	redactions bool
 }
 
-// viewForms are the values of --format.
 var viewForms = []string{"html", "har"}
 
 // Flags returns the flags of the views.
@@ -41,10 +40,10 @@ func (v *View) Flags() []cmdline.Flag {
 	}
 }
 
-// Wanted reports whether to show the tape.
+// Wanted reports whether the flags ask for a view.
 func (v *View) Wanted() bool { return v.show || v.form != "" || v.redactions }
 
-// way returns the requested view: "show", or the value of --format, or "" if there is none.
+// way returns the requested view ("show" or the value of --format), or "".
 func (v *View) way() string {
 	switch {
 	case v.show:
@@ -55,7 +54,7 @@ func (v *View) way() string {
 	return v.form
 }
 
-// Check returns an error for contradictory flags: flags that select messages apply only to views, and only one view is allowed.
+// Check returns an error for contradictory flags. Flags that select messages need a view, and only one view is possible.
 func (v *View) Check(l *cmdline.CommandLine) error {
 	switch {
 	case v.redactions && (v.show || v.form != "" || v.jq != "" || v.grep != ""):
@@ -68,7 +67,7 @@ func (v *View) Check(l *cmdline.CommandLine) error {
 	return nil
 }
 
-// Write shows the tape in file ("-" is standard input) on standard output.
+// Write shows the tape in file on stdout. "-" is stdin.
 func (v *View) Write(ctx context.Context, run *env.Env, file string) error {
 	if v.form != "" && run.Stdout.Terminal {
 		return run.Line.Usage("--format %s writes a file, and standard output is a terminal", v.form).WithHint("write it to a file: > tape." + v.form)
@@ -123,7 +122,7 @@ func (v *View) options(run *env.Env) (tapeview.Options, error) {
 	return o, nil
 }
 
-// ownShape returns the reader for the messages of a dialect, or nil for the form of JSON-RPC.
+// ownShape returns the reader for the messages of a dialect, or nil for JSON-RPC.
 func ownShape(dialect string) func(msg []byte) wire.Message {
 	s, err := all.ShapeOf(dialect)
 	switch {
@@ -137,7 +136,7 @@ func ownShape(dialect string) func(msg []byte) wire.Message {
 	return nil
 }
 
-// width returns the width of the terminal, or else the value of COLUMNS.
+// width returns the width of the terminal, or COLUMNS.
 func width(run *env.Env) int {
 	if run.Stdout.Width > 0 {
 		return run.Stdout.Width

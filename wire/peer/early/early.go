@@ -1,5 +1,5 @@
-// Package early keeps, within limits, the items of streams that no response has named yet, and remembers the streams
-// that have ended.
+// Package early stores, within limits, the items of streams whose opening response has not arrived, and remembers ended
+// streams.
 package early
 
 import (
@@ -9,17 +9,15 @@ import (
 	"rpcx/wire/peer/mailbox"
 )
 
-// Items keeps the items of streams that no response has named yet, in order,
-// while a call waits for its first response.
+// Items stores items in order, until a response names their stream.
 type Items struct {
 	items []wire.Message
 	size  int
-	lost  map[string]int64 // the number of refused items, by stream; at most maxRecent streams
+	lost  map[string]int64 // the number of refused items by stream, for at most maxRecent streams
 }
 
-// Keep stores a copy of m and reports whether it did. It refuses m, and counts the refusal, if the stored items would
-// exceed limit bytes, or if it has refused an item of the same stream before, because the stored items of a stream must
-// have no gaps.
+// Keep stores a copy of m and returns true. It refuses m and returns false if the items would exceed limit bytes, or
+// after a refused item of the same stream, because stored items must have no gaps. It counts refusals.
 func (e *Items) Keep(m *wire.Message, limit int) bool {
 	n := len(m.Raw) + mailbox.Overhead
 	if e.size+n > limit || e.lost[string(m.Stream)] > 0 {
@@ -31,10 +29,9 @@ func (e *Items) Keep(m *wire.Message, limit int) bool {
 	return true
 }
 
-// otherStreams is the key in lost for all streams that have no count of their own.
+// otherStreams is the key in lost of all streams without a separate count.
 const otherStreams = ""
 
-// lose counts a refused item.
 func (e *Items) lose(stream string) {
 	if e.lost == nil {
 		e.lost = map[string]int64{}
@@ -45,12 +42,12 @@ func (e *Items) lose(stream string) {
 	e.lost[stream]++
 }
 
-// Missing returns the number of refused items of a stream, or an upper bound if some streams share a count.
+// Missing returns the number of refused items of a stream, or an upper bound if streams share a count.
 func (e *Items) Missing(stream wire.ID) int64 {
 	return e.lost[string(stream)] + e.lost[otherStreams]
 }
 
-// Take removes and returns the items of one stream, in order of arrival.
+// Take removes the items of one stream and returns them in order of arrival.
 func (e *Items) Take(stream wire.ID) []wire.Message {
 	var theirs []wire.Message
 	rest := e.items[:0]
@@ -67,20 +64,20 @@ func (e *Items) Take(stream wire.ID) []wire.Message {
 	return theirs
 }
 
-// Clear removes and returns all items, and resets the counts of refused items.
+// Clear removes all items, returns them, and resets the counts of refused items.
 func (e *Items) Clear() []wire.Message {
 	items := e.items
 	*e = Items{}
 	return items
 }
 
-// These are the limits of a Recent set: the number of tokens, and their length.
+// These limits bound the tokens of a Recent set and their length.
 const (
 	maxRecent       = 1024
 	maxRecentLength = 4096
 )
 
-// Recent is a set of the last maxRecent tokens that were added to it.
+// Recent is a set of the last maxRecent added tokens.
 type Recent struct {
 	in    map[string]int // the number of occurrences of each token in order
 	order []string

@@ -1,5 +1,5 @@
-// Package declared checks a catalog for consistency, and results of methods with it: every schema must compile, every
-// example must match the schema beside it, and every result the schema of its method.
+// Package declared checks a catalog for consistency, and a method's results with the catalog. Every schema must
+// compile, every example must match the schema that contains it, and every result must match the schema of its method.
 //
 //	declared.go has the Checker: the schemas of a catalog, and results
 //	examples.go   examples and defaults inside schemas, and those of methods
@@ -19,7 +19,7 @@ import (
 	"rpcx/wire/validate"
 )
 
-// The names of the rules that are checked.
+// These are the names of the rules.
 const (
 	Compiles   = "schema-compiles" // a schema compiles
 	Resolves   = "schema-complete" // every $ref leads to a schema, and Go knows the syntax of every pattern
@@ -28,13 +28,13 @@ const (
 	ResultFit  = "result-fits"     // a method's result matches its schema
 )
 
-// A Rule is about a peer's description of itself.
+// A Rule is a requirement on the catalog of a peer.
 type Rule struct {
 	Name, Sentence string
 	Level          validate.Level
 }
 
-// Rules are all of them.
+// Rules lists all rules.
 var Rules = []Rule{
 	{Compiles, "A schema in the peer's catalog must be usable.", validate.Must},
 	{Resolves, "A schema in the peer's catalog must be usable completely.", validate.Should},
@@ -43,20 +43,20 @@ var Rules = []Rule{
 	{ResultFit, "A method's result must match the peer's catalog.", validate.Must},
 }
 
-// Section is the source of the rules.
+// Section names the specification of all rules here.
 const Section = "the peer's catalog"
 
-// A Checker has a catalog with its schemas compiled, and collects problems.
+// A Checker compiles the schemas of a catalog and collects problems.
 type Checker struct {
 	catalog *catalog.Catalog
 	doc     json.RawMessage
-	methods [][]byte                  // the methods in it
-	schemas map[string]*schema.Schema // by pointer; nil means it does not compile
+	methods [][]byte
+	schemas map[string]*schema.Schema // by pointer; nil if the schema does not compile
 	found   []validate.Problem
 }
 
-// New compiles the schemas of c. A schema that does not compile is a problem. The error means that c cannot be written
-// as JSON, or is that of ctx.
+// New compiles the schemas of c. A schema that does not compile is a problem, not an error. New fails if c cannot be
+// written as JSON or if ctx ends.
 func New(ctx context.Context, c *catalog.Catalog) (*Checker, error) {
 	doc, err := c.Marshal()
 	if err != nil {
@@ -81,7 +81,7 @@ type place struct {
 	raw     json.RawMessage
 }
 
-// places returns the schemas of a method, which is the i-th of the catalog.
+// places returns the schemas of the method with index i in the catalog.
 func places(m *catalog.Method, i int) (all []place) {
 	at := "/methods/" + strconv.Itoa(i)
 	if m.Params != nil {
@@ -96,8 +96,7 @@ func places(m *catalog.Method, i int) (all []place) {
 	return all
 }
 
-// compile compiles raw, the schema at a pointer; nil, with a problem, if it does not
-// compile.
+// compile compiles raw, the schema at a pointer. If raw does not compile, it adds a problem and returns nil.
 func (k *Checker) compile(method, pointer string, raw json.RawMessage) *schema.Schema {
 	if s, ok := k.schemas[pointer]; ok {
 		return s
@@ -123,16 +122,16 @@ func (k *Checker) note(rule, method, pointer, message string) {
 	}
 }
 
-// Found returns the problems since the last call of Found. A Pointer is one into
-// the catalog; of ResultFit into the value.
+// Found returns the problems since the last call of Found. Their pointers refer to the catalog, or for ResultFit to the
+// result.
 func (k *Checker) Found() []validate.Problem {
 	found := k.found
 	k.found = nil
 	return found
 }
 
-// Result checks a result of a method, or one event of its stream, with its schema. contentType is the event's, or ""
-// for none. It reports whether there is a catalog (k is not nil) that has a schema for it.
+// Result checks a method's result, or one event of its stream, with the method's schema. contentType is the content
+// type of the event, or "". Result reports whether k is not nil and its catalog has a schema for the result.
 func (k *Checker) Result(ctx context.Context, method, contentType string, val json.RawMessage) bool {
 	if k == nil {
 		return false

@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// maxExamples bounds the examples of a catalog that are checked.
+// maxExamples bounds how many examples of a catalog are checked.
 const maxExamples = 5_000
 
 // Examples checks each example and default in the catalog's schemas with the schema that contains it, and the examples
@@ -32,14 +32,12 @@ func (k *Checker) Examples(ctx context.Context) (n int) {
 	return n
 }
 
-// These are the keywords that contain other schemas.
 var (
 	oneSchema  = []string{"additionalProperties", "unevaluatedProperties", "propertyNames", "items", "additionalItems", "contains", "not", "if", "then", "else"}
 	manyByName = []string{"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
 	manyInList = []string{"allOf", "anyOf", "oneOf", "prefixItems", "items"}
 )
 
-// inside checks the examples in a schema and in the schemas below it.
 func (k *Checker) inside(ctx context.Context, method, pointer string, raw []byte, most int) (n int) {
 	if scan.Type(raw) != 'o' || most <= 0 || ctx.Err() != nil {
 		return 0
@@ -65,7 +63,6 @@ func (k *Checker) inside(ctx context.Context, method, pointer string, raw []byte
 	return n
 }
 
-// own checks the examples and the default of one schema.
 func (k *Checker) own(ctx context.Context, method, pointer string, raw []byte) (n int) {
 	type example struct {
 		rule, at string
@@ -97,8 +94,7 @@ func (k *Checker) own(ctx context.Context, method, pointer string, raw []byte) (
 	return len(all)
 }
 
-// ofMethod checks the examples of a method, as OpenRPC has them: params by name
-// and a result.
+// ofMethod checks the examples of a method, which in OpenRPC have params by name and a result.
 func (k *Checker) ofMethod(ctx context.Context, m *catalog.Method, at string) (n int) {
 	i := 0
 	for example := range scan.Elements(scan.Get(m.Extra, "examples")) {

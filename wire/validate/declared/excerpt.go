@@ -10,9 +10,9 @@ import (
 	"rpcx/wire/scan"
 )
 
-// excerpt returns the catalog as a document with the schema at pointer, which is raw, and the $defs that it needs, each
-// at its place. Compiling takes time that grows with the document, and a catalog may have thousands of schemas. A
-// schema with references to other places gets the whole catalog.
+// excerpt returns a small document for compiling: raw, the schema at pointer, and the $defs that raw needs, each in its
+// place. Compiling takes time proportional to the document, and a catalog may have thousands of schemas. If the schema
+// refers to other places, excerpt returns the whole catalog.
 func (k *Checker) excerpt(pointer string, raw json.RawMessage) json.RawMessage {
 	used := map[string]bool{}
 	parts := strings.Split(pointer, "/")
@@ -41,8 +41,8 @@ func (k *Checker) excerpt(pointer string, raw json.RawMessage) json.RawMessage {
 	return doc.End()
 }
 
-// needs adds to used the names of $defs that a schema refers to, and those that
-// these do. It returns false if there is a reference of another kind.
+// needs adds to used the names of the $defs that a schema needs, directly or through other $defs. It returns false if a
+// reference leads elsewhere.
 func (k *Checker) needs(in []byte, used map[string]bool) bool {
 	switch scan.Type(in) {
 	case 'a':
@@ -61,7 +61,7 @@ func (k *Checker) needs(in []byte, used map[string]bool) bool {
 	return true
 }
 
-// reference is needs for one member of a schema.
+// reference does the work of needs for one member of a schema.
 func (k *Checker) reference(key string, val []byte, used map[string]bool) bool {
 	switch key {
 	case "$ref":

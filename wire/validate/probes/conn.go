@@ -14,17 +14,17 @@ import (
 )
 
 // A Conn lets probes share a connection with its user. A probe can send its own messages and sees all received
-// messages. Responses during a probe belong to the probe, because the user has no request pending then.
+// messages. Responses that arrive during a probe belong to the probe, because its user has no pending request then.
 type Conn struct {
 	inner wire.Conn
 	shape dialect.Shape
 	tap   wire.Tap // sees all messages; may be nil
 
-	// CommonParams returns the params of a request with what the dialect adds to each request; nil if it adds nothing.
+	// CommonParams returns the params of a request with the dialect's additions, or nil if there are none.
 	CommonParams func(method string, params json.RawMessage) (json.RawMessage, error)
 
-	open    sync.WaitGroup // exchanges under way
-	pending int            // the number of exchanges under way
+	open    sync.WaitGroup // running exchanges
+	pending int            // the number of running exchanges
 
 	mu      sync.Mutex
 	came    *sync.Cond
@@ -32,7 +32,7 @@ type Conn struct {
 	probing bool
 	queue   []heard
 	held    int   // the bytes in queue
-	err     error // why the connection ended; nil means it has not
+	err     error // why the connection ended, or nil while it is open
 }
 
 // heard is a received message, or the error with which an exchange failed.
@@ -41,14 +41,14 @@ type heard struct {
 	err error
 }
 
-// NewConn wraps inner, which uses a dialect of that shape. tap sees all messages in both directions. It may be nil.
+// NewConn wraps inner, which uses a dialect of that shape. tap sees all messages in both directions and may be nil.
 func NewConn(inner wire.Conn, shape dialect.Shape, tap wire.Tap) *Conn {
 	c := &Conn{inner: inner, shape: shape, tap: tap}
 	c.came = sync.NewCond(&c.mu)
 	return c
 }
 
-// User returns the connection for its user, without messages that belong to probes.
+// User returns a connection that omits the messages of probes.
 func (c *Conn) User() wire.Conn {
 	x, ok := c.inner.(wire.Exchanger)
 	if !ok {
@@ -60,10 +60,8 @@ func (c *Conn) User() wire.Conn {
 	return &exchangingUser{user{c}, x}
 }
 
-// A user is the Conn that User returns.
 type user struct{ *Conn }
 
-// Recv returns the next message that is the user's.
 func (u *user) Recv() ([]byte, error) {
 	for {
 		msg, err := u.inner.Recv()
@@ -78,7 +76,6 @@ func (u *user) Recv() ([]byte, error) {
 	}
 }
 
-// Send sends a message of the user.
 func (u *user) Send(msg []byte) error {
 	u.see(wire.Send, msg)
 	return u.inner.Send(msg)
@@ -94,14 +91,11 @@ func (u *user) CloseWith(code int, reason string) error {
 	return u.inner.Close()
 }
 
-// exchangingUser is a user of a connection on which each message is an HTTP
-// exchange.
 type exchangingUser struct {
 	user
 	exchanger wire.Exchanger
 }
 
-// Exchange makes an exchange on the connection.
 func (u *exchangingUser) Exchange(ctx context.Context, msg []byte, recv func(msg []byte)) error {
 	u.see(wire.Send, msg)
 	return u.exchanger.Exchange(ctx, msg, func(m []byte) {
@@ -110,14 +104,13 @@ func (u *exchangingUser) Exchange(ctx context.Context, msg []byte, recv func(msg
 	})
 }
 
-// A sessionUser is an exchangingUser whose exchanges can belong to a session.
 type sessionUser struct {
 	exchangingUser
 	wire.HTTPSession
 }
 
-// Listen begins to read a connection that only probes use. Received messages are kept for the first probe, even if that
-// has not begun. The channel is closed when the connection has ended.
+// Listen starts to read a connection that only probes use. It queues received messages for the first probe, which may
+// start later. Listen closes the returned channel at the end of the connection.
 func (c *Conn) Listen() <-chan struct{} {
 	c.begin()
 	ended := make(chan struct{})
@@ -146,8 +139,7 @@ func (c *Conn) see(d wire.Direction, msg []byte) {
 	}
 }
 
-// take passes a message to the running probe. It reports whether the message belongs only to the probe, so that the
-// user must not get it.
+// take passes a message to the running probe. It returns true if the user must not get the message.
 func (c *Conn) take(msg []byte) bool {
 	c.see(wire.Recv, msg)
 	c.mu.Lock()
@@ -191,7 +183,7 @@ func (c *Conn) ended(err error) {
 	c.came.Broadcast()
 }
 
-// Ended returns why the connection ended; nil while it lasts.
+// Ended returns why the connection ended, or nil while it is open.
 func (c *Conn) Ended() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -205,14 +197,14 @@ func (c *Conn) Spoke() bool {
 	return c.spoke
 }
 
-// begin starts a probe: from now on responses are the probe's.
+// begin starts a probe, which then receives all responses.
 func (c *Conn) begin() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.probing = true
 }
 
-// finish ends the probe and waits for its exchanges, which have been cancelled.
+// finish ends the probe and waits for its exchanges, which its caller has cancelled.
 func (c *Conn) finish() {
 	c.open.Wait()
 	c.mu.Lock()
@@ -220,12 +212,11 @@ func (c *Conn) finish() {
 	c.probing, c.queue, c.held = false, nil, 0
 }
 
-// errReplied is queued at the end of an HTTP exchange, which may have brought
-// no answer.
+// errReplied marks the end of an HTTP exchange, with or without an answer.
 var errReplied = errors.New("the reply contains no message that answers")
 
-// Say sends msg in addition to the user's messages. On a connection of HTTP exchanges it does not wait for the reply;
-// ctx bounds the exchange, and awaited queues its failure for next.
+// Say sends msg. On a connection of HTTP exchanges, Say does not wait for the reply, and ctx bounds the exchange. If
+// awaited is set, the exchange's failure is queued for next.
 func (c *Conn) Say(ctx context.Context, msg []byte, awaited bool) error {
 	c.see(wire.Send, msg)
 	x, ok := c.inner.(wire.Exchanger)
@@ -260,8 +251,7 @@ func (c *Conn) more() bool {
 	return c.pending > 0 || len(c.queue) > 0
 }
 
-// next returns the next message for the probe. The error is that of ctx, of the
-// connection or of an exchange.
+// next returns the next message for the probe, or the error of ctx, of the connection or of an exchange.
 func (c *Conn) next(ctx context.Context) ([]byte, error) {
 	stop := context.AfterFunc(ctx, func() {
 		c.mu.Lock()

@@ -14,8 +14,7 @@ import (
 	"rpcx/wire/tape/match"
 )
 
-// message returns the message that a step sends: its text with the values of
-// variables filled in.
+// message returns the message of a step with the values of variables filled in.
 func (r *run) message(ctx context.Context, s *Step) ([]byte, error) {
 	text := s.Send
 	fill, err := compile(s.Fill, r.vars)
@@ -36,7 +35,7 @@ func (r *run) message(ctx context.Context, s *Step) ([]byte, error) {
 	return []byte(text), nil
 }
 
-// completed returns a request of a probe with what the dialect adds to each request, and other messages unchanged.
+// completed adds the dialect's common params to a request of a probe. It returns other messages unchanged.
 func (c *Conn) completed(msg []byte) ([]byte, error) {
 	method := scan.Get(msg, "method")
 	if c.CommonParams == nil || scan.Type(method) != 's' || scan.Get(msg, "id") == nil || scan.Valid(msg, wire.DefaultMaxDepth) != nil {
@@ -70,14 +69,13 @@ func (c *Conn) refuse(msg []byte) {
 	_ = c.inner.Send(o.End())
 }
 
-// truth reports whether a program yields true for msg. It is false if the
-// program fails.
+// truth reports whether a program yields true for msg. A program that fails yields false.
 func truth(ctx context.Context, p *jq.Program, msg []byte) bool {
 	ok, err := p.Holds(ctx, msg)
 	return err == nil && ok
 }
 
-// ending returns the words for the end of a connection with err.
+// ending describes in words how a connection ended with err.
 func ending(err error) string {
 	var closed *wire.CloseError
 	switch {

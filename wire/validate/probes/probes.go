@@ -1,5 +1,5 @@
-// Package probes sends a peer requests whose answers a recording rarely shows: an unknown method, an id that is a
-// string, a message that is not JSON. A probe is data, in a TOML text beside its dialect (dialect.Validation):
+// Package probes sends a peer requests that a recording rarely contains: an unknown method, an id that is a string, a
+// message that is not JSON. Probes are data, in a TOML file in the directory of their dialect (dialect.Validation):
 //
 //	page = "JSON-RPC 2.0"          # the document that the sections are of
 //	base = "jsonrpc" # also make the probes of that dialect
@@ -16,7 +16,7 @@
 //	await = '.id == $id'
 //	holds = '.error | type == "object"'
 //
-// A probe replaces the base's probe of the same name.
+// A probe replaces a probe of the base with the same name.
 //
 //	probes.go has Probe, Step, For: the tables
 //	run.go      running one probe
@@ -43,34 +43,34 @@ type Probe struct {
 	Section  string         `toml:"section"`
 	Sentence string         `toml:"sentence"`
 
-	// Own gives the probe its own connection, because the probe may end it, and Bare one without a handshake. Other
-	// probes share a connection.
+	// Own gives the probe its own connection, because the probe may end it. Bare gives it one without a handshake. All
+	// other probes share a connection.
 	Own  bool `toml:"own"`
 	Bare bool `toml:"bare"`
 
-	Intrusive string `toml:"intrusive"` // how it may disturb other clients of the peer, as a clause; "" for not at all
-	// For determines for what the probe is made repeatedly: "try", the methods that may be called with any params;
-	// "job", the jobs that may be started; "discovery", the method that describes the peer; "module", the modules of the peer. With "", it is made once. See
-	// Target.
+	Intrusive string `toml:"intrusive"` // how the probe may disturb other clients of the peer, as a clause, or ""
+	// For names the things for which the probe is repeated: "try" (the methods that may be called with any params), "job" (the jobs that
+	// may be started), "discovery" (the method that describes the peer) or "module" (the modules of the peer). If For is "", the probe runs
+	// once. See Target.
 	For   string `toml:"for"`
 	Steps []Step `toml:"step"`
-	Page  string `toml:"-"` // the document that Section is of
+	Page  string `toml:"-"` // the document that contains Section
 }
 
-// A Step sends a message, or awaits one, or both. In the message that it sends, ${NAME} stands for the value of a
-// variable as JSON. jq programs see it as $NAME. id, id2 and id3 are numbers that are not otherwise used as ids on the
-// connection.
+// A Step sends a message, awaits a message, or does both. In Send, ${NAME} stands for the value of a variable as JSON;
+// jq programs use $NAME. The variables id, id2 and id3 are numbers that no other request on the connection uses as its
+// id.
 type Step struct {
-	On     int               `toml:"on"`     // 1 for a second connection, which is opened beside the first
-	When   string            `toml:"when"`   // jq: the step is made only if this is true; "" for always
-	Send   string            `toml:"send"`   // "" for nothing
-	Fill   string            `toml:"fill"`   // jq: the number of x in ${fill}, at most 64 Mi; "" if there is no ${fill}
-	Await  string            `toml:"await"`  // jq: the first message for which it is true is the answer, or ""
-	Holds  string            `toml:"holds"`  // jq: must be true for the answer; "" means any answer will do
+	On     int               `toml:"on"`     // 1 for a second connection
+	When   string            `toml:"when"`   // jq: the step is skipped unless this is true; "" means always
+	Send   string            `toml:"send"`   // "" to send nothing
+	Fill   string            `toml:"fill"`   // jq: how many x replace ${fill} (at most 64 Mi), or "" without ${fill}
+	Await  string            `toml:"await"`  // jq: the first message for which this is true is the answer, or "" to await nothing
+	Holds  string            `toml:"holds"`  // jq: must be true for the answer; "" accepts any answer
 	Never  string            `toml:"never"`  // jq: must not be true for any message before the answer
-	Needed bool              `toml:"needed"` // without the answer the probe is skipped, because it shows nothing
-	Ends   bool              `toml:"ends"`   // the peer may end the connection instead of answering
-	Keep   map[string]string `toml:"keep"`   // variables for later steps, from a jq program on the answer
+	Needed bool              `toml:"needed"` // without an answer the probe proves nothing and is skipped
+	Ends   bool              `toml:"ends"`   // the peer may end the connection without an answer
+	Keep   map[string]string `toml:"keep"`   // variables for later steps: jq programs that run on the answer
 }
 
 // A Set has the probes of a dialect.
@@ -78,17 +78,16 @@ type Set struct {
 	Page      string   `toml:"page"`
 	Base      string   `toml:"base"`
 	Except    []string `toml:"except"`
-	Discovery string   `toml:"discovery"` // the method that describes a peer; "" for that of the base, or none
+	Discovery string   `toml:"discovery"` // the method that describes a peer; "" inherits that of the base
 	Probes    []Probe  `toml:"probe"`
 }
 
-// fors maps the values of Probe.For to the variables that the probe then has.
+// fors maps each value of Probe.For to the variables of the probe.
 var fors = map[string][]string{
 	"": nil, "try": {"method", "params"}, "job": {"method", "params"}, "discovery": {"method"}, "module": {"module", "nomethod"},
 }
 
-// For returns the probes of a dialect in the order in which they are made:
-// those that share a connection first. A dialect may have none.
+// For returns the probes of a dialect in running order: those that share a connection first. A dialect may have none.
 func For(dialect string) (*Set, error) {
 	s, err := load(dialect)
 	if err != nil {
@@ -98,7 +97,7 @@ func For(dialect string) (*Set, error) {
 	return s, nil
 }
 
-// Second reports whether the probe opens a second connection beside the first.
+// Second reports whether the probe opens a second connection.
 func (p *Probe) Second() bool {
 	return slices.ContainsFunc(p.Steps, func(s Step) bool { return s.On > 0 })
 }
@@ -143,7 +142,7 @@ func load(dialect string) (*Set, error) {
 	return s, nil
 }
 
-// check refuses a probe that cannot work.
+// check rejects a probe that cannot work.
 func (p *Probe) check() error {
 	names, known := fors[p.For]
 	switch {
@@ -174,7 +173,7 @@ func (p *Probe) check() error {
 	return nil
 }
 
-// compile compiles a program that may use vars; nil for "".
+// compile compiles a program that may use vars. It returns nil for "".
 func compile(program string, vars map[string]json.RawMessage) (*jq.Program, error) {
 	if program == "" {
 		return nil, nil

@@ -21,7 +21,7 @@ import (
 type Target struct {
 	// Shared is the open connection, after its handshake.
 	Shared *Conn
-	// Dial opens another connection, with the handshake if greeted is set. close releases it.
+	// Dial opens another connection, with a handshake if greeted is set. The caller must call close.
 	Dial func(ctx context.Context, greeted bool) (c *Conn, close func(), err error)
 	// AnswerTimeout bounds the wait for each answer.
 	AnswerTimeout time.Duration
@@ -30,22 +30,21 @@ type Target struct {
 // A Result is the outcome of a probe.
 type Result struct {
 	Broken   string // the problem of the answer, or ""
-	Sent     []byte // the message that was sent before that
-	Got      []byte // the answer, or nil if none arrived
-	Error    error  // why the probe could not be made; nil means it was
-	Skipped  string // why its outcome shows nothing, or ""
+	Sent     []byte // the message before the problem
+	Got      []byte // the answer, or nil
+	Error    error  // why the probe failed to run, or nil
+	Skipped  string // why the outcome proves nothing, or ""
 	Duration time.Duration
 }
 
-// counter makes ids that the connection's user does not use, because they are far above those that a client counts.
+// counter makes ids far above those that the connection's user counts.
 var counter atomic.Int64
 
 func freshID() json.RawMessage {
 	return strconv.AppendInt(nil, 7_000_000+counter.Add(1), 10)
 }
 
-// Run makes the probe p. vars are additional variables. It takes no longer than the AnswerTimeout of the target for
-// each answer.
+// Run runs the probe p with additional variables vars. It waits at most AnswerTimeout for each answer.
 func (t *Target) Run(ctx context.Context, p *Probe, vars map[string]json.RawMessage) Result {
 	started := time.Now()
 	r := &run{t: t, vars: maps.Clone(vars)}
@@ -71,10 +70,10 @@ func (t *Target) Run(ctx context.Context, p *Probe, vars map[string]json.RawMess
 	return r.result
 }
 
-// departure is an error that is a problem: the peer deviates from the specification.
+// departure is the error of a peer that deviates from the specification.
 type departure struct {
 	text    string
-	unknown bool // or may not: the answer that the probe needs did not arrive
+	unknown bool // the deviation is uncertain: the answer that the probe needs did not arrive
 }
 
 func (b *departure) Error() string { return b.text }
@@ -86,7 +85,7 @@ type run struct {
 	t      *Target
 	vars   map[string]json.RawMessage
 	conns  [2]*Conn
-	first  []byte // the message that was sent first
+	first  []byte
 	ends   []func()
 	result Result
 }
@@ -106,7 +105,6 @@ func (r *run) steps(ctx context.Context, p *Probe) error {
 	return nil
 }
 
-// close ends the connections that were opened.
 func (r *run) close() {
 	for _, c := range r.conns {
 		if c != nil {
@@ -118,7 +116,6 @@ func (r *run) close() {
 	}
 }
 
-// conn returns the connection of a step.
 func (r *run) conn(ctx context.Context, p *Probe, s *Step) (*Conn, error) {
 	if c := r.conns[s.On]; c != nil {
 		return c, nil
@@ -174,7 +171,7 @@ func (r *run) step(ctx context.Context, p *Probe, s *Step) error {
 	return r.holds(ctx, s, msg)
 }
 
-// await returns the message that a step waits for, or nil if the connection has ended, and may.
+// await returns the message that a step awaits. It returns nil if the connection has ended and the step allows that.
 func (r *run) await(ctx context.Context, c *Conn, s *Step) ([]byte, error) {
 	await, err := compile(s.Await, r.vars)
 	if err != nil {
@@ -210,8 +207,8 @@ func (r *run) await(ctx context.Context, c *Conn, s *Step) ([]byte, error) {
 	}
 }
 
-// rest reads the messages of the exchanges that are still open, to find those that the peer must not send: over HTTP
-// the answer to a later message may arrive first.
+// rest reads the remaining messages of open exchanges and looks for forbidden ones. Over HTTP, the answer to a later
+// message may arrive first.
 func (r *run) rest(ctx context.Context, c *Conn, never *jq.Program) error {
 	for never != nil && c.more() {
 		msg, err := c.next(ctx)
@@ -226,7 +223,7 @@ func (r *run) rest(ctx context.Context, c *Conn, never *jq.Program) error {
 	return nil
 }
 
-// nothing returns the error for a missing answer, or nil if the step allows that.
+// nothing returns the error for a missing answer, or nil if the step needs no answer.
 func (r *run) nothing(ctx, bounded context.Context, s *Step, last []byte, err error) error {
 	r.result.Got = last
 	instead := ""

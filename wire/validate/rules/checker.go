@@ -18,8 +18,8 @@ import (
 
 // Options configure a Checker. The zero value is usable.
 type Options struct {
-	Disable []string // names of rules that are not applied
-	// Broken is called if a program of the set fails on a message. Its rule is then not applied to that message. May be
+	Disable []string // names of rules to skip
+	// Broken is called if a program of the set fails on a message, to which its rule then does not apply. It may be
 	// nil.
 	Broken func(rule, reason string)
 }
@@ -32,14 +32,14 @@ type Checker struct {
 	shape    dialect.Shape
 	programs programs
 	conns    map[int]*connection
-	closed   *fifo[*connection] // the connections that were closed last
+	closed   *fifo[*connection] // the most recently closed connections
 	tape     *fifo[any]
 	schemas  *schemas
 	last     tape.Line // the latest line, without its message
 }
 
-// New returns a Checker for a new conversation. The error is a usage Fault:
-// o.Disable names a rule that the set does not have.
+// New returns a Checker for a new conversation. It returns a usage Fault if o.Disable names a rule that the set does
+// not have.
 func New(set *Set, o Options) (*Checker, error) {
 	shape, err := all.ShapeOf(set.Dialect)
 	if err != nil {
@@ -66,9 +66,9 @@ func New(set *Set, o Options) (*Checker, error) {
 	return c, nil
 }
 
-// Line checks the next line of a tape, or the next message of a live conversation (with Number, Time, Dir and Msg or
-// Bytes; Conn if there are several connections). It keeps no part of l. It returns the rules that the line breaks. The
-// error is that of ctx, or of a program that does not compile.
+// Line checks the next line of a tape or the next message of a live conversation, and returns its violations. A live
+// message needs Number, Time, Dir, and Msg or Bytes; with several connections, also Conn. Line does not retain l. It
+// fails if ctx ends or a program does not compile.
 func (c *Checker) Line(ctx context.Context, l *tape.Line) ([]validate.Problem, error) {
 	c.last = tape.Line{Number: l.Number, Time: l.Time}
 	k := c.connection(l)
@@ -105,7 +105,7 @@ func Noise(l *tape.Line) (text string, ok bool) {
 	return strings.CutPrefix(l.Note, tape.NoiseNote)
 }
 
-// End checks the end of the conversation, when a request without an answer can no longer get one.
+// End checks the end of the conversation, including requests without an answer.
 func (c *Checker) End(ctx context.Context) (found []validate.Problem, err error) {
 	numbers := []int{}
 	for n := range c.conns {
@@ -124,8 +124,8 @@ func (c *Checker) End(ctx context.Context) (found []validate.Problem, err error)
 	return found, nil
 }
 
-// connection returns the known facts about the connection of l. A closed connection is still known, because messages of
-// the closing handshake may follow the close.
+// connection returns the facts about the connection of l. It keeps the facts about a closed connection, because
+// messages of the closing handshake may follow.
 func (c *Checker) connection(l *tape.Line) *connection {
 	if l.Kind != tape.Opening {
 		if k := c.conns[l.Conn]; k != nil {
@@ -140,7 +140,7 @@ func (c *Checker) connection(l *tape.Line) *connection {
 	return k
 }
 
-// message checks a message, and if it is a batch, the messages in it.
+// message checks a message, or each message of a batch.
 func (c *Checker) message(ctx context.Context, k *connection, l *tape.Line) ([]validate.Problem, error) {
 	if l.Msg == nil {
 		return c.run(ctx, k, k.message(&c.shape, l, l.Bytes, nil))
@@ -170,7 +170,7 @@ func (c *Checker) message(ctx context.Context, k *connection, l *tape.Line) ([]v
 	return found, err
 }
 
-// run runs all programs that are to see v.
+// run runs all programs that apply to v.
 func (c *Checker) run(ctx context.Context, k *connection, v *view) (found []validate.Problem, err error) {
 	out, err := c.programs.run(context.WithValue(ctx, connectionKey{}, k), v)
 	for _, o := range out {
@@ -189,7 +189,6 @@ func (c *Checker) run(ctx context.Context, k *connection, v *view) (found []vali
 	return found, err
 }
 
-// broken reports a program that failed.
 func (c *Checker) broken(o output) {
 	if c.o.Broken == nil {
 		return
@@ -201,7 +200,6 @@ func (c *Checker) broken(o output) {
 	c.o.Broken(name, o.failed)
 }
 
-// keep stores the output of a Keep's program.
 func (k *connection) keep(out any) {
 	pair, ok := out.([]any)
 	if !ok || len(pair) != 2 {

@@ -12,38 +12,37 @@ import (
 	"rpcx/wire/validate"
 )
 
-// checks are the functions for conditions that jq cannot check. Each is called with every output of its rule's program,
-// an object:
+// checks are the functions for conditions that jq cannot check. Each runs on every output of its rule's program, an
+// object:
 //
 //	compiles  {at, schema}: the schema at that place must be a valid JSON Schema
 //	fits {at, value, schema}: the value at that place must match the schema
 //	message {at, schema}: the message must match the dialect's schema of that name
 //
-// The other members are those of every problem.
+// The object's other members are those of every problem.
 var checks = map[string]check{"compiles": compiles, "fits": fits, "message": message}
 
 type check func(ctx context.Context, c *Checker, v *view, r *Rule, out any) []validate.Problem
 
 // schemas caches compiled schemas.
 type schemas struct {
-	dialect  json.RawMessage // an object of schemas, by method, or nil
+	dialect  json.RawMessage // the schemas, in an object by method, or nil
 	compiled *fifo[*compiled]
 }
 
-// A compiled is a compiled schema, or the error of compiling it.
 type compiled struct {
 	schema *schema.Schema
 	err    error
 }
 
-// maxSchemas bounds the schemas that are cached.
+// maxSchemas bounds the cached schemas.
 const maxSchemas = 1_000
 
 func newSchemas(dialect string) *schemas {
 	return &schemas{dialect: json.RawMessage(dialect), compiled: newFifo[*compiled](maxSchemas)}
 }
 
-// of returns a schema compiled.
+// of returns the compiled form of a schema.
 func (s *schemas) of(text json.RawMessage) *compiled {
 	if c := s.compiled.get(string(text)); c != nil {
 		return c
@@ -54,7 +53,7 @@ func (s *schemas) of(text json.RawMessage) *compiled {
 	return c
 }
 
-// named returns the dialect's schema of that name, or nil if there is none.
+// named returns the dialect's schema of that name, or nil.
 func (s *schemas) named(name string) *compiled {
 	if c := s.compiled.get("/" + name); c != nil {
 		return c
@@ -100,8 +99,8 @@ func message(ctx context.Context, c *Checker, v *view, r *Rule, out any) []valid
 	return c.fit(ctx, v, r, m, s, v.raw)
 }
 
-// fit returns the problems of checking value, whose place is in m, with s. If s does not compile, there are none,
-// because that is a problem of another rule.
+// fit checks value, at its place in m, with s and returns the problems. It returns nothing if s does not compile,
+// because another rule reports that.
 func (c *Checker) fit(ctx context.Context, v *view, r *Rule, m map[string]any, s *compiled, value json.RawMessage) []validate.Problem {
 	if s.err != nil {
 		return nil
@@ -113,8 +112,7 @@ func (c *Checker) fit(ctx context.Context, v *view, r *Rule, m map[string]any, s
 	return c.problem(v, r, with(m, map[string]any{"at": pointer(m["at"]) + bad.Pointer, "want": "what the schema requires: " + bad.Message}))
 }
 
-// with returns m with the members of other added, and without those that only
-// the check reads.
+// with returns m with the members of other, except those that only the check reads.
 func with(m, other map[string]any) map[string]any {
 	all := map[string]any{}
 	for key, val := range m {

@@ -7,25 +7,25 @@ import (
 	"time"
 )
 
-// These are the limits of what is remembered about a connection. Beyond them, the oldest is dropped.
+// These limits bound the stored facts about a connection. The newest facts replace the oldest.
 const (
-	maxCalls   = 10_000   // requests without an answer, for one side
-	maxAnswers = 1_000    // answered requests, for one side
+	maxCalls   = 10_000   // unanswered requests of one side
+	maxAnswers = 1_000    // answered requests of one side
 	maxKept    = 10_000   // keys
-	maxParams  = 64 << 10 // bytes of a request whose params are kept for its answer
+	maxParams  = 64 << 10 // bytes of a request whose params are stored until its answer
 	maxShown   = 100      // requests in the view of an end
-	maxClosed  = 4        // connections that were closed
-	maxBytes   = 8 << 20  // of all requests whose params are kept, as text
+	maxClosed  = 4        // closed connections
+	maxBytes   = 8 << 20  // bytes of all requests with stored params
 )
 
-// A connection is the remembered state of one connection of a conversation.
+// A connection is the stored state of one connection of a conversation.
 type connection struct {
 	number int
 	asked  map[string]*fifo[*call] // by sender: the unanswered requests, by id
 	told   map[string]*fifo[*call] // by sender: the answered requests, by id
-	bytes  int                     // the size of the requests whose params are kept
+	bytes  int                     // the total size of the requests with stored params
 	kept   *fifo[any]
-	tape   *fifo[any] // values that were kept for all connections
+	tape   *fifo[any] // values that are kept for all connections
 	vague  bool       // a line only described a message
 }
 
@@ -38,13 +38,11 @@ func newConnection(number int, tape *fifo[any]) *connection {
 	return k
 }
 
-// forget drops the params of a call.
 func (k *connection) forget(c *call) {
 	k.bytes -= c.size
 	c.size, c.params = 0, nil
 }
 
-// A call is a request that was seen.
 type call struct {
 	n       int
 	at      time.Duration
@@ -52,19 +50,18 @@ type call struct {
 	method  string
 	id      any
 	elem    any
-	params  any // nil for none, huge, or answered
-	size    int // the bytes of the request if its params are kept
+	params  any // nil if there are none, if they are too large, or after the answer
+	size    int // the size of the request in bytes if its params are stored
 	answers int
-	same    int // how many earlier requests of the same id wait
+	same    int // the number of earlier pending requests with the same id
 }
 
-// view returns the program's view of a response's request.
+// view returns a response's request in the form that programs see.
 func (c *call) view() map[string]any {
 	return map[string]any{"n": c.n, "t": c.at.Seconds(), "elem": c.elem, "method": c.method, "params": c.params, "answers": c.answers}
 }
 
-// ask records the request in v. If the dialect's messages have a type, the
-// whole message counts as its params.
+// ask stores the request in v. In dialects whose messages have a type, the params are the whole message.
 func (k *connection) ask(v *view, id string, elem any, typed bool) {
 	c := &call{n: v.line.Number, at: v.line.Time, from: v.from, method: v.method, id: v.val["id"], elem: elem}
 	msg, _ := v.val["msg"].(map[string]any)
@@ -77,7 +74,7 @@ func (k *connection) ask(v *view, id string, elem any, typed bool) {
 	}
 	open := k.asked[v.from]
 	before := open.get(id)
-	v.val["busy"] = before != nil // another request with this id waits for its answer
+	v.val["busy"] = before != nil // another pending request has this id
 	if before != nil {
 		c.same = before.same + 1
 		k.forget(before)
@@ -85,8 +82,8 @@ func (k *connection) ask(v *view, id string, elem any, typed bool) {
 	open.put(id, c)
 }
 
-// answer returns the request that a response of id, sent by from, answers, or nil if there is none. In dialects whose
-// messages have a type, a request may have several answers.
+// answer returns the request to which the side from responds with id, or nil. In dialects whose messages have a type, a
+// request may have several answers.
 func (k *connection) answer(from, id string, typed bool) *call {
 	asker := client
 	if from == client {
@@ -117,7 +114,7 @@ func (k *connection) answer(from, id string, typed bool) *call {
 	return &first
 }
 
-// unanswered returns the requests without an answer in the form for the view of an end.
+// unanswered returns the unanswered requests in the form that programs see at the end.
 func (k *connection) unanswered(now time.Duration) []any {
 	var calls []*call
 	for _, side := range []string{client, server} {
@@ -131,13 +128,13 @@ func (k *connection) unanswered(now time.Duration) []any {
 	return all
 }
 
-// A fifo is a map of bounded size that drops the oldest value first.
+// A fifo is a map of bounded size that removes the oldest value first.
 type fifo[V any] struct {
 	values  map[string]*list.Element
 	order   list.List // of *entry[V], the oldest first
 	most    int
-	gone    func(V) // called with values that are dropped; may be nil
-	dropped bool    // a value was dropped to make room
+	gone    func(V) // called with removed values; may be nil
+	dropped bool    // a value was removed to make room
 }
 
 type entry[V any] struct {
@@ -149,7 +146,6 @@ func newFifo[V any](most int) *fifo[V] {
 	return &fifo[V]{values: map[string]*list.Element{}, most: most}
 }
 
-// get returns the value of key, or the zero value if there is none.
 func (f *fifo[V]) get(key string) (v V) {
 	if e := f.values[key]; e != nil {
 		v = e.Value.(*entry[V]).val
@@ -157,7 +153,7 @@ func (f *fifo[V]) get(key string) (v V) {
 	return v
 }
 
-// put sets the value of key. A key that already exists keeps its age.
+// put sets the value of key. An existing key keeps its age.
 func (f *fifo[V]) put(key string, v V) {
 	if e := f.values[key]; e != nil {
 		e.Value.(*entry[V]).val = v
@@ -170,14 +166,13 @@ func (f *fifo[V]) put(key string, v V) {
 	f.values[key] = f.order.PushBack(&entry[V]{key, v})
 }
 
-// drop forgets key.
 func (f *fifo[V]) drop(key string) {
 	if v, ok := f.take(key); ok && f.gone != nil {
 		f.gone(v)
 	}
 }
 
-// take removes key and returns its value, or false if there is none.
+// take removes key and returns its value. ok is false if key does not exist.
 func (f *fifo[V]) take(key string) (v V, ok bool) {
 	e := f.values[key]
 	if e == nil {

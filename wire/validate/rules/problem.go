@@ -11,8 +11,8 @@ import (
 	"rpcx/wire/validate"
 )
 
-// problem returns the problem for an output of r's program, or nil if it is about a secret that the tape does not
-// contain.
+// problem returns the problem for an output of r's program. It returns nil if the problem concerns a secret, which the
+// tape does not contain.
 func (c *Checker) problem(v *view, r *Rule, out any) []validate.Problem {
 	p := validate.Problem{Rule: r.Name, Level: r.Level, Line: v.line.Number, From: v.from, Message: r.Sentence}
 	m, ok := out.(map[string]any)
@@ -48,8 +48,8 @@ func (c *Checker) problem(v *view, r *Rule, out any) []validate.Problem {
 	return []validate.Problem{p}
 }
 
-// at returns the value at a place of the message. known is false for values that the tape does not contain: a secret,
-// or a placeholder for another value.
+// at returns the value at a place of the message. known is false if the tape replaces the value, a secret for example,
+// by another.
 func (v *view) at(pointer string) (got string, known bool) {
 	val, there := scan.Lookup(v.val["msg"], pointer)
 	switch {
@@ -65,8 +65,7 @@ func (v *view) at(pointer string) (got string, known bool) {
 	return "", true
 }
 
-// isVariable reports whether a value of a tape's line stands for another one,
-// by "vars" (rpcx-tape(5)).
+// isVariable reports whether "vars" of a tape's line (rpcx-tape(5)) replaces a value by another one.
 func isRedacted(val any) bool {
 	s, ok := val.(string)
 	_, is := tape.SecretNumber(s)
@@ -79,7 +78,7 @@ func isVariable(val any) bool {
 	return strings.HasPrefix(s, "${") && strings.HasSuffix(s, "}")
 }
 
-// pointer returns a place as a JSON pointer. It may be given as a path, an array.
+// pointer returns a place as a JSON pointer. The place may also be a path, an array.
 func pointer(place any) string {
 	switch place := place.(type) {
 	case string:
@@ -94,10 +93,10 @@ func pointer(place any) string {
 	return ""
 }
 
-// maxGot bounds the part of a value that a problem shows, in bytes.
+// maxGot bounds the excerpt of a value in a problem, in bytes.
 const maxGot = 80
 
-// brief returns a value on one line, shortened.
+// brief returns a shortened value on one line.
 func brief(val any) string {
 	b, err := jq.Encode(val)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/jq"
 )
 
-// functions are available to the programs of rules, in addition to jq's own.
+// functions are available to the programs of rules, in addition to jq's own functions.
 var functions = []jq.Func{
 	{Name: "kept", Arity: 1, Call: func(ctx context.Context, _ any, args []any) (any, error) {
 		key, of := remembered(ctx, args[0])
@@ -26,7 +26,7 @@ var functions = []jq.Func{
 // connectionKey is the key of the connection in a run's context.
 type connectionKey struct{}
 
-// remembered returns a key as text, and the store that has it.
+// remembered returns a key as a string, and the store that contains it.
 func remembered(ctx context.Context, arg any) (string, *fifo[any]) {
 	k := ctx.Value(connectionKey{}).(*connection)
 	key, ok := arg.(string)
@@ -36,7 +36,6 @@ func remembered(ctx context.Context, arg any) (string, *fifo[any]) {
 	return key, k.memory(key)
 }
 
-// memory returns the store for key.
 func (k *connection) memory(key string) *fifo[any] {
 	if strings.HasPrefix(key, "tape/") {
 		return k.tape
@@ -51,21 +50,20 @@ type part struct {
 	jq   string
 }
 
-// programs runs the programs of a set. Those for the same message run as one, so that the message is decoded only once.
-// Each combination is compiled when it first occurs.
+// programs runs the programs of a set. Programs for the same message run as one, to decode the message only once. A
+// combination is compiled at its first use.
 type programs struct {
 	defs     string
-	about    string // "" means the set has none
+	about    string // "" if the set has none
 	parts    []part
 	compiled map[string]*jq.Program // by the name that compile is called with
 	key      []byte
 	chosen   []int
 }
 
-// usual are the kinds of messages for a program that names none.
+// usual are the kinds of messages that a program sees by default.
 var usual = []string{kindRequest, kindNotification, kindResponse}
 
-// sees reports whether the program of w runs on v.
 func (w *When) sees(v *view) bool {
 	kinds := w.Kind
 	if len(kinds) == 0 {
@@ -83,19 +81,19 @@ func (v *view) mentions(words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return bytes.Contains(v.raw, []byte(w)) })
 }
 
-// isOf reports whether .about.sort of the message has one of these words.
+// isOf reports whether .about.sort of the message contains one of these words.
 func (v *view) isOf(sorts []string) bool {
 	return slices.ContainsFunc(v.sorts, func(s any) bool { text, _ := s.(string); return slices.Contains(sorts, text) })
 }
 
-// An output is a value that a part yields, or the reason why it failed.
+// An output is a value that a part yields, or the reason of its failure.
 type output struct {
 	part   *part
 	val    any
-	failed string // "" means it did not
+	failed string // the reason of the failure, or ""
 }
 
-// run runs all parts for v, and returns their output.
+// run runs all parts for v and returns their output.
 func (p *programs) run(ctx context.Context, v *view) ([]output, error) {
 	if err := p.look(ctx, v); err != nil {
 		return nil, err
@@ -117,7 +115,6 @@ func (p *programs) run(ctx context.Context, v *view) ([]output, error) {
 	return p.together(ctx, v, "each", "try ((%[2]s\n) | [%[1]d, .]) catch [%[1]d, null, .]")
 }
 
-// look runs the program about on v.
 func (p *programs) look(ctx context.Context, v *view) error {
 	if p.about == "" || !slices.Contains(usual, v.kind) {
 		return nil
@@ -131,7 +128,7 @@ func (p *programs) look(ctx context.Context, v *view) error {
 		about, _ = out.(map[string]any)
 		return false, nil
 	})
-	if err != nil { // a message that is too broken for any conclusion
+	if err != nil { // the message is too malformed for any conclusion
 		about = nil
 	}
 	v.val["about"] = any(nil)
@@ -142,8 +139,8 @@ func (p *programs) look(ctx context.Context, v *view) error {
 	return ctx.Err()
 }
 
-// together runs the chosen parts as one program, each inside form, in which %[1]d stands for its number and %[2]s for
-// its text. form determines what happens to the other parts if one fails.
+// together runs the chosen parts as one program. form surrounds each part and decides whether the others continue if
+// one fails; %[1]d in form is the part's number, %[2]s its text.
 func (p *programs) together(ctx context.Context, v *view, name, form string) (all []output, err error) {
 	prog, err := p.compile(name+string(p.key), func() string {
 		var b strings.Builder
@@ -170,8 +167,7 @@ func (p *programs) together(ctx context.Context, v *view, name, form string) (al
 	return all, err
 }
 
-// compile returns the program of that name. text is only called if the program
-// was not compiled before.
+// compile returns the program of that name. It calls text only if the program is not yet compiled.
 func (p *programs) compile(name string, text func() string) (*jq.Program, error) {
 	if prog := p.compiled[name]; prog != nil {
 		return prog, nil

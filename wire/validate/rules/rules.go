@@ -1,8 +1,8 @@
-// Package rules checks conversations against the rules of their dialect's page. It receives the lines of a tape, or
-// passing messages, one after another, and returns for each the rules that it breaks.
+// Package rules checks conversations against the rules of their dialect. It reads the lines of a tape or the messages
+// of a live conversation one by one, and returns the rules that each line breaks.
 //
 // A rule is data: a name, a level, its section of the specification, a sentence, and a jq program that finds
-// violations. The rules of a dialect are a TOML text beside it (dialect.Validation):
+// violations. The rules of a dialect are a TOML file in the dialect's directory (dialect.Validation):
 //
 //	page = "JSON-RPC 2.0"          # the document that the sections are of
 //	base = "jsonrpc" # the rules of that dialect also apply
@@ -23,10 +23,10 @@
 //	kind = ["request"]             # which messages the program sees, see When
 //	jq = '''select(.id | type | IN("string", "number", "null") | not) | "/id"'''
 //
-// A rule replaces the base's rule of the same name.
+// A rule replaces a rule of the base with the same name.
 //
-// A program sees one message (see view.go). A rule's program yields nothing if the message is correct. Otherwise it
-// yields, for each violation, the JSON pointer of the problem, or an object:
+// A program sees one message (see view.go). A rule's program yields nothing if the message is correct. For a violation,
+// it yields the JSON pointer of the problem, or an object:
 //
 //	at the JSON pointer, or the path as an array; if missing: the whole message
 //	want the expected value; if missing: the rule's sentence
@@ -35,16 +35,16 @@
 //	from   who broke the rule; missing: who sent the message
 //
 // The program of a [[keep]] yields pairs [key, value]. kept(key) then returns the value in all programs for later
-// messages of the connection, or of the whole tape if the key begins with "tape/". A value of null removes the key.
-// kept(key) is null for a key that was never kept. unknown(key) is true for such a key, unless it may have been kept
-// after all: the oldest of many (10,000) keys was dropped, or a line of the tape only described a message. A rule about
-// messages without a request uses unknown.
+// messages of the connection. If the key begins with "tape/", the value is kept for the whole tape. A value of null
+// removes the key. kept(key) is null for an unknown key. unknown(key) is true only if the key was certainly never kept:
+// it is false if the oldest of 10,000 keys was removed, or if a line of the tape only described a message. Rules about
+// messages without a request use unknown.
 //
-// The program about runs first, on each request, notification and response. The object that it yields is .about for the
-// others. Its member sort is an array of words. Rules and keeps that name one of them in their own sort run only for
-// such messages, so that most programs need not run.
+// The program about runs first, on each request, notification and response. It yields an object, which the other
+// programs read as .about. The member sort of that object is an array of words. A rule or keep whose own sort names one
+// of these words runs only for such messages, which saves time.
 //
-// For conditions that jq cannot check, check names a function that examines the program's output (see checks.go).
+// If jq cannot check a condition, check names a function that examines the program's output (see checks.go).
 //
 //	rules.go has Set, Rule, For: the tables
 //	checker.go   Checker: one conversation checked against a Set
@@ -68,17 +68,16 @@ import (
 	"rpcx/wire/validate"
 )
 
-// A When selects the messages for a program: those that match all of its members. An empty member matches every
-// message.
+// A When selects the messages that match all of its members. An empty member matches every message.
 type When struct {
-	Kind     []string `toml:"kind" json:"kind,omitempty"`         // the kinds of view.go; empty: request, notification and response
-	Method   []string `toml:"method" json:"method,omitempty"`     // of a request or notification; for a response, that of its request
+	Kind     []string `toml:"kind" json:"kind,omitempty"`         // the kinds of view.go; by default request, notification and response
+	Method   []string `toml:"method" json:"method,omitempty"`     // the method of a request or notification, or of a response's request
 	From     string   `toml:"from" json:"from,omitempty"`         // "client" or "server"
-	Mentions []string `toml:"mentions" json:"mentions,omitempty"` // the message's text contains one of these
-	Sort     []string `toml:"sort" json:"sort,omitempty"`         // Set.About has put one of these words into sort
+	Mentions []string `toml:"mentions" json:"mentions,omitempty"` // one of these strings must occur in the message
+	Sort     []string `toml:"sort" json:"sort,omitempty"`         // one of these words must occur in the member sort that Set.About yields
 }
 
-// A Rule is one requirement of a page.
+// A Rule is one requirement of a specification.
 type Rule struct {
 	Name     string         `toml:"name" json:"name"`
 	Level    validate.Level `toml:"level" json:"level"`
@@ -86,11 +85,11 @@ type Rule struct {
 	Sentence string         `toml:"sentence" json:"sentence"`
 	When
 	JQ    string `toml:"jq" json:"jq,omitempty"`       // finds violations of the rule
-	Check string `toml:"check" json:"check,omitempty"` // a function (see checks.go) that examines the output of JQ; "" if each output is a problem
-	Page  string `toml:"-" json:"page"`                // the document that Section is of
+	Check string `toml:"check" json:"check,omitempty"` // the function (see checks.go) that examines the output of JQ; "" if each output is a problem
+	Page  string `toml:"-" json:"page"`                // the document that contains Section
 }
 
-// A Keep stores facts about a message for the programs that see later ones.
+// A Keep stores facts about a message for the programs on later messages.
 type Keep struct {
 	When
 	JQ string `toml:"jq" json:"jq"`
@@ -103,16 +102,15 @@ type Set struct {
 	Base    string   `toml:"base"`
 	Except  []string `toml:"except"`
 	Defs    string   `toml:"defs"`
-	About   string   `toml:"about"` // "" means that of the base, if it has one
+	About   string   `toml:"about"` // "" inherits the base's program
 	Keep    []Keep   `toml:"keep"`
 	Rules   []Rule   `toml:"rule"`
-	// Schemas is a JSON object with the schema of each message of the dialect, by method, for the check "message"; ""
-	// if the dialect has none.
+	// Schemas is a JSON object of message schemas by method, for the check "message", or "".
 	Schemas string `toml:"-"`
 }
 
-// For returns the rules of a dialect; "" is the default dialect. The error is a usage Fault: the dialect does not
-// exist, or has no rules.
+// For returns the rules of a dialect. "" is the default dialect. For returns a usage Fault if the dialect does not
+// exist or has no rules.
 func For(dialect string) (*Set, error) {
 	if dialect == "" {
 		dialect = all.Default()
@@ -125,7 +123,7 @@ func For(dialect string) (*Set, error) {
 		return nil, wire.Usagef("there are no rules for %s", dialect)
 	}
 	s, err := Parse(spec.Validation.Rules)
-	if err == nil && !slices.Contains(Dialects(), dialect) { // those of a dialect file are the user's
+	if err == nil && !slices.Contains(Dialects(), dialect) { // the other rules are from users' dialect files
 		err = s.Compile()
 	}
 	if err != nil {
@@ -138,8 +136,7 @@ func For(dialect string) (*Set, error) {
 // Has reports whether a dialect has rules.
 func Has(dialect string) bool { return all.Named(dialect).Validation.Rules != "" }
 
-// Dialects returns the names of the dialects that have rules, in the order of
-// the table of dialects.
+// Dialects returns the names of the dialects with rules, in the order of the table of dialects.
 func Dialects() (names []string) {
 	for _, s := range all.Specs() {
 		if s.Validation.Rules != "" {
@@ -215,9 +212,8 @@ func (s *Set) check() error {
 	return nil
 }
 
-// Compile compiles all programs of the set and returns the first error, which
-// names the program. It is for sets of users' pages; the tests compile those
-// that rpcx brings along.
+// Compile compiles all programs of the set. It returns the first error, which names the program. rpcx compiles the sets
+// of users' dialect files; tests compile the embedded sets.
 func (s *Set) Compile() error {
 	compiles := func(what, program string) error {
 		if _, err := jq.Compile(s.Defs+"\n"+program, jq.Options{Funcs: functions}); err != nil {
@@ -243,7 +239,7 @@ func (s *Set) Compile() error {
 	return nil
 }
 
-// check returns an error if no message can match w.
+// check returns an error if w matches no message.
 func (w *When) check() error {
 	for _, k := range w.Kind {
 		if !slices.Contains(kinds, k) {
@@ -256,8 +252,7 @@ func (w *When) check() error {
 	return nil
 }
 
-// Rule returns the rule of that name. The error is a usage Fault that suggests
-// the nearest name.
+// Rule returns the rule of that name, or a usage Fault that suggests the nearest name.
 func (s *Set) Rule(name string) (*Rule, error) {
 	var names []string
 	for i := range s.Rules {

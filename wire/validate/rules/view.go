@@ -12,14 +12,14 @@ import (
 	"rpcx/wire/tape/match"
 )
 
-// These are the kinds of views for programs. Every view has
+// These are the kinds of views. Every view has
 //
 //	kind  one of these
 //	n     the line on the tape, or the number of the message in a live conversation
 //	t     seconds since the start
 //	conn  the connection, 0 if there is only one
 //
-// the view of a message has as well
+// The view of a message also has
 //
 //	from      "client" or "server"
 //	msg       the message, if it is JSON
@@ -38,7 +38,7 @@ import (
 //	          before); else null
 //	parts     of a batch, its messages
 //
-// and the other kinds:
+// The other kinds are
 //
 //	open   endpoint, subprotocol, reconnect
 //	http   http: an exchange, as on a tape
@@ -49,11 +49,11 @@ const (
 	kindRequest      = "request"
 	kindNotification = "notification"
 	kindResponse     = "response"
-	kindBatch        = "batch"  // an array of messages, each of which is also seen separately
+	kindBatch        = "batch"  // an array of messages, each of which also has its own view
 	kindOther        = "other"  // other JSON
 	kindText         = "text"   // not JSON
-	kindBinary       = "binary" // not even UTF-8
-	kindNoise        = "noise"  // text that a child printed in addition to its messages
+	kindBinary       = "binary" // bytes that are not UTF-8
+	kindNoise        = "noise"  // a child's output that is not a message
 	kindOpen         = "open"
 	kindHTTP         = "http"
 	kindEnd          = "end"
@@ -76,14 +76,14 @@ func sender(d wire.Direction) string {
 	return server
 }
 
-// A view is a program's view of a message, with the data that selects the programs.
+// A view is the form in which programs see a message, with the data that selects the programs.
 type view struct {
 	kind   string
 	from   string
 	method string
 	line   *tape.Line
 	raw    []byte // the message's text
-	prefix string // of pointers: the pointer to the message in its batch
+	prefix string // the pointer to the message in its batch, as a prefix of pointers
 	sorts  []any  // see Set.About
 	val    map[string]any
 }
@@ -93,8 +93,7 @@ func base(kind string, l *tape.Line) map[string]any {
 	return map[string]any{"kind": kind, "n": l.Number, "t": l.Time.Seconds(), "conn": l.Conn}
 }
 
-// message returns the view of a message of k. A request is remembered for its
-// response.
+// message returns the view of a message of k. It stores requests for their responses.
 func (k *connection) message(s *dialect.Shape, l *tape.Line, raw []byte, elem any) *view {
 	v := &view{line: l, raw: raw, from: sender(l.Dir)}
 	p := parsed{}
@@ -138,15 +137,15 @@ func (k *connection) message(s *dialect.Shape, l *tape.Line, raw []byte, elem an
 	return v
 }
 
-// A parsed is what a message seems to be by its members, regardless of their types.
+// A parsed is the apparent content of a message, regardless of the types of its members.
 type parsed struct {
 	kind   string
 	id     string // JSON, or ""
 	method string
 }
 
-// classify is match.Parse for messages that may be malformed. A message with a method is taken for a request, and one
-// with a result or an error for a response.
+// classify does the work of match.Parse for messages that may be malformed. A message with a method is a request, and a
+// message with a result or an error is a response.
 func classify(s *dialect.Shape, raw []byte, fromClient bool) parsed {
 	if scan.Type(scan.Trim(raw)) != 'o' {
 		return parsed{kind: kindOther}
@@ -191,7 +190,7 @@ func exchange(l *tape.Line) *view {
 	return v
 }
 
-// end returns the view of the end of k. l is the line with the end or, if the tape lacks it, the last line.
+// end returns the view of the end of k. l is the line of the end, or the last line of a tape without one.
 func (k *connection) end(l *tape.Line) *view {
 	v := &view{kind: kindEnd, line: l, val: base(kindEnd, l)}
 	v.val["closed"], v.val["clean"], v.val["by"], v.val["code"] = l.Close != nil, false, any(nil), any(nil)

@@ -12,24 +12,24 @@ import (
 	"rpcx/wire/userfile"
 )
 
-// A value is one JSON value of a file, or text that should be one.
+// A value is one JSON value of a file, or text that is not valid JSON.
 type value struct {
-	line   int    // the line where it begins
-	text   []byte // valid until the next one is read
-	broken string // why it is not JSON; "" means it is
+	line   int    // the line of its start
+	text   []byte // valid until the next call of next
+	broken string // why the text is not JSON, or ""
 }
 
-// A reader finds the values in a file: one on each line, one over many lines, or any mixture. After text that is not
-// JSON it continues as soon as it can: in NDJSON with the next line, otherwise with the next line that begins an object
-// or an array in its first column.
+// A reader splits a file into JSON values, each on one line or on several. After invalid text it continues at the
+// earliest sensible place: in NDJSON the next line, otherwise the next line with an object or array in its first
+// column.
 type reader struct {
 	in      *bufio.Reader
-	lines   []line // read already, and not (or no longer) part of a value
-	number  int    // of the line that was read last
+	lines   []line // lines that were read but belong to no value yet
+	number  int    // the number of the last line
 	decoder scan.Decoder
 	text    []byte // the current value so far
 	from    []line // the lines of text
-	rest    line   // what follows the last value on its line
+	rest    line   // the rest of the line after the last value
 }
 
 // A line is a line of the file with its line break, or a part of a line.
@@ -38,13 +38,12 @@ type line struct {
 	text   []byte
 }
 
-// maxRetried bounds the lines that are read again after a value that began
-// before them proved to be broken.
+// maxRetried bounds the lines that are read again after an invalid value.
 const maxRetried = 1000
 
 func newReader(r io.Reader) *reader { return &reader{in: bufio.NewReaderSize(r, 64<<10)} }
 
-// next returns the next value; io.EOF after the last.
+// next returns the next value, or io.EOF after the last.
 func (r *reader) next() (value, error) {
 	r.begin()
 	for {
@@ -81,8 +80,7 @@ func (r *reader) begin() {
 	r.text, r.from = r.text[:0], r.from[:0]
 }
 
-// line returns the next line, or the rest of the line on which the last value
-// ended.
+// line returns the next line, or the rest of the last value's line.
 func (r *reader) line() (line, error) {
 	if len(r.rest.text) > 0 {
 		l := r.rest
@@ -105,7 +103,7 @@ func (r *reader) line() (line, error) {
 	return line{r.number, text}, nil
 }
 
-// end returns the last value of the file, which ends with the file: a number, or a value that is cut off.
+// end returns the value that ends with the file: a number, or an incomplete value.
 func (r *reader) end() (value, error) {
 	if len(r.from) == 0 {
 		return value{}, io.EOF
@@ -116,8 +114,8 @@ func (r *reader) end() (value, error) {
 	return r.broken(errors.New("it is cut off")), nil
 }
 
-// broken returns the text that began on the first of the lines so far as not JSON, and chooses where to continue: with
-// the next line if that begins a value by itself, as in NDJSON, else with the next line that does.
+// broken returns the text that starts on the first stored line as invalid. It continues with the next line if that line
+// starts a value, as in NDJSON, else with the next line that does.
 func (r *reader) broken(err error) value {
 	first := r.from[0].number
 	later := r.from[1:]
@@ -135,8 +133,7 @@ func (r *reader) broken(err error) value {
 	return value{line: first, broken: text}
 }
 
-// goesOn reports whether the next line looks like a part of the previous value, because it is indented or ends
-// something.
+// goesOn reports whether the next line continues the value: it is indented or starts with a closing bracket.
 func (r *reader) goesOn() bool {
 	l, err := r.line()
 	if err != nil {
@@ -146,7 +143,7 @@ func (r *reader) goesOn() bool {
 	return bytes.IndexByte([]byte(" \t}]"), l.text[0]) >= 0
 }
 
-// reason returns the problem without the position, because the line is reported instead.
+// reason returns the problem without its position, because the report has the line.
 func reason(err error) string {
 	if e, ok := errors.AsType[*scan.Error](err); ok {
 		return e.What
@@ -168,5 +165,5 @@ func (r *reader) skip() {
 	}
 }
 
-// begins reports whether a line looks like the first line of an object or array at the top level.
+// begins reports whether a line starts an object or array in its first column.
 func begins(text []byte) bool { return len(text) > 0 && (text[0] == '{' || text[0] == '[') }

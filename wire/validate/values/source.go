@@ -15,9 +15,9 @@ import (
 	"rpcx/wire/userfile"
 )
 
-// Open returns a Checker for the schema that source names: FILE, FILE#/pointer for a part of the document, or
-// FILE#METHOD.params or FILE#METHOD.result for a method of a catalog or an OpenRPC document. A $ref may lead only to
-// files below FILE's directory. Errors are usage Faults that name the file.
+// Open returns a Checker for the schema that source names. source is FILE, FILE#/pointer for a part of a document, or
+// FILE#METHOD.params or FILE#METHOD.result for a method of a catalog or OpenRPC document. A $ref may lead only to files
+// below FILE's directory. Errors are usage Faults that name the file.
 func Open(source string, o schema.FileOptions) (*Checker, error) {
 	file, part := split(source)
 	dir := filepath.Dir(file)
@@ -53,8 +53,7 @@ func Open(source string, o schema.FileOptions) (*Checker, error) {
 	return &Checker{v}, nil
 }
 
-// Copies parses --schema-map: URL=PATH, where PATH is a file, or a directory if URL is a common prefix of the
-// addresses.
+// Copies parses --schema-map: URL=PATH. PATH is a file, or a directory if URL is a common prefix.
 func Copies(maps []string) (all []schema.Copy, err error) {
 	for _, text := range maps {
 		i := strings.LastIndexByte(text, '=')
@@ -98,8 +97,8 @@ func fault(file string, err error) *wire.Fault {
 	return wire.NewFault(wire.Usage, "--schema "+file+": "+text, err)
 }
 
-// ofMethod returns the pointer to the params or the result of a method. OpenRPC has a list of parameters, from which it
-// makes a schema. The returned document then also contains that schema.
+// ofMethod returns the pointer to the params or the result of a method. For OpenRPC, whose params are a list, it adds a
+// schema for them to the returned document.
 func ofMethod(doc []byte, part string) ([]byte, string, error) {
 	i := strings.LastIndexByte(part, '.')
 	if i < 0 || part[i+1:] != "params" && part[i+1:] != "result" {
@@ -129,7 +128,7 @@ func ofMethod(doc []byte, part string) ([]byte, string, error) {
 	return doc, pointer, nil
 }
 
-// find returns the index of a method, and the method.
+// find returns a method and its index.
 func find(doc []byte, method string) (int, []byte, error) {
 	var names []string
 	methods := scan.ReadArray(scan.Get(doc, "methods"), wire.DefaultMaxDepth)
@@ -149,11 +148,11 @@ func find(doc []byte, method string) (int, []byte, error) {
 	return 0, nil, fmt.Errorf("it has no method %s", method)
 }
 
-// madeMember is the member of an OpenRPC method for the schema that is made from its list of parameters.
+// madeMember is the member of an OpenRPC method for the schema of its list of params.
 const madeMember = "x-rpcx-params"
 
-// paramsSchema returns one schema for the params of an OpenRPC method, by name
-// or by position. pointer is the list's place in doc.
+// paramsSchema returns one schema for the params of an OpenRPC method, by name or by position. pointer is the place of
+// their list in doc.
 func paramsSchema(doc, list []byte, pointer string) json.RawMessage {
 	properties, items := map[string]any{}, []any{}
 	required, least := []string{}, 0

@@ -1,5 +1,4 @@
-// Package values checks JSON values, in one file or many, against one JSON
-// Schema.
+// Package values checks JSON values, in one file or several, with one JSON Schema.
 //
 //	values.go   Checker
 //	reader.go   the values in a file: NDJSON, or JSON over many lines
@@ -14,14 +13,14 @@ import (
 	"rpcx/wire/validate"
 )
 
-// A Checker checks values against one schema. It is safe for concurrent use.
+// A Checker checks values with one schema. It is safe for concurrent use.
 type Checker struct {
 	schema *schema.Schema
 }
 
-// Check checks every value in r, the content of source, in order, and calls each with its line, from 1, its problems,
-// and the reason why it was not checked completely, or "". Text that is not JSON is a problem of the rule json, and the
-// values after it are also checked. The error is ctx's, one of reading r, or of each, which ends the run.
+// Check checks every value in r, the content of source, in order. It calls each with the value's line (from 1), its
+// problems, and the reason for an incomplete check, or "". Invalid JSON breaks the rule json and does not end the
+// check. Check returns the error of ctx, of r or of each, which ends the check.
 func (c *Checker) Check(ctx context.Context, source string, r io.Reader, each func(line int, problems []validate.Problem, open string) error) error {
 	values := newReader(r)
 	for {

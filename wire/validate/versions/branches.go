@@ -6,13 +6,13 @@ import (
 	"strconv"
 )
 
-// unions compares oneOf, anyOf and allOf. It returns true if only one of the two schemas is a choice between forms,
-// because nothing more can be compared then.
+// unions compares oneOf, anyOf and allOf. It returns true if only one of the schemas is a choice, because then nothing
+// else is comparable.
 func (c *comparison) unions(x node) bool {
 	_, before := enumOf(x.old)
 	_, after := enumOf(x.now)
 	for _, keyword := range []string{"oneOf", "anyOf"} {
-		if before && after { // the values are compared
+		if before && after { // node compares these values
 			break
 		}
 		a, b := list(x.old, keyword), list(x.now, keyword)
@@ -33,7 +33,7 @@ func (c *comparison) unions(x node) bool {
 	return false
 }
 
-// alternatives compares the forms that a value may have (oneOf, anyOf).
+// alternatives compares the members of oneOf or anyOf.
 func (c *comparison) alternatives(x node, keyword string, a, b []any) {
 	pairs, gone, come := matched(a, b)
 	for _, p := range pairs {
@@ -47,7 +47,7 @@ func (c *comparison) alternatives(x node, keyword string, a, b []any) {
 	}
 }
 
-// otherForms returns the other keyword for a choice between forms, if m has it.
+// otherForms returns oneOf for anyOf and vice versa, if m has that keyword.
 func otherForms(m map[string]any, keyword string) string {
 	for _, other := range []string{"oneOf", "anyOf"} {
 		if other != keyword && list(m, other) != nil {
@@ -57,14 +57,14 @@ func otherForms(m map[string]any, keyword string) string {
 	return ""
 }
 
-// turned handles a schema that turned into one of several forms, or was one of them. The others are new, or were
-// removed. It reports whether it is among them.
+// turned compares a schema with a choice that replaced it, or that it replaced. If the schema is one of the choice's
+// forms, turned reports the other forms as new or removed, and returns true.
 func (c *comparison) turned(x node, keyword string, forms []any, into bool) bool {
 	single, choice, change, words := x.old, x.now, "added", "alternative %d of %s is new: %s"
 	if !into {
 		single, choice, change, words = x.now, x.old, "removed", "alternative %d of %s is gone: %s"
 	}
-	if other := otherForms(single, keyword); other != "" && list(choice, other) == nil { // the keyword is another
+	if other := otherForms(single, keyword); other != "" && list(choice, other) == nil { // the same forms under the other keyword
 		return false
 	}
 	i := index(forms, bareOf(single))
@@ -104,8 +104,8 @@ func (x node) branch(keyword string, i, j int) place {
 	return place{x.at(keyword, strconv.Itoa(i)).old, x.at(keyword, strconv.Itoa(j)).now}
 }
 
-// matched pairs the alternatives of two lists: first equal ones, then those with similar names, then those of the same
-// type. gone and come are those without a partner.
+// matched pairs the alternatives of two lists: equal ones first, then those with similar names, then those of one type.
+// gone and come are the unpaired ones.
 func matched(a, b []any) (pairs [][2]int, gone, come []int) {
 	usedA, usedB := map[int]bool{}, map[int]bool{}
 	for _, same := range []func(x, y any) bool{reflect.DeepEqual, sameName, sameConstant, sameType} {
@@ -131,7 +131,7 @@ func matched(a, b []any) (pairs [][2]int, gone, come []int) {
 	return pairs, gone, come
 }
 
-// sameName reports whether both are the same $ref or have the same title.
+// sameName reports whether both schemas have the same $ref or title.
 func sameName(a, b any) bool {
 	x, y := asObject(a), asObject(b)
 	for _, name := range []string{"$ref", "title"} {
@@ -142,7 +142,7 @@ func sameName(a, b any) bool {
 	return false
 }
 
-// sameConstant reports whether both have a property with the same single value, which is how forms are distinguished.
+// sameConstant reports whether both schemas have a property with the same single value, which distinguishes forms.
 func sameConstant(a, b any) bool {
 	x, y := constants(a), constants(b)
 	for name, v := range x {
@@ -163,15 +163,13 @@ func constants(v any) map[string]any {
 	return all
 }
 
-// sameType reports whether both have the same type, and no constant that makes
-// them different forms of it.
+// sameType reports whether both schemas have one type, and no constant that distinguishes them.
 func sameType(a, b any) bool {
 	x, y := asObject(a), asObject(b)
 	return x["type"] != nil && reflect.DeepEqual(x["type"], y["type"]) && len(constants(a)) == 0 && len(constants(b)) == 0
 }
 
-// index returns the index of the alternative that equals v, apart from annotations;
-// -1 if there is none.
+// index returns the index of the alternative that equals v apart from annotations, or -1.
 func index(all []any, v map[string]any) int {
 	for i, e := range all {
 		if reflect.DeepEqual(bareOf(asObject(e)), v) {
@@ -181,7 +179,6 @@ func index(all []any, v map[string]any) int {
 	return -1
 }
 
-// bareOf returns a schema without its annotations.
 func bareOf(m map[string]any) map[string]any {
 	bare := maps.Clone(m)
 	for _, name := range remarks {
@@ -190,7 +187,6 @@ func bareOf(m map[string]any) map[string]any {
 	return bare
 }
 
-// form returns an alternative in words.
 func form(v any) string {
 	m := asObject(v)
 	for _, name := range []string{"title", "$ref"} {

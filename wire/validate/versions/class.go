@@ -22,14 +22,14 @@ func (c *comparison) oneClass(o, n map[string]any, p place) {
 	c.members("method", list(o, "methods"), list(n, "methods"), p.at("methods"))
 }
 
-// members compares the properties or the methods of a class.
+// members compares the properties or methods of a class.
 func (c *comparison) members(what string, o, n []any, p place) {
 	both := func(o, n map[string]any, at place) { c.member(what, o, n, at) }
 	c.inPairs(c.renamedMember(what, byName(o, n), p), p, "member", what, func(string) {}, both)
 }
 
-// renamedMember reports the removed member if the only new one differs from it only in its name. It returns the other
-// pairs.
+// renamedMember reports a removed member as renamed if the only new member differs from it only in name. It returns the
+// other pairs.
 func (c *comparison) renamedMember(what string, pairs []pair, p place) []pair {
 	var gone, come, both []pair
 	for _, x := range pairs {

@@ -13,7 +13,6 @@ import (
 
 func escape(token string) string { return scan.Escape(token) }
 
-// catalogs compares the two catalogs.
 func (c *comparison) catalogs() {
 	root := place{}
 	if o, n := text(c.old, "dialect"), text(c.now, "dialect"); o != n && o != "" && n != "" {
@@ -36,8 +35,7 @@ func (c *comparison) info(o, n map[string]any, p place) {
 	}
 }
 
-// extra compares members that only the dialect understands; skip names those
-// that were compared already.
+// extra compares members that only the dialect understands. skip names the members that are compared elsewhere.
 func (c *comparison) extra(o, n map[string]any, p place, skip ...string) {
 	a, b := member(o, "extra"), member(n, "extra")
 	for _, name := range union(a, b) {
@@ -47,7 +45,6 @@ func (c *comparison) extra(o, n map[string]any, p place, skip ...string) {
 	}
 }
 
-// constants compares constants by name.
 func (c *comparison) constants(o, n map[string]any, p place) {
 	c.byMember(o, n, p, "constant", func(name string, a, b any, at place) {
 		if !reflect.DeepEqual(a, b) {
@@ -56,7 +53,6 @@ func (c *comparison) constants(o, n map[string]any, p place) {
 	})
 }
 
-// methods compares methods by name.
 func (c *comparison) methods(o, n []any, p place) {
 	pairs := byName(o, n)
 	renamed := c.renamedMethods(pairs, p)
@@ -64,8 +60,8 @@ func (c *comparison) methods(o, n []any, p place) {
 	c.inPairs(pairs, p, "method", "method", func(name string) { c.method = name }, c.oneMethod)
 }
 
-// inPairs reports the pairs with a missing half, and compares the others with both. The kinds of difference begin with
-// stem; begin is called for each name.
+// inPairs compares complete pairs, and reports the others as added or removed. The kinds of difference begin with stem.
+// inPairs calls begin for each name.
 func (c *comparison) inPairs(pairs []pair, p place, stem, what string, begin func(name string), both func(o, n map[string]any, p place)) {
 	for _, pair := range pairs {
 		at := pair.place(p)
@@ -81,7 +77,7 @@ func (c *comparison) inPairs(pairs []pair, p place, stem, what string, begin fun
 	}
 }
 
-// byMember is inPairs for the members of two objects.
+// byMember calls inPairs for the members of two objects.
 func (c *comparison) byMember(o, n map[string]any, p place, stem string, both func(name string, a, b any, at place)) {
 	for _, name := range union(o, n) {
 		a, before := o[name]
@@ -97,8 +93,8 @@ func (c *comparison) byMember(o, n map[string]any, p place, stem string, both fu
 	}
 }
 
-// renamedMethods reports removed methods that have a successor with a similar name and the same schemas. It returns
-// both names of each.
+// renamedMethods finds each removed method with a successor of a similar name and the same schemas. It returns both
+// names.
 func (c *comparison) renamedMethods(pairs []pair, p place) map[string]bool {
 	done := map[string]bool{}
 	for _, gone := range pairs {
@@ -128,7 +124,7 @@ func sameSignature(a, b map[string]any) bool {
 	return true
 }
 
-// A pair has the entries with one name in two lists. An entry is nil if its list has none.
+// A pair has the entries of one name from two lists. An entry is nil if its list lacks the name.
 type pair struct {
 	name     string
 	old, now map[string]any
@@ -139,8 +135,7 @@ func (p pair) place(of place) place {
 	return place{of.old + "/" + strconv.Itoa(p.from), of.now + "/" + strconv.Itoa(p.to)}
 }
 
-// byName pairs the elements of two lists by their names: first those of the new list in its order, then the removed
-// ones.
+// byName pairs the elements of two lists by name, in the order of the new list, then those that only the old list has.
 func byName(o, n []any) []pair {
 	before := map[string]int{}
 	for i, e := range o {
@@ -165,8 +160,6 @@ func byName(o, n []any) []pair {
 	return pairs
 }
 
-// The members of decoded JSON.
-
 func member(m map[string]any, name string) map[string]any {
 	v, _ := m[name].(map[string]any)
 	return v
@@ -182,14 +175,14 @@ func text(m map[string]any, name string) string {
 	return v
 }
 
-// union returns the names of both objects, sorted.
+// union returns the sorted names of both objects.
 func union(a, b map[string]any) []string {
 	names := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
-// brief returns a value in words, or "" if there is none.
+// brief returns a value in words, or "".
 func brief(v any) string {
 	if v == nil {
 		return "nothing"

@@ -5,18 +5,18 @@ import (
 	"slices"
 )
 
-// A Kind is a kind of difference. A difference can be harmless in what a peer accepts, and breaking in what it sends. A
-// difference that only widens or narrows a schema has a class for each direction.
+// A Kind is a kind of difference. The same difference can be harmless in params and breaking in results. A kind that
+// widens or narrows a schema has a class for each.
 type Kind struct {
 	Name     string
 	Sentence string // the difference in words
-	Class    Class  // the class if it is the same in both directions, else ""
-	Params   Class  // the class of such a difference in params
-	Result   Class  // the class of such a difference in results and events
-	gone     bool   // the difference is only in the old catalog
+	Class    Class  // the class if it is equal in both directions, else ""
+	Params   Class  // the class in params
+	Result   Class  // the class in results and events
+	gone     bool   // only the old catalog has the place of the difference
 }
 
-// kinds is the table of all differences, by name.
+// kinds lists all kinds of difference by name.
 var kinds = map[string]Kind{
 	"dialect-changed":     {Sentence: "the peer speaks another dialect", Class: Breaking},
 	"name-changed":        {Sentence: "the peer has another name", Class: Documentation},

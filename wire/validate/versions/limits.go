@@ -9,11 +9,11 @@ import (
 	"rpcx/wire/schema"
 )
 
-// A limit is a keyword that bounds something from below or above.
+// A limit is a keyword that bounds a value from below or above.
 type limit struct {
 	stem      string // its kinds are STEM-widened and STEM-narrowed
 	keyword   string
-	exclusive string // the keyword for a bound that the value must not reach, or ""
+	exclusive string // the keyword for a bound that excludes itself, or ""
 	lower     bool
 }
 
@@ -28,7 +28,7 @@ var limits = []limit{
 	{"size", "maxProperties", "", false},
 }
 
-// A bound is the value of a limit. The zero bound limits nothing.
+// A bound is the value of a limit. The zero bound allows everything.
 type bound struct {
 	value     *big.Rat
 	keyword   string
@@ -36,7 +36,7 @@ type bound struct {
 	text      string
 }
 
-// limits compares bounds of numbers, lengths and sizes.
+// limits compares the bounds of numbers, lengths and sizes.
 func (c *comparison) limits(x node) {
 	for _, l := range limits {
 		a, b := l.of(x.old).whole(l, x.old), l.of(x.now).whole(l, x.now)
@@ -57,8 +57,7 @@ func (l limit) keywordOf(b bound) string {
 	return b.keyword
 }
 
-// compare returns a negative number if b allows more than a, a positive one if
-// it allows less.
+// compare returns a negative number if b allows more than a, and a positive number if b allows less.
 func (l limit) compare(a, b bound) int {
 	switch {
 	case a.value == nil && b.value == nil:
@@ -81,8 +80,8 @@ func (l limit) compare(a, b bound) int {
 	return order
 }
 
-// of returns the bound that a schema sets, the tighter one of two. In draft 4
-// the exclusive keyword is a boolean that belongs to the other keyword.
+// of returns the tighter one of a schema's two bounds. In draft 4, the exclusive keyword is a boolean about the other
+// keyword.
 func (l limit) of(m map[string]any) bound {
 	b := boundOf(l.keyword, m[l.keyword], false)
 	if l.exclusive == "" {
@@ -98,8 +97,7 @@ func (l limit) of(m map[string]any) bound {
 	return b
 }
 
-// whole returns the bound for whole numbers that corresponds to b, if m allows only those: a value greater than 0 is at
-// least 1.
+// whole returns the equivalent bound for whole numbers if m allows only those: greater than 0 becomes at least 1.
 func (b bound) whole(l limit, m map[string]any) bound {
 	if l.exclusive == "" || b.value == nil || typesOf(m) != schema.TypeNamed("integer") || b.value.IsInt() && !b.exclusive {
 		return b
@@ -118,7 +116,7 @@ func (b bound) whole(l limit, m map[string]any) bound {
 	return b
 }
 
-// least returns b, or the zero bound if b allows everything anyway, such as a minimum length of 0.
+// least returns b, or the zero bound if b allows everything, such as a minimum length of 0.
 func (l limit) least(b bound) bound {
 	if l.lower && b.value != nil && b.value.Sign() <= 0 {
 		return bound{}
@@ -134,8 +132,7 @@ func boundOf(keyword string, v any, exclusive bool) bound {
 	return bound{value: rational(n.String()), keyword: keyword, exclusive: exclusive, text: n.String()}
 }
 
-// rational returns a number exactly; approximately if it is extremely long or
-// large.
+// rational returns the exact value of a number, or an approximation if the number is extremely long or large.
 func rational(s string) *big.Rat {
 	const most = 300
 	_, exponent, _ := strings.Cut(strings.ToLower(s), "e")

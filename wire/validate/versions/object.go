@@ -9,7 +9,6 @@ import (
 	"rpcx/wire/schema"
 )
 
-// object compares properties.
 func (c *comparison) object(x node) {
 	if (typesOf(x.old)|typesOf(x.now))&schema.Object == 0 {
 		return
@@ -69,8 +68,8 @@ func (c *comparison) unnamedRequired(x node, o, n map[string]any) {
 	}
 }
 
-// renamedProperties reports removed properties that have a successor with a similar name and the same schema, or that
-// is the only new one and has the same schema. It returns both names of each.
+// renamedProperties finds each removed property whose successor has the same schema, and has a similar name or is the
+// only new property. It returns both names.
 func (c *comparison) renamedProperties(x node, o, n map[string]any) map[string]bool {
 	done := map[string]bool{}
 	gones, comes := only(o, n), only(n, o)
@@ -104,7 +103,7 @@ func only(a, b map[string]any) (names []string) {
 
 func required(m map[string]any, name string) bool { return contains(list(m, "required"), name) }
 
-// others compares the schema for the properties or elements that are not listed individually.
+// others compares the schema of all properties or elements without one of their own.
 func (c *comparison) others(x node, keyword string, o, n any) {
 	at := x.at(keyword)
 	switch {
@@ -118,8 +117,7 @@ func (c *comparison) others(x node, keyword string, o, n any) {
 	}
 }
 
-// array compares elements: those with a schema for their position, then all
-// others.
+// array compares elements: first those with a schema for their position, then all others.
 func (c *comparison) array(x node) {
 	if (typesOf(x.old)|typesOf(x.now))&schema.Array == 0 {
 		return
@@ -145,7 +143,7 @@ func (c *comparison) array(x node) {
 	c.others(x, keyword, restA, restB)
 }
 
-// newElement handles a position that has a schema only now. The minimum length of the array may make such an element
+// newElement compares a position that only the new schema lists. The minimum length of the array may make that element
 // required.
 func (c *comparison) newElement(x node, i int, before any, at place) {
 	least := limit{keyword: "minItems", lower: true}.of(x.now)
@@ -159,7 +157,7 @@ func (c *comparison) newElement(x node, i int, before any, at place) {
 	}
 }
 
-// elements returns the schemas for single positions, the one for all other elements, and the keyword of the former:
+// elements returns the schemas of single positions, the schema of all other elements, and the keyword of the former:
 // prefixItems, or items before 2020-12.
 func elements(m map[string]any) (places []any, others any, keyword string) {
 	if prefix := list(m, "prefixItems"); prefix != nil {

@@ -8,8 +8,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// positions reports positional parameters that have been replaced. Their schemas may be equal, so that only their names
-// show this.
+// positions reports replaced positional parameters. Only their names show the replacement if their schemas are equal.
 func (c *comparison) positions(before, now *catalog.Catalog) {
 	for i := range now.Methods {
 		n := &now.Methods[i]
@@ -31,7 +30,8 @@ func (c *comparison) positions(before, now *catalog.Catalog) {
 	c.method = ""
 }
 
-// positional returns the names of the parameters that may be given by position, in order, or "" for one without a name.
+// positional returns the names of the parameters that may be positional, in order, or "" for a parameter without a
+// name.
 func positional(params []byte) (names []string) {
 	items := scan.Get(params, "prefixItems")
 	if scan.Type(items) != 'a' {

@@ -17,21 +17,21 @@ type visit struct {
 	dir direction
 }
 
-// These limits bound how many pairs of schemas are compared, and how many references are followed, because a peer
-// chooses its catalog and must not keep rpcx busy forever.
+// These limits bound the compared pairs of schemas and the followed references, because a peer could otherwise keep
+// rpcx busy forever.
 const (
 	maxVisits = 100_000
 	maxRefs   = 64
 )
 
-// A node is a schema from each catalog, with references followed.
+// A node has a schema from each catalog, after following references.
 type node struct {
 	place
 	dir      direction
 	old, now map[string]any
 }
 
-// schema compares two schemas; nil allows anything.
+// schema compares two schemas. A nil schema allows anything.
 func (c *comparison) schema(o, n any, p place, dir direction) {
 	o, p.old = follow(c.old, o, p.old)
 	n, p.now = follow(c.now, n, p.now)
@@ -55,7 +55,7 @@ func (c *comparison) schema(o, n any, p place, dir direction) {
 	}
 }
 
-// node compares the keywords that values are checked against.
+// node compares the keywords that restrict values.
 func (c *comparison) node(x node) {
 	if c.unions(x) || !c.types(x) {
 		return
@@ -96,8 +96,8 @@ func (c *comparison) defaults(x node) {
 	}
 }
 
-// follow follows a $ref inside its document. Keywords beside the $ref are added to the schema that it names, unless
-// that has them.
+// follow follows a $ref inside its document. It adds the keywords beside the $ref to the target, unless the target has
+// them.
 func follow(doc map[string]any, v any, pointer string) (any, string) {
 	for range maxRefs {
 		m, ok := v.(map[string]any)
@@ -123,10 +123,10 @@ func follow(doc map[string]any, v any, pointer string) (any, string) {
 	return v, pointer
 }
 
-// nothing is the schema that no value matches.
+// nothing is a schema that rejects every value.
 var nothing = map[string]any{"not": map[string]any{}}
 
-// asObject returns a schema as an object, even if it is true or false.
+// asObject returns a schema as an object, also for true and false.
 func asObject(v any) map[string]any {
 	if v == false {
 		return nothing
@@ -135,13 +135,13 @@ func asObject(v any) map[string]any {
 	return m
 }
 
-// remarks are the annotations: keywords that no value is checked against.
+// remarks are the annotations, keywords that restrict no value.
 var remarks = []string{
 	"title", "description", "$comment", "examples", "example", "default", "deprecated", "readOnly", "writeOnly", "$schema", "$id", "id",
 	"$defs", "definitions", "$anchor",
 }
 
-// isAnything reports whether every value matches.
+// isAnything reports whether the schema accepts every value.
 func isAnything(m map[string]any) bool {
 	for name := range m {
 		if !slices.Contains(remarks, name) && !strings.HasPrefix(name, "x-") {
@@ -151,7 +151,7 @@ func isAnything(m map[string]any) bool {
 	return true
 }
 
-// sketch returns in one or two words what a schema allows.
+// sketch returns one or two words for the values that a schema allows.
 func sketch(m map[string]any) string {
 	switch t := typesOf(m); t {
 	case schema.AnyType:

@@ -8,8 +8,7 @@ import (
 	"rpcx/wire/schema"
 )
 
-// typesOf returns the types that a schema allows, by its type or by the values
-// that it lists.
+// typesOf returns the types that a schema allows, from type, enum or const.
 func typesOf(m map[string]any) schema.Types {
 	switch t := m["type"].(type) {
 	case string:
@@ -36,8 +35,7 @@ func typesOf(m map[string]any) schema.Types {
 	return set
 }
 
-// types compares types. It returns false if the schemas have so little in common that nothing more needs to be
-// compared.
+// types compares types. It returns false if further comparison is useless because the types differ too much.
 func (c *comparison) types(x node) bool {
 	a, b := typesOf(x.old), typesOf(x.now)
 	_, listed := enumOf(x.old)
@@ -55,7 +53,7 @@ func (c *comparison) types(x node) bool {
 	return a&b != 0
 }
 
-// enumOf returns the values that a schema lists, by enum or const.
+// enumOf returns the values of a schema's enum or const.
 func enumOf(m map[string]any) ([]any, bool) {
 	if v, ok := m["const"]; ok {
 		return []any{v}, true
@@ -66,7 +64,7 @@ func enumOf(m map[string]any) ([]any, bool) {
 	return constantsOf(m)
 }
 
-// constantsOf returns the values of a schema that is a choice between constants.
+// constantsOf returns the values of a schema that is a choice of constants.
 func constantsOf(m map[string]any) (values []any, ok bool) {
 	for _, keyword := range []string{"anyOf", "oneOf"} {
 		forms := list(m, keyword)
@@ -122,8 +120,7 @@ func (c *comparison) values(a, b []any, x node, at place) {
 	}
 }
 
-// texts compares the constraints on strings (pattern, format), and a few other
-// keywords that are only present or absent.
+// texts compares the constraints on strings (pattern, format) and a few keywords that can only be present or absent.
 func (c *comparison) texts(x node) {
 	for _, k := range []struct{ keyword, stem, what string }{
 		{"pattern", "pattern", "the pattern"}, {"format", "format", "the format"}, {"multipleOf", "multiple", "the factor"},
@@ -147,7 +144,7 @@ func (c *comparison) texts(x node) {
 	}
 }
 
-// conditions compares keywords that are only reported as equal or different.
+// conditions compares keywords whose differences have no direction.
 func (c *comparison) conditions(x node) {
 	for _, keyword := range union(x.old, x.now) {
 		a, b := x.old[keyword], x.now[keyword]

@@ -1,9 +1,9 @@
-// Package versions compares the catalog of a peer with an older one, and determines for each difference whether it
-// breaks programs written for the old one.
+// Package versions compares a peer's catalog with an older one, and determines which differences break programs that
+// were written for the older catalog.
 //
-// That depends on the direction of a value. If a peer accepts more than before, no program breaks. If it accepts less,
-// some do. With results it is the reverse: a wider result surprises its readers, a narrower one does not. So most
-// differences between schemas either widen or narrow, and the direction decides.
+// The effect of a difference depends on its direction. A peer that accepts more params breaks no program; a peer that
+// accepts fewer breaks some. With results, the opposite holds: programs may not expect a wider result. Therefore most
+// differences either widen or narrow a schema, and the direction decides.
 //
 //	versions.go   Compare
 //	kinds.go      the table of all kinds of difference
@@ -23,19 +23,20 @@ import (
 	"rpcx/wire/validate"
 )
 
-// A Class is the effect of a difference on programs written for the old catalog. It is the level of a problem.
+// A Class is the effect of a difference on programs that were written for the old catalog. It is the level of a
+// problem.
 type Class = validate.Level
 
-// The classes, the worst first.
+// These are the classes, worst first.
 const (
 	Breaking      Class = "breaking"
 	Compatible    Class = "compatible"
 	Documentation Class = "documentation"
 )
 
-// Compare returns all differences of now from before: first the breaking ones, then the others in the order of their
-// places. Definitions are compared where they are used. A difference in one that is used in several places is reported
-// once for each direction. The error is that a catalog cannot be written as JSON.
+// Compare returns all differences between before and now: first the breaking ones, then the others by place. It
+// compares definitions where schemas use them. A difference in a shared definition is reported once for each direction.
+// Compare fails if a catalog cannot be written as JSON.
 func Compare(before, now *catalog.Catalog) ([]validate.Problem, error) {
 	a, err := decoded(before)
 	if err != nil {
@@ -54,11 +55,10 @@ func Compare(before, now *catalog.Catalog) ([]validate.Problem, error) {
 	return c.found, nil
 }
 
-// Classes are the levels of differences, the worst first.
+// Classes are the levels of differences, worst first.
 var Classes = []Class{Breaking, Compatible, Documentation}
 
-// decoded returns a catalog as maps and slices, with numbers that keep their
-// digits.
+// decoded returns a catalog as maps and slices. Numbers keep their digits.
 func decoded(c *catalog.Catalog) (map[string]any, error) {
 	raw, err := c.Marshal()
 	if err != nil {
@@ -76,10 +76,10 @@ type comparison struct {
 	method   string
 	found    []validate.Problem
 	reported map[reported]bool
-	seen     map[visit]bool // pairs of schemas that were compared, so that circular references end
+	seen     map[visit]bool // pairs of compared schemas, which end circular references
 }
 
-// A place is a part of both catalogs, as a JSON pointer into each.
+// A place is a part of both catalogs: a JSON pointer into each.
 type place struct{ old, now string }
 
 // at returns the place of a member or element of the value at p.
@@ -91,16 +91,15 @@ func (p place) at(tokens ...string) place {
 	return p
 }
 
-// add reports a difference whose class is the same in both directions.
+// add reports a difference that has the same class in both directions.
 func (c *comparison) add(kind string, p place, format string, args ...any) {
 	c.note(kind, kinds[kind].Class, p, format, args...)
 }
 
-// reported is a difference, without its method, as many may use a
-// definition.
+// reported is a difference without its method, because many methods may use one definition.
 type reported struct{ kind, pointer, message string }
 
-// note reports a difference. A difference in a removed part is reported with its place in the old catalog.
+// note reports a difference. For a removed part, the place is in the old catalog.
 func (c *comparison) note(kind string, class Class, p place, format string, args ...any) {
 	d := validate.Problem{Rule: kind, Level: class, Method: c.method, Pointer: validate.Place(p.now), Message: fmt.Sprintf(format, args...)}
 	if kinds[kind].gone {
@@ -113,7 +112,7 @@ func (c *comparison) note(kind string, class Class, p place, format string, args
 	}
 }
 
-// A direction is the way that the values of a schema go.
+// A direction is the way in which the values of a schema travel.
 type direction int
 
 const (
