@@ -24,7 +24,8 @@ func (h Header) Append(b []byte) []byte {
 	return append(o.End(), '\n')
 }
 
-// Append appends l as a line of a tape, including the line break. It does not allocate for a plain message. Msg must be valid JSON.
+// Append appends l as a line of a tape, including the line break. It does not allocate for a message without handwritten members.
+// Msg must be valid JSON.
 func (l *Line) Append(b []byte) []byte {
 	o := begin(b, l.Time, l.Conn)
 	if l.Kind == Message || l.Kind == Closing {
@@ -48,7 +49,6 @@ func (l *Line) Append(b []byte) []byte {
 	return append(o.End(), '\n')
 }
 
-// begin starts a line with the members that every line has: the time and the connection.
 func begin(b []byte, at time.Duration, conn int) scan.Object {
 	o := scan.AppendObject(b)
 	var seconds [24]byte
@@ -59,7 +59,6 @@ func begin(b []byte, at time.Duration, conn int) scan.Object {
 	return o
 }
 
-// addMessage adds the members of a Message.
 func (l *Line) addMessage(o *scan.Object) {
 	o.SomeText("name", l.Name)
 	o.SomeText("re", l.Re)
@@ -87,7 +86,7 @@ func (l *Line) addMessage(o *scan.Object) {
 	}
 }
 
-// appendSeconds appends d as seconds, to the microsecond.
+// appendSeconds appends d in seconds, with six decimals.
 func appendSeconds(b []byte, d time.Duration) []byte {
 	micro := max(d.Microseconds(), 0)
 	b = strconv.AppendInt(b, micro/1e6, 10)
@@ -106,7 +105,7 @@ func appendSeconds(b []byte, d time.Duration) []byte {
 	return b
 }
 
-// SetPayload sets the payload of a Message: Msg if the payload is JSON in UTF-8, and Bytes otherwise.
+// SetPayload sets Msg if payload is JSON in UTF-8, and otherwise Bytes.
 func (l *Line) SetPayload(payload []byte) {
 	l.Msg, l.Bytes = nil, nil
 	if scan.Valid(payload, wire.DefaultMaxDepth) == nil && utf8.Valid(payload) {
@@ -119,7 +118,7 @@ func (l *Line) SetPayload(payload []byte) {
 	}
 }
 
-// RecordBinary is RecordAt for a binary message of a WebSocket.
+// RecordBinary does what RecordAt does, for a binary message of a WebSocket.
 func (t *Writer) RecordBinary(at time.Duration, conn int, d wire.Direction, msg []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -14,10 +14,9 @@ import (
 	"rpcx/wire/scan"
 )
 
-// depth is the maximum nesting of a line: the maximum nesting of a message, plus one for the line itself.
+// depth is the maximum nesting of a line: that of a message, plus one.
 const depth = wire.DefaultMaxDepth + 1
 
-// parseHeader reads the first line of a tape.
 func parseHeader(b []byte) (Header, error) {
 	var h Header
 	version := scan.Get(b, "tape")
@@ -49,7 +48,7 @@ func parseHeader(b []byte) (Header, error) {
 	return h, nil
 }
 
-// parse reads b, one line of a tape, into l, whose slices are then parts of b. It leaves l.Time unchanged if the line has no time.
+// parse reads b, one line of a tape, into l. The slices of l refer to b. A line without a time keeps l.Time.
 func (l *Line) parse(b []byte) error {
 	seen := members(0)
 	m := scan.ReadObject(b, depth)
@@ -66,7 +65,7 @@ func (l *Line) parse(b []byte) error {
 	return l.settle(seen)
 }
 
-// members is the set of members that a line has.
+// members are the members that a line has.
 type members uint16
 
 const (
@@ -83,7 +82,6 @@ const (
 	hasOther
 )
 
-// member reads one member of a line.
 func (l *Line) member(key, val []byte) (members, error) {
 	switch string(key) {
 	case "t":
@@ -106,7 +104,7 @@ func (l *Line) member(key, val []byte) (members, error) {
 	return l.rareMember(string(key), val)
 }
 
-// rareMember reads members that few lines have.
+// rareMember reads the members that few lines have.
 func (l *Line) rareMember(key string, val []byte) (members, error) {
 	switch key {
 	case "open":
@@ -138,7 +136,7 @@ func (l *Line) rareMember(key string, val []byte) (members, error) {
 	return hasOther, nil
 }
 
-// settle determines the kind of line from its members. The error explains why no line may have these members.
+// settle determines the kind of a line from its members. The error explains why its members contradict each other.
 func (l *Line) settle(seen members) error {
 	kind, err := seen.kind()
 	if err != nil {
@@ -154,7 +152,6 @@ func (l *Line) settle(seen members) error {
 	return nil
 }
 
-// kind returns the kind of a line with these members.
 func (seen members) kind() (Kind, error) {
 	has := func(any members) bool { return seen&any != 0 }
 	if has(hasTape) {
@@ -186,7 +183,7 @@ func (seen members) kind() (Kind, error) {
 	return 0, errors.New(`it holds none of "msg", "text", "base64", "match", "open", "close", "http" and "note"`)
 }
 
-// maxSeconds is the greatest time that a line may have: a hundred years.
+// maxSeconds is the greatest time on a line, a hundred years.
 const maxSeconds = 100 * 365 * 24 * 3600
 
 func (l *Line) setTime(val []byte) error {
@@ -246,7 +243,7 @@ func (l *Line) setBind(val []byte) error {
 
 var errNoText = errors.New("is not a string")
 
-// text reads the string val, if present, into to.
+// text stores the string val in to. It does nothing if val is nil.
 func text(val []byte, to *string) error {
 	if val == nil {
 		return nil
@@ -266,7 +263,7 @@ func named(key string, err error) error {
 	return fmt.Errorf("%q %w", key, err)
 }
 
-// decode reads a rare member. It ignores unknown members of the value.
+// decode reads a rare member and ignores unknown members in its value.
 func decode(key string, val []byte, to any) error {
 	dec := json.NewDecoder(bytes.NewReader(val))
 	if err := dec.Decode(to); err != nil {

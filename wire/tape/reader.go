@@ -11,25 +11,25 @@ import (
 	"rpcx/wire/userfile"
 )
 
-// maxLine bounds the lines that are read: a message of the greatest length as base64, plus the enclosing line.
+// maxLine bounds a line: a message of the maximum length in base64, plus the rest of the line.
 const maxLine = wire.DefaultMaxMessage/3*4 + 64<<10
 
-// A Reader reads a tape line by line. Its memory use does not grow with the tape.
+// A Reader reads a tape line by line in constant memory.
 type Reader struct {
 	name   string
 	r      *bufio.Reader
 	header Header
 	line   Line
 	number int
-	long   []byte // a line that exceeds the buffer of r
-	offset int64  // the offset in the file after the last line
-	last   int    // the length of the last line in bytes, with its line break
+	long   []byte // a line that is longer than the buffer of r
+	offset int64  // the offset in the file of the end of the last line
+	last   int    // the bytes of the last line, including its line break
 	cut    bool
-	err    error // the error that Next returns from now on
+	err    error // the error of all later calls of Next
 }
 
-// NewReader reads the header of the tape in r and returns a Reader of its lines. name is the file name for errors. An error is a usage
-// Fault that names the line and the reason.
+// NewReader reads the header of the tape in r. name is the file name for errors, which are usage Faults that name the line and the
+// reason.
 func NewReader(r io.Reader, name string) (*Reader, error) {
 	t := &Reader{name: name, r: bufio.NewReaderSize(r, 64<<10)}
 	b, err := t.next()
@@ -49,8 +49,8 @@ func NewReader(r io.Reader, name string) (*Reader, error) {
 // Header returns the first line of the tape.
 func (t *Reader) Header() Header { return t.header }
 
-// Next returns the next line, which is valid until the following call, or io.EOF after the last. Any other error is a usage Fault that
-// names the line and the mistake; later calls return it again.
+// Next returns the next line, or io.EOF after the last. The line is valid until the next call. Any other error is a usage Fault that
+// names the line and the mistake; all later calls return it again.
 func (t *Reader) Next() (*Line, error) {
 	if t.err != nil {
 		return nil, t.err
@@ -72,20 +72,20 @@ func (t *Reader) Next() (*Line, error) {
 	return &t.line, nil
 }
 
-// Span returns the offset and the length, in bytes, of the line that Next returned.
+// Span returns the offset and the length, in bytes, of the last line.
 func (t *Reader) Span() (offset int64, length int) { return t.offset - int64(t.last), t.last }
 
-// Cut reports, after io.EOF, whether the file ends inside a line, as after an interrupted recording. Next does not return that line; line
-// is its number.
+// Cut reports, after io.EOF, whether the file ends inside a line, for example after an interrupted recording. Next does not return that
+// line. line is its number.
 func (t *Reader) Cut() (line int, cut bool) { return t.number, t.cut }
 
-// ParseLine reads b into l, whose slices are then parts of b. A Reader must have accepted b before.
+// ParseLine reads b, which a Reader has accepted before, into l. The slices of l refer to b.
 func (l *Line) ParseLine(b []byte) error {
 	*l = Line{Number: l.Number, Time: l.Time}
 	return l.parse(b)
 }
 
-// next returns the bytes of the next line that is not blank.
+// next returns the next line that is not blank.
 func (t *Reader) next() ([]byte, error) {
 	for {
 		b, err := t.read()
@@ -101,7 +101,7 @@ func (t *Reader) next() ([]byte, error) {
 	}
 }
 
-// read returns one line, with or without its line break. With io.EOF it returns the bytes after the last line break.
+// read returns one line. With io.EOF, it returns the bytes after the last line break.
 func (t *Reader) read() ([]byte, error) {
 	b, err := t.r.ReadSlice('\n')
 	if len(b) > 0 {
@@ -113,7 +113,7 @@ func (t *Reader) read() ([]byte, error) {
 		return b, t.readFault(err)
 	}
 	if cap(t.long) > 1<<20 {
-		t.long = nil // one huge line must not occupy memory forever
+		t.long = nil // frees the memory of a huge line
 	}
 	t.long = append(t.long[:0], b...)
 	for errors.Is(err, bufio.ErrBufferFull) {
@@ -134,25 +134,24 @@ func (t *Reader) readFault(err error) error {
 	return wire.NewFault(wire.IO, "reading the tape "+t.name+": "+err.Error(), err)
 }
 
-// ended reports whether the input ends after the bytes read.
+// ended reports whether the input has no further bytes.
 func (t *Reader) ended() bool {
 	_, err := t.r.Peek(1)
 	return err == io.EOF
 }
 
-// isCut reports whether b is an incomplete JSON object.
 func isCut(b []byte) bool {
 	var e *scan.Error
 	err := scan.Valid(b, depth)
 	return b[0] == '{' && errors.As(err, &e) && e.Cut
 }
 
-// fault returns Fault for the line that was read last.
+// fault returns a Fault for the last line.
 func (t *Reader) fault(err error) error {
 	return Fault(t.name, t.number, err)
 }
 
-// Fault returns a usage Fault about a line of the tape in the file name.
+// Fault returns a usage Fault about a line of the tape in file name.
 func Fault(name string, line int, err error) *wire.Fault {
 	f := wire.NewFault(wire.Usage, fmt.Sprintf("the tape %s, line %d: %v", name, line, err), err)
 	if cause := wire.AsFault(err); cause != nil {

@@ -13,69 +13,69 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Options configure a Writer in addition to the tape's header. The zero value is usable.
+// Options configure a Writer. The zero value is usable.
 type Options struct {
-	// Redact appends msg to dst with every secret replaced. It returns dst and what is known about the appended text. It is called for
-	// each message before it is written, must keep neither slice, and is never called concurrently. nil: nothing is secret.
+	// Redact appends msg to dst with a placeholder for every secret. It returns dst and a description of the appended text. The Writer
+	// calls it for each message before writing, and never concurrently. Redact must not retain the slices. If Redact is nil, there are
+	// no secrets.
 	Redact func(dst, msg []byte) (out []byte, is Text)
-	// Failed is called once, with the reason, when the tape cannot be written any more. Recording then stops. It must not block. It may
-	// be nil.
+	// The Writer calls Failed once if writing fails, with the reason, and then stops recording. Failed must not block. It may be nil.
 	Failed func(err error)
-	// Now returns the current time; nil is time.Now.
+	// Now returns the current time. The default is time.Now.
 	Now     func() time.Time
-	Follows *Tape // the Writer adds lines to this tape, and no header; nil: a new tape
+	Follows *Tape // the existing tape that the Writer continues, without another header; nil for a new tape
 }
 
-// A Tape describes a tape that has been written.
+// A Tape describes an existing tape.
 type Tape struct {
 	Started time.Time // when Line.Time was 0
 	Size    int64     // in bytes
 }
 
-// A Text describes the text of a message.
+// A Text describes the form of a message.
 type Text uint8
 
-// The values of Text.
+// These are the forms of messages.
 const (
-	Unknown Text = iota // it is not JSON
+	Unknown Text = iota // not JSON
 	JSON
-	Printable // it is JSON, and ASCII without control characters
+	Printable // JSON in ASCII without control characters
 )
 
 const (
-	flushBytes = 512 << 10            // the size of buffered lines that triggers a write
-	flushDelay = 5 * time.Millisecond // the longest time between recording and writing a line
-	keepBytes  = 1 << 20              // the largest buffer that is reused
+	flushBytes = 512 << 10            // the Writer writes when it has buffered this many bytes
+	flushDelay = 5 * time.Millisecond // the maximum time between recording and writing
+	keepBytes  = 1 << 20              // the largest buffer that the Writer reuses
 )
 
-// A Writer records a conversation. It writes only whole lines, each at most 5 ms after it was recorded, and many with one write if they
-// arrive fast. A process that is killed leaves whole lines. Its methods are safe for concurrent use and do not allocate for a message.
+// A Writer records a conversation. It writes whole lines, each at most 5 ms after its recording, and combines lines that arrive fast.
+// After a crash, a tape contains only whole lines. Its methods are safe for concurrent use and do not allocate for a message.
 type Writer struct {
 	mu      sync.Mutex
 	w       io.Writer
 	o       Options
 	start   time.Time
-	buf     []byte        // whole lines that are not written yet
+	buf     []byte        // whole lines to write
 	frames  [2]frame      // the last message line of each direction
-	at      time.Duration // the time of the last line: times never decrease
-	scratch []byte        // a message after redaction
+	at      time.Duration // the time of the last line, because times never decrease
+	scratch []byte        // a redacted message
 	flushed time.Duration
-	timer   *time.Timer // flushes buffered lines; nil until first needed
-	armed   bool        // timer will fire
-	size    int64       // of all written whole lines, in bytes
-	err     error       // why writing has stopped
+	timer   *time.Timer // flushes buffered lines; nil before its first use
+	armed   bool        // timer is running
+	size    int64       // the size of all written lines, in bytes
+	err     error       // why writing stopped, or nil
 }
 
-// A frame is the line of a message without the time and the message, and the text before the last message that was written with it.
+// A frame is the line of a message without the time and the message. It also stores the text before the last message that used it.
 type frame struct {
 	conn      int
 	line      []byte
 	time, msg int // their positions in line
 	head      []byte
-	at        time.Duration // the time in head; negative: head is not set
+	at        time.Duration // the time in head, or negative without head
 }
 
-// before returns the text before a message of that time.
+// before returns the text that precedes a message of that time.
 func (f *frame) before(at time.Duration) []byte {
 	if f.at != at {
 		f.at = at
@@ -85,8 +85,8 @@ func (f *frame) before(at time.Duration) []byte {
 	return f.head
 }
 
-// NewWriter writes the header and returns a Writer. It sets Started to the current time if the header has none. The error is that of the
-// first write.
+// NewWriter writes the header and returns a Writer, or the error of the write. It sets Started to the current time if the header has
+// none.
 func NewWriter(w io.Writer, h Header, o Options) (*Writer, error) {
 	now := time.Now()
 	if o.Now != nil {
@@ -101,7 +101,7 @@ func NewWriter(w io.Writer, h Header, o Options) (*Writer, error) {
 		return t, nil
 	}
 	t.buf = h.Append(nil)
-	t.o.Failed = nil // the first failure is returned instead
+	t.o.Failed = nil // NewWriter returns the first failure instead
 	t.flush()
 	t.o.Failed = o.Failed
 	if t.err != nil {
@@ -110,12 +110,13 @@ func NewWriter(w io.Writer, h Header, o Options) (*Writer, error) {
 	return t, nil
 }
 
-// Record records messages of connection conn (0: the only one) that arrived together. It does not keep them.
+// Record records messages of connection conn (0 if there is only one) that arrived together. It does not retain them.
 func (t *Writer) Record(conn int, d wire.Direction, msg []byte, more ...[]byte) {
 	t.RecordAt(t.Elapsed(), conn, d, msg, more...)
 }
 
-// RecordAt is Record for messages that arrived at a time returned by Elapsed: messages that arrived together need only one clock reading.
+// RecordAt does what Record does for messages that arrived at a time from Elapsed. One clock reading suffices for messages that arrived
+// together.
 func (t *Writer) RecordAt(at time.Duration, conn int, d wire.Direction, msg []byte, more ...[]byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -134,7 +135,7 @@ func (t *Writer) RecordAt(at time.Duration, conn int, d wire.Direction, msg []by
 	t.added(t.at)
 }
 
-// message adds the line of a message to buf.
+// message adds a message's line to buf.
 func (t *Writer) message(f *frame, d wire.Direction, msg []byte) {
 	is := Unknown
 	line := append(t.buf, f.before(t.at)...)
@@ -152,7 +153,7 @@ func (t *Writer) message(f *frame, d wire.Direction, msg []byte) {
 	}
 }
 
-// frame returns the line of a message of conn without its time and the message.
+// frame returns the frame for messages of conn.
 func (t *Writer) frame(conn int, d wire.Direction) *frame {
 	f := &t.frames[d]
 	if f.line != nil && f.conn == conn {
@@ -176,7 +177,7 @@ func (t *Writer) frame(conn int, d wire.Direction) *frame {
 	return f
 }
 
-// onOneLine reports whether the JSON text b can be part of a line unchanged. printable reports whether it is ASCII without control
+// onOneLine reports whether a line may contain the JSON text b unchanged. printable reports whether b is ASCII without control
 // characters.
 func onOneLine(b []byte, printable bool) bool {
 	if b[0] <= ' ' || b[len(b)-1] <= ' ' {
@@ -185,7 +186,7 @@ func onOneLine(b []byte, printable bool) bool {
 	return printable || scan.IsASCII(b) || bytes.IndexByte(b, '\n') < 0 && bytes.IndexByte(b, '\r') < 0 && utf8.Valid(b)
 }
 
-// odd appends the line of the message in scratch, which is not plain JSON on one line.
+// odd appends the line of the message in scratch, which is not JSON on one line.
 func (t *Writer) odd(b []byte, line Line) []byte {
 	line.SetPayload(t.scratch)
 	if cap(t.scratch) > keepBytes {
@@ -194,8 +195,8 @@ func (t *Writer) odd(b []byte, line Line) []byte {
 	return line.Append(b)
 }
 
-// Add records a line that is not a message: an opening, a close, an HTTP exchange or a note. Its time is now. The caller must redact
-// secrets.
+// Add records a line other than a message: an opening, a close, an HTTP exchange or a note. It sets the line's time. The caller must
+// redact secrets.
 func (t *Writer) Add(l Line) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -207,7 +208,7 @@ func (t *Writer) Add(l Line) {
 	}
 }
 
-// Elapsed returns the time since the tape's start.
+// Elapsed returns the time since the start of the tape.
 func (t *Writer) Elapsed() time.Duration {
 	if t.o.Now == nil {
 		return time.Since(t.start)
@@ -215,7 +216,7 @@ func (t *Writer) Elapsed() time.Duration {
 	return t.o.Now().Sub(t.start)
 }
 
-// added is called after a line was added. It flushes the buffer or starts the timer that does.
+// added flushes the buffer after an added line, or starts the timer that does.
 func (t *Writer) added(now time.Duration) {
 	switch {
 	case len(t.buf) >= flushBytes, now-t.flushed >= flushDelay:
@@ -231,7 +232,7 @@ func (t *Writer) added(now time.Duration) {
 	}
 }
 
-// late flushes when the timer fires.
+// late flushes when the timer expires.
 func (t *Writer) late() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -240,10 +241,8 @@ func (t *Writer) late() {
 	t.flush()
 }
 
-// A truncater is a file that can be truncated.
 type truncater interface{ Truncate(size int64) error }
 
-// flush writes all waiting lines.
 func (t *Writer) flush() {
 	if t.err != nil || len(t.buf) == 0 {
 		return
@@ -256,7 +255,7 @@ func (t *Writer) flush() {
 	if err == nil {
 		return
 	}
-	if f, ok := t.w.(truncater); ok && n > 0 { // part of a line may have been written
+	if f, ok := t.w.(truncater); ok && n > 0 { // the write may have been partial
 		_ = f.Truncate(t.size)
 	}
 	t.err = wire.NewFault(wire.Helper, "the tape cannot be written: "+err.Error(), err)
@@ -265,7 +264,7 @@ func (t *Writer) flush() {
 	}
 }
 
-// Close flushes the buffer. It returns why the tape is incomplete, or nil if it is complete. It does not close the file.
+// Close flushes the buffer. It returns why the tape is incomplete, or nil. It does not close the file.
 func (t *Writer) Close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

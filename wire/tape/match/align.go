@@ -8,11 +8,11 @@ import (
 	"rpcx/wire/scan"
 )
 
-// maxAligned bounds the span, in elements, between the first and the last difference of an array in which moved elements are searched.
+// maxAligned bounds how far apart, in elements, an array's first and last difference may be for a search for moved elements.
 const maxAligned = 64
 
-// aligned returns found with fewer differences: a renamed member, or an added, removed or moved array element, becomes one
-// difference, which replaces the differences of the members and elements that it displaces.
+// aligned returns found with fewer differences. It makes one difference of a renamed member, or of an added, removed or
+// moved array element. That difference replaces those of the displaced members and elements.
 func (r *Rules) aligned(method string, want, got []byte, values *Values, found []Difference) []Difference {
 	a := aligner{rules: r, method: method, values: values, found: found}
 	a.value(nil, want, got)
@@ -26,7 +26,7 @@ type aligner struct {
 	found  []Difference
 }
 
-// below returns the number of differences at and below a pointer.
+// below returns the number of differences at or below a pointer.
 func (a *aligner) below(pointer string) (n int) {
 	for _, d := range a.found {
 		if d.Pointer == pointer || strings.HasPrefix(d.Pointer, pointer+"/") {
@@ -36,7 +36,6 @@ func (a *aligner) below(pointer string) (n int) {
 	return n
 }
 
-// value aligns the parts of two values at path.
 func (a *aligner) value(path []string, want, got []byte) {
 	want, got = scan.Trim(want), scan.Trim(got)
 	kind := scan.Type(want)
@@ -56,7 +55,7 @@ func (a *aligner) value(path []string, want, got []byte) {
 	}
 }
 
-// renamed merges a member that only want has and a member with the same value that only got has into one difference.
+// renamed merges two members with the same value, one only in want and one only in got, into one difference.
 func (a *aligner) renamed(path []string, want, got []byte) {
 	mine, theirs := members(want), members(got)
 	for name, val := range scan.Named(want) {
@@ -75,7 +74,7 @@ func (a *aligner) renamed(path []string, want, got []byte) {
 	}
 }
 
-// has reports whether there is a difference at path itself, not only below it.
+// has reports whether there is a difference at path itself.
 func (a *aligner) has(path []string) bool {
 	at := pointer(path)
 	for _, d := range a.found {
@@ -86,7 +85,7 @@ func (a *aligner) has(path []string) bool {
 	return false
 }
 
-// drop removes the differences at and below a pointer.
+// drop removes the differences at or below a pointer.
 func (a *aligner) drop(pointer string) {
 	kept := a.found[:0:0]
 	for _, d := range a.found {
@@ -97,7 +96,7 @@ func (a *aligner) drop(pointer string) {
 	a.found = kept
 }
 
-// replace replaces the differences at and below a pointer with all.
+// replace replaces the differences at or below a pointer with all.
 func (a *aligner) replace(pointer string, all ...Difference) {
 	var kept []Difference
 	for _, d := range a.found {
@@ -111,7 +110,6 @@ func (a *aligner) replace(pointer string, all ...Difference) {
 	a.found = kept
 }
 
-// equal reports whether two values at path are equal.
 func (a *aligner) equal(path []string, want, got []byte) bool {
 	equal := true
 	w := walk{path: append([]string(nil), path...), each: func(path []string, want, got []byte) {
@@ -121,7 +119,7 @@ func (a *aligner) equal(path []string, want, got []byte) bool {
 	return equal
 }
 
-// array searches for added, removed or moved elements, and keeps the result if it needs fewer differences.
+// array searches for added, removed or moved elements, and uses the result if it needs fewer differences.
 func (a *aligner) array(path []string, want, got []byte) {
 	x, y := slices.Collect(scan.Elements(want)), slices.Collect(scan.Elements(got))
 	at := func(i int) []string { return append(path[:len(path):len(path)], strconv.Itoa(i)) }
@@ -130,7 +128,7 @@ func (a *aligner) array(path []string, want, got []byte) {
 	if max(m, n)-from <= maxAligned {
 		moves = a.moves(at, from, x[from:m], y[from:n])
 	}
-	alone := 0 // added or removed elements that explain the difference in length
+	alone := 0 // the number of additions or removals that explain the difference in length
 	for _, d := range moves {
 		if !d.renamed() {
 			alone++
@@ -153,7 +151,7 @@ func (a *aligner) array(path []string, want, got []byte) {
 	a.replace(pointer(path), moves...)
 }
 
-// middle returns the bounds of the parts of x and y that remain after their equal elements at both ends are removed.
+// middle returns the bounds of x and y without equal elements at both ends.
 func (a *aligner) middle(at func(i int) []string, x, y [][]byte) (from, m, n int) {
 	for from < len(x) && from < len(y) && a.equal(at(from), x[from], y[from]) {
 		from++
@@ -165,8 +163,8 @@ func (a *aligner) middle(at func(i int) []string, x, y [][]byte) (from, m, n int
 	return from, m, n
 }
 
-// moves returns the fewest elements that were removed from x and added in y. An element that was both removed and added becomes one moved
-// element. Both slices begin at the index from.
+// moves returns the smallest set of elements that were removed from x and added in y. An element that was removed and added counts as
+// moved. Both slices begin at index from.
 func (a *aligner) moves(at func(i int) []string, from int, x, y [][]byte) (all []Difference) {
 	place := func(i int) string { return pointer(at(from + i)) }
 	same := func(want, got []byte) bool { return a.equal(at(0), want, got) }
@@ -195,7 +193,7 @@ func (a *aligner) moves(at func(i int) []string, from int, x, y [][]byte) (all [
 	return all
 }
 
-// unmatched returns, by i and j, the least number of elements of x[i:] and y[j:] without a counterpart.
+// unmatched returns, for i and j, the least number of elements of x[i:] and y[j:] without a counterpart.
 func unmatched(x, y [][]byte, same func(want, got []byte) bool) [][]int {
 	least := make([][]int, len(x)+1)
 	for i := len(x); i >= 0; i-- {

@@ -1,6 +1,5 @@
-// Package match compares the messages of a tape with those of another conversation. It distinguishes requests, responses and
-// notifications, decides which differences count, and maps generated values, such as ids, tokens, streams and sessions, to
-// those of the other conversation.
+// Package match compares messages of a tape with those of another conversation. It classifies messages, decides which
+// differences count, and maps generated values (ids, tokens, streams, sessions) to those of the other conversation.
 package match
 
 import (
@@ -11,15 +10,15 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Parsed describes a message by the shape of its dialect: its kind and its parts. Its slices are parts of the message.
+// A Parsed is the kind of a message and its parts, by the shape of its dialect. The slices refer to the message.
 type Parsed struct {
-	Kind   wire.Kind // Request, Notification, Response, or Invalid: not a message of this dialect
-	ID     wire.ID   // nil: the message has no id
-	Method string    // "" for a response in a dialect whose responses have no method
-	Error  []byte    // of an error response, else nil
+	Kind   wire.Kind // Invalid for a message of another dialect
+	ID     wire.ID   // nil without an id
+	Method string    // "" for a response in a dialect whose responses do not name the method
+	Error  []byte    // the error of an error response, else nil
 }
 
-// Parse classifies msg, which must be valid JSON. client reports whether the client sent it.
+// Parse classifies msg, which must be valid JSON. client reports whether the client sent msg.
 func Parse(s *dialect.Shape, msg []byte, client bool) (p Parsed) {
 	if s.Own != nil {
 		m := s.Own.Read(msg)
@@ -48,7 +47,7 @@ func Parse(s *dialect.Shape, msg []byte, client bool) (p Parsed) {
 	return p
 }
 
-// classifying has the members that determine the kind of a message. A nil member is absent.
+// classifying are the members that determine the kind of a message. An absent member is nil.
 type classifying struct {
 	method, version, err []byte
 	id                   wire.ID
@@ -96,7 +95,7 @@ func (c classifying) kind(named bool) wire.Kind {
 	return wire.Invalid
 }
 
-// typedKind is kind for dialects whose messages have a type, which method holds here.
+// typedKind does what kind does, for dialects whose messages have a type. method is that type.
 func (c classifying) typedKind(s *dialect.Shape, method string, named, client bool) wire.Kind {
 	switch {
 	case !named:
@@ -117,7 +116,7 @@ func IDOf(s *dialect.Shape, msg []byte) wire.ID {
 	return scan.Get(msg, s.ID)
 }
 
-// SetID returns msg with another id.
+// SetID returns msg with a new id.
 func SetID(s *dialect.Shape, msg []byte, id wire.ID) []byte {
 	if s.Own != nil {
 		return s.Own.SetID(msg, id)
@@ -125,17 +124,17 @@ func SetID(s *dialect.Shape, msg []byte, id wire.ID) []byte {
 	return scan.Splice(msg, s.ID, id)
 }
 
-// IDs returns the difference between the ids of two messages, or nil if they are equal or either message has no id.
+// IDs returns the difference between the ids of two messages. It returns nil if the ids are equal or one is missing.
 func IDs(s *dialect.Shape, want, got []byte) []Difference {
 	mine, theirs := IDOf(s, want), IDOf(s, got)
 	if mine == nil || theirs == nil {
 		return nil
 	}
-	var all Rules // ignores no differences
+	var all Rules // ignores nothing
 	return all.Compare("", want, SetID(s, want, theirs), nil)
 }
 
-// Elements returns the elements of msg if msg is a batch; otherwise it returns msg itself.
+// Elements returns the elements of a batch, or msg itself for any other message.
 func Elements(s *dialect.Shape, msg []byte) (parts [][]byte, batch bool) {
 	if s.Arrays || scan.Type(scan.Trim(msg)) != 'a' {
 		return [][]byte{msg}, false

@@ -11,8 +11,8 @@ import (
 	"rpcx/wire/tape"
 )
 
-// Compare returns the differences between want, a recorded message, and got, without line numbers: first in the order of want's members,
-// then the members that only got has. method is the method of the message, or of the request that it answers. A redacted value equals any
+// Compare returns the differences between the recorded message want and got, without line numbers. They have the order of want's members;
+// the members that only got has follow. method is the message's method, or that of the answered request. A redacted value equals any
 // other. values may be nil.
 func (r *Rules) Compare(method string, want, got []byte, values *Values) (found []Difference) {
 	w := walk{each: func(path []string, want, got []byte) {
@@ -33,7 +33,7 @@ func (r *Rules) Compare(method string, want, got []byte, values *Values) (found 
 	})
 }
 
-// mayDiffer reports whether the values at path may differ.
+// mayDiffer reports whether a difference between the values at path is expected.
 func (r *Rules) mayDiffer(method string, path []string, want, got []byte, values *Values) bool {
 	if want != nil && got != nil {
 		if live, ok := values.live(want); ok && scan.Equal([]byte(live), got) {
@@ -63,16 +63,15 @@ func covered(set map[string]bool, pointer string) bool {
 	}
 }
 
-// A walk traverses two messages in parallel and calls each for every pair of unequal values: scalars, values of different types, and
-// values that only one message has (the other is nil).
+// A walk traverses two messages in parallel. It calls each for every pair of unequal values: scalars, values of different types, and
+// values without a counterpart (nil).
 type walk struct {
-	path []string // the path of the pair; each must not keep it
+	path []string // the path of the pair, which each must not retain
 	each func(path []string, want, got []byte)
-	// redacted is called for a pair in which one value replaces a secret. It may be nil.
+	// redacted receives each pair with a placeholder for a secret. It may be nil.
 	redacted func(want, got []byte)
 }
 
-// pair compares want and got. A redacted value equals any other.
 func (w *walk) pair(want, got []byte) {
 	want, got = scan.Trim(want), scan.Trim(got)
 	if bytes.Equal(want, got) {
@@ -136,7 +135,7 @@ func (w *walk) objects(want, got []byte) {
 	}
 }
 
-// last returns the last value of a repeated member, as decoders do. first is the member's first value.
+// last returns the last of a repeated member's values, as decoders do. first is the first of them.
 func last(obj []byte, name string, first []byte) []byte {
 	if bytes.Count(obj, []byte(`"`+name+`"`)) < 2 {
 		return first

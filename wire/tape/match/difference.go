@@ -10,43 +10,42 @@ import (
 	"rpcx/wire/tape"
 )
 
-// A Difference is one place in which a conversation differs from the tape.
+// A Difference is one place where a conversation differs from the tape.
 type Difference struct {
 	Kind    DifferenceKind
-	Line    int             // of the tape; for Extra and Unknown the nearest or the preceding line; 0: unknown
-	Method  string          // of the message, or of the request that it answers; "" if unknown
-	Pointer string          // a JSON pointer into the message; "" is the whole message
+	Line    int             // the line of the tape, or 0; for Extra and Unknown the nearest or preceding line
+	Method  string          // the method of the message or the answered request, or ""
+	Pointer string          // the JSON pointer into the message; "" is the whole message
 	Want    json.RawMessage // the recorded value, or nil
 	Got     json.RawMessage // the received value, or nil
-	Text    string          // further explanation, or ""
+	Text    string          // an explanation, or ""
 
-	Moved *Moved // nil if the enclosing value has its other parts at their recorded places
+	Moved *Moved // nil if the value's neighbors are at their recorded places
 }
 
-// A Moved describes how the object or array around a value has changed.
+// A Moved describes how the object or array around a value changed.
 type Moved struct {
-	To     string          // the pointer to the value in the received message if its name or index differs; "" otherwise
+	To     string          // the pointer to the value in the received message if its name or index differs, else ""
 	Around json.RawMessage // the received object or array
 }
 
-// renamed reports whether the value was received under another name or index.
 func (d Difference) renamed() bool { return d.Moved != nil && d.Moved.To != "" }
 
-// Placed reports whether Pointer locates the difference; otherwise only Text describes it.
+// Placed reports whether Pointer locates the difference. If it does not, only Text describes the difference.
 func (d Difference) Placed() bool { return d.Text == "" || d.renamed() }
 
 // A DifferenceKind is the kind of a Difference.
 type DifferenceKind string
 
-// The kinds of Difference.
+// These are the kinds of Difference.
 const (
-	Differs DifferenceKind = "differs" // a message has another value at Pointer
-	Missing DifferenceKind = "missing" // a message on the tape was not received
-	Extra   DifferenceKind = "extra"   // a received message is not on the tape
-	Unknown DifferenceKind = "unknown" // a received request is not on the tape, and was refused
+	Differs DifferenceKind = "differs" // the value at Pointer differs
+	Missing DifferenceKind = "missing" // a message on the tape did not arrive
+	Extra   DifferenceKind = "extra"   // a message arrived that is not on the tape
+	Unknown DifferenceKind = "unknown" // a request arrived that is not on the tape, and was refused
 )
 
-// String returns the difference in words, without the name of the tape.
+// String returns the difference in words, without the tape's name.
 func (d Difference) String() string {
 	where := d.Method
 	if d.Line > 0 {
@@ -78,7 +77,7 @@ func (d Difference) String() string {
 	return fmt.Sprintf("%s: %s is %s in place of %s", where, d.Place(), short(d.Shown(d.Got)), short(d.Shown(d.Want)))
 }
 
-// Shown returns Want or Got without secrets.
+// Shown returns Want or Got with placeholders for secrets.
 func (d Difference) Shown(val json.RawMessage) json.RawMessage {
 	return tape.Shown(scan.Unescape(d.Pointer[strings.LastIndexByte(d.Pointer, '/')+1:]), val)
 }
@@ -91,7 +90,6 @@ func (d Difference) Place() string {
 	return d.Pointer
 }
 
-// short returns the beginning of a value.
 func short(v json.RawMessage) string {
 	const most = 120
 	switch {

@@ -7,8 +7,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Edit appends val to b and replaces each value for which to returns another one. It calls to for a value before the values inside it.
-// path locates the value; to must not keep it.
+// Edit appends val to b and replaces each value for which to returns a replacement. It calls to for a value before the values inside
+// it. to must not retain path, the place of the value.
 func Edit(b, val []byte, to func(path []string, val []byte) []byte) []byte {
 	e := editor{to: to}
 	return e.value(b, val)
@@ -41,7 +41,7 @@ func (e *editor) value(b, val []byte) []byte {
 	return append(b, val...)
 }
 
-// Replace returns msg with the value at each of the JSON pointers replaced by the result of by. It ignores pointers that lead nowhere.
+// Replace returns msg with the value at each JSON pointer replaced by the result of by. It ignores pointers without a value.
 func Replace(msg []byte, pointers []string, by func(val []byte) []byte) []byte {
 	if len(pointers) == 0 {
 		return msg

@@ -9,25 +9,24 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Hash returns equal numbers for messages that Compare can find equal, as far as a single message shows. Generated values, the order of
-// members and the spelling of numbers and strings do not affect it. Times and the parts that the user ignores do, and therefore different
-// hashes do not prove a difference.
+// Hash returns equal numbers for messages that Compare may find equal. Generated values, the order of members and the spelling of numbers
+// and strings do not affect it. Times and the parts that the user ignores do affect it, and therefore unequal hashes prove nothing.
 func (r *Rules) Hash(method string, msg []byte) uint64 {
 	h := hasher{rules: r, method: method}
 	return h.value(scan.Trim(msg))
 }
 
-// HashBytes is Hash for messages that are not JSON.
+// HashBytes returns the hash of a message that is not JSON.
 func (r *Rules) HashBytes(b []byte) uint64 { return maphash.Bytes(r.seed, b) }
 
-// Loose is Hash without times, durations and varying values. Messages with different numbers differ unless their values are mapped,
+// Loose returns a hash without times, durations and varying values. Messages with unequal numbers differ, unless values are mapped,
 // redacted or ignored.
 func (r *Rules) Loose(method string, msg []byte) uint64 {
 	h := hasher{rules: r, method: method, loose: true}
 	return h.value(scan.Trim(msg))
 }
 
-// Ignores reports whether the user excludes parts of messages from the comparison.
+// Ignores reports whether the user excludes parts of messages from comparison.
 func (r *Rules) Ignores() bool { return len(r.ignore) > 0 }
 
 type hasher struct {

@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Program returns the jq program for the value at a JSON pointer into msg, and the last name in the pointer.
+// Program returns a jq program for the value at a JSON pointer into msg, and the last name in the pointer.
 func Program(msg []byte, pointer string) (program, last string) {
 	var b strings.Builder
 	for step := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
@@ -37,7 +37,7 @@ var steps = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:\.([A-Za-z_][A-Za-z0-9_]*)|\.?\[([0-9]+|"(?:[^"\\]|\\.)*")\])`)
 })
 
-// PointerOf returns the JSON pointer to the value that a jq program selects. It returns false unless the program is a path such as
+// PointerOf returns the JSON pointer to the value that a jq program selects. ok is false unless the program is a path such as
 // .a[0]["b c"].
 func PointerOf(program string) (string, bool) {
 	var path []string
@@ -55,7 +55,6 @@ func PointerOf(program string) (string, bool) {
 	return pointer(path), path != nil
 }
 
-// element returns the element of an array at index i, or nil if there is none.
 func element(array []byte, i int) []byte {
 	for part := range scan.Elements(array) {
 		if i == 0 {

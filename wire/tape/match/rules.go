@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Rules decide which differences between two messages count. They are safe for concurrent use.
+// Rules decide which differences between messages count. They are safe for concurrent use.
 type Rules struct {
 	shape  dialect.Shape
 	madeUp []place
@@ -22,7 +22,7 @@ type Rules struct {
 	seed   maphash.Seed // of Hash
 }
 
-// NewRules returns the rules of a dialect. The parts of messages that ignore selects are not compared.
+// NewRules returns the rules of a dialect, which exclude the parts of messages that ignore selects.
 func NewRules(s dialect.Shape, ignore []*jq.Paths) *Rules {
 	return &Rules{shape: s, madeUp: places(s.MadeUp), varies: places(s.Varies), ends: places(s.Ends), ignore: ignore, seed: maphash.MakeSeed()}
 }
@@ -30,7 +30,7 @@ func NewRules(s dialect.Shape, ignore []*jq.Paths) *Rules {
 // Shape returns the Shape of the dialect.
 func (r *Rules) Shape() *dialect.Shape { return &r.shape }
 
-// Polled returns the name, as JSON, of the job that the request msg polls, or nil if msg polls no job.
+// Polled returns the name of the job, as JSON, about which the request msg asks. It returns nil for any other request.
 func (r *Rules) Polled(method string, msg []byte) []byte {
 	for _, p := range r.shape.Polls {
 		if p.Method == method {
@@ -40,7 +40,7 @@ func (r *Rules) Polled(method string, msg []byte) []byte {
 	return nil
 }
 
-// Running reports whether msg, the response to a request of method, reports that the polled job has not ended.
+// Running reports whether msg, the response to a request of method, describes a job that has not ended.
 func (r *Rules) Running(method string, msg []byte) bool {
 	for _, p := range r.shape.Polls {
 		if p.Method == method {
@@ -51,7 +51,7 @@ func (r *Rules) Running(method string, msg []byte) bool {
 	return false
 }
 
-// A place is a dialect.Place, split into its parts.
+// A place is a dialect.Place in parts.
 type place struct {
 	method string
 	path   []string
@@ -65,7 +65,7 @@ func places(from []dialect.Place) []place {
 	return all
 }
 
-// at reports whether path, in a message of method, is one of the places in all.
+// at reports whether all contains path in a message of method.
 func at(all []place, method string, path []string) bool {
 	for _, p := range all {
 		if matchPath(p.path, path) && matchName(p.method, method) {
@@ -106,10 +106,10 @@ func matchPath(pattern, path []string) bool {
 	return len(pattern) == len(path)
 }
 
-// ignoreTime bounds the time that an --ignore program may run for one message.
+// ignoreTime bounds each run of an --ignore program.
 const ignoreTime = time.Second
 
-// ignored returns the pointers to the parts of msg that --ignore selects. If a program fails, it selects no parts.
+// ignored returns the pointers to the parts of msg that --ignore selects. A program that fails selects nothing.
 func (r *Rules) ignored(msg []byte) map[string]bool {
 	if len(r.ignore) == 0 {
 		return nil

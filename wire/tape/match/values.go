@@ -8,16 +8,16 @@ import (
 	"rpcx/wire/tape"
 )
 
-// Values map the generated values of the recorded conversation, such as ids, to the generated values of the live conversation. A
-// string is mapped wherever the whole string matches, a number only at places where the dialect has generated values.
+// Values map the recorded conversation's generated values, such as ids, to those of the live conversation. A whole string is
+// mapped everywhere, and a number only at places for generated values of the dialect.
 type Values struct {
-	byText map[string]string // recorded scalar (as JSON) → the live one
-	// IsStream reports whether a JSON value names a recorded stream that has items; a result with such a value was generated. nil: the
-	// tape has no streams.
+	byText map[string]string // from recorded to live scalars, as JSON
+	// IsStream reports whether a JSON value names a recorded stream with items. Such a value is generated. IsStream is nil if the tape
+	// has no streams.
 	IsStream func(id []byte) bool
 }
 
-// live returns the live value for a recorded one.
+// live returns the live value of a recorded one.
 func (v *Values) live(recorded []byte) (string, bool) {
 	if v == nil {
 		return "", false
@@ -26,10 +26,10 @@ func (v *Values) live(recorded []byte) (string, bool) {
 	return live, ok
 }
 
-// Any reports whether any value has been mapped to a different one.
+// Any reports whether a value is mapped to a different one.
 func (v *Values) Any() bool { return v != nil && len(v.byText) > 0 }
 
-// opens reports whether want, at path in a response, names a stream that the response opens.
+// opens reports whether want, at path in a response, names a new stream.
 func (v *Values) opens(path []string, want []byte) bool {
 	return v != nil && v.IsStream != nil && len(path) == 1 && path[0] == "result" && v.IsStream(want)
 }
@@ -40,7 +40,7 @@ func (r *Rules) StreamOf(msg []byte) []byte {
 	return id
 }
 
-// StreamAt is StreamOf, and also returns the pointer to the stream's name.
+// StreamAt returns the stream of an item as StreamOf does, and the pointer to the stream's name.
 func (r *Rules) StreamAt(msg []byte) (id []byte, pointer string) {
 	if len(r.shape.Streams) == 0 {
 		return nil, ""
@@ -57,7 +57,7 @@ func (r *Rules) StreamAt(msg []byte) (id []byte, pointer string) {
 	return nil, ""
 }
 
-// EndsStream returns, as JSON, the stream in v that the request msg ends, or nil if msg is not such a request.
+// EndsStream returns, as JSON, the stream in v that the request msg ends. It returns nil for any other request.
 func (r *Rules) EndsStream(method string, msg []byte, v *Values) []byte {
 	params := scan.Get(msg, "params")
 	ends := func(val []byte, name string) bool {
@@ -78,7 +78,7 @@ func (r *Rules) EndsStream(method string, msg []byte, v *Values) []byte {
 	return nil
 }
 
-// Set maps the scalar recorded to live; both are JSON.
+// Set maps the scalar recorded to live. Both are JSON.
 func (v *Values) Set(recorded, live []byte) {
 	if bytes.Equal(recorded, live) {
 		return
@@ -89,13 +89,13 @@ func (v *Values) Set(recorded, live []byte) {
 	v.byText[string(recorded)] = string(live)
 }
 
-// Learn maps the scalars of got that differ from the scalars of want at the same places. If answers is set, got is a response, and every
-// string that looks generated is mapped; otherwise Learn maps only the generated values of the dialect.
+// Learn maps each scalar of want to the different scalar of got at the same place. If answers is set, got is a response, and Learn maps
+// every string that looks generated. Otherwise it maps only the generated values of the dialect.
 func (r *Rules) Learn(method string, want, got []byte, answers bool, v *Values) {
 	w := walk{each: func(path []string, want, got []byte) {
 		kind := scan.Type(want)
 		if want == nil || kind != scan.Type(got) || kind != 's' && kind != 'n' || r.ownID(path) {
-			return // each side generates its own message ids, which are mapped elsewhere
+			return // the message ids of each side are mapped elsewhere
 		}
 		if kind == 's' && answers && looksMadeUp(want) || at(r.madeUp, method, path) || v.opens(path, want) {
 			v.Set(want, got)
@@ -104,19 +104,19 @@ func (r *Rules) Learn(method string, want, got []byte, answers bool, v *Values) 
 	w.redacted = func(want, got []byte) {
 		text, _ := scan.Text(want)
 		if number, _ := tape.SecretNumber(text); number > 0 && scan.Type(got) == 's' && !tape.IsRedacted(got) {
-			v.Set(want, got) // a later occurrence is the same secret
+			v.Set(want, got) // the same secret may appear again
 		}
 	}
 	w.pair(want, got)
 }
 
-// ownID reports whether path leads to the message id in a dialect in which each side generates its own ids.
+// ownID reports whether path leads to a message id in a dialect in which each side generates ids.
 func (r *Rules) ownID(path []string) bool {
 	return len(path) == 1 && path[0] == r.shape.ID && !r.shape.Typed
 }
 
-// looksMadeUp reports whether a JSON string may be an id: it has a digit, or is longer than a word. A plain word that differs ("shipped")
-// is not an id, and must not be replaced elsewhere.
+// looksMadeUp reports whether a JSON string may be an id: it has a digit or is longer than a word. A different plain word, such as
+// "shipped", is not an id. Other occurrences of it must stay unchanged.
 func looksMadeUp(val []byte) bool {
 	return len(val) > 18 || bytes.ContainsAny(val, "0123456789")
 }
@@ -139,8 +139,8 @@ func Strings(msg []byte, each func(val []byte)) {
 	}
 }
 
-// Rewrite appends msg, a recorded message, to b, with each generated value replaced by its live value. It keeps the message's own id
-// in dialects in which each side generates its own ids.
+// Rewrite appends the recorded message msg to b, with live values in place of generated ones. It keeps the message's id in dialects
+// in which each side generates ids.
 func (r *Rules) Rewrite(b []byte, method string, msg []byte, v *Values) []byte {
 	if !v.Any() {
 		return append(b, msg...)

@@ -10,14 +10,14 @@ import (
 	"rpcx/wire/scan"
 )
 
-// The last words in the names of members that hold a time or a duration.
+// These are the last words of members that contain a time or a duration.
 var (
 	timeWords = []string{"time", "timestamp", "date", "datetime", "duration", "elapsed", "uptime", "latency", "took"}
 	unitWords = []string{"ms", "millis", "milliseconds", "s", "sec", "secs", "seconds", "us", "micros", "ns", "nanos"}
-	atWord    = "at" // as in createdAt, but not alone
+	atWord    = "at" // as in createdAt; "at" alone is no time
 )
 
-// varying reports whether want and got, values of the same member, are both times or both durations, which differ in every conversation.
+// varying reports whether want and got, values of one member, are both times or both durations. These differ in every conversation.
 func varying(name string, want, got []byte) bool {
 	kind := scan.Type(want)
 	if kind != scan.Type(got) || kind != 'n' && kind != 's' {
@@ -29,7 +29,7 @@ func varying(name string, want, got []byte) bool {
 	return namesTime(name) && (kind == 'n' || startsWithDigit(want) && startsWithDigit(got))
 }
 
-// mayVary reports whether varying can be true for two values of a member of that name.
+// mayVary reports whether varying can be true for members of that name.
 func mayVary(name string, val []byte) bool {
 	switch scan.Type(val) {
 	case 'n':
@@ -40,7 +40,6 @@ func mayVary(name string, val []byte) bool {
 	return false
 }
 
-// namesTime reports whether a member of that name holds a time or a duration.
 func namesTime(name string) bool {
 	words := wordsOf(name)
 	if n := len(words); n > 1 && slices.Contains(unitWords, words[n-1]) {
@@ -76,7 +75,7 @@ func wordsOf(name string) (words []string) {
 	return words
 }
 
-// isTime reports whether a JSON string is a time in the format of RFC 3339 or HTTP.
+// isTime reports whether a JSON string is a time in RFC 3339 or HTTP format.
 func isTime(val []byte) bool {
 	text, _ := scan.Text(val)
 	if len(text) < len("2006-01-02T15:04:05Z") || len(text) > 40 {
@@ -90,13 +89,13 @@ func isTime(val []byte) bool {
 	return false
 }
 
-// sameBehindTime reports whether two JSON strings are log lines that differ only in their time.
+// sameBehindTime reports whether two JSON strings are log lines that differ only in their leading time.
 func sameBehindTime(want, got []byte) bool {
 	rest := behindTime(want)
 	return rest != nil && bytes.Equal(rest, behindTime(got))
 }
 
-// behindTime returns the rest of a JSON string that begins with a time of at least second precision, or nil if it does not.
+// behindTime returns the rest of a JSON string after a leading time with seconds, or nil without such a time.
 func behindTime(val []byte) []byte {
 	const layout = "2006/01/02 15:04:05"
 	if len(val) < len(layout)+2 || val[1] < '0' || val[1] > '9' || val[12] < '0' || val[12] > '9' {

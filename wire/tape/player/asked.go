@@ -10,15 +10,15 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// asked is the entry of a request: its play and its index. poll is set if the request is repeated.
+// asked identifies the entry of a request by its play and index. poll is set if the request is repeated.
 type asked struct {
 	p    *play
 	i    int32
 	poll *polling
 }
 
-// retired are local requests whose recorded responses have all arrived, oldest first. They identify additional responses. The oldest are
-// forgotten.
+// retired are local requests with all their recorded responses, oldest first. They identify additional responses. Their number is
+// bounded.
 type retired []struct {
 	id string
 	i  int32
@@ -26,7 +26,7 @@ type retired []struct {
 
 const maxRetired = 1000
 
-// retire records that all responses to at, which was sent with id, have arrived.
+// retire records that at, sent with id, has all its responses.
 func (e *engine) retire(id wire.ID, i int32) {
 	e.retired = append(e.retired, struct {
 		id string
@@ -42,7 +42,7 @@ func (e *engine) retire(id wire.ID, i int32) {
 	}
 }
 
-// answer handles the live response to a local request.
+// answer processes the live response to a local request.
 func (e *engine) answer(c *conn, at asked, id wire.ID, msg []byte) {
 	p := at.p
 	e.lively = time.Now()
@@ -60,20 +60,20 @@ func (e *engine) answer(c *conn, at asked, id wire.ID, msg []byte) {
 	}
 }
 
-// A polling is a request about a job that is repeated until the job has ended.
+// A polling is a request about a job that is repeated until the end of the job.
 type polling struct {
 	first time.Time
 	times int
 }
 
-// The pauses between the requests about a job, from the shortest to the longest.
+// These are the shortest and the longest pause between requests about a job.
 const (
 	minPoll = 50 * time.Millisecond
 	maxPoll = 500 * time.Millisecond
 )
 
-// poll sends the request at again after a while if its recorded response reports the end of a job and msg reports that the job is
-// still running. It returns false if the job has had enough time: its recorded time plus the time for an answer.
+// poll repeats the request at after a pause if the job of msg still runs, although its recorded response reports an end. It
+// returns false if the job has exceeded its recorded time plus the answer timeout.
 func (e *engine) poll(c *conn, at asked, msg []byte) bool {
 	p, method := at.p, at.p.track.Method(int(at.i))
 	answer := p.track.Entry(at.i).Answer
@@ -95,7 +95,7 @@ func (e *engine) poll(c *conn, at asked, msg []byte) bool {
 	return true
 }
 
-// repeat sends the request at again, with another id.
+// repeat sends the request at again with a new id.
 func (e *engine) repeat(c *conn, at asked) {
 	msg, err := at.p.outgoing(at.i, nil)
 	if err == nil {
@@ -106,7 +106,7 @@ func (e *engine) repeat(c *conn, at asked) {
 	e.send(c, msg, at.p.track.Binary(at.i), err)
 }
 
-// renumbered returns msg, the request at, with another id for each value of times.
+// renumbered returns msg, the request at, with a different id for each value of times.
 func (at asked) renumbered(msg []byte, times int) []byte {
 	id := fmt.Appendf(nil, "%d", 1_000_000*times+int(at.i))
 	if own, ok := scan.Text(match.IDOf(at.p.rules.Shape(), msg)); ok {
@@ -115,7 +115,7 @@ func (at asked) renumbered(msg []byte, times int) []byte {
 	return match.SetID(at.p.rules.Shape(), msg, id)
 }
 
-// pending reports whether a local request with that id has no response yet.
+// pending reports whether a local request with that id waits for a response.
 func (e *engine) pending(id wire.ID) bool {
 	at, ok := e.asked[string(id)]
 	return ok && at.p.asked[at.i]

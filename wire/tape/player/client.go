@@ -19,11 +19,11 @@ const (
 	defaultLinger        = 50 * time.Millisecond
 )
 
-// CheckClient returns a usage Fault that names the line if the client's side of t cannot be played.
+// CheckClient returns a usage Fault that names the line if rpcx cannot play the client's side of t.
 func CheckClient(t *transcript.Transcript, o Options) error { return check(t, wire.Send, o.Set) }
 
 // Client plays the client of one connection of the tape over c, compares received messages with the tape, and closes c. It returns the
-// differences in the order of the tape. The error is the reason why it could not continue.
+// differences in the tape's order. Its error is the reason for a premature end.
 func Client(ctx context.Context, t *transcript.Transcript, track int, c wire.Conn, o Options) ([]*Found, error) {
 	o.ctx = ctx
 	if o.AnswerTimeout <= 0 {
@@ -52,10 +52,10 @@ type checking struct {
 	pairing
 	e     *engine
 	o     Options
-	ended error // why the connection ended; nil while it is open
+	ended error // why the connection ended, or nil while it is open
 }
 
-// choose returns the entry for a message of the server. It refuses a request without an entry.
+// choose returns the entry of a message of the server. It refuses a request without an entry.
 func (k *checking) choose(c *conn, parsed match.Parsed, msg []byte, json bool) (*play, int32) {
 	if parsed.Kind == wire.Notification && k.leftOver(parsed.Method) {
 		return k.p, transcript.None
@@ -82,8 +82,8 @@ func (k *checking) answered(p *play, i int32, msg []byte) int32 {
 	return k.answer(i, msg)
 }
 
-// hungUp reports whether the recorded client closed the connection before it received the response to its request i: it sent no later
-// request with a response, and all messages that it waited for have arrived.
+// hungUp reports whether the recorded client closed the connection without the response to its request i: no later request has a
+// response, and all expected messages have arrived.
 func (k *checking) hungUp(i int32) bool {
 	if k.p.track.Close == nil || k.p.track.Closer != wire.Send || k.awaited() != transcript.None {
 		return false
@@ -96,9 +96,8 @@ func (k *checking) hungUp(i int32) bool {
 	return true
 }
 
-// leftOver reports whether a notification of that method may be one that the recorded client did not wait for. This requires that the
-// client closed the connection and that everything on the tape has arrived, including a notification of the method; the end of a stream
-// may be missing.
+// leftOver reports whether a notification of that method may be one that the recorded client did not receive. The client must have
+// closed the connection. Everything on the tape, except the end of a stream, must have arrived, including a notification of the method.
 func (k *checking) leftOver(method string) bool {
 	track, next, items := k.p.track, k.awaited(), k.p.named(method)
 	if track.Close == nil || track.Closer != wire.Send || items.len() == 0 {
@@ -107,7 +106,7 @@ func (k *checking) leftOver(method string) bool {
 	return next == transcript.None || k.p.unused(items) == items.len() && k.ending(next)
 }
 
-// ending reports whether entry i answers the request that ends a stream.
+// ending reports whether entry i answers a request that ends a stream.
 func (k *checking) ending(i int32) bool {
 	own := k.p.track.Entry(i).Own
 	if own == transcript.None || k.p.seen(own) == 0 {
@@ -121,23 +120,23 @@ func (k *checking) ending(i int32) bool {
 	return err == nil && k.p.rules.EndsStream(method, msg, k.p.values) != nil
 }
 
-// maxKept bounds the memory for the differences of a peer, in bytes, since a peer can send anything.
+// maxKept bounds the memory for differences in bytes, because a peer can send anything.
 const maxKept = 256 << 20
 
-// bound ends the conversation if its differences take too much memory.
+// bound ends the conversation if its differences exceed maxKept.
 func (k *checking) bound() {
 	if k.size > maxKept {
 		k.e.failure = wire.NewFault(wire.Expectation, fmt.Sprintf("the peer differs from the tape in more than %d MiB", maxKept>>20), nil)
 	}
 }
 
-// idle marks overdue messages of the tape as missing, one after the other. It ends the conversation when nothing is left to do.
+// idle marks overdue messages of the tape as missing, one by one, and then ends the conversation.
 func (k *checking) idle(since time.Duration) (again time.Duration, over bool) {
 	if k.e.deaf() && k.ended == nil {
 		k.ended = io.EOF
 	}
 	next := k.awaited()
-	if len(k.e.cursors) > 0 { // behind an entry that may be absent
+	if len(k.e.cursors) > 0 { // the cursor waits behind an optional entry
 		return time.Nanosecond, false
 	}
 	if next == transcript.None && len(k.p.queue) == 0 {
@@ -172,7 +171,7 @@ func (k *checking) lost(c *conn, err error) bool {
 	return !errors.Is(err, io.EOF)
 }
 
-// Texts returns the non-JSON text that the server sent on a connection of t.
+// Texts returns the texts other than JSON that the server sent on a connection of t.
 func Texts(t *transcript.Transcript, track int) map[string]bool {
 	k, texts := t.Tracks[track], map[string]bool{}
 	for i := range int32(k.Len()) {

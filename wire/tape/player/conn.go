@@ -6,28 +6,28 @@ import (
 	"rpcx/wire"
 )
 
-// An arrival is an event that other goroutines pass to the engine's goroutine.
+// An arrival is an event for the engine's goroutine from another one.
 type arrival struct {
 	conn  *conn
-	joins bool // the connection joins the conversation; otherwise a message arrived
+	joins bool // true for a new connection of the conversation, false for a message
 	msg   []byte
-	to    wire.ID // the request that received an HTTP error with this message as its text, or nil
-	err   error   // the connection has ended, or the POST failed
-	again *asked  // a request to send again
+	to    wire.ID // the request whose HTTP error has this text, or nil
+	err   error   // why the connection ended or the POST failed
+	again *asked  // a request to repeat
 }
 
 // A conn is one live connection.
 type conn struct {
 	wire.Conn
 	exchanger      wire.Exchanger // nil if the connection is not an Exchanger
-	session        *session       // of an exchanger with sessions; else nil
+	session        *session       // nil without an exchanger with sessions
 	singleExchange bool
-	owed           int  // the number of requests without a response
+	owed           int  // the number of unanswered requests
 	spoke          bool // a message has arrived
 	ended          bool // no more messages will arrive
 }
 
-// hand passes a to the engine, unless the engine has ended.
+// hand passes a to the engine while the engine runs.
 func (e *engine) hand(a arrival) bool {
 	if e.o.Tap != nil && a.msg != nil {
 		e.o.Tap(wire.Recv, a.msg)
@@ -40,7 +40,7 @@ func (e *engine) hand(a arrival) bool {
 	}
 }
 
-// add adds a connection and starts reading from it.
+// add adds a connection and starts its reader.
 func (e *engine) add(c wire.Conn) *conn {
 	k := &conn{Conn: c}
 	k.exchanger, _ = c.(wire.Exchanger)
@@ -62,7 +62,6 @@ func (e *engine) add(c wire.Conn) *conn {
 	return k
 }
 
-// join makes k part of the conversation.
 func (e *engine) join(k *conn) {
 	e.conns[k] = true
 	if e.current == nil || !e.current.singleExchange || k.singleExchange {

@@ -13,61 +13,62 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// An engine plays one side of a tape in one conversation. It runs in one goroutine (run); other goroutines read the connections and pass
+// An engine plays one side of a tape in one conversation. It runs in one goroutine (run). Other goroutines read the connections and pass
 // messages to it.
 //
-// Received messages determine which lines are sent. The local lines between two messages of the peer form a block, which is sent after
-// the first of the two has arrived (see cursor). A response in a block also waits for its request and for the local calls between the
-// two. If its turn has passed by then, it is queued until it can be sent.
+// Received messages determine which lines to send. The local lines between two messages of the peer form a block. The engine sends the
+// block after the first of these messages (see cursor). A response in a block also waits for its request and for the local calls
+// between the two. If the block ends first, the response is queued.
 type engine struct {
 	t       *transcript.Transcript
 	o       Options
 	side    wire.Direction
-	indexes []*index // one for each track
-	plays   []*play  // one for each track; nil until it is needed
-	primary int      // the track that begins the conversation
+	indexes []*index // one per track
+	plays   []*play  // one per track; nil before its first use
+	primary int      // the track that starts the conversation
 	arrived chan arrival
-	done    chan struct{} // closed when run ends and receives no more messages
+	done    chan struct{} // closed at the end of run
 	conns   map[*conn]bool
-	current *conn // the connection for messages that are not responses
+	current *conn // the connection for all messages but responses
 	cursors []*cursor
-	asked   map[string]asked // local requests, by the id that was sent
+	asked   map[string]asked // local requests by their live id
 	retired retired
-	posted  chan error // receives a value when a POST has ended that must end before anything else is sent
-	posting int        // the number of such POSTs that are pending
-	ignored int        // the number of POSTs that took too long
-	batch   *batch     // the batch of the message that is being handled, or nil
+	posted  chan error // receives a value when a POST ends that blocks all others
+	posting int        // the number of pending POSTs of that kind
+	ignored int        // the number of POSTs that timed out
+	batch   *batch     // the batch of the current message, or nil
 	policy  policy
-	lively  time.Time // when a message was last sent or received (if the client is played: one that is on the tape)
-	failure error     // why the conversation ended; nil for a regular end
+	lively  time.Time // the time of the last message; for a played client only messages of the tape count
+	failure error     // why the conversation ended, or nil for a regular end
 }
 
-// A policy has the differences between playing the server and playing the client.
+// A policy is what differs between playing the server and playing the client.
 type policy interface {
-	// choose returns the play and the entry of a live request or notification, and reports differences. With None the message is refused.
+	// choose returns the play and the entry of a live request or notification, and reports differences. It returns None to refuse the
+	// message.
 	choose(c *conn, parsed match.Parsed, msg []byte, json bool) (*play, int32)
-	// answered handles the live response to entry i, a local request. It returns the response's entry, or None if it has no entry.
+	// answered processes the live response to entry i, a local request. It returns the entry of the response, or None.
 	answered(p *play, i int32, msg []byte) int32
-	// idle is called when no message can be sent and none has arrived for a while. again is the time until the next call (0: no further
-	// call is needed); over ends the conversation.
+	// idle runs when nothing can be sent and no message has arrived for a while. again is the time until the next call, or 0 for none.
+	// over ends the conversation.
 	idle(since time.Duration) (again time.Duration, over bool)
-	// lost is called when a connection has ended; over ends the conversation.
+	// lost runs when a connection has ended. over ends the conversation.
 	lost(c *conn, err error) (over bool)
 }
 
-// A cursor marks the next line to send in a block.
+// A cursor is the position of the next line to send in a block.
 type cursor struct {
 	p    *play
 	next int32
 	conn *conn
-	from time.Duration // when the message before the block was recorded
+	from time.Duration // the recorded time of the message before the block
 	live time.Time     // when that message arrived
-	last time.Time     // when the last line of the block was sent; zero: no line was sent
-	sent int           // the number of lines of the block that were sent
+	last time.Time     // when the last line of the block was sent, or zero
+	sent int           // the number of sent lines
 
-	stream bool  // the block is a stream, whose items are sent independently of other blocks: see startStream
+	stream bool  // the block is a stream: its items do not wait for other blocks (see startStream)
 	opener int32 // the response that opened the stream
-	past   int32 // the peer's entries up to this index are no longer awaited
+	past   int32 // the last of the peer's entries that is not awaited
 }
 
 func newEngine(t *transcript.Transcript, side wire.Direction, indexes []*index, o Options) *engine {
@@ -101,14 +102,13 @@ func (e *engine) converse(ctx context.Context, c wire.Conn) error {
 	return e.run(ctx)
 }
 
-// beginPrimary starts the block with which the local side of the primary track begins.
+// beginPrimary starts the first local block of the primary track.
 func (e *engine) beginPrimary() {
 	if len(e.t.Tracks) > 0 {
 		e.start(e.play(e.primary), transcript.None, e.current)
 	}
 }
 
-// run plays until the conversation or ctx ends.
 func (e *engine) run(ctx context.Context) error {
 	defer close(e.done)
 	for e.failure == nil {
@@ -126,8 +126,8 @@ func (e *engine) run(ctx context.Context) error {
 	return e.failure
 }
 
-// next handles messages that arrive within wait, or if wait is 0, those that have already arrived. While too many POSTs are pending, it
-// reads nothing from the server.
+// next processes messages that arrive within wait. With wait 0, it processes those that have arrived already. While too many POSTs are
+// pending, it reads nothing from the server.
 func (e *engine) next(ctx context.Context, wait time.Duration) (over bool) {
 	arrived := e.arrived
 	if e.posting >= maxPosts {
@@ -154,14 +154,14 @@ func (e *engine) next(ctx context.Context, wait time.Duration) (over bool) {
 	return false
 }
 
-// proceed sends one message if possible. wait is the time until the next message can be sent, unless a message arrives first; 0 means
-// that another message can be sent now.
+// proceed sends one message if possible. wait is the time until the next message is due, or 0 if it is due now. A received message
+// may end that wait.
 func (e *engine) proceed() (wait time.Duration, over bool) {
 	if e.posting > e.ignored {
 		if left := e.o.AnswerTimeout - time.Since(e.lively); left > 0 {
 			return left, false
 		}
-		e.ignored = e.posting // a server that does not end a POST is treated as silent
+		e.ignored = e.posting // a server that does not end a POST counts as silent
 	}
 	if e.listen() || e.sendQueued() {
 		return 0, false
@@ -178,7 +178,7 @@ func (e *engine) proceed() (wait time.Duration, over bool) {
 	return again, over
 }
 
-// take handles an arrival, usually a message.
+// take processes an arrival.
 func (e *engine) take(a arrival) (over bool) {
 	if a.joins {
 		e.join(a.conn)
@@ -227,7 +227,7 @@ func (e *engine) take(a arrival) (over bool) {
 	return false
 }
 
-// receive handles one message.
+// receive processes one message.
 func (e *engine) receive(c *conn, parsed match.Parsed, msg []byte, json bool, b *batch) {
 	if parsed.Kind == wire.Response {
 		if at, ok := e.asked[string(parsed.ID)]; ok {
@@ -261,7 +261,7 @@ func (e *engine) match(c *conn, p *play, i int32, parsed match.Parsed, msg []byt
 			p.owed[i] = append(p.owed[i], r)
 			first := p.track.Entry(answer)
 			if first.More != transcript.None {
-				p.latest[i] = r // later responses go to it
+				p.latest[i] = r // further responses belong to it
 			}
 			if first.Need != i {
 				p.queue = append(p.queue, answer)
@@ -271,7 +271,7 @@ func (e *engine) match(c *conn, p *play, i int32, parsed match.Parsed, msg []byt
 	e.start(p, i, c)
 }
 
-// start begins the block after entry i.
+// start starts the block after entry i.
 func (e *engine) start(p *play, i int32, c *conn) {
 	if p.once && !p.begin(i) {
 		return

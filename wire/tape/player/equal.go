@@ -6,14 +6,14 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// An unsure is the entry that was assigned to a response although they differ.
+// An unsure is the entry of a response that differs from it.
 type unsure struct {
 	entry int32
 	extra *Found // the response as an extra message
 }
 
-// answer returns the entry of a response to entry own. If own has no further response, it returns None and records msg
-// as extra.
+// answer returns the entry of a response to entry own. If own has no further response, answer returns None and records
+// msg as extra.
 func (k *pairing) answer(own int32, msg []byte) int32 {
 	at := k.stands(own)
 	i := k.answered(own, at, msg)
@@ -35,8 +35,8 @@ func (k *pairing) answer(own int32, msg []byte) int32 {
 	return i
 }
 
-// handAwaited returns the next handwritten line without "re" that stands for a response, if msg does not match it and no other message
-// can. msg answers entry own.
+// handAwaited returns the next handwritten line without "re" for a response, unless msg matches that line or another message can match
+// it. msg answers entry own.
 func (k *pairing) handAwaited(own int32, msg []byte) int32 {
 	i := k.awaited()
 	if i == transcript.None || i < own || k.p.track.Entry(own).Answer != transcript.None {
@@ -50,8 +50,8 @@ func (k *pairing) handAwaited(own int32, msg []byte) int32 {
 	return i
 }
 
-// answered returns the entry of msg among the responses to at, the request that own stands for: the first that has not arrived, or a
-// nearby one that equals msg.
+// answered returns the entry of msg among the responses to the request of own. It prefers a nearby response that equals msg to the
+// first one that has not arrived.
 func (k *pairing) answered(own, at int32, msg []byte) int32 {
 	i := k.p.unanswered(at)
 	var found []match.Difference
@@ -84,16 +84,16 @@ func (k *pairing) answered(own, at int32, msg []byte) int32 {
 	return i
 }
 
-// may reports whether msg can be entry i: they have no known difference.
+// may reports whether msg has no known difference from entry i.
 func (k *pairing) may(i int32, msg []byte) bool {
 	found, _ := k.p.differences(i, msg)
 	return len(found) == 0
 }
 
-// farAnswer is the number of responses to one request that are searched before the position is remembered.
+// farAnswer is how many responses to one request are searched before the position is stored.
 const farAnswer = 16
 
-// unanswered returns the first response to entry own that has not arrived, or None if all have.
+// unanswered returns the first response to entry own that has not arrived, or None.
 func (p *play) unanswered(own int32) int32 {
 	i, known := p.answers[own]
 	if !known {
@@ -112,8 +112,8 @@ func (p *play) unanswered(own int32) int32 {
 	return i
 }
 
-// laterAnswer returns a response to entry own that equals msg and follows entry i, or None if there is none nearby. The responses before
-// it count as missing after a while.
+// laterAnswer returns a nearby response to entry own after entry i that equals msg, or None. The responses before it are later reported
+// as missing.
 func (k *pairing) laterAnswer(own, i int32, msg []byte) int32 {
 	for steps := range 4 * farAnswer {
 		if i = k.p.track.Entry(i).More; i == transcript.None {
@@ -130,10 +130,10 @@ func (k *pairing) laterAnswer(own, i int32, msg []byte) int32 {
 	return transcript.None
 }
 
-// equalNear bounds the distance to an equal request, in entries.
+// equalNear bounds the distance of an equal request, in entries.
 const equalNear = 1000
 
-// stands returns the entry that the local request own stands for: an equal request if their responses arrived in another order than
+// stands returns the entry that the local request own represents: an equal request if their responses arrived in another order than
 // recorded, else own.
 func (k *pairing) stands(own int32) int32 {
 	if other, ok := k.stand[own]; ok {
@@ -142,8 +142,8 @@ func (k *pairing) stands(own int32) int32 {
 	return own
 }
 
-// trade looks for a request that equals own, that msg answers on the tape, and that has no response yet. If it finds one, own and that
-// request swap the entries that they stand for. It returns the entry of the response, or None if it finds no request.
+// trade looks for an unanswered request that equals own and whose recorded response is msg. If it finds one, the two requests swap
+// their entries. It returns the entry of the response, or None.
 func (k *pairing) trade(own int32, msg []byte) int32 {
 	at := k.stands(own)
 	track := k.p.track

@@ -13,13 +13,13 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// A Found is a difference with the details that Update needs.
+// A Found is a difference with details for Update.
 type Found struct {
 	match.Difference
-	entry int32  // of Differs and Missing; of Extra, the preceding entry (transcript.None: it precedes all)
-	from  int32  // of Extra, the entry on the compared tape
-	twin  int32  // of Extra, the entry that it replaces; transcript.None: it replaces no entry
-	msg   []byte // of Extra, the received message
+	entry int32  // the entry of Differs and Missing, or the preceding entry of Extra (transcript.None at the start)
+	from  int32  // of Extra: the entry on the compared tape
+	twin  int32  // of Extra: the entry that it replaces, or transcript.None
+	msg   []byte // of Extra: the received message
 }
 
 // size returns the approximate size in bytes.
@@ -31,7 +31,7 @@ func (f *Found) size() int {
 	return n
 }
 
-// wanted returns entry i in the form in which messages are compared, or nil if it has no message.
+// wanted returns entry i in comparable form, or nil for an entry without a message.
 func (p *play) wanted(i int32) []byte {
 	want, err := p.track.Message(int(i))
 	if err != nil || want == nil {
@@ -43,8 +43,8 @@ func (p *play) wanted(i int32) []byte {
 	return want
 }
 
-// differences returns the differences between msg and entry i, which may be a handwritten condition. It returns false if they cannot be
-// compared.
+// differences returns the differences between msg and entry i, which may be a handwritten condition. It returns false if comparison is
+// impossible.
 func (p *play) differences(i int32, msg []byte) (found []match.Difference, ok bool) {
 	line := p.track.HandwrittenLine(int(i))
 	if line != nil {
@@ -66,7 +66,7 @@ func (p *play) differences(i int32, msg []byte) (found []match.Difference, ok bo
 	return append(found, p.compare(i, want, msg)...), true
 }
 
-// unmet returns why a message does not meet a handwritten condition.
+// unmet returns why a message fails a handwritten condition.
 func unmet(program string, err error) string {
 	if err != nil {
 		return fmt.Sprintf("%s fails: %v", program, err)
@@ -74,8 +74,8 @@ func unmet(program string, err error) string {
 	return "it does not make this true: " + program
 }
 
-// compare returns the differences between got and want, the message of entry i. Handles that the server generated and values that the
-// line binds may differ.
+// compare returns the differences between got and want, the message of entry i. It ignores handles that the server generated and
+// values that the line binds.
 func (p *play) compare(i int32, want, got []byte) []match.Difference {
 	method := p.track.Method(int(i))
 	found := p.rules.Compare(method, want, got, p.values)
@@ -94,24 +94,25 @@ func (p *play) compare(i int32, want, got []byte) []match.Difference {
 		return kind == 's' && !strings.HasSuffix(d.Pointer, "/name") && p.track.IsHandle(i, d.Want) || slices.Contains(bound, d.Pointer)
 	})
 	for n := range found {
-		if d := &found[n]; d.Pointer == "" { // one of the two may not be JSON
+		if d := &found[n]; d.Pointer == "" { // one of them may not be JSON
 			d.Want, d.Got = jsonOf(d.Want), jsonOf(d.Got)
 		}
 	}
 	return p.at(i, p.otherStream(found, want, got)...)
 }
 
-// tellsProgress reports whether pointer leads to what a response tells about a running job, which is all but its kind and its id.
+// tellsProgress reports whether pointer leads to the description of a running job in a response. This is everything except its
+// kind and its id.
 func (p *play) tellsProgress(pointer string) bool {
 	return pointer != "" && pointer != "/"+p.rules.Shape().Method && pointer != "/"+p.rules.Shape().ID
 }
 
-// compareIDs is compare for messages whose ids must be equal.
+// compareIDs does what compare does, but also compares ids.
 func (p *play) compareIDs(i int32, want, got []byte) []match.Difference {
 	return append(p.at(i, match.IDs(p.rules.Shape(), want, got)...), p.compare(i, want, got)...)
 }
 
-// at assigns the differences to entry i.
+// at sets the entry of the differences to i.
 func (p *play) at(i int32, found ...match.Difference) []match.Difference {
 	for n := range found {
 		d := &found[n]
@@ -134,7 +135,7 @@ func kept(i int32, found []match.Difference) []*Found {
 		if m := d.Moved; m != nil {
 			d.Moved = &match.Moved{To: m.To, Around: bytes.Clone(m.Around)}
 			if n > 0 && all[n-1].Moved != nil && bytes.Equal(m.Around, all[n-1].Moved.Around) {
-				d.Moved.Around = all[n-1].Moved.Around // share one copy
+				d.Moved.Around = all[n-1].Moved.Around // the differences share one copy
 			}
 		}
 		all[n] = &Found{Difference: d, entry: i, twin: transcript.None}
@@ -150,8 +151,8 @@ func jsonOf(msg []byte) json.RawMessage {
 	return scan.JSON(string(msg))
 }
 
-// A Tally counts the differences of a played server, except for messages that are not on the tape, which are not errors. It is safe for
-// concurrent use.
+// A Tally counts the differences of a played server. Messages that are not on the tape do not count. A Tally is safe for concurrent
+// use.
 type Tally struct {
 	mu    sync.Mutex
 	count int
@@ -170,7 +171,7 @@ func (t *Tally) Add(d match.Difference) {
 	}
 }
 
-// Count returns the number of differences, and the first as text.
+// Count returns the number of differences, and the first one as text.
 func (t *Tally) Count() (n int, first string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -12,24 +12,24 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// An index finds the entries of the other side of a track, except for responses. It is immutable.
+// An index finds the entries of the other side of a track, but not responses. It is immutable.
 type index struct {
-	byHash, byMethod multimap // without handwritten entries
-	methods          []string // the methods in byMethod
-	hand             []int32  // the handwritten entries
+	byHash, byMethod multimap // do not contain handwritten entries
+	methods          []string
+	hand             []int32 // the handwritten entries
 
 	side  wire.Direction // the local side
 	once  sync.Once
-	loose atomic.Pointer[loose] // nil: not needed yet
+	loose atomic.Pointer[loose] // nil before its first use
 }
 
-// A loose index finds the entries that equal a message except for times and similar values.
+// A loose index finds entries that equal a message apart from times and other varying values.
 type loose struct {
 	byHash multimap // by match.Rules.Loose
-	hidden multimap // the entries with redacted parts, by method
+	hidden multimap // entries with placeholders for secrets, by method
 }
 
-// newIndex indexes the messages of the side opposite to side.
+// newIndex indexes the messages that side receives.
 func newIndex(t *transcript.Track, side wire.Direction) *index {
 	x := &index{side: side}
 	var hashes, methods multimap
@@ -52,8 +52,7 @@ func newIndex(t *transcript.Track, side wire.Direction) *index {
 	return x
 }
 
-// loosely returns the loose index. It creates the index on first use, since few conversations need it and all messages of the track have
-// to be read.
+// loosely returns the loose index. The first call creates it from all messages of the track, because few conversations need it.
 func (x *index) loosely(t *transcript.Track) *loose {
 	x.once.Do(func() {
 		var hashes, hidden multimap
@@ -73,14 +72,14 @@ func (x *index) loosely(t *transcript.Track) *loose {
 	return x.loose.Load()
 }
 
-// candidates are entries of an index with a common property, in their order.
+// candidates are entries of an index that have something in common, in order.
 type candidates struct {
 	entries []keyed
-	from    int   // where they begin in the index
-	heads   *ints // the number of leading candidates in use, by the index where the candidates begin
+	from    int   // their start in the index
+	heads   *ints // the number of leading candidates in use, by start
 }
 
-// heads are the heads of all candidates in a conversation, by the index that contains them.
+// heads are the heads of all candidates in a conversation, by index.
 type heads struct{ ofHash, ofMethod, ofLoose, ofHidden ints }
 
 func (c candidates) len() int       { return len(c.entries) }
@@ -100,7 +99,7 @@ func (p *play) named(method string) candidates {
 	return p.index.byMethod.find(uint64(number), &p.heads.ofMethod)
 }
 
-// alike returns the first unused entry, and the last entry, that equals msg except for times and redacted values.
+// alike returns the first unused entry and the last entry that equal msg apart from times and redacted values.
 func (p *play) alike(method string, msg []byte) (first, last int32) {
 	if p.values.Any() || p.rules.Ignores() || tape.MayBeRedacted(msg) {
 		return p.firstOf(p.named(method), msg, true)
@@ -133,7 +132,7 @@ func (p *play) unused(c candidates) int {
 	return head
 }
 
-// ints is a list of numbers; elements that were never set are 0.
+// ints is a list of numbers. Elements that were never set are 0.
 type ints []uint32
 
 func (l ints) get(i int) uint32 {
@@ -150,7 +149,7 @@ func (l *ints) set(i int, n uint32) {
 	(*l)[i] = n
 }
 
-// A multimap has values by key. Values with the same key are in the order of insertion.
+// A multimap has values by key. The values of one key keep the order of insertion.
 type multimap []keyed
 
 type keyed struct {
@@ -160,13 +159,12 @@ type keyed struct {
 
 func (m *multimap) add(key uint64, val int32) { *m = append(*m, keyed{key, val}) }
 
-// sorted sorts m, as find requires.
+// sorted sorts m for find.
 func (m multimap) sorted() multimap {
 	slices.SortStableFunc(m, func(a, b keyed) int { return cmp.Compare(a.key, b.key) })
 	return m
 }
 
-// find returns the values with the key.
 func (m multimap) find(key uint64, heads *ints) candidates {
 	from := sort.Search(len(m), func(i int) bool { return m[i].key >= key })
 	n := sort.Search(len(m)-from, func(i int) bool { return m[from+i].key > key })

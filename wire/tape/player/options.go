@@ -1,5 +1,5 @@
-// Package player plays one side of a tape against a live peer: the server, for any client (Server), or the client, to check a server
-// (Client). It handles messages; the caller opens the connections.
+// Package player plays one side of a tape with a live peer. A Server plays the server for any client. Client plays the client to
+// check a server. Package player processes messages; its caller opens the connections.
 package player
 
 import (
@@ -11,19 +11,19 @@ import (
 	"rpcx/wire/tape/match"
 )
 
-// Options control how a tape is played. The zero value is usable.
+// Options control playing. The zero value is usable.
 type Options struct {
-	Strict bool    // a request must be the next one on the tape
-	Speed  float64 // 1 keeps the recorded pace, 2 is twice as fast; 0 means no waiting
-	// Set has values for the redacted members of local lines, by member name, and for $name in a tape's programs.
+	Strict bool    // each request must be the next one on the tape
+	Speed  float64 // 1 for the recorded pace, 2 for twice that pace, 0 for no pauses
+	// Set contains values for redacted members of local lines, by member name, and for $name in the programs of a tape.
 	Set map[string]json.RawMessage
-	// AnswerTimeout bounds how long Client waits for a message that is on the tape (0: 10 s).
+	// AnswerTimeout bounds how long Client waits for a message of the tape (10 s by default).
 	AnswerTimeout time.Duration
-	// Linger is how long Client waits for further messages after the end of the tape (0: 50 ms).
+	// Linger is how long Client waits for extra messages at the end of the tape (50 ms by default).
 	Linger time.Duration
-	// Found is called by a Server for each difference, from one goroutine per conversation. It may be nil.
+	// A Server calls Found for each difference, from one goroutine per conversation. Found may be nil.
 	Found func(match.Difference)
-	Tap   wire.Tap // sees each live message; may be nil
+	Tap   wire.Tap // sees every live message; may be nil
 
-	ctx context.Context // also ends the tape's programs; nil: no context
+	ctx context.Context // also ends the programs of the tape; may be nil
 }

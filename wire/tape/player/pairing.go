@@ -9,23 +9,23 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// A pairing assigns each received message to an entry of the tape and keeps the differences.
+// A pairing assigns received messages to entries of the tape and stores their differences.
 type pairing struct {
 	p       *play
-	found   map[int32][]*Found // the differences of received messages, by the assigned entry
-	inexact map[int32]*Found   // by entry, a message that was assigned as the nearest rather than an equal one
-	missing ints               // by entry, 1: no longer awaited
-	stand   map[int32]int32    // local requests that stand for others: see trade
-	extras  []*Found           // in the order of the tape once settle was called
-	size    int                // of found and extras, in bytes
+	found   map[int32][]*Found // the differences of received messages, by entry
+	inexact map[int32]*Found   // messages that are only the nearest to their entry, by entry
+	missing ints               // 1 for an entry that is no longer awaited
+	stand   map[int32]int32    // local requests that represent others (see trade)
+	extras  []*Found           // in the tape's order after settle
+	size    int                // the size of found and extras in bytes
 	unsure  *unsure            // the last response that differed, or nil
 	settled bool
 	passed  func(i int32)         // see awaited
-	idOf    func(i int32) wire.ID // the id that the response at entry i should have; nil: the recorded one
-	known   bool                  // both conversations are complete from the start
-	from    int32                 // if two tapes are compared, the entry of the current message
-	last    int32                 // the entry of the last message with an entry
-	first   int32                 // no earlier entry is still awaited
+	idOf    func(i int32) wire.ID // the expected id of the response at entry i, or nil for the recorded one
+	known   bool                  // both conversations are complete
+	from    int32                 // when comparing two tapes, the current entry
+	last    int32                 // the entry of the last message that has one
+	first   int32                 // every earlier entry has arrived or is no longer awaited
 }
 
 func newPairing(p *play) pairing {
@@ -35,15 +35,14 @@ func newPairing(p *play) pairing {
 	}
 }
 
-// addExtra adds a message that is not on the tape.
 func (k *pairing) addExtra(f *Found) {
 	k.extras = append(k.extras, f)
 	k.size += f.size()
 }
 
-// choose returns the entry of a message that does not respond to a local request: an equal one, else the nearest free one of its method.
-// If there is none, it returns None and records msg as extra. moved is the new entry of the message that had the returned entry before,
-// or None if no message was moved.
+// choose returns the entry of a message that does not answer a local request: an equal entry, or else the nearest free one of the
+// method. Without such an entry, it returns None and records msg as extra. If another message had the returned entry, moved is its new
+// entry, else None.
 func (k *pairing) choose(parsed match.Parsed, msg []byte, json bool) (i, moved int32) {
 	p := k.p
 	i, moved = p.find(parsed, msg, json), transcript.None
@@ -70,7 +69,7 @@ func (k *pairing) choose(parsed match.Parsed, msg []byte, json bool) (i, moved i
 	return i, moved
 }
 
-// here returns msg as an extra message after the entry of the preceding message.
+// here returns msg as an extra message at the current place.
 func (k *pairing) here(method string, msg []byte) *Found {
 	line := 0
 	if k.last != transcript.None {
@@ -79,10 +78,10 @@ func (k *pairing) here(method string, msg []byte) *Found {
 	return &Found{match.Difference{Kind: match.Extra, Line: line, Method: method, Got: jsonOf(msg)}, k.last, k.from, transcript.None, msg}
 }
 
-// maxInexact bounds the number of messages that may lose their entry to an equal message.
+// maxInexact bounds how many messages may lose their entry to an equal message.
 const maxInexact = 1000
 
-// assign assigns entry i to a message as the nearest.
+// assign assigns entry i to the message that is nearest to it.
 func (k *pairing) assign(i int32, to *Found) {
 	if len(k.inexact) >= maxInexact {
 		oldest := i
@@ -95,11 +94,10 @@ func (k *pairing) assign(i int32, to *Found) {
 	k.keep(i, to.msg)
 }
 
-// steal takes an entry that equals msg from a message that has it only as the nearest. That message becomes extra unless another entry is
-// near it.
+// steal takes an equal entry from a message for which it is only the nearest. That message gets another near entry or becomes extra.
 func (k *pairing) steal(parsed match.Parsed, msg []byte) (i, moved int32) {
 	if parsed.Kind == wire.Request {
-		return transcript.None, transcript.None // its response was already sent
+		return transcript.None, transcript.None // rpcx has already sent the response
 	}
 	for _, i := range slices.Sorted(maps.Keys(k.inexact)) {
 		loser := k.inexact[i]
@@ -121,7 +119,7 @@ func (k *pairing) steal(parsed match.Parsed, msg []byte) (i, moved int32) {
 	return transcript.None, transcript.None
 }
 
-// handAnswer returns the handwritten line that stands for a response and accepts msg.
+// handAnswer returns the handwritten line for a response that accepts msg.
 func (k *pairing) handAnswer(msg []byte) int32 {
 	for _, i := range k.p.index.hand {
 		if k.p.seen(i) == 0 && k.p.is(i, msg) {
@@ -131,14 +129,14 @@ func (k *pairing) handAnswer(msg []byte) int32 {
 	return transcript.None
 }
 
-// keep records the differences between msg and entry i. Call it before learning values from msg.
+// keep records the differences between msg and entry i. It must run before values are learned from msg.
 func (k *pairing) keep(i int32, msg []byte) {
 	if found, _ := k.p.differences(i, msg); len(found) > 0 {
 		k.differs(i, found)
 	}
 }
 
-// differs records the differences of the message assigned to entry i.
+// differs records the differences of the message at entry i.
 func (k *pairing) differs(i int32, found []match.Difference) {
 	all := kept(i, found)
 	for _, f := range all {
@@ -147,8 +145,8 @@ func (k *pairing) differs(i int32, found []match.Difference) {
 	k.found[i] = all
 }
 
-// awaited returns the first entry of the other side that must arrive and has not arrived, or None if all have arrived. The entries
-// before it are no longer awaited: passed, which may be nil, is called for those that may be absent.
+// awaited returns the first required entry of the other side that has not arrived, or None. It stops awaiting the optional entries
+// before that one, and calls passed for each; passed may be nil.
 func (k *pairing) awaited() int32 {
 	for ; k.first < int32(k.p.track.Len()); k.first++ {
 		if k.p.seen(k.first) > 0 || k.p.track.Entry(k.first).Dir == k.p.side {
@@ -164,7 +162,7 @@ func (k *pairing) awaited() int32 {
 	return transcript.None
 }
 
-// result returns the differences, in the tape's order.
+// result returns the differences in the tape's order.
 func (k *pairing) result() (all []*Found) {
 	k.settle()
 	extras := k.extras

@@ -6,16 +6,16 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// Responses that wait: their request has arrived, but messages that were recorded before them have not.
+// A response is pending if its request has arrived, but messages that were recorded before the response have not.
 
-// enqueue keeps the answer at entry i until it can be sent.
+// enqueue stores the answer at entry i until rpcx can send it.
 func (p *play) enqueue(i int32) {
 	if !slices.Contains(p.queue, i) {
 		p.queue = append(p.queue, i)
 	}
 }
 
-// unblocked reports whether all messages recorded before the response at entry i have arrived. Its request is not considered.
+// unblocked reports whether all messages recorded before the response at entry i have arrived, apart from its request.
 func (p *play) unblocked(i int32) bool {
 	e := p.track.Entry(i)
 	for call := range p.asked {
@@ -35,7 +35,8 @@ func (p *play) unblocked(i int32) bool {
 	return p.seen(e.Need) > 0 || p.skipped(e.Need) || p.track.Optional(e.Need)
 }
 
-// root returns the entry of the other side that caused entry i: i itself, unless i answers a local call that an earlier entry caused.
+// root returns the entry of the other side that caused entry i. If entry i answers a local call, the root is the cause of that call.
+// Otherwise it is i.
 func (p *play) root(i int32) int32 {
 	for i != transcript.None {
 		own := p.track.Entry(i).Own
@@ -47,10 +48,10 @@ func (p *play) root(i int32) int32 {
 	return i
 }
 
-// skipped reports whether entry i of the other side is no longer expected because a later entry has arrived.
+// skipped reports whether a later entry than entry i of the other side has arrived, so that i is no longer expected.
 func (p *play) skipped(i int32) bool { return p.furthest > i }
 
-// sendQueued sends a queued response that is no longer blocked.
+// sendQueued sends a queued response that is not blocked.
 func (e *engine) sendQueued() bool {
 	for _, p := range e.plays {
 		if p == nil {
@@ -72,7 +73,7 @@ func (e *engine) sendQueued() bool {
 	return false
 }
 
-// inReach reports whether a cursor will soon reach entry i, after the lines before it.
+// inReach reports whether a cursor soon reaches entry i.
 func (e *engine) inReach(p *play, i int32) bool {
 	for _, k := range e.cursors {
 		if k.p != p || k.stream || k.next > i {
@@ -89,7 +90,7 @@ func (e *engine) inReach(p *play, i int32) bool {
 	return false
 }
 
-// release sends the first queued response without further waiting. It returns false if the queue is empty.
+// release sends the first queued response at once. It returns false if the queue is empty.
 func (e *engine) release() bool {
 	for _, p := range e.plays {
 		if p != nil && len(p.queue) > 0 {

@@ -21,20 +21,20 @@ type play struct {
 	index *index
 
 	values   *match.Values
-	once     bool                       // each block is sent only once: requests do not repeat
-	begun    bool                       // the messages before all others have begun, if they are sent only once
+	once     bool                       // each block is sent only once, because requests do not repeat
+	begun    bool                       // with once: the block at the start of the tape has begun
 	vars     map[string]json.RawMessage // bound values and Options.Set
-	ctx      context.Context            // bounds the tape's programs
-	marks    ints                       // by entry: see seen and begin
-	owed     map[int32][]request        // the live requests that wait for a response, by recorded request
-	latest   map[int32]request          // by recorded request, the latest live one
+	ctx      context.Context            // bounds the programs of the tape
+	marks    ints                       // bits and counts by entry (see seen and begin)
+	owed     map[int32][]request        // live requests without a response, by recorded request
+	latest   map[int32]request          // the latest live request, by recorded request
 	furthest int32                      // the last entry of the other side that has arrived, or None
-	strict   int32                      // no earlier entry may arrive if the order matters
-	queue    []int32                    // responses whose request has arrived, but which wait for other messages
-	answers  map[int32]int32            // for local requests with many responses: a response before which all have arrived
+	strict   int32                      // if the order matters, no earlier entry may arrive
+	queue    []int32                    // responses that wait for messages other than their request
+	answers  map[int32]int32            // for a local request with many responses: all responses before this one have arrived
 	asked    map[int32]bool             // unanswered local requests
-	ended    map[string]bool            // streams that the client has ended earlier than recorded
-	streams  map[string]string          // live streams mapped to the recorded ones
+	ended    map[string]bool            // streams that the client ended earlier than recorded
+	streams  map[string]string          // live streams, mapped to recorded ones
 
 	heads heads
 }
@@ -43,8 +43,8 @@ type play struct {
 type request struct {
 	id     wire.ID
 	conn   *conn
-	batch  *batch // the batch that contains the request, or nil
-	binary bool   // its response is a binary WebSocket message
+	batch  *batch // the batch with the request, or nil
+	binary bool   // the response must be a binary WebSocket message
 }
 
 func newPlay(t *transcript.Track, side wire.Direction, x *index, o Options) *play {
@@ -62,19 +62,17 @@ func newPlay(t *transcript.Track, side wire.Direction, x *index, o Options) *pla
 	return p
 }
 
-// begun is the bit of a mark that records that the block after the entry has begun.
+// begun is the bit of a mark for an entry whose block has begun.
 const begun = 1 << 31
 
 // seen returns how often entry i was received or sent.
 func (p *play) seen(i int32) uint32 { return p.marks.get(int(i)) &^ begun }
 
-// see records that entry i was received or sent.
 func (p *play) see(i int32) { p.marks.set(int(i), p.marks.get(int(i))+1) }
 
-// unsee records that entry i was not received.
 func (p *play) unsee(i int32) { p.marks.set(int(i), p.marks.get(int(i))&begun) }
 
-// begin records that the block after entry i has begun. It returns false if it had begun before.
+// begin records that the block after entry i has begun. It returns false if the block had begun before.
 func (p *play) begin(i int32) bool {
 	if i == transcript.None {
 		first := !p.begun
@@ -86,7 +84,8 @@ func (p *play) begin(i int32) bool {
 	return mark&begun == 0
 }
 
-// find returns the entry of msg, which is not a response: the first unused entry that equals it, else the last one, or None.
+// find returns the entry of msg, which is not a response. This is the first unused equal entry, or else the last equal one,
+// or None.
 func (p *play) find(parsed match.Parsed, msg []byte, json bool) int32 {
 	hash := p.rules.HashBytes(msg)
 	if json {
@@ -120,7 +119,7 @@ func (p *play) firstOf(all candidates, msg []byte, json bool) (first, last int32
 	return transcript.None, transcript.None
 }
 
-// handOf is firstOf for handwritten lines. first and last are the earlier results.
+// handOf does what firstOf does, for handwritten lines. first and last are earlier results.
 func (p *play) handOf(msg []byte, first, last int32) (int32, int32) {
 	for _, i := range p.index.hand {
 		if !p.is(i, msg) {
@@ -134,11 +133,11 @@ func (p *play) handOf(msg []byte, first, last int32) (int32, int32) {
 	return first, last
 }
 
-// maxNearest bounds the number of entries that are compared to find the nearest.
+// maxNearest bounds the comparisons in nearest.
 const maxNearest = 200
 
-// nearest returns the entry that is most similar to msg, and the differences. It prefers unused entries, and returns None if the tape has
-// no message of that method.
+// nearest returns the entry that is most similar to msg, preferably an unused one, and the differences. It returns None if the tape has
+// no message of the method.
 func (p *play) nearest(method string, msg []byte, unusedOnly bool) (int32, []match.Difference) {
 	best, differences, least := int32(transcript.None), []match.Difference(nil), 0
 	all, tried, from := p.named(method), 0, 0
@@ -166,7 +165,7 @@ func (p *play) nearest(method string, msg []byte, unusedOnly bool) (int32, []mat
 	return best, differences
 }
 
-// nearestMethod returns the method on the tape that is most similar to method, or "" if none is.
+// nearestMethod returns the tape's method that is most similar to method, or "".
 func (p *play) nearestMethod(method string) string {
 	var names []string
 	for _, name := range p.index.methods {
@@ -197,7 +196,7 @@ func (p *play) accept(i int32, msg []byte) {
 	}
 }
 
-// outgoing returns the message of entry i as it is sent in this conversation. live is the request that it answers, or nil.
+// outgoing returns the message of entry i for this conversation. live is the answered request, or nil.
 func (p *play) outgoing(i int32, live *request) ([]byte, error) {
 	msg, err := p.track.Message(int(i))
 	if err != nil || scan.Valid(msg, wire.DefaultMaxDepth) != nil {
@@ -227,8 +226,7 @@ func (p *play) outgoing(i int32, live *request) ([]byte, error) {
 	return msg, nil
 }
 
-// over reports whether entry i is not sent in this conversation: it is an item of a stream that the client has ended, or a request about a
-// job that a later one makes unnecessary.
+// over reports whether to skip entry i: the client has ended its stream, or a later request about the same job replaces it.
 func (p *play) over(i int32) bool {
 	if p.side == wire.Send {
 		return p.track.Repeated(i)
@@ -240,7 +238,7 @@ func (p *play) over(i int32) bool {
 	return err == nil && p.ended[string(p.rules.StreamOf(msg))]
 }
 
-// versioned returns msg, a handwritten message, with JSON-RPC's version member if the dialect requires it and msg does not have it.
+// versioned adds a missing version member of JSON-RPC to msg, a handwritten message, if the dialect requires one.
 func (p *play) versioned(msg []byte) []byte {
 	const version = `"jsonrpc":"2.0"`
 	if !strings.Contains(p.rules.Shape().Error, version) || scan.Get(msg, "jsonrpc") != nil {

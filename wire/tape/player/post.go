@@ -11,10 +11,12 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// maxPosts bounds the simultaneous POSTs of responses and notifications. At the bound, nothing is read from the server.
+// maxPosts bounds the simultaneous POSTs of responses and notifications. At the bound, the engine reads nothing from
+// the server.
 const maxPosts = 64
 
-// post sends msg in one HTTP exchange. If msg expects no response, post waits for the exchange, as the next message could overtake it.
+// post sends msg in one HTTP exchange. If msg needs no response, post waits for the end of the exchange, because the next message
+// could overtake msg.
 func (e *engine) post(c *conn, msg []byte) {
 	shape := e.t.Rules.Shape()
 	waits := scan.Get(msg, shape.Method) == nil || scan.Get(msg, shape.ID) == nil
@@ -46,7 +48,7 @@ func (e *engine) post(c *conn, msg []byte) {
 	}()
 }
 
-// postEnded handles the end of a POST that was waited for.
+// postEnded processes the end of a POST that blocked others.
 func (e *engine) postEnded(err error) (over bool) {
 	e.posting--
 	e.ignored = min(e.ignored, e.posting)
@@ -54,18 +56,18 @@ func (e *engine) postEnded(err error) (over bool) {
 	return err != nil
 }
 
-// A session plays what the recorded client sent over HTTP beside its messages: header lines that belong to a message, the request of an
-// event stream, and the DELETE at the end.
+// A session plays what the recorded client sent over HTTP in addition to messages: header lines, the request of an event stream, and
+// the DELETE at the end.
 type session struct {
 	wire.HTTPSession
 	listens bool  // the event stream was requested
-	played  int32 // of the entries before the event stream, the first that has not been sent or received
+	played  int32 // the first entry before the event stream that was neither sent nor received
 
 	mu    sync.Mutex
 	heads map[string][][2]string // by message
 }
 
-// newSession returns the session of c, or nil if c has none.
+// newSession returns the session of c, or nil.
 func newSession(c wire.Conn) *session {
 	h, ok := c.(wire.HTTPSession)
 	if !ok {
@@ -76,7 +78,7 @@ func newSession(c wire.Conn) *session {
 	return s
 }
 
-// carry stores the header lines of msg, which is about to be sent.
+// carry stores the header lines of msg before it is sent.
 func (s *session) carry(msg []byte, head [][2]string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,7 +97,7 @@ func (s *session) mirrored(msg []byte) map[string]string {
 	return all
 }
 
-// listen requests the event stream if it is its turn, and returns whether it did.
+// listen requests the event stream when its turn has come. It returns true if it did.
 func (e *engine) listen() bool {
 	c := e.current
 	if e.side != wire.Send || c == nil || c.session == nil || c.session.listens {

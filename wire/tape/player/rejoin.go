@@ -10,18 +10,18 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// A message with another method, id or kind has no entry when it arrives: it is extra, and its entry is missing. Both are reported as one
-// difference once the missing entries are known: each extra message is paired with the most similar missing entry at its place.
+// A message with a changed method, id or kind has no entry on arrival. It is extra, and its entry is missing. When all missing entries
+// are known, settle makes one difference of both: it pairs each extra message with the most similar missing entry nearby.
 
-// These are the bounds of the comparison at one place of the tape.
+// These limits bound the comparison at one place of the tape.
 const (
 	maxGap      = 32   // missing entries
-	strangers   = 16   // extra messages at the place, at a time
+	strangers   = 16   // extra messages at one place
 	gapDistance = 1000 // entries of both sides
-	maxPassed   = 8    // received messages that may precede one that differs in one member in another order
+	maxPassed   = 8    // received messages that may precede a reordered one with one changed member
 )
 
-// settle pairs extra messages with missing entries. It is called after all messages have arrived.
+// settle pairs extra messages with missing entries after all messages have arrived.
 func (k *pairing) settle() {
 	if k.settled {
 		return
@@ -38,7 +38,7 @@ func (k *pairing) settle() {
 	}
 }
 
-// skipPaired returns the first entry, starting at i, that is not paired with an extra message.
+// skipPaired returns the first entry from i on that is not paired with an extra message.
 func (k *pairing) skipPaired(i int32) int32 {
 	for i < int32(k.p.track.Len()) && k.absent(i) && k.found[i] != nil {
 		i++
@@ -46,15 +46,14 @@ func (k *pairing) skipPaired(i int32) int32 {
 	return i
 }
 
-// A vacancy is a missing entry. If spare differs from entry, then spare is missing and the message received for entry equals it too; the
-// message can belong to either, and therefore entry counts as missing.
+// A vacancy is a missing entry. If spare differs from entry, the received message equals both. In that case either may count as missing.
 type vacancy struct {
 	entry, spare int32
 	far          bool // after received messages
 }
 
-// gap returns the missing entries between the messages that arrived before and after the place behind entry at, beginning with first, and
-// those directly before entry at. They are followed by the missing entries behind and before a few received messages.
+// gap returns the missing entries around the place behind entry at, from first on: those between the messages that arrived before and
+// after the place, and those directly before at. After them, it returns the missing entries near the neighboring received messages.
 func (k *pairing) gap(at, first int32) (all []vacancy) {
 	passed := 0
 	see := func(i int32) (more bool) {
@@ -79,7 +78,7 @@ func (k *pairing) gap(at, first int32) (all []vacancy) {
 	return all
 }
 
-// spare returns the next missing entry that equals entry i, which has arrived, or None if there is none nearby.
+// spare returns a nearby missing entry that equals entry i, which has arrived, or None.
 func (k *pairing) spare(i int32) int32 {
 	e := k.p.track.Entry(i)
 	if e.Own != transcript.None || e.Handwritten || k.found[i] != nil {
@@ -97,17 +96,17 @@ func (k *pairing) spare(i int32) int32 {
 // vacant reports whether entry i is missing and not paired with an extra message.
 func (k *pairing) vacant(i int32) bool { return k.absent(i) && k.found[i] == nil }
 
-// absent reports whether entry i did not arrive or was awaited in vain.
+// absent reports whether entry i has not arrived or is no longer awaited.
 func (k *pairing) absent(i int32) bool { return k.p.seen(i) == 0 || k.missing.get(int(i)) > 0 }
 
-// A likeness describes how an extra message differs from a missing entry.
+// A likeness is the similarity of an extra message and a missing entry.
 type likeness struct {
 	extra *Found
 	vacancy
 	found []match.Difference
 }
 
-// rejoin pairs extra messages with the entries of gap, beginning with the most similar pair.
+// rejoin pairs extra messages with the entries of gap, most similar pair first.
 func (k *pairing) rejoin(gap []vacancy, extras []*Found) {
 	var all []likeness
 	for _, extra := range extras {
@@ -135,8 +134,8 @@ func (k *pairing) rejoin(gap []vacancy, extras []*Found) {
 	}
 }
 
-// apart returns the differences between the extra message msg and the missing entry i, and whether they are similar enough for msg to
-// replace it. A message without differences is merely late.
+// apart returns the differences between the extra message msg and the missing entry i, and whether msg is similar enough to replace
+// the entry. A message without differences is only late.
 func (k *pairing) apart(i int32, msg []byte) (found []match.Difference, alike bool) {
 	want := k.p.wanted(i)
 	if want == nil || scan.Valid(want, wire.DefaultMaxDepth) != nil {
@@ -163,8 +162,8 @@ func (k *pairing) apart(i int32, msg []byte) (found []match.Difference, alike bo
 	return found, 2*differ <= max(values(want), values(msg))
 }
 
-// renamed reports whether msg, a request that equals no entry, equals one of the next entries except for its method, and precedes the
-// entry near, which has its method.
+// renamed reports whether the request msg equals one of the next entries except for its method. It must precede the entry near, which
+// has its method.
 func (k *pairing) renamed(near int32, method string, msg []byte) bool {
 	for _, v := range k.gap(k.last, k.last+1) {
 		if near != transcript.None && v.entry >= near {
@@ -196,7 +195,7 @@ func values(val []byte) int {
 	return n + min(len(val), 1)
 }
 
-// given adds the paired requests, by the entry of the other tape, to those of the other side. It returns nil if there are none.
+// given adds the paired requests to those of the other side, by the entry of the other tape. It returns nil if there are none.
 func (k *pairing) given(given ints) ints {
 	k.settle()
 	for _, f := range k.extras {

@@ -13,13 +13,13 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// A batch collects the responses to requests that arrived in one array.
+// A batch collects the responses to the requests of one array.
 type batch struct {
 	owed    int
 	replies [][]byte
 }
 
-// sendNext sends the next line of the first cursor that is due. wait is the time until a cursor is due; 0 means no cursor waits.
+// sendNext sends the next line of the first cursor that is due. wait is the time until a cursor is due, or 0 if no cursor waits.
 func (e *engine) sendNext() (sent bool, wait time.Duration) {
 	var best *cursor
 	for n := 0; n < len(e.cursors); n++ {
@@ -49,7 +49,7 @@ func (e *engine) sendNext() (sent bool, wait time.Duration) {
 	return true, 0
 }
 
-// skip moves k to the next line that can be sent. It returns false at the end of the block.
+// skip moves k to the next line to send. It returns false at the end of the block.
 func (e *engine) skip(k *cursor) bool {
 	for ; int(k.next) < k.p.track.Len(); k.next++ {
 		i := k.next
@@ -81,16 +81,16 @@ func (e *engine) skip(k *cursor) bool {
 	return false
 }
 
-// Server lines that were recorded separately are also sent separately. Without a pace, the gap is the recorded one, up to maxApart: a
-// client that reads a response together with earlier notifications could handle the response first. Only the first lines of a block are
-// delayed, to keep a long stream fast.
+// The server sends lines separately if they were recorded separately. Without a pace, it keeps the recorded gap up to maxApart, because
+// a client that reads a response together with earlier notifications may process the response first. It delays only the first lines of
+// a block to keep long streams fast.
 const (
 	minApart   = 2 * time.Millisecond
 	maxApart   = 20 * time.Millisecond
 	apartLines = 20
 )
 
-// due returns how long the next line of k has to wait.
+// due returns how long the next line of k must wait.
 func (e *engine) due(k *cursor) time.Duration {
 	if k.stream && !k.p.itemReady(k) {
 		if left := silence - time.Since(e.lively); left > 0 {
@@ -116,7 +116,7 @@ func (e *engine) due(k *cursor) time.Duration {
 	return time.Until(k.live.Add(gap))
 }
 
-// sendEntry sends the line at k together with the other messages of its batch.
+// sendEntry sends the line at k with the other messages of its batch.
 func (e *engine) sendEntry(k *cursor) {
 	p, i := k.p, k.next
 	entry := p.track.Entry(i)
@@ -170,7 +170,7 @@ func (e *engine) mark(p *play, i int32) ([]byte, error) {
 	if p.track.Entry(i).Kind == wire.Request {
 		at := asked{p: p, i: i}
 		id := match.IDOf(p.rules.Shape(), msg)
-		for times := 1; e.pending(id); times++ { // POSTs of several clients share ids
+		for times := 1; e.pending(id); times++ { // POSTs of several clients may have equal ids
 			msg = at.renumbered(msg, times)
 			id = match.IDOf(p.rules.Shape(), msg)
 		}
@@ -180,7 +180,7 @@ func (e *engine) mark(p *play, i int32) ([]byte, error) {
 	return msg, nil
 }
 
-// sendAnswer sends entry i, a response to the request that has waited longest or a further response to the latest one.
+// sendAnswer sends entry i: the response to the oldest pending request, or a further response to the latest one.
 func (e *engine) sendAnswer(p *play, i int32) {
 	entry := p.track.Entry(i)
 	own := entry.Own
@@ -201,7 +201,7 @@ func (e *engine) sendAnswer(p *play, i int32) {
 		e.startStream(p, i, live.conn)
 	}
 	if entry.More == transcript.None {
-		delete(p.latest, own) // the last response was sent
+		delete(p.latest, own) // it was the last response
 	}
 	e.carry(live.conn, p, i, msg)
 	live.binary = p.track.Binary(i)
@@ -212,12 +212,12 @@ func (e *engine) sendAnswer(p *play, i int32) {
 	e.reply(live, msg, err)
 }
 
-// refuse answers a request that is not on the tape.
+// refuse sends an error for a request that is not on the tape.
 func (e *engine) refuse(c *conn, id wire.ID, msg []byte) {
 	e.reply(request{id: id, conn: c, batch: e.batch}, msg, nil)
 }
 
-// reply sends the response to the request live, with the other responses of its batch. msg is nil if the request gets no response.
+// reply sends the response to the request live, with the other responses of its batch. msg is nil if the request has no response.
 func (e *engine) reply(live request, msg []byte, err error) {
 	live.conn.owed--
 	if b := live.batch; b != nil {
@@ -237,7 +237,7 @@ func (e *engine) reply(live request, msg []byte, err error) {
 	e.finishShot(live.conn)
 }
 
-// send sends msg over c, or if c has ended, over another connection of this conversation.
+// send sends msg over c. If c has ended, it uses another connection of the conversation.
 func (e *engine) send(c *conn, msg []byte, binary bool, err error) {
 	e.lively = time.Now()
 	if err != nil {
@@ -256,7 +256,7 @@ func (e *engine) send(c *conn, msg []byte, binary bool, err error) {
 		e.post(c, msg)
 		return
 	}
-	if e.side == wire.Send { // a server that stops reading is treated as silent
+	if e.side == wire.Send { // a server that stops reading counts as silent
 		defer time.AfterFunc(e.o.AnswerTimeout, func() { _ = c.Close() }).Stop()
 	}
 	send := c.Send
@@ -271,7 +271,7 @@ func (e *engine) send(c *conn, msg []byte, binary bool, err error) {
 	}
 }
 
-// finishShot ends a client's POST that has all its responses.
+// finishShot ends a client's POST after its last response.
 func (e *engine) finishShot(c *conn) {
 	if !c.singleExchange || !c.spoke || c.owed > 0 || !e.conns[c] {
 		return

@@ -14,8 +14,8 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// A Server plays the server of a tape on any number of connections. The n-th connection begins like the n-th on the tape, or like the
-// last if the tape has fewer. A request is searched for in that connection first, then in the others.
+// A Server plays the server of a tape on any number of connections. Connection n begins like connection n of the tape, or like the
+// last one. A Server looks for requests first in that connection, then in the others.
 type Server struct {
 	t       *transcript.Transcript
 	o       Options
@@ -26,7 +26,7 @@ type Server struct {
 	shared *engine // for all POSTs
 }
 
-// NewServer returns a Server. The error is a usage Fault that names the line that cannot be played.
+// NewServer returns a Server, or a usage Fault that names the line that it cannot play.
 func NewServer(t *transcript.Transcript, o Options) (*Server, error) {
 	if err := check(t, wire.Recv, o.Set); err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func NewServer(t *transcript.Transcript, o Options) (*Server, error) {
 	return &Server{t: t, o: o, indexes: indexesOf(t, wire.Recv)}, nil
 }
 
-// Serve plays on one connection until the connection or ctx ends, and then closes it. It is safe for concurrent use. All POSTs form one
+// Serve plays on one connection until it or ctx ends, and closes the connection. It is safe for concurrent use. All POSTs belong to one
 // conversation.
 func (s *Server) Serve(ctx context.Context, c wire.Conn) error {
 	if _, ok := c.(wire.SingleExchange); ok {
@@ -63,7 +63,7 @@ func (s *Server) engine(ctx context.Context) *engine {
 	return e
 }
 
-// end closes c as the server closed the connection on the tape, if it did.
+// end closes c if the recorded server closed the connection, in the same way.
 func (s *Server) end(e *engine, c wire.Conn) error {
 	if len(s.t.Tracks) == 0 {
 		return c.Close()
@@ -76,7 +76,6 @@ func (s *Server) end(e *engine, c wire.Conn) error {
 	return c.Close()
 }
 
-// post plays for one POST.
 func (s *Server) post(ctx context.Context, c wire.Conn) error {
 	s.mu.Lock()
 	if s.shared == nil {
@@ -92,7 +91,7 @@ func (s *Server) post(ctx context.Context, c wire.Conn) error {
 	for {
 		msg, err := c.Recv()
 		if err != nil {
-			return nil // the engine or the client ends it
+			return nil // the engine or the client ends the connection
 		}
 		if !e.hand(arrival{conn: k, msg: append([]byte{}, msg...)}) {
 			return c.Close()
@@ -123,7 +122,7 @@ func (s *serving) choose(c *conn, parsed match.Parsed, msg []byte, json bool) (*
 	return nil, transcript.None
 }
 
-// endStream answers a request that ends a stream earlier than on the tape, even if the tape never ends it. No more of the stream is sent.
+// endStream responds to a request that ends a stream earlier than recorded. The engine then sends no further item of the stream.
 func (s *serving) endStream(c *conn, parsed match.Parsed, msg []byte) bool {
 	shape := s.e.t.Rules.Shape()
 	if parsed.Kind != wire.Request || shape.Ended == "" {
@@ -166,7 +165,7 @@ func (s *serving) strict(c *conn, parsed match.Parsed, msg []byte, json bool) (*
 	return nil, transcript.None
 }
 
-// nextTheirs returns the first entry of the other side that is not a response and has not arrived.
+// nextTheirs returns the first missing entry of the other side, apart from responses.
 func (p *play) nextTheirs() int32 {
 	for ; p.strict < int32(p.track.Len()); p.strict++ {
 		e := p.track.Entry(p.strict)
@@ -194,11 +193,10 @@ func (s *serving) answered(p *play, i int32, msg []byte) int32 {
 	return transcript.None
 }
 
-// silence is the minimum time that a response waits for messages that were recorded before it and have not arrived.
+// silence is the minimum time that a response waits for missing messages that were recorded before it.
 const silence = 250 * time.Millisecond
 
-// idle sends a response whose request has arrived, once none of the messages recorded before it has arrived for a while: the client may
-// never send them.
+// idle sends a pending response after a time without the messages that were recorded before it, because the client may never send them.
 func (s *serving) idle(since time.Duration) (again time.Duration, over bool) {
 	last := s.e.deaf()
 	for _, p := range s.e.plays {
@@ -215,7 +213,7 @@ func (s *serving) idle(since time.Duration) (again time.Duration, over bool) {
 	return 0, last
 }
 
-// deaf reports whether no connection of the conversation can receive any more.
+// deaf reports whether no connection of the conversation can receive messages.
 func (e *engine) deaf() bool {
 	for c := range e.conns {
 		if !c.ended {

@@ -16,14 +16,14 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// Update writes the tape to w and replaces each message that differs by the live message. results are the differences of its
-// connections, in order. Conditions, notes, ids, times and lines without differences are kept.
+// Update writes the tape to w with live messages in place of those that differ. results are the differences of its
+// connections, in order. Update keeps conditions, notes, ids, times and lines without differences.
 func Update(w io.Writer, t *transcript.Transcript, results [][]*Found) error {
 	return rewrite(w, t, newUpdater(t, results))
 }
 
-// BindVarying writes the tape to w with names for the values that differ, which later comparisons ignore. results are the differences
-// from a tape that Update has just written: a value that differs again varies each time.
+// BindVarying writes the tape to w with names for the values that differ. Later comparisons ignore these values. results are the
+// differences from a tape that Update has just written, and a value that differs again varies each time.
 func BindVarying(w io.Writer, t *transcript.Transcript, results [][]*Found) error {
 	u := newUpdater(t, results)
 	u.binds = true
@@ -59,9 +59,9 @@ func rewrite(w io.Writer, t *transcript.Transcript, u *updater) error {
 	}
 }
 
-// An updater applies the differences by line as the tape is read.
+// An updater applies differences while it reads the tape.
 type updater struct {
-	changes []change      // remaining changes, in the order of their places
+	changes []change      // remaining changes in the order of their places
 	last    time.Duration // the time of the preceding line
 	binds   bool          // see BindVarying
 	bound   map[string]bool
@@ -72,14 +72,14 @@ type change struct {
 	*Found
 	at    uint64
 	conn  int
-	entry *transcript.Entry // the entry that it concerns, or nil
+	entry *transcript.Entry // the entry of the change, or nil
 }
 
-// The places of changes: twice a line's number is before the line, and one more is at or after it.
+// The place of a change is twice a line's number for "before the line", and one more for "at or after the line".
 const atEnd = 1 << 62
 
-// placeOf returns the place of a difference of a connection. A message before all others is placed before the first line of the
-// connection.
+// placeOf returns the place of a difference of a connection. A message before all others has the place before the connection's
+// first line.
 func placeOf(f *Found, t *transcript.Track) uint64 {
 	switch {
 	case f.Kind != match.Extra || f.Line > 0:
@@ -109,7 +109,7 @@ func newUpdater(t *transcript.Transcript, results [][]*Found) *updater {
 	return u
 }
 
-// append appends line unchanged, with the received messages before and after it.
+// append appends line unchanged, with received messages before and after it.
 func (u *updater) append(out []byte, line *tape.Line) []byte {
 	var changed []match.Difference
 	var extra [][]byte
@@ -143,17 +143,16 @@ func (u *updater) append(out []byte, line *tape.Line) []byte {
 	return out
 }
 
-// patchable reports whether the message of line is a recorded message, and not a handwritten condition or template.
+// patchable reports whether the message of line is a recorded message, not a handwritten condition or template.
 func patchable(line *tape.Line) bool { return line.Match == "" && !line.Vars && line.Msg != nil }
 
-// extra appends a line for a received message.
 func (u *updater) extra(out []byte, conn int, msg []byte) []byte {
 	line := tape.Line{Kind: tape.Message, Time: u.last, Conn: conn, Dir: wire.Recv}
 	line.SetPayload(msg)
 	return line.Append(out)
 }
 
-// bind names the value of line that differs again.
+// bind names a value of line that differs again.
 func (u *updater) bind(line *tape.Line, c change) {
 	if !c.Varies() || c.entry.Batched() || !patchable(line) {
 		return
@@ -173,7 +172,7 @@ func (u *updater) bind(line *tape.Line, c change) {
 	line.Bind = append(line.Bind, tape.Binding{Name: name, Value: program})
 }
 
-// rest appends the messages that were received on connections without messages on the tape.
+// rest appends messages on connections that have no messages on the tape.
 func (u *updater) rest(out []byte) []byte {
 	if u.binds {
 		return out

@@ -15,7 +15,7 @@ func closeOf(err error) *tape.Close {
 		c := &tape.Close{Code: closed.Code, Reason: plain(closed.Reason), Clean: closed.Clean}
 		if closed.Child != nil {
 			child := *closed.Child
-			child.Stderr = nil // it may contain secrets, and is not redacted
+			child.Stderr = nil // it may contain secrets
 			c.Child = &child
 		}
 		if closed.Err != nil && !closed.Clean {
@@ -28,5 +28,5 @@ func closeOf(err error) *tape.Close {
 	return &tape.Close{Error: plain(err.Error())}
 }
 
-// plain returns the words of a peer or of an error without secrets.
+// plain redacts a text of the peer or of an error.
 func plain(text string) string { return string(redact.Text([]byte(text))) }

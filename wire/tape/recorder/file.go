@@ -15,8 +15,8 @@ import (
 	"rpcx/wire/tape"
 )
 
-// open opens a tape that no other recorder writes. size is the length of a tape to be continued; otherwise the file is empty or not a
-// regular file.
+// open opens a tape, unless another recorder is writing it. size is the length of a tape to continue. Otherwise the file is empty, or
+// not a regular file.
 func open(name string, what Existing) (f *os.File, size int64, err error) {
 	mode := os.O_WRONLY
 	if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
@@ -56,7 +56,7 @@ func open(name string, what Existing) (f *os.File, size int64, err error) {
 	return f, 0, nil
 }
 
-// unused reports whether f is a tape without messages, such as that of a command that reached no peer.
+// unused reports whether f is a tape without messages, such as one of a command that reached no peer.
 func unused(f *os.File, name string) bool {
 	lines, err := tape.NewReader(f, name)
 	for err == nil {
@@ -72,12 +72,11 @@ func unused(f *os.File, name string) bool {
 	return !cut
 }
 
-// exists returns the Fault for a tape that already exists.
 func exists(name string) error {
 	return wire.NewFault(wire.Conflict, fmt.Sprintf("the tape %s exists", name), nil).WithHint("--force replaces it, --append continues it")
 }
 
-// follow reads the tape in f, and sets o to continue it.
+// follow reads the tape in f and sets o to continue it.
 func (r *Recorder) follow(f *os.File, name string, o *tape.Options) (err error) {
 	defer func() {
 		if err != nil {
@@ -113,7 +112,7 @@ func (r *Recorder) follow(f *os.File, name string, o *tape.Options) (err error) 
 	return r.continued(f, name, was, o)
 }
 
-// continued prepares o to continue the tape was in f, which has been read. It completes the last line if that has no line break.
+// continued sets o to continue the tape was in f. It adds a missing line break to the last line.
 func (r *Recorder) continued(f *os.File, name string, was *tape.Tape, o *tape.Options) (err error) {
 	if was.Size, err = f.Seek(0, io.SeekEnd); err != nil {
 		return unwritable(name, err)
@@ -133,7 +132,7 @@ func (r *Recorder) continued(f *os.File, name string, was *tape.Tape, o *tape.Op
 	return nil
 }
 
-// unsplit returns a Fault if a tape of an earlier recording with Split exists.
+// unsplit returns a Fault if an earlier recording with Split has left a tape.
 func (r *Recorder) unsplit() error {
 	ext := filepath.Ext(r.o.File)
 	all, _ := filepath.Glob(strings.TrimSuffix(r.o.File, ext) + "-[0-9]*" + ext)

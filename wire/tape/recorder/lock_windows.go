@@ -2,5 +2,5 @@ package recorder
 
 import "os"
 
-// lock does nothing, because Windows refuses a second writer.
+// lock does nothing, because Windows itself refuses a second writer.
 func lock(*os.File) bool { return true }

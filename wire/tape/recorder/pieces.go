@@ -8,17 +8,16 @@ import (
 	"rpcx/wire/redact"
 )
 
-// pending is a piece that may end within a secret. It is recorded when the next piece of its direction has arrived, or anything else is
-// recorded.
+// pending is a piece that may end inside a secret. The Conn records it before the next piece of its direction or before anything else.
 type pending struct {
 	text []byte
 	at   time.Duration
 }
 
-// longestSecret bounds a secret that arrives in pieces.
+// longestSecret bounds the length of a secret in several pieces, in bytes.
 const longestSecret = 16 << 10
 
-// Pieces returns a function that records bytes as they arrive, in pieces that are not messages. A secret may span several pieces.
+// Pieces returns a function that records bytes which are not messages. A secret may span several pieces.
 func (c *Conn) Pieces(d wire.Direction) func(piece []byte) {
 	if c.plain {
 		return func(piece []byte) { c.Message(d, piece) }
@@ -33,7 +32,7 @@ func (c *Conn) Pieces(d wire.Direction) func(piece []byte) {
 	}
 }
 
-// add records what is pending before a secret that piece may end, and piece, unless it may end within a secret.
+// add records pending bytes and piece, except for an end that may be part of a secret.
 func (c *Conn) add(d wire.Direction, piece []byte) {
 	p := &c.pending[d]
 	if before := len(p.text); before > 0 {
@@ -55,7 +54,6 @@ func (c *Conn) add(d wire.Direction, piece []byte) {
 	}
 }
 
-// record records the pending piece of a direction.
 func (c *Conn) record(d wire.Direction) {
 	p := &c.pending[d]
 	if len(p.text) > 0 {
@@ -64,7 +62,6 @@ func (c *Conn) record(d wire.Direction) {
 	p.text = nil
 }
 
-// flush records the pending pieces.
 func (c *Conn) flush() {
 	if c.broken.Load() {
 		c.mu.Lock()
@@ -74,7 +71,7 @@ func (c *Conn) flush() {
 	}
 }
 
-// end records the pending pieces; later ones do not wait.
+// end records the pending pieces. Later pieces are recorded at once.
 func (c *Conn) end() {
 	c.flush()
 	c.mu.Lock()

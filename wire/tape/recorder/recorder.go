@@ -1,4 +1,4 @@
-// Package recorder writes tapes of live conversations: it creates the files, numbers the connections and redacts secrets.
+// Package recorder writes tapes of live conversations. It creates the files, numbers the connections and redacts secrets.
 package recorder
 
 import (
@@ -18,36 +18,37 @@ import (
 	"rpcx/wire/tape"
 )
 
-// Options are the settings of a recording.
+// Options configure a recording.
 type Options struct {
 	File   string      // the file name of the tape, or ""
 	Exists Existing    // the action if the file exists
-	Also   io.Writer   // also receives the lines of the tape, whole lines in each write; may be nil
+	Also   io.Writer   // also receives whole lines of the tape with each write; may be nil
 	Split  bool        // each connection has its own tape: FILE-1.tape, FILE-2.tape, … for FILE.tape
-	Many   bool        // several connections are possible, and lines name theirs
-	Header tape.Header // of each tape
-	Redact []*jq.Paths // secrets in addition to members whose names mark them as secret
-	Plain  bool        // only the credentials in headers are redacted
-	// Endpoint returns the form of an endpoint on the tape, which has dialect files by name; nil: unchanged.
+	Many   bool        // several connections are possible, and each line names its connection
+	Header tape.Header // the header of each tape
+	Redact []*jq.Paths // secrets in addition to members with secret names
+	Plain  bool        // only credentials in headers are redacted
+	// Endpoint returns the form of an endpoint on the tape, where dialect files have only a name. The default changes
+	// nothing.
 	Endpoint func(endpoint string) string
-	// Failed is called once, with the reason, if recording ends before the conversation: the disk is full, or a program of Redact fails.
-	// It must not block. It may be nil.
+	// The Recorder calls Failed once, with the reason, if recording stops early: the disk is full, or a program of Redact fails. Failed
+	// must not block. It may be nil.
 	Failed func(err error)
-	// Warn is called with warnings for the user. It may be nil.
+	// Warn prints a warning to the user. It may be nil.
 	Warn func(text string)
 }
 
-// generic are the dialects in whose messages member names have no fixed meaning.
+// generic are the dialects whose members' names have no fixed meaning.
 var generic = map[string]bool{"": true, "jsonrpc": true, "jsonrpc1": true}
 
-// Existing selects how a recording treats an existing tape that has a message.
+// Existing selects what a recording does with an existing tape that has messages.
 type Existing uint8
 
-// The values of Existing.
+// These are the choices.
 const (
-	Refuse  Existing = iota // the error is a Fault of kind Conflict
-	Replace                 // the existing file is emptied
-	Append                  // new connections are numbered after the existing ones
+	Refuse  Existing = iota // fail with a Fault of kind Conflict
+	Replace                 // truncate the file
+	Append                  // number new connections after the existing ones
 )
 
 // A Recorder records any number of connections.
@@ -57,11 +58,11 @@ type Recorder struct {
 	files  []io.WriteCloser
 	tapes  []*tape.Writer
 	conns  int
-	marks  int // the last number of a secret on the continued tape
+	marks  int // the highest number of a secret on the continued tape
 	failed error
 }
 
-// Open creates the tape. The error is a Fault of kind Helper that names the file; the Recorder is then usable, but records nothing.
+// Open creates the tape. It returns a Fault of kind Helper that names the file, and then a Recorder that records nothing.
 func Open(o Options) (*Recorder, error) {
 	r := &Recorder{o: o}
 	if o.Split {
@@ -71,12 +72,11 @@ func Open(o Options) (*Recorder, error) {
 	return r, err
 }
 
-// unfiled is the output of a tape without a file.
+// unfiled is the output of a Recorder without a file.
 type unfiled struct{ io.Writer }
 
 func (unfiled) Close() error { return nil }
 
-// create makes one file with its header.
 func (r *Recorder) create(name string) (*tape.Writer, error) {
 	var to io.WriteCloser = unfiled{r.o.Also}
 	options := tape.Options{Failed: r.fail}
@@ -116,7 +116,7 @@ func unwritable(name string, err error) error {
 	return wire.NewFault(wire.Helper, fmt.Sprintf("the tape %s cannot be written: %v", name, err), err)
 }
 
-// fail is called by a tape that can no longer be written, while the tape's lock is held.
+// fail reports that a tape failed. The caller holds the tape's lock.
 func (r *Recorder) fail(err error) {
 	r.mu.Lock()
 	first := r.failed == nil
@@ -127,7 +127,7 @@ func (r *Recorder) fail(err error) {
 	}
 }
 
-// Conn begins to record a connection. server reports whether the local side is the server, whose received messages come from the client.
+// Conn starts the recording of a connection. server reports whether the local side is the server, which receives the client's messages.
 func (r *Recorder) Conn(open tape.Open, server bool) *Conn {
 	r.mu.Lock()
 	r.conns++
@@ -166,8 +166,7 @@ func (r *Recorder) Note(text string) {
 	}
 }
 
-// Close flushes and closes the files; the Recorder then records no more. The error is the reason why a tape is
-// incomplete.
+// Close flushes and closes the files, and ends all recording. It returns why a tape is incomplete.
 func (r *Recorder) Close() error {
 	r.mu.Lock()
 	tapes, files := r.tapes, r.files
@@ -186,17 +185,17 @@ func (r *Recorder) Close() error {
 
 // A Conn records one connection. Its methods are safe for concurrent use.
 type Conn struct {
-	w      *tape.Writer // nil if nothing is recorded
+	w      *tape.Writer // nil to record nothing
 	number int
 	server bool
 	plain  bool // pieces are not redacted
 	once   sync.Once
-	Show   wire.Tap // also receives each recorded message; may be nil
+	Show   wire.Tap // also sees each recorded message; may be nil
 
 	broken  atomic.Bool // a direction has pieces
 	mu      sync.Mutex  // guards the fields below
 	pending [2]pending
-	over    bool // pieces do not wait any more
+	over    bool // pieces are recorded at once
 }
 
 // Message records a message. It implements wire.Tap.
@@ -207,7 +206,7 @@ func (c *Conn) Messages(d wire.Direction, msg []byte, more ...[]byte) {
 	c.MessageAt(c.Elapsed(), d, msg, more...)
 }
 
-// MessageAt is Messages for messages that arrived when Elapsed returned at.
+// MessageAt does what Messages does, for messages that arrived at the time at of Elapsed.
 func (c *Conn) MessageAt(at time.Duration, d wire.Direction, msg []byte, more ...[]byte) {
 	c.flush()
 	c.messages(at, d, msg, more...)
@@ -223,7 +222,7 @@ func (c *Conn) messages(at time.Duration, d wire.Direction, msg []byte, more ...
 	}
 }
 
-// Frame records a WebSocket message; binary is its opcode.
+// Frame records a WebSocket message. binary is set for a binary one.
 func (c *Conn) Frame(d wire.Direction, msg []byte, binary bool) {
 	if c.w != nil && binary {
 		c.w.RecordBinary(c.Elapsed(), c.number, c.seen(d), msg)
@@ -239,7 +238,7 @@ func (c *Conn) show(d wire.Direction, msg []byte) {
 	}
 }
 
-// seen returns d from the client's side of the connection.
+// seen returns d as the client sees it.
 func (c *Conn) seen(d wire.Direction) wire.Direction {
 	if c.server {
 		return 1 - d
@@ -247,7 +246,7 @@ func (c *Conn) seen(d wire.Direction) wire.Direction {
 	return d
 }
 
-// Note records a note for people about the connection.
+// Note records a note about the connection.
 func (c *Conn) Note(text string) {
 	c.flush()
 	if c.w != nil {
@@ -255,7 +254,8 @@ func (c *Conn) Note(text string) {
 	}
 }
 
-// Noise returns next, extended to record a child's lines that are not messages as notes. Players may ignore them. next may be nil.
+// Noise returns next, extended to record a child's lines that are not messages. The tape has them as notes, which players may
+// ignore. next may be nil.
 func (c *Conn) Noise(next func(line []byte)) func(line []byte) {
 	return func(line []byte) {
 		c.Note(tape.NoiseNote + strings.ToValidUTF8(plain(string(line)), "\ufffd"))
@@ -273,15 +273,15 @@ func (c *Conn) Elapsed() time.Duration {
 	return c.w.Elapsed()
 }
 
-// HTTP records an HTTP exchange.
 func (c *Conn) HTTP(h tape.HTTP) {
 	if c.w != nil {
 		c.w.Add(tape.Line{Kind: tape.Exchange, Conn: c.number, HTTP: &h})
 	}
 }
 
-// Ended records the end of the connection, once. d is the side that ended it: Send is the local side. err is the reason: a
-// *wire.CloseError, io.EOF or nil for a regular end, or an error. The line of a *wire.Stray is recorded as a message.
+// Ended records the end of the connection, once. d is the side that ended it: Send is the local side. err is the reason:
+// nil, io.EOF or a *wire.CloseError for a regular end, or another error. Ended records the line of a *wire.Stray as a
+// message.
 func (c *Conn) Ended(d wire.Direction, err error) {
 	c.once.Do(func() {
 		c.end()

@@ -13,16 +13,16 @@ import (
 	"rpcx/wire/tape/match"
 )
 
-// A redactor removes the secrets from messages. It is not safe for concurrent use.
+// A redactor removes secrets from messages. It is not safe for concurrent use.
 type redactor struct {
 	paths  []*jq.Paths
 	warn   func(text string)
 	told   bool
 	shapes scan.Shapes
-	see    func(name []byte) bool // the methods name and text, bound once to keep look free of allocations
+	see    func(name []byte) bool // the methods name and text, bound once to save allocations in look
 	read   func(quoted []byte) bool
-	found  bool              // the current message may hold a secret
-	marks  *redact.Numbering // nil if secrets are not redacted
+	found  bool              // the current message may contain a secret
+	marks  *redact.Numbering // nil to redact nothing
 }
 
 func newRedactor(paths []*jq.Paths, warn func(string), marks *redact.Numbering) *redactor {
@@ -31,8 +31,8 @@ func newRedactor(paths []*jq.Paths, warn func(string), marks *redact.Numbering) 
 	return r
 }
 
-// append appends the redacted msg to dst, and returns what is known about it. It does not allocate if no member has a secret name and the
-// user has named none.
+// append appends the redacted msg to dst and describes the result. It does not allocate for messages without secret names, unless the
+// user has selected secrets.
 func (r *redactor) append(dst, msg []byte) ([]byte, tape.Text) {
 	found, is := r.look(msg)
 	switch {
@@ -44,7 +44,7 @@ func (r *redactor) append(dst, msg []byte) ([]byte, tape.Text) {
 	if len(r.paths) > 0 {
 		msg, is = r.chosen(msg), tape.JSON
 	}
-	if known := redact.KnownBytes(msg); !bytes.Equal(known, msg) { // a name or a number
+	if known := redact.KnownBytes(msg); !bytes.Equal(known, msg) { // a secret in a name or a number
 		if msg, is = known, tape.JSON; scan.Valid(msg, wire.DefaultMaxDepth) != nil {
 			is = tape.Unknown
 		}
@@ -52,8 +52,8 @@ func (r *redactor) append(dst, msg []byte) ([]byte, tape.Text) {
 	return append(dst, msg...), is
 }
 
-// look scans msg once. found reports whether it may contain a secret. It skips the names if a message without secrets had the same
-// members.
+// look scans msg once. found reports whether msg may contain a secret. If an earlier message without secrets had the same members,
+// look skips the names.
 func (r *redactor) look(msg []byte) (found bool, is tape.Text) {
 	r.found = redact.HasKnown(msg)
 	ok, ascii := r.shapes.Valid(msg, wire.DefaultMaxDepth, r.see, r.read)
@@ -66,13 +66,13 @@ func (r *redactor) look(msg []byte) (found bool, is tape.Text) {
 	return r.found, is
 }
 
-// name checks the name of a member and reports whether it is harmless.
+// name reports whether a member's name is harmless.
 func (r *redactor) name(name []byte) bool {
 	own := r.marks.Sessions && string(name) == "sessionId"
 	return r.harmless(own || !redact.SecretKey(name))
 }
 
-// text checks a string that is not a name, and reports whether it is harmless.
+// text reports whether a string other than a name is harmless.
 func (r *redactor) text(quoted []byte) bool { return r.harmless(!redact.Suspect(quoted)) }
 
 func (r *redactor) harmless(is bool) bool {
@@ -80,11 +80,10 @@ func (r *redactor) harmless(is bool) bool {
 	return is
 }
 
-// programTime bounds the time that a user's program may run for one message.
+// programTime bounds each run of a user's program.
 const programTime = time.Second
 
-// chosen returns msg without the parts that the user's programs select. If a program fails, chosen returns withheld instead of
-// the message.
+// chosen returns msg without the parts that the user's programs select. If a program fails, chosen returns withheld.
 func (r *redactor) chosen(msg []byte) []byte {
 	ctx, cancel := context.WithTimeout(context.Background(), programTime)
 	defer cancel()

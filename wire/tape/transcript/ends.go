@@ -31,7 +31,7 @@ func (k *loading) end(e *Entry, method string, msg []byte) {
 	}
 }
 
-// endNamed records the end of a stream without an id. It reports whether the next entry is an item of such a stream that has ended.
+// endNamed records the end of a stream without an id. It reports whether the next entry is an item of an ended stream of that kind.
 func (k *loading) endNamed(e *Entry, method string, msg []byte) (late bool) {
 	rules, params := k.of.Rules, scan.Get(msg, "params")
 	each := func(see func(hash uint64)) {

@@ -5,23 +5,23 @@ import (
 	"rpcx/wire/tape/match"
 )
 
-// An Entry is one message of a track: a line, or an element of a batch.
+// An Entry is one message of a track: a line, or one element of a batch.
 type Entry struct {
 	offset      int64
-	Hash        uint64 // of a request or notification: see match.Rules.Hash
+	Hash        uint64 // of a request or notification (see match.Rules.Hash)
 	length      uint32
-	Line        uint32 // the number of its line on the tape
-	Method      uint32 // the number of the method: see Transcript.Number
-	Own         int32  // of a response: the entry that it answers, or None
+	Line        uint32 // the line number on the tape
+	Method      uint32 // the number of the method (see Transcript.Number)
+	Own         int32  // of a response: the entry of its request, or None
 	Need        int32  // the last preceding entry of the other side, or None
-	Answer      int32  // of a request: the first entry that answers it, or None
+	Answer      int32  // of a request: the entry of its first response, or None
 	More        int32  // of a response: the next response to the same request, or None
-	latest      int32  // of a request: the last response
+	latest      int32  // of a request: its last response
 	elem        int32  // its index in a batch, or None
 	Dir         wire.Direction
-	Kind        wire.Kind // Request, Notification or Response; Invalid: any other message
+	Kind        wire.Kind // Invalid for a message that is neither a request, notification nor response
 	Redacted    bool      // it contains a redacted string
-	Handwritten bool      // its line has handwritten members: see Track.Hand
+	Handwritten bool      // its line has handwritten members (see Track.HandwrittenLine)
 }
 
 // Batched reports whether the entry is an element of a batch.
@@ -33,7 +33,7 @@ func (t *Track) Len() int { return len(t.entries) }
 // Entry returns entry i.
 func (t *Track) Entry(i int32) *Entry { return &t.entries[i] }
 
-// add appends an entry and links it with the request that it answers.
+// add appends an entry and links it to the request that it answers.
 func (t *Track) add(e Entry) {
 	i := int32(len(t.entries))
 	e.Answer, e.More = None, None
@@ -56,11 +56,11 @@ func (t *Track) add(e Entry) {
 // Binary reports whether entry i is a binary WebSocket message.
 func (t *Track) Binary(i int32) bool { return t.binary[i] }
 
-// Optional reports whether entry i may be absent in another conversation: the client had closed the connection, or had ended the stream to
-// which the entry belongs; or a later exchange about the same job makes it unnecessary.
+// Optional reports whether entry i may be absent from another conversation. This holds after the client closed the connection or ended the
+// entry's stream, and for exchanges about a job before later ones.
 func (t *Track) Optional(i int32) bool { return t.optional[i] }
 
-// Repeated reports whether entry i belongs to an exchange about a job that a later exchange makes unnecessary.
+// Repeated reports whether entry i belongs to an exchange about a job that has a later exchange.
 func (t *Track) Repeated(i int32) bool {
 	e := t.Entry(i)
 	return t.optional[i] && (e.Dir == wire.Send || e.Own != None && t.optional[e.Own])
@@ -69,8 +69,8 @@ func (t *Track) Repeated(i int32) bool {
 // Repeats returns the number of repeated entries.
 func (t *Track) Repeats() int { return t.repeats }
 
-// Opener returns the response that opened the stream of the server's entry i. It returns None if the entry has no stream, the track has
-// only one stream, or no response names it.
+// Opener returns the response that opened the stream of the server's entry i. It returns None if the entry has no stream, if the track
+// has only one stream, or if no response names the stream.
 func (t *Track) Opener(i int32) int32 {
 	if e := t.Entry(i); len(t.openers) > 1 && e.Kind == wire.Notification && e.Dir == wire.Recv {
 		return e.latest
@@ -78,13 +78,13 @@ func (t *Track) Opener(i int32) int32 {
 	return None
 }
 
-// Opens reports whether entry i, a response, opened one of several streams that have later entries.
+// Opens reports whether the response at entry i opened one of several streams with later entries.
 func (t *Track) Opens(i int32) bool { return len(t.openers) > 1 && t.openers[i] }
 
-// maxHandles bounds the number of strings that are kept to recognise handles.
+// maxHandles bounds the strings that are stored to recognize handles.
 const maxHandles = 1 << 16
 
-// addHandles stores the strings of msg, which the client sends as entry i.
+// addHandles stores the strings of msg, the client's entry i.
 func (t *Track) addHandles(i int32, msg []byte) {
 	match.Strings(msg, func(val []byte) {
 		hash := t.of.Rules.HashBytes(val)
@@ -94,8 +94,7 @@ func (t *Track) addHandles(i int32, msg []byte) {
 	})
 }
 
-// IsHandle reports whether the server generated val, a string in entry i, which answers the client: the client sends it later and not
-// before.
+// IsHandle reports whether the server generated val, a string in entry i: the client sends val only after entry i.
 func (t *Track) IsHandle(i int32, val []byte) bool {
 	e := t.Entry(i)
 	if e.Dir != wire.Recv || e.Kind != wire.Response {
@@ -105,7 +104,7 @@ func (t *Track) IsHandle(i int32, val []byte) bool {
 	return known && first > i
 }
 
-// IsStream reports whether a JSON text names a stream that has an item on the track.
+// IsStream reports whether a JSON text names a stream with an item on the track.
 func (t *Track) IsStream(id []byte) bool {
 	return t.streams[t.of.Rules.HashBytes(id)]
 }

@@ -12,9 +12,9 @@ import (
 	"rpcx/wire/tape"
 )
 
-// This file handles the HTTP exchanges of a track: the data that the recorded client sent in addition to its messages.
+// This file processes the HTTP exchanges of a track: what the recorded client sent in addition to its messages.
 
-// Head returns the header lines that the recorded client sent with entry i and that a client of the transport does not send by itself.
+// Head returns the header lines of entry i that the recorded client added to those of the transport.
 func (t *Track) Head(i int32) [][2]string { return t.heads[i] }
 
 // Refused returns the HTTP status with which the server refused the request at entry i, or 0.
@@ -27,10 +27,10 @@ type posted struct {
 	at     time.Duration
 }
 
-// maxPosted bounds the entries that wait for their exchange, since tapes of other transports have none.
+// maxPosted bounds the entries that wait for their exchange, because tapes of other transports have no exchanges.
 const maxPosted = 64
 
-// sent stores the next entry e, if the client sends it alone in its exchange.
+// sent stores the next entry e if it is the only message of its exchange.
 func (k *loading) sent(e *Entry, line *tape.Line) {
 	if e.Dir != wire.Send || e.elem > 0 {
 		return
@@ -41,7 +41,7 @@ func (k *loading) sent(e *Entry, line *tape.Line) {
 	k.posted = append(k.posted, posted{int32(k.Len()), len(line.Payload()), line.Time})
 }
 
-// exchange stores what h shows about the exchanges of the client.
+// exchange stores the facts that h shows about the client's exchanges.
 func (k *loading) exchange(h *tape.HTTP) {
 	switch {
 	case h == nil:
@@ -55,7 +55,7 @@ func (k *loading) exchange(h *tape.HTTP) {
 	}
 }
 
-// refuse stores an HTTP error as the response to the last request, if that has no response.
+// refuse stores an HTTP error as the response to the last request, unless that request has a response.
 func (k *loading) refuse(h *tape.HTTP) {
 	i := k.last[wire.Send]
 	if h.Status >= 400 && i != None && k.Entry(i).Kind == wire.Request && k.Entry(i).Answer == None {
@@ -63,7 +63,7 @@ func (k *loading) refuse(h *tape.HTTP) {
 	}
 }
 
-// head stores the header lines of h with the entry that it carried.
+// head stores the header lines of h with the entry that h carried.
 func (k *loading) head(h *tape.HTTP) {
 	n := k.carried(h)
 	if n < 0 {
@@ -81,13 +81,13 @@ func (k *loading) head(h *tape.HTTP) {
 		return
 	}
 	if slices.Equal(k.headed, own) {
-		own = k.headed // share one copy
+		own = k.headed // entries with equal headers share one slice
 	}
 	k.heads[i], k.headed = own, own
 }
 
-// carried returns the position in posted of the message that h carried, or -1. Exchanges are on the tape in the order in which they ended.
-// The length of the message identifies it; without one, it is the last message that was recorded before h started.
+// carried returns the position in posted of the message that h carried, or -1. The tape has exchanges in the order of their ends. The
+// length identifies the message. Without a length, it is the last message that was recorded before the start of h.
 func (k *loading) carried(h *tape.HTTP) int {
 	length := -1
 	for _, line := range h.Request {
@@ -107,7 +107,7 @@ func (k *loading) carried(h *tape.HTTP) int {
 	return min(len(k.posted), 1) - 1
 }
 
-// ofTransport reports whether a header line belongs to the transport, or to the client's own identity.
+// ofTransport reports whether a header line belongs to the transport or to the identity of the client.
 func ofTransport(name string) bool {
 	switch name = textproto.CanonicalMIMEHeaderKey(name); name {
 	case "Accept", "Connection", "Cookie", "Host", "Keep-Alive", "Last-Event-Id", "Origin", "Referer", "Te", "Transfer-Encoding", "User-Agent":
@@ -116,7 +116,7 @@ func ofTransport(name string) bool {
 	return strings.HasPrefix(name, "Accept-") || strings.HasPrefix(name, "Content-") || strings.HasPrefix(name, "Sec-")
 }
 
-// refusal links the next entry e, which is not JSON or has no id, with the request that got an HTTP error with this text.
+// refusal links the next entry e to the request that got an HTTP error with this text. e is not JSON or has no id.
 func (k *loading) refusal(e *Entry, line *tape.Line, id wire.ID) {
 	i := k.last[wire.Send]
 	if line.Bytes == nil && (e.Kind != wire.Response || e.Own != None || string(scan.Trim(id)) != "null") {

@@ -18,24 +18,24 @@ type loader struct {
 	t       *Transcript
 	tracks  map[int]*loading
 	seed    maphash.Seed
-	strange int    // the number of messages that are not of the dialect
+	strange int    // the number of messages of other dialects
 	known   int    // the number of messages of the dialect
-	first   uint32 // the line of the first message that is not of the dialect
+	first   uint32 // the line of the first message of another dialect
 }
 
-// A loading is a Track that is being built.
+// A loading is an unfinished Track.
 type loading struct {
 	*Track
-	last  [2]int32            // the last entry of each direction
-	open  [2]map[uint64]int32 // the requests of each direction, by the hash of their id
+	last  [2]int32            // the last entry in each direction
+	open  [2]map[uint64]int32 // the requests in each direction, by the hash of their id
 	named map[string]int32
 
-	results map[uint64]int32   // the responses that may open a stream, by the hash of their result
-	posted  []posted           // the last messages of the client without an HTTP exchange
+	results map[uint64]int32   // responses that may open a stream, by the hash of their result
+	posted  []posted           // the client's last messages without an HTTP exchange
 	headed  [][2]string        // the last of heads
-	ended   map[uint64]bool    // the streams that the client has ended, by the hash of their name
-	quiet   map[uint64]bool    // the same for streams without an id: see Shape.EndsNamed
-	polls   map[uint64][]int32 // the requests about running jobs that followed each other, by the hash of the job's name
+	ended   map[uint64]bool    // streams that the client has ended, by the hash of their name
+	quiet   map[uint64]bool    // ended streams without an id (see Shape.EndsNamed)
+	polls   map[uint64][]int32 // consecutive requests about running jobs, by the hash of the job's name
 	polled  map[int32]uint64   // the hash of the job's name, by request
 }
 
@@ -55,7 +55,7 @@ func (l *loader) track(conn int) *loading {
 	return k
 }
 
-// add adds a line that r has just read.
+// add adds the line that r has read.
 func (l *loader) add(r *tape.Reader, line *tape.Line) error {
 	switch line.Kind {
 	case tape.Opening:
@@ -103,7 +103,6 @@ func (l *loader) message(r *tape.Reader, line *tape.Line) error {
 	return nil
 }
 
-// entry adds a message to k.
 func (l *loader) entry(k *loading, e Entry, line *tape.Line, msg []byte) error {
 	p := l.parse(&e, line, msg)
 	if err := k.link(&e, l.seed, line, p); err != nil {
@@ -138,7 +137,7 @@ func (l *loader) entry(k *loading, e Entry, line *tape.Line, msg []byte) error {
 	return nil
 }
 
-// note stores the rare properties of the next entry's line.
+// note stores the rare members of the next entry's line.
 func (k *loading) note(e *Entry, line *tape.Line) {
 	if line.Binary {
 		k.binary[int32(k.Len())] = true
@@ -148,7 +147,7 @@ func (k *loading) note(e *Entry, line *tape.Line) {
 	}
 }
 
-// parse classifies a message and counts the messages that do not belong to the dialect.
+// parse classifies a message and counts messages of other dialects.
 func (l *loader) parse(e *Entry, line *tape.Line, msg []byte) (p match.Parsed) {
 	if msg == nil {
 		return p
@@ -165,7 +164,7 @@ func (l *loader) parse(e *Entry, line *tape.Line, msg []byte) (p match.Parsed) {
 	return p
 }
 
-// link finds the request that the next entry e answers and records its names.
+// link finds the request that the next entry e answers, and stores the names in e.
 func (k *loading) link(e *Entry, seed maphash.Seed, line *tape.Line, p match.Parsed) error {
 	i, id := int32(k.Len()), maphash.Bytes(seed, p.ID)
 	switch own, ok := k.named[line.Re]; {
@@ -191,7 +190,7 @@ func (k *loading) link(e *Entry, seed maphash.Seed, line *tape.Line, p match.Par
 	return nil
 }
 
-// mayOpen stores the next entry, a response of the server whose result may name a stream.
+// mayOpen stores the next entry, a response whose result may name a stream.
 func (k *loading) mayOpen(rules *match.Rules, msg []byte) {
 	if len(rules.Shape().Streams) == 0 || len(k.results) >= maxHandles {
 		return
@@ -201,7 +200,7 @@ func (k *loading) mayOpen(rules *match.Rules, msg []byte) {
 	}
 }
 
-// poll records polls of jobs. The exchanges before the one about a job's end may be absent.
+// poll stores requests about jobs. Only the last exchange about a job is required in other conversations.
 func (k *loading) poll(e *Entry, method string, msg []byte) {
 	rules := k.of.Rules
 	if len(rules.Shape().Polls) == 0 || msg == nil {
@@ -229,13 +228,13 @@ func (k *loading) poll(e *Entry, method string, msg []byte) {
 	delete(k.polls, job)
 }
 
-// known reports whether a JSON text may name a stream of the lines before.
+// known reports whether a JSON text may name a stream of earlier lines.
 func (k *loading) known(id []byte) bool {
 	_, result := k.results[k.of.Rules.HashBytes(id)]
 	return result || k.IsStream(id)
 }
 
-// item links the next entry, an item, with the response that opened its stream.
+// item links the next entry, an item, to the response that opened its stream.
 func (k *loading) item(e *Entry, stream uint64) {
 	if opener, ok := k.results[stream]; ok && e.Dir == wire.Recv && e.Kind == wire.Notification && e.elem == None && k.Entry(opener).elem == None {
 		e.latest = opener
@@ -263,7 +262,7 @@ func clone(line *tape.Line) *tape.Line {
 	return &c
 }
 
-// finish returns an error if most messages of the tape are not of its dialect.
+// finish returns an error if most messages belong to another dialect.
 func (l *loader) finish() error {
 	if l.strange <= l.known {
 		return nil

@@ -1,5 +1,5 @@
-// Package transcript indexes a tape: the kind of each message, the request that it answers, and the order of messages. The index takes at
-// most 150 bytes of memory per message; the messages themselves are read from the tape on demand.
+// Package transcript indexes a tape: the kinds and the order of its messages, and the request of each response. The index takes at most
+// 150 bytes per message. The messages themselves stay in the file.
 package transcript
 
 import (
@@ -21,53 +21,54 @@ import (
 
 // A Transcript is an indexed tape. It is safe for concurrent use.
 type Transcript struct {
-	Name   string // of the file, for messages to the user
+	Name   string // the file name for messages to the user
 	Header tape.Header
-	Tracks []*Track // one for each connection, in order of appearance
-	Cut    int      // the number of an incomplete last line; 0: the tape is complete
+	Tracks []*Track // one for each connection, in the order of their first lines
+	Cut    int      // the number of an incomplete last line, or 0
 	Rules  *match.Rules
 
 	source  io.ReaderAt
 	close   func() error
 	methods []string
-	number  map[string]uint32 // method → its index in methods
+	number  map[string]uint32 // the index in methods, by method
 }
 
-// None replaces the index of an entry if there is no entry.
+// None is the index of a missing entry.
 const None = -1
 
 // A Track is one connection of a tape.
 type Track struct {
 	Conn   int
-	Open   *tape.Open  // nil: not on the tape
-	Close  *tape.Close // how the connection ended; nil: not on the tape
+	Open   *tape.Open  // nil if the tape does not have it
+	Close  *tape.Close // nil if the tape does not have it
 	Closer wire.Direction
-	// Events is the number of entries before the client opened an event stream over HTTP, or None. Deletes: it ended its session with DELETE.
+	// Events is the number of entries before the client opened an event stream over HTTP, or None. Deletes reports that the client ended
+	// its session with DELETE.
 	Events  int32
 	Deletes bool
 
 	of          *Transcript
 	entries     []Entry
-	refused     map[int32]int         // the HTTP status of requests that got an error and no response
-	heads       map[int32][][2]string // see Head
-	optional    map[int32]bool        // see Optional
-	repeats     int                   // see Repeats
-	openers     map[int32]bool        // the responses that opened streams
-	handles     map[uint64]int32      // strings that the client sends, by hash, with the first entry that sends each
-	streams     map[uint64]bool       // the streams of items, by the hash of their JSON
-	binary      map[int32]bool        // the binary WebSocket messages
-	handwritten map[int32]*tape.Line  // lines with handwritten members, by entry
+	refused     map[int32]int // the HTTP status of requests with an error in place of a response
+	heads       map[int32][][2]string
+	optional    map[int32]bool
+	repeats     int
+	openers     map[int32]bool       // responses that opened streams
+	handles     map[uint64]int32     // strings that the client sends, by hash, with the first entry of each
+	streams     map[uint64]bool      // the streams of items, by the hash of their JSON
+	binary      map[int32]bool       // binary WebSocket messages
+	handwritten map[int32]*tape.Line // lines with handwritten members, by entry
 }
 
-// Shapes returns the Shape of a dialect's messages; "" is the default dialect. The error is a usage Fault.
+// Shapes returns the Shape of a dialect, or a usage Fault. "" is the default dialect.
 type Shapes func(dialect string) (dialect.Shape, error)
 
-// keepWhole bounds the size of tapes that are kept in memory.
+// keepWhole bounds the size of tapes in memory, in bytes.
 const keepWhole = 16 << 20
 
-// Open indexes the tape in the file name; "-" is standard input. The caller must close the Transcript.
+// Open indexes the tape in file name. "-" is stdin. The caller must close the Transcript.
 func Open(name string, stdin io.Reader, shapes Shapes, rules func(dialect.Shape) *match.Rules) (*Transcript, error) {
-	if b := userfile.Kept(name); b != nil { // the endpoint tape: has read its header
+	if b := userfile.Kept(name); b != nil { // the endpoint tape: has read the header
 		return Read(bytes.NewReader(b), name, shapes, rules)
 	}
 	if name == "-" {
@@ -92,7 +93,7 @@ func Open(name string, stdin io.Reader, shapes Shapes, rules func(dialect.Shape)
 	return readFile(f, f.Close, name, shapes, rules)
 }
 
-// readAll reads a tape that can be read only once to its end. It stores a long tape in a file.
+// readAll reads a tape that can be read only once. It stores a long tape in a temporary file.
 func readAll(from io.Reader, name string, shapes Shapes, rules func(dialect.Shape) *match.Rules) (*Transcript, error) {
 	b, err := io.ReadAll(io.LimitReader(from, keepWhole+1))
 	if err != nil && name == "-" {
@@ -134,13 +135,13 @@ func unreadable(name string, err error) error {
 	return wire.NewFault(wire.Usage, fmt.Sprintf("cannot read the tape %s: %v", name, err), err)
 }
 
-// A source is read once from its beginning, and then at any offset.
+// A source is read once from its start, and then at any offset.
 type source interface {
 	io.Reader
 	io.ReaderAt
 }
 
-// Read reads the tape in from, which the Transcript continues to use.
+// Read indexes the tape in from, which the Transcript uses until it is closed.
 func Read(from source, name string, shapes Shapes, rules func(dialect.Shape) *match.Rules) (*Transcript, error) {
 	r, err := tape.NewReader(from, name)
 	if err != nil {
@@ -170,7 +171,7 @@ func Read(from source, name string, shapes Shapes, rules func(dialect.Shape) *ma
 	return t, l.finish()
 }
 
-// Reader returns a reader of the tape's lines, from the first.
+// Reader returns a reader of all lines.
 func (t *Transcript) Reader() (*tape.Reader, error) {
 	return tape.NewReader(io.NewSectionReader(t.source, 0, 1<<62), t.Name)
 }
@@ -183,7 +184,7 @@ func (t *Transcript) Close() error {
 	return t.close()
 }
 
-// Method returns the method of entry i, or of the request that it answers, or "".
+// Method returns the method of entry i or of its request, or "".
 func (t *Track) Method(i int) string {
 	e := t.Entry(int32(i))
 	if e.Kind == wire.Response && e.Own != None {
@@ -192,16 +193,16 @@ func (t *Track) Method(i int) string {
 	return t.of.methods[e.Method]
 }
 
-// Number returns the number that represents a method in entries, or false if no message has the method.
+// Number returns the number of a method in entries. ok is false if no message has the method.
 func (t *Transcript) Number(method string) (uint32, bool) {
 	n, ok := t.number[method]
 	return n, ok
 }
 
-// HandwrittenLine returns the line of entry i if it has handwritten members, else nil.
+// HandwrittenLine returns the line of entry i if it has handwritten members, or nil.
 func (t *Track) HandwrittenLine(i int) *tape.Line { return t.handwritten[int32(i)] }
 
-// Names returns the names of bound values. A name appears once for each line that binds it.
+// Names returns the names of bound values, once for each line that binds them.
 func (t *Track) Names() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, line := range t.handwritten {
@@ -214,7 +215,7 @@ func (t *Track) Names() iter.Seq[string] {
 	}
 }
 
-// Message returns the message of entry i, JSON or not, or nil if the line has none.
+// Message returns the message of entry i, JSON or not, or nil for a line without a message.
 func (t *Track) Message(i int) ([]byte, error) {
 	line, err := t.Line(i)
 	if err != nil {
@@ -231,7 +232,6 @@ func (t *Track) Message(i int) ([]byte, error) {
 	return parts[e.elem], nil
 }
 
-// Line reads the line of entry i from the file.
 func (t *Track) Line(i int) (*tape.Line, error) {
 	e := t.Entry(int32(i))
 	b := make([]byte, e.length)
@@ -245,12 +245,12 @@ func (t *Track) Line(i int) (*tape.Line, error) {
 	return line, nil
 }
 
-// changed returns the Fault for a tape whose line has changed since it was indexed.
+// changed returns a Fault about a line that changed after Open.
 func (t *Track) changed(e *Entry, err error) error {
 	return tape.Fault(t.of.Name, int(e.Line), fmt.Errorf("it was changed while it was read: %w", err))
 }
 
-// Gap returns the recorded time between the preceding entry and entry i, or 0 if it is unknown.
+// Gap returns the recorded time between entry i and the preceding entry, or 0 if unknown.
 func (t *Track) Gap(i int) time.Duration {
 	if i < 1 {
 		return 0

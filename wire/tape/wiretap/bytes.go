@@ -11,12 +11,12 @@ import (
 	"rpcx/wire/tape/recorder"
 )
 
-// Bytes is a wire.Framing without messages: its connections can only be passed to Pass.
+// Bytes is a wire.Framing without messages. Only Pass can use its connections.
 func Bytes(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 	return &byteConn{rwc: rwc, o: o}
 }
 
-// A byteConn is a byte stream in the form of a connection.
+// A byteConn makes a byte stream a connection.
 type byteConn struct {
 	rwc io.ReadWriteCloser
 	o   wire.Options
@@ -33,7 +33,7 @@ func (c *byteConn) Send([]byte) error { return errBytes }
 // Close implements wire.Conn.
 func (c *byteConn) Close() error { return c.rwc.Close() }
 
-// CloseSend implements wire.HalfCloser. It closes a stream that cannot be closed in one direction.
+// CloseSend implements wire.HalfCloser. It closes the whole stream if the stream cannot be half closed.
 func (c *byteConn) CloseSend() error {
 	if half, ok := c.rwc.(wire.WriteCloser); ok {
 		return half.CloseWrite()
@@ -41,7 +41,8 @@ func (c *byteConn) CloseSend() error {
 	return c.rwc.Close()
 }
 
-// PeerClosed returns a channel that is closed when the peer stops reading, or nil if the stream cannot tell.
+// PeerClosed implements wire.PeerWatcher. Its channel never closes if the stream cannot detect that the peer stopped
+// reading.
 func (c *byteConn) PeerClosed() <-chan struct{} {
 	if g, ok := c.rwc.(wire.PeerWatcher); ok {
 		return g.PeerClosed()
@@ -52,8 +53,9 @@ func (c *byteConn) PeerClosed() <-chan struct{} {
 // chunk bounds the bytes of one read.
 const chunk = 64 << 10
 
-// bytes passes bytes on until from ends, and returns the error of that end. The framing reads along to record messages. A chunk is passed
-// on when the framing requests the next: every message in it has been recorded by then, and no peer waits for the rest of a message.
+// bytes passes on bytes until from ends, and returns the error of that end. The framing reads the same bytes to record messages. When it
+// requests more, every message in the last chunk is on the tape, and bytes passes the chunk on. A peer therefore never waits for the rest
+// of a message.
 func (p *pass) bytes(from, to *byteConn, framing wire.Framing, d wire.Direction) error {
 	s := &stream{from: from.rwc, to: to.rwc, buf: make([]byte, chunk), clock: p.rec.Elapsed, read: from.o.Seen, wrote: to.o.Seen}
 	if p.first != nil {
@@ -75,18 +77,18 @@ func (p *pass) bytes(from, to *byteConn, framing wire.Framing, d wire.Direction)
 	}
 }
 
-// A stream is the input of the framing. It passes on the returned bytes at the next read.
+// A stream is the framing's input. Each read first passes on the bytes of the previous read.
 type stream struct {
 	from, to io.ReadWriteCloser
 	buf      []byte
-	pending  []byte // returned to the framing, but not passed on yet
-	unread   []byte // the end of pending that the framing has not read
+	pending  []byte // bytes that the framing has, but that are not passed on
+	unread   []byte // the part of pending that the framing has not read
 	ended    error
-	first    func(b []byte) // gets the first bytes; nil: they are not wanted, or were delivered
+	first    func(b []byte) // receives the first bytes; nil after that
 	clock    func() time.Duration
 	came     time.Duration // when the last bytes arrived, by clock
 
-	read, wrote func(d wire.Direction, b []byte) // get the bytes of each side; nil: they are not wanted
+	read, wrote func(d wire.Direction, b []byte) // receive the bytes of each side; may be nil
 }
 
 func (s *stream) Read(b []byte) (int, error) {
@@ -100,7 +102,6 @@ func (s *stream) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// next passes on the pending bytes and reads more.
 func (s *stream) next() error {
 	if err := s.flush(); err != nil {
 		return err
@@ -138,11 +139,10 @@ func (s *stream) flush() error {
 	return nil
 }
 
-// An unreader is a framing that returns the bytes that it has read and not understood.
+// An unreader is a framing that returns the bytes that it read but did not understand.
 type unreader interface{ Unread() []byte }
 
-// rest passes on the rest of a stream with broken framing. It records the bytes as they arrive, starting with the message that broke the
-// framing.
+// rest passes on the rest of a stream with broken framing. It records the bytes as they arrive, starting with the invalid message.
 func (s *stream) rest(why error, framing wire.Conn, rec *recorder.Conn, d wire.Direction) error {
 	rec.Note("the rest is recorded as bytes: " + why.Error())
 	record := rec.Pieces(d)
@@ -160,8 +160,8 @@ func (s *stream) rest(why error, framing wire.Conn, rec *recorder.Conn, d wire.D
 	}
 }
 
-// Write implements io.Writer; the framing only reads.
+// Write implements io.Writer. The framing only reads.
 func (s *stream) Write([]byte) (int, error) { return 0, errBytes }
 
-// Close implements io.Closer; the framing closes nothing.
+// Close implements io.Closer. The framing does not close the stream.
 func (s *stream) Close() error { return nil }

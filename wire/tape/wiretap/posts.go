@@ -13,40 +13,40 @@ import (
 	"rpcx/wire/tape/recorder"
 )
 
-// Posts passes on messages that clients send by HTTP POST. All exchanges share one connection to the server.
+// Posts passes on messages that clients send by HTTP POST. All POSTs share one connection to the server.
 type Posts struct {
 	server wire.Conn
 	rules  *match.Rules
 	rec    *recorder.Conn
-	lost   func()         // warns, once, that a message arrived without an open POST
-	heard  sync.WaitGroup // until the server has ended and its end is on the tape
+	lost   func()         // warns, once, about a message that arrives without an open POST
+	heard  sync.WaitGroup // until the end of the server is on the tape
 
 	mu   sync.Mutex
-	wait map[string]*post // by the id of an unanswered request
-	last *post            // gets the messages that belong to no request
-	open map[string]*post // by the stream that a response may have opened; nil: its client has disconnected
-	left []*post          // ended with pending responses or items, oldest first; at most maxLeft
-	gone error            // how the server ended; nil: it has not ended
+	wait map[string]*post // the POST of each unanswered request, by id
+	last *post            // receives messages that belong to no request
+	open map[string]*post // by stream that a response may have opened; nil after its client has disconnected
+	left []*post          // POSTs that ended with pending responses or items, oldest first; at most maxLeft
+	gone error            // how the server ended, or nil while it runs
 }
 
-// post is one POST that waits for its responses.
+// A post is one POST that waits for its responses.
 type post struct {
 	conn   wire.Conn
 	record wire.Tap
-	ids    []string           // of its requests, as sent to the server
-	was    map[string]wire.ID // by such an id: the client's own id, if another POST has the same
-	owed   int                // the number of responses that have not arrived
+	ids    []string           // the ids of its requests as sent to the server
+	was    map[string]wire.ID // the client's own id by such an id, if another POST has the same
+	owed   int                // the number of missing responses
 	over   bool
-	done   chan struct{} // closed when all responses have arrived
+	done   chan struct{} // closed after all responses
 	stream string        // the stream that its response may have opened, as JSON, or ""
 	begun  bool          // an item of the stream has arrived
 	ended  bool          // the last item of the stream has arrived
 }
 
-// firstID is greater than the ids of clients that count from 1.
+// firstID is above the ids of clients that count from 1.
 const firstID int64 = 1 << 32
 
-// NewPosts returns a Posts that passes messages on to server and records them. It calls warn with warnings for the user.
+// NewPosts returns a Posts that passes messages to server and records them. It calls warn with warnings for the user.
 func NewPosts(server wire.Conn, shape dialect.Shape, rec *recorder.Conn, warn func(text string)) *Posts {
 	p := &Posts{server: server, rules: match.NewRules(shape, nil), rec: rec, wait: map[string]*post{}, open: map[string]*post{}}
 	p.lost = sync.OnceFunc(func() {
@@ -60,8 +60,8 @@ func NewPosts(server wire.Conn, shape dialect.Shape, rec *recorder.Conn, warn fu
 	return p
 }
 
-// Pass forwards one POST, and closes it when it is answered or ctx ends. record gets its messages in both directions; nil records them as
-// messages outside of POSTs. The error is the server's.
+// Pass forwards one POST, and closes it after the answer or when ctx ends. record receives its messages in both directions; if record is
+// nil, they are recorded as messages without a POST. Pass returns the error of the server.
 func (p *Posts) Pass(ctx context.Context, client wire.Conn, record wire.Tap) error {
 	defer client.Close()
 	msg, err := client.Recv()
@@ -88,7 +88,7 @@ func (p *Posts) Pass(ctx context.Context, client wire.Conn, record wire.Tap) err
 		return err
 	}
 	p.awaited(t)
-	var gone <-chan struct{} // closed when the client disconnects
+	var gone <-chan struct{}
 	if g, ok := client.(wire.PeerWatcher); ok {
 		gone = g.PeerClosed()
 	}
@@ -106,7 +106,7 @@ func (p *Posts) Pass(ctx context.Context, client wire.Conn, record wire.Tap) err
 	return nil
 }
 
-// awaited ends t, which was sent, if the server has ended: no response will arrive.
+// awaited ends t if the server has ended, because no response will arrive.
 func (p *Posts) awaited(t *post) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -115,7 +115,7 @@ func (p *Posts) awaited(t *post) {
 	}
 }
 
-// expect records the responses that msg expects, and returns msg with ids that no pending request has.
+// expect records which responses msg needs. It returns msg with ids that no pending request has.
 func (p *Posts) expect(client wire.Conn, msg []byte, record wire.Tap) (*post, []byte) {
 	t := &post{conn: client, record: record, done: make(chan struct{})}
 	p.mu.Lock()
@@ -148,7 +148,7 @@ func (p *Posts) expect(client wire.Conn, msg []byte, record wire.Tap) (*post, []
 	return t, msg
 }
 
-// free returns an id of the same JSON type that no pending request has.
+// free returns an unused id of the same JSON type.
 func (p *Posts) free(id wire.ID) wire.ID {
 	for n := firstID + int64(len(p.wait)); ; n++ {
 		free := strconv.AppendInt(nil, n, 10)
@@ -161,7 +161,7 @@ func (p *Posts) free(id wire.ID) wire.ID {
 	}
 }
 
-// each returns msg with each message in it replaced by the result of change.
+// each returns msg with each of its messages replaced by the result of change.
 func (p *Posts) each(msg []byte, change func(part []byte) []byte) []byte {
 	parts, batch := match.Elements(p.rules.Shape(), msg)
 	for i, part := range parts {
@@ -176,10 +176,10 @@ func (p *Posts) each(msg []byte, change func(part []byte) []byte) []byte {
 	return msg
 }
 
-// Wait returns when the server has ended or was closed, and its end is on the tape.
+// Wait returns when the server has ended and its end is on the tape.
 func (p *Posts) Wait() { p.heard.Wait() }
 
-// receive passes each message of the server to the POST that waits for it.
+// receive passes each message of the server to its POST.
 func (p *Posts) receive() {
 	for {
 		msg, err := p.server.Recv()
@@ -192,8 +192,8 @@ func (p *Posts) receive() {
 	}
 }
 
-// give passes msg only to the POST that it answers or whose stream it belongs to, unless that POST has ended. Any other message goes to
-// the latest POST that still waits.
+// give passes msg to the POST that it answers or whose stream it belongs to, unless that POST has ended. It passes any other message to
+// the latest pending POST.
 func (p *Posts) give(msg []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -222,8 +222,8 @@ func (p *Posts) give(msg []byte) {
 	}
 }
 
-// answered returns the POST that msg answers, msg with the ids of its requests, the number of requests that it answers, and the stream
-// that it may open. If msg answers no POST, it returns the latest POST that still waits.
+// answered returns the POST that msg answers, msg with the client's ids, the number of answered requests, and the stream that msg may
+// open. If msg answers no POST, it returns the latest pending POST.
 func (p *Posts) answered(msg []byte) (to *post, own []byte, answered int, opened string) {
 	to = p.last
 	own = p.each(msg, func(part []byte) []byte {
@@ -244,7 +244,7 @@ func (p *Posts) answered(msg []byte) (to *post, own []byte, answered int, opened
 	return to, own, answered, opened
 }
 
-// itemOf returns the POST that gets an item of a stream: the POST of the stream, or to if it is unknown.
+// itemOf returns the POST of an item's stream, or to if the stream is unknown.
 func (p *Posts) itemOf(stream string, to *post, item []byte) *post {
 	of, known := p.open[stream]
 	if known {
@@ -259,7 +259,7 @@ func (p *Posts) itemOf(stream string, to *post, item []byte) *post {
 	return to
 }
 
-// mayOpen returns the result of a response if it can be the id of a stream, a string or a number; else "".
+// mayOpen returns a response's result if it can be the id of a stream: a string or a number. Otherwise it returns "".
 func mayOpen(msg []byte) string {
 	if result := scan.Get(msg, "result"); scan.Type(result) == 's' || scan.Type(result) == 'n' {
 		return string(result)
@@ -270,7 +270,6 @@ func mayOpen(msg []byte) string {
 // isEnd reports whether an item is the last of its stream, in the format of rpcx's server.
 func isEnd(msg []byte) bool { return string(scan.Get(scan.Get(msg, "params"), "done")) == "true" }
 
-// takesStream reports whether the client of a POST accepts an event stream.
 func takesStream(c wire.Conn) bool {
 	o, ok := c.(wire.SingleResponse)
 	return ok && !o.SingleResponse()

@@ -9,15 +9,13 @@ import (
 	"rpcx/wire"
 )
 
-// itemTimeout is how long a POST that accepts an event stream stays open for the first item after a response that may have opened a
-// stream. After the first item it stays open to the end of the stream.
+// itemTimeout is how long a POST waits for the first item after a response that may have opened a stream. It applies to clients
+// that accept event streams. After the first item, the POST stays open until the stream ends.
 const itemTimeout = time.Second
 
-// maxLeft bounds the number of stored POSTs of disconnected clients. Late messages for one are recorded as its own and reach no other
-// client.
+// maxLeft bounds the stored POSTs of disconnected clients. A message for such a POST reaches no other client.
 const maxLeft = 1 << 10
 
-// linger keeps t open for the items of a stream.
 func (p *Posts) linger(t *post, stream string) {
 	t.stream = stream
 	p.open[stream] = t
@@ -30,7 +28,6 @@ func (p *Posts) linger(t *post, stream string) {
 	})
 }
 
-// end ends t.
 func (p *Posts) end(t *post) {
 	if !t.over {
 		t.over = true
@@ -42,7 +39,7 @@ func (p *Posts) end(t *post) {
 	switch {
 	case p.open[t.stream] != t:
 	case t.begun && !t.ended:
-		p.open[t.stream] = nil // the server may continue
+		p.open[t.stream] = nil // the server may continue the stream
 	default:
 		delete(p.open, t.stream)
 	}
@@ -51,7 +48,7 @@ func (p *Posts) end(t *post) {
 	}
 }
 
-// leave stores t, which may still get messages, and drops the oldest beyond maxLeft.
+// leave stores t, which may still receive messages. It drops the oldest beyond maxLeft.
 func (p *Posts) leave(t *post) {
 	if len(p.left) == maxLeft {
 		p.forget(p.left[0])
@@ -60,7 +57,6 @@ func (p *Posts) leave(t *post) {
 	p.left = append(p.left, t)
 }
 
-// forget removes t from the pending POSTs.
 func (p *Posts) forget(t *post) {
 	for _, id := range t.ids {
 		if p.wait[id] == t {
@@ -73,7 +69,7 @@ func (p *Posts) forget(t *post) {
 	}
 }
 
-// abandon ends all waiting POSTs after the server has ended with err.
+// abandon ends all pending POSTs after the server has ended with err.
 func (p *Posts) abandon(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,4 +1,4 @@
-// Package wiretap connects two peers, passes on and records everything they send, byte for byte.
+// Package wiretap connects two peers. It passes on and records everything that they send, byte for byte.
 package wiretap
 
 import (
@@ -11,10 +11,10 @@ import (
 	"rpcx/wire/tape/recorder"
 )
 
-// Pass passes on everything between client and server, records it, and closes both connections after both have ended. It passes two
-// connections of Bytes on as bytes, and framing finds the messages for the tape; it passes others on message by message. It returns how
-// the server's side ended: nil for a regular end, a Fault if a message could not be delivered to the server, as by POST, else usually a
-// *wire.CloseError. first gets the first bytes of each direction of Bytes; nil: they are not wanted.
+// Pass passes on everything between client and server, records it, and closes both connections when both have ended. If both are
+// connections of Bytes, it passes on bytes, and framing finds the messages for the tape. Otherwise it passes on whole messages. It
+// returns how the server's side ended: nil for a regular end, a Fault if the server could not get a message, else usually a
+// *wire.CloseError. first receives the first bytes of each direction of Bytes and may be nil.
 func Pass(client, server wire.Conn, framing wire.Framing, rec *recorder.Conn, first func(d wire.Direction, b []byte)) error {
 	p := &pass{client: client, server: server, rec: rec, first: first, done: make(chan struct{})}
 	defer close(p.done)
@@ -46,12 +46,12 @@ type pass struct {
 	done           chan struct{} // closed when both directions have ended
 
 	mu        sync.Mutex
-	over      [2]bool        // the directions that have ended
-	who       wire.Direction // the direction that ended first
+	over      [2]bool        // the ended directions
+	who       wire.Direction // the first direction that ended
 	serverErr error
 }
 
-// ended closes the other side after the side that sends in direction d has ended.
+// ended closes the other side when the sender of direction d has ended.
 func (p *pass) ended(d wire.Direction, err error) {
 	unreached := d == wire.Send && wire.AsFault(err) != nil
 	who, both := p.note(d, err, unreached)
@@ -74,7 +74,7 @@ func (p *pass) ended(d wire.Direction, err error) {
 	}
 }
 
-// note records that direction d has ended. It returns the direction that ended first, and whether both have ended.
+// note records that direction d has ended. It returns the first direction that ended, and whether both have.
 func (p *pass) note(d wire.Direction, err error, unreached bool) (who wire.Direction, both bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -96,7 +96,7 @@ func (p *pass) close() {
 	_ = p.server.Close()
 }
 
-// watch closes the connection if the side that stopped sending also stops reading.
+// watch closes the connection if a side that has stopped sending also stops reading.
 func (p *pass) watch(d wire.Direction) {
 	near := p.client
 	if d == wire.Recv {
@@ -115,10 +115,10 @@ func (p *pass) watch(d wire.Direction) {
 	}
 }
 
-// CodeUnreached is the close code that tells a client that the server cannot be reached: a bad gateway.
+// CodeUnreached is the close code "bad gateway": the server is unreachable.
 const CodeUnreached = 1014
 
-// closeAs closes c with the code and the reason that the other side gave.
+// closeAs closes c with the other side's code and reason.
 func closeAs(c wire.Conn, err error) {
 	var closed *wire.CloseError
 	with, ok := c.(wire.CloserWith)
@@ -129,12 +129,12 @@ func closeAs(c wire.Conn, err error) {
 	_ = c.Close()
 }
 
-// sendable reports whether a WebSocket close code may be sent (RFC 6455, section 7.4).
+// sendable reports whether a WebSocket may send that close code (RFC 6455, section 7.4).
 func sendable(code int) bool {
 	return code >= 1000 && code < 5000 && code != 1004 && code != 1005 && code != 1006 && code != 1015
 }
 
-// messages passes messages on until from ends, and returns the error of that end. It sends messages that arrive together in one step.
+// messages passes on messages until from ends, and returns the error of that end. It sends messages that arrive together at once.
 func (p *pass) messages(from, to wire.Conn, d wire.Direction) error {
 	send, flush := to.Send, func() error { return nil }
 	if b, ok := to.(wire.Batcher); ok {
@@ -171,13 +171,13 @@ func (p *pass) messages(from, to wire.Conn, d wire.Direction) error {
 	}
 }
 
-// together are messages that were read in one step.
+// together are messages that arrived together.
 type together [][]byte
 
-// maxTogether bounds the number of messages that are sent together.
+// maxTogether bounds how many messages are sent at once.
 const maxTogether = 256
 
-// with returns the message that Recv of conn returned, and the others that conn has already read.
+// with returns a message from Recv of conn, and the others that conn has read.
 func (t *together) with(conn wire.Conn) [][]byte {
 	*t = (*t)[:0]
 	if c, ok := conn.(wire.Buffered); ok {
@@ -186,7 +186,7 @@ func (t *together) with(conn wire.Conn) [][]byte {
 	return *t
 }
 
-// sendError returns the reason why the other side accepts no more messages.
+// sendError returns why the other side accepts no more messages.
 func sendError(err error) error {
 	if closed, ok := errors.AsType[*wire.CloseError](err); ok {
 		return closed

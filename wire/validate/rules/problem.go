@@ -65,7 +65,7 @@ func (v *view) at(pointer string) (got string, known bool) {
 	return "", true
 }
 
-// isVariable reports whether "vars" of a tape's line (rpcx-tape(5)) replaces a value by another one.
+// isRedacted reports whether a value is the placeholder of a secret.
 func isRedacted(val any) bool {
 	s, ok := val.(string)
 	_, is := tape.SecretNumber(s)
