@@ -14,12 +14,12 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Append in a path represents a new array element.
+// Append is the path element of a new array element.
 const Append = "[]"
 
-// Coerce returns the JSON value of a word at a place in the params; path holds property names and Append. The word stays a string if the
-// schema allows a string there or does not describe the place. Otherwise it is read as JSON and keeps its digits. The error is a
-// *Mismatch if neither is possible, or the context's.
+// Coerce returns the JSON value of a word at a place in the params. path contains property names and Append. The word stays a string if
+// the schema allows a string there or does not describe the place. Otherwise Coerce reads it as JSON, which keeps its digits. If neither
+// is possible, Coerce returns a *Mismatch; if ctx ends, its error.
 func (s *Schema) Coerce(ctx context.Context, path []string, word string) (json.RawMessage, error) {
 	e := s.evaluation(ctx, 0)
 	asText := json.RawMessage(scan.AppendQuoted(nil, word))
@@ -35,7 +35,7 @@ func (s *Schema) Coerce(ctx context.Context, path []string, word string) (json.R
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	// No type fits: return the nearest form, for Check to state the reason.
+	// If no type fits, the nearest form lets Check state the reason.
 	want := s.types(path)
 	switch {
 	case want&String != 0:
@@ -53,7 +53,7 @@ func (s *Schema) Coerce(ctx context.Context, path []string, word string) (json.R
 	return nil, m
 }
 
-// pathPointer returns path as a JSON pointer. A new element has no index yet and is "-".
+// pathPointer returns path as a JSON pointer. A new element has no index yet, so its token is "-".
 func pathPointer(path []string) string {
 	tokens := make([]string, len(path))
 	for i, p := range path {
@@ -68,17 +68,17 @@ func pathPointer(path []string) string {
 // A walker follows a path through the references and combinations of a schema and collects the allowed types at its end. It visits each
 // place once, which ends cycles.
 type walker struct {
-	leaf func(s *jsonschema.Schema) (set Types, all bool) // the result at the end of the path; all: with applied schemas
+	leaf func(s *jsonschema.Schema) (set Types, all bool) // the result at the end of the path; all is set if applied schemas also count
 	seen map[visit]Types
 }
 
-// A visit is a schema with the length of the remaining path.
+// A visit is a schema and the length of the remaining path.
 type visit struct {
 	schema *jsonschema.Schema
 	left   int
 }
 
-// fits reports whether v is allowed at path, as far as the schema describes that place alone. Unknown counts as allowed.
+// fits reports whether the schema allows v at path, considering only that place. Unknown counts as allowed.
 func (s *Schema) fits(e *evaluation, path []string, v json.RawMessage) bool {
 	root, err := read(v)
 	w := &walker{seen: map[visit]Types{}, leaf: func(part *jsonschema.Schema) (Types, bool) {
@@ -90,7 +90,6 @@ func (s *Schema) fits(e *evaluation, path []string, v json.RawMessage) bool {
 	return w.types(s.schema, path) != 0
 }
 
-// types returns the types that the schema allows at path.
 func (s *Schema) types(path []string) Types {
 	w := &walker{seen: map[visit]Types{}, leaf: func(part *jsonschema.Schema) (Types, bool) { return ownTypes(part), false }}
 	return w.types(s.schema, path)
@@ -100,7 +99,7 @@ func (w *walker) types(s *jsonschema.Schema, path []string) Types {
 	at := visit{s, len(path)}
 	set, ok := w.seen[at]
 	if !ok {
-		w.seen[at] = AnyType // for cycles
+		w.seen[at] = AnyType // ends cycles
 		set = w.below(s, path)
 		w.seen[at] = set
 	}

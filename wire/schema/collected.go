@@ -4,7 +4,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// collected collects the results of a schema's keywords for one value.
+// collected is the result of a schema's keywords for one value.
 type collected struct {
 	e      *evaluation
 	s      *jsonschema.Schema
@@ -14,16 +14,16 @@ type collected struct {
 	seen   seen
 }
 
-// seen records the members or elements of a value that a keyword has evaluated, for unevaluatedProperties and unevaluatedItems.
+// seen is the set of members or elements that a keyword has evaluated, for unevaluatedProperties and unevaluatedItems.
 type seen struct {
 	bits   []uint64
-	unsure bool // there may be more: a schema that evaluates some has an unknown result
+	unsure bool // the set may be incomplete: a schema that evaluates members has an unknown result
 }
 
-// has reports whether the i-th part was evaluated.
+// has reports whether part i was evaluated.
 func (s *seen) has(i int) bool { return i/64 < len(s.bits) && s.bits[i/64]>>(i%64)&1 != 0 }
 
-// grow makes room for that many words of bits.
+// grow makes room for words words of bits.
 func (f *collected) grow(words int) {
 	if more := words - len(f.seen.bits); more > 0 {
 		f.e.spend(more)
@@ -31,7 +31,6 @@ func (f *collected) grow(words int) {
 	}
 }
 
-// mark records that the i-th member or element was evaluated.
 func (f *collected) mark(i int) {
 	if f.e.of.tracks {
 		f.grow(i/64 + 1)
@@ -39,7 +38,7 @@ func (f *collected) mark(i int) {
 	}
 }
 
-// learn adds the parts of the same value that another schema has evaluated. A schema that fails evaluates nothing.
+// learn adds the parts that another schema of the same value has evaluated. A schema that fails evaluates nothing.
 func (f *collected) learn(a answer) {
 	f.seen.unsure = f.seen.unsure || a.verdict == unknown || a.verdict == passes && a.seen.unsure
 	if a.verdict == passes && len(a.seen.bits) > 0 {
@@ -51,20 +50,19 @@ func (f *collected) learn(a answer) {
 	}
 }
 
-// below adds the result for a member or an element.
+// below adds the result of a member or an element.
 func (f *collected) below(a answer) {
 	if !f.holds(a.verdict) {
 		f.broken.add(a.failure)
 	}
 }
 
-// add adds the result of another schema for the same value.
 func (f *collected) add(a answer) {
 	f.below(a)
 	f.learn(a)
 }
 
-// fail adds and returns the failure of a keyword, with its causes.
+// fail adds and returns the failure of a keyword with its causes.
 func (f *collected) fail(rule string, because causes) *failure {
 	own := f.e.failed(f.s, f.v, rule).failure
 	own.causes = because
@@ -72,7 +70,7 @@ func (f *collected) fail(rule string, because causes) *failure {
 	return own
 }
 
-// answer combines the results: one failure makes the schema fail; otherwise one unknown keyword makes it unknown.
+// answer combines the results. A failure makes the schema fail; otherwise an unknown keyword makes the result unknown.
 func (f *collected) answer() answer {
 	switch {
 	case len(f.broken.all) == 1:
@@ -115,7 +113,6 @@ func (f *collected) conditions() {
 	}
 }
 
-// choice applies anyOf or oneOf.
 func (f *collected) choice(rule string, parts []*jsonschema.Schema) {
 	if len(parts) == 0 {
 		return
@@ -149,7 +146,6 @@ func (f *collected) choice(rule string, parts []*jsonschema.Schema) {
 	}
 }
 
-// conditional applies if, and then either then or else.
 func (f *collected) conditional() {
 	condition := f.e.ask(f.s.If, f.v)
 	f.learn(condition)
@@ -163,8 +159,8 @@ func (f *collected) conditional() {
 	}
 }
 
-// unevaluated applies unevaluatedProperties and unevaluatedItems to the parts that no other keyword has evaluated. If those are unknown,
-// so is the result.
+// unevaluated applies unevaluatedProperties and unevaluatedItems to the parts that no other keyword has evaluated. If the set of those
+// parts is unknown, so is the result.
 func (f *collected) unevaluated() {
 	if rest := f.s.UnevaluatedProperties; rest != nil {
 		var names []string
@@ -190,7 +186,7 @@ func (f *collected) unevaluated() {
 	}
 }
 
-// remaining applies a schema to the i-th part unless it was evaluated.
+// remaining applies a schema to part i, unless the part was evaluated.
 func (f *collected) remaining(schema *jsonschema.Schema, part *value, i int) answer {
 	if f.seen.has(i) {
 		return answer{verdict: passes}

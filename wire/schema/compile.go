@@ -15,13 +15,13 @@ import (
 	"rpcx/wire/scan"
 )
 
-// base is the URL of a document in the compiler. No loader supports its scheme.
+// base is the URL of a document in the compiler. Its scheme has no loader.
 const base = "rpcx:///document"
 
-// drafts are tried in order if a document does not name its draft: many schemas were written for an older one.
+// drafts are tried in order for documents that name no draft, because many schemas use an older one.
 var drafts = []*jsonschema.Draft{jsonschema.Draft2020, jsonschema.Draft7, jsonschema.Draft4}
 
-// keywords are those of JSON Schema. A document that contains schemas, such as a catalog, may use the same members with other meanings.
+// keywords are those of JSON Schema. In a document that contains schemas, such as a catalog, these members may have other meanings.
 var keywords = []string{
 	"$schema", "$id", "id", "$ref", "$anchor", "$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor",
 	"$vocabulary", "$comment", "type", "enum", "const", "not", "allOf", "anyOf", "oneOf", "if", "then", "else", "format",
@@ -33,7 +33,8 @@ var keywords = []string{
 	"readOnly", "writeOnly", "deprecated",
 }
 
-// build compiles the schema at pointer. A broken $ref is unknown, and so is a match of a pattern that Go cannot compile.
+// build compiles the schema at pointer. The results of a broken $ref, and of a pattern that Go cannot compile, are
+// unknown.
 func build(doc any, pointer string, o Options) (*Schema, error) {
 	if pointer != "" {
 		doc = bare(doc)
@@ -71,7 +72,7 @@ const maxWarnings = 20
 func buildDraft(doc any, pointer string, draft *jsonschema.Draft, right bool) (*Schema, error) {
 	c := newCompiler(draft, noLoader{}, engine)
 	c.AssertFormat()
-	if t, ok := any(c).(interface{ Trust() }); ok && right { // present in a release of the library
+	if t, ok := any(c).(interface{ Trust() }); ok && right { // only some releases of the library have this method
 		t.Trust()
 	}
 	if err := c.AddResource(base, doc); err != nil {
@@ -99,20 +100,20 @@ func location(pointer string) string {
 	return b.String()
 }
 
-// noLoader refuses to load anything: schemas must not read files or URLs.
+// noLoader refuses every load, because schemas must not read files or URLs.
 type noLoader struct{}
 
 func (noLoader) Load(string) (any, error) {
 	return nil, errors.New("rpcx does not fetch schemas")
 }
 
-// engine returns a pattern, even one that Go cannot compile.
+// engine compiles a pattern. It never fails; a pattern that no engine supports has unknown matches.
 func engine(text string) (jsonschema.Regexp, error) {
 	p, _ := newPattern(text)
 	return p, nil
 }
 
-// warningEngine returns engine, with say called for each pattern that Go cannot compile.
+// warningEngine returns a variant of engine that calls say for each pattern that Go cannot compile.
 func warningEngine(say func(string)) jsonschema.RegexpEngine {
 	return func(text string) (jsonschema.Regexp, error) {
 		p, err := newPattern(text)
@@ -127,7 +128,7 @@ func reason(err error) string {
 	return strings.TrimPrefix(err.Error(), "error parsing regexp: ")
 }
 
-// walk calls f for every object in v, outer ones first.
+// walk calls f for every object in v, outer objects first.
 func walk(v any, f func(map[string]any)) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -142,7 +143,7 @@ func walk(v any, f func(map[string]any)) {
 	}
 }
 
-// unusable returns the error for documents that are not schemas, with the wording of errors about values.
+// unusable returns the error of a document that is not a schema, in the words of errors about values.
 func unusable(err error, docs map[string]any) error {
 	var invalid *jsonschema.SchemaValidationError
 	var ve *jsonschema.ValidationError
@@ -165,7 +166,7 @@ func unusable(err error, docs map[string]any) error {
 	return fmt.Errorf("the schema is not usable: it is not valid")
 }
 
-// newCompiler returns a compiler for documents that load finds.
+// newCompiler returns a compiler that gets documents from load.
 func newCompiler(draft *jsonschema.Draft, load jsonschema.URLLoader, patterns jsonschema.RegexpEngine) *jsonschema.Compiler {
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(draft)

@@ -23,7 +23,7 @@ func (f *collected) object() {
 	}
 }
 
-// required applies a rule that requires members, possibly because another member is present.
+// required applies a keyword that requires members. The requirement may depend on another member.
 func (f *collected) required(rule, because string, names []string) {
 	f.e.spend(len(names) / 8)
 	var missing []string
@@ -41,7 +41,7 @@ func (f *collected) required(rule, because string, names []string) {
 	}
 }
 
-// dependencies applies the rules that depend on a present member.
+// dependencies applies keywords that depend on a present member.
 func (f *collected) dependencies() {
 	f.e.spend((len(f.s.Dependencies) + len(f.s.DependentSchemas) + len(f.s.DependentRequired)) / 8)
 	for name, dep := range f.s.Dependencies {
@@ -98,8 +98,8 @@ func (f *collected) members() {
 	}
 }
 
-// named applies the schemas that name a member to it. named is false if no schema does; perhaps is true if a schema with an unknown
-// pattern may.
+// named applies the schemas for the name of a member. named is false if no schema applies; perhaps is true if one with an unknown
+// pattern may apply.
 func (f *collected) named(m *value) (named, perhaps bool) {
 	if schema, ok := f.s.Properties[string(m.name)]; ok {
 		named = true
@@ -119,7 +119,6 @@ func (f *collected) named(m *value) (named, perhaps bool) {
 	return named, perhaps
 }
 
-// propertyName applies propertyNames to the name of a member.
 func (f *collected) propertyName(m *value) {
 	name := *f.v
 	name.raw, name.members, name.read = scan.AppendQuoted(nil, string(m.name)), nil, false
@@ -152,7 +151,7 @@ func (f *collected) array() {
 	}
 }
 
-// itemsOf returns the schemas for the first elements and the schema for the others: a *jsonschema.Schema, a bool, or nil.
+// itemsOf returns the schemas of the first elements, and the schema of the others: a *jsonschema.Schema, a bool, or nil.
 func itemsOf(s *jsonschema.Schema) (prefix []*jsonschema.Schema, rest any) {
 	if s.Items2020 != nil {
 		rest = s.Items2020
@@ -167,7 +166,7 @@ func itemsOf(s *jsonschema.Schema) (prefix []*jsonschema.Schema, rest any) {
 	return prefix, s.AdditionalItems
 }
 
-// items applies the schemas for elements at their places.
+// items applies the schemas of elements at fixed indexes and of the others.
 func (f *collected) items(prefix []*jsonschema.Schema, rest any) {
 	schema, _ := rest.(*jsonschema.Schema)
 	allowed, isBool := rest.(bool)
@@ -204,7 +203,6 @@ func (f *collected) item(s *jsonschema.Schema, raw []byte, i int) {
 	}
 }
 
-// unique applies uniqueItems.
 func (f *collected) unique() {
 	at := map[string]int{}
 	c := f.v.elements()

@@ -9,8 +9,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// A verdict is the result for a value and a schema. The result of an unknown part of the schema, such as a broken $ref, is unknown: it
-// neither passes nor fails. Therefore not, oneOf and if cannot turn a guess into a failure.
+// A verdict is the result of a value and a schema. A broken $ref, for example, has an unknown result, which neither passes nor fails.
+// Thus not, oneOf and if never turn a guess into a failure.
 type verdict uint8
 
 const (
@@ -19,28 +19,28 @@ const (
 	fails
 )
 
-// Limits of one check. A peer chooses both the schema and the value, and a small schema can require more steps than any machine can
-// finish.
+// These limits bound one check. A peer chooses the schema and the value, and even a small schema can require more steps than any
+// machine can finish.
 const (
 	maxSteps      = 5_000_000 // about a second
-	maxCheckDepth = 10_000    // nested schemas, at one value or below it
+	maxCheckDepth = 10_000    // nested schemas
 	maxMemory     = 200_000   // stored verdicts
-	maxCauses     = 4_000     // failures stored below one failure
+	maxCauses     = 4_000     // stored failures below one failure
 )
 
 // An evaluation is one check of a value.
 //
-// The library compiles schemas. Its own check cannot be interrupted, has no unknown results, and takes exponential time if schemas refer
-// to each other more than once. This one stores its verdicts and counts its steps; memory use also counts as steps.
+// The library compiles schemas, but its check cannot be interrupted, has no unknown results, and takes exponential time if schemas share
+// references. This evaluation stores its verdicts and counts steps, including memory.
 type evaluation struct {
 	of       *Schema
 	ctx      context.Context
 	left     int // the number of remaining steps
 	depth    int
-	open     string              // the first unknown part, as text, or ""
-	circular bool                // a schema was needed during its own evaluation at the same value
-	scope    *scope              // nil: no dynamic references
-	verdicts map[question]answer // for the targets of references
+	open     string              // a description of the first unknown part, or ""
+	circular bool                // a schema was needed during its own evaluation on the same value
+	scope    *scope              // nil without dynamic references
+	verdicts map[question]answer // for targets of references
 }
 
 // A question is whether a value fits the target of a reference.
@@ -50,7 +50,7 @@ type question struct {
 	scope  *scope
 }
 
-// An answer is the verdict on a schema and a value.
+// An answer is the verdict of a schema and a value.
 type answer struct {
 	verdict verdict
 	open    bool     // the evaluation is in progress
@@ -58,13 +58,13 @@ type answer struct {
 	seen    seen     // the parts that a passing schema has evaluated
 }
 
-// evaluation returns a new evaluation for a value of that many bytes.
+// evaluation returns an evaluation for a value of size bytes.
 func (s *Schema) evaluation(ctx context.Context, size int) *evaluation {
 	return &evaluation{of: s, ctx: ctx, left: s.steps + size*s.stepsPerByte}
 }
 
-// spend counts steps. It returns false if none are left or the context has ended. From then on every verdict is unknown, and the
-// evaluation soon ends with the results so far.
+// spend counts steps. It returns false if no steps remain or the context has ended. All later verdicts are unknown, and the
+// evaluation soon ends.
 func (e *evaluation) spend(steps int) bool {
 	if e.left < 0 {
 		return false
@@ -77,7 +77,7 @@ func (e *evaluation) spend(steps int) bool {
 	return e.left >= 0
 }
 
-// unevaluated returns the verdict for an unknown part, with its reason.
+// unevaluated returns the unknown verdict with its reason.
 func (e *evaluation) unevaluated(reason string, args ...any) verdict {
 	if e.open == "" {
 		e.open = fmt.Sprintf(reason, args...)
@@ -85,7 +85,7 @@ func (e *evaluation) unevaluated(reason string, args ...any) verdict {
 	return unknown
 }
 
-// whole evaluates a schema with a whole value.
+// whole evaluates a schema with the whole value.
 func (e *evaluation) whole(s *jsonschema.Schema, v *value) answer {
 	if e.of.dynamic {
 		e.scope = &scope{}
@@ -94,7 +94,6 @@ func (e *evaluation) whole(s *jsonschema.Schema, v *value) answer {
 	return e.ask(s, v)
 }
 
-// ask returns whether v fits s.
 func (e *evaluation) ask(s *jsonschema.Schema, v *value) answer {
 	switch {
 	case !e.spend(1), s.Location == unknownLocation:
@@ -118,7 +117,7 @@ func (e *evaluation) ask(s *jsonschema.Schema, v *value) answer {
 	return a
 }
 
-// failed returns the result for a v that violates a rule of s.
+// failed returns the failure of v with a rule of s.
 func (e *evaluation) failed(s *jsonschema.Schema, v *value, rule string) answer {
 	e.spend(1)
 	return answer{verdict: fails, failure: &failure{schema: s, value: v, rule: rule}}
@@ -132,7 +131,7 @@ func (e *evaluation) check(s *jsonschema.Schema, v *value) answer {
 	}
 	if s.Ref != nil {
 		a := e.reference(s, s.Ref, "$ref", v)
-		if s.DraftVersion < 2019 { // it ignores keywords next to $ref
+		if s.DraftVersion < 2019 { // it ignores keywords beside $ref
 			return a
 		}
 		f.add(a)
@@ -155,7 +154,7 @@ func (e *evaluation) check(s *jsonschema.Schema, v *value) answer {
 	return f.answer()
 }
 
-// reference applies the target of a reference to each value only once.
+// reference applies the target of a reference, once for each value.
 func (e *evaluation) reference(s, target *jsonschema.Schema, keyword string, v *value) answer {
 	outer := e.scope
 	e.enter(target)

@@ -9,21 +9,21 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// A failure is a keyword of a schema that a value violates.
+// A failure is a keyword that a value violates.
 type failure struct {
 	schema *jsonschema.Schema
 	value  *value
-	rule   string   // the keyword; "": only the failures below are wrong
-	names  []string // the members that it concerns
-	at     [2]int   // the elements or alternatives that it concerns, or their number
-	want   []any    // allowed values, from several schemas; nil: those of schema
+	rule   string   // the keyword, or "" if only causes are wrong
+	names  []string // the members that violate the keyword
+	at     [2]int   // the elements or alternatives that violate the keyword, or their number
+	want   []any    // allowed values from several schemas, or nil for those of schema
 	causes
 }
 
-// causes are the failures below a failure. The first ones are sufficient to explain it.
+// causes are the first failures below a failure, enough to explain it.
 type causes struct {
 	all    []*failure
-	weight int // the number of failures that it contains; maxCauses if some were dropped
+	weight int // the number of failures in it, or maxCauses if some were dropped
 }
 
 func (c *causes) add(f *failure) {
@@ -34,7 +34,7 @@ func (c *causes) add(f *failure) {
 	}
 }
 
-// alternatives returns the schemas of a keyword of which one must match.
+// alternatives returns the schemas of anyOf or oneOf.
 func (f *failure) alternatives() []*jsonschema.Schema {
 	if f.rule == "anyOf" {
 		return f.schema.AnyOf
@@ -42,10 +42,10 @@ func (f *failure) alternatives() []*jsonschema.Schema {
 	return f.schema.OneOf
 }
 
-// isChoice reports whether one alternative must match and none does.
+// isChoice reports whether no alternative of anyOf or oneOf matches.
 func (f *failure) isChoice() bool { return f.rule == "anyOf" || f.rule == "oneOf" && f.at[1] == 0 }
 
-// depth returns the depth of the failure in the whole value.
+// depth returns the depth of the failure's value in the whole value.
 func (f *failure) depth() (n int) {
 	for v := f.value; v.parent != nil; v = v.parent {
 		n++
@@ -62,12 +62,12 @@ func (f *failure) deepest() int {
 	return depth
 }
 
-// passesOn reports whether the failure only refers to others below it.
+// passesOn reports whether the failure only refers to its causes.
 func (f *failure) passesOn() bool {
 	return len(f.all) > 0 && slices.Contains([]string{"", "allOf", "$ref", "$recursiveRef", "$dynamicRef"}, f.rule)
 }
 
-// useful returns the most useful failure in a tree of failures.
+// useful returns the most useful failure in a tree.
 func (f *failure) useful() *failure {
 	switch {
 	case f.passesOn():
@@ -78,7 +78,7 @@ func (f *failure) useful() *failure {
 	return f
 }
 
-// byUse orders failures by which should be corrected first: an unknown name is often the cause of a missing one.
+// byUse orders failures by which to correct first. An unknown name is often the cause of a missing one.
 func byUse(a, b *failure) int {
 	return cmp.Or(cmp.Compare(a.urgency(), b.urgency()), slices.Compare(a.value.path(), b.value.path()), cmp.Compare(a.rule, b.rule))
 }
@@ -93,8 +93,8 @@ func (f *failure) urgency() int {
 	return 1
 }
 
-// usefulBranch chooses the most likely intended alternative of anyOf or oneOf: one whose constants match, then the one that fails
-// deepest. If all fail at the top, it returns f itself, which lists the alternatives.
+// usefulBranch chooses the alternative of anyOf or oneOf that was most likely intended: one with matching constants, then the one
+// that fails at the greatest depth. If all fail at the top, it returns f itself, which lists the alternatives.
 func (f *failure) usefulBranch() *failure {
 	var best *failure
 	bestDepth, bestConstants := 0, false
@@ -114,8 +114,8 @@ func (f *failure) usefulBranch() *failure {
 	return best
 }
 
-// anyConstant returns one failure for a member that has none of the constants that distinguish the alternatives, or nil
-// if they are not distinguished that way.
+// anyConstant returns one failure for a member whose constants distinguish the alternatives but do not match. It
+// returns nil without such a member.
 func (f *failure) anyConstant() *failure {
 	one := &failure{schema: f.schema, rule: "enum"}
 	for _, c := range f.all {
@@ -128,7 +128,7 @@ func (f *failure) anyConstant() *failure {
 	return one
 }
 
-// constantBelow returns the failure of a const or enum exactly one level below depth, or nil.
+// constantBelow returns the failure of a const or enum one level below depth, or nil.
 func (f *failure) constantBelow(depth int) *failure {
 	if f.rule == "const" || f.rule == "enum" {
 		if f.depth() == depth+1 {

@@ -22,24 +22,26 @@ import (
 
 // FileOptions control how Open reads a schema. The zero value is usable.
 type FileOptions struct {
-	// Draft is the draft of a document that does not name its own: "4", "6", "7",
-	// "2019-09" or "2020-12". "" means 2020-12, and 7 for an OpenRPC document.
+	// Draft is the draft of a document that names none: "4", "6", "7", "2019-09" or "2020-12". The default is 7 for an
+	// OpenRPC document and otherwise 2020-12.
 	Draft string
-	// Formats makes "format" a condition in all drafts. Otherwise it is an annotation, as in the later drafts.
+	// Formats makes "format" a condition in all drafts. Without it, the draft decides; in later drafts, "format" is an
+	// annotation.
 	Formats bool
-	// Warn receives a sentence for each pattern that is not checked because Go's regular expressions do not support it. It may be nil.
+	// Warn receives a sentence for each pattern that Go's regular expressions do not support and that is therefore not checked. It may
+	// be nil.
 	Warn func(text string)
-	// Content replaces the content of the file. nil: read the file.
+	// Content replaces the content of the file, unless it is nil.
 	Content []byte
-	// Copies are local copies of documents that are not in the directory.
+	// Copies are local copies of documents outside the directory.
 	Copies []Copy
 }
 
 // A Copy maps the address of documents to local files.
 type Copy struct {
-	Address string // of the document; if there is a Folder, the common prefix of the documents' addresses
-	Folder  fs.FS  // has the file that the rest of the address names
-	Content []byte // of the document, without a Folder
+	Address string // the document's address, or with a Folder a prefix of addresses
+	Folder  fs.FS  // contains a file for the rest of the address
+	Content []byte // the document, without a Folder
 }
 
 // Drafts are the valid values of FileOptions.Draft.
@@ -49,9 +51,9 @@ var draftOf = map[string]*jsonschema.Draft{
 	"4": jsonschema.Draft4, "6": jsonschema.Draft6, "7": jsonschema.Draft7, "2019-09": jsonschema.Draft2019, "2020-12": jsonschema.Draft2020,
 }
 
-// Open prepares the schema at pointer ("" for the whole) of the document name in directory. A $ref may lead to other files in or below
-// that directory, by a relative path or by the address that the document's $id makes of such a path. It never leads out of the directory,
-// and rpcx loads nothing from the network. Such a $ref is an error, since values could not be checked without it.
+// Open prepares the schema at pointer ("" for the whole document) of the document name in directory. A $ref may lead to other files in or
+// below the directory, by a relative path or by an address based on the document's $id. A $ref that leads outside or to the network is an
+// error, because values could not be checked without its target.
 func Open(folder fs.FS, name, pointer string, o FileOptions) (*Schema, error) {
 	f := &files{folder: folder, copies: o.Copies, read: map[string]any{}}
 	b, err := o.Content, error(nil)
@@ -96,10 +98,10 @@ func Open(folder fs.FS, name, pointer string, o FileOptions) (*Schema, error) {
 	return s, nil
 }
 
-// stepsPerByte is the number of steps, in addition to maxSteps, for each byte of a value if the user has chosen the schema.
+// stepsPerByte is the number of additional steps per byte of a value for schemas that the user has chosen.
 const stepsPerByte = 16
 
-// bare returns a document that contains schemas without the keywords at its root, which have another meaning there.
+// bare removes the keywords at the root of a document that contains schemas, where they have another meaning.
 func bare(doc any) any {
 	root, ok := doc.(map[string]any)
 	if !ok {
@@ -112,7 +114,7 @@ func bare(doc any) any {
 	return root
 }
 
-// isAround reports whether a document has a member that identifies documents that contain schemas.
+// isAround reports whether a document has a member that only documents with several schemas have.
 func isAround(doc any, members ...string) bool {
 	root, ok := doc.(map[string]any)
 	return ok && slices.ContainsFunc(members, func(m string) bool { return root[m] != nil })
@@ -128,18 +130,17 @@ func warnOnce(warn func(string)) func(string) {
 	}
 }
 
-// folderBase is the address of the directory in the compiler.
+// folderBase is the directory's address in the compiler.
 const folderBase = "rpcx:///folder/"
 
-// files loads documents from the directory of a schema.
 type files struct {
 	folder fs.FS
-	id     string // the prefix of a file's path in the $ids of the directory; "": unknown
+	id     string // the prefix of paths in the directory's $ids, or "" if unknown
 	copies []Copy
-	read   map[string]any // the documents read so far, by address
+	read   map[string]any // by address
 }
 
-// home determines which addresses are files of the directory: those with the same base as the document's $id.
+// home determines which addresses are files of the directory: those with the base of the document's $id.
 func (f *files) home(name string, doc any) {
 	root, _ := doc.(map[string]any)
 	id, _ := root["$id"].(string)
@@ -151,7 +152,7 @@ func (f *files) home(name string, doc any) {
 	}
 }
 
-// Load reads the document that a $ref leads to.
+// Load reads the document at an address.
 func (f *files) Load(address string) (any, error) {
 	name, ok := strings.CutPrefix(address, folderBase)
 	if !ok && f.id != "" {
@@ -175,7 +176,6 @@ func (f *files) Load(address string) (any, error) {
 	return f.read[address], err
 }
 
-// copied reads the local copy of a document.
 func (f *files) copied(address string) ([]byte, error) {
 	for _, c := range f.copies {
 		rest, ok := strings.CutPrefix(address, c.Address)
@@ -192,7 +192,6 @@ func (f *files) copied(address string) ([]byte, error) {
 	return nil, errors.New("it is not below the schema's directory, and rpcx does not fetch schemas")
 }
 
-// content reads a file of the directory.
 func (f *files) content(name string) ([]byte, error) {
 	b, err := fs.ReadFile(f.folder, name)
 	if of, ok := errors.AsType[*fs.PathError](err); ok {
@@ -201,7 +200,6 @@ func (f *files) content(name string) ([]byte, error) {
 	return userfile.Unmarked(b), err
 }
 
-// parsed returns the document in a file.
 func parsed(name string, b []byte) (any, error) {
 	if hasHuge(b) {
 		return nil, fmt.Errorf("%s contains a number that is too large to check", name)
@@ -216,7 +214,7 @@ func parsed(name string, b []byte) (any, error) {
 	return v, nil
 }
 
-// fileError returns the error in a schema in terms of the user's files.
+// fileError rewrites an error in a schema with the user's file names.
 func fileError(err error, docs map[string]any) error {
 	if load, ok := errors.AsType[*jsonschema.LoadURLError](err); ok {
 		return fmt.Errorf("$ref to %s: %w", inFolder(load.URL), load.Err)
@@ -230,13 +228,13 @@ func fileError(err error, docs map[string]any) error {
 	return unusable(err, docs)
 }
 
-// inFolder converts an address of the compiler to the user's file name.
+// inFolder converts a compiler's address to the user's file name.
 func inFolder(address string) string { return strings.TrimPrefix(address, folderBase) }
 
-// others are keywords in addition to those that bare removes from a document that contains schemas.
+// others are keywords of schemas that bare does not remove.
 var others = []string{"$defs", "definitions", "discriminator", "nullable", "xml", "externalDocs", "example", "enumNames"}
 
-// misspelt warns of members of the schemas in v that resemble a keyword without being one, and have no effect.
+// misspelt warns about members of schemas that resemble a keyword and have no effect.
 func misspelt(v any, pointer string, warn func(string)) {
 	m, ok := v.(map[string]any)
 	if !ok {

@@ -14,7 +14,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// whole applies the keywords for a value as a whole. It returns the first violated one, or "".
+// whole applies the keywords that concern the value as a whole. It returns the first violated one, or "".
 func (f *collected) whole() string {
 	s := f.s
 	switch {
@@ -32,7 +32,7 @@ func (f *collected) whole() string {
 	return ""
 }
 
-// holds reports whether a keyword is not known to be violated.
+// holds reports whether a keyword may be satisfied.
 func (f *collected) holds(v verdict) bool {
 	f.unsure = f.unsure || v == unknown
 	return v != fails
@@ -47,7 +47,6 @@ func hasType(types jsonschema.Types, v *value) bool {
 	return has(v.typeName()) || has("integer") && v.isInteger()
 }
 
-// verdictOf returns passes or fails.
 func verdictOf(ok bool) verdict {
 	if ok {
 		return passes
@@ -55,7 +54,7 @@ func verdictOf(ok bool) verdict {
 	return fails
 }
 
-// equal returns whether a value is equal to one of the schema.
+// equal returns whether a value equals one of the schema's.
 func (e *evaluation) equal(v *value, w any) verdict {
 	switch w := w.(type) {
 	case string:
@@ -80,7 +79,6 @@ func (e *evaluation) equal(v *value, w any) verdict {
 	return verdictOf(string(v.canonical(nil)) == string(other.canonical(nil)))
 }
 
-// among returns whether v is one of values.
 func (e *evaluation) among(v *value, values []any) verdict {
 	if !e.spend(len(values) / 8) {
 		return unknown
@@ -93,7 +91,8 @@ func (e *evaluation) among(v *value, values []any) verdict {
 	return fails
 }
 
-// format applies a format. A regular expression that neither engine can compile may still be valid in JavaScript: the result is unknown.
+// format applies a format. The result is unknown for a regular expression that neither engine can compile, because it may still be valid
+// in JavaScript.
 func (e *evaluation) format(f *jsonschema.Format, v *value) verdict {
 	switch {
 	case v.kind() != 's':
@@ -121,7 +120,7 @@ func (f *collected) number() {
 	}
 }
 
-// within applies a bound: comparing the number with it must return a result from least to most.
+// within applies a bound. The comparison of the number with it must be between least and most.
 func (f *collected) within(rule string, bound *big.Rat, least, most int) {
 	if bound == nil {
 		return
@@ -163,17 +162,17 @@ func (f *collected) size(less, more string, least, most *int, n int) {
 	}
 }
 
-// A pattern is a regular expression with its size, which determines the steps of a match. JSON Schema uses those of ECMA-262. Go does not
-// support look-around and back-references, which run on a backtracking engine with bounded time. If neither engine supports a pattern,
-// its match is unknown.
+// A pattern is a regular expression with its size, which determines the steps of a match. JSON Schema uses ECMA-262. Go does not support
+// look-around and back-references; a backtracking engine with bounded time runs such patterns. If neither engine supports a pattern, its
+// matches are unknown.
 type pattern struct {
-	*regexp.Regexp                 // nil: Go does not support it
-	ecma           *regexp2.Regexp // nil: not needed, or not supported either
+	*regexp.Regexp                 // nil if Go does not support it
+	ecma           *regexp2.Regexp // nil if it is unnecessary or not supported
 	text           string
 	size           int
 }
 
-// The limits of one match of a backtracking pattern.
+// These limits bound one match of the backtracking engine.
 const (
 	patternTime  = 100 * time.Millisecond
 	patternStack = 1 << 20
@@ -201,7 +200,7 @@ func newPattern(text string) (*pattern, error) {
 
 func (p *pattern) String() string { return p.text }
 
-// MatchString reports whether the pattern matches. The library calls it when it checks a schema.
+// MatchString reports whether the pattern matches. The library calls it to check schemas.
 func (p *pattern) MatchString(text string) bool {
 	if p.Regexp != nil {
 		return p.Regexp.MatchString(text)
@@ -213,7 +212,7 @@ func (p *pattern) MatchString(text string) bool {
 	return ok || err != nil
 }
 
-// match applies a regular expression to a text. The verdict is unknown if no engine supports the expression or if the match takes too
+// match applies a regular expression to a text. The verdict is unknown if no engine supports the expression or the match takes too
 // long.
 func (e *evaluation) match(re jsonschema.Regexp, text []byte) verdict {
 	p := re.(*pattern)

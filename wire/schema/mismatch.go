@@ -16,25 +16,25 @@ import (
 // A Mismatch is one reason why a value does not match its schema.
 type Mismatch struct {
 	Rule    string `json:"rule"`              // the violated keyword, such as "type"
-	Schema  string `json:"section,omitempty"` // where the keyword is: a JSON pointer, after its file if that is another one
-	Pointer string `json:"pointer"`           // JSON pointer to the place in the value; "": the whole value
+	Schema  string `json:"section,omitempty"` // the keyword's JSON pointer, after its file name if it is in another file
+	Pointer string `json:"pointer"`           // the JSON pointer into the value; "" is the whole value
 	Message string `json:"message"`           // the mistake, without the place
 
-	// Suggestions for the person who typed the value, set by Check.
+	// Check sets these suggestions for the person who typed the value.
 
-	Nearest  string          `json:"-"` // the nearest correct name or value; "" if none is similar
-	Property string          `json:"-"` // the missing or unknown property; "": the mismatch concerns no property
-	Given    string          `json:"-"` // a given property that may be a misspelling of the missing one, or ""
-	Value    json.RawMessage `json:"-"` // a value that would match: an example for a missing property, else the nearest; nil if unknown
+	Nearest  string          `json:"-"` // the nearest correct name or value, or ""
+	Property string          `json:"-"` // the missing or unknown property, or ""
+	Given    string          `json:"-"` // a given property that may be a misspelling of Property, or ""
+	Value    json.RawMessage `json:"-"` // a correct value (an example for a missing property, else the nearest one), or nil
 
-	// Branches are the alternatives, nearest first, in a result of All whose Rule is oneOf or anyOf and of which no alternative matches.
+	// Branches are the alternatives of a oneOf or anyOf without a match, nearest first. Only All sets them.
 	Branches []Branch `json:"branches,omitempty"`
 }
 
 // A Branch is one alternative of a oneOf or anyOf.
 type Branch struct {
-	Number     int        `json:"number"`         // its number in the schema, from 1
-	Name       string     `json:"name,omitempty"` // the last part of its $ref; "": it has no $ref
+	Number     int        `json:"number"`         // the number in the schema, from 1
+	Name       string     `json:"name,omitempty"` // the last part of the $ref, or ""
 	Mismatches []Mismatch `json:"findings"`
 }
 
@@ -55,7 +55,7 @@ func (s *Schema) mismatch(f *failure, message string) Mismatch {
 	return Mismatch{Pointer: pointerOf(f.value.path()), Rule: f.rule, Schema: s.place(f.schema.Location), Message: message}
 }
 
-// place converts the library's address of a schema to the user's.
+// place converts the library's address of a schema to the user's form.
 func (s *Schema) place(address string) string {
 	file, _, _ := strings.Cut(address, "#")
 	if own, _, _ := strings.Cut(s.schema.Location, "#"); file == own {
@@ -64,7 +64,7 @@ func (s *Schema) place(address string) string {
 	return inFolder(file) + "#" + schemaPointer(address)
 }
 
-// best reduces a tree of failures to the most useful one for the person who typed the value, with suggestions.
+// best returns the most useful failure of a tree, with suggestions for the person who typed the value.
 func (s *Schema) best(root *failure) *Mismatch {
 	f := root.useful()
 	m := s.mismatch(f, f.sentence())
@@ -80,7 +80,7 @@ func (s *Schema) best(root *failure) *Mismatch {
 	return &m
 }
 
-// unknown sets the unknown property, and the one that the user may have meant.
+// unknown sets the unknown property, and a known one with a similar name.
 func (m *Mismatch) unknown(unknown, known []string) {
 	m.Property = unknown[0]
 	for _, name := range unknown {
@@ -95,8 +95,8 @@ func (m *Mismatch) unknown(unknown, known []string) {
 	}
 }
 
-// missing adds an example value for a missing property, and a given property with a similar name, which may be misspelt. If there are
-// several, it takes the first by name.
+// missing adds an example of the missing property, and a given property with a similar name. Among several such names, it takes the
+// first in order.
 func (s *Schema) missing(m *Mismatch, f *failure) {
 	known := s.propertiesOf(f.schema, anyOneOf)
 	s.properties(f.schema, anyOneOf, func(properties json.RawMessage) {
@@ -114,7 +114,7 @@ func (s *Schema) missing(m *Mismatch, f *failure) {
 	}
 }
 
-// nearestValue sets the allowed value that is nearest to got.
+// nearestValue sets the allowed value nearest to got.
 func (m *Mismatch) nearestValue(got *value, want []any) {
 	text := got.String()
 	if got.kind() == 's' {
@@ -138,7 +138,7 @@ func (m *Mismatch) nearestValue(got *value, want []any) {
 	}
 }
 
-// mismatches collects the basic mistakes from a tree of failures, in the order of their places.
+// mismatches collects the innermost mistakes of a tree of failures in the order of their places.
 func (s *Schema) mismatches(root *failure) (all []Mismatch) {
 	var visit func(f *failure)
 	visit = func(f *failure) {
@@ -162,8 +162,8 @@ func (s *Schema) mismatches(root *failure) (all []Mismatch) {
 	})
 }
 
-// alternatives returns the mismatch of a oneOf or anyOf without a matching alternative. The nearest alternatives are first: those whose
-// constants match, then those for this type of value, then those with the fewest and deepest mistakes.
+// alternatives returns the mismatch of a oneOf or anyOf without a matching alternative. The order of the alternatives is: matching
+// constants first, then those for the type of the value, then those with the fewest and deepest mistakes.
 func (s *Schema) alternatives(f *failure) Mismatch {
 	type ranked struct {
 		Branch
@@ -194,7 +194,7 @@ func one(is bool) int {
 	return 0
 }
 
-// why returns the name of a branch and its first mismatch, with its place relative to the value of the alternatives.
+// why returns the name and the first mismatch of a branch. Its place is relative to the value.
 func (b Branch) why(at string) string {
 	title := "number " + strconv.Itoa(b.Number)
 	if b.Name != "" {

@@ -29,7 +29,7 @@ func schemaPointer(address string) string {
 	return p
 }
 
-// propertiesOf returns the properties of a schema in document order, followed by those of the schemas that it applies.
+// propertiesOf returns the properties of a schema and of the schemas that it applies, in document order.
 func (s *Schema) propertiesOf(of *jsonschema.Schema, r reach) []string {
 	var names []string
 	s.properties(of, r, func(properties json.RawMessage) {
@@ -40,7 +40,7 @@ func (s *Schema) propertiesOf(of *jsonschema.Schema, r reach) []string {
 	return names
 }
 
-// properties calls f for the properties of a schema, and of those that it applies, in document order.
+// properties calls f for the properties of a schema and of the schemas that it applies, in document order.
 func (s *Schema) properties(of *jsonschema.Schema, r reach, f func(properties json.RawMessage)) {
 	expand(of, r, func(part *jsonschema.Schema) { f(scan.At(s.raw, schemaPointer(part.Location)+"/properties")) })
 }
@@ -52,14 +52,14 @@ func addName(names []string, name string) []string {
 	return append(names, name)
 }
 
-// Bounds of the number and the nesting of schemas that apply to one value.
+// These limits bound the number and the nesting of schemas for one value.
 const (
 	maxDepth    = 64
 	maxExpanded = 256
 )
 
-// A reach is the set of keywords, in addition to $ref, by which a schema applies others to the same value: each includes the preceding
-// ones.
+// A reach is the set of keywords, besides $ref, through which a schema applies others to the same value. Each reach includes the
+// preceding ones.
 type reach int
 
 const (

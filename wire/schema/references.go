@@ -14,37 +14,36 @@ import (
 	"rpcx/wire/scan"
 )
 
-// unknownURL is the document that replaces the target of a broken $ref, and unknownLocation the library's name of the schema in it.
+// unknownURL is the document for targets of broken $refs. unknownLocation is the library's name of the schema in it.
 const (
 	unknownURL      = "rpcx:///unknown"
 	unknownLocation = unknownURL + "#"
 )
 
-// maxSchemas bounds the number of schemas in one schema, including those that it refers to: the compile time grows with the square of the
-// number.
+// maxSchemas bounds a schema and its references, because the compile time grows with the square of their number.
 const maxSchemas = 5_000
 
-// A survey visits all schemas that a schema refers to before they are compiled. It repairs references and finds the parts that have to
-// stay unchecked.
+// A survey visits all schemas that a schema refers to, before compilation. It repairs references and finds the parts that remain
+// unchecked.
 type survey struct {
 	doc     any
-	lifted  string            // the place of the schema being compiled
+	lifted  string            // the place of the schema to compile
 	places  map[string]string // by the URL of an $id
-	anchors map[string]string // by that URL and the name after #
+	anchors map[string]string // by the URL of an $id, and the name after #
 	drafts  *jsonschema.Compiler
 	done    map[string]bool
 	todo    []site
 	warn    func(text string)
 }
 
-// A site is a schema in the document, with the resource to which its references are relative.
+// A site is a schema in the document, with the resource on which its relative references are based.
 type site struct {
 	pointer string
 	base    *url.URL
-	root    string // the place of that resource
+	root    string
 }
 
-// Keywords that contain one schema, a list of schemas, or schemas by name.
+// These keywords contain one schema, a list of schemas, or schemas by name.
 var (
 	schemaWords = []string{
 		"not", "if", "then", "else", "items", "additionalItems", "contains", "additionalProperties", "propertyNames",
@@ -55,7 +54,7 @@ var (
 	references  = []string{"$ref", "$dynamicRef", "$recursiveRef"}
 )
 
-// surveyed visits the schema at pointer. It changes doc. The error means that the schema or a number in it is too large.
+// surveyed visits the schema at pointer and changes doc. It fails if the schema or a number in it is too large.
 func surveyed(doc any, pointer string, warn func(string)) error {
 	s := &survey{
 		doc: doc, lifted: pointer, warn: warn,
@@ -78,7 +77,7 @@ func surveyed(doc any, pointer string, warn func(string)) error {
 	return nil
 }
 
-// collect records the names that parts of the document define for themselves.
+// collect records the names that parts of the document define.
 func (s *survey) collect(v any, pointer string, base *url.URL) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -92,7 +91,7 @@ func (s *survey) collect(v any, pointer string, base *url.URL) {
 				s.anchors[withoutFragment(base)+"#"+name] = pointer
 			}
 		}
-		if v["$dynamicAnchor"] != nil { // the library compiles it together with its resource
+		if v["$dynamicAnchor"] != nil { // the library compiles it with its resource
 			s.todo = append(s.todo, site{pointer, base, s.places[withoutFragment(base)]})
 		}
 		for _, key := range slices.Sorted(maps.Keys(v)) {
@@ -105,7 +104,7 @@ func (s *survey) collect(v any, pointer string, base *url.URL) {
 	}
 }
 
-// named records the URL that id assigns to a part of the document, or in older drafts its anchor.
+// named records the URL, or in older drafts the anchor, that id gives to a part of the document.
 func (s *survey) named(id, pointer string, base *url.URL) *url.URL {
 	u, err := base.Parse(id)
 	if err != nil {
@@ -124,7 +123,7 @@ func withoutFragment(u *url.URL) string {
 	return text
 }
 
-// visit reads one schema, and adds the schemas that it applies to the list.
+// visit reads one schema, and queues the schemas that it applies.
 func (s *survey) visit(at site) error {
 	if s.done[at.pointer] {
 		return nil
@@ -176,7 +175,7 @@ func (s *survey) rules(m map[string]any) error {
 	return nil
 }
 
-// parts adds the schemas inside m to the list.
+// parts queues the schemas in m.
 func (s *survey) parts(m map[string]any, at site) {
 	for _, key := range schemaWords {
 		if _, ok := m[key].(map[string]any); ok {
@@ -196,7 +195,7 @@ func (s *survey) parts(m map[string]any, at site) {
 	}
 }
 
-// reference returns the replacement for ref at a place: a reference to its target, or an unknown schema.
+// reference returns a replacement for ref: a reference to its target, or an unknown schema.
 func (s *survey) reference(ref string, at site) string {
 	u, err := at.base.Parse(ref)
 	if err != nil {
@@ -217,20 +216,20 @@ func (s *survey) reference(ref string, at site) string {
 			return s.follow(ref, site{root + u.Fragment, u, root}, site{root, u, root})
 		}
 	}
-	if _, err := s.drafts.Compile(u.String()); err == nil { // of a draft
+	if _, err := s.drafts.Compile(u.String()); err == nil { // the target is in a draft
 		return ref
 	}
 	return s.lost(ref)
 }
 
-// follow adds the schemas that ref leads to to the list, and returns ref.
+// follow queues the targets of ref and returns ref.
 func (s *survey) follow(ref string, to ...site) string {
 	s.todo = append(s.todo, to...)
 	return ref
 }
 
-// inside is reference for a place in the same resource. A schema from its own document refers to itself as the root, and one with its own
-// URL may mean the enclosing catalog.
+// inside does what reference does, for a place in the same resource. In a document of its own, a schema is the root of its references.
+// With its own URL, it may also refer to the enclosing catalog.
 func (s *survey) inside(ref, fragment string, at site) string {
 	for _, root := range []string{at.root, "", s.lifted} {
 		if _, ok := scan.Lookup(s.doc, root+fragment); !ok || fragment == "" && root == "" && s.lifted != "" {
@@ -245,7 +244,7 @@ func (s *survey) inside(ref, fragment string, at site) string {
 	return s.lost(ref)
 }
 
-// lost warns that ref leads nowhere, and returns its replacement.
+// lost warns about a ref without a target, and returns its replacement.
 func (s *survey) lost(ref string) string {
 	s.warn(fmt.Sprintf("$ref %q has no target: left unchecked", ref))
 	return unknownURL

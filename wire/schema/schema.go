@@ -1,6 +1,6 @@
-// Package schema checks JSON values with JSON Schemas, explains each mismatch in one sentence, and converts text to the value that a
-// schema requires. It is the only importer of the jsonschema library. Schemas come from peers: they never make rpcx read files or the
-// network.
+// Package schema checks JSON values with JSON Schemas, explains each mismatch in one sentence, and converts strings to the values
+// that a schema requires. It is the only importer of the jsonschema library. Schemas come from peers, and never make rpcx read files
+// or the network.
 package schema
 
 import (
@@ -20,10 +20,10 @@ import (
 
 // Options configure Compile. The zero value is usable.
 type Options struct {
-	// Warn receives a sentence, once, for each part of the schema that is not checked: a regular expression that Go cannot compile, or a
-	// $ref that leads nowhere. It may be nil.
+	// Warn receives a sentence, once, for each unchecked part of the schema: a regular expression that Go cannot compile, or a $ref
+	// without a target. It may be nil.
 	Warn func(text string)
-	// Right reports that the document is known to be valid and need not be checked.
+	// Right skips the check of a document that is known to be valid.
 	Right bool
 }
 
@@ -36,20 +36,20 @@ type Schema struct {
 
 	mu        sync.Mutex // guards the following members
 	compiler  *jsonschema.Compiler
-	resources map[*jsonschema.Schema]*resource // of schemas that are targets of dynamic references
+	resources map[*jsonschema.Schema]*resource // of schemas that dynamic references lead to
 
 	docs         map[string]any // all documents, by address
 	dynamic      bool           // the documents have dynamic references
 	tracks       bool           // the documents have unevaluatedProperties or unevaluatedItems
 	formats      bool           // formats are checked
-	exhausted    func()         // warns, once, that a check was stopped
-	steps        int            // the steps that a check may take
-	stepsPerByte int            // additional steps per byte of the value
+	exhausted    func()         // warns, once, about a stopped check
+	steps        int            // the number of steps for one check
+	stepsPerByte int            // additional steps for each byte of the value
 }
 
-// Compile compiles the schema at pointer (a JSON pointer, "" for the whole document) of doc. doc may be a catalog, in whose $defs a $ref
-// then finds its target. A $ref that leads nowhere and a pattern that Go cannot compile are not checked, with a warning. All other
-// mistakes in the schema are errors.
+// Compile compiles the schema at pointer ("" for the whole document) of doc. doc may be a catalog, whose $defs are then targets of $ref.
+// A $ref without a target and a pattern that Go cannot compile cause a warning and are not checked. All other mistakes in the schema are
+// errors.
 func Compile(doc json.RawMessage, pointer string, o Options) (*Schema, error) {
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(doc))
 	if err != nil {
@@ -72,23 +72,23 @@ func Compile(doc json.RawMessage, pointer string, o Options) (*Schema, error) {
 	return s, nil
 }
 
-// ready completes a compiled schema.
+// ready prepares a compiled schema for checks.
 func (s *Schema) ready(raw json.RawMessage) {
 	s.rooms.New = func() any { return &room{} }
 	s.raw, s.steps, s.resources = scan.Trim(raw), maxSteps, map[*jsonschema.Schema]*resource{}
 	s.order = sync.OnceValue(func() []string { return s.propertiesOf(s.schema, allOf) })
 	for _, doc := range s.docs {
 		walk(doc, func(m map[string]any) {
-			ref, _ := m["$ref"].(string) // possibly to a metaschema, which has dynamic references
+			ref, _ := m["$ref"].(string) // a metaschema may be its target and has dynamic references
 			s.dynamic = s.dynamic || m["$dynamicRef"] != nil || m["$recursiveRef"] != nil || strings.Contains(ref, "://json-schema.org/")
 			s.tracks = s.tracks || m["unevaluatedProperties"] != nil || m["unevaluatedItems"] != nil
 		})
 	}
 }
 
-// Check checks v. The error is a *Mismatch, the most useful one, or the context's. A nil v means missing params, and is
-// checked as an empty object or array, whichever the schema requires. Unknown results, because of an unknown part of the
-// schema or too many steps, are not mismatches; Options.Warn gets one warning of the latter.
+// Check checks v. It returns the most useful *Mismatch, or the error of ctx. A nil v stands for missing params, an empty
+// object or array as the schema requires. Unknown results are not mismatches. If a check needs too many steps,
+// Options.Warn gets one warning.
 func (s *Schema) Check(ctx context.Context, v json.RawMessage) error {
 	if v == nil {
 		v = s.empty()
@@ -110,8 +110,8 @@ func (s *Schema) Check(ctx context.Context, v json.RawMessage) error {
 	return nil
 }
 
-// All returns all mismatches of v in the order of their places, or none if v matches. Too many steps are also a mismatch. open describes
-// a part that could not be evaluated, where v may not match; "": all parts were evaluated. The error is the context's.
+// All returns all mismatches of v in the order of their places. Too many steps are also a mismatch. open describes a part that could not
+// be evaluated and where v may not match, or is "". All fails if ctx ends.
 func (s *Schema) All(ctx context.Context, v json.RawMessage) (all []Mismatch, open string, err error) {
 	root, err := read(v)
 	if m, ok := errors.AsType[*Mismatch](err); ok {
@@ -137,7 +137,7 @@ func (s *Schema) All(ctx context.Context, v json.RawMessage) (all []Mismatch, op
 	return nil, "", nil
 }
 
-// empty returns the value that replaces a missing one.
+// empty returns the value for missing params.
 func (s *Schema) empty() json.RawMessage {
 	switch m := s.types(nil); {
 	case m&Object != 0:
@@ -148,8 +148,8 @@ func (s *Schema) empty() json.RawMessage {
 	return json.RawMessage("null")
 }
 
-// ByName converts positional params to an object if the schema requires one: the elements get the names of the properties in the order of
-// the schema. It returns other params unchanged.
+// ByName converts positional params to an object if the schema requires one. The elements get the names of the properties in the schema's
+// order. ByName returns other params unchanged.
 func (s *Schema) ByName(params json.RawMessage) json.RawMessage {
 	trimmed := bytes.TrimSpace(params)
 	if len(trimmed) == 0 || trimmed[0] != '[' || s.types(nil)&Array != 0 {

@@ -12,8 +12,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A scope has the schema of each dynamic anchor: that of the outermost resource on the path of the evaluation. The name ""
-// is $recursiveAnchor.
+// A scope maps each dynamic anchor to its schema in the outermost resource on the path of the evaluation. The name "" is
+// $recursiveAnchor.
 type scope struct {
 	anchors map[string]*jsonschema.Schema
 	inner   map[*resource]*scope
@@ -21,12 +21,12 @@ type scope struct {
 
 // A resource is a schema with its own $id, or a document.
 type resource struct {
-	address string // of the document
-	at      string // the pointer to the resource
+	address string
+	at      string
 	anchors map[string]*jsonschema.Schema
 }
 
-// anchorCost is the number of steps for storing an anchor in a scope.
+// anchorCost is the number of steps for an anchor in a scope.
 const anchorCost = 16
 
 // enter adds the resource of s to the scope.
@@ -128,7 +128,7 @@ func (s *Schema) compiled(address, pointer string) *jsonschema.Schema {
 	return c
 }
 
-// anchors collects the dynamic anchors in v, a part of the resource r.
+// anchors collects the dynamic anchors of v, a part of the resource r.
 func (s *Schema) anchors(r *resource, v any, pointer string) {
 	switch v := v.(type) {
 	case map[string]any:

@@ -9,7 +9,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// sentences describe the failure of each keyword for people, without the place.
+// sentences describe violated keywords for people, without the place.
 var sentences = map[string]func(f *failure) string{
 	"type": func(f *failure) string {
 		return fmt.Sprintf("got %s, want %s", f.value.typeName(), strings.Join(f.schema.Types.ToStrings(), " or "))
@@ -83,7 +83,7 @@ func (f *failure) noAlternative() string {
 	return "fits no alternative: " + strings.Join(parts, "; or ")
 }
 
-// wanted returns the values that would match.
+// wanted returns the allowed values.
 func (f *failure) wanted() []any {
 	switch {
 	case f.want != nil:
@@ -94,7 +94,6 @@ func (f *failure) wanted() []any {
 	return f.schema.Enum.Values
 }
 
-// number compares a number with its bound.
 func (f *failure) number(is string, bound *big.Rat) string {
 	return digits(rat(f.value.raw)) + " " + is + " " + digits(bound)
 }
@@ -121,7 +120,7 @@ func count(n int, what string) string {
 	return strconv.Itoa(n) + " " + what
 }
 
-// digits returns a number in full.
+// digits writes a number in full.
 func digits(r *big.Rat) string {
 	if r.IsInt() {
 		return r.Num().String()
@@ -132,7 +131,6 @@ func digits(r *big.Rat) string {
 	return r.RatString()
 }
 
-// list joins at most eight names with commas.
 func list(names []string) string {
 	if len(names) > 8 {
 		return strings.Join(names[:8], ", ") + ", …"
@@ -156,7 +154,6 @@ func encodeAll(values []any) string {
 	return list(texts)
 }
 
-// brief shortens a text that is too long for a sentence.
 func brief(text string) string {
 	const most = 200
 	if len(text) <= most {
@@ -165,7 +162,6 @@ func brief(text string) string {
 	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
-// encode returns v as JSON.
 func encode(v any) string {
 	b, err := scan.Marshal(v)
 	if err != nil {

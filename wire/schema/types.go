@@ -7,10 +7,10 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// A Types is a set of JSON types. A number may be an integer or have a fraction.
+// A Types is a set of JSON types. Number includes integers.
 type Types uint8
 
-// The types.
+// These are the types.
 const (
 	Null Types = 1 << iota
 	Boolean
@@ -49,7 +49,7 @@ func (t Types) String() string {
 	return strings.Join(names, " or ")
 }
 
-// TypeOf returns the type of a valid value from its spelling.
+// TypeOf returns the type of a valid value from its first bytes.
 func TypeOf(v json.RawMessage) Types {
 	switch v[0] {
 	case 'n':
@@ -69,7 +69,7 @@ func TypeOf(v json.RawMessage) Types {
 	return Integer
 }
 
-// ownTypes returns the types that a schema allows by its own type, enum and const.
+// ownTypes returns the types that a schema's type, enum and const allow.
 func ownTypes(s *jsonschema.Schema) Types {
 	set := AnyType
 	if s.Types != nil && !s.Types.IsEmpty() {
@@ -87,7 +87,7 @@ func ownTypes(s *jsonschema.Schema) Types {
 	return set
 }
 
-// typesOf returns the types of values; 1 may also be written as 1.0.
+// typesOf returns the types of values. The integer 1 may also be 1.0.
 func typesOf(values ...any) (set Types) {
 	for _, v := range values {
 		set |= TypeOf(json.RawMessage(encode(v)))
@@ -98,7 +98,7 @@ func typesOf(values ...any) (set Types) {
 	return set
 }
 
-// TypeNamed returns the types with that name in a schema; AnyType for an unknown name.
+// TypeNamed returns the types of that name in a schema, or AnyType for an unknown name.
 func TypeNamed(name string) Types {
 	for _, n := range typeNames {
 		if n.name == name {

@@ -10,19 +10,19 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// An Undescribed is a member of a value that its schema allows without describing it, although it describes other members. It may be
-// misspelt, or newer than the schema.
+// An Undescribed is a member that a schema allows but does not describe, although it describes others. The member may be misspelt,
+// or newer than the schema.
 type Undescribed struct {
-	Pointer string // JSON pointer to the member
+	Pointer string // the JSON pointer to the member
 	Name    string
-	Nearest string // a similar described name that is missing, or ""
+	Nearest string // a described name that is similar and missing in the value, or ""
 }
 
-// maxUndescribed bounds the members that Undescribed returns.
+// maxUndescribed bounds the result of Undescribed.
 const maxUndescribed = 16
 
 // Undescribed returns the members of v, a matching value, that the schema does not describe. It returns none if an unknown part of the
-// schema may describe more names.
+// schema may describe further names.
 func (s *Schema) Undescribed(v json.RawMessage) []Undescribed {
 	val, err := read(v)
 	if err != nil {
@@ -36,7 +36,7 @@ func (s *Schema) Undescribed(v json.RawMessage) []Undescribed {
 // A describer compares the names in a value with the names that a schema describes.
 type describer struct{ found []Undescribed }
 
-// visit checks a part of the value to which these schemas apply.
+// visit checks a part of the value for which these schemas apply.
 func (d *describer) visit(v *value, schemas []*jsonschema.Schema) {
 	switch v.kind() {
 	case 'o':
@@ -62,7 +62,6 @@ func (d *describer) visit(v *value, schemas []*jsonschema.Schema) {
 	}
 }
 
-// member checks one member.
 func (d *describer) member(v *value, known *described) {
 	name := string(v.name)
 	var next []*jsonschema.Schema
@@ -81,17 +80,17 @@ func (d *describer) member(v *value, known *described) {
 	}
 }
 
-// stepsAtOnce bounds the number of schemas that are followed for one part.
+// stepsAtOnce bounds the schemas for one part.
 const stepsAtOnce = 64
 
-// described lists the members of an object that schemas describe.
+// described is the set of members that schemas describe.
 type described struct {
 	schemas []*jsonschema.Schema
 	names   []string
 	open    bool // members of any name are allowed, or the names are unknown
 }
 
-// read adds the names of a schema.
+// read adds the names in a schema.
 func (d *described) read(s *jsonschema.Schema) {
 	expand(s, ifThenElse, func(s *jsonschema.Schema) {
 		d.schemas = append(d.schemas, s)
@@ -106,7 +105,7 @@ func (d *described) read(s *jsonschema.Schema) {
 	slices.Sort(d.names)
 }
 
-// elementAt returns the schemas that s has for the i-th element.
+// elementAt returns the schemas of s for element i.
 func elementAt(s *jsonschema.Schema, i int) (next []*jsonschema.Schema) {
 	expand(s, anyOneOf, func(s *jsonschema.Schema) {
 		if prefix, _ := itemsOf(s); i < len(prefix) {

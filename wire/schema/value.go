@@ -19,17 +19,16 @@ type value struct {
 	name    []byte // its name in an object
 	index   int    // its index in an array
 	members []value
-	read    bool  // the members have been read
-	in      *room // the storage for members; nil: each object has its own
+	read    bool
+	in      *room // the storage for members, or nil for separate storage
 }
 
-// A room is the storage for the members of many objects, reused by successive checks.
+// A room is storage for the members of many objects. Successive checks reuse it.
 type room struct{ values []value }
 
-// maxRoom bounds the members for which a room is reused.
+// maxRoom bounds the members in a reused room.
 const maxRoom = 4_096
 
-// clear frees the room.
 func (r *room) clear() {
 	if cap(r.values) > maxRoom {
 		r.values = nil
@@ -37,7 +36,7 @@ func (r *room) clear() {
 	r.values = r.values[:0]
 }
 
-// element returns an element of the array v. It is valid until the room is cut back to the size mark.
+// element returns an element of the array v. The element is valid until the room is cut back to mark.
 func (v *value) element(raw []byte, i int) (e *value, mark int) {
 	if v.in == nil {
 		return &value{raw: raw, parent: v, index: i}, 0
@@ -54,7 +53,7 @@ func (v *value) free(mark int) {
 	}
 }
 
-// read returns the value in b; the error is a *Mismatch.
+// read returns the value in b, or a *Mismatch.
 func read(b []byte) (*value, error) {
 	if hasHuge(b) {
 		return nil, &Mismatch{Rule: "type", Message: "contains a number that is too large to check"}
@@ -65,7 +64,6 @@ func read(b []byte) (*value, error) {
 	return &value{raw: scan.Trim(b)}, nil
 }
 
-// kind returns the type of the value as scan.Type does.
 func (v *value) kind() byte { return scan.Type(v.raw) }
 
 // path returns the tokens of the JSON pointer to the value.
@@ -82,7 +80,7 @@ func (v *value) path() []string {
 	return tokens
 }
 
-// open reads the members of an object, sorted by name. The last of several members with the same name counts.
+// open reads the members of an object, sorted by name. Among members with the same name, the last one counts.
 func (v *value) open() []value {
 	if v.read || v.kind() != 'o' {
 		return v.members
@@ -110,7 +108,7 @@ func (v *value) open() []value {
 	return v.members
 }
 
-// sortByName sorts members by name, and keeps the order of those with the same name.
+// sortByName sorts members by name and is stable.
 func sortByName(all []value) {
 	if len(all) > 16 {
 		slices.SortStableFunc(all, func(a, b value) int { return bytes.Compare(a.name, b.name) })
@@ -129,7 +127,6 @@ func sortByName(all []value) {
 	}
 }
 
-// member returns the member with that name, or nil.
 func (v *value) member(name string) *value {
 	low, high := 0, len(v.open())
 	for low < high {
@@ -145,7 +142,8 @@ func (v *value) member(name string) *value {
 	return nil
 }
 
-// elements returns a cursor over the elements of an array. They are not stored, since an array may be as large as memory allows.
+// elements returns a cursor over the elements of an array. It does not store them, because an array may be as large as memory
+// allows.
 func (v *value) elements() scan.Cursor { return scan.ReadArray(v.raw, wire.DefaultMaxDepth) }
 
 // text returns the content of a JSON string.
@@ -153,7 +151,7 @@ func (v *value) text() []byte { return scan.Unescaped(v.raw[1 : len(v.raw)-1]) }
 
 var kindNames = map[byte]string{'0': "null", 't': "boolean", 'f': "boolean", 'n': "number", 's': "string", 'a': "array", 'o': "object"}
 
-// typeName returns the JSON type of a value; integers are numbers.
+// typeName returns the JSON type of a value. Integers are numbers.
 func (v *value) typeName() string { return kindNames[v.kind()] }
 
 // rat returns the exact value of a number.
@@ -165,15 +163,15 @@ func rat(raw []byte) *big.Rat {
 	return r
 }
 
-// whole reports whether a number consists only of digits, whose text identifies it.
+// whole reports whether a number consists only of digits, so that its text identifies it.
 func whole(raw []byte) bool { return !bytes.ContainsAny(raw, ".eE") && string(raw) != "-0" }
 
-// isInteger reports whether v is a number without a fraction, in any spelling.
+// isInteger reports whether v is a number without a fraction, such as 1 or 1.0.
 func (v *value) isInteger() bool {
 	return v.kind() == 'n' && (whole(v.raw) || rat(v.raw).IsInt())
 }
 
-// canonical appends to b a text that two values share exactly if JSON Schema considers them equal, such as 1 and 1.0.
+// canonical appends a text to b that is equal for values that JSON Schema considers equal, such as 1 and 1.0.
 func (v *value) canonical(b []byte) []byte {
 	switch v.kind() {
 	case 'n':
@@ -200,7 +198,7 @@ func (v *value) canonical(b []byte) []byte {
 	return append(b, v.raw...)
 }
 
-// String returns the value in the form for a sentence.
+// String returns the value as it appears in sentences.
 func (v *value) String() string {
 	var decoded any
 	d := json.NewDecoder(bytes.NewReader(v.raw))
@@ -211,8 +209,8 @@ func (v *value) String() string {
 	return encode(decoded)
 }
 
-// hasHuge reports whether a number in v has more than 4096 digits or an exponent of more than three digits: calculations with such
-// numbers could take a long time. v need not be valid.
+// hasHuge reports whether v contains a number with more than 4096 digits or an exponent of more than three digits, with which
+// calculations could take long. v need not be valid.
 func hasHuge(v []byte) bool {
 	const most = 4 << 10
 	for i := 0; i < len(v); i++ {

@@ -19,25 +19,25 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A link is one connection of a conversation, with all data that belongs only to that connection.
+// A link is one connection of a conversation with the data that belongs only to it.
 type link struct {
 	p     *peer.Peer
 	codec dialect.Codec
-	ends  []func() error // these close the resources of an embedded server
+	ends  []func() error // close the resources of an embedded server
 	ready chan struct{}  // closed when p is set
 	born  time.Time
-	// watches are opened before the reader starts, so that they see the first messages.
+	// watches open before the reader starts, and see the first messages.
 	watches   map[*resubscription]dialect.Stream
 	preopened dialect.Stream // the stream of Options.First until the caller opens it
-	received  atomic.Bool    // a message has arrived since the handshake; set only if the conversation needs to know
-	replaced  atomic.Bool    // another link has replaced it
+	received  atomic.Bool    // a message has arrived since the handshake; set only if the conversation uses it
+	replaced  atomic.Bool
 	end       func() error
 	recording recording
 	watch     *transport.Watch
 }
 
-// newLink connects and runs the handshake. If the handshake fails because it omitted a call, or because the peer ended the
-// connection after an optional call, newLink tries once more.
+// newLink connects and runs the handshake. It retries once if the handshake failed because it omitted a call, or because
+// the peer ended the connection after an optional call.
 func (d *Direct) newLink(ctx context.Context) (*link, error) {
 	before := d.omissions()
 	l, err := d.tryLink(ctx)
@@ -105,7 +105,7 @@ func (d *Direct) tryLink(ctx context.Context) (*link, error) {
 	return l, nil
 }
 
-// noteReceived records that the peer has sent a message. It implements wire.Record.
+// noteReceived implements wire.Record. It records that the peer has sent a message.
 func (l *link) noteReceived(dir wire.Direction, _ []byte, _ ...[]byte) {
 	if dir == wire.Recv {
 		l.received.Store(true)
@@ -122,8 +122,7 @@ func (l *link) handshake(ctx context.Context) error {
 	return err
 }
 
-// withEvent decodes the event of m immediately if l has been replaced, because the codec of the next link cannot decode
-// m.
+// withEvent decodes the event of m at once if l has been replaced, because the codec of the next link cannot decode m.
 func (l *link) withEvent(m wire.Message) wire.Message {
 	if m.Event != nil || !l.replaced.Load() {
 		return m
@@ -134,8 +133,8 @@ func (l *link) withEvent(m wire.Message) wire.Message {
 	return m
 }
 
-// A linkStream is the stream of a call, which ends with its link. Received messages can still be read after the link
-// has been replaced.
+// A linkStream is the stream of a call, which ends with its link. Its received messages remain readable after the link
+// was replaced.
 type linkStream struct {
 	dialect.Stream
 	l *link
@@ -149,14 +148,13 @@ func (s linkStream) Next(ctx context.Context) (wire.Message, error) {
 	return m, err
 }
 
-// Severed and Waiting are those of the stream.
 func (s linkStream) Severed() bool { return dialect.Severed(s.Stream) }
 
 func (s linkStream) Waiting() bool { return dialect.Waiting(s.Stream) }
 
 func (l *link) backend() relay.PeerBackend { return relay.PeerBackend{Caller: l.p, Codec: l.codec} }
 
-// close closes the connection cleanly. It may be called again.
+// close closes the connection cleanly. It may run again.
 func (l *link) close() error { return l.end() }
 
 func (l *link) shutdown() error {
@@ -171,22 +169,22 @@ func (l *link) shutdown() error {
 	return err
 }
 
-// ending is called before p's connection is closed locally. who is the name of the client, on a listener. The function
-// that it returns is called after the close and returns how the connection ended.
+// ending prepares for the local close of p's connection. who is the name of a listener's client. The returned function
+// runs after the close, and returns how the connection ended.
 func ending(p *peer.Peer, who string) func() wire.Fact {
 	text := "rpcx closed the connection"
 	if wire.IsClosed(p.Done()) {
 		text = "the peer closed the connection"
 	}
 	return func() wire.Fact {
-		if err := p.Err(); err != nil && !errors.Is(err, io.EOF) { // the end may have been detected just now
+		if err := p.Err(); err != nil && !errors.Is(err, io.EOF) { // the end may be recent
 			text = "the connection has ended: " + err.Error()
 		}
 		return wire.Fact{Step: "closed", Text: text, Who: who}
 	}
 }
 
-// discoveryCache returns the cache for e's catalog, which outlives connections. It reports when it is used.
+// discoveryCache returns the cache of e's catalog, which outlives connections. It reports each use.
 func discoveryCache(e endpoint.Endpoint, o Options) dialect.DiscoveryCache {
 	k := cache.Discovery(e, o.Transport, o.Cache)
 	k.Warn = o.Hook.Warn
@@ -196,22 +194,19 @@ func discoveryCache(e endpoint.Endpoint, o Options) dialect.DiscoveryCache {
 	return k
 }
 
-// omitted are the optional calls of handshakes that servers are known not to support, by endpoint and method. They are
-// stored until this process ends.
+// omitted are the optional handshake calls that a server does not support, by endpoint and method. This process stores
+// them until it ends.
 var omitted sync.Map
 
 type omission struct{ endpoint, method string }
 
-// omitted reports whether to omit an optional call of the handshake.
 func (d *Direct) omitted(method string) bool {
 	_, ok := omitted.Load(omission{d.endpoint.String(), method})
 	return ok
 }
 
-// omit omits an optional call from now on.
 func (d *Direct) omit(method string) { omitted.Store(omission{d.endpoint.String(), method}, true) }
 
-// omissions returns the omitted calls.
 func (d *Direct) omissions() (all []omission) {
 	omitted.Range(func(key, _ any) bool {
 		if o := key.(omission); o.endpoint == d.endpoint.String() {

@@ -10,18 +10,18 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// links is the part of a conversation that changes with each connection: the current link, the streams that continue on
-// the next link, and how the conversation ended.
+// links is the state of a conversation that changes with each connection: the current link, the streams that continue
+// on the next link, and how the conversation ended.
 type links struct {
-	mu         sync.Mutex // guards all fields below
+	mu         sync.Mutex // guards the fields below
 	change     wire.Gate
-	link       *link             // nil while there is none
+	link       *link             // may be nil
 	codec      dialect.Codec     // the codec of the last link
 	Reconnects atomic.Int64      // the number of new links after a lost connection
-	over       bool              // no other link will be opened, or Close was called
-	err        error             // why no other link will be opened
-	giveUpErr  error             // err, if the attempts to open another link failed; nil otherwise
-	streams    []*resubscription // in the order of opening
+	over       bool              // there will be no other link, or Close was called
+	err        error             // why there will be no other link
+	giveUpErr  error             // err if the attempts to open another link failed, else nil
+	streams    []*resubscription // in order of opening
 }
 
 // current returns the current link, or nil if there is none.
@@ -31,8 +31,7 @@ func (c *links) current() *link {
 	return c.link
 }
 
-// finish ends the conversation: there will be no other link. giveUpErr is err if that is the failure of the attempts to
-// make one, else nil.
+// finish ends the conversation without another link. giveUpErr is err if the attempts to make one failed, else nil.
 func (c *links) finish(err, giveUpErr error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -43,8 +42,7 @@ func (c *links) finish(err, giveUpErr error) {
 	c.change.Pass()
 }
 
-// register ensures that s is reopened after a reconnect. It returns false if the link on which s was opened has been
-// replaced in the meantime.
+// register makes s continue after a reconnect. It returns false if the link on which s was opened has been replaced.
 func (c *links) register(s *resubscription) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -55,14 +53,13 @@ func (c *links) register(s *resubscription) bool {
 	return true
 }
 
-// unregister removes s from the streams to reopen.
 func (c *links) unregister(s *resubscription) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.streams = slices.DeleteFunc(c.streams, func(o *resubscription) bool { return o == s })
 }
 
-// notReopened returns the next stream to reopen on l, or nil if all streams have been reopened. The lock must be held.
+// notReopened returns the next stream to reopen on l, or nil after the last. The caller holds the lock.
 func (c *links) notReopened(l *link) *resubscription {
 	for _, s := range c.streams {
 		if s.tried != l {
@@ -72,7 +69,7 @@ func (c *links) notReopened(l *link) *resubscription {
 	return nil
 }
 
-// ended returns the reason why no message can be sent any more. The lock must be held.
+// ended returns why no message can be sent, or nil. The caller holds the lock.
 func (c *links) ended() error {
 	return cmp.Or[error](c.err, wire.NewFault(wire.Closed, "the conversation ended", nil))
 }

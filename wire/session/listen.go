@@ -21,23 +21,23 @@ import (
 	"rpcx/wire/transport/schemes"
 )
 
-// These are the limits for answers that clients have not read.
+// These limits bound the responses that clients have not read.
 const (
-	heldBytes      = 256 << 20         // the limit for all clients together; each may exceed it by a small share
-	muchHeld       = 32 << 20          // above this, memory is returned to the system as soon as a client disconnects
-	collectFrom    = 8 << 20           // above this, garbage is collected often
-	collectPercent = 10                // the GOGC percentage while garbage is collected often: garbage is a small part of the answers
-	collectBytes   = heldBytes / 4 * 3 // the memory limit (GOMEMLIMIT), above which garbage is collected continuously
+	heldBytes      = 256 << 20         // for all clients; each may exceed it by a small share
+	muchHeld       = 32 << 20          // above this, memory returns to the system when a client disconnects
+	collectFrom    = 8 << 20           // above this, garbage collection is frequent
+	collectPercent = 10                // the GOGC percentage for frequent collection
+	collectBytes   = heldBytes / 4 * 3 // the memory limit (GOMEMLIMIT), above which collection is continuous
 )
 
 var frequentGC struct {
 	mu    sync.Mutex
 	often int // the number of servers that need frequent collection
-	usual int // the percentage without such servers
+	usual int // the percentage otherwise
 }
 
-// setFrequentGC begins or ends a period of frequent collection for one server. When the last server ends its period,
-// the usual percentage is restored.
+// setFrequentGC starts or ends frequent collection for one server. When the last server ends it, setFrequentGC restores
+// the usual percentage.
 func setFrequentGC(begin bool) {
 	frequentGC.mu.Lock()
 	defer frequentGC.mu.Unlock()
@@ -56,7 +56,7 @@ func setFrequentGC(begin bool) {
 	}
 }
 
-// A Server is a listener whose connections are answered by hooks and a catalog.
+// A Server is a listener. Hooks and a catalog answer the requests on its connections.
 type Server struct {
 	endpoint endpoint.Endpoint
 	options  Options
@@ -67,13 +67,13 @@ type Server struct {
 	peers     map[*peer.Peer]bool
 	wg        sync.WaitGroup
 	done      bool
-	accepted  chan struct{}   // closed when no further connection is accepted
-	clients   atomic.Int64    // the number of connections so far
+	accepted  chan struct{}   // closed after the last connection
+	clients   atomic.Int64    // the number of connections
 	budget    *peer.Budget    // shared by the connections of all clients
 	exchanges *peer.Exchanges // set if each connection is a POST
-	alone     bool            // there will be only one connection (stdio, dial+)
+	alone     bool            // there is only one connection (stdio, dial+)
 	fault     error
-	posted    recording // the recording of all POSTs, if they are recorded
+	posted    recording // the recording of all POSTs, if any
 }
 
 // Listen listens at e and returns when clients can connect.
@@ -106,13 +106,13 @@ func Listen(ctx context.Context, e endpoint.Endpoint, o Options) (*Server, error
 		_ = s.side.Close()
 		return nil, err
 	}
-	if debug.SetMemoryLimit(-1) > collectBytes { // before many bytes are held, because garbage from the first answers counts, too
+	if debug.SetMemoryLimit(-1) > collectBytes { // early, because garbage from the first responses counts too
 		debug.SetMemoryLimit(collectBytes)
 	}
 	return s, nil
 }
 
-// Endpoint returns the endpoint to which a client connects, with the dialect and the framing, or "" for stdio.
+// Endpoint returns a client's endpoint with dialect and framing, or "" for stdio.
 func (s *Server) Endpoint() string {
 	at := s.listener.Endpoint()
 	if at == "" {
@@ -121,8 +121,8 @@ func (s *Server) Endpoint() string {
 	return s.endpoint.Prefixed(at)
 }
 
-// Serve answers clients until Close. On stdio, and if rpcx has dialled, it ends with its only connection and returns that
-// connection's failure.
+// Serve answers clients until Close. On stdio and on a dialled connection, it ends with that connection and returns its
+// failure.
 func (s *Server) Serve() error {
 	for {
 		conn, err := s.listener.Accept()
@@ -139,7 +139,7 @@ func (s *Server) Serve() error {
 	}
 }
 
-// newPeer starts to serve, and to record, a connection of the client of that name.
+// newPeer starts to serve and record a connection of the client of that name.
 func (s *Server) newPeer(conn wire.Conn) (p *peer.Peer, client string, rec recording) {
 	o := peer.Options{
 		Handler: s.side.Accept, Tap: s.options.Tap, Note: s.options.Note,
@@ -182,12 +182,11 @@ func servingOptions(e endpoint.Endpoint, o Options) dialect.CodecOptions {
 	return co
 }
 
-// converse serves one connection to its end.
 func (s *Server) converse(p *peer.Peer, client string, rec recording) {
 	s.mu.Lock()
 	done := s.done
 	s.mu.Unlock()
-	if done { // the connection was accepted while the server was being stopped
+	if done { // the server stopped before the connection was accepted
 		_ = p.CloseAs(goingAway, stops)
 	} else {
 		s.side.Opened(p)
@@ -203,7 +202,7 @@ func (s *Server) converse(p *peer.Peer, client string, rec recording) {
 		s.options.Transport.Watch.Tell(fact())
 	}
 	if p.MostHeld() > muchHeld {
-		debug.FreeOSMemory() // memory for a client is not kept after it disconnects
+		debug.FreeOSMemory() // memory for a client returns to the system
 	}
 	f := wire.AsFault(err)
 	atFault := f != nil && (f.Kind == wire.Protocol || f.Kind == wire.Helper) // the client, or a program that reads messages
@@ -221,7 +220,7 @@ func (s *Server) converse(p *peer.Peer, client string, rec recording) {
 	}
 }
 
-// clientName returns the name of a client in warnings: its address, or a number if it has no address (a Unix socket).
+// clientName returns a client's name for warnings: its address, or a number for a client of a Unix socket.
 func (s *Server) clientName(conn wire.Conn) string {
 	n := s.clients.Add(1)
 	if r, ok := conn.(wire.Remote); ok {
@@ -232,12 +231,11 @@ func (s *Server) clientName(conn wire.Conn) string {
 	return "client " + strconv.FormatInt(n, 10)
 }
 
-// finishTimeout bounds how long Finish waits until received notifications are handled.
+// finishTimeout bounds how long Finish waits for received notifications.
 const finishTimeout = 60 * time.Second
 
-// Finish waits until all connections made so far are accepted, all their messages have been read, and each notification
-// has been handled. A notification of a client that has disconnected is therefore not lost. It returns no later than
-// ctx ends. Only Close may be called after it.
+// Finish accepts the connections made so far and reads all their messages. It waits until each notification is handled,
+// so that a notification from a disconnected client is not lost. It returns when ctx ends. Only Close may follow.
 func (s *Server) Finish(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, finishTimeout)
 	defer cancel()
@@ -257,14 +255,14 @@ func (s *Server) Finish(ctx context.Context) {
 	hearing.Wait()
 }
 
-// goingAway is the WebSocket close code of a server that stops: its clients may connect again later
-// (RFC 6455, section 7.4.1).
+// goingAway is the WebSocket close code of a server that stops. Its clients may connect again later (RFC 6455, section
+// 7.4.1).
 const (
 	goingAway = 1001
 	stops     = "the server is stopping"
 )
 
-// Close ends the listener and closes its connections cleanly, and waits until all have ended.
+// Close ends the listener, closes its connections cleanly, and waits for their ends.
 func (s *Server) Close() error {
 	err := s.listener.Close()
 	s.mu.Lock()
@@ -279,8 +277,8 @@ func (s *Server) Close() error {
 	return errors.Join(err, s.side.Close())
 }
 
-// Reload notifies the dialect's server that its hooks and catalog were reloaded. It reports whether the dialect has a
-// message for that.
+// Reload notifies the dialect's server of new hooks and a new catalog. It reports whether the dialect has a message for
+// that.
 func (s *Server) Reload() bool {
 	if s.side.server.Reload == nil {
 		return false
@@ -294,5 +292,5 @@ func (s *Server) Update(entries []hook.Entry, c *catalog.Catalog) error {
 	return s.side.update(entries, c)
 }
 
-// HookFailure returns the first failure of a hook, or nil if there was none.
+// HookFailure returns the first failure of a hook, or nil.
 func (s *Server) HookFailure() error { return s.side.Failure() }

@@ -8,19 +8,19 @@ import (
 	"rpcx/wire"
 )
 
-// A rawHub delivers the messages of the peer to the commands that use the conversation in raw form.
+// A rawHub delivers the peer's messages to the commands that use the conversation in raw form.
 type rawHub struct {
 	d        *Direct
 	lossy    bool                 // a pipe that is too slow ends
 	notified func(m wire.Message) // receives every notification; may be nil
-	reserve  func(id wire.ID)     // called for each call that will be parked; may be nil
+	reserve  func(id wire.ID)     // called for each parked call; may be nil
 
 	mu    sync.Mutex
 	pipes []*rawPipe
 }
 
-// incoming is the peer.Options.Incoming of a link. A request without a hook goes to the newest pipe; all other messages
-// go to every pipe.
+// incoming implements peer.Options.Incoming. It delivers a request without a hook to the newest pipe, and every other
+// message to all pipes.
 func (h *rawHub) incoming(l *link, m wire.Message) bool {
 	isRequest := m.Kind == wire.Request
 	hooked := (isRequest || m.Kind == wire.Notification) && h.d.responder.answers(m.Method)
@@ -47,8 +47,8 @@ func (h *rawHub) incoming(l *link, m wire.Message) bool {
 	return taken && !hooked
 }
 
-// offer offers a request to the pipes, and the newest one that accepts gets it. Pipes whose user sends no more, and
-// which could only reject it, are tried last.
+// offer offers a request to the pipes, newest first, until one accepts. Pipes that can only reject it, because their
+// user sends nothing more, are last.
 func offer(pipes []*rawPipe, l *link, m wire.Message) bool {
 	for _, mute := range []bool{false, true} {
 		for _, p := range slices.Backward(pipes) {
@@ -60,9 +60,9 @@ func offer(pipes []*rawPipe, l *link, m wire.Message) bool {
 	return false
 }
 
-// claim records that the requests of the peer with these ids are answered, each once, no matter which pipe took them.
-// Requests of a lost connection can no longer be answered, because their ids may be in use again. On a connection with
-// a single user, ids are not checked.
+// claim records responses to the peer's requests with these ids. Each request has one response, regardless of the pipe
+// that received it. Requests of a lost connection have no response, because their ids may be in use again. A connection
+// with a single user does not check ids.
 func (h *rawHub) claim(ids []wire.ID) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -85,7 +85,7 @@ func (h *rawHub) claim(ids []wire.ID) error {
 	return nil
 }
 
-// disconnected records that a link was lost, so that responses to its requests are no longer expected.
+// disconnected records the loss of a link. Its requests no longer need responses.
 func (h *rawHub) disconnected() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -105,7 +105,7 @@ func (h *rawHub) stop() {
 	}
 }
 
-// end is stop with a reason, which all users of the traffic get.
+// end ends every pipe with a reason for its user.
 func (h *rawHub) end(why error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

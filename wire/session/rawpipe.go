@@ -12,29 +12,29 @@ import (
 	"rpcx/wire/scan"
 )
 
-// rawPipe is a RawPipe on a connection of this process.
+// rawPipe implements RawPipe on a connection of this process.
 type rawPipe struct {
 	hub    *rawHub
-	ctx    context.Context // ends the wait for answers
+	ctx    context.Context // bounds the wait for responses
 	forget context.CancelFunc
-	slow   chan struct{} // closed when the pipe ended because no one read it
+	slow   chan struct{} // closed when the pipe ended because its user did not read
 
 	mu           sync.Mutex
 	cond         *sync.Cond
 	queue        []wire.Message
-	size         int             // the number of bytes in queue
-	openRequests map[string]bool // the ids of unanswered requests that Recv has returned or will return
+	size         int             // the bytes in queue
+	openRequests map[string]bool // the ids of requests that Recv delivers and the user has not answered
 	ended        bool            // no more messages arrive
-	draining     bool            // the user sends no more
-	err          error           // why the pipe itself ended; nil if it ends with the conversation
-	lostAnswers  []error         // why owed answers will not arrive, one reason of each kind
+	draining     bool            // the user sends nothing more
+	err          error           // why the pipe ended before the conversation, or nil
+	lostAnswers  []error         // why responses will not arrive, one reason of each kind
 	pending      sync.WaitGroup
 }
 
-// rawQueueBytes bounds the bytes that wait to be printed before the reader stops.
+// rawQueueBytes bounds the unread bytes. At the bound, the reader stops.
 const rawQueueBytes = 8 << 20
 
-// push queues m, which arrived over l. It reports whether the pipe accepts more messages.
+// push queues m, which arrived over l. It reports whether the pipe accepts further messages.
 func (r *rawPipe) push(l *link, m wire.Message) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -63,7 +63,7 @@ func (r *rawPipe) push(l *link, m wire.Message) bool {
 	return true
 }
 
-// reject answers with an error the requests of l that this pipe took and did not answer. The lock is held.
+// reject sends errors for the unanswered requests of l on this pipe. The caller holds the lock.
 func (r *rawPipe) reject(l *link) {
 	var ids []wire.ID
 	for id := range r.openRequests {
@@ -76,7 +76,7 @@ func (r *rawPipe) reject(l *link) {
 	}
 }
 
-// Context ends with Leave.
+// Context returns a context that ends with Leave.
 func (r *rawPipe) Context() context.Context { return r.ctx }
 
 // Leave ends the pipe for good.
@@ -109,7 +109,7 @@ func (r *rawPipe) Recv() (m wire.Message, idle bool, err error) {
 	return m, len(r.queue) == 0, nil
 }
 
-// watch makes the pipe end when the conversation does. It returns at once.
+// watch ends the pipe at the end of the conversation. It returns at once.
 func (r *rawPipe) watch() {
 	done := r.hub.d.Done()
 	go func() {
@@ -129,7 +129,7 @@ func (r *rawPipe) Err() error {
 	}
 	r.draining = true
 	r.mu.Unlock()
-	r.pending.Wait() // requests that are unanswered by now are lost
+	r.pending.Wait()
 	r.mu.Lock()
 	if len(r.lostAnswers) > 0 {
 		return errors.Join(r.lostAnswers...)
@@ -161,8 +161,7 @@ func (r *rawPipe) Send(ctx context.Context, msg []byte) error {
 	return nil
 }
 
-// addPending counts one more message whose response may arrive. It returns false if Finish is already waiting for
-// responses.
+// addPending counts a message that may get a response. It returns false if Finish is waiting for responses.
 func (r *rawPipe) addPending() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -184,7 +183,7 @@ func (r *rawPipe) send(ctx context.Context, msg []byte) (dialect.Stream, error) 
 	return st, err
 }
 
-// follow waits until the sent message has been answered.
+// follow waits for the response to the sent message.
 func (r *rawPipe) follow(st dialect.Stream) {
 	for {
 		_, err := st.Next(r.ctx)
@@ -207,21 +206,20 @@ func (r *rawPipe) isDraining() bool {
 	return r.draining
 }
 
-// has reports whether r has the peer's request with that id.
+// has reports whether r has delivered a peer's request with that id.
 func (r *rawPipe) has(id wire.ID) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.openRequests[string(id)]
 }
 
-// answered records that the request was answered.
 func (r *rawPipe) answered(id wire.ID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.openRequests, string(id))
 }
 
-// unanswered records why an owed answer will not arrive.
+// unanswered records why a response will not arrive.
 func (r *rawPipe) unanswered(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -236,8 +234,8 @@ func (r *rawPipe) unanswered(err error) {
 	}
 }
 
-// answers appends the ids of the requests that msg answers. In every dialect a message with a
-// result or an error counts as an answer.
+// answers appends the ids of the requests that msg answers. In every dialect, a message with a result or an error is a
+// response.
 func answers(msg []byte, ids []wire.ID) []wire.ID {
 	switch scan.Type(msg) {
 	case 'a':

@@ -12,20 +12,19 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A Reconnect describes how to dial and repeat the handshake after a lost connection. Subscriptions and watches
-// continue on the new connection after a wire.Gap event, because rpcx cannot know which messages they missed. Pending
-// calls fail, because they may have had an effect. Operations that are opened in the meantime wait for the new
-// connection.
+// A Reconnect describes how to connect again after losing a connection. Subscriptions and watches continue on the new
+// connection after a wire.Gap event, because rpcx cannot know which messages it missed. Pending calls fail, because
+// they may have had an effect. New operations wait for the new connection.
 type Reconnect struct {
-	// For is how long to keep reconnecting. After that, the conversation ends with a Fault of kind Closed. 0 stands for
-	// 5 minutes, a negative value for no limit.
+	// For bounds the time of reconnecting. After it, the conversation ends with a Fault of kind Closed. 0 is 5 minutes,
+	// and a negative value is no limit.
 	For time.Duration
-	// Lost is called with the reason why a connection ended, and Back with the time from its loss
-	// to the new one. Both may be nil.
+	// Lost receives the reason of a lost connection. Back receives the time between the loss and the new connection.
+	// Both may be nil.
 	Lost func(why error)
 	Back func(after time.Duration)
-	// Renew may change the transport's configuration, once for each loss, if the peer refuses the connection, because a
-	// token may have expired. It may be nil.
+	// Renew may change the transport's configuration if the peer refuses the connection, because a token may have
+	// expired. It runs once for each loss and may be nil.
 	Renew func(ctx context.Context, c *transport.Config) error
 }
 
@@ -33,12 +32,12 @@ const (
 	defaultReconnect = 5 * time.Minute
 	firstPause       = 250 * time.Millisecond
 	longestPause     = 30 * time.Second
-	// stableAfter is how long a connection must last to count as stable. When a stable connection ends, the pauses
-	// start again with the shortest.
+	// stableAfter is the minimum lifetime of a stable connection. After a stable connection, the pauses start again
+	// with the shortest.
 	stableAfter = 10 * time.Second
 )
 
-// redialled returns a usage Fault if rpcx cannot re-establish a connection to e.
+// redialled returns a usage Fault if rpcx cannot reconnect to e.
 func redialled(e endpoint.Endpoint) error {
 	switch {
 	case e.Socket != "":
@@ -51,19 +50,18 @@ func redialled(e endpoint.Endpoint) error {
 	return nil
 }
 
-// fullJitter returns a random pause of at most most, so that the clients of a server do not all reconnect at the same
-// moment.
+// fullJitter returns a random pause up to most, which spreads the reconnects of a server's clients.
 func fullJitter(most time.Duration) time.Duration { return rand.N(most + 1) }
 
-// A redialer re-establishes the connection of a conversation, and records how long there has been no usable connection.
+// A redialer replaces lost connections of a conversation, and records how long it has had none.
 type redialer struct {
 	d      *Direct
-	ctx    context.Context // ends when Close is called
+	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
-	jitter func(most time.Duration) time.Duration // the random numbers for the pauses between attempts
+	jitter func(most time.Duration) time.Duration // chooses the pause between attempts
 	done   chan struct{}                          // closed when the redialer has ended
 	since  time.Time
-	most   time.Duration // the last pause; the next one is twice as long
+	most   time.Duration // the last bound of the pause; the next one is twice as long
 }
 
 func newRedialer(d *Direct) *redialer {
@@ -72,8 +70,7 @@ func newRedialer(d *Direct) *redialer {
 	return k
 }
 
-// start re-establishes the connection whenever it ends, until that fails permanently or the conversation is closed. l
-// is the first link.
+// start replaces each lost connection, until that fails permanently or the conversation is closed. l is the first link.
 func (k *redialer) start(l *link) {
 	go func() {
 		defer wire.Guard()
@@ -85,7 +82,7 @@ func (k *redialer) start(l *link) {
 	}()
 }
 
-// next waits for the link after l and returns it, or nil if there will be none.
+// next waits for the link after l. It returns nil if there will be none.
 func (k *redialer) next(l *link) *link {
 	select {
 	case <-l.p.Done():
@@ -105,7 +102,7 @@ func (k *redialer) next(l *link) *link {
 }
 
 // pause returns the time until the next attempt. It returns 0 if the peer connects to rpcx, because the listener must
-// always be open.
+// stay open.
 func (k *redialer) pause() time.Duration {
 	if k.d.endpoint.Reversed == endpoint.Accept {
 		return 0
@@ -114,8 +111,8 @@ func (k *redialer) pause() time.Duration {
 	return k.jitter(k.most)
 }
 
-// redial opens the link after l and reopens the streams on it. A connection on which no message arrived counts as a
-// failed attempt. Otherwise, a server that accepts and closes connections would be dialled forever.
+// redial opens the link after l and reopens the streams on it. A connection without a received message counts as a
+// failed attempt. Otherwise, rpcx would forever dial a server that accepts and closes connections.
 func (k *redialer) redial(l *link, why error) (*link, error) {
 	d := k.d
 	lasted := time.Since(l.born) >= stableAfter
@@ -146,7 +143,7 @@ func (k *redialer) redial(l *link, why error) (*link, error) {
 	return next, nil
 }
 
-// dial tries to open a link until it succeeds or the time of Reconnect.For has passed.
+// dial tries to open a link until it succeeds or Reconnect.For has passed.
 func (k *redialer) dial(why error) (*link, error) {
 	d, ctx := k.d, k.ctx
 	limit := cmp.Or(d.o.Reconnect.For, defaultReconnect)
@@ -203,7 +200,7 @@ func gaveUp(limit time.Duration, why, last error) error {
 	return wire.NewFault(wire.Closed, msg, last)
 }
 
-// orEnded returns the reason why a connection ended, even if it ended cleanly.
+// orEnded returns why a connection ended, even after a clean end.
 func orEnded(why error) error {
 	if why == nil {
 		return wire.NewFault(wire.Closed, "the peer closed the connection", nil)
@@ -211,7 +208,7 @@ func orEnded(why error) error {
 	return why
 }
 
-// transient reports whether to reconnect after a connection has ended with err.
+// transient reports whether to reconnect after the error err.
 func transient(err error) bool { return err == nil || isLost(err) }
 
 // isPermanent reports whether another attempt to connect would fail in the same way.
@@ -227,8 +224,7 @@ func isPermanent(err error) bool {
 	return true
 }
 
-// reopenStreams reopens the streams on l, in the order in which they were first opened, before l is used for any other
-// operation.
+// reopenStreams reopens the streams on l in their original order, before any other operation uses l.
 func (d *Direct) reopenStreams(l *link) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

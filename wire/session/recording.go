@@ -16,15 +16,16 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A recording records one connection. The zero value records nothing.
+// A recording records one connection. Its zero value records nothing.
 type recording struct {
-	to    *recorder.Conn // nil if it is not recorded
-	lasts bool           // it has no end
-	brief bool           // a POST to a listener, whose end is not recorded
-	post  *postRecording // the POST; nil if it is not a POST, or not recorded
+	to    *recorder.Conn // nil to record nothing
+	lasts bool           // the connection has no recorded end
+	brief bool           // a POST to a listener
+	post  *postRecording // the recorded POST, or nil
 }
 
-// record starts to record a connection. open describes how it is made. server reports the local role.
+// record starts to record a connection. open describes the connection. server reports whether the local side is the
+// server.
 func (o Options) record(open tape.Open, server bool) recording {
 	if o.Record == nil {
 		return recording{}
@@ -32,7 +33,7 @@ func (o Options) record(open tape.Open, server bool) recording {
 	return recording{to: o.Record.Conn(open, server)}
 }
 
-// conn returns the recorder of the connection. If it is not recorded, the recorder does nothing.
+// conn returns the recorder of the connection. Without one, it returns a recorder that does nothing.
 func (r recording) conn() *recorder.Conn {
 	if r.to == nil {
 		return new(recorder.Conn)
@@ -51,7 +52,7 @@ func (r recording) tap(next wire.Tap) wire.Tap {
 	return both(r.to.Message, next)
 }
 
-// messages returns the wire.Record that records a peer's messages, or nil if nothing is recorded.
+// messages returns a wire.Record for a peer's messages, or nil without a recorder.
 func (r recording) messages() wire.Record {
 	switch {
 	case r.to == nil:
@@ -62,15 +63,15 @@ func (r recording) messages() wire.Record {
 	return r.to.Messages
 }
 
-// failed records that the connection could not be made.
+// failed records that connecting failed.
 func (r recording) failed(err error) {
 	if r.to != nil {
 		r.to.Ended(wire.Recv, err)
 	}
 }
 
-// ended records, before p's connection is closed locally, which side ends it. The returned function writes the end to the
-// tape after the last messages.
+// ended prepares for the local close of p's connection, and records which side ends it. The returned function writes the
+// end to the tape, after the last messages.
 func (r recording) ended(p *peer.Peer) (note func()) {
 	if r.to == nil || r.lasts {
 		return func() {}
@@ -78,7 +79,7 @@ func (r recording) ended(p *peer.Peer) (note func()) {
 	return end(r.to, p)
 }
 
-// exchanged returns the function for transport.Config.Exchanged, or next if nothing is recorded.
+// exchanged returns the function for transport.Config.Exchanged, or next without a recorder.
 func (r recording) exchanged(next func(transport.Exchange)) func(transport.Exchange) {
 	if r.to == nil {
 		return next
@@ -91,7 +92,7 @@ func Exchanged(to *recorder.Conn) func(transport.Exchange) {
 	return func(x transport.Exchange) { to.HTTP(httpOf(x, to.Elapsed())) }
 }
 
-// noise returns a function that records the lines of a child that are not messages, and calls next.
+// noise returns a function that records a child's lines other than messages, and calls next.
 func (r recording) noise(next func(line []byte)) func(line []byte) {
 	if r.to == nil {
 		return next
@@ -99,7 +100,7 @@ func (r recording) noise(next func(line []byte)) func(line []byte) {
 	return r.to.Noise(next)
 }
 
-// httpOf converts x to the form of a tape. now is the time since the tape's start.
+// httpOf converts x to the form of tapes. now is the time since the start of the tape.
 func httpOf(x transport.Exchange, now time.Duration) tape.HTTP {
 	h := tape.HTTP{
 		Method: x.Request.Method, URL: transport.RedactURL(x.Request.URL), Proto: x.Request.Proto, Request: headerLines(x.Request.Header), Remote: x.Remote,
@@ -114,11 +115,11 @@ func httpOf(x transport.Exchange, now time.Duration) tape.HTTP {
 	return h
 }
 
-// headerLines returns the lines of a header, by name, without their secrets.
+// headerLines returns the redacted lines of a header, by name.
 func headerLines(header http.Header) (lines [][2]string) {
 	for _, name := range slices.Sorted(maps.Keys(header)) {
 		for _, value := range header[name] {
-			if name == "Origin" { // it names the user's page
+			if name == "Origin" { // its value names the user's page
 				value = tape.Redacted
 			}
 			lines = append(lines, [2]string{name, redact.Header(name, value)})
@@ -152,7 +153,8 @@ func inTurn(first, second wire.Record) wire.Record {
 	}
 }
 
-// end returns a function that records the end of p's connection: as the peer's if it has already ended.
+// end returns a function that records the end of p's connection. If the connection has already ended, the peer ended
+// it.
 func end(rec *recorder.Conn, p *peer.Peer) func() {
 	if !wire.IsClosed(p.Done()) {
 		return func() { rec.Ended(wire.Send, nil) }
@@ -161,8 +163,8 @@ func end(rec *recorder.Conn, p *peer.Peer) func() {
 	return func() { rec.Ended(wire.Recv, err) }
 }
 
-// record starts to record a connection to s, if recording was requested. All POSTs to a listener are one connection on
-// the tape, which has no end.
+// record starts to record a connection to s if s has a recorder. All POSTs to a listener form one connection on the
+// tape, without an end.
 func (s *Server) record(conn wire.Conn) recording {
 	open := tape.Open{Endpoint: s.Endpoint()}
 	if _, post := conn.(wire.SingleExchange); !post {
@@ -178,17 +180,17 @@ func (s *Server) record(conn wire.Conn) recording {
 }
 
 // A postRecording records one POST to a listener. On the tape, the line of the HTTP exchange precedes the messages of
-// the response, as in the recording of a client. So these messages are queued until the exchange is known.
+// the response, as in a client's recording. Therefore messages are queued until the exchange is known.
 type postRecording struct {
 	recording
-	answers wire.Direction // the direction of the messages of the answer
+	answers wire.Direction // the direction of the response's messages
 
 	mu       sync.Mutex
-	recorded bool // the exchange has been recorded
+	recorded bool
 	held     [][]byte
 }
 
-// message records a message, as a wire.Tap.
+// message implements wire.Tap.
 func (a *postRecording) message(d wire.Direction, msg []byte) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -199,7 +201,7 @@ func (a *postRecording) message(d wire.Direction, msg []byte) {
 	a.to.Message(d, msg)
 }
 
-// messages is message for several messages. It is a wire.Record.
+// messages implements wire.Record.
 func (a *postRecording) messages(d wire.Direction, msg []byte, more ...[]byte) {
 	a.message(d, msg)
 	for _, msg := range more {
@@ -207,7 +209,7 @@ func (a *postRecording) messages(d wire.Direction, msg []byte, more ...[]byte) {
 	}
 }
 
-// exchange records the HTTP exchange, and then the queued messages.
+// exchange records the HTTP exchange and then the queued messages.
 func (a *postRecording) exchange(x transport.Exchange) {
 	a.exchanged(nil)(x)
 	a.over()
@@ -224,13 +226,13 @@ func (a *postRecording) over() {
 	a.held = nil
 }
 
-// An exchangeTeller is a Conn that belongs to an HTTP exchange.
+// An exchangeTeller is a Conn with its HTTP exchange.
 type exchangeTeller interface {
 	OnExchange(tell func(transport.Exchange))
 }
 
-// from records the HTTP exchange of conn, if it has one. answers is the direction of the messages of the response, from
-// the tap's view.
+// from records the HTTP exchange of conn, if any. answers is the direction of the response's messages, as the tap sees
+// it.
 func (r recording) from(conn wire.Conn, answers wire.Direction) recording {
 	by, ok := conn.(exchangeTeller)
 	if !ok || r.to == nil {
@@ -245,7 +247,7 @@ func (r recording) from(conn wire.Conn, answers wire.Direction) recording {
 	return r
 }
 
-// answered records that nothing more is sent in the recorded POST, if it is one.
+// answered records that the POST, if any, sends nothing more.
 func (r recording) answered() {
 	if r.post != nil {
 		r.post.over()

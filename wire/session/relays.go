@@ -15,15 +15,15 @@ import (
 	"rpcx/wire/transport/ws"
 )
 
-// relays has the HTTP requests that are forwarded unchanged, from an HTTP listener to an HTTP server. On the tape those
-// of a session are one connection, and those of none, which has no end.
+// relays are the HTTP requests that the wiretap forwards unchanged between HTTP peers. On the tape, the requests of a
+// session are one connection. The requests without a session are another, which has no end.
 type relays struct {
 	to     *httpclient.Relay
-	header string // of a session's name; "": there are none
+	header string // the header with the session's name, or ""
 
 	mu       sync.Mutex
 	record   func() recording
-	sessions map[string]recording // by the session's name; "": what belongs to no session
+	sessions map[string]recording // by the session's name; "" for requests without a session
 }
 
 // maxRelayed bounds the sessions that the tape distinguishes.
@@ -44,21 +44,20 @@ func (s *relays) of(session string) recording {
 	return rec
 }
 
-// A relayed is the recording of one request and its response. A request without a session may get one with the response: its
-// message waits for that.
+// A relayed is the recording of one request and its response. A request without a session may get one in the response, and
+// its message is queued until then.
 type relayed struct {
 	all *relays
 
 	mu    sync.Mutex
 	rec   recording
 	known bool
-	sent  []byte // waits; nil: nothing does
+	sent  []byte // a queued message, or nil
 }
 
-// relayedKey is the context key of a request's relayed.
+// relayedKey is the key of a request's relayed in its context.
 type relayedKey struct{}
 
-// begin returns the recording of a request.
 func (s *relays) begin(r *http.Request) *relayed {
 	one := &relayed{all: s}
 	if s.header == "" || r.Header.Get(s.header) != "" {
@@ -67,7 +66,7 @@ func (s *relays) begin(r *http.Request) *relayed {
 	return one
 }
 
-// message is a wire.Tap.
+// message implements wire.Tap.
 func (r *relayed) message(d wire.Direction, msg []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -91,7 +90,7 @@ func (r *relayed) exchange(x transport.Exchange) {
 	r.rec.exchanged(func(transport.Exchange) {})(x)
 }
 
-// begun chooses the recording, unless it is known, and records what waits.
+// begun chooses the recording if it is unknown, and records the queued message.
 func (r *relayed) begun(session string) {
 	if !r.known {
 		r.rec, r.known = r.all.of(session), true
@@ -102,7 +101,6 @@ func (r *relayed) begun(session string) {
 	}
 }
 
-// relay forwards one request.
 func (t *Wiretap) relay(w http.ResponseWriter, r *http.Request, body []byte) {
 	if !t.begins() {
 		http.Error(w, "the recorder ends", http.StatusServiceUnavailable)
@@ -140,7 +138,7 @@ func (t *Wiretap) relay(w http.ResponseWriter, r *http.Request, body []byte) {
 	}
 }
 
-// begins counts a request, unless the wiretap ends.
+// begins counts a request. It returns false at the end of the wiretap.
 func (t *Wiretap) begins() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -151,7 +149,7 @@ func (t *Wiretap) begins() bool {
 	return true
 }
 
-// relaying returns the relays, which it makes for the first request.
+// relaying returns the relays. The first request creates them.
 func (t *Wiretap) relaying() (*relays, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -199,7 +197,7 @@ func (t *Wiretap) tunnel(w http.ResponseWriter, r *http.Request) {
 		t.failed(err)
 		return
 	}
-	if client == nil { // refused, with the peer's own response
+	if client == nil { // the peer refused with its own response
 		rec.conn().Ended(wire.Recv, nil)
 		return
 	}
@@ -217,7 +215,7 @@ func (t *Wiretap) tunnel(w http.ResponseWriter, r *http.Request) {
 	conn.Ended(tunnel.Pass())
 }
 
-// upgraded asks the peer for the WebSocket that a client asks for.
+// upgraded requests the same WebSocket from the peer.
 func (t *Wiretap) upgraded(w http.ResponseWriter, r *http.Request, cfg transport.Config) (client, server io.ReadWriteCloser, err error) {
 	at, err := resolved(r.Context(), t.to, cfg)
 	if err == nil {

@@ -12,8 +12,8 @@ import (
 	"rpcx/wire/session/rundir"
 )
 
-// ParseEndpoint is endpoint.Parse, and also resolves names. @NAME is a session, or else a profile, and "@" alone stands
-// for $RPCX_ENDPOINT. An unknown name is a Fault of kind Unreachable.
+// ParseEndpoint does what endpoint.Parse does, and also resolves names. @NAME is a session or else a profile. "@" alone
+// is $RPCX_ENDPOINT. An unknown name is a Fault of kind Unreachable.
 func ParseEndpoint(text, dialect string) (endpoint.Endpoint, error) {
 	if text == "@" {
 		if text = os.Getenv("RPCX_ENDPOINT"); text == "" {
@@ -45,8 +45,7 @@ func named(name, dialect string) (endpoint.Endpoint, error) {
 	return profiled(p, dialect)
 }
 
-// profiled returns the endpoint of a profile. A given dialect takes precedence over the profile's
-// own.
+// profiled returns the endpoint of a profile. A given dialect overrides the profile's dialect.
 func profiled(p *profile.Profile, dialect string) (endpoint.Endpoint, error) {
 	text := p.Endpoint.Values[0]
 	if strings.HasPrefix(text, "@") {

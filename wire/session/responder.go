@@ -18,26 +18,25 @@ import (
 	"rpcx/wire/session/relay"
 )
 
-// A responder answers the peer, behind the dialect's server: with hooks and, as a server, with a catalog. One responder
-// serves all connections of a listener.
+// A responder answers the peer's requests that the dialect's server passes on: with hooks and, for a server, with a
+// catalog. One responder serves all connections of a listener.
 type responder struct {
 	spec     dialect.Spec
 	endpoint endpoint.Endpoint
 	table    *hook.Table
 	server   dialect.Server
 	backend  *serve.Changing
-	upstream func(c dialect.Caller) relay.Backend // the backend that hooks on the connection of c can call
+	upstream func(c dialect.Caller) relay.Backend // returns the backend that hooks on the connection of c can call
 	funcs    *relay.Functions
-	runtime  dialect.Runtime // nil for none
+	runtime  dialect.Runtime // may be nil
 
 	mu      sync.Mutex
-	sockets map[dialect.Caller]*relay.Socket // nil if closed
-	opening map[dialect.Caller]func()        // the functions that run --on-open, by connections that are not open yet (see Opened)
+	sockets map[dialect.Caller]*relay.Socket // the hooks' socket of each connection; nil after its close
+	opening map[dialect.Caller]func()        // the functions that run --on-open, by unopened connection (see Opened)
 	failed  error
 }
 
-// newResponder returns the answering side. serving reports that the local side is the server, which describes itself to
-// clients.
+// newResponder returns a responder. serving is set for a server, which describes itself to clients.
 func newResponder(spec dialect.Spec, e endpoint.Endpoint, o Options, serving bool) (*responder, error) {
 	s := &responder{spec: spec, endpoint: e, sockets: map[dialect.Caller]*relay.Socket{}, opening: map[dialect.Caller]func(){}, funcs: &relay.Functions{}}
 	if o.Shared != nil {
@@ -79,8 +78,8 @@ func newResponder(spec dialect.Spec, e endpoint.Endpoint, o Options, serving boo
 	return s, nil
 }
 
-// warnUnmatched prints warnings for patterns of the policy that match no method. It cannot know that if hooks are
-// patterns themselves, or if the dialect has its own methods.
+// warnUnmatched warns about patterns of the policy that match no method. It cannot detect these if hooks are patterns
+// or the dialect has methods of its own.
 func warnUnmatched(spec dialect.Spec, o Options, warn func(string)) {
 	names := []string{"rpc.discover", "rpc.describe"}
 	if spec.Discovery != nil {
@@ -108,7 +107,7 @@ func warnUnmatched(spec dialect.Spec, o Options, warn func(string)) {
 	}
 }
 
-// forHooks returns the entries with their names in the dialect's spelling for hooks.
+// forHooks returns the entries with the dialect's names for hooks.
 func forHooks(spec dialect.Spec, entries []hook.Entry) []hook.Entry {
 	out := slices.Clone(entries)
 	for i := range out {
@@ -117,7 +116,7 @@ func forHooks(spec dialect.Spec, entries []hook.Entry) []hook.Entry {
 	return out
 }
 
-// newRuntime returns the runtime that evaluates code, or nil if there is none.
+// newRuntime returns the runtime that evaluates code, or nil.
 func newRuntime(spec dialect.Spec, o Options) (dialect.Runtime, error) {
 	if o.Runtime == "" {
 		return nil, nil
@@ -128,7 +127,7 @@ func newRuntime(spec dialect.Spec, o Options) (dialect.Runtime, error) {
 	return serve.NewRuntime(o.Runtime, serve.RuntimeOptions{Stderr: o.Hook.Stderr, Warn: o.Hook.Warn})
 }
 
-// update replaces hooks and catalog, and tells the clients that listen for that.
+// update replaces the hooks and the catalog, and notifies clients that listen for changes.
 func (s *responder) update(entries []hook.Entry, c *catalog.Catalog) error {
 	if err := s.table.Replace(forHooks(s.spec, entries)...); err != nil {
 		return err
@@ -140,8 +139,8 @@ func (s *responder) update(entries []hook.Entry, c *catalog.Catalog) error {
 	return nil
 }
 
-// Accept returns the peer's handler for a connection. The connection's socket is closed after the handler has ended,
-// because hooks may request the socket until then.
+// Accept returns the handler of a connection's requests. It closes the connection's socket after the handler has ended,
+// because hooks may use the socket until then.
 func (s *responder) Accept(c dialect.Caller) dialect.Handler {
 	h := s.server.Accept(c)
 	end := h.Close
@@ -156,14 +155,14 @@ func (s *responder) Accept(c dialect.Caller) dialect.Handler {
 	return h
 }
 
-// onBind stores open, which runs --on-open, until the handshake on the connection of c is over.
+// onBind stores open, which runs --on-open after the handshake on the connection of c.
 func (s *responder) onBind(c dialect.Caller, open func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.opening[c] = open
 }
 
-// takeOpening returns the function that onBind has stored for c, but only once. After that it returns nil.
+// takeOpening returns the function that onBind stored for c. Later calls return nil.
 func (s *responder) takeOpening(c dialect.Caller) func() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -179,14 +178,13 @@ func (s *responder) Opened(c dialect.Caller) {
 	}
 }
 
-// answers reports whether a hook answers method.
+// answers reports whether a hook handles method.
 func (s *responder) answers(method string) bool { return s.table.Match(s.spec.Names.ForHooks(method)) }
 
 // parks reports whether calls of method wait in the inbox.
 func (s *responder) parks(method string) bool { return s.table.Parks(s.spec.Names.ForHooks(method)) }
 
-// talkBack returns the endpoint with which the hooks of a connection can call back on it. Its socket is bound when the
-// endpoint is first requested.
+// talkBack returns the endpoint with which a connection's hooks can call back. The first call binds its socket.
 func (s *responder) talkBack(c dialect.Caller, hooks dialect.Commands) func() (string, error) {
 	return func() (string, error) {
 		s.mu.Lock()
@@ -212,19 +210,19 @@ type hookOwner struct{ hooks dialect.Commands }
 // SuspendHook releases the slot of a hook while the hook waits for a nested call.
 func (o hookOwner) SuspendHook(hook string) func() { return o.hooks.Suspend(hook) }
 
-// Answers returns the request that a hook answers.
 func (o hookOwner) Answers(hook string) wire.ID { return o.hooks.Request(hook) }
 
-// ClientGone does nothing, because a connection need not know this.
+// ClientGone implements relay.Owner. A connection ignores it.
 func (hookOwner) ClientGone(*relay.Process) {}
 
-// EndReason returns nil, because streams end with their connection.
+// EndReason implements relay.Owner. It returns nil, because streams end with their connection.
 func (hookOwner) EndReason() error { return nil }
 
-// StreamFailed does nothing, because a connection need not know this.
+// StreamFailed implements relay.Owner. A connection ignores it.
 func (hookOwner) StreamFailed(error) {}
 
-// spoken returns the dialect in which hooks call back: that of the connection, even if another process holds it.
+// spoken returns the dialect of hooks that call back, which is the connection's dialect even if another process owns
+// it.
 func (s *responder) spoken(c dialect.Caller) string {
 	if r, ok := s.upstream(c).(*relay.Client); ok {
 		return r.Dialect()

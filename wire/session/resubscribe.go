@@ -9,27 +9,27 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// A resubscription is a subscription or a watch that continues on the next link when its own link is lost.
+// A resubscription is a subscription or watch that continues on the next link.
 type resubscription struct {
 	d         *Direct
 	op        dialect.Op
-	cancelled atomic.Bool // Cancel was called
-	finished  atomic.Bool // Finish was called, so that later messages are not wanted
+	cancelled atomic.Bool
+	finished  atomic.Bool // Finish was called; later messages are dropped
 
-	// The consumer uses these in Next.
-	read    dialect.Stream // the stream that it reads
+	// Only Next uses these.
+	read    dialect.Stream // the current stream
 	from    *link
-	held    wire.Message // a message that was read, to be returned after the gap
+	held    wire.Message // a message for the call of Next after the gap
 	hasHeld bool         // held is set
-	seen    bool         // it has returned a message, so that the peer knows the subscription
-	gap     bool         // a gap has to be reported
-	gapSent bool         // for a watch: no message since the last gap, so that another one would add nothing
+	seen    bool         // it has returned a message, which proves that the peer knows the subscription
+	gap     bool         // a gap must be reported
+	gapSent bool         // for a watch: there was no message since the last gap, and another gap would be useless
 
 	// These are guarded by d.mu.
-	next  dialect.Stream // its stream on the last link on which it was opened
+	next  dialect.Stream // the stream on the latest link
 	on    *link
-	tried *link // the link on which it was last reopened, or on which that was tried
-	err   error // why it could not be reopened
+	tried *link // the latest link on which reopening was tried
+	err   error // why reopening failed
 }
 
 // openResubscribed opens op now and again on each new link.
@@ -56,12 +56,12 @@ func (d *Direct) openResubscribed(ctx context.Context, op dialect.Op) (dialect.S
 		if d.register(s) {
 			return s, nil
 		}
-		old = l // the link has been replaced meanwhile
+		old = l // the link was replaced during the call
 	}
 }
 
-// preopen opens watches on a new link before it is used for anything else: those that continue after a reconnect or, on the
-// first link, that of Options.First. A watch of all messages does not see the handshake.
+// preopen opens watches on a new link before any other use: those that continue after a reconnect or, on the first link,
+// that of Options.First. A watch of all messages does not see the handshake.
 func (d *Direct) preopen(ctx context.Context, l *link, c dialect.Caller) {
 	hasHandshake := l.codec.Abilities().Handshake != nil
 	d.mu.Lock()
@@ -80,13 +80,13 @@ func (d *Direct) preopen(ctx context.Context, l *link, c dialect.Caller) {
 	}
 }
 
-// isPassiveWatch reports whether nothing is sent for op, because it only shows messages.
+// isPassiveWatch reports whether op sends nothing and only shows messages.
 func (d *Direct) isPassiveWatch(op dialect.Op) bool {
 	follows := d.endpoint.Spec().Streams.Follows
 	return op.Kind == dialect.Watch || follows != nil && follows(op)
 }
 
-// takePreopened returns the stream of op, if it was opened together with l.
+// takePreopened returns the stream of op if preopen has opened it.
 func (d *Direct) takePreopened(l *link, op dialect.Op) dialect.Stream {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -98,7 +98,7 @@ func (d *Direct) takePreopened(l *link, op dialect.Op) dialect.Stream {
 	return st
 }
 
-// reopen opens s on l, unless the stream itself had ended before its connection was lost.
+// reopen opens s on l, unless s ended before its connection was lost.
 func (s *resubscription) reopen(l *link) {
 	d := s.d
 	d.mu.Lock()
@@ -120,14 +120,14 @@ func (s *resubscription) reopen(l *link) {
 		s.err = err
 	}
 	d.mu.Unlock()
-	if err == nil && (s.cancelled.Load() || s.finished.Load()) { // Cancel or Finish did not see it
+	if err == nil && (s.cancelled.Load() || s.finished.Load()) { // Cancel or Finish ran in the meantime
 		ctx, cancel := context.WithTimeout(d.redialer.ctx, dialect.CancelTimeout)
 		defer cancel()
 		_ = st.Cancel(ctx)
 	}
 }
 
-// Next returns the next message of the stream. When one link follows another, it returns a gap between them.
+// Next returns the next message of the stream. It returns a gap between the messages of different links.
 func (s *resubscription) Next(ctx context.Context) (wire.Message, error) {
 	if s.hasHeld {
 		s.hasHeld = false
@@ -158,10 +158,9 @@ func (s *resubscription) Next(ctx context.Context) (wire.Message, error) {
 	return wire.Message{}, io.EOF
 }
 
-// message returns the message that must precede m, if there is one, else m.
 func (s *resubscription) message(m wire.Message) wire.Message {
 	m = s.from.withEvent(m)
-	gap := s.gap && m.Err == nil // the refusal is more informative than a gap
+	gap := s.gap && m.Err == nil // a refusal says more than a gap
 	s.seen, s.gap, s.gapSent = true, false, false
 	if !gap {
 		return m
@@ -170,15 +169,14 @@ func (s *resubscription) message(m wire.Message) wire.Message {
 	return LossGap()
 }
 
-// LossGap returns the gap event that a stream returns after its connection was lost.
+// LossGap returns the gap event that follows a lost connection.
 func LossGap() wire.Message {
 	return wire.Message{Kind: wire.Item, Event: &wire.Event{
 		Kind: wire.Gap, Missed: wire.MissedUnknown, Message: "the connection was lost and restored",
 	}}
 }
 
-// awaitReopened waits until s is open on another link. why is the reason why it ended on the
-// previous one.
+// awaitReopened waits until s is open on another link. why is how it ended on the previous one.
 func (s *resubscription) awaitReopened(ctx context.Context, why error) error {
 	d := s.d
 	d.mu.Lock()
@@ -205,7 +203,7 @@ func (s *resubscription) awaitReopened(ctx context.Context, why error) error {
 	}
 }
 
-// Waiting reports whether a message, or the end, is available at once.
+// Waiting reports whether Next would return at once.
 func (s *resubscription) Waiting() bool {
 	if s.hasHeld {
 		return true
@@ -213,19 +211,19 @@ func (s *resubscription) Waiting() bool {
 	return dialect.Waiting(s.read)
 }
 
-// Finish accepts no more messages, on this link and on others (see dialect.Finisher).
+// Finish ends the reading of further messages on all links (see dialect.Finisher).
 func (s *resubscription) Finish(ctx context.Context) error {
 	s.finished.Store(true)
 	return dialect.Finish(ctx, s.leave())
 }
 
-// Cancel ends the stream on the peer, if there is a connection.
+// Cancel ends the stream on the peer, if connected.
 func (s *resubscription) Cancel(ctx context.Context) error {
 	s.cancelled.Store(true)
 	return s.leave().Cancel(ctx)
 }
 
-// leave removes s from the streams to reopen, and returns its stream on the last link.
+// leave removes s from the streams to reopen and returns its latest stream.
 func (s *resubscription) leave() dialect.Stream {
 	s.d.unregister(s)
 	s.d.mu.Lock()

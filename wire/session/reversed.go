@@ -16,25 +16,25 @@ import (
 
 // An Await describes how to await a peer that connects (accept+).
 type Await struct {
-	// For is how long to wait for the first connection; 0 for as long as connecting may take.
+	// For bounds the wait for the first connection. 0 uses the connect timeout.
 	For time.Duration
-	// Bound is called once with the endpoint to which the peer must connect, as soon as it can. stop is called at the
-	// end of the conversation and may be nil. giveUp ends the wait with an error.
+	// Bound receives the endpoint to which the peer must connect, once it accepts connections. stop runs at the end of
+	// the conversation and may be nil. giveUp ends the wait with an error.
 	Bound func(at string, giveUp func(error)) (stop func(), err error)
 }
 
-// An awaiting waits for the connections of one endpoint, one at a time.
+// An awaiting waits for connections to one endpoint, one at a time.
 type awaiting struct {
 	mu    sync.Mutex
 	bound bool
 	stop  func()
 }
 
-// defaultAwait is the default time to wait for a peer.
+// defaultAwait bounds the wait for a peer by default.
 const defaultAwait = 10 * time.Second
 
-// dial connects to e with cfg, or waits for e's peer to connect. The second time, it listens at the same address as the
-// first time, and waits as long as ctx lasts.
+// dial connects to e with cfg or waits for e's peer to connect. A second call listens at the same address, until ctx
+// ends.
 func (w *awaiting) dial(ctx context.Context, e *endpoint.Endpoint, o Options, cfg transport.Config) (wire.Conn, error) {
 	switch {
 	case e.Reversed == endpoint.Dial:
@@ -80,8 +80,7 @@ func (w *awaiting) dial(ctx context.Context, e *endpoint.Endpoint, o Options, cf
 	return conn, err
 }
 
-// resolved returns the address of the conversation: that of e or, if e is an HTTP server that names another on the same
-// host, that one.
+// resolved returns the conversation's address: the one that the HTTP server of e names on the same host, or that of e.
 func resolved(ctx context.Context, e endpoint.Endpoint, cfg transport.Config) (transport.Address, error) {
 	posts := e.ResolvesPost()
 	if !posts && !e.Resolves() {
@@ -104,8 +103,8 @@ func resolved(ctx context.Context, e endpoint.Endpoint, cfg transport.Config) (t
 	return at, nil
 }
 
-// ResolvedEndpoint returns e with the address that the HTTP server of e names for conversations in e's dialect. ok is
-// false if it names none. It sends a GET, which begins no conversation.
+// ResolvedEndpoint returns e with the address that its HTTP server names for conversations in e's dialect. ok is false
+// if the server names none. It sends a GET, which starts no conversation.
 func ResolvedEndpoint(ctx context.Context, e endpoint.Endpoint, o Options) (at endpoint.Endpoint, ok bool) {
 	cfg, err := transportConfig(e, o, e.Spec().Transport.Binary)
 	if err != nil || !e.Resolves() && !e.ResolvesPost() {
@@ -126,7 +125,7 @@ func (a *Await) limit(cfg transport.Config) time.Duration {
 	return defaultAwait
 }
 
-// end calls the stop function that Bound has returned.
+// end calls Bound's stop function.
 func (w *awaiting) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -136,7 +135,7 @@ func (w *awaiting) end() {
 	}
 }
 
-// canListen returns a usage Fault for an endpoint on which rpcx cannot listen.
+// canListen returns a usage Fault if rpcx cannot listen on e.
 func canListen(e endpoint.Endpoint) error {
 	if e.Demo != "" || e.Tape != "" || e.Socket != "" {
 		return wire.Usagef("%s cannot be a listen address", e)
@@ -154,9 +153,9 @@ type dialledListener struct {
 	once   sync.Once
 }
 
-// dialOut connects to a client that waits for connections.
+// dialOut connects to a client that listens.
 func dialOut(ctx context.Context, e endpoint.Endpoint, cfg transport.Config) (transport.Listener, error) {
-	cfg.Strict = false // the peer of a dialled connection is not a browser
+	cfg.Strict = false // the peer is not a browser
 	conn, err := schemes.Dial(ctx, e.Address, cfg)
 	if err != nil {
 		return nil, err
@@ -166,7 +165,7 @@ func dialOut(ctx context.Context, e endpoint.Endpoint, cfg transport.Config) (tr
 	return d, nil
 }
 
-// Accept returns the connection, and then waits for Close.
+// Accept returns the connection. A later call waits for Close.
 func (d *dialledListener) Accept() (wire.Conn, error) {
 	select {
 	case c := <-d.conn:
@@ -176,10 +175,10 @@ func (d *dialledListener) Accept() (wire.Conn, error) {
 	}
 }
 
-// Endpoint returns "", because other clients cannot connect.
+// Endpoint returns "", because no other client can connect.
 func (d *dialledListener) Endpoint() string { return "" }
 
-// Close ends the listener, and the connection if it was not accepted.
+// Close ends the listener and a connection that was not accepted.
 func (d *dialledListener) Close() error {
 	d.once.Do(func() { close(d.closed) })
 	select {

@@ -18,12 +18,12 @@ import (
 	"rpcx/wire/transport/schemes"
 )
 
-// A Wiretap is a listener whose connections are forwarded to an endpoint and recorded.
+// A Wiretap is a listener that forwards its connections to an endpoint and records them.
 type Wiretap struct {
 	listen, to endpoint.Endpoint
 	options    Options
 	listener   transport.Listener
-	framing    wire.Framing // the framing of both sides, if both are byte streams; nil if whole messages are forwarded
+	framing    wire.Framing // the framing if both sides are byte streams, or nil to forward whole messages
 	dialling   transport.Config
 
 	awaiting awaiting        // for a peer that connects
@@ -32,16 +32,16 @@ type Wiretap struct {
 
 	mu     sync.Mutex
 	open   map[wire.Conn]bool
-	posts  *wiretap.Posts // forwards POSTs, for a peer that does not use HTTP
+	posts  *wiretap.Posts // forwards POSTs to a peer without HTTP
 	posted recording      // of posts
-	relays *relays        // forwards HTTP requests, for a peer that uses HTTP
+	relays *relays        // forwards HTTP requests to a peer with HTTP
 	up     wire.Conn      // of posts
 	fault  error
 	wg     sync.WaitGroup
 }
 
-// ListenTap listens at listen, and its connections will be forwarded to the endpoint to. of.Transport configures
-// dialling, listening configures listen. If of.Record is nil, nothing is recorded.
+// ListenTap listens at listen and forwards connections to the endpoint to. of.Transport configures dialling, and
+// listening configures the listener. If of.Record is nil, ListenTap records nothing.
 func ListenTap(ctx context.Context, listen, to endpoint.Endpoint, of Options, listening transport.Config) (*Wiretap, error) {
 	if err := canListen(listen); err != nil {
 		return nil, err
@@ -77,24 +77,23 @@ func ListenTap(ctx context.Context, listen, to endpoint.Endpoint, of Options, li
 	return t, nil
 }
 
-// Endpoint returns the address to which a client connects, or "" for stdio.
+// Endpoint returns a client's address, or "" for stdio.
 func (t *Wiretap) Endpoint() string {
 	return (&Server{endpoint: t.listen, listener: t.listener}).Endpoint()
 }
 
-// alike reports whether requests can be forwarded as they are: both sides are of HTTP, or both are WebSockets.
+// alike reports whether requests can be forwarded unchanged: both sides use HTTP, or both use WebSockets.
 func (t *Wiretap) alike() bool {
 	from, to := t.listen.Address, t.to.Address
 	return t.to.Reversed == "" && (from.IsHTTP() && to.IsHTTP() || from.WebSocket() && (to.WebSocket() || t.to.Resolves()))
 }
 
-// alone reports whether there can be only one connection.
+// alone reports whether only one connection is possible.
 func (t *Wiretap) alone() bool {
 	return t.listen.Address.Scheme == "stdio" || t.listen.Address.Scheme == "ipc"
 }
 
-// Serve forwards connections until Close. On stdio it ends with its only connection, and returns how the peer's side of
-// it ended.
+// Serve forwards connections until Close. On stdio, it ends with the only connection and returns how the peer ended it.
 func (t *Wiretap) Serve(ctx context.Context) error {
 	for {
 		conn, err := t.listener.Accept()
@@ -113,7 +112,6 @@ func (t *Wiretap) Serve(ctx context.Context) error {
 	}
 }
 
-// pass forwards one connection, to its end.
 func (t *Wiretap) pass(ctx context.Context, client wire.Conn) {
 	defer wire.Guard()
 	t.keep(client)
@@ -122,7 +120,7 @@ func (t *Wiretap) pass(ctx context.Context, client wire.Conn) {
 	server, ends, err := t.dial(ctx, rec)
 	if err != nil {
 		rec.failed(err)
-		t.failed(err) // before the client is closed, because that may end the whole run
+		t.failed(err) // first, because closing the client may end the program
 		if with, ok := client.(wire.CloserWith); ok {
 			_ = with.CloseWith(wiretap.CodeUnreached, "the peer cannot be reached")
 		}
@@ -131,7 +129,7 @@ func (t *Wiretap) pass(ctx context.Context, client wire.Conn) {
 	}
 	t.keep(server)
 	defer t.drop(server)
-	if !strings.HasPrefix(t.to.Address.Scheme, "ws") { // for ws, the upgrade shows the same
+	if !strings.HasPrefix(t.to.Address.Scheme, "ws") { // with ws, the upgrade already checks this
 		rec = rec.from(client, wire.Recv)
 	}
 	conn := rec.conn()
@@ -140,12 +138,12 @@ func (t *Wiretap) pass(ctx context.Context, client wire.Conn) {
 	for _, end := range ends {
 		_ = end()
 	}
-	if f := wire.AsFault(err); t.alone() || f != nil && t.to.IsHTTP() { // a client that sends POSTs finds out with the first message
+	if f := wire.AsFault(err); t.alone() || f != nil && t.to.IsHTTP() { // a client with POSTs gets the error with its first message
 		t.failed(err)
 	}
 }
 
-// recognize warns if the first bytes of a side are not those of the framing or transport that is recorded.
+// recognize warns if the first bytes of a side belong to another framing or transport than the recorded one.
 func (t *Wiretap) recognize(rec *recorder.Conn, d wire.Direction, first []byte) {
 	if t.to.LooksExpected(first) {
 		return
@@ -155,7 +153,7 @@ func (t *Wiretap) recognize(rec *recorder.Conn, d wire.Direction, first []byte) 
 		return
 	}
 	if spec, err := all.Lookup(c.Dialect); err == nil && spec.Transport.Framing == t.to.FramingName() {
-		return // another dialect in the same framing is recorded as well
+		return // recording works for every dialect in the framing
 	}
 	side := [...]string{wire.Send: "the client", wire.Recv: "the server"}[d]
 	why := fmt.Sprintf("%s uses %s: messages are not split in %s", side, c.Prefix(), t.to)
@@ -165,7 +163,7 @@ func (t *Wiretap) recognize(rec *recorder.Conn, d wire.Direction, first []byte) 
 	}
 }
 
-// dial connects to the peer, until Close is called.
+// dial connects to the peer. Close ends the attempt.
 func (t *Wiretap) dial(ctx context.Context, rec recording) (wire.Conn, []func() error, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -182,7 +180,7 @@ func (t *Wiretap) dial(ctx context.Context, rec recording) (wire.Conn, []func() 
 	return conn, nil, err
 }
 
-// failed prints a warning for a connection that could not be forwarded. An error of dialling already names the peer.
+// failed warns about a connection that could not be forwarded. A dialling error already names the peer.
 func (t *Wiretap) failed(err error) {
 	if t.alone() {
 		t.mu.Lock()
@@ -194,7 +192,6 @@ func (t *Wiretap) failed(err error) {
 	}
 }
 
-// post forwards one POST.
 func (t *Wiretap) post(ctx context.Context, client wire.Conn) {
 	defer wire.Guard()
 	t.mu.Lock()
@@ -234,7 +231,7 @@ func (t *Wiretap) drop(c wire.Conn) {
 	delete(t.open, c)
 }
 
-// Close ends the listener and all connections, and waits.
+// Close ends the listener and all connections, and waits for them.
 func (t *Wiretap) Close() error {
 	err := t.listener.Close()
 	t.end() // first, because the goroutine that dials for a POST holds the lock
@@ -258,7 +255,7 @@ func (t *Wiretap) Close() error {
 	closing.Wait()
 	t.wg.Wait()
 	if posts != nil {
-		posts.Wait() // the tape is closed after Close returns
+		posts.Wait() // the caller closes the tape after Close
 	}
 	t.awaiting.end()
 	return err

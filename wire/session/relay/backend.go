@@ -23,7 +23,7 @@ type PeerBackend struct {
 	Codec dialect.Codec
 }
 
-// Event returns what a user sees of m.
+// Event returns the user's event for m.
 func (l PeerBackend) Event(m *wire.Message, ev *wire.Event) error {
 	if m.Event != nil {
 		*ev = *m.Event
@@ -44,7 +44,7 @@ func (l PeerBackend) Open(ctx context.Context, op dialect.Op) (dialect.Stream, e
 	return job(ctx, l.Caller, op)
 }
 
-// Describe reads the peer's catalog.
+// Describe requests the peer's catalog.
 func (l PeerBackend) Describe(ctx context.Context) (*catalog.Catalog, error) {
 	describe := l.Codec.Abilities().Describe
 	if describe == nil {
@@ -53,7 +53,7 @@ func (l PeerBackend) Describe(ctx context.Context) (*catalog.Catalog, error) {
 	return catalog.Received(describe(ctx, l.Caller))
 }
 
-// Typing returns the catalog that types the params of method, or nil if the dialect has none.
+// Typing returns the catalog with the schemas of method's params, or nil.
 func (l PeerBackend) Typing(ctx context.Context, method string) (*catalog.Catalog, error) {
 	typing := l.Codec.Abilities().Typing
 	if typing == nil {

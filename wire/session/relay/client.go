@@ -15,21 +15,21 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Client is a Conversation that another process of rpcx holds, and that is accessible over its socket.
+// Client is a Conversation that another rpcx process owns, behind a socket.
 type Client struct {
 	p     *peer.Peer
-	pid   int // the id of that process; 0 if unknown
+	pid   int // the id of that process, or 0
 	hook  string
 	hello Hello
 	tap   wire.Tap // sees the peer's messages for this process; may be nil
 
 	mu        sync.Mutex
-	functions FunctionAnswerer // nil if there are none
+	functions FunctionAnswerer // may be nil
 	working   bool             // hooks of the other process are working
-	work      func(change int) // called with +1 when such hooks begin and with -1 when they end; may be nil
+	work      func(change int) // receives +1 when such hooks start to work and -1 when they stop; may be nil
 }
 
-// Reach connects to the process that holds the conversation of e, and gets its dialect. Options.Reached passes that
+// Reach connects to the process that owns the conversation of e, and gets its dialect. Options.Reached passes the
 // connection to Open. Reach waits for a session that is still connecting. It returns nil for an endpoint that this
 // process dials itself.
 func Reach(ctx context.Context, e endpoint.Endpoint) (*Client, error) {
@@ -39,32 +39,32 @@ func Reach(ctx context.Context, e endpoint.Endpoint) (*Client, error) {
 	return Dial(ctx, e)
 }
 
-// RemoteEndpoint returns the endpoint of the process that holds the conversation, in a form that is safe to show.
+// RemoteEndpoint returns the redacted endpoint of the process that owns the conversation.
 func (r *Client) RemoteEndpoint() endpoint.Endpoint {
 	far, _ := endpoint.Parse(r.hello.Endpoint, "")
 	return far
 }
 
-// Leave ends the connection, unless a conversation has already ended it.
+// Leave closes the connection unless a conversation has closed it.
 func (r *Client) Leave() {
 	if r != nil {
 		_ = r.p.Close()
 	}
 }
 
-// Hello returns the description that the process has sent.
+// Hello returns the process's description.
 func (r *Client) Hello() Hello { return r.hello }
 
-// PID returns the id of the process, or 0 if it is unknown.
+// PID returns the id of the process, or 0 if unknown.
 func (r *Client) PID() int { return r.pid }
 
-// Done is closed when the connection to the process has ended.
+// Done is closed when the connection to the process ends.
 func (r *Client) Done() <-chan struct{} { return r.p.Done() }
 
-// ShowTo sets the tap that sees the messages of the peer for this process. It must be called before the first request.
+// ShowTo sets the tap for the peer's messages to this process. It must precede the first request.
 func (r *Client) ShowTo(tap wire.Tap) { r.tap = tap }
 
-// Answers returns the source of the conversation's answers, or the zero Source if the other process does not provide
+// Answers returns the source of the conversation's responses, or the zero Source if the other process does not provide
 // it.
 func (r *Client) Answers() cache.Source {
 	if r == nil {
@@ -73,28 +73,27 @@ func (r *Client) Answers() cache.Source {
 	return r.hello.Answers
 }
 
-// A FunctionAnswerer answers the functions of this process.
+// A FunctionAnswerer answers calls of this process's functions.
 type FunctionAnswerer interface {
 	Accept(c dialect.Caller) dialect.Handler
 	Failure() error // the first failure of a hook, or nil
 	Close() error
 }
 
-// AnswerBy sets the answerer of the functions of this process.
+// AnswerBy sets the answerer for this process's functions.
 func (r *Client) AnswerBy(a FunctionAnswerer) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.functions = a
 }
 
-// answerer returns the answerer of the functions of this process, or nil if there are none.
 func (r *Client) answerer() FunctionAnswerer {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.functions
 }
 
-// ownFunctions is the handler of requests from the other process, which are calls of functions of this one.
+// ownFunctions handles requests of the other process, which call functions of this one.
 type ownFunctions struct {
 	r *Client
 	c dialect.Caller
@@ -134,7 +133,7 @@ func (r *Client) params(op dialect.Op) json.RawMessage { return scan.JSON(wireOp
 
 func (r *Client) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
 	st, err := r.stream(ctx, "open", r.params(op))
-	if err == nil && op.Kind == dialect.Watch { // the watch must be open before the next request is sent
+	if err == nil && op.Kind == dialect.Watch { // the watch must be open before the next request
 		err = st.opened(ctx)
 	}
 	if err != nil {
@@ -143,7 +142,6 @@ func (r *Client) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error
 	return st, nil
 }
 
-// stream opens a stream of the socket.
 func (r *Client) stream(ctx context.Context, method string, params json.RawMessage) (*remoteStream, error) {
 	st, err := r.p.Open(ctx, dialect.Op{Kind: dialect.Subscribe, Method: method, Params: params, Unsubscribe: "cancel"})
 	if err != nil {
@@ -152,7 +150,7 @@ func (r *Client) stream(ctx context.Context, method string, params json.RawMessa
 	return &remoteStream{Stream: st, r: r}, nil
 }
 
-// Call calls a method of the process that holds the conversation.
+// Call calls a method of the process that owns the conversation.
 func (r *Client) Call(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	out, err := r.p.Call(ctx, method, params)
 	return out, fromSocket(err)
@@ -179,7 +177,7 @@ func readCatalog(raw json.RawMessage, err error) (*catalog.Catalog, error) {
 	return catalog.Received(catalog.Parse(raw))
 }
 
-// Event returns the event of m as decoded by the other process.
+// Event returns the event of m as the other process decoded it.
 func (r *Client) Event(m *wire.Message, ev *wire.Event) error {
 	if m.Event == nil {
 		return wire.NewFault(wire.Protocol, "the conversation sent an invalid event", nil)
@@ -195,7 +193,7 @@ func (r *Client) HookFailure() error {
 	return nil
 }
 
-// Settle does nothing, because the hooks belong to the other process.
+// Settle does nothing, because all hooks are in the other process.
 func (r *Client) Settle(context.Context) {}
 
 func (r *Client) Err() error { return r.p.Err() }
@@ -208,11 +206,11 @@ func (r *Client) Close() error {
 	return err
 }
 
-// remoteStream reads the messages in the socket's items.
+// remoteStream is a stream of messages in the socket's items.
 type remoteStream struct {
 	dialect.Stream
 	r     *Client
-	token wire.ID // assigned by the socket; nil if not known yet
+	token wire.ID // assigned by the socket; nil before that
 	over  bool
 }
 
@@ -244,7 +242,7 @@ func (s *remoteStream) Next(ctx context.Context) (wire.Message, error) {
 	return wire.Message{}, io.EOF
 }
 
-// Finish makes the watch in the other process accept no more messages (see dialect.Finisher).
+// Finish makes the other process's watch stop reading (see dialect.Finisher).
 func (s *remoteStream) Finish(ctx context.Context) error {
 	if err := s.opened(ctx); err != nil {
 		return err
@@ -253,7 +251,7 @@ func (s *remoteStream) Finish(ctx context.Context) error {
 	return err
 }
 
-// opened waits until the other process has opened the stream, so that later requests follow.
+// opened waits until the other process has opened the stream. Later requests must follow the opening.
 func (s *remoteStream) opened(ctx context.Context) error {
 	for s.token == nil {
 		m, err := s.Stream.Next(ctx)

@@ -18,7 +18,7 @@ import (
 	"rpcx/wire/syserr"
 )
 
-// Dial connects to the conversation behind e.Socket, and exchanges Hello.
+// Dial connects to the conversation behind e.Socket and exchanges Hello.
 func Dial(ctx context.Context, e endpoint.Endpoint) (*Client, error) {
 	bound, cancel := rundir.AnswerContext(ctx, 0)
 	r, err := Connect(bound, e)
@@ -56,8 +56,7 @@ func Connect(ctx context.Context, e endpoint.Endpoint) (*Client, error) {
 	return r, nil
 }
 
-// dialUnix connects to the socket. If the socket no longer has a listener, it removes the socket and returns a Fault
-// that reports this.
+// dialUnix connects to the socket. It removes a socket without a listener and returns a Fault.
 func dialUnix(ctx context.Context, e endpoint.Endpoint) (net.Conn, error) {
 	for {
 		nc, err := new(net.Dialer).DialContext(ctx, "unix", e.Socket)
@@ -79,7 +78,7 @@ func dialUnix(ctx context.Context, e endpoint.Endpoint) (net.Conn, error) {
 	}
 }
 
-// Handshake reads the description of the conversation that the process holds (Hello).
+// Handshake reads the conversation's description from its process (Hello).
 func (r *Client) Handshake(ctx context.Context, e endpoint.Endpoint) error {
 	raw, err := r.p.Call(ctx, "hello", nil)
 	if err == nil {
@@ -106,8 +105,8 @@ func (r *Client) Handshake(ctx context.Context, e endpoint.Endpoint) error {
 	}
 }
 
-// fromSocket converts a failure of a call over the socket to the failure that the other process has reported, or to a
-// Fault that the process ended without a reason.
+// fromSocket converts the failure of a call over the socket to the other process's failure, or to a Fault about the end
+// of that process.
 func fromSocket(err error) error {
 	if isLostSocket(err) {
 		return &wire.Fault{Kind: wire.Closed, Message: "the process that owns the connection has ended", Err: err}
@@ -115,8 +114,8 @@ func fromSocket(err error) error {
 	return FromRPC(err)
 }
 
-// isLostSocket reports whether err means that the socket's own connection was lost: it was not closed locally, and the other
-// process has not reported the end of the connection behind it.
+// isLostSocket reports whether err means that the socket itself was lost. It excludes a local close and the end of the
+// connection behind the socket.
 func isLostSocket(err error) bool {
 	var told *wire.Error
 	f := wire.AsFault(err)

@@ -12,23 +12,23 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// Functions has the function values (key@on=NAME) of the processes on a session's socket. Each is answered by its
-// process for as long as that lives. For the peer's dialect they are hooks whose names no user can choose, because they
-// begin with the number of the process.
+// Functions are the function values (key@on=NAME) of the processes on a session's socket. Each process answers its own
+// functions while it lives. For the peer's dialect, functions are hooks. Their names begin with the number of the
+// process, and no user can choose such a name.
 type Functions struct {
 	mu        sync.Mutex
 	last      int64
 	clients   map[string]dialect.Caller // by number
-	answering map[*Process]bool         // the processes that answer requests without a hook
+	answering map[*Process]bool         // processes that answer requests without a hook
 }
 
-// functionPrefix begins such a name; functionEnd ends the number.
+// functionPrefix begins such a name. functionEnd ends the number.
 const (
 	functionPrefix = "\x00f"
 	functionEnd    = "\x00"
 )
 
-// enter returns the name under which the session knows a function of h's process.
+// enter returns the session's name for a function of h's process.
 func (f *Functions) enter(h *Process, name string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -42,7 +42,7 @@ func (f *Functions) enter(h *Process, name string) string {
 	return functionPrefix + strconv.FormatInt(n, 10) + functionEnd + name
 }
 
-// forget drops the functions of h's process.
+// forget removes the functions of h's process.
 func (f *Functions) forget(h *Process) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -59,7 +59,7 @@ func answersFallback(_ context.Context, h *Process, _ *dialect.Inbound) (json.Ra
 	return nil, nil
 }
 
-// asked returns the process that answers requests without a hook: the only one with an open call, or nil if there is
+// asked returns the process for requests without a hook: the only one with an open call. It returns nil if there is
 // none or several.
 func (f *Functions) asked() dialect.Caller {
 	f.mu.Lock()
@@ -77,8 +77,8 @@ func (f *Functions) asked() dialect.Caller {
 	return one
 }
 
-// of returns the process whose function the name is, and the function's own name. client is nil if the process has
-// ended. ok is false if the name is not one of a function.
+// of returns a function's process and its own name there. client is nil if the process has ended. ok is false if name
+// is not a function.
 func (f *Functions) of(name string) (client dialect.Caller, plain string, ok bool) {
 	rest, ok := strings.CutPrefix(name, functionPrefix)
 	if !ok {
@@ -90,10 +90,9 @@ func (f *Functions) of(name string) (client dialect.Caller, plain string, ok boo
 	return f.clients[number], plain, ok
 }
 
-// WithFunctions wraps b so that its responders also know the functions of f.
+// WithFunctions wraps b: its responders also know the functions of f.
 func WithFunctions(b dialect.Backend, f *Functions) dialect.Backend { return withFunctions{b, f} }
 
-// withFunctions is a Backend whose responders also know functions.
 type withFunctions struct {
 	dialect.Backend
 	functions *Functions
@@ -103,7 +102,7 @@ func (b withFunctions) Bind(c dialect.Caller) dialect.Responder {
 	return functionResponder{b.Backend.Bind(c), b.functions}
 }
 
-// functionGone returns the error for a call of a function whose process has ended.
+// functionGone returns the error of a function whose process has ended.
 func functionGone() error {
 	return wire.NewError(wire.CodeServer, "the process that defined the function has ended")
 }
@@ -124,7 +123,7 @@ func (r functionResponder) Kind(method string) (catalog.Kind, bool) {
 	return kind, ok
 }
 
-// fallback returns the process that answers a method without a hook, or nil if there is none.
+// fallback returns the process that answers a method without a hook, or nil.
 func (r functionResponder) fallback(method string) dialect.Caller {
 	if r.Denied(method) {
 		return nil
@@ -146,7 +145,7 @@ func (r functionResponder) Respond(ctx context.Context, q dialect.Request) (json
 		return nil, functionGone()
 	}
 	out, err := client.Call(ctx, name, q.Params)
-	if f := wire.AsFault(err); f != nil && f.Kind == wire.Closed { // its process has just ended
+	if f := wire.AsFault(err); f != nil && f.Kind == wire.Closed { // the process has just ended
 		err = functionGone()
 	}
 	if err == nil && q.Stream && q.Emit != nil {
@@ -161,7 +160,7 @@ func askFallback(ctx context.Context, client dialect.Caller, q dialect.Request) 
 		return nil, client.Notify(ctx, dialect.Op{Kind: dialect.Notify, Method: q.Method, Params: q.Params})
 	}
 	out, err := client.Call(ctx, q.Method, q.Params)
-	if f := wire.AsFault(err); f != nil && f.Kind == wire.Closed { // it has just ended
+	if f := wire.AsFault(err); f != nil && f.Kind == wire.Closed { // the process has just ended
 		err = wire.NewError(wire.CodeNoMethod, "method not found: "+q.Method)
 	}
 	return out, err
@@ -170,18 +169,19 @@ func askFallback(ctx context.Context, client dialect.Caller, q dialect.Request) 
 // answersMethod is the socket's method with which a process offers to answer requests without a hook.
 const answersMethod = "answers"
 
-// AnswerFallback makes answer handle the peer's requests without a hook, as long as this process is the only one with a
-// fallback that has a call in flight. Another version of rpcx may not know this method; then nothing happens.
+// AnswerFallback makes answer handle the peer's requests without a hook. It applies while this process is the only one
+// with a fallback and a pending call. Another version of rpcx may not know this method; AnswerFallback then does
+// nothing.
 func (r *Client) AnswerFallback(ctx context.Context, answer func(context.Context, dialect.Request) (json.RawMessage, error)) error {
 	r.AnswerBy(fallbackAnswerer(answer))
 	_, err := r.Call(ctx, answersMethod, nil)
-	if wire.AsFault(err) == nil { // an error that is not a Fault: that process does not know the method
+	if wire.AsFault(err) == nil { // the other process does not know the method
 		return nil
 	}
 	return err
 }
 
-// A fallbackAnswerer answers requests of the peer without a hook.
+// A fallbackAnswerer answers peer's requests without a hook.
 type fallbackAnswerer func(context.Context, dialect.Request) (json.RawMessage, error)
 
 func (answer fallbackAnswerer) Accept(dialect.Caller) dialect.Handler {

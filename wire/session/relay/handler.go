@@ -18,25 +18,25 @@ import (
 // A Process handles the requests of one process on the socket.
 type Process struct {
 	socket   *Socket
-	client   dialect.Caller // the connection to that process
-	attached atomic.Bool    // it has sent requests other than for the status
-	worked   chan struct{}  // receives a value when hooks begin or end to work
-	id       atomic.Int64   // the process id of the client; 0 if not needed yet
+	client   dialect.Caller
+	attached atomic.Bool   // it has sent a request other than for the status
+	worked   chan struct{} // receives a value when hooks start or stop working
+	id       atomic.Int64  // the client's process id; 0 before its first use
 	next     atomic.Int64
 	mu       sync.Mutex
 	open     map[string]openStream // by the stream's token
 }
 
-// An openStream is one that a process has opened.
+// An openStream is a stream that a process has opened.
 type openStream struct {
 	cancel context.CancelFunc
-	stream dialect.Stream // nil if it carries raw traffic
-	pipe   SharedPipe     // the raw traffic; nil if it carries none
+	stream dialect.Stream // nil for raw traffic
+	pipe   SharedPipe     // the raw traffic, or nil
 }
 
 func (h *Process) Attach() { h.attached.Store(true) }
 
-// isBusy reports whether the process has something open, such as a call.
+// isBusy reports whether the process has anything open, such as a call.
 func (h *Process) isBusy() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -72,9 +72,9 @@ func (h *Process) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	return out, ToRPC(err)
 }
 
-// Hello is the answer to a process that has just connected.
+// Hello describes a conversation to a process that has connected.
 type Hello struct {
-	Version     string       `json:"version,omitempty"` // the version of the program that holds a session
+	Version     string       `json:"version,omitempty"` // the version of rpcx that owns a session
 	Dialect     string       `json:"dialect"`
 	Endpoint    string       `json:"endpoint"`
 	Session     string       `json:"session,omitempty"`
@@ -86,13 +86,13 @@ func sayHello(_ context.Context, h *Process, _ *dialect.Inbound) (json.RawMessag
 	return scan.JSON(Hello{Dialect: h.socket.Dialect, Endpoint: h.socket.Shown}), nil
 }
 
-// A wireOp is an operation in its form on the socket.
+// A wireOp is an operation as sent over the socket.
 type wireOp struct {
 	dialect.Op
-	Hook string `json:"hook,omitempty"` // the hook whose command sends it
+	Hook string `json:"hook,omitempty"` // the hook that sends it
 }
 
-// readOp decodes an operation, and adds functions of the calling process to the socket's table.
+// readOp decodes an operation, and adds the calling process's functions to the session's.
 func (h *Process) readOp(in *dialect.Inbound) (dialect.Op, string, error) {
 	var w wireOp
 	if err := json.Unmarshal(in.Msg.Params, &w); err != nil {
@@ -120,7 +120,7 @@ func notifyOp(ctx context.Context, h *Process, in *dialect.Inbound) (json.RawMes
 	return nil, h.socket.Upstream.Notify(ctx, op)
 }
 
-// openOp runs an operation and forwards its messages until it ends or is cancelled.
+// openOp runs an operation and forwards its messages until it ends.
 func openOp(ctx context.Context, h *Process, in *dialect.Inbound) (json.RawMessage, error) {
 	op, hook, err := h.readOp(in)
 	if err != nil {
@@ -146,8 +146,7 @@ func openOp(ctx context.Context, h *Process, in *dialect.Inbound) (json.RawMessa
 	})
 }
 
-// stream answers with a token. cancel and finish name it to end the stream of events that run
-// emits.
+// stream responds with a token and forwards the events that run emits. The methods cancel and finish use the token.
 func (h *Process) stream(in *dialect.Inbound, o openStream, run func(token wire.ID) error) error {
 	token := strconv.FormatInt(h.next.Add(1), 10)
 	h.mu.Lock()
@@ -165,9 +164,9 @@ func (h *Process) stream(in *dialect.Inbound, o openStream, run func(token wire.
 	return run(wire.ID(token))
 }
 
-// pass emits every message of st, and then how st ended.
+// pass emits all messages of st and then its end.
 func (h *Process) pass(ctx context.Context, st dialect.Stream, token wire.ID, emit func(wire.Event) error) error {
-	var m wire.Message // declared outside of the loop, so that all messages share it
+	var m wire.Message // all messages share it
 	var ev wire.Event
 	for {
 		var err error
@@ -185,7 +184,7 @@ func (h *Process) pass(ctx context.Context, st dialect.Stream, token wire.ID, em
 	}
 }
 
-// over emits how a stream ended.
+// over emits the end of a stream.
 func over(err error, token wire.ID, emit func(wire.Event) error) error {
 	ev := wire.Event{Kind: wire.Done, Final: true, Stream: token}
 	if err != io.EOF {
@@ -194,7 +193,7 @@ func over(err error, token wire.ID, emit func(wire.Event) error) error {
 	return emit(ev)
 }
 
-// named returns the stream that a request names. ok is false if it has ended.
+// named returns the stream that a request names. ok is false after the stream's end.
 func (h *Process) named(in *dialect.Inbound) (o openStream, ok bool, err error) {
 	var ids []json.RawMessage
 	if err := json.Unmarshal(in.Msg.Params, &ids); err != nil || len(ids) != 1 {
@@ -215,8 +214,7 @@ func cancelStream(_ context.Context, h *Process, in *dialect.Inbound) (json.RawM
 	return json.RawMessage("true"), nil
 }
 
-// finishStream makes a watch accept no more messages. The messages received so far are still forwarded, followed by the
-// end.
+// finishStream makes a watch stop reading. It still forwards the messages received so far and the end.
 func finishStream(ctx context.Context, h *Process, in *dialect.Inbound) (json.RawMessage, error) {
 	o, ok, err := h.named(in)
 	if !ok || err != nil || o.stream == nil {
@@ -225,7 +223,6 @@ func finishStream(ctx context.Context, h *Process, in *dialect.Inbound) (json.Ra
 	return nil, dialect.Finish(ctx, o.stream)
 }
 
-// cancelAll ends everything that the process has open.
 func (h *Process) cancelAll() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -238,7 +235,7 @@ func describeFar(ctx context.Context, h *Process, _ *dialect.Inbound) (json.RawM
 	return catalogJSON(h.socket.Upstream.Describe(ctx))
 }
 
-// typingRequest are the params of typing.
+// typingRequest contains the params of typing.
 type typingRequest struct {
 	Method string `json:"method"`
 }

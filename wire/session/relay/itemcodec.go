@@ -12,23 +12,23 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A packed is a message inside an item of the socket, together with its event. The other side need not decode the
-// message, and cannot, because only this process has the codec's state.
+// A packed is a message in an item of the socket, with its event. Only this process has the codec's state and can
+// decode the message.
 type packed struct {
 	Kind   wire.Kind       `json:"kind"`
 	Final  bool            `json:"final,omitempty"`
-	Method string          `json:"method,omitempty"` // the method of an event that is only data
-	At     []int           `json:"at,omitempty"`     // the place of the data in the message, if the event is only data
+	Method string          `json:"method,omitempty"` // the method of an event that consists only of data
+	At     []int           `json:"at,omitempty"`     // the place of the data in the message if the event consists only of data
 	Event  *wire.Event     `json:"event,omitempty"`  // any other event
 	Fault  json.RawMessage `json:"fault,omitempty"`  // why the message has no event
-	Msg    json.RawMessage `json:"msg,omitempty"`    // the message, if it fits on a line
-	Text   *string         `json:"text,omitempty"`   // else
+	Msg    json.RawMessage `json:"msg,omitempty"`    // the message if it fits on one line
+	Text   *string         `json:"text,omitempty"`   // the message otherwise
 
-	// Secrets are those in the message that this process has sent, so that the receiving process can mask them on stderr.
+	// Secrets are the secrets of this process in the message, which the receiving process masks on stderr.
 	Secrets []string `json:"secrets,omitempty"`
 }
 
-// pack returns the item of m with its event. If the event is unknown, err is the reason.
+// pack returns the item of m with its event. err is why the event is unknown.
 func pack(m wire.Message, ev wire.Event, err error) json.RawMessage {
 	p := packed{Kind: m.Kind, Final: m.Final, Secrets: redact.Repeated(m.Raw)}
 	if at, ok := within(ev.Data, m.Raw); ok && err == nil {
@@ -48,12 +48,12 @@ func pack(m wire.Message, ev wire.Event, err error) json.RawMessage {
 	return p.withMessage(m.Raw)
 }
 
-// onlyData reports whether ev consists only of data and perhaps a method.
+// onlyData reports whether ev consists of data and perhaps a method.
 func onlyData(ev wire.Event) bool {
 	return ev.Kind == wire.Data && ev.ContentType == "" && ev.Seq == nil && ev.Time == nil && ev.Job == nil && ev.Source == nil && ev.Extra == nil
 }
 
-// within returns the place of data in raw, if it is a sub-slice of raw.
+// within returns the place of data in raw if data is a sub-slice of raw.
 func within(data, raw []byte) (at int, ok bool) {
 	if len(data) == 0 {
 		return 0, false
@@ -62,10 +62,10 @@ func within(data, raw []byte) (at int, ok bool) {
 	return at, at >= 0 && at+len(data) <= len(raw) && &raw[at] == &data[0]
 }
 
-// withMessage returns the item as JSON, with raw unchanged if it has no line break.
+// withMessage returns the item as JSON. raw stays unchanged unless it contains a line break.
 func (p packed) withMessage(raw []byte) json.RawMessage {
 	o := scan.AppendObject(make([]byte, 0, 64+len(raw)))
-	if p.Event == nil && p.Fault == nil && p.Secrets == nil { // most of them
+	if p.Event == nil && p.Fault == nil && p.Secrets == nil { // the usual case
 		o.Int("kind", int64(p.Kind))
 		o.Bool("final", p.Final)
 		o.SomeText("method", p.Method)
@@ -85,7 +85,7 @@ func (p packed) withMessage(raw []byte) json.RawMessage {
 	return o.End()
 }
 
-// unpack decodes an item of the socket. An error is that of the message, which then has no event.
+// unpack decodes an item of the socket. It returns the error of a message without an event.
 func unpack(body json.RawMessage) (wire.Message, error) {
 	p, err := packedOf(body)
 	if err != nil || int(p.Kind) > int(wire.Handshake) {
@@ -121,10 +121,9 @@ func unpack(body json.RawMessage) (wire.Message, error) {
 	return m, nil
 }
 
-// The items of streams are decoded by hand here, which takes a fraction of the time that encoding/json needs. Unusual
-// ones are left to encoding/json.
+// Hand-written code decodes most stream items here, in a fraction of encoding/json's time. encoding/json decodes
+// unusual items.
 
-// packedOf decodes an item.
 func packedOf(raw json.RawMessage) (p packed, err error) {
 	usual := len(raw) > 0 && raw[0] == '{'
 	for key, val := range scan.Members(raw) {
@@ -157,7 +156,6 @@ func packedOf(raw json.RawMessage) (p packed, err error) {
 	return p, err
 }
 
-// placeOf decodes two numbers.
 func placeOf(val []byte) ([]int, bool) {
 	inside, ok := bytes.CutPrefix(val, []byte("["))
 	inside, closed := bytes.CutSuffix(inside, []byte("]"))
@@ -172,14 +170,14 @@ func boolOf(val []byte) (v, ok bool) {
 	return v, v || string(val) == "false"
 }
 
-// An encodedFault is a failure in its form on the socket, in an error's data.
+// An encodedFault is a failure as sent over the socket, in an error's data.
 type encodedFault struct {
 	*wire.Fault
-	Unsupported bool `json:"unsupported,omitempty"` // it is wire.ErrUnsupported
+	Unsupported bool `json:"unsupported,omitempty"`
 }
 
-// encodeFault converts err to its form on the socket: the Fault in err, with the message of the whole err. Secrets that this process has
-// sent are masked, because the receiving process does not know them.
+// encodeFault returns the Fault in err for the socket, with the message of the whole err. It masks secrets of this process, which the
+// receiving process does not know.
 func encodeFault(err error) encodedFault {
 	c := plainFault(err)
 	f := *c.Fault
@@ -198,7 +196,7 @@ func encodeFault(err error) encodedFault {
 	return c
 }
 
-// maskedJSON masks the secrets in val. It returns nil if the result is not JSON, because a secret is part of a number.
+// maskedJSON masks the secrets in val. It returns nil if the result is invalid because a number contains a secret.
 func maskedJSON(val []byte) []byte {
 	masked := redact.KnownBytes(val)
 	if len(masked) > 0 && scan.Valid(masked, wire.DefaultMaxDepth) != nil {
@@ -220,14 +218,13 @@ func plainFault(err error) encodedFault {
 	case errors.Is(err, context.DeadlineExceeded):
 		c.Kind = wire.Timeout
 	case errors.Is(err, context.Canceled):
-		c.Kind, c.Message = wire.Closed, "the conversation ended" // not Interrupted, because no user of the receiving process has interrupted it
+		c.Kind, c.Message = wire.Closed, "the conversation ended" // not Interrupted: no user of the receiving process interrupted it
 	case errors.Is(err, wire.ErrUnsupported):
 		c.Kind, c.Unsupported = wire.Usage, true
 	}
 	return c
 }
 
-// failure is the inverse of encodeFault.
 func (c encodedFault) failure() error {
 	if c.Unsupported {
 		return wire.ErrUnsupported
@@ -235,8 +232,7 @@ func (c encodedFault) failure() error {
 	return c.Fault
 }
 
-// FaultJSON encodes a failure for another process of rpcx, where FaultFrom decodes
-// it.
+// FaultJSON encodes a failure for another rpcx process, which decodes it with FaultFrom.
 func FaultJSON(err error) json.RawMessage { return scan.JSON(encodeFault(err)) }
 
 // FaultFrom decodes the output of FaultJSON.
@@ -248,7 +244,7 @@ func FaultFrom(b json.RawMessage) error {
 	return c.failure()
 }
 
-// ToRPC converts a failure to an error response for the socket. nil stays nil.
+// ToRPC converts a failure to an error response for the socket. It returns nil for nil.
 func ToRPC(err error) error {
 	if err == nil {
 		return nil

@@ -13,44 +13,44 @@ import (
 	"rpcx/wire/session/rundir"
 )
 
-// This file carries raw traffic over a socket. The method raw opens a stream of the peer's messages, raw.send sends one
-// message, and raw.finish ends the user's sending.
+// This file carries raw traffic over a socket. The method raw opens a stream of the peer's messages. raw.send sends one
+// message. raw.finish ends the sending.
 
-// rawRequest are the params of raw.send and raw.finish.
+// rawRequest contains the params of raw.send and raw.finish.
 type rawRequest struct {
 	Stream  json.RawMessage `json:"stream"`
 	Message string          `json:"message,omitempty"`
 }
 
-// A RawPipe is the traffic of a conversation as whole messages: incoming ones without a hook, in the order of arrival,
-// and those that the user sends (rpcx-sessions(7)).
+// A RawPipe is the traffic of a conversation as whole messages (rpcx-sessions(7)). It receives messages without a hook,
+// in order of arrival, and sends messages of the user.
 type RawPipe interface {
-	// Recv returns the next message, or io.EOF after the last. idle reports that no further message waits.
+	// Recv returns the next message, or io.EOF after the last. idle reports that the queue is empty.
 	Recv() (m wire.Message, idle bool, err error)
-	// Send sends one message of the user: a request, a notification, or the answer to a request that Recv returned. Its
-	// id is kept if it is not in use. While a lost connection is being made again, Send waits.
+	// Send sends one message of the user: a request, a notification, or the response to a received request. It keeps
+	// the message's id if the id is unused. During a reconnect, Send waits.
 	Send(ctx context.Context, msg []byte) error
-	// Finish ends the user's sending. Open and later requests of the peer are answered with -32603. Finish waits, until
-	// ctx ends, for the responses to the user's messages and for those of hooks. If a response will not arrive, that is
-	// a failure: its connection was lost, or the peer did not accept the request or sent no valid response.
+	// Finish ends the sending. It answers pending and later requests of the peer with -32603. Until ctx ends, Finish
+	// waits for the responses to the user's messages and to the peer's requests. It fails if a response will not
+	// arrive: the connection was lost, the peer refused the request, or the response was invalid.
 	Finish(ctx context.Context) error
-	// Stop makes Recv return the queued messages and then io.EOF.
+	// Stop ends Recv with io.EOF after the queued messages.
 	Stop()
-	// Err returns why the traffic ended. It returns nil while the traffic lasts, and after a clean end if no answer is
-	// owed to the user.
+	// Err returns why the traffic ended. It returns nil before the end, and after a clean end without missing
+	// responses.
 	Err() error
 }
 
 // A SharedPipe is a RawPipe of a conversation that several processes use.
 type SharedPipe interface {
 	RawPipe
-	// Leave ends the pipe and rejects open requests.
+	// Leave ends the pipe and rejects pending requests.
 	Leave()
-	// Context ends with Leave.
+	// Context returns a context that ends with Leave.
 	Context() context.Context
 }
 
-// RawMethods returns the methods of raw traffic. join starts it for one process.
+// RawMethods returns the socket's methods for raw traffic. join starts the traffic of one process.
 func RawMethods(join func() (SharedPipe, error)) map[string]Method {
 	open := func(ctx context.Context, h *Process, in *dialect.Inbound) (json.RawMessage, error) {
 		return openRaw(ctx, h, in, join)
@@ -58,7 +58,7 @@ func RawMethods(join func() (SharedPipe, error)) map[string]Method {
 	return map[string]Method{"raw": open, "raw.send": sendRaw, "raw.finish": finishRaw}
 }
 
-// openRaw answers with a stream of the incoming messages without a hook.
+// openRaw responds with a stream of the incoming messages without a hook.
 func openRaw(ctx context.Context, h *Process, in *dialect.Inbound, join func() (SharedPipe, error)) (json.RawMessage, error) {
 	passed, ok := h.socket.beginStream()
 	if !ok {
@@ -88,7 +88,6 @@ func openRaw(ctx context.Context, h *Process, in *dialect.Inbound, join func() (
 	})
 }
 
-// pipe finds the pipe for a request.
 func (h *Process) pipe(in *dialect.Inbound) (r rawRequest, pipe SharedPipe, err error) {
 	if err := json.Unmarshal(in.Msg.Params, &r); err != nil {
 		return r, nil, wire.Usagef("invalid raw request: %v", err)
@@ -106,7 +105,7 @@ func sendRaw(_ context.Context, h *Process, in *dialect.Inbound) (json.RawMessag
 	if err != nil {
 		return nil, err
 	}
-	return nil, pipe.Send(pipe.Context(), []byte(r.Message)) // over HTTP the answer may arrive long after this has returned
+	return nil, pipe.Send(pipe.Context(), []byte(r.Message)) // over HTTP, the response may arrive much later
 }
 
 func finishRaw(ctx context.Context, h *Process, in *dialect.Inbound) (json.RawMessage, error) {
@@ -117,12 +116,12 @@ func finishRaw(ctx context.Context, h *Process, in *dialect.Inbound) (json.RawMe
 	return nil, pipe.Finish(ctx)
 }
 
-// remotePipe is the raw traffic of a conversation that another process holds.
+// remotePipe is the raw traffic of a conversation that another process owns.
 type remotePipe struct {
 	r      *Client
 	stream *remoteStream
 	token  json.RawMessage
-	ctx    context.Context // of Recv
+	ctx    context.Context // bounds Recv
 	stop   context.CancelFunc
 
 	mu  sync.Mutex
@@ -170,12 +169,12 @@ func (p *remotePipe) Err() error {
 	return p.err
 }
 
-// Stop ends the traffic after the received messages have been read.
+// Stop ends the traffic after the received messages.
 func (p *remotePipe) Stop() {
 	ctx, cancel := context.WithTimeout(context.Background(), dialect.CancelTimeout)
 	defer cancel()
 	_, _ = p.r.Call(ctx, "cancel", json.RawMessage("["+string(p.token)+"]"))
-	time.AfterFunc(dialect.CancelTimeout, p.stop) // in case the end does not arrive
+	time.AfterFunc(dialect.CancelTimeout, p.stop) // the end may never arrive
 }
 
 func (p *remotePipe) Send(ctx context.Context, msg []byte) error {

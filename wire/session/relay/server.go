@@ -1,6 +1,5 @@
-// Package relay offers a conversation of this process to other processes over a Unix socket, and
-// uses one that another process offers. A hook finds such a socket in its RPCX_ENDPOINT, and each
-// session has one.
+// Package relay offers a conversation to other processes over a Unix socket, and uses such a conversation. Each session
+// has a socket, and a hook finds one in its RPCX_ENDPOINT.
 package relay
 
 import (
@@ -23,19 +22,19 @@ import (
 	"rpcx/wire/session/rundir"
 )
 
-// A Socket offers one connection to other processes of rpcx: a hook finds it in its RPCX_ENDPOINT, and each session has
-// one. Its protocol is JSON-RPC 2.0, with one message on each line. Its methods are those of a Conversation: hello,
-// open (a stream, ended by cancel), notify, describe and typing. A session adds others.
+// A Socket offers one connection to other rpcx processes. Its protocol is JSON-RPC 2.0 with one message on each line.
+// Its methods are those of a Conversation: hello, open (a stream, which cancel ends), notify, describe and typing. A
+// session adds further methods.
 type Socket struct {
 	*Functions
 	ServerOptions
 
 	mu           sync.Mutex
 	peers        map[*peer.Peer]*Process
-	lastDetached time.Time // when the last attached process disconnected, or when the socket was made
+	lastDetached time.Time // when the last attached process disconnected, or when the socket was created
 	closed       bool
-	working      int            // hooks of the owner
-	streams      sync.WaitGroup // streams that are being forwarded; none is added after closed is set
+	working      int            // the number of working hooks
+	streams      sync.WaitGroup // forwarded streams; none is added after closed is set
 	wg           sync.WaitGroup
 }
 
@@ -43,26 +42,26 @@ type Socket struct {
 type ServerOptions struct {
 	Upstream  Backend
 	Owner     Owner
-	Dialect   string            // the dialect of upstream; "" if a method hello in Methods returns it
-	Shown     string            // the endpoint, redacted
-	Methods   map[string]Method // additional methods, which take precedence over those of every socket
+	Dialect   string            // the dialect of upstream; "" if Methods has a hello that returns it
+	Shown     string            // the redacted endpoint
+	Methods   map[string]Method // additional methods, which override those of every socket
 	Path      string
 	Listener  net.Listener
-	Temporary bool // Close removes the socket, ends all users and waits for that, with the limits of a peer's Close; the connection behind the socket and its calls have ended by then
+	Temporary bool // Close removes the socket, ends all its users and waits for them, with the limits of a peer's Close. The connection and its calls must have ended before
 }
 
-// An Owner receives the events of its socket. It is the responder of a connection whose hooks use the socket, or a
-// session.
+// An Owner receives the events of its socket. It is a session, or the responder of a connection whose hooks use the
+// socket.
 type Owner interface {
-	// SuspendHook releases the slot of a hook while the hook waits for an answer over the socket.
+	// SuspendHook releases the slot of a hook while the hook waits for a response over the socket.
 	SuspendHook(hook string) (resume func())
-	// Answers returns the id of the request that a hook answers, or nil if there is none.
+	// Answers returns the id of the request that a hook answers, or nil.
 	Answers(hook string) wire.ID
-	// ClientGone is called when a process has disconnected.
+	// ClientGone reports that a process has disconnected.
 	ClientGone(client *Process)
-	// EndReason returns the error for streams that are cancelled because the owner has ended, or nil if it has not.
+	// EndReason returns the error of streams that end because the owner has ended, or nil before that.
 	EndReason() error
-	// StreamFailed is called when a stream failed although its owner has not ended.
+	// StreamFailed reports a stream's failure while its owner runs.
 	StreamFailed(err error)
 }
 
@@ -86,7 +85,7 @@ func ListenForHooks(far Backend, funcs *Functions, name string, e endpoint.Endpo
 	return s, nil
 }
 
-// New returns a Socket that accepts processes after Serve is called.
+// New returns a Socket. Serve starts accepting processes.
 func New(funcs *Functions, o ServerOptions) *Socket {
 	return &Socket{Functions: funcs, ServerOptions: o, peers: map[*peer.Peer]*Process{}, lastDetached: time.Now()}
 }
@@ -94,7 +93,7 @@ func New(funcs *Functions, o ServerOptions) *Socket {
 // Serve starts to accept processes.
 func (s *Socket) Serve() { s.wg.Go(s.serve) }
 
-// StopAccepting makes the socket accept no further processes.
+// StopAccepting refuses further processes.
 func (s *Socket) StopAccepting() { _ = s.Listener.Close() }
 
 func (s *Socket) Endpoint() string { return "conversation:" + s.Path }
@@ -146,8 +145,8 @@ func (s *Socket) converse(nc net.Conn) {
 	s.mu.Unlock()
 }
 
-// Attached returns how many processes other than h's use the connection. A process that only requests the status does
-// not count.
+// Attached returns how many processes use the connection, without h's process. A process that only requests the status
+// does not count.
 func (s *Socket) Attached(h *Process) (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -159,7 +158,7 @@ func (s *Socket) Attached(h *Process) (n int) {
 	return n
 }
 
-// Idle returns for how long no process has been attached.
+// Idle returns the time since the last process detached.
 func (s *Socket) Idle() time.Duration {
 	if s.Attached(nil) > 0 {
 		return 0
@@ -169,7 +168,7 @@ func (s *Socket) Idle() time.Duration {
 	return time.Since(s.lastDetached)
 }
 
-// beginStream records that a stream begins. It returns false if the socket is closed.
+// beginStream counts a new stream. It returns false if the socket is closed.
 func (s *Socket) beginStream() (passed func(), ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -180,11 +179,11 @@ func (s *Socket) beginStream() (passed func(), ok bool) {
 	return s.streams.Done, true
 }
 
-// socketInbound bounds the concurrent requests of one process. It is slightly more than --jobs allows.
+// socketInbound bounds the concurrent requests of one process. It slightly exceeds the maximum of --jobs.
 const socketInbound = 8192
 
-// socketPeer returns the peer for either end of a socket's connection. Its messages contain those of another
-// connection, so that its limits are higher.
+// socketPeer returns the peer for either end of a socket. Its limits are higher, because its messages contain whole
+// messages of another connection.
 func socketPeer(nc net.Conn, o peer.Options) *peer.Peer {
 	limits := wire.Options{MaxMessage: 1 << 30, MaxDepth: wire.DefaultMaxDepth + 16}
 	codec := jsonrpc.NewCodec(jsonrpc.Options{Version: jsonrpc.V2, MaxDepth: limits.MaxDepth, AnyParams: true})
@@ -192,8 +191,7 @@ func socketPeer(nc net.Conn, o peer.Options) *peer.Peer {
 	return peer.New(framing.Line(nc, limits), codec, o)
 }
 
-// CancelStreams cancels every stream that was opened through the socket while the peer is still connected. It waits for
-// that for at most dialect.CancelTimeout.
+// CancelStreams cancels every stream of the socket while the peer is connected. It waits at most dialect.CancelTimeout.
 func (s *Socket) CancelStreams() {
 	s.mu.Lock()
 	for _, h := range s.peers {
@@ -203,7 +201,8 @@ func (s *Socket) CancelStreams() {
 	s.settle(dialect.CancelTimeout)
 }
 
-// Meaning returns the error to report for a stream that failed with err. If the session has ended, that is the reason.
+// Meaning returns the error to report for a stream that failed with err. If the session has ended, it returns the
+// reason of that.
 func (s *Socket) Meaning(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return cmp.Or(s.Owner.EndReason(), err)
@@ -212,7 +211,7 @@ func (s *Socket) Meaning(err error) error {
 	return err
 }
 
-// settle waits until no stream is being forwarded, for at most d.
+// settle waits at most d until no stream is forwarded.
 func (s *Socket) settle(d time.Duration) {
 	passed := make(chan struct{})
 	s.wg.Go(func() {
@@ -225,17 +224,18 @@ func (s *Socket) settle(d time.Duration) {
 	}
 }
 
-// DrainTimeout bounds how long Close waits until answers that arrived before the connection ended are forwarded.
+// DrainTimeout bounds how long Close waits for the forwarding of responses that arrived before the end of the
+// connection.
 const DrainTimeout = 500 * time.Millisecond
 
-// Close removes the socket, ends everything that was opened through it and waits for that, with the limits of a peer's
-// Close. The connection, and with it each call on it, has ended by then.
+// Close removes the socket, ends everything that was opened through it and waits, with the limits of a peer's Close.
+// The connection and its calls must have ended before.
 func (s *Socket) Close() { s.CloseAfter(DrainTimeout) }
 
-// CloseAfter is Close with another limit than DrainTimeout.
+// CloseAfter does what Close does, with another limit than DrainTimeout.
 func (s *Socket) CloseAfter(words time.Duration) {
 	_ = s.Listener.Close()
-	if s.Temporary { // a session removes its own socket itself
+	if s.Temporary { // a session removes its socket itself
 		_ = os.Remove(s.Path)
 	}
 	s.mu.Lock()

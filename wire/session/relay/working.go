@@ -9,14 +9,13 @@ import (
 	"rpcx/wire/peer"
 )
 
-// The process of a session notifies the processes that use it while its hooks work on a request of the peer. The peer
-// may be waiting for rpcx during that time, so these processes stop their timers.
+// A session's process notifies its users while its hooks work on a request of the peer. During that time, the peer may
+// be waiting for rpcx, and the users stop their timers.
 
-// workingMethod is the notification for that. Its params are true or false.
+// workingMethod is the method of that notification. Its params are true or false.
 const workingMethod = "working"
 
-// Working is called by any goroutine when a hook begins (1) or ends (-1) to work. It does not
-// block.
+// Working counts a hook that starts (1) or stops (-1) working. Any goroutine may call it. It does not block.
 func (s *Socket) Working(change int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -29,12 +28,11 @@ func (s *Socket) Working(change int) {
 	}
 }
 
-// wakeTeller makes tellWorking check again.
 func (h *Process) wakeTeller() {
 	wire.Wake(h.worked)
 }
 
-// tellWorking notifies h's process when hooks begin or stop working, until p ends.
+// tellWorking notifies h's process when hooks start or stop working, until p ends.
 func (s *Socket) tellWorking(h *Process, p *peer.Peer) {
 	defer wire.Guard()
 	for told := false; ; {
@@ -58,8 +56,8 @@ func (s *Socket) tellWorking(h *Process, p *peer.Peer) {
 	}
 }
 
-// TellWork sets f, which is called when hooks of the process that holds the conversation begin (1)
-// and end (-1) to work on a request of the peer.
+// TellWork sets f, which receives 1 when a hook of the owning process starts to work on a request of the peer, and -1
+// when it stops.
 func (r *Client) TellWork(f func(change int)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -68,7 +66,6 @@ func (r *Client) TellWork(f func(change int)) {
 	}
 }
 
-// setWorking records whether those hooks are working.
 func (r *Client) setWorking(on bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
