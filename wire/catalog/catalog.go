@@ -1,5 +1,5 @@
 // Package catalog describes a peer's methods, with the schemas of their parameters and results, in one form for every
-// dialect. It reads, writes and completes such descriptions, and makes examples from them.
+// dialect. It reads, writes and completes such descriptions, and generates examples.
 package catalog
 
 import (
@@ -14,10 +14,10 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Kind is the form of a method's answer: a result, a stream or a job.
+// A Kind is a kind of method: its answer is a result, a stream or a job.
 type Kind string
 
-// These are the kinds of methods. The zero value means Call.
+// These are the kinds of methods. Call is the default.
 const (
 	Call   Kind = "call"
 	Stream Kind = "stream"
@@ -36,8 +36,8 @@ type Catalog struct {
 	Constants json.RawMessage            `json:"constants,omitempty"`
 	Defs      map[string]json.RawMessage `json:"$defs,omitempty"`
 	Extra     json.RawMessage            `json:"extra,omitempty"`
-	Right     bool                       `json:"-"` // its schemas are known to be valid, like those of a demo
-	Private   bool                       `json:"-"` // a bridge's: the peer may list other methods for another user
+	Right     bool                       `json:"-"` // the schemas are known to be valid, for example in a demo
+	Private   bool                       `json:"-"` // the catalog of a bridge; other users may see other methods
 }
 
 // Info identifies the peer.
@@ -48,7 +48,7 @@ type Info struct {
 	Extra       json.RawMessage `json:"extra,omitempty"`
 }
 
-// A Method is one entry of a catalog. Its name is the one on the wire.
+// A Method is one entry of a catalog, under its name on the wire.
 type Method struct {
 	Name        string                     `json:"name"`
 	Kind        Kind                       `json:"kind,omitempty"`
@@ -60,33 +60,33 @@ type Method struct {
 	Hints       json.RawMessage            `json:"hints,omitempty"`
 	Cache       json.RawMessage            `json:"cache,omitempty"`
 	Stream      *StreamForm                `json:"stream,omitempty"`
-	Run         string                     `json:"run,omitempty"` // an ANSWER; obeyed only in a file given with --hooks and in the demos
+	Run         string                     `json:"run,omitempty"` // an ANSWER, obeyed only in a file given with --hooks and in demos
 	Extra       json.RawMessage            `json:"extra,omitempty"`
 }
 
-// A StreamForm describes the items of a stream in plain JSON-RPC, for protocols whose clients expect a certain form.
+// A StreamForm describes the items of a stream in JSON-RPC, for protocols whose clients expect a certain form.
 type StreamForm struct {
-	Method string `json:"method,omitempty"` // method of the item notifications; "" for the stream's name
-	ID     string `json:"id,omitempty"`     // form of a subscription's id: hex ("0x…"), integer or string; "" for string
+	Method string `json:"method,omitempty"` // the method of item notifications, or "" for the stream's name
+	ID     string `json:"id,omitempty"`     // the form of a subscription's id: hex ("0x…"), integer, or string (the default)
 }
 
-// StreamIDs are the forms of id that a StreamForm may name.
+// StreamIDs are the forms of ids in a StreamForm.
 var StreamIDs = []string{"hex", "integer", "string"}
 
-// Incomplete is the member of a catalog's Extra that lists missing parts: an object that maps names of methods without
-// a description to the reasons.
+// Incomplete is the member of a catalog's Extra that lists missing descriptions: an object with the reason for each
+// method.
 const Incomplete = "incomplete"
 
 // Partial is the member of a catalog's Extra with the reason, as a clause, why the peer may have other methods.
 const Partial = "partial"
 
-// cache is the member of a catalog's Extra with a Keep.
+// cache is the member of a catalog's Extra for a Keep.
 const cache = "cache"
 
-// A Keep is what a peer says of storing its catalog.
+// A Keep is a peer's permission to store its catalog.
 type Keep struct {
-	Age     *time.Duration // how long; nil: the peer does not say
-	Private bool           // only for this user
+	Age     *time.Duration // the maximum age, or nil if the peer does not state one
+	Private bool           // the copy is only for this user
 }
 
 // SetKeep adds k to the Extra of c, unless it is zero.
@@ -103,7 +103,7 @@ func (c *Catalog) SetKeep(k Keep) {
 	}
 }
 
-// Keep returns what the peer says of storing c.
+// Keep returns the peer's permission to store c.
 func (c *Catalog) Keep() (k Keep) {
 	said := scan.Get(c.Extra, cache)
 	if seconds, err := strconv.ParseFloat(string(scan.Get(said, "max-age")), 64); err == nil {
@@ -114,7 +114,7 @@ func (c *Catalog) Keep() (k Keep) {
 	return k
 }
 
-// SetPartial stores the reason why the peer may have methods that c does not list.
+// SetPartial stores why the peer may have methods that are not in c.
 func (c *Catalog) SetPartial(why string) {
 	c.setExtra(Partial, scan.AppendQuoted(nil, why))
 }
@@ -127,11 +127,11 @@ func (c *Catalog) setExtra(name string, val json.RawMessage) {
 	c.Extra = scan.Splice(c.Extra, name, val)
 }
 
-// WhyPartial returns the reason why the peer may have methods that c does not list, or "" if c lists all.
+// WhyPartial returns why the peer may have methods that are not in c, or "" if c is complete.
 func (c *Catalog) WhyPartial() string { return scan.String(scan.Get(c.Extra, Partial)) }
 
-// Received makes a catalog from a peer safe to use. It removes commands, and ensures that the catalog can be read again
-// after writing. It accepts and returns the results of its caller.
+// Received makes a peer's catalog safe to use. It removes commands, and ensures that rpcx can read the catalog again
+// after writing it. It accepts and returns the results of its caller.
 func Received(c *Catalog, err error) (*Catalog, error) {
 	if err != nil {
 		return nil, err
@@ -141,7 +141,7 @@ func Received(c *Catalog, err error) (*Catalog, error) {
 	return c, nil
 }
 
-// Join adds to c the methods of more that it lacks, and the definitions to which their schemas refer. A different
+// Join adds to c the methods of more that are missing in c, and the definitions that their schemas use. A different
 // definition with the same name is an error, because it would change the meaning of schemas.
 func (c *Catalog) Join(more *Catalog) error {
 	for _, name := range slices.Sorted(maps.Keys(more.Defs)) {
@@ -160,13 +160,12 @@ func (c *Catalog) Join(more *Catalog) error {
 	return nil
 }
 
-// A member is one member of an object, unchanged.
+// A member is one unchanged member of an object.
 type member struct {
 	key   string
 	value json.RawMessage
 }
 
-// members returns the members of an object in order. ok is false if raw is not an object.
 func members(raw json.RawMessage) (list []member, ok bool) {
 	if !json.Valid(raw) || scan.Type(scan.Trim(raw)) != 'o' {
 		return nil, false
@@ -177,7 +176,6 @@ func members(raw json.RawMessage) (list []member, ok bool) {
 	return list, true
 }
 
-// object returns an object with these members.
 func object(list []member) json.RawMessage {
 	var o scan.Object
 	for _, m := range list {
@@ -186,7 +184,7 @@ func object(list []member) json.RawMessage {
 	return o.End()
 }
 
-// Keys returns the names of an object's members in order, or nil if obj is not an object.
+// Keys returns the names of obj's members in order, or nil if obj is not an object.
 func Keys(obj json.RawMessage) []string {
 	var keys []string
 	for name := range scan.Named(obj) {
@@ -195,15 +193,14 @@ func Keys(obj json.RawMessage) []string {
 	return keys
 }
 
-// Conventions describes how a dialect's catalogs differ from the usual ones. It is part of a dialect's Spec. The zero
-// value stands for the usual meaning.
+// Conventions describe how a dialect's catalogs differ from the usual ones. They are part of a dialect's Spec. The zero
+// value is the usual meaning.
 type Conventions struct {
-	CallsStream      bool // every method streams, so that examples use `call`, not `subscribe`
-	WrappedParams    bool // params may also be sent as the only element of an array
-	RunnableExamples bool // examples have a value for each required parameter, so that they run unchanged
-	// Resource splits a method's name in two, which the table of methods shows as RESOURCE and VERB. If it is nil,
-	// names are shown whole.
+	CallsStream      bool // every method streams; examples use `call`, not `subscribe`
+	WrappedParams    bool // the params may also be the only element of an array
+	RunnableExamples bool // examples have a value for each required parameter, and run unchanged
+	// Resource splits a method's name into RESOURCE and VERB for the table of methods. nil leaves names whole.
 	Resource func(m *Method) (resource, verb string)
-	// Typed returns the method as a user types it. If it is nil, that is the method's name.
+	// Typed returns the method as a user types it. By default, this is the method's name.
 	Typed func(m *Method) string
 }

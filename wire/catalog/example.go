@@ -16,8 +16,8 @@ func isKey(name string) bool {
 }
 
 // Example returns the arguments after METHOD in a call of m: its required parameters, with values from the schema or
-// placeholders such as <string>. In discovered catalogs the values are plausible ones, if conv asks for that. c
-// provides the $defs and may be nil.
+// placeholders such as <string>. If conv requires runnable examples, the values are plausible ones. c provides the
+// $defs and may be nil.
 func (m *Method) Example(c *Catalog, conv Conventions) []string {
 	doc := c.document()
 	schema := resolve(m.Params, doc)
@@ -78,13 +78,13 @@ func composite(schema json.RawMessage) bool {
 	return t == "array" || t == "object"
 }
 
-// ExampleValue returns a value for a schema: one that the schema names, or else a simple one of its type. doc is the
-// document for $refs. The value may be invalid: it ignores patterns and the like.
+// ExampleValue returns a value for a schema: one that the schema names, or a simple one of its type. doc is the
+// document for $refs. The value may be invalid, because patterns and similar keywords are ignored.
 func ExampleValue(schema, doc json.RawMessage) json.RawMessage {
 	return (&sampler{doc: doc, left: maxSamples}).of(resolve(schema, doc), 0)
 }
 
-// requiredOf lists the required properties, in the order of properties.
+// requiredOf lists the required properties in the order of properties.
 func requiredOf(schema json.RawMessage) []string {
 	var required, names []string
 	if json.Unmarshal(scan.Get(schema, "required"), &required) != nil {
@@ -100,7 +100,7 @@ func requiredOf(schema json.RawMessage) []string {
 	return names
 }
 
-// typeOf returns the first type of a schema other than null, or "" if there is none.
+// typeOf returns the first type of a schema other than null, or "".
 func typeOf(schema json.RawMessage) string {
 	raw := scan.Get(schema, "type")
 	var one string

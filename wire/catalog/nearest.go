@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Nearest returns the known name that an unknown name probably stands for, or "" if none is similar enough. Of equally
-// similar names, it returns the one with the longest common prefix.
+// Nearest returns the known name that is similar to an unknown one, or "". Among equally similar names, it returns the
+// one with the longest common prefix.
 func Nearest(name string, names []string) string {
 	if name == "" || len(name) > 128 || slices.Contains(names, name) {
 		return ""
@@ -20,7 +20,7 @@ func Nearest(name string, names []string) string {
 	return best
 }
 
-// DidYouMean asks whether the nearest of names was meant. It returns "" if none is similar.
+// DidYouMean returns a question that proposes the most similar of names, or "".
 func DidYouMean(name string, names []string) string {
 	if near := Nearest(name, names); near != "" {
 		return "did you mean " + near + "?"
@@ -28,11 +28,11 @@ func DidYouMean(name string, names []string) string {
 	return ""
 }
 
-// IsSlip reports whether a word differs from a name by one typing mistake, so that the name must be meant.
+// IsSlip reports whether a word differs from a name by a single typing error.
 func IsSlip(word, name string) bool { return distance(plain(word), plain(name)) <= 1 }
 
-// Closest returns the name closest to an unknown one, from a few candidates of which one was probably meant. It returns
-// "" if all are very different.
+// Closest returns the most similar of a few candidates, one of which was probably meant. It returns "" if all are very
+// different.
 func Closest(name string, names []string) string {
 	if near := Nearest(name, names); near != "" || len(name) > 128 {
 		return near
@@ -40,7 +40,7 @@ func Closest(name string, names []string) string {
 	return closest(name, names, func(d int, n string) bool { return d*2 <= max(len(plain(name)), len(plain(n))) })
 }
 
-// closest returns the name at the smallest distance for which near is true.
+// closest returns the most similar name for which near is true.
 func closest(name string, names []string, near func(distance int, n string) bool) string {
 	best, bestDistance, bestPrefix := "", 1<<30, 0
 	for _, n := range names {
@@ -59,7 +59,7 @@ func closest(name string, names []string, near func(distance int, n string) bool
 	return best
 }
 
-// completed returns the only name that begins with the given one.
+// completed returns the only name with the given prefix.
 func completed(name string, names []string) string {
 	found := ""
 	for _, n := range names {
@@ -84,7 +84,7 @@ func plain(s string) string {
 	}, strings.ToLower(s))
 }
 
-// distance counts the letters to insert, remove, replace or swap with their neighbour.
+// distance counts the letters to insert, remove, replace or swap with their neighbor.
 func distance(a, b string) int {
 	s, t := []rune(a), []rune(b)
 	before, last, row := make([]int, len(t)+1), make([]int, len(t)+1), make([]int, len(t)+1)

@@ -6,9 +6,9 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Normalize converts a peer's description to a catalog that Parse accepts and that the JSON Schema in this directory
-// allows. If methods have the same name, it keeps the first. Members that do not belong in their place move to extra at
-// the same level, so that nothing is lost.
+// Normalize converts a peer's description to a catalog that Parse and the JSON Schema in this directory accept. Of
+// several methods with the same name, it keeps the first. It moves misplaced members to extra at the same level, and
+// loses none.
 func Normalize(c *Catalog) {
 	if c == nil {
 		return
@@ -63,7 +63,7 @@ func normalizeMethod(m *Method) {
 	m.Extra = odd.into(m.Extra)
 }
 
-// misplaced are members that do not belong in their place.
+// misplaced are members with a value of the wrong kind.
 type misplaced []member
 
 func (o *misplaced) add(key string, val json.RawMessage) { *o = append(*o, member{key, val}) }
@@ -75,7 +75,7 @@ func (o *misplaced) put(key string, list []json.RawMessage) {
 	}
 }
 
-// object moves a member that should be an object but is not.
+// object moves a member that is not an object although it should be.
 func (o *misplaced) object(key string, val *json.RawMessage) {
 	if len(*val) > 0 && !isObject(*val) {
 		o.add(key, *val)
@@ -83,7 +83,7 @@ func (o *misplaced) object(key string, val *json.RawMessage) {
 	}
 }
 
-// schema moves a member that should be a schema but is not.
+// schema moves a member that is not a schema although it should be.
 func (o *misplaced) schema(key string, val *json.RawMessage) {
 	if len(*val) > 0 && !isSchema(*val) {
 		o.add(key, *val)
@@ -91,7 +91,7 @@ func (o *misplaced) schema(key string, val *json.RawMessage) {
 	}
 }
 
-// schemas returns those members of have that are schemas.
+// schemas returns the members of have that are schemas.
 func (o *misplaced) schemas(key string, have map[string]json.RawMessage) map[string]json.RawMessage {
 	bad := map[string]json.RawMessage{}
 	for name, val := range have {

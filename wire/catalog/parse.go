@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/userfile"
 )
 
-// Load reads a catalog from a file. Its errors are usage Faults that name the file and the place.
+// Load reads a catalog from a file. Errors are usage Faults that name the file and the place.
 func Load(file string) (*Catalog, error) {
 	b, err := userfile.Read(file)
 	if err != nil {
@@ -27,7 +27,7 @@ func Load(file string) (*Catalog, error) {
 	return c, nil
 }
 
-// Parse reads a catalog. Its errors are usage Faults that name the place. It keeps unknown members in extra at the same
+// Parse reads a catalog. Errors are usage Faults that name the place. It moves unknown members to extra at the same
 // level.
 func Parse(b []byte) (*Catalog, error) {
 	if err := syntax(b); err != nil {
@@ -47,7 +47,7 @@ func Parse(b []byte) (*Catalog, error) {
 	return c, nil
 }
 
-// syntax returns the line and column where b ceases to be JSON.
+// syntax returns the line and column of the first invalid byte.
 func syntax(b []byte) error {
 	var v json.RawMessage
 	err := json.Unmarshal(b, &v)
@@ -92,7 +92,7 @@ func whole(v *json.RawMessage) place {
 	return func(_ string, raw json.RawMessage) error { *v = raw; return nil }
 }
 
-// read decodes the members of what, an object at the pointer at, at their places. Unknown members go to more.
+// read decodes the members of what, the object at pointer at, at their places. more receives unknown members.
 func read(what string, b []byte, at string, more *json.RawMessage, places map[string]place) error {
 	list, ok := members(b)
 	if !ok {
@@ -192,7 +192,6 @@ func (c *Catalog) checkNames() error {
 	return nil
 }
 
-// text decodes raw into v and rejects null.
 func text(at string, raw json.RawMessage, v any, want string) error {
 	if string(raw) == "null" || json.Unmarshal(raw, v) != nil {
 		return fmt.Errorf("%s: it must be %s", at, want)
@@ -238,7 +237,7 @@ func extra(v *json.RawMessage) place {
 	}
 }
 
-// merge adds members to an extra without replacing any.
+// merge adds members to an extra and replaces none.
 func merge(extra json.RawMessage, more []member) json.RawMessage {
 	if len(more) == 0 {
 		return extra

@@ -11,13 +11,13 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A sampler makes a value for a schema, which may be recursive.
+// A sampler generates a value for a schema, which may be recursive.
 type sampler struct {
 	doc  json.RawMessage
-	left int // of maxSamples
+	left int // the remainder of maxSamples
 }
 
-// maxSamples bounds the values inside an example value.
+// maxSamples bounds the number of values in an example.
 const maxSamples = 200
 
 // inner calls of for a subschema, which may be a reference.
@@ -54,7 +54,7 @@ func (s *sampler) of(schema json.RawMessage, depth int) json.RawMessage {
 	return exampleString(schema)
 }
 
-// branch returns a value for a schema with subschemas: for the first alternative, or for all of them if they are objects.
+// branch returns a value for a schema with subschemas. It uses the first alternative, or all of them if they are objects.
 func (s *sampler) branch(schema json.RawMessage, depth int) json.RawMessage {
 	for _, key := range alternatives {
 		branches := scan.List(scan.Get(schema, key))
@@ -68,7 +68,7 @@ func (s *sampler) branch(schema json.RawMessage, depth int) json.RawMessage {
 	return s.object(schema, depth)
 }
 
-// exampleNumber returns the minimum, or else the maximum if it is below one, or else one.
+// exampleNumber returns the minimum, or else 1 or a lower maximum.
 func exampleNumber(schema json.RawMessage) json.RawMessage {
 	number := func(key string) (float64, bool) {
 		f, err := strconv.ParseFloat(string(scan.Get(schema, key)), 64)
@@ -90,7 +90,7 @@ func exampleNumber(schema json.RawMessage) json.RawMessage {
 	return strconv.AppendFloat(nil, value, 'f', -1, 64)
 }
 
-// formats has an example for each string format.
+// formats contains an example for each string format.
 var formats = map[string]string{
 	"uuid": "123e4567-e89b-12d3-a456-426614174000", "date-time": "2026-01-31T12:00:00Z", "date": "2026-01-31",
 	"time": "12:00:00Z", "email": "user@example.com", "uri": "https://example.com/", "hostname": "example.com",
@@ -112,8 +112,7 @@ func exampleString(schema json.RawMessage) json.RawMessage {
 	return scan.AppendQuoted(nil, text)
 }
 
-// array returns an array with the elements of prefixItems, or else as many elements as the schema requires, at least
-// one.
+// array returns an array with the elements of prefixItems, or else the minimum number of elements, at least one.
 func (s *sampler) array(schema json.RawMessage, depth int) json.RawMessage {
 	items := scan.List(scan.Get(schema, "prefixItems"))
 	item := scan.Get(schema, "items")
@@ -155,7 +154,7 @@ func (s *sampler) object(schema json.RawMessage, depth int) json.RawMessage {
 	return object(list)
 }
 
-// given returns a value that the schema names itself.
+// given returns a value that the schema itself names.
 func given(schema json.RawMessage) json.RawMessage {
 	for _, key := range []string{"const", "example", "default"} {
 		if v := scan.Get(schema, key); v != nil {

@@ -9,8 +9,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// SelfContained returns a copy of c in which each schema contains the $defs to which it refers, so that it can be used
-// alone.
+// SelfContained returns a copy of c in which each schema contains the $defs that it uses.
 func (c *Catalog) SelfContained() *Catalog {
 	if len(c.Defs) == 0 {
 		return c
@@ -30,7 +29,7 @@ func (c *Catalog) SelfContained() *Catalog {
 	return &out
 }
 
-// withDefs adds to a schema the defs to which it refers, directly or indirectly. The schema's own definitions stay.
+// withDefs adds to a schema the defs that it uses, directly or indirectly. It keeps the schema's own definitions.
 func withDefs(schema json.RawMessage, defs map[string]json.RawMessage) json.RawMessage {
 	if scan.Type(schema) != 'o' {
 		return schema
@@ -64,7 +63,7 @@ func withDefs(schema json.RawMessage, defs map[string]json.RawMessage) json.RawM
 	return out.End()
 }
 
-// refsIn returns the names of the $defs to which a schema refers.
+// refsIn returns the names of the $defs that a schema uses.
 func refsIn(schema []byte) map[string]bool {
 	names := map[string]bool{}
 	var walk func(in []byte)

@@ -9,7 +9,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Method returns the method with that name, or nil if there is none.
+// Method returns the method of that name, or nil.
 func (c *Catalog) Method(name string) *Method {
 	if c == nil {
 		return nil
@@ -34,7 +34,7 @@ func (c *Catalog) Names() []string {
 	return names
 }
 
-// Marshal returns the catalog as JSON on one line, with members in a fixed order and schemas unchanged.
+// Marshal returns the catalog as JSON on one line. The order of members is fixed, and schemas are unchanged.
 func (c *Catalog) Marshal() (json.RawMessage, error) {
 	out := *c
 	out.Catalog = 1
@@ -44,7 +44,7 @@ func (c *Catalog) Marshal() (json.RawMessage, error) {
 	return scan.Marshal(out)
 }
 
-// MarshalIndent is Marshal with indentation.
+// MarshalIndent returns the catalog as indented JSON.
 func (c *Catalog) MarshalIndent() ([]byte, error) {
 	b, err := c.Marshal()
 	if err != nil {
@@ -58,7 +58,7 @@ func (c *Catalog) MarshalIndent() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// document returns the catalog as the document for $refs, or nil if c is nil.
+// document returns the catalog as the document for $refs, or nil.
 func (c *Catalog) document() json.RawMessage {
 	if c == nil {
 		return nil
@@ -67,14 +67,14 @@ func (c *Catalog) document() json.RawMessage {
 	return b
 }
 
-// Clone returns a copy of c whose members can be changed.
+// Clone returns a copy of c with its own lists and maps.
 func (c *Catalog) Clone() *Catalog {
 	out := *c
 	out.Methods, out.Classes, out.Defs = slices.Clone(c.Methods), slices.Clone(c.Classes), maps.Clone(c.Defs)
 	return &out
 }
 
-// TakeExtra removes a member from c's extra and returns it, or nil if there is none.
+// TakeExtra removes a member from c's extra and returns it, or nil.
 func (c *Catalog) TakeExtra(name string) json.RawMessage {
 	list, _ := members(c.Extra)
 	i := slices.IndexFunc(list, func(m member) bool { return m.key == name })
@@ -90,8 +90,8 @@ func (c *Catalog) TakeExtra(name string) json.RawMessage {
 	return taken
 }
 
-// StripRun removes the run members of c at every depth, because commands from a peer, or from a file that was not given
-// as hooks, must never run. Schemas, which may describe a property "run", stay unchanged.
+// StripRun removes the run members of c at every depth: commands from a peer, or from a file that was not given as
+// hooks, must never run. Schemas stay unchanged, because they may describe a property "run".
 func StripRun(c *Catalog) {
 	if c == nil {
 		return
@@ -110,7 +110,7 @@ func StripRun(c *Catalog) {
 // schemaMembers are the members that contain schemas.
 var schemaMembers = map[string]bool{"params": true, "result": true, "events": true, "$defs": true}
 
-// stripExtra is strip for members of extra, which contain no schemas.
+// stripExtra removes run members from members of extra, which contain no schemas.
 func stripExtra(raw json.RawMessage) json.RawMessage {
 	list, ok := members(raw)
 	if !ok {
@@ -123,7 +123,7 @@ func stripExtra(raw json.RawMessage) json.RawMessage {
 	return object(list)
 }
 
-// strip removes the run members in raw, outside of schemas.
+// strip removes the run members in raw outside of schemas.
 func strip(raw json.RawMessage) json.RawMessage {
 	if !bytes.Contains(raw, []byte("run")) && !bytes.Contains(raw, []byte(`\u`)) {
 		return raw

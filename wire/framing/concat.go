@@ -8,11 +8,10 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Concat returns the framing of values that delimit themselves: a line may contain several, and a value may span
-// several lines. Each message is written as one line. Garbage is noise up to the end of its line. If noise is not
-// tolerated, the valid beginning of a broken value is returned as a message for the dialect to reject, and the rest is
-// skipped. If the end of the input cuts off a value, that is a Protocol fault. A value that is nested too deep is
-// returned like any other message, because its end is known.
+// Concat returns the framing of consecutive values: a line may contain several, and a value may span several lines. It
+// writes each message as one line. Garbage is noise up to the end of its line. If noise is an error, Concat returns the
+// valid start of a broken value as a message, which the dialect rejects, and skips the rest. A value that the end of
+// the input cuts off is a Protocol fault. A value that is nested too deeply is a message, because its end is known.
 func Concat(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 	o = o.WithDefaults()
 	in := newInput(rwc, o)
@@ -26,10 +25,10 @@ type concatSource struct {
 	in       *input
 	sentinel bool // wire.Options.Sentinel
 	begun    bool
-	skipper  *skipper // skips the rest of a broken value; nil means the last value was valid
+	skipper  *skipper // skips the rest of a broken value; nil after a valid value
 }
 
-// marked reports whether a byte 0xFF is in the window, and drops what is before it.
+// marked reports whether the window contains a byte 0xFF, and drops the bytes before it.
 func (s *concatSource) marked() bool {
 	if !s.sentinel {
 		return false
@@ -71,7 +70,7 @@ func (s *concatSource) next() ([]byte, error) {
 	}
 }
 
-// value returns the value at the start of the window, or nil if it was garbage.
+// value returns the value at the start of the window, or nil after garbage.
 func (s *concatSource) value() ([]byte, error) {
 	for {
 		win := s.in.window()
@@ -94,7 +93,7 @@ func (s *concatSource) value() ([]byte, error) {
 	}
 }
 
-// broken handles a value that breaks, at the start of win. It returns the value's beginning, or nil if it was garbage.
+// broken processes an invalid value at the start of win. It returns the start of the value, or nil after garbage.
 func (s *concatSource) broken(win []byte, bad *scan.Error) ([]byte, error) {
 	switch {
 	case bad.Deep: // find allows as many levels as a message may have bytes
@@ -114,8 +113,8 @@ func (s *concatSource) broken(win []byte, bad *scan.Error) ([]byte, error) {
 	return scan.Trim(win[:n]), nil
 }
 
-// garbage drops the broken bytes up to the window's byte at, through the end of that line. If the first byte of the
-// line is where the value breaks, it drops only up to the line's start, because that byte may begin a value. It reads
+// garbage drops the invalid bytes up to byte at of the window, through the end of that line. If the first byte of the
+// line is the invalid one, garbage drops only the bytes before the line, because that byte may begin a value. It reads
 // no other byte twice.
 func (s *concatSource) garbage(at int) error {
 	win := s.in.window()
@@ -149,16 +148,16 @@ func (s *concatSource) garbage(at int) error {
 	}
 }
 
-// A skipper finds the end of a broken value: the closing bracket, the end of a line, or an object that begins where no
-// value can be nested. It reads each byte once.
+// A skipper finds the end of an invalid value: its closing bracket, the end of a line, or an object that begins where
+// no value can be nested. It reads each byte once.
 type skipper struct {
 	depth   int
 	text    bool // inside a string
-	escaped bool // after a backslash in the string
-	last    byte // the last byte that is not blank; 0 for none so far
+	escaped bool // after a backslash in a string
+	last    byte // the last byte that is not blank, or 0
 }
 
-// skip returns how many bytes of b belong to the broken value, and whether the value ends there.
+// skip returns how many bytes of b belong to the invalid value, and whether it ends there.
 func (s *skipper) skip(b []byte) (n int, over bool) {
 	for i, c := range b {
 		switch {

@@ -8,8 +8,8 @@
 //	varint  a length as unsigned LEB128, the message
 //	concat  reads values that delimit themselves, writes one per line
 //
-// Messages are returned without surrounding blanks. The dialect decides whether a message is valid JSON, because it can
-// answer broken ones. The framings only separate messages from noise, which is lines that a child prints between them:
+// Messages have no surrounding blanks. The dialect decides whether a message is valid JSON, because the dialect can
+// respond to an invalid one. A framing only separates messages from noise, the lines that a child prints between them:
 //
 //   - A line that does not begin with { or [ is noise.
 //   - If noise is tolerated (wire.Options.NoiseLimit), a line is also noise if it cannot be a message: it begins with [
@@ -17,7 +17,7 @@
 //     bracket ("{starting}"). Only both ends of an object are checked, because scanning each message twice would be slow.
 //     Everything else that begins with { or [ is a message.
 //
-// The first noise line over the limit is a Protocol fault.
+// The first noise line above the limit is a Protocol fault.
 package framing
 
 import (
@@ -28,10 +28,10 @@ import (
 	"rpcx/wire"
 )
 
-// The framings. Each Conn is a wire.Idler, a wire.Buffered and a wire.Batcher, and a wire.HalfCloser if rwc has a
-// method CloseWrite() error. Close closes rwc, which must unblock its Read and Write, and discards the messages queued
-// by SendBuffered. Recv returns io.EOF, *wire.CloseError and *wire.Fault unchanged; it wraps any other read error in a
-// *wire.CloseError.
+// These are the framings. Each Conn is a wire.Idler, a wire.Buffered and a wire.Batcher. It is a wire.HalfCloser if rwc
+// has a method CloseWrite() error. Close closes rwc, which must unblock its Read and Write, and discards the messages
+// that SendBuffered queued. Recv returns io.EOF, *wire.CloseError and *wire.Fault unchanged, and wraps other read
+// errors in a *wire.CloseError.
 var (
 	_ wire.Framing = Line
 	_ wire.Framing = Header
@@ -42,7 +42,7 @@ var (
 	_ wire.Framing = Concat
 )
 
-// byName is in the order of the help.
+// byName has the order of the help.
 var byName = []struct {
 	name    string
 	framing wire.Framing
@@ -57,8 +57,7 @@ var byName = []struct {
 	{"concat", Concat, false},
 }
 
-// HasHead reports whether the framing of that name writes the lines of
-// wire.Options.Head.
+// HasHead reports whether the framing name writes the lines of wire.Options.Head.
 func HasHead(name string) bool {
 	for _, f := range byName {
 		if f.name == name {
@@ -68,7 +67,7 @@ func HasHead(name string) bool {
 	return false
 }
 
-// Names returns the names of the framings, as endpoints spell them.
+// Names returns the names of the framings in endpoints.
 func Names() []string {
 	names := make([]string, 0, len(byName))
 	for _, f := range byName {
@@ -87,38 +86,38 @@ func ByName(name string) (wire.Framing, bool) {
 	return nil, false
 }
 
-// A source finds messages in an input. It returns no message without an error.
+// A source finds messages in an input. It returns a message or an error.
 type source interface {
 	next() ([]byte, error)
 }
 
 // A bufferedSource is a source that can return a message without reading.
 type bufferedSource interface {
-	// buffered returns the next message if it has been read already. It leaves noise and broken messages to next.
+	// buffered returns the next message if it has arrived. It leaves noise and invalid messages to next.
 	buffered() (msg []byte, ok bool)
 }
 
-// conn is the Conn of every framing: a source and an output over the same bytes.
+// conn is the Conn of every framing: a source and an output on one stream.
 type conn struct {
 	output
 	in     *input
 	src    source
-	failed error // the result of Recv from now on
+	failed error // the result of all later calls of Recv
 	rwc    io.ReadWriteCloser
 	once   sync.Once
 	closed error
 }
 
-// halfConn is a conn whose sending side can be closed separately.
+// halfConn is a conn whose sending direction can be closed separately.
 type halfConn struct{ *conn }
 
-// goneConn is a halfConn that detects, after Recv has returned io.EOF, that the peer also stops reading.
+// goneConn is a halfConn that detects, after io.EOF from Recv, that the peer also stops reading.
 type goneConn struct{ halfConn }
 
 // blankConn is a goneConn whose framing allows blanks between messages.
 type blankConn struct{ goneConn }
 
-// Probe sends a blank, unless a message is being sent.
+// Probe sends a blank unless a message is being sent.
 func (c blankConn) Probe() error { return c.blank() }
 
 func newConn(rwc io.ReadWriteCloser, in *input, src source, w wrap) wire.Conn {
@@ -147,8 +146,7 @@ func (c *conn) Recv() ([]byte, error) {
 	return msg, err
 }
 
-// Unread returns the bytes after the last message that Recv returned. If Recv failed, they begin with the message at
-// which it failed.
+// Unread returns the bytes after the last message from Recv. After an error, they begin with the message of the error.
 func (c *conn) Unread() []byte { return c.in.window() }
 
 // Buffered implements wire.Buffered.
@@ -183,7 +181,7 @@ func (c halfConn) CloseSend() error {
 	return closeError(c.rwc.(wire.WriteCloser).CloseWrite())
 }
 
-// Remote returns the address of the peer, or "" if it has none.
+// Remote returns the peer's address, or "".
 func (c goneConn) Remote() string {
 	if r, ok := c.rwc.(wire.Remote); ok {
 		return r.Remote()
@@ -191,7 +189,7 @@ func (c goneConn) Remote() string {
 	return ""
 }
 
-// CloseRead makes Recv return io.EOF after the messages that have arrived.
+// CloseRead makes Recv return io.EOF after the received messages.
 func (c goneConn) CloseRead() error {
 	if r, ok := c.rwc.(wire.ReadCloser); ok {
 		return r.CloseRead()
@@ -210,7 +208,7 @@ func (c goneConn) FarEnd() (silent, gone bool) {
 // PeerClosed returns a channel that is closed when the peer stops reading, if the system reports that.
 func (c goneConn) PeerClosed() <-chan struct{} { return c.rwc.(wire.PeerWatcher).PeerClosed() }
 
-// closeError converts an error of the underlying stream into one that a Conn may return.
+// closeError converts an error of the stream to an error of a Conn.
 func closeError(err error) error {
 	if err == nil || err == io.EOF {
 		return err

@@ -10,13 +10,13 @@ import (
 	"rpcx/wire/scan"
 )
 
-// maxHeader bounds the bytes of a message's header lines.
+// maxHeader bounds the header lines of a message, in bytes.
 const maxHeader = 16 << 10
 
 // Header returns the framing of the Language Server Protocol and the Debug Adapter Protocol: header lines with
-// Content-Length, an empty line, the message. Lines end with CRLF or LF. It writes other headers from o.Head, and
-// ignores them when it reads. A child's lines before the headers of a message are noise if they are not headers, or if
-// their name is unknown and they end with a bare LF ("INFO: ...").
+// Content-Length, an empty line, and the message. Lines end with CRLF or LF. Header writes the further headers of
+// o.Head, and ignores such headers when reading. Lines of a child before a message are noise if they are not headers,
+// or if they end with LF and have an unknown name ("INFO: ...").
 func Header(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 	o = o.WithDefaults()
 	in := newInput(rwc, o)
@@ -34,8 +34,8 @@ type headerSource struct {
 	noise
 	in     *input
 	strict bool // until the first message
-	size   int  // Content-Length; -1 if not read yet
-	lines  int  // header lines of this message
+	size   int  // Content-Length, or -1 before it
+	lines  int  // the number of header lines of this message
 	begun  bool
 }
 
@@ -60,7 +60,6 @@ func (s *headerSource) next() ([]byte, error) {
 	return scan.Trim(msg), nil
 }
 
-// headers reads through the empty line.
 func (s *headerSource) headers() error {
 	s.size, s.lines = -1, 0
 	total := 0
@@ -80,7 +79,7 @@ func (s *headerSource) headers() error {
 			if s.lines > 0 {
 				return broken("the peer sent headers without Content-Length")
 			}
-			continue // blank lines between messages
+			continue // blank lines may precede a message
 		}
 		if quiet, err := s.header(text, crlf); err != nil {
 			return err
@@ -129,7 +128,7 @@ func (s *headerSource) contentLength(value string) error {
 	return nil
 }
 
-// headerLine removes a line from the window, without its LF. A line that is cut off by the end of the input is noise,
+// headerLine removes a line from the window and returns it without LF. If the input ends inside the line, it is noise,
 // or a fault inside headers.
 func (s *headerSource) headerLine() ([]byte, error) {
 	seen := 0
@@ -141,7 +140,7 @@ func (s *headerSource) headerLine() ([]byte, error) {
 		}
 		most := maxHeader
 		if s.tolerated() && s.lines == 0 {
-			most = max(most, s.in.max) // it may be noise
+			most = max(most, s.in.max) // the line may be noise
 		}
 		if seen = len(win); seen > most {
 			return nil, broken("the peer sent a header line of more than %d bytes: %s", most, shown(win))
@@ -169,7 +168,7 @@ func (s *headerSource) headerLine() ([]byte, error) {
 	}
 }
 
-// isToken reports whether b can be a header's name.
+// isToken reports whether b can be a header name.
 func isToken(b []byte) bool {
 	for _, c := range b {
 		if c <= ' ' || c >= 0x7f || strings.IndexByte(`"(),/:;<=>?@[\]{}`, c) >= 0 {
@@ -179,8 +178,8 @@ func isToken(b []byte) bool {
 	return len(b) > 0
 }
 
-// beginsName reports whether a line that is cut off by the end of the input may be the first header of a message,
-// because it ends inside a known header's name.
+// beginsName reports whether an incomplete line at the end of the input may be a message's first header: it ends inside
+// the name of a known header.
 func beginsName(line []byte) bool {
 	for _, name := range []string{"Content-Length", "Content-Type"} {
 		if n := len(line); n > 0 && n <= len(name) && strings.EqualFold(string(line), name[:n]) {

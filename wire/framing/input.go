@@ -9,45 +9,45 @@ import (
 )
 
 const (
-	bufferSize = 64 << 10 // initial size for reading and writing
+	bufferSize = 64 << 10 // the initial size for reading and writing
 	bufferKept = 1 << 20  // a larger buffer is released after its message
 )
 
-// An input is a window on a stream: the bytes that have arrived and have not been dropped. Its memory grows only as
-// bytes arrive.
+// An input is a window on a stream: the bytes that have arrived and are not dropped. Its memory grows only with
+// arriving bytes.
 type input struct {
 	src   io.Reader
 	max   int  // the maximum size of a message
 	whole bool // wire.Options.Whole
 	idle  func()
-	first func(b []byte)                   // receives the first bytes; nil if no longer needed
-	shown int                              // the number of bytes that first has received
+	first func(b []byte)                   // receives the first bytes; nil afterwards
+	shown int                              // the number of bytes that first received
 	seen  func(d wire.Direction, b []byte) // wire.Options.Seen
 	buf   []byte
 	r, w  int // the window is buf[r:w]
 	err   error
 
-	closed atomic.Bool // the rest of the input is not needed
+	closed atomic.Bool // the rest of the input is unwanted
 }
 
 func newInput(src io.Reader, o wire.Options) *input {
 	return &input{src: src, max: o.MaxMessage, whole: o.Whole, first: o.First, seen: o.Seen}
 }
 
-// window returns bytes that stay valid until the next more or settle. The same applies to bytes that drop removed.
+// window returns bytes that are valid until the next call of more or settle, also after drop.
 func (in *input) window() []byte { return in.buf[in.r:in.w] }
 
-// drop removes n bytes from the window's front.
+// drop removes n bytes from the start of the window.
 func (in *input) drop(n int) { in.r += n }
 
-// settle is called when returned bytes are no longer in use. It releases the buffer of a huge message.
+// settle releases the buffer of a huge message. Returned bytes must no longer be in use.
 func (in *input) settle() {
 	if len(in.buf) > bufferKept && in.w-in.r <= bufferSize/2 {
 		in.moveTo(make([]byte, bufferSize))
 	}
 }
 
-// more waits for at least one more byte, or returns the reason why there are none.
+// more waits for at least one more byte, or returns why there is none.
 func (in *input) more() error {
 	if in.err != nil {
 		return in.err
@@ -77,10 +77,9 @@ func (in *input) more() error {
 	return in.err
 }
 
-// maxFirst bounds the bytes that Options.First receives.
+// maxFirst bounds the bytes for Options.First.
 const maxFirst = 1 << 10
 
-// show forwards the first bytes.
 func (in *input) show(b []byte) {
 	in.first(b)
 	if in.shown += len(b); in.shown >= maxFirst {
@@ -88,7 +87,7 @@ func (in *input) show(b []byte) {
 	}
 }
 
-// cutOff returns the error for an input that ends inside a message. detail describes the place.
+// cutOff returns the error of an input that ends inside a message. detail describes the place.
 func (in *input) cutOff(detail string, args ...any) error {
 	detail = fmt.Sprintf(detail, args...)
 	if in.whole {
@@ -97,8 +96,8 @@ func (in *input) cutOff(detail string, args ...any) error {
 	return broken("the input ended inside a message: %s", detail)
 }
 
-// room makes room after the window. It resets an empty window, moves the window to the buffer's start, or allocates a
-// larger buffer.
+// room makes room after the window. It resets an empty window, moves the window to the start of the buffer, or
+// allocates a larger buffer.
 func (in *input) room() {
 	size := len(in.buf)
 	switch {

@@ -8,7 +8,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// garbageShown bounds the bytes of a noise line that are read to quote them in the error, if noise is not tolerated.
+// garbageShown bounds the quotation of a noise line in an error, in bytes.
 const garbageShown = 80
 
 // A lengthPrefixedSource reads messages that follow their length. A message is an array, an object or empty. Other
@@ -16,10 +16,10 @@ const garbageShown = 80
 type lengthPrefixedSource struct {
 	noise
 	in *input
-	// length reads the length at the start of win, which is n bytes long. n is 0 if more bytes are needed, and negative
-	// if win does not begin with a length.
+	// length reads the length at the start of win, which occupies n bytes. n is 0 if more bytes are needed, and
+	// negative without a length.
 	length func(win []byte) (size uint64, n int)
-	tail   byte // follows each message, and may be followed by blanks; 0 for none
+	tail   byte // follows each message; blanks may follow it; 0 for none
 }
 
 func newLengthPrefixed(rwc io.ReadWriteCloser, o wire.Options, s *lengthPrefixedSource, w wrap) wire.Conn {
@@ -62,7 +62,7 @@ func (s *lengthPrefixedSource) next() ([]byte, error) {
 	}
 }
 
-// begins reports whether a message of that size begins with part, or is blank, as soon as that is known.
+// begins reports whether a message of that size may begin with part, or is blank, once that is known.
 func begins(part []byte, size uint64) (known, message bool) {
 	whole := uint64(len(part)) >= size
 	if whole {
@@ -101,7 +101,7 @@ func (s *lengthPrefixedSource) cutOff(came int, size uint64) error {
 }
 
 // garbage drops the noise line at the start of the window. If the connection broke inside that line, it returns the
-// reason.
+// error.
 func (s *lengthPrefixedSource) garbage() error {
 	seen := 0
 	for {

@@ -8,8 +8,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Line returns the framing in which each message is a line that ends with LF or CRLF. It skips blank lines. The last
-// line may lack a line break. A message with line breaks between its tokens is compacted before it is sent.
+// Line returns the framing with one message on each line. Lines end with LF or CRLF, except perhaps the last one. Line
+// skips blank lines. Before sending, it compacts a message with line breaks between its tokens.
 func Line(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 	o = o.WithDefaults()
 	in := newInput(rwc, o)

@@ -7,11 +7,11 @@ import (
 	"rpcx/wire"
 )
 
-// maxLengthDigits bounds the digits of a netstring's length.
+// maxLengthDigits bounds the digits of a length.
 const maxLengthDigits = 10
 
-// Netstring returns the framing of netstrings: a length in decimal digits without leading zeros, a colon, the message, a
-// comma. Blanks between two messages are skipped.
+// Netstring returns the framing of netstrings: a decimal length without leading zeros, a colon, the message, and a
+// comma. It skips blanks between messages.
 func Netstring(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 	return newLengthPrefixed(rwc, o, &lengthPrefixedSource{length: netstringLength, tail: ','}, wrap{tail: ",", head: func(dst []byte, size int) []byte {
 		dst = strconv.AppendInt(dst, int64(size), 10)
@@ -19,7 +19,7 @@ func Netstring(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 	}})
 }
 
-// netstringLength reads the length at the start of win (see lengthPrefixedSource).
+// netstringLength implements lengthPrefixedSource.length.
 func netstringLength(win []byte) (size uint64, n int) {
 	for n < len(win) && win[n] >= '0' && win[n] <= '9' && n <= maxLengthDigits {
 		size = size*10 + uint64(win[n]-'0')

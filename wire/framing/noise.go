@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// noise counts and forwards the lines that are not messages.
+// noise counts and forwards lines that are not messages.
 type noise struct {
 	limit int
 	out   func(line []byte)
@@ -22,10 +22,9 @@ func newNoise(o wire.Options, in *input) noise {
 	return noise{limit: o.NoiseLimit, out: o.Noise, in: in}
 }
 
-// tolerated reports whether noise is allowed.
 func (n *noise) tolerated() bool { return n.limit > 0 }
 
-// line handles one noise line. Blank lines do not count.
+// line processes one noise line. Blank lines do not count.
 func (n *noise) line(b []byte) error {
 	b = bytes.TrimRight(b, "\r\n")
 	if len(scan.Trim(b)) == 0 {
@@ -34,13 +33,13 @@ func (n *noise) line(b []byte) error {
 	if n.count++; n.count > n.limit {
 		return n.fault(b)
 	}
-	if n.out != nil && !n.in.closed.Load() { // Close may have cut a message
+	if n.out != nil && !n.in.closed.Load() { // Close may have cut off a message
 		n.out(b)
 	}
 	return nil
 }
 
-// lines handles noise of several lines.
+// lines processes several lines of noise.
 func (n *noise) lines(b []byte) error {
 	for line := range bytes.Lines(b) {
 		if err := n.line(line); err != nil {
@@ -58,7 +57,7 @@ func (n *noise) fault(b []byte) error {
 	return wire.NewFault(wire.Protocol, text, &wire.Stray{Line: bytes.Clone(b)})
 }
 
-// shown returns the beginning of the peer's bytes, escaped for a terminal.
+// shown returns the start of b, escaped for a terminal.
 func shown(b []byte) string {
 	const most = 80
 	if len(b) > most {
@@ -67,12 +66,12 @@ func shown(b []byte) string {
 	return strconv.QuoteToGraphic(string(b))
 }
 
-// opens reports whether b, which begins without blanks, begins like a message.
+// opens reports whether b, which has no leading blanks, starts like a message.
 func opens(b []byte) bool { return len(b) > 0 && (b[0] == '{' || b[0] == '[') }
 
-// plausible reports whether b, which opens and has no surrounding blanks, may be a message, if noise is tolerated. It
-// checks only both ends of an object, because scanning each message twice would be slow. Arrays are rare as messages
-// and common as the beginning of log lines, so that they are scanned completely.
+// plausible reports whether b may be a message if noise is tolerated. b starts like a message and has no surrounding
+// blanks. plausible checks only both ends of an object, because scanning each message twice would be slow. It scans
+// arrays, which are rare as messages but common at the start of log lines.
 func plausible(b []byte) bool {
 	if b[0] == '[' {
 		err := scan.Valid(b, wire.DefaultMaxDepth)
@@ -95,14 +94,14 @@ func plausible(b []byte) bool {
 	return b[min(end, len(b)-1)] == ':'
 }
 
-// A messageFilter separates messages from noise in framings that have already found the ends of messages.
+// A messageFilter separates messages from noise in framings that know the ends of messages.
 type messageFilter struct {
 	noise
 	max     int
-	scalars bool // strings, numbers, booleans and null are messages too, which the dialect rejects
+	scalars bool // scalars are messages too, which the dialect rejects
 }
 
-// last handles the remaining bytes when the input has ended with err. If the connection broke, only a complete message
+// last processes the bytes before the end of the input with err. After a broken connection, only a complete message
 // counts.
 func (j *messageFilter) last(rest []byte, err error) ([]byte, error) {
 	if err == io.EOF && j.in.whole && opens(scan.Trim(rest)) {
@@ -113,7 +112,7 @@ func (j *messageFilter) last(rest []byte, err error) ([]byte, error) {
 	if err != io.EOF && scan.Valid(rest, wire.DefaultMaxDepth) != nil {
 		msg := scan.Trim(rest)
 		if j.tolerated() && len(msg) > 0 && !(opens(msg) && plausible(msg)) {
-			_ = j.line(rest) // the reason why the connection broke is more useful
+			_ = j.line(rest) // the error of the connection is more useful
 		}
 		return nil, err
 	}
@@ -124,7 +123,7 @@ func (j *messageFilter) last(rest []byte, err error) ([]byte, error) {
 	return msg, bad
 }
 
-// message returns b without surrounding blanks if it is a message, or nil if it is blank or noise.
+// message returns b without surrounding blanks if it is a message, and nil for blanks and noise.
 func (j *messageFilter) message(b []byte) ([]byte, error) {
 	msg := scan.Trim(b)
 	switch {

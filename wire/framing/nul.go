@@ -8,8 +8,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Nul returns the framing in which each message ends with a NUL. The last message needs none. Other lines before a
-// message are noise.
+// Nul returns the framing with a NUL after each message, except perhaps the last. Other lines before a message are
+// noise.
 func Nul(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 	o = o.WithDefaults()
 	in := newInput(rwc, o)
@@ -81,7 +81,7 @@ func nulEnd(win []byte, seen int) int {
 	return seen + end
 }
 
-// part returns how much of b to examine: all of it, or only its first line if that line is noise and a message may follow.
+// part returns the bytes of b to examine: all, or only the first line if it is noise and a message may follow.
 func (s *nulSource) part(b []byte) int {
 	whole := scan.Trim(b)
 	if len(whole) == 0 || opens(whole) && (!s.tolerated() || plausible(whole)) {

@@ -10,28 +10,28 @@ import (
 
 // A wrap describes how a framing writes a message.
 type wrap struct {
-	prepare func(msg []byte) ([]byte, error)  // nil for unchanged
-	head    func(dst []byte, size int) []byte // appends the bytes before a message, or nil
+	prepare func(msg []byte) ([]byte, error)  // nil to leave messages unchanged
+	head    func(dst []byte, size int) []byte // appends the bytes before a message; may be nil
 	tail    string
 	blanks  bool // the framing allows a space before a message
 }
 
-// An output collects messages and writes them. While one goroutine writes, messages of others collect, and the next write
-// sends them all.
+// An output collects messages and writes them. While one goroutine writes, other goroutines add messages, and the next
+// write sends all of these.
 type output struct {
 	dst  io.Writer
 	wrap wrap
 	seen func(d wire.Direction, b []byte) // wire.Options.Seen
 
-	writing sync.Mutex // held during a write; taken before mu
-	written uint64     // messages; guarded by writing
+	writing sync.Mutex // held during a write; locked before mu
+	written uint64     // the number of written messages; guarded by writing
 
 	mu      sync.Mutex
 	pending []byte
-	queued  uint64 // messages
+	queued  uint64 // the number of queued messages
 	err     error  // the first write error
 
-	spare []byte // guarded by writing: the buffer that is not pending
+	spare []byte // the second buffer; guarded by writing
 }
 
 // Send implements wire.Conn.
@@ -42,7 +42,7 @@ func (o *output) Send(msg []byte) error {
 	}
 	o.writing.Lock()
 	defer o.writing.Unlock()
-	if o.written >= n { // another goroutine has written it
+	if o.written >= n { // another goroutine has written the message
 		return o.failure()
 	}
 	return o.write()
@@ -61,8 +61,8 @@ func (o *output) Flush() error {
 	return o.write()
 }
 
-// add appends msg to the pending bytes and returns its number. If enough is pending, it first writes that, so that a
-// slow peer slows the sender down. It writes a large message directly, without a copy, and returns 0.
+// add appends msg to the pending bytes and returns its number. If many bytes are pending, add writes them first, which
+// slows the sender to the peer's speed. It writes a large message directly, without a copy, and returns 0.
 func (o *output) add(msg []byte) (uint64, error) {
 	if o.wrap.prepare != nil {
 		var err error
@@ -129,7 +129,7 @@ func (o *output) writeLarge(msg []byte) error {
 	return o.wrote(err)
 }
 
-// wrote stores the error of a write, if any, as that of all later ones.
+// wrote stores the error of a write for all later writes.
 func (o *output) wrote(err error) error {
 	if err == nil {
 		return nil

@@ -10,9 +10,9 @@ import (
 
 const recordSeparator = 0x1e
 
-// Seq returns the framing of RFC 7464: RS, a message, LF. It returns an array or object as soon as that is complete,
-// over any number of lines. Any other text ends with its line or before the next RS. It is returned unchanged for the
-// dialect to reject, and the rest before the next RS is dropped. Bytes outside texts are noise.
+// Seq returns the framing of RFC 7464: RS, a message, LF. It returns an array or object when complete, over any number
+// of lines. Any other text ends with its line or before the next RS. Seq returns such a text unchanged for the dialect
+// to reject, and drops the rest before the next RS. Bytes between texts are noise.
 func Seq(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 	o = o.WithDefaults()
 	in := newInput(rwc, o)
@@ -35,7 +35,7 @@ type seqSource struct {
 type place uint8
 
 const (
-	between place = iota // texts
+	between place = iota
 	inText
 	behindBroken
 )
@@ -79,7 +79,6 @@ func (s *seqSource) next() ([]byte, error) {
 	}
 }
 
-// text reads the text at the start of the window.
 func (s *seqSource) text() ([]byte, error) {
 	at := 0
 	for opens(s.in.window()) {
@@ -112,8 +111,8 @@ func (s *seqSource) text() ([]byte, error) {
 	return scan.Trim(b), nil
 }
 
-// upTo removes and returns the bytes before the first LF or RS at or after the window's byte at, or before the end of the
-// input, with its error.
+// upTo removes and returns the bytes before the first LF or RS from byte at of the window on, or before the end of the
+// input with its error.
 func (s *seqSource) upTo(at int) ([]byte, error) {
 	for {
 		win := s.in.window()

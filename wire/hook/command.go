@@ -15,13 +15,13 @@ import (
 
 // An outcome describes how a command ended.
 type outcome struct {
-	value  []byte      // its stdout; with lines:, the last data
-	err    *wire.Error // with lines:, the last error, if no data followed it
+	value  []byte      // its stdout, or with lines: the last data
+	err    *wire.Error // with lines: the last error, unless data followed
 	exit   int
 	signal string
-	start  error // the reason why it could not be started
-	feed   error // the reason why its stdout was not read completely
-	ctx    error // the reason why it was stopped
+	start  error // why the command did not start
+	feed   error // why its stdout was not read completely
+	ctx    error // why it was stopped
 	stderr *tail
 }
 
@@ -66,9 +66,9 @@ func (o *outcome) readAll(stdout io.Reader) error {
 	return err
 }
 
-// run runs command with stdin, lets feed read its stdout, and stores the outcome in o. It returns when the command has
-// ended. If ctx ends or feed fails first, it ends the command with its process group. Processes that a command leaves
-// in the background continue until Close.
+// run runs command with stdin, lets feed read its stdout, and stores the outcome in o. It returns after the end of the
+// command. If ctx ends or feed fails first, run ends the command with its process group. Background processes of a
+// command continue until Close.
 func (b *ConnectionHooks) run(ctx context.Context, o *outcome, command string, env []string, stdin []byte, feed func(io.Reader) error) {
 	p, err := startShell(b.t.o.Hurry, command, env)
 	if err != nil {
@@ -77,7 +77,7 @@ func (b *ConnectionHooks) run(ctx context.Context, o *outcome, command string, e
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		p.stdin.Write(stdin) // an error is ignored, because a command need not read its stdin
+		p.stdin.Write(stdin) // a command need not read its stdin
 		p.stdin.Close()
 	})
 	wg.Go(func() { _ = copyTail(o.stderr, &pipe{f: p.stderr, exited: p.Done()}) })
@@ -116,8 +116,7 @@ func (b *ConnectionHooks) run(ctx context.Context, o *outcome, command string, e
 	}
 }
 
-// force ends p with its group, and makes readers of its pipes see the end. It returns nil for the channel that need no
-// longer be awaited.
+// force ends p with its group and the reading of its pipes. It returns nil to replace the channel that caused it.
 func (p *process) force() <-chan struct{} {
 	p.EndWithin(p.patience, grace)
 	if wire.IsClosed(p.Done()) {

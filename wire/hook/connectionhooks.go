@@ -16,17 +16,17 @@ import (
 	"rpcx/wire/transport/child"
 )
 
-// A Binding is one connection from the view of hooks.
+// A Binding is a connection as hooks see it.
 type Binding struct {
 	// Caller calls the peer, for jq's rpc. It may be nil.
 	Caller dialect.Caller
-	// Endpoint returns the endpoint of this connection for a command. RPCX_ENDPOINT is this endpoint, "#" and the
-	// hook's id. It is called for every command, so that it can open a socket when first needed. It may be nil.
+	// Endpoint returns the endpoint of this connection. RPCX_ENDPOINT of a command consists of this endpoint, "#" and
+	// the hook's id. The first call may open a socket. Endpoint may be nil.
 	Endpoint func() (string, error)
-	// Client is the name of the peer in warnings, or "" for the only peer.
+	// Client is the name of the peer in warnings, or "" for an only peer.
 	Client string
-	// SingleExchange reports that the connection is a single exchange (a POST). Such a connection uses the co-processes
-	// of the table, which live until Table.Close, because a co-process for each POST could keep no state.
+	// SingleExchange reports that the connection is a single exchange (a POST). Such a connection shares the table's
+	// co-processes, which live until Table.Close, because a co-process of one POST could keep no state.
 	SingleExchange bool
 }
 
@@ -37,20 +37,20 @@ type ConnectionHooks struct {
 	binding Binding
 	ctx     context.Context // ends with Close
 	cancel  context.CancelFunc
-	// These are its shares of the table's semaphores.
+	// These are the connection's shares of the table's semaphores.
 	commands, streams, computing share
 
-	wg       sync.WaitGroup // the pending answers and ends of processes
-	coWG     sync.WaitGroup // co-processes, which are started one at a time
+	wg       sync.WaitGroup // pending answers and processes
+	coWG     sync.WaitGroup // co-processes, which start one at a time
 	starting sync.Mutex
 
 	mu      sync.Mutex
 	closed  bool
 	running map[string]*runningCommand
 	cos     map[*Answer]*coprocess
-	warned  bool // has warned that there is no endpoint
+	warned  bool // has warned about the missing endpoint
 
-	background []*child.Process // process groups that commands have left behind (see keep)
+	background []*child.Process // process groups that outlive their commands (see keep)
 }
 
 // Bind returns the hooks of one connection.
@@ -64,14 +64,14 @@ func (t *Table) Bind(b Binding) *ConnectionHooks {
 }
 
 var (
-	// errNotMine is returned by a hook that leaves the answer to the next hook of the chain.
+	// errNotMine is the error of a hook that leaves the answer to the next hook of the chain.
 	errNotMine = errors.New("left to the next hook")
 	errClosed  = errors.New("the connection is closed")
 )
 
-// Answer answers r. The error is a *wire.Error for the peer, or ctx's error if ctx or the connection ended first. If
-// r.Stream is set, events go to r.Emit, and a result that is not a stream becomes its only item. Failures of
-// notifications only cause warnings.
+// Answer answers r. Its error is a *wire.Error for the peer, or the error of ctx if ctx or the connection ended first.
+// If r.Stream is set, r.Emit gets the events, and a result that is not a stream becomes the only item. A failure of a
+// notification causes only a warning.
 func (b *ConnectionHooks) Answer(ctx context.Context, r dialect.Request) (json.RawMessage, error) {
 	ctx, leave, err := b.enter(ctx)
 	if err != nil {
@@ -110,7 +110,7 @@ func (b *ConnectionHooks) Answer(ctx context.Context, r dialect.Request) (json.R
 
 func notFound() error { return wire.NewError(wire.CodeNoMethod, "method not found") }
 
-// noteFailed prints a warning for an error that is not sent as an answer.
+// noteFailed warns about an error that is not sent to the peer.
 func (b *ConnectionHooks) noteFailed(c *chain, r dialect.Request, err error) {
 	if e, ok := errors.AsType[*wire.Error](err); ok && string(e.Code) != strconv.Itoa(wire.CodeInternal) {
 		what := "the notification failed"
@@ -129,7 +129,7 @@ func (b *ConnectionHooks) answer(ctx context.Context, c *chain, a *Answer, r dia
 	case Deny:
 		return nil, wire.NewError(wire.CodeRefused, a.Text)
 	case Inbox:
-		if work := b.t.o.Working; work != nil { // no program works on it, so that the waiting side's idle time continues
+		if work := b.t.o.Working; work != nil { // no program is working, so the idle timeouts of waiting processes continue
 			work(-1)
 			defer work(1)
 		}
@@ -142,7 +142,7 @@ func (b *ConnectionHooks) answer(ctx context.Context, c *chain, a *Answer, r dia
 	return b.answerCommand(ctx, c, a, r)
 }
 
-// answerJQ runs a jq expression. If r is not a stream, the last output is the answer.
+// answerJQ runs a jq expression. Unless r is a stream, the last output is the answer.
 func (b *ConnectionHooks) answerJQ(ctx context.Context, c *chain, prog *jq.Program, r dialect.Request) (json.RawMessage, error) {
 	if err := b.computing.acquireWith(ctx, dialect.FlowControlOf(ctx)); err != nil {
 		return nil, err
@@ -172,15 +172,15 @@ func (b *ConnectionHooks) answerJQ(ctx context.Context, c *chain, prog *jq.Progr
 	case errors.As(err, &rpc):
 		return nil, rpc
 	case wire.AsFault(err) == nil:
-		return nil, err // of Emit
+		return nil, err // an error of Emit
 	}
 	return nil, b.fail(c, r.Method, "%v", err)
 }
 
-// errLate is the cause of a context that ended with the hook's own time limit.
+// errLate is the cause of a context that ended because of the hook's own time limit.
 var errLate = errors.New("the hook timed out")
 
-// bound returns a copy of ctx with the time limit of one hook.
+// bound returns ctx with the time limit of one hook.
 func (b *ConnectionHooks) bound(ctx context.Context, r dialect.Request) (context.Context, func()) {
 	if d := b.t.o.limit(r); d > 0 {
 		return dialect.WithWorkLimit(ctx, d, errLate)
@@ -188,7 +188,7 @@ func (b *ConnectionHooks) bound(ctx context.Context, r dialect.Request) (context
 	return context.WithCancel(ctx)
 }
 
-// enter returns a copy of ctx that also ends with Close.
+// enter returns ctx, ended also by Close.
 func (b *ConnectionHooks) enter(ctx context.Context) (context.Context, func(), error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -201,8 +201,8 @@ func (b *ConnectionHooks) enter(ctx context.Context) (context.Context, func(), e
 	return ctx, func() { stop(); cancel(nil); b.wg.Done() }, nil
 }
 
-// Close ends every process of this connection, with its group. It returns when they have ended and no Answer is
-// running. It may be called twice.
+// Close ends every process of this connection with its group. It returns when all of them and all calls of Answer have
+// ended. Further calls do nothing.
 func (b *ConnectionHooks) Close() error {
 	b.mu.Lock()
 	b.closed = true
@@ -232,11 +232,11 @@ func (b *ConnectionHooks) Close() error {
 	}
 }
 
-// closeBound is longer than a killed process takes to end.
+// closeBound exceeds the time that a killed process takes to end.
 const closeBound = 10 * time.Second
 
-// ParseOnOpen reads the ANSWER of --on-open, a command or a jq expression that runs for each connection. Errors are
-// usage Faults.
+// ParseOnOpen parses the ANSWER of --on-open, a command or a jq expression for each connection. Errors are usage
+// Faults.
 func ParseOnOpen(s string) (*Answer, error) {
 	a, err := ParseAnswer(s)
 	if err != nil {
@@ -253,8 +253,7 @@ func ParseOnOpen(s string) (*Answer, error) {
 // onOpen is the name of the --on-open hook in warnings.
 var onOpen = &chain{pattern: "--on-open"}
 
-// Open runs the hook of Options.OnOpen when the connection is ready. It does nothing on a connection that is a single
-// exchange.
+// Open runs the hook of Options.OnOpen when the connection is ready. For a single exchange, it does nothing.
 func (b *ConnectionHooks) Open() {
 	a := b.t.o.OnOpen
 	if a == nil || b.binding.SingleExchange {

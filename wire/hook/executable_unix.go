@@ -4,5 +4,5 @@ package hook
 
 import "io/fs"
 
-// executable reports whether a file can be run.
+// executable reports whether the user can run a file.
 func executable(_ string, info fs.FileInfo) bool { return info.Mode()&0o111 != 0 }

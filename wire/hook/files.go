@@ -33,16 +33,16 @@ func isScript(path string) bool {
 	return err == nil && string(head) == "#!"
 }
 
-// hasCRLF reports whether the command of a is a script whose first line ends with CR LF. The system then looks for an
-// interpreter whose name ends with CR.
+// hasCRLF reports whether the command of a is a script whose first line ends with CR LF. The system cannot find the
+// interpreter of such a script, because CR belongs to its name.
 func (a *Answer) hasCRLF() bool {
 	at, err := transport.Parse("exec:" + strings.TrimPrefix(a.Text, "exec "))
 	return err == nil && child.HasCRLF(at.Command[0])
 }
 
 // FromFile reads a catalog and returns the hooks in its run members. A command that begins with ./ or ../ is relative
-// to the directory of the catalog, or to the current one if the catalog is a stream. It refuses a file that other users
-// can write. Errors are usage Faults.
+// to the catalog's directory, or to the current one if the catalog is a stream. FromFile refuses a file that other
+// users can write. Errors are usage Faults.
 func FromFile(path string) ([]Entry, *catalog.Catalog, error) {
 	if !userfile.IsInherited(path) {
 		if err := trust.Check("hooks", path); err != nil {
@@ -71,7 +71,7 @@ func FromFile(path string) ([]Entry, *catalog.Catalog, error) {
 	return entries, c, nil
 }
 
-// beside makes a relative command of a relative to the directory dir.
+// beside makes a relative command of a relative to dir.
 func (a Answer) beside(dir string) Answer {
 	command := a.Kind == Sh || a.Kind == Text || a.Kind == Lines || a.Kind == Co
 	if command && (strings.HasPrefix(a.Text, "./") || strings.HasPrefix(a.Text, "../")) {
@@ -80,11 +80,11 @@ func (a Answer) beside(dir string) Answer {
 	return a
 }
 
-// FromCatalog returns the hooks in the run members of c. Call it only for a file that the user gave as hooks.
+// FromCatalog returns the hooks in the run members of c, which must be from a file that the user gave as hooks.
 func FromCatalog(c *catalog.Catalog) ([]Entry, error) { return fromCatalog(c, ParseAnswer) }
 
-// FromDemo is FromCatalog for an embedded demo. Its jq expressions are known to be valid, so that each is compiled only
-// when it is first needed.
+// FromDemo does what FromCatalog does, for an embedded demo. It compiles each jq expression at its first use, because
+// the expressions are known to be valid.
 func FromDemo(c *catalog.Catalog) ([]Entry, error) {
 	return fromCatalog(c, func(s string) (Answer, error) {
 		text, ok := strings.CutPrefix(s, "jq:")
@@ -94,7 +94,7 @@ func FromDemo(c *catalog.Catalog) ([]Entry, error) {
 		return Answer{Kind: JQ, Text: text, prog: sync.OnceValue(func() *jq.Program {
 			a, err := ParseAnswer(s)
 			if err != nil {
-				panic(fmt.Sprintf("a demo: %v", err)) // a test ensures that this cannot happen
+				panic(fmt.Sprintf("a demo: %v", err)) // a test prevents this
 			}
 			return a.prog()
 		})}, nil
@@ -116,9 +116,8 @@ func fromCatalog(c *catalog.Catalog, parse func(string) (Answer, error)) ([]Entr
 	return fromClasses(entries, c.Classes, parse)
 }
 
-// fromClasses adds the hooks in the run members inside classes: Class.method for
-// methods and properties, Class.__init__ and Class.__del__ for the constructor and
-// the destructor.
+// fromClasses adds the hooks in the run members of classes. Methods and properties are named Class.method.
+// Class.__init__ and Class.__del__ are the constructor and the destructor.
 func fromClasses(entries []Entry, classes []json.RawMessage, parse func(string) (Answer, error)) ([]Entry, error) {
 	type member struct {
 		Name string `json:"name"`
@@ -133,7 +132,7 @@ func fromClasses(entries []Entry, classes []json.RawMessage, parse func(string) 
 			Properties  []member `json:"properties"`
 		}
 		if err := json.Unmarshal(raw, &class); err != nil {
-			continue // its form is not that of a class with hooks
+			continue // it is not a class with hooks
 		}
 		class.Constructor.Name, class.Destructor.Name = "__init__", "__del__"
 		for _, m := range slices.Concat([]member{class.Constructor, class.Destructor}, class.Methods, class.Properties) {
@@ -153,8 +152,8 @@ func fromClasses(entries []Entry, classes []json.RawMessage, parse func(string) 
 // quote returns s as one word of sh.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// refs collects the files to which the schemas of a directory's entries refer. Each becomes a definition of the
-// catalog, and each $ref refers to that definition. It reads no file outside the directory.
+// refs collects the files that the schemas of a directory's entries use. Each file becomes a definition of the catalog,
+// and each $ref leads to that definition. refs reads no file outside the directory.
 type refs struct {
 	dir  string
 	defs map[string]json.RawMessage // by path below dir
@@ -178,7 +177,7 @@ func (r *refs) method(name string, b []byte) (catalog.Method, error) {
 	}
 	var o scan.Object
 	o.Text("name", name)
-	o.Members(b, "name", "$defs") // they become definitions of the file
+	o.Members(b, "name", "$defs") // these become definitions of the file
 	var m catalog.Method
 	if err := json.Unmarshal(o.End(), &m); err != nil {
 		return catalog.Method{}, wire.Usagef("%v", err)
@@ -188,7 +187,7 @@ func (r *refs) method(name string, b []byte) (catalog.Method, error) {
 
 const refDepth = 1000
 
-// rewrite returns val, which is in file, with every $ref changed to a definition in defs.
+// rewrite returns val of file with every $ref changed to a definition in defs.
 func (r *refs) rewrite(val []byte, file string) ([]byte, error) {
 	if t := scan.Type(val); t != 'o' && t != 'a' {
 		return val, nil
@@ -203,7 +202,7 @@ func (r *refs) rewrite(val []byte, file string) ([]byte, error) {
 	})
 }
 
-// target returns the place of the definition that a $ref in file names.
+// target returns the definition for a $ref in file.
 func (r *refs) target(ref, file string) (string, error) {
 	name, fragment, _ := strings.Cut(ref, "#")
 	if fragment != "" && fragment[0] != '/' {
@@ -217,7 +216,7 @@ func (r *refs) target(ref, file string) (string, error) {
 		return "", wire.Usagef("$ref %q leads out of the directory %s", ref, r.dir)
 	}
 	if _, known := r.defs[at]; !known {
-		r.defs[at] = json.RawMessage("true") // set first, because the file may refer to itself
+		r.defs[at] = json.RawMessage("true") // the file may refer to itself
 		b, err := r.read(at)
 		if err == nil {
 			if err = scan.Valid(b, refDepth); err == nil {
@@ -231,7 +230,7 @@ func (r *refs) target(ref, file string) (string, error) {
 	return "#/$defs/" + url.PathEscape(scan.Escape(at)) + fragment, nil
 }
 
-// read returns the content of a file below the directory. It refuses links that lead out of the directory.
+// read returns the content of a file below the directory. It refuses links that leave the directory.
 func (r *refs) read(file string) ([]byte, error) {
 	root, err := os.OpenRoot(r.dir)
 	if err != nil {

@@ -17,24 +17,24 @@ import (
 	"rpcx/wire/trust"
 )
 
-// extensions are removed from the end of a file's name to get the name of the method.
+// extensions are removed from a file name to get the method name.
 var extensions = []string{".sh", ".bash", ".py", ".rb", ".pl", ".js", ".mjs", ".ts", ".exe", ".cmd", ".ps1"}
 
-// A folder has the hooks of the directory in --hooks, by name.
+// A folder contains the hooks of a --hooks directory by name.
 type folder struct {
 	dir     string
-	files   map[string]string // the files that answer a name, below dir
-	unready []string          // scripts that are not executable, below dir
+	files   map[string]string // the files for a name, below dir
+	unready []string          // scripts below dir that are not executable
 }
 
-// FromDir returns a hook for each executable file below dir. Its name is the file's path below dir without the
-// extension of a script's language ("tools/call.py" answers tools/call). It skips hidden files, files that are not
-// executable, and editors' copies (NAME~). It does not follow links to directories. NAME.json beside NAME is its entry
-// of a catalog, where "kind":"stream" makes each line of its output an event. FromDir returns that catalog, or nil if
-// there are no entries.
+// FromDir returns a hook for each executable file below dir. The hook's name is the path below dir without the
+// extension of a script's language ("tools/call.py" answers tools/call). FromDir skips hidden files, files that are not
+// executable, and editors' copies (NAME~). It does not follow links to directories. NAME.json beside NAME is the
+// method's entry in the returned catalog; with "kind":"stream", each line of output is an event. Without entries, the
+// catalog is nil.
 //
-// It refuses directories and files that other users can write, two files for one name, and an entry with a command.
-// Errors are usage Faults.
+// FromDir refuses directories and files that other users can write, two files for one name, and an entry with a
+// command. Errors are usage Faults.
 func FromDir(dir string) ([]Entry, *catalog.Catalog, error) {
 	d, err := readFolder(dir)
 	if err != nil {
@@ -123,7 +123,7 @@ func (d *folder) take(file string) error {
 	return trust.Check("hooks", at)
 }
 
-// answered returns the method name for a file.
+// answered returns the method name of a file.
 func answered(file string) string {
 	if ext := path.Ext(file); slices.Contains(extensions, ext) && path.Base(file) != ext {
 		return strings.TrimSuffix(file, ext)
@@ -131,7 +131,7 @@ func answered(file string) string {
 	return file
 }
 
-// describe returns the catalog of the entries beside the hooks, or nil if there are none.
+// describe returns the catalog of the entries beside the hooks, or nil.
 func (d *folder) describe() (*catalog.Catalog, error) {
 	c := &catalog.Catalog{Catalog: 1}
 	r := refs{dir: d.dir, defs: map[string]json.RawMessage{}}
@@ -156,7 +156,7 @@ func (d *folder) describe() (*catalog.Catalog, error) {
 	return c, nil
 }
 
-// Stamp returns a text that changes when a file below dir is added, removed or written.
+// Stamp returns a text that changes whenever a file below dir is added, removed or written.
 func Stamp(dir string) string {
 	var b strings.Builder
 	b.WriteString(dir)

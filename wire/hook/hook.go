@@ -1,9 +1,9 @@
 // Package hook answers the peer's requests with the user's hooks: a shell command, a co-process, a jq expression or a
 // constant (rpcx-hooks(7)).
 //
-// An Entry is one NAME=ANSWER. A Table has all entries and their common limits. Bind returns the ConnectionHooks of one
-// connection, which own the processes that run for it. Input from the peer reaches a command only on its stdin and in
-// RPCX_ variables, never in its command line.
+// An Entry is one NAME=ANSWER. A Table contains all entries and their common limits. Bind returns the ConnectionHooks
+// of one connection, which own its processes. Input from the peer reaches a command only through stdin and RPCX_
+// variables, and never in its command line.
 package hook
 
 import (
@@ -21,7 +21,7 @@ import (
 // A Kind is a way to answer.
 type Kind string
 
-// These are the kinds of answers, by their prefixes.
+// These are the kinds of answers with their prefixes.
 const (
 	Sh    Kind = "sh"    // a shell command; stdout is one JSON value, or null if empty
 	Text  Kind = "text"  // a shell command; stdout becomes a string
@@ -30,26 +30,26 @@ const (
 	JQ    Kind = "jq"    // a jq expression over the params
 	JSON  Kind = "json"  // a constant
 	Deny  Kind = "deny"  // a refusal
-	Inbox Kind = "inbox" // waits in a session for another process
+	Inbox Kind = "inbox" // parks the call in a session for another process
 )
 
-// kinds are the kinds with a colon.
+// kinds are the kinds that a prefix with a colon names.
 var kinds = []Kind{Sh, Text, Lines, Co, JQ, JSON, Deny}
 
-// An Answer is the part of a hook after its "=", already checked.
+// An Answer is the checked part of a hook after "=".
 type Answer struct {
 	Kind Kind
-	Text string             // the command, the jq expression, the constant, or the refusal's text
+	Text string             // the command, the jq expression, the constant, or the text of the refusal
 	prog func() *jq.Program // the compiled form of a jq expression
 }
 
 // An Entry is one hook, with its name and answer.
 type Entry struct {
-	Pattern string // a name; "*" stands for any run of characters
+	Pattern string // a name, in which "*" matches any characters
 	Answer  Answer
 }
 
-// Parse reads NAME=ANSWER, split at the first "=". Errors are usage Faults.
+// Parse parses NAME=ANSWER at the first "=". Errors are usage Faults.
 func Parse(spec string) (Entry, error) {
 	name, text, ok := strings.Cut(spec, "=")
 	if !ok || name == "" {
@@ -64,11 +64,11 @@ func Parse(spec string) (Entry, error) {
 
 var prefixed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z]+:`) })
 
-// looksLikeJQ matches a jq path that was given as a command, such as .a. It does not match a path
-// with a slash, which may be a command.
+// looksLikeJQ matches a jq path in place of a command, such as .a. It does not match a path with a slash, which may be
+// a command.
 var looksLikeJQ = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\.(\[[^/]*|[A-Za-z_][^/ ]*( .*)?)?$`) })
 
-// ParseAnswer reads an ANSWER. It compiles jq expressions and checks constants. Errors are usage Faults.
+// ParseAnswer parses an ANSWER, compiles jq expressions and checks constants. Errors are usage Faults.
 func ParseAnswer(s string) (Answer, error) {
 	kind, text := Sh, s
 	prefix := prefixed().FindString(s)
@@ -106,7 +106,7 @@ func ParseAnswer(s string) (Answer, error) {
 	return a, nil
 }
 
-// checkCommand returns an error for text, the command of the ANSWER s, if sh cannot run it.
+// checkCommand returns an error if sh cannot run text, the command of the ANSWER s.
 func checkCommand(s, text string) error {
 	switch {
 	case strings.TrimSpace(text) == "":
@@ -124,7 +124,7 @@ func checkCommand(s, text string) error {
 	return nil
 }
 
-// A Meant is the cause of a Fault for an ANSWER that can only mean another one.
+// A Meant is the cause of a Fault about an ANSWER that can only mean another one.
 type Meant struct{ Given, Better string }
 
 func (Meant) Error() string { return "another answer is meant" }
@@ -139,7 +139,7 @@ func meant(s, better, format string, args ...any) error {
 	return f
 }
 
-// isConstant reports whether a command is JSON that no shell would run: an object or an array.
+// isConstant reports whether a command is a JSON object or array, which no shell would run.
 func isConstant(text string) bool {
 	return strings.ContainsRune("{[", rune(text[0])) && scan.Valid([]byte(text), wire.DefaultMaxDepth) == nil
 }
@@ -155,7 +155,7 @@ func unknownKind(s, kind string) error {
 	return f
 }
 
-// inside prefixes the message of a usage Fault with the place of the error.
+// inside prefixes the message of a usage Fault with its place.
 func inside(where string, err error) error {
 	if f := wire.AsFault(err); f != nil {
 		c := *f

@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/jq"
 )
 
-// functions are the functions that a hook's jq has in addition to jq's own.
+// functions are the additional functions in the jq of hooks.
 var functions = []jq.Func{
 	{Name: "sleep", Arity: 1, Call: jqSleep},
 	{Name: "rpc", Arity: 2, Call: jqRPC},
@@ -24,8 +24,8 @@ var functions = []jq.Func{
 }
 
 type (
-	// callerKey is the context key of the Caller for rpc and notify. computingKey is that of the share whose slot a
-	// program holds while it computes.
+	// callerKey is the context key of the Caller for rpc and notify. computingKey is the context key of the share whose
+	// slot a program occupies while it computes.
 	callerKey    struct{}
 	computingKey struct{}
 )
@@ -48,8 +48,8 @@ func withObject(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, objectKey{}, id)
 }
 
-// jqObject implements object, the id of the object whose method is called (RPCX_OBJECT in a command), or null if there
-// is none.
+// jqObject implements object. It returns the id of the object whose method is called (RPCX_OBJECT in a command), or
+// null.
 func jqObject(ctx context.Context, _ any, _ []any) (any, error) {
 	if id, ok := ctx.Value(objectKey{}).(string); ok {
 		return id, nil
@@ -57,7 +57,7 @@ func jqObject(ctx context.Context, _ any, _ []any) (any, error) {
 	return nil, nil
 }
 
-// paused releases the program's slot for computing until it is resumed.
+// paused releases the program's computing slot until the program resumes.
 func paused(ctx context.Context) (resume func()) {
 	if s, ok := ctx.Value(computingKey{}).(*share); ok {
 		return s.pause()
@@ -65,7 +65,7 @@ func paused(ctx context.Context) (resume func()) {
 	return func() {}
 }
 
-// jqSleep implements sleep(SECONDS). After that time it returns its input.
+// jqSleep implements sleep(SECONDS), which then returns its input.
 func jqSleep(ctx context.Context, in any, args []any) (any, error) {
 	seconds, ok := jq.Number(args[0])
 	if !ok || !(seconds >= 0) {
@@ -82,7 +82,7 @@ func jqSleep(ctx context.Context, in any, args []any) (any, error) {
 	}
 }
 
-// jqRPC implements rpc(METHOD; PARAMS). It returns the peer's answer.
+// jqRPC implements rpc(METHOD; PARAMS), which returns the peer's result.
 func jqRPC(ctx context.Context, _ any, args []any) (any, error) {
 	c, method, params, err := asked(ctx, "rpc", args)
 	if err != nil {
@@ -97,7 +97,7 @@ func jqRPC(ctx context.Context, _ any, args []any) (any, error) {
 	return jq.Decode(res)
 }
 
-// jqNotify implements notify(METHOD; PARAMS). It returns its input when the notification has been sent.
+// jqNotify implements notify(METHOD; PARAMS), which returns its input after sending the notification.
 func jqNotify(ctx context.Context, in any, args []any) (any, error) {
 	c, method, params, err := asked(ctx, "notify", args)
 	if err != nil {
@@ -110,7 +110,7 @@ func jqNotify(ctx context.Context, in any, args []any) (any, error) {
 	return in, nil
 }
 
-// asked reads the arguments of rpc and notify. Null means no params.
+// asked reads the arguments of rpc and notify. Null params are omitted.
 func asked(ctx context.Context, what string, args []any) (c dialect.Caller, method string, params json.RawMessage, err error) {
 	method, ok := args[0].(string)
 	if !ok {
@@ -127,13 +127,12 @@ func asked(ctx context.Context, what string, args []any) (c dialect.Caller, meth
 	return c, method, params, nil
 }
 
-// nestedCall calls the peer. If the dialect can express it, the peer learns which of its
-// own calls waits for this one.
+// nestedCall calls the peer. In dialects that can express it, the call names the peer's call that waits for it.
 func nestedCall(ctx context.Context, c dialect.Caller, method string, params json.RawMessage) (json.RawMessage, error) {
 	return c.CallOp(ctx, dialect.Op{Kind: dialect.Call, Method: method, Params: params, Nested: true})
 }
 
-// jqFail implements fail(CODE; TEXT) and fail(CODE; TEXT; DATA): the hook answers with that error.
+// jqFail implements fail(CODE; TEXT) and fail(CODE; TEXT; DATA), with which the hook returns that error.
 func jqFail(ctx context.Context, _ any, args []any) (any, error) {
 	code, err := jq.EncodeArg(ctx, args[0])
 	if err != nil {
@@ -169,7 +168,7 @@ func caught(err error) error {
 	return err
 }
 
-// A thrown error is caught by jq's try as an object with code and message.
+// A thrown error is an object with code and message for jq's try.
 type thrown struct{ rpc *wire.Error }
 
 // Error returns the error's text.

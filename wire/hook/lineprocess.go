@@ -12,14 +12,14 @@ import (
 	"rpcx/wire/transport"
 )
 
-// leaveTime is the time that a process has to exit by itself after its stdin was closed.
+// leaveTime bounds how long a process may take to exit after its stdin was closed.
 const leaveTime = 500 * time.Millisecond
 
 // A LineProcess is a shell command that reads and writes lines until it exits.
 type LineProcess struct {
 	p      *process
 	lines  chan []byte   // lines for its stdin
-	done   chan struct{} // closed when the process has ended and its output has been read
+	done   chan struct{} // closed after the end of the process and its output
 	stderr *tail
 
 	mu      sync.Mutex
@@ -28,8 +28,8 @@ type LineProcess struct {
 	leaving bool   // Stop was called
 }
 
-// StartLineProcess starts command with sh in its own process group. stderr, which may be nil, is called with whole
-// lines of its stderr. The caller must call Run.
+// StartLineProcess starts command with sh in its own process group. stderr receives whole lines of the command's stderr
+// and may be nil. The caller must call Run.
 func StartLineProcess(command string, stderr io.Writer) (*LineProcess, error) {
 	t := &tail{to: func(lines []byte) {
 		if stderr != nil {
@@ -47,9 +47,8 @@ func startLineProcess(patience context.Context, command string, env []string, st
 	return &LineProcess{p: p, lines: make(chan []byte), done: make(chan struct{}), stderr: stderr}, nil
 }
 
-// Run calls onLine with each line of stdout that is not blank, until the process has ended. Then it calls last, if that
-// is not nil. Result is known when last is called, and Done is closed after it. The error reports that a line was too
-// long.
+// Run calls onLine with each line of stdout that is not blank, until the end of the process. Then it calls last, which
+// may be nil, and closes Done. Result is known when last runs. Run fails if a line is too long.
 func (t *LineProcess) Run(onLine func(line []byte), last func()) error {
 	var writer, stderr sync.WaitGroup
 	writer.Go(t.write)
@@ -101,7 +100,7 @@ func (t *LineProcess) write() {
 		select {
 		case line := <-t.lines:
 			if _, err := t.p.stdin.Write(line); err != nil {
-				return // it no longer reads; its further output still counts
+				return // the process no longer reads, but its output still counts
 			}
 		case <-t.done:
 			return
@@ -109,8 +108,8 @@ func (t *LineProcess) write() {
 	}
 }
 
-// Send sends a line, with its line break, to the process. It returns false if giveUp was closed or
-// the process ended first.
+// Send sends a line with its line break to the process. It returns false if giveUp was closed or the process ended
+// first.
 func (t *LineProcess) Send(giveUp <-chan struct{}, line []byte) bool {
 	select {
 	case t.lines <- line:
@@ -121,17 +120,17 @@ func (t *LineProcess) Send(giveUp <-chan struct{}, line []byte) bool {
 	return false
 }
 
-// Done returns a channel that is closed when the process has ended and all its output has been passed on.
+// Done returns a channel that is closed after the process has ended and all its output was processed.
 func (t *LineProcess) Done() <-chan struct{} { return t.done }
 
-// Result returns how the process ended. ok means that it exited with status 0 or because of Stop.
+// Result returns how the process ended. ok means an exit with status 0 or because of Stop.
 func (t *LineProcess) Result() (how string, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.how, t.ok || t.leaving
 }
 
-// Stop ends the process: it sends last, which may be empty, and closes stdin. If the process does not exit, it sends
+// Stop sends last, which may be empty, and closes stdin to end the process. If the process does not exit, Stop sends
 // SIGTERM and later SIGKILL.
 func (t *LineProcess) Stop(last []byte) {
 	t.mu.Lock()
@@ -139,7 +138,7 @@ func (t *LineProcess) Stop(last []byte) {
 	t.mu.Unlock()
 	if len(last) > 0 {
 		stop, end := transport.Within(t.p.patience, leaveTime, 0)
-		_ = t.Send(stop.Done(), last) && t.Send(stop.Done(), nil) // when the second message is taken, the first has been written
+		_ = t.Send(stop.Done(), last) && t.Send(stop.Done(), nil) // when the process's writer takes the second message, it has written the first
 		end()
 	}
 	t.p.stdin.Close()

@@ -13,8 +13,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// readLines turns each line into an event when it is written. For a stream, all events go to r.Emit. Otherwise the last
-// data or error is the answer, and progress events go to r.Emit if that is set.
+// readLines makes an event of each line. For a stream, r.Emit gets all events. Otherwise the last data or error is the
+// answer, and r.Emit, if set, gets progress events.
 func (o *outcome) readLines(stdout io.Reader, r dialect.Request) error {
 	lines := bufio.NewScanner(stdout)
 	lines.Buffer(nil, maxOutput)
@@ -48,8 +48,8 @@ func (o *outcome) readLines(stdout io.Reader, r dialect.Request) error {
 	return lines.Err()
 }
 
-// event returns the event for a line of JSON. The line must be an object with known members only, exactly one of which
-// names its kind (an error may also be marked as recoverable). Any other JSON is data.
+// event returns the event for a line of JSON. An event is an object with only known members, one of which names its
+// kind; an error may also be marked as recoverable. Any other JSON is data.
 func event(line json.RawMessage) wire.Event {
 	plain := wire.Event{Kind: wire.Data, Data: line}
 	if line[0] != '{' {
@@ -90,7 +90,7 @@ func event(line json.RawMessage) wire.Event {
 	return ev
 }
 
-// kindOf returns the kind of event that a member names.
+// kindOf returns the kind of event for a member.
 func kindOf(key []byte) (kind wire.EventKind, ok bool) {
 	switch string(key) {
 	case "progress":
@@ -130,8 +130,8 @@ func fill(ev *wire.Event, named json.RawMessage) {
 	}
 }
 
-// asError returns the error for a value: an error object unchanged, or else a server error with the value's message and
-// data, or with the value as text.
+// asError returns the error for a value. It returns an error object unchanged. Otherwise it returns a server error with
+// the value's message and data, or with the value as text.
 func asError(v json.RawMessage) *wire.Error {
 	if e := errorObject(v); e != nil {
 		return e
@@ -146,13 +146,13 @@ func asError(v json.RawMessage) *wire.Error {
 	return e
 }
 
-// recoverable marks an error after which the stream continues, for dialects that can express that.
+// recoverable marks an error that does not end the stream, for dialects that can express that.
 func recoverable(ev *wire.Event) {
 	ev.Extra = scan.Pair("recoverable", []byte("true"))
 	ev.Err.Raw = scan.Splice(ev.Err.JSON(), "recoverable", []byte("true"))
 }
 
-// words returns a string's text, or any other value as JSON.
+// words returns a string's content, or any other value as JSON.
 func words(v json.RawMessage) string {
 	if s, ok := scan.Text(v); ok {
 		return s

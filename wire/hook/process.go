@@ -15,17 +15,17 @@ import (
 )
 
 const (
-	maxOutput = 64 << 20               // maximum bytes of a command's stdout, or of a line of it
-	tailSize  = 4 << 10                // bytes of stderr that are kept
-	grace     = time.Second            // between SIGTERM and SIGKILL
-	linger    = 100 * time.Millisecond // the wait for other processes that keep a pipe open after the command has exited
-	afterExit = 1 << 20                // bytes that are read from those processes: more than a pipe can hold
+	maxOutput = 64 << 20               // bounds a command's stdout, or a line of it, in bytes
+	tailSize  = 4 << 10                // the stored end of stderr in bytes
+	grace     = time.Second            // the time between SIGTERM and SIGKILL
+	linger    = 100 * time.Millisecond // bounds the wait for other processes with an open pipe after the command's exit
+	afterExit = 1 << 20                // bounds the bytes from those processes; more than a pipe can hold
 )
 
-// A process is sh running a command, in its own process group.
+// A process is sh with a command in its own process group.
 type process struct {
 	*child.Process
-	stdin, stdout, stderr *os.File        // the local ends
+	stdin, stdout, stderr *os.File        // the local ends of the pipes
 	patience              context.Context // Options.Hurry
 }
 
@@ -75,13 +75,13 @@ func (p *process) closePipes() {
 	}
 }
 
-// hurry wakes the readers of p's pipes after p has exited.
+// hurry wakes the readers of p's pipes after p's exit.
 func (p *process) hurry() {
 	p.stdout.SetReadDeadline(time.Now())
 	p.stderr.SetReadDeadline(time.Now())
 }
 
-// ending describes in words how p has exited. ok is false if that was a failure.
+// ending describes in words how p exited. ok is false after a failure.
 func (p *process) ending() (how string, ok bool) {
 	exit, signal := p.Status()
 	if signal != "" {
@@ -90,17 +90,16 @@ func (p *process) ending() (how string, ok bool) {
 	return "ended with status " + strconv.Itoa(exit), exit == 0
 }
 
-// A pipe reads the output of a process to its end. It reads all output that was written before the process exited. If
-// other processes keep the pipe open, it waits only briefly for their output. If there are such processes, the last
-// error is os.ErrDeadlineExceeded.
+// A pipe reads all output that a process wrote before its exit. If other processes have the pipe open, it waits only
+// briefly for their output, and its last error is os.ErrDeadlineExceeded.
 type pipe struct {
 	f      *os.File
 	exited <-chan struct{}
-	waited time.Duration // since then
-	late   int           // bytes read since then
+	waited time.Duration
+	late   int // the bytes read after the exit
 }
 
-// Read implements io.Reader. After exited is closed, hurry must wake it.
+// Read implements io.Reader. After exited closes, hurry must wake it.
 func (p *pipe) Read(b []byte) (int, error) {
 	for {
 		late := wire.IsClosed(p.exited)
@@ -122,10 +121,10 @@ func (p *pipe) Read(b []byte) (int, error) {
 	}
 }
 
-// left reports whether err means that other processes keep the pipe open.
+// left reports whether err means that other processes have the pipe open.
 func left(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }
 
-// A tail passes whole lines on, and keeps the last bytes of the output.
+// A tail passes on whole lines, and stores the last bytes of the output.
 type tail struct {
 	to   func(lines []byte)
 	line []byte
@@ -150,7 +149,7 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// flush passes on a last line that has no line break.
+// flush passes on a last line without a line break.
 func (t *tail) flush() {
 	if len(t.line) > 0 {
 		t.to(append(t.line, '\n'))
@@ -158,7 +157,7 @@ func (t *tail) flush() {
 	}
 }
 
-// text returns the last bytes of the output, at most tailSize.
+// text returns the last tailSize bytes of the output.
 func (t *tail) text() string { return strings.ToValidUTF8(string(t.end), "\uFFFD") }
 
 // last returns the last line that is not blank.
@@ -178,7 +177,6 @@ func (t *Table) newTail() *tail {
 	}}
 }
 
-// copyTail reads r to its end.
 func copyTail(t *tail, r io.Reader) error {
 	_, err := io.Copy(t, r)
 	t.flush()

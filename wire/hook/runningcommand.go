@@ -12,24 +12,24 @@ import (
 	"rpcx/wire/transport/child"
 )
 
-// A runningCommand is a running command, with the slot that it holds.
+// A runningCommand is a running command with its slot.
 type runningCommand struct {
 	slots     *share
-	request   wire.ID // the id of the request that it answers, or nil
+	request   wire.ID // the id of the answered request, or nil
 	mu        sync.Mutex
 	suspended int
 	ended     bool
 }
 
-// MaxStreams limits the command streams that run at once, and maxClientStreams those of one client. Streams occupy no slot,
+// MaxStreams bounds the running commands of streams, and maxClientStreams those of one client. Streams occupy no slots,
 // because they may run forever.
 const (
 	MaxStreams       = 512
 	maxClientStreams = MaxStreams / 2
 )
 
-// hold waits for a slot and returns an id for the command that gets it. While the flow control makes the answer wait,
-// no slot is held. A stream counts towards MaxStreams instead.
+// hold waits for a slot and returns an id for the command that gets the slot. While flow control delays the answer,
+// hold has no slot. A stream counts towards MaxStreams instead.
 func (b *ConnectionHooks) hold(ctx context.Context, stream bool) (id string, release func(), err error) {
 	room, slots := dialect.FlowControlOf(ctx), &b.commands
 	if stream {
@@ -56,8 +56,8 @@ var errTooManyStreams = errors.New("too many streams")
 
 func (b *ConnectionHooks) newID() string { return "h" + strconv.FormatInt(b.t.lastID.Add(1), 10) }
 
-// Suspend releases the slot of the command with that hook id while its nested call is pending. resume takes the slot
-// again without waiting. Both do nothing if no such command runs, so that a late resume is harmless.
+// Suspend releases the slot of the command with that hook id during its nested call. resume takes the slot again
+// without waiting. Both do nothing after the command's end.
 func (b *ConnectionHooks) Suspend(hook string) (resume func()) {
 	b.mu.Lock()
 	h := b.running[hook]
@@ -69,7 +69,7 @@ func (b *ConnectionHooks) Suspend(hook string) (resume func()) {
 	return sync.OnceFunc(func() { h.change(-1) })
 }
 
-// Request returns the id of the request that the command with that hook id answers, or nil if no such command runs.
+// Request returns the id of the request that the command with that hook id answers, or nil.
 func (b *ConnectionHooks) Request(hook string) wire.ID {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -102,12 +102,12 @@ func (h *runningCommand) end() {
 	h.ended = true
 }
 
-// lookEach is the interval of checking process groups that hooks have left in the background. After a group has ended,
-// the system may reuse its number.
+// lookEach is the interval between checks of background process groups. The system may reuse the number of an ended
+// group.
 const lookEach = time.Second
 
-// keep stores the process group of a command that has answered but has left processes in the background. These may
-// still call the peer. The group is ended with the connection.
+// keep stores the process group of a command that has answered but still has background processes, which may call the
+// peer. The group ends with the connection.
 func (b *ConnectionHooks) keep(p *child.Process) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -120,7 +120,7 @@ func (b *ConnectionHooks) keep(p *child.Process) {
 	}
 }
 
-// watchBackground forgets groups that have ended, until there are none, or until Close.
+// watchBackground removes ended groups until none are left or Close is called.
 func (b *ConnectionHooks) watchBackground() {
 	tick := time.NewTicker(lookEach)
 	defer tick.Stop()
@@ -133,7 +133,7 @@ func (b *ConnectionHooks) watchBackground() {
 	}
 }
 
-// forgetEnded reports whether there are groups left.
+// forgetEnded removes ended groups, and reports whether any are left.
 func (b *ConnectionHooks) forgetEnded() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

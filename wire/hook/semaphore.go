@@ -9,26 +9,26 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// A semaphore bounds how many commands run at once. The next free slot goes to the client that holds the fewest slots;
-// among clients with equal numbers, they take turns. One client's waiters are served in order.
+// A semaphore bounds how many commands run at once. The next free slot belongs to the client with the fewest slots;
+// clients with equal numbers take turns. Each client's waiters have a queue.
 type semaphore struct {
 	mu      sync.Mutex
-	free    int      // if negative, the number of slots taken beyond the limit
-	waiting []*share // the shares with waiters, starting with the one that is served next
-	slow    func()   // called when a waiter has waited for slowAfter; may be nil
+	free    int      // if negative, the number of slots above the limit
+	waiting []*share // the shares with waiters, in the order of service
+	slow    func()   // runs when a waiter has waited for slowAfter; may be nil
 }
 
-// slowAfter is how long a command waits for a slot before rpcx prints a warning.
+// slowAfter is how long a command waits for a slot before a warning.
 const slowAfter = time.Second
 
-// A share is one client's part of a semaphore. Its members are guarded by the semaphore's lock.
+// A share is one client's part of a semaphore, and is guarded by its lock.
 type share struct {
 	of      *semaphore
 	held    int
 	waiters []chan struct{}
 }
 
-// claim takes a slot without waiting. It returns false if no slot is free, or if the client holds most.
+// claim takes a slot without waiting. It returns false if no slot is free or the client has most slots.
 func (c *share) claim(most int) bool {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
@@ -40,8 +40,8 @@ func (c *share) claim(most int) bool {
 	return true
 }
 
-// acquire waits for a slot until ctx ends. If ctx has ended, acquire takes no slot even if one is free, so that no
-// command starts for a caller that has stopped waiting.
+// acquire waits for a slot until ctx ends. After the end of ctx, it takes no free slot either, because no command may
+// start for a caller that has stopped waiting.
 func (c *share) acquire(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -75,21 +75,22 @@ func (c *share) acquire(ctx context.Context) error {
 	defer s.mu.Unlock()
 	if i := slices.Index(c.waiters, turn); i >= 0 {
 		c.leave(i)
-	} else { // the caller received the slot at the same moment
+	} else { // the caller received a slot at the same moment
 		c.held--
 		s.handOn()
 	}
 	return ctx.Err()
 }
 
-// leave removes the waiter at i from c. The caller holds the lock.
+// leave removes waiter i from c. The caller holds the lock.
 func (c *share) leave(i int) {
 	if c.waiters = slices.Delete(c.waiters, i, i+1); len(c.waiters) == 0 {
 		c.of.waiting = slices.DeleteFunc(c.of.waiting, func(o *share) bool { return o == c })
 	}
 }
 
-// acquireWith waits for a slot until the flow control allows an answer. No slot is held during that wait.
+// acquireWith waits for a slot until flow control allows an answer. It has no slot while flow control delays the
+// answer.
 func (c *share) acquireWith(ctx context.Context, room dialect.FlowControl) error {
 	for {
 		if err := c.acquire(ctx); err != nil {
@@ -108,7 +109,7 @@ func (c *share) acquireWith(ctx context.Context, room dialect.FlowControl) error
 	}
 }
 
-// pause releases a slot until resume is called, which takes one without waiting.
+// pause releases a slot. resume takes one without waiting.
 func (c *share) pause() (resume func()) {
 	c.release()
 	return c.retake
@@ -122,7 +123,7 @@ func (c *share) release() {
 	c.of.handOn()
 }
 
-// handOn gives a free slot to the first waiter of the client that holds the fewest. The caller holds s.mu.
+// handOn gives a free slot to the first waiter of the client with the fewest slots. The caller holds s.mu.
 func (s *semaphore) handOn() {
 	if s.free++; s.free <= 0 || len(s.waiting) == 0 {
 		return
@@ -132,13 +133,13 @@ func (s *semaphore) handOn() {
 	next.held++
 	close(next.waiters[0])
 	next.leave(0)
-	if i := slices.Index(s.waiting, next); i >= 0 { // the others now come first
+	if i := slices.Index(s.waiting, next); i >= 0 { // the others have precedence now
 		s.waiting = append(slices.Delete(s.waiting, i, i+1), next)
 	}
 }
 
-// retake takes a slot at once, even above the limit, because a hook that released its slot for a nested call could
-// deadlock if it had to wait.
+// retake takes a slot at once, even above the limit. A hook that released its slot for a nested call could otherwise
+// deadlock.
 func (c *share) retake() {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// These are the exit statuses of a command with a meaning: those of sysexits.h, and 100 for "not mine".
+// These exit statuses of a command have a meaning: those of sysexits.h, and 100 for "not mine".
 const (
 	exUsage       = 64
 	exDataErr     = 65
@@ -25,7 +25,7 @@ const (
 	exNotMine     = 100
 )
 
-// result returns the answer for an outcome, according to the table of exit statuses in rpcx-hooks(7).
+// result returns the answer for an outcome. The table of exit statuses is in rpcx-hooks(7).
 func (b *ConnectionHooks) result(ctx context.Context, c *chain, a *Answer, r dialect.Request, o *outcome) (json.RawMessage, error) {
 	fail := func(format string, args ...any) (json.RawMessage, error) {
 		return nil, b.fail(c, r.Method, format, args...)
@@ -40,7 +40,7 @@ func (b *ConnectionHooks) result(ctx context.Context, c *chain, a *Answer, r dia
 	case errors.Is(o.feed, errTooLong), errors.As(o.feed, new(notJSON)):
 		return fail("%v", o.feed)
 	case o.feed != nil:
-		return nil, o.feed // of Emit
+		return nil, o.feed // an error of Emit
 	case o.signal != "":
 		return fail("was ended by %s", o.signal)
 	case o.exit != 0:
@@ -68,7 +68,7 @@ func (b *ConnectionHooks) refusal(c *chain, a *Answer, r dialect.Request, o *out
 		return nil, e
 	}
 	last := o.stderr.last()
-	if r.Notification { // a notification has no answer, and the user has seen the stderr
+	if r.Notification { // a notification has no response, and the user has seen the stderr
 		last = ""
 	}
 	switch o.exit {
@@ -95,14 +95,14 @@ func (b *ConnectionHooks) refusal(c *chain, a *Answer, r dialect.Request, o *out
 	}{o.exit, o.stderr.text()})
 }
 
-// A notJSON is the error for output that is not a single JSON value.
+// A notJSON is the error of output that is not a single JSON value.
 type notJSON struct{ text string }
 
 func (e notJSON) Error() string {
 	return fmt.Sprintf("printed output that is not one JSON value: %q; use text: for a string", e.text)
 }
 
-// value returns the only JSON value in out, on one line, or null if there is none.
+// value returns the only JSON value in out on one line, or null for empty output.
 func value(out []byte) (json.RawMessage, error) {
 	v := scan.Trim(out)
 	if len(v) == 0 {
@@ -117,7 +117,7 @@ func value(out []byte) (json.RawMessage, error) {
 	return scan.Compact(nil, v), nil
 }
 
-// errorObject returns the error in out if that is an object with a code and a message, else nil.
+// errorObject returns the error object in out, with a code and a message, or nil.
 func errorObject(out []byte) *wire.Error {
 	v, err := value(out)
 	if err != nil || v[0] != '{' {

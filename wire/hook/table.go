@@ -26,62 +26,62 @@ const (
 
 // Options apply to all hooks of a table. The zero value is usable.
 type Options struct {
-	// Jobs limits the commands that run at once. Others wait. The next free slot goes to the client with the fewest. jq
-	// expressions, constants, co-processes and streams (lines:, see MaxStreams) take no slot. 0 stands for DefaultJobs.
+	// Jobs bounds how many commands run at once (DefaultJobs by default). The other commands wait, and the next free
+	// slot belongs to the client with the fewest slots. jq expressions, constants, co-processes and streams (lines:,
+	// see MaxStreams) need no slot.
 	Jobs int
-	// Timeout limits the run time of a hook, after which the hook is ended with its process group. 0 stands for
-	// DefaultTimeout, or for no limit if the method streams. A negative value means no limit at all.
+	// Timeout bounds the run time of a hook. After it, the hook ends with its process group. 0 is DefaultTimeout, or no
+	// limit for streams. A negative value is no limit for all hooks.
 	Timeout time.Duration
-	Dialect string // RPCX_DIALECT; "" leaves it unset
-	Session string // RPCX_SESSION; "" leaves it unset
-	// Working is called, by several goroutines, when a hook begins (1) and ends (-1) to work on an answer. It may be
-	// nil.
+	Dialect string // RPCX_DIALECT, or "" for unset
+	Session string // RPCX_SESSION, or "" for unset
+	// Working receives 1 when a hook starts to work on an answer, and -1 when it stops. Several goroutines call it. It
+	// may be nil.
 	Working func(change int)
 	// Hurry ends when the caller stops waiting for hooks. A command that is ending then has transport.HurriedGrace
-	// before it is killed. nil never ends.
+	// before SIGKILL. nil never ends.
 	Hurry context.Context
-	// Stderr receives whole lines of the stderr of commands as they are written. It may be nil.
+	// Stderr receives whole lines of the commands' stderr. It may be nil.
 	Stderr io.Writer
-	// Warn receives one line for the user, without a line break. Warn and OnFailure are called from several goroutines.
-	// It may be nil.
+	// Warn receives lines for the user, without line breaks. Several goroutines call Warn and OnFailure. Warn may be
+	// nil.
 	Warn func(line string)
-	// Park waits until another process has answered the call (Kind Inbox). It is nil outside of sessions.
+	// Park waits for another process to answer the call (Kind Inbox). It is nil outside of sessions.
 	Park func(ctx context.Context, r dialect.Request) (json.RawMessage, error)
 	// OnOpen runs once for each connection (see ConnectionHooks.Open). It may be nil.
 	OnOpen *Answer
-	// OnFailure is called for each failure of a hook: output that is not JSON, a command that could not be run, was
-	// killed or timed out, a jq error, a co-process that ended. An error that a hook returns deliberately (an exit
-	// status, an error object, a refusal) is not a failure. err is a *wire.Fault of kind Helper. It may be nil.
+	// OnFailure receives each failure of a hook: invalid JSON, a command that did not start, was killed or timed out, a
+	// jq error, or the end of a co-process. A hook's deliberate error (an exit status, an error object, a refusal) is
+	// not a failure. err is a *wire.Fault of kind Helper. OnFailure may be nil.
 	OnFailure func(method string, err error)
 }
 
-// A Table is a set of hooks. Any number of goroutines may use it at once.
+// A Table is a set of hooks. It is safe for concurrent use.
 type Table struct {
 	o         Options
 	entries   atomic.Pointer[entrySet]
 	slots     semaphore
-	streams   semaphore    // for commands whose lines are a stream
-	computing semaphore    // for jq expressions, which hold it only while they compute
-	env       []string     // of all commands, without the variables of single hooks
-	busy      atomic.Int64 // when warnBusy last printed a warning, in nanoseconds since 1970
+	streams   semaphore    // for commands with streams
+	computing semaphore    // for jq expressions while they compute
+	env       []string     // the environment of all commands, without the variables of single hooks
+	busy      atomic.Int64 // the time of the last warning of warnBusy, in nanoseconds since 1970
 	failures  atomic.Int64
 	lastID    atomic.Int64
-	stderr    sync.Mutex              // keeps lines of several hooks whole
-	shared    func() *ConnectionHooks // owns the co-processes of all one-shot connections; made when first called
+	stderr    sync.Mutex              // locked for each whole line
+	shared    func() *ConnectionHooks // owns the co-processes of all single exchanges; made at its first use
 }
 
-// A chain has all entries of one name, in order.
+// A chain is the list of entries for one name, in order.
 type chain struct {
 	pattern string
-	literal int // the number of characters other than stars
+	literal int // the number of characters without stars
 	answers []*Answer
 }
 
-// Close ends the co-processes that one-shot connections share. Other connections'
-// ConnectionHooks close their own.
+// Close ends the co-processes of single exchanges. Other ConnectionHooks have their own Close.
 func (t *Table) Close() error { return t.shared().Close() }
 
-// NewTable returns the table of entries. Earlier entries take precedence over later ones.
+// NewTable returns the table of entries. Earlier entries have precedence.
 func NewTable(o Options, entries ...Entry) (*Table, error) {
 	if o.Jobs <= 0 {
 		o.Jobs = DefaultJobs
@@ -92,8 +92,8 @@ func NewTable(o Options, entries ...Entry) (*Table, error) {
 	return t, t.Replace(entries...)
 }
 
-// find returns the hook for name: the one with exactly that name, or else the pattern with the most literal characters.
-// Among equals it returns the first.
+// find returns the hook for name: the one with exactly that name, or the first pattern with the most literal
+// characters.
 func (t *Table) find(name string) *chain {
 	set := t.entries.Load()
 	if c := set.exact[name]; c != nil {
@@ -110,25 +110,25 @@ func (t *Table) find(name string) *chain {
 // Match reports whether a hook answers name.
 func (t *Table) Match(name string) bool { return t.find(name) != nil }
 
-// Parks reports whether calls of name wait for another process.
+// Parks reports whether calls of name are parked for another process.
 func (t *Table) Parks(name string) bool {
 	c := t.find(name)
 	return c != nil && c.answers[0].Kind == Inbox
 }
 
-// Streams reports whether name is answered with lines:. Such a method is a stream unless a catalog says otherwise.
+// Streams reports whether the answer of name is lines:. Such a method is a stream unless a catalog says otherwise.
 func (t *Table) Streams(name string) bool {
 	c := t.find(name)
 	return c != nil && c.answers[0].Kind == Lines
 }
 
-// Names returns the exact names, in the given order. These can be declared to a peer.
+// Names returns the exact names in the given order. A dialect may declare them to the peer.
 func (t *Table) Names() []string { return slices.Clone(t.entries.Load().names) }
 
-// Failures returns the number of failures, whether or not OnFailure is set.
+// Failures returns the number of failures, also without OnFailure.
 func (t *Table) Failures() int64 { return t.failures.Load() }
 
-// warn prints a warning about the hook for method, and names the client.
+// warn warns about the hook for method, and names the client.
 func (b *ConnectionHooks) warn(c *chain, method, format string, args ...any) {
 	if b.t.o.Warn == nil {
 		return
@@ -143,7 +143,7 @@ func (b *ConnectionHooks) warn(c *chain, method, format string, args ...any) {
 	b.t.o.Warn(who + ": " + fmt.Sprintf(format, args...))
 }
 
-// fail counts a failure, prints a warning, and returns the error for the peer, which contains no details.
+// fail counts a failure, warns, and returns the error for the peer, which contains no details.
 func (b *ConnectionHooks) fail(c *chain, method, format string, args ...any) *wire.Error {
 	t, text := b.t, fmt.Sprintf(format, args...)
 	b.warn(c, method, "%s", text)
@@ -156,7 +156,7 @@ func (b *ConnectionHooks) fail(c *chain, method, format string, args ...any) *wi
 	return wire.NewError(wire.CodeInternal, "the hook failed")
 }
 
-// warnBusy prints a warning that commands wait for a slot, at most once in busyPause.
+// warnBusy warns that commands wait for a slot, at most once per busyPause.
 func (t *Table) warnBusy() {
 	now := time.Now().UnixNano()
 	last := t.busy.Load()
@@ -165,11 +165,10 @@ func (t *Table) warnBusy() {
 	}
 }
 
-// busyPause is the time between two warnings of warnBusy.
 const busyPause = time.Minute
 
-// Failed counts and reports a failure: the answer of method's hook cannot be used, for example because it does not
-// match the catalog.
+// Failed counts and reports a failure: the answer of method's hook is unusable, for example because it does not match
+// the catalog.
 func (b *ConnectionHooks) Failed(method, why string) {
 	if c := b.t.find(method); c != nil {
 		_ = b.fail(c, method, "%s", why)
@@ -184,7 +183,7 @@ func shown(name string) string {
 	return name
 }
 
-// cut returns s with no more than n bytes.
+// cut returns at most the first n bytes of s.
 func cut(s string, n int) string {
 	if len(s) > n {
 		return s[:n] + "…"
@@ -192,13 +191,13 @@ func cut(s string, n int) string {
 	return s
 }
 
-// limit returns the time limit for the answer to r, or 0 for none. Only a stream whose items are passed on one by one
-// may have none.
+// limit returns the time limit for the answer to r, or 0. Only a stream whose items are passed on one by one may lack a
+// limit.
 func (o Options) limit(r dialect.Request) time.Duration {
 	return o.timeout(r.Stream && !r.Whole && !r.Notification)
 }
 
-// timeout returns the limit for one answer, or 0 for none.
+// timeout returns the limit for one answer, or 0.
 func (o Options) timeout(stream bool) time.Duration {
 	switch {
 	case o.Timeout < 0, o.Timeout == 0 && stream:
@@ -209,14 +208,14 @@ func (o Options) timeout(stream bool) time.Duration {
 	return o.Timeout
 }
 
-// An entrySet has the entries of a table by their names.
+// An entrySet is the entries of a table by name.
 type entrySet struct {
 	exact    map[string]*chain
-	patterns []*chain // in the order in which they are tried
+	patterns []*chain // in the order of matching
 	names    []string
 }
 
-// Replace replaces the entries of t; earlier entries take precedence over later ones. Hooks that run continue.
+// Replace replaces the entries of t. Earlier entries have precedence. Running hooks continue.
 func (t *Table) Replace(entries ...Entry) error {
 	set := &entrySet{exact: map[string]*chain{}}
 	seen := map[string]*chain{}

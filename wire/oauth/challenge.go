@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// A Challenge is the demand of a server in WWW-Authenticate (RFC 6750, RFC 9728).
+// A Challenge is a server's Bearer challenge in WWW-Authenticate (RFC 6750, RFC 9728).
 type Challenge struct {
-	Metadata string   // the URL of the resource's metadata; "": not given
+	Metadata string   // the URL of the resource's metadata, or ""
 	Scopes   []string // the scopes that the request needs
 	Error    string   // such as insufficient_scope
 }
 
-// ParseChallenge returns the Bearer challenge of WWW-Authenticate; nil if there is none.
+// ParseChallenge returns the Bearer challenge of WWW-Authenticate, or nil.
 func ParseChallenge(values []string) *Challenge {
 	var c *Challenge
 	for _, text := range values {
@@ -25,7 +25,7 @@ func ParseChallenge(values []string) *Challenge {
 				text = text[min(1, len(text)):]
 			case !strings.HasPrefix(rest, "="):
 				if c != nil {
-					return c // of the next scheme
+					return c // the next scheme begins here
 				}
 				if strings.EqualFold(word, "bearer") {
 					c = &Challenge{}
@@ -53,7 +53,7 @@ func (c *Challenge) set(name, value string) {
 	}
 }
 
-// cutToken returns the token (RFC 9110) at the start of text, after white space and commas, and the rest of the text.
+// cutToken returns the token (RFC 9110) at the start of text, after white space and commas, and the remaining text.
 func cutToken(text string) (token, rest string) {
 	text = strings.TrimLeft(text, " \t,")
 	end := strings.IndexAny(text, " \t,=\"")
@@ -63,7 +63,7 @@ func cutToken(text string) (token, rest string) {
 	return text[:end], text[end:]
 }
 
-// cutValue returns the token or quoted string at the start of text, and the rest of the text.
+// cutValue returns the token or quoted string at the start of text, and the remaining text.
 func cutValue(text string) (value, rest string) {
 	if !strings.HasPrefix(text, `"`) {
 		return cutToken(text)
@@ -81,7 +81,6 @@ func cutValue(text string) (value, rest string) {
 	return b.String(), ""
 }
 
-// challengeOf returns the Bearer challenge of a response.
 func challengeOf(resp *http.Response) *Challenge {
 	if resp.StatusCode != http.StatusUnauthorized && resp.StatusCode != http.StatusForbidden {
 		return nil

@@ -19,7 +19,7 @@ import (
 	"rpcx/wire/transport/httpclient"
 )
 
-// Bounds of the size and the duration of servers' responses.
+// These limits bound the size and the duration of servers' responses.
 const (
 	maxDocument    = 1 << 20
 	requestTimeout = 30 * time.Second
@@ -29,10 +29,10 @@ const (
 type Client struct {
 	http    *http.Client
 	limit   time.Duration
-	private atomic.Bool // private addresses may be reached, because the endpoint has one, or the user names the issuer
+	private atomic.Bool // private addresses are allowed, because the endpoint has one or the user names the issuer
 }
 
-// NewClient returns a Client that connects as c defines, without the headers of c.
+// NewClient returns a Client with c's connection settings, without the headers of c.
 func NewClient(c transport.Config) *Client {
 	c = c.WithDefaults()
 	cl := &Client{limit: c.ConnectTimeout}
@@ -44,13 +44,13 @@ func NewClient(c transport.Config) *Client {
 // Close closes the connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// allowPrivate lets the Client reach private addresses (see allow).
+// allowPrivate allows connections to private addresses (see allow).
 func (c *Client) allowPrivate() { c.private.Store(true) }
 
 // firstKey marks the request to the endpoint itself.
 type firstKey struct{}
 
-// allow refuses connections into private networks unless the endpoint is in one: a server in the internet must not make rpcx
+// allow refuses connections to private networks unless the endpoint is in one. A server on the internet must not make rpcx
 // send requests to machines that only the user can reach.
 func (c *Client) allow(ctx context.Context, host string, at netip.Addr) error {
 	switch private := isPrivate(at); {
@@ -63,7 +63,7 @@ func (c *Client) allow(ctx context.Context, host string, at netip.Addr) error {
 	return nil
 }
 
-// get requests a JSON document. It returns false if the server does not have one.
+// get requests a JSON document. It returns false if the server has no such document.
 func (c *Client) get(ctx context.Context, at string, into any) (bool, error) {
 	u, err := safe(at)
 	if err != nil {
@@ -96,7 +96,7 @@ func (c *Client) do(req *http.Request) (int, []byte, error) {
 		return 0, nil, transport.DialFault(req.Context(), req.URL.Scheme+"://"+req.URL.Host+req.URL.Path, c.limit, err)
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode == http.StatusSwitchingProtocols { // its body is a connection, which no context ends
+	if resp.StatusCode == http.StatusSwitchingProtocols { // the body of such a response is a connection, which no context ends
 		return 0, nil, wire.NewFault(wire.Protocol, fmt.Sprintf("%s answered: %s", req.URL.Host, resp.Status), nil)
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxDocument+1))
@@ -109,8 +109,8 @@ func (c *Client) do(req *http.Request) (int, []byte, error) {
 	return resp.StatusCode, body, nil
 }
 
-// post sends a form or JSON, with the credentials of the client of basic unless that is nil. A response other than 2xx is a
-// Fault of kind Auth.
+// post sends a form or JSON. basic has the client's credentials, or is nil. A response other than 2xx is a Fault of kind
+// Auth.
 func (c *Client) post(ctx context.Context, at, media string, body []byte, basic *Login, into any) error {
 	u, err := safe(at)
 	if err != nil {
@@ -143,7 +143,7 @@ func (c *Client) post(ctx context.Context, at, media string, body []byte, basic 
 	return nil
 }
 
-// refused returns the Fault for an error response of an authorization server.
+// refused returns the Fault of an authorization server's error response.
 func refused(host string, status int, code, description string) *wire.Fault {
 	text := fmt.Sprintf("%s refused: %d", host, status)
 	if code != "" {
@@ -155,7 +155,8 @@ func refused(host string, status int, code, description string) *wire.Fault {
 	return wire.NewFault(wire.Auth, redact.Known(text), nil)
 }
 
-// safe parses a URL that a server or a user named: https, or http to this machine, without userinfo and fragment.
+// safe parses a URL from a server or the user. It accepts https, and http to this machine, without userinfo and
+// fragment.
 func safe(at string) (*url.URL, error) {
 	u, err := url.Parse(at)
 	if err != nil || u.User != nil || u.Fragment != "" {

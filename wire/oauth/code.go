@@ -21,15 +21,16 @@ import (
 
 // A User is the interface to the user who logs in.
 type User struct {
-	// Visit shows the user a page to visit.
+	// Visit shows the user the address of a page.
 	Visit func(page string)
-	// Code shows the user a page and the code to type there.
+	// Code shows the user the address of a page and the code to type there.
 	Code func(page, code string)
-	// Pasted receives the addresses to which a browser was redirected that cannot reach this machine; nil: none.
+	// Pasted receives the redirect addresses that the user pastes if the browser cannot reach this machine. It may be
+	// nil.
 	Pasted <-chan string
 }
 
-// Code logs a user in with a browser: authorization code with PKCE (RFC 6749, 7636, 9207).
+// Code logs a user in with a browser, an authorization code and PKCE (RFC 6749, 7636, 9207).
 func (c *Client) Code(ctx context.Context, f *Found, w Want, user User) (*Login, error) {
 	s := &f.Server
 	if !slices.Contains(s.Challenges, "S256") {
@@ -70,7 +71,8 @@ func (c *Client) Code(ctx context.Context, f *Found, w Want, user User) (*Login,
 	return l, c.grant(ctx, l, url.Values{"grant_type": {codeGrant}, "code": {code}, "redirect_uri": {redirect}, "code_verifier": {verifier}})
 }
 
-// await returns the code of the first response with the right state. Other responses are forged or belong to another login.
+// await returns the code of the first response with the right state. Responses with another state are forged or belong to
+// another login.
 func (s *Server) await(ctx context.Context, state string, answers <-chan url.Values, pasted <-chan string) (string, error) {
 	for {
 		var answer url.Values
@@ -78,7 +80,7 @@ func (s *Server) await(ctx context.Context, state string, answers <-chan url.Val
 		case answer = <-answers:
 		case text, ok := <-pasted:
 			if !ok {
-				pasted = nil // the end of stdin
+				pasted = nil // stdin has ended
 				continue
 			}
 			u, err := url.Parse(strings.TrimSpace(text))
@@ -95,7 +97,8 @@ func (s *Server) await(ctx context.Context, state string, answers <-chan url.Val
 	}
 }
 
-// code returns the code of a response. It checks the issuer first (RFC 9207): even an error from another server does not count.
+// code returns the code in a response. It first checks the issuer (RFC 9207), because even an error from another server must
+// not count.
 func (s *Server) code(answer url.Values) (string, error) {
 	issuer, has := answer["iss"]
 	switch {
@@ -111,14 +114,14 @@ func (s *Server) code(answer url.Values) (string, error) {
 	return answer.Get("code"), nil
 }
 
-// isElsewhere reports whether a redirect does not lead to a port of this machine.
+// isElsewhere reports whether a redirect leads to another machine.
 func isElsewhere(redirect string) bool {
 	u, err := url.Parse(redirect)
 	return err == nil && redirect != "" && !(u.Scheme == "http" && isLoopback(u.Hostname()))
 }
 
-// receive listens for the browser at a redirect URI of this machine, at a free port unless the URI has one, and passes the
-// queries of its requests on. A URI elsewhere is returned unchanged.
+// receive listens for the browser at a redirect URI of this machine, at a free port unless the URI has one. It passes on
+// the queries of requests. It returns a URI of another machine unchanged.
 func receive(uri string, answers chan<- url.Values) (redirect string, stop func(), err error) {
 	u, err := url.Parse(cmp.Or(uri, "http://127.0.0.1/callback"))
 	switch {
@@ -143,7 +146,7 @@ func receive(uri string, answers chan<- url.Values) (redirect string, stop func(
 	return u.String(), serveAnswers(in, cmp.Or(u.Path, "/"), answers), nil
 }
 
-// serveAnswers passes on the queries of requests for a path. It returns the function that stops it.
+// serveAnswers passes on the queries of requests for a path. The returned function stops it.
 func serveAnswers(in net.Listener, path string, answers chan<- url.Values) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	server := &http.Server{ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

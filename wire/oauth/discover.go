@@ -1,5 +1,5 @@
-// Package oauth logs in to HTTP endpoints with OAuth 2.1: it discovers the authorization server of an endpoint, gets tokens,
-// keeps them, and renews them. It follows RFC 6749, 6750, 7009, 7591, 8414, 8628, 8707, 9207 and 9728, and the authorization of
+// Package oauth logs in to HTTP endpoints with OAuth 2.1. It discovers the authorization server of an endpoint, and gets,
+// stores and renews tokens. It follows RFC 6749, 6750, 7009, 7591, 8414, 8628, 8707, 9207 and 9728, and the authorization of
 // the Model Context Protocol.
 package oauth
 
@@ -20,9 +20,9 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Found is the result of discovery for an endpoint.
+// Found is the result of discovery.
 type Found struct {
-	Resource string   // the identifier of the resource, which tokens are for
+	Resource string   // the identifier of the resource, which tokens name
 	Scopes   []string // the scopes that the endpoint requests
 	Server   Server
 }
@@ -49,14 +49,14 @@ type protected struct {
 	Scopes   []string `json:"scopes_supported"`
 }
 
-// Probe is the request without credentials whose response shows what the endpoint demands.
+// Probe is a request without credentials. Its response is the endpoint's challenge.
 type Probe struct {
 	Method string
 	Body   []byte
 }
 
-// Discover asks the endpoint at, which has the resource's URL at its start, for its authorization server, and that for its
-// metadata. issuer, unless it is "", is the server that the user chose.
+// Discover requests the authorization server of the endpoint at and that server's metadata. issuer is the server that the
+// user chose, or "".
 func (c *Client) Discover(ctx context.Context, resource *url.URL, probe Probe, issuer string) (*Found, error) {
 	status, ch, err := c.ask(ctx, resource, probe)
 	if err != nil {
@@ -93,7 +93,7 @@ func (c *Client) unprotected(resource *url.URL, status int) error {
 		WithHint("name one with --issuer URL, or store a token with --with-token")
 }
 
-// ask sends the probe and returns the demand in the response.
+// ask sends the probe and returns the challenge in the response.
 func (c *Client) ask(ctx context.Context, at *url.URL, probe Probe) (int, *Challenge, error) {
 	req, err := http.NewRequestWithContext(context.WithValue(ctx, firstKey{}, true), probe.Method, at.String(), bytes.NewReader(probe.Body))
 	if err != nil {
@@ -109,13 +109,13 @@ func (c *Client) ask(ctx context.Context, at *url.URL, probe Probe) (int, *Chall
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode/100 != 2 {
-		_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxDocument)) // to reuse the connection
+		_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxDocument)) // lets the connection be reused
 	}
 	return resp.StatusCode, challengeOf(resp), nil
 }
 
-// protected returns the metadata of a resource from the place that the challenge names, else from the well-known places; nil: none. It
-// asks only the resource's own origin.
+// protected returns the metadata of a resource, or nil. It requests the place in the challenge, else the well-known places, and only
+// from the resource's own origin.
 func (c *Client) protected(ctx context.Context, resource *url.URL, ch *Challenge) (*protected, error) {
 	root := &url.URL{Scheme: resource.Scheme, Host: resource.Host}
 	places := []string{wellKnown(resource, "oauth-protected-resource"), wellKnown(root, "oauth-protected-resource")}
@@ -141,8 +141,9 @@ func (c *Client) protected(ctx context.Context, resource *url.URL, ch *Challenge
 	return nil, nil
 }
 
-// describes reports whether metadata at a URL may be about a resource that calls itself identifier: it is the endpoint, or above
-// it at the place from which the metadata are (RFC 9728, section 3.3). Who only has a path must not get tokens for the whole host.
+// describes reports whether metadata at a URL may describe the resource identifier. The identifier must be the endpoint or a
+// prefix that fits the place of the metadata (RFC 9728, section 3.3). The owner of one path must not get tokens for the whole
+// host.
 func describes(identifier, at string, endpoint *url.URL) bool {
 	u, err := url.Parse(identifier)
 	if err != nil || !covers(identifier, endpoint) {
@@ -180,8 +181,8 @@ func (c *Client) server(ctx context.Context, issuer string, legacy bool) (Server
 	return Server{}, wire.NewFault(wire.Auth, "the authorization server "+issuer+" has no metadata", nil)
 }
 
-// Offers reports whether a resource names an authorization server. ch is what it demanded. It asks only the resource's own
-// origin, because the user has not allowed more.
+// Offers reports whether a resource names an authorization server. ch is the resource's challenge. Offers sends requests
+// only to the resource's own origin, because the user has allowed no others.
 func (c *Client) Offers(ctx context.Context, resource *url.URL, ch *Challenge) bool {
 	p, err := c.protected(context.WithValue(ctx, firstKey{}, true), resource, ch)
 	if err != nil || p != nil {
@@ -191,8 +192,8 @@ func (c *Client) Offers(ctx context.Context, resource *url.URL, ch *Challenge) b
 	return err == nil && s.Token != ""
 }
 
-// Resource returns the URL by which authorization servers know an endpoint, without query; a usage Fault if the endpoint is not
-// an address of http, https, ws or wss.
+// Resource returns the identifier of an endpoint for authorization servers: its URL without the query. It returns a usage Fault
+// unless the scheme is http, https, ws or wss.
 func Resource(a transport.Address) (*url.URL, error) {
 	scheme, ok := map[string]string{"http": "http", "ws": "http", "https": "https", "wss": "https"}[a.Scheme]
 	if !ok {
@@ -209,7 +210,7 @@ func Resource(a transport.Address) (*url.URL, error) {
 	return u, nil
 }
 
-// confidential returns a Fault if other machines could read what is sent to u: only https, or http to this machine, is safe.
+// confidential returns a Fault if other machines could read what rpcx sends to u. It allows https, and http to this machine.
 func confidential(u *url.URL) error {
 	if u.Scheme == "https" && u.Host != "" || u.Scheme == "http" && isLoopback(u.Hostname()) {
 		return nil
@@ -223,8 +224,8 @@ func isLoopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// covers reports whether the token of a resource is for a URL: both have one origin, and the path is at or below the
-// resource's.
+// covers reports whether the token of a resource is valid for a URL: both have one origin, and the URL's path is at or
+// below the resource's.
 func covers(resource string, u *url.URL) bool {
 	r, err := url.Parse(resource)
 	if err != nil || transport.Origin(r) != transport.Origin(u) {
@@ -239,7 +240,7 @@ func wellKnown(u *url.URL, name string) string {
 	return u.Scheme + "://" + u.Host + "/.well-known/" + name + strings.TrimSuffix(u.EscapedPath(), "/")
 }
 
-// isPrivate reports whether an address is inside a network of its own: of this machine, of a private network, or of a link.
+// isPrivate reports whether an address belongs to this machine, a private network or a link.
 func isPrivate(at netip.Addr) bool {
 	at = at.Unmap()
 	shared := netip.MustParsePrefix("100.64.0.0/10") // RFC 6598

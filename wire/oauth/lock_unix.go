@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// lock takes the lock on f without waiting; false if another process has it.
+// lock locks f without waiting. It returns false if another process has the lock.
 func lock(f *os.File) bool { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil }

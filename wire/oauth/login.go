@@ -16,7 +16,7 @@ import (
 
 // A Login is a stored login: the tokens and the data for renewing them.
 type Login struct {
-	Issuer   string `json:"issuer,omitempty"` // "": the user gave the token
+	Issuer   string `json:"issuer,omitempty"` // "" if the user gave the token
 	Resource string `json:"resource"`
 	Account  string `json:"account,omitempty"`
 
@@ -26,48 +26,48 @@ type Login struct {
 
 	TokenEndpoint string   `json:"token_endpoint,omitempty"`
 	Revocation    string   `json:"revocation_endpoint,omitempty"`
-	Machine       bool     `json:"client_credentials,omitempty"` // renewed with the client's credentials
+	Machine       bool     `json:"client_credentials,omitempty"` // the login is renewed with the client's credentials
 	Requested     []string `json:"requested,omitempty"`
 	Granted       []string `json:"granted,omitempty"`
-	Params        []Param  `json:"params,omitempty"` // more parameters of requests with the client's credentials
+	Params        []Param  `json:"params,omitempty"` // additional parameters of requests with the client's credentials
 	NoResource    bool     `json:"no_resource,omitempty"`
 
 	Expiry  time.Time `json:"expiry,omitzero"`
-	Renews  bool      `json:"renews,omitempty"`  // it can get another token without the user
-	Keyring bool      `json:"keyring,omitempty"` // the secrets are in the keyring
+	Renews  bool      `json:"renews,omitempty"`  // the login can be renewed without the user
+	Keyring bool      `json:"keyring,omitempty"` // the keyring stores the secrets
 	secrets
 
-	mayPost bool // the server accepts client_secret_post, too
+	mayPost bool // the server also accepts client_secret_post
 }
 
-// secrets are the members of a Login that the keyring keeps.
+// secrets are the members of a Login that the keyring stores.
 type secrets struct {
 	Access  string `json:"access_token,omitempty"`
 	Refresh string `json:"refresh_token,omitempty"`
 	Secret  string `json:"client_secret,omitempty"`
-	KeyText []byte `json:"client_key,omitempty"` // the private key, if its file can be read only once
+	KeyText []byte `json:"client_key,omitempty"` // the private key if its file can be read only once
 }
 
-// A Param is a parameter that a provider requires in addition to the usual ones. An empty value removes a usual one.
+// A Param is an additional parameter that a provider requires. An empty value removes a usual parameter.
 type Param struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
 
-// Want is the user's request for a login.
+// Want is what the user requests of a login.
 type Want struct {
 	Account     string
 	ClientID    string
 	Secret      string
 	Key         string // the file of the client's private key (KeyFile)
-	KeyText     []byte // its content, if it can be read only once
+	KeyText     []byte // the content of Key if it can be read only once
 	Document    string // the URL of the client's metadata document
-	RedirectURI string // "": a free port of this machine
+	RedirectURI string // "" for a free port of this machine
 	Scopes      []string
 	Params      []Param
 }
 
-// Scopes returns the union of scopes, each once.
+// Scopes returns the union of scopes without duplicates.
 func Scopes(lists ...[]string) (all []string) {
 	for _, s := range slices.Concat(lists...) {
 		if !slices.Contains(all, s) {
@@ -77,7 +77,7 @@ func Scopes(lists ...[]string) (all []string) {
 	return all
 }
 
-// Scopes are the scopes that the login has, as far as known.
+// Scopes returns the known scopes of the login.
 func (l *Login) Scopes() []string {
 	if l.Granted != nil {
 		return l.Granted
@@ -85,7 +85,7 @@ func (l *Login) Scopes() []string {
 	return l.Requested
 }
 
-// WithToken returns the login of a token that the user has.
+// WithToken returns the login for a token of the user.
 func WithToken(resource *url.URL, account, token string) (*Login, error) {
 	if token == "" || !isToken(token) {
 		return nil, wire.Usagef("stdin has no token: one line of visible characters")
@@ -94,12 +94,13 @@ func WithToken(resource *url.URL, account, token string) (*Login, error) {
 	return &Login{Resource: resource.String(), Account: account, secrets: secrets{Access: token}}, nil
 }
 
-// isToken reports whether text can be sent as a token.
+// isToken reports whether text is a valid token for a header.
 func isToken(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// KeyFile sets the file of the client's key, which renewing reads; "" for none. It takes the text of a stream.
+// KeyFile sets the file of the client's key, which renewing reads. "" means no key. If the file is a stream, the login
+// stores its content.
 func (w *Want) KeyFile(name string) error {
 	if name == "" {
 		return nil
@@ -117,8 +118,8 @@ func (w *Want) KeyFile(name string) error {
 	return err
 }
 
-// begin returns the login that a flow will complete, with the client that the user or registration names. A client is registered
-// for one redirect and one grant.
+// begin returns an incomplete login with the client that the user or a registration names. A client is registered for one
+// redirect and one grant.
 func (c *Client) begin(ctx context.Context, f *Found, w Want, redirect, grant string) (*Login, error) {
 	s := &f.Server
 	l := &Login{
@@ -159,14 +160,13 @@ func unregistered(s *Server) error {
 	return f
 }
 
-// The grants of a login.
 const (
 	codeGrant    = "authorization_code"
 	deviceGrant  = "urn:ietf:params:oauth:grant-type:device_code"
 	machineGrant = "client_credentials"
 )
 
-// register makes a client for one login (RFC 7591), a native one if its redirect leads to this machine.
+// register registers a client for one login (RFC 7591), a native client if its redirect leads to this machine.
 func (c *Client) register(ctx context.Context, s *Server, l *Login, redirect, grant string) error {
 	var o scan.Object
 	o.Text("client_name", "rpcx")
@@ -177,7 +177,7 @@ func (c *Client) register(ctx context.Context, s *Server, l *Login, redirect, gr
 	o.Text("application_type", kind)
 	o.Add("grant_types", scan.TextsOf([]string{grant, "refresh_token"}))
 	o.Text("token_endpoint_auth_method", s.methodToRegister())
-	var redirects, responses []string // none for a device
+	var redirects, responses []string // empty for a device
 	if redirect != "" {
 		redirects, responses = []string{redirect}, []string{"code"}
 	}
@@ -208,7 +208,8 @@ func (c *Client) register(ctx context.Context, s *Server, l *Login, redirect, gr
 	return nil
 }
 
-// methodToRegister returns the authentication method of a client that s registers. The client has no secret if s allows that.
+// methodToRegister returns the authentication method for registering a client at s. The client has no secret if s allows
+// that.
 func (s *Server) methodToRegister() string {
 	for _, m := range []string{methodNone, methodBasic, methodPost} {
 		if slices.Contains(s.Methods, m) {
@@ -218,7 +219,7 @@ func (s *Server) methodToRegister() string {
 	return methodNone
 }
 
-// apply sets the usual parameters and the user's.
+// apply sets the usual parameters and then the user's.
 func (l *Login) apply(form url.Values) url.Values {
 	if len(l.Requested) > 0 {
 		form.Set("scope", strings.Join(l.Requested, " "))
@@ -234,7 +235,7 @@ func (l *Login) apply(form url.Values) url.Values {
 	return form
 }
 
-// ClientCredentials logs a machine in: the client acts for itself (RFC 6749, section 4.4).
+// ClientCredentials logs in the client itself, without a user (RFC 6749, section 4.4).
 func (c *Client) ClientCredentials(ctx context.Context, f *Found, w Want) (*Login, error) {
 	l, err := c.begin(ctx, f, w, "", machineGrant)
 	if err != nil {
@@ -255,12 +256,12 @@ func (c *Client) renew(ctx context.Context, l *Login) error {
 	return c.grant(ctx, l, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {l.Refresh}})
 }
 
-// revoke notifies the authorization server that the tokens are no longer used (RFC 7009). It reports whether the server supports this.
+// revoke notifies the authorization server that the tokens are obsolete (RFC 7009). It reports whether the server supports this.
 func (c *Client) revoke(ctx context.Context, l *Login) (bool, error) {
 	if l.Revocation == "" {
 		return false, nil
 	}
-	c.allowPrivate() // the login decided whether it may
+	c.allowPrivate() // the login determined whether the server may be private
 	for kind, token := range map[string]string{"refresh_token": l.Refresh, "access_token": l.Access} {
 		if token == "" {
 			continue

@@ -11,20 +11,20 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A Source returns the tokens of the user's logins, renewed in time. It is safe for concurrent use.
+// A Source returns the tokens of the user's logins, and renews them in time. It is safe for concurrent use.
 type Source struct {
-	Account *string        // nil: not chosen
-	Client  func() *Client // for renewing
+	Account *string        // the chosen account, or nil
+	Client  func() *Client // the client for renewing
 
 	mu    sync.Mutex
-	login *Login // the last one used
+	login *Login // the last login
 }
 
-// early is how long before its end a token is renewed.
+// early is how long before its expiry a token is renewed.
 const early = 30 * time.Second
 
-// Token returns the token for a request to u; "" if there is no login for it. refused is the token that the server has just
-// refused; "" at first.
+// Token returns the token for a request to u, or "" without a login. refused is the token that the server has just refused,
+// or "".
 func (s *Source) Token(ctx context.Context, u *url.URL, refused string) (string, error) {
 	if confidential(u) != nil {
 		return "", nil
@@ -67,7 +67,7 @@ func (s *Source) Identity(a transport.Address) string {
 	return l.file()
 }
 
-// current returns the login for u with its secrets; nil: none.
+// current returns the login for u with its secrets, or nil.
 func (s *Source) current(u *url.URL) (*Login, error) {
 	if s.login != nil && covers(s.login.Resource, u) {
 		return s.login, nil
@@ -80,11 +80,11 @@ func (s *Source) current(u *url.URL) (*Login, error) {
 	return l, l.open()
 }
 
-// isFresh reports whether the token need not be renewed yet.
+// isFresh reports whether the token needs no renewal yet.
 func (l *Login) isFresh() bool { return l.Expiry.IsZero() || time.Until(l.Expiry) > early }
 
-// renewed returns the login with another token than refused; nil if the login was ended meanwhile. One process at a time renews:
-// many servers accept a refresh token once.
+// renewed returns the login with another token than refused, or nil if the login has ended in the meantime. Only one process at
+// a time renews, because many servers accept a refresh token once.
 func (l *Login) renewed(ctx context.Context, c *Client, refused string) (*Login, error) {
 	unlock, err := lockLogins(ctx)
 	if err != nil {
@@ -98,7 +98,7 @@ func (l *Login) renewed(ctx context.Context, c *Client, refused string) (*Login,
 	if now.Access != refused && now.isFresh() {
 		return now, nil
 	}
-	c.allowPrivate() // the login decided whether it may
+	c.allowPrivate() // the login determined whether the server may be private
 	if err := c.renew(ctx, now); err != nil {
 		if f := wire.AsFault(err); f != nil && f.Kind == wire.Auth {
 			f.Message, f.Err = "the login to "+l.Resource+" has ended: "+f.Message, errEnded
@@ -108,8 +108,8 @@ func (l *Login) renewed(ctx context.Context, c *Client, refused string) (*Login,
 	return now, now.save()
 }
 
-// errEnded is the cause of the failure to renew a login that its authorization server has ended.
+// errEnded is the cause of a failed renewal after the authorization server ended the login.
 var errEnded = errors.New("the login has ended")
 
-// Ended reports whether a failure means that only another login helps.
+// Ended reports whether only a new login resolves a failure.
 func Ended(err error) bool { return errors.Is(err, errEnded) }

@@ -23,7 +23,8 @@ import (
 	"rpcx/wire/xdg"
 )
 
-// dir returns the directory of the logins. Each login is a file there, which has its secrets unless the keyring has them.
+// dir returns the directory of the logins. Each login is a file there, which contains the secrets unless the keyring
+// does.
 func dir() (string, error) {
 	d := xdg.StateFile("logins")
 	if d == "" {
@@ -32,13 +33,13 @@ func dir() (string, error) {
 	return d, nil
 }
 
-// file returns the name of a login's file without its directory.
+// file returns the base name of a login's file.
 func (l *Login) file() string {
 	sum := sha256.Sum256([]byte(l.Issuer + "\x00" + l.Resource + "\x00" + l.Account))
 	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:20])) + ".json"
 }
 
-// List returns all logins, without the secrets that are in the keyring. If there is none, it makes one call of the system.
+// List returns all logins, without the secrets in the keyring. Without logins, it makes only one system call.
 func List() ([]*Login, error) {
 	d, err := dir()
 	if err != nil {
@@ -67,7 +68,7 @@ func List() ([]*Login, error) {
 	return all, nil
 }
 
-// load reads a login's file; nil if it does not exist any more.
+// load reads a login's file. It returns nil if the file no longer exists.
 func load(file string) (*Login, error) {
 	b, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -101,7 +102,8 @@ func For(logins []*Login, u *url.URL, account *string) (best []*Login) {
 	return best
 }
 
-// Find returns the login for u; nil: none. Without an account it is the login without a name, or the only one.
+// Find returns the login for u, or nil. If account is nil, it returns the login without an account name, or the only
+// login.
 func Find(u *url.URL, account *string) (*Login, error) {
 	all, err := List()
 	if err != nil {
@@ -121,7 +123,7 @@ func Find(u *url.URL, account *string) (*Login, error) {
 	return nil, wire.Usagef("there are several logins to %s", best[0].Resource).WithHint("choose one with --account: " + strings.Join(names, ", "))
 }
 
-// open reads the secrets of a login from the keyring, if they are there.
+// open reads the secrets of a login from the keyring if they are there.
 func (l *Login) open() error {
 	if !l.Keyring {
 		return nil
@@ -138,7 +140,7 @@ func (l *Login) open() error {
 	return nil
 }
 
-// save writes a login, its secrets into the keyring if there is an open one.
+// save writes a login. Its secrets go to the keyring if an unlocked one exists.
 func (l *Login) save() error {
 	d, err := dir()
 	if err != nil {
@@ -160,7 +162,8 @@ func (l *Login) save() error {
 	return nil
 }
 
-// Keep saves a new login, and deletes those for the same resource and account at other issuers: an endpoint has one.
+// Keep saves a new login. It deletes those of the same resource and account at other issuers, because an endpoint has
+// one issuer.
 func (l *Login) Keep(ctx context.Context) error {
 	unlock, err := lockLogins(ctx)
 	if err != nil {
@@ -179,7 +182,7 @@ func (l *Login) Keep(ctx context.Context) error {
 	return err
 }
 
-// End deletes a login and revokes its tokens. It reports whether the authorization server was notified.
+// End deletes a login and revokes its tokens. It reports whether it notified the authorization server.
 func (l *Login) End(ctx context.Context, c *Client) (notified bool, err error) {
 	unlock, err := lockLogins(ctx)
 	if err != nil {
@@ -209,7 +212,7 @@ func (l *Login) remove() error {
 	return nil
 }
 
-// reload returns the login as it is kept now; nil if it was ended.
+// reload returns the stored login, or nil if the login has ended.
 func (l *Login) reload() (*Login, error) {
 	d, err := dir()
 	if err != nil {
@@ -222,7 +225,7 @@ func (l *Login) reload() (*Login, error) {
 	return now, now.open()
 }
 
-// lockLogins waits for the exclusive right to renew logins. The lock ends with the process.
+// lockLogins waits for the exclusive right to renew logins, which ends with the process.
 func lockLogins(ctx context.Context) (unlock func(), err error) {
 	d, err := dir()
 	if err != nil {

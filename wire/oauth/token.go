@@ -27,7 +27,7 @@ import (
 	"rpcx/wire/userfile"
 )
 
-// The ways in which a client authenticates to an authorization server.
+// These are the methods by which a client authenticates to an authorization server.
 const (
 	methodNone  = "none"
 	methodBasic = "client_secret_basic"
@@ -35,7 +35,8 @@ const (
 	methodJWT   = "private_key_jwt"
 )
 
-// chooseMethod returns how a client with these credentials authenticates to s. The default of RFC 8414 is basic.
+// chooseMethod returns the authentication method of a client with these credentials at s. The default of RFC 8414 is
+// basic.
 func (s *Server) chooseMethod(secret, key string) string {
 	switch {
 	case key != "":
@@ -48,7 +49,7 @@ func (s *Server) chooseMethod(secret, key string) string {
 	return methodBasic
 }
 
-// grant sends a request with a grant to the token endpoint, and stores the tokens of the response in l.
+// grant sends a grant to the token endpoint and stores the tokens of the response in l.
 func (c *Client) grant(ctx context.Context, l *Login, form url.Values) error {
 	if _, err := safe(l.TokenEndpoint); err != nil {
 		return err
@@ -64,18 +65,17 @@ func (c *Client) grant(ctx context.Context, l *Login, form url.Values) error {
 	}
 	t, err := cfg.Token(c.context(ctx))
 	if e, ok := errors.AsType[*oauth2.RetrieveError](err); ok && e.ErrorCode == "invalid_client" && l.Method == methodBasic && l.mayPost {
-		l.Method, cfg.AuthStyle = methodPost, oauth2.AuthStyleInParams // the client may be registered for that alone
+		l.Method, cfg.AuthStyle = methodPost, oauth2.AuthStyleInParams // the client may be registered for this method only
 		t, err = cfg.Token(c.context(ctx))
 	}
 	return c.take(ctx, l, t, err)
 }
 
-// context returns ctx for the library.
+// context returns ctx in the form that the library needs.
 func (c *Client) context(ctx context.Context) context.Context {
 	return context.WithValue(ctx, oauth2.HTTPClient, c.http)
 }
 
-// take stores the tokens of a response in l.
 func (c *Client) take(ctx context.Context, l *Login, t *oauth2.Token, err error) error {
 	if err != nil {
 		return l.fault(ctx, err)
@@ -98,7 +98,8 @@ func (c *Client) take(ctx context.Context, l *Login, t *oauth2.Token, err error)
 	return nil
 }
 
-// fault returns the failure of a request to the token endpoint: of kind Auth if the server refused, else Unreachable.
+// fault returns the failure of a request to the token endpoint. Its kind is Auth if the server refused the request,
+// else Unreachable.
 func (l *Login) fault(ctx context.Context, err error) error {
 	if f := wire.AsFault(err); f != nil {
 		return f
@@ -131,7 +132,7 @@ func (l *Login) style() oauth2.AuthStyle {
 	return oauth2.AuthStyleInParams
 }
 
-// authenticated returns form with an assertion of the client's key, if it has one, and the resource.
+// authenticated adds the resource to form, and an assertion of the client's key if the client has one.
 func (l *Login) authenticated(form url.Values) (url.Values, error) {
 	if !l.NoResource {
 		form.Set("resource", l.Resource)
@@ -145,10 +146,10 @@ func (l *Login) authenticated(form url.Values) (url.Values, error) {
 	return form, err
 }
 
-// assertionLife bounds the use of an assertion.
+// assertionLife bounds the validity of an assertion.
 const assertionLife = time.Minute
 
-// signed returns a JWT (RFC 7523) by which the client proves to the issuer that it has its private key.
+// signed returns a JWT (RFC 7523) that proves to the issuer that the client has its private key.
 func (l *Login) signed() (string, error) {
 	text, err := l.KeyText, error(nil)
 	if text == nil {
@@ -191,7 +192,7 @@ func (l *Login) signed() (string, error) {
 	return body + "." + encode(sig), err
 }
 
-// algorithm returns the name of a key's algorithm in JWTs (RFC 7518, 8037), and how it signs; nil: an unknown key.
+// algorithm returns a key's JWT algorithm (RFC 7518, 8037) and its signing function, or nil for an unknown kind of key.
 func algorithm(key any) (string, func([]byte) ([]byte, error)) {
 	switch k := key.(type) {
 	case *rsa.PrivateKey:

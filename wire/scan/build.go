@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// An Object writes a JSON object, member by member. The zero value is ready for use. It does not check for repeated keys.
+// An Object writes a JSON object, member by member. Its zero value is usable. It does not check for repeated keys.
 type Object struct {
 	b      []byte
 	opened bool
@@ -16,7 +16,7 @@ type Object struct {
 // AppendObject returns an Object whose End appends it to dst.
 func AppendObject(dst []byte) Object { return Object{b: dst} }
 
-// next appends the comma or brace before a member.
+// next appends the brace or comma before a member.
 func (o *Object) next() {
 	c := byte(',')
 	if !o.opened {
@@ -28,13 +28,12 @@ func (o *Object) next() {
 	o.b = append(o.b, c)
 }
 
-// key appends everything before a member's value.
 func (o *Object) key(name string) {
 	o.next()
 	o.b = append(AppendQuoted(o.b, name), ':')
 }
 
-// Add adds a member with the JSON val unchanged, or nothing if val is empty.
+// Add adds a member with the JSON val unchanged. It does nothing if val is empty.
 func (o *Object) Add(name string, val []byte) {
 	if len(val) > 0 {
 		o.key(name)
@@ -42,7 +41,7 @@ func (o *Object) Add(name string, val []byte) {
 	}
 }
 
-// Compact is Add with val on one line, as the function Compact writes it.
+// Compact adds a member as Add does, with val on one line as the function Compact writes it.
 func (o *Object) Compact(name string, val []byte) {
 	if len(val) > 0 {
 		o.key(name)
@@ -50,13 +49,13 @@ func (o *Object) Compact(name string, val []byte) {
 	}
 }
 
-// Member adds a member with a key as Members returns it.
+// Member adds a member whose key has the form of Members.
 func (o *Object) Member(key, val []byte) {
 	o.rawKey(key)
 	o.b = append(o.b, val...)
 }
 
-// CompactMember is Member with val on one line.
+// CompactMember adds a member as Member does, with val on one line.
 func (o *Object) CompactMember(key, val []byte) {
 	o.rawKey(key)
 	o.b = Compact(o.b, val)
@@ -87,7 +86,7 @@ func (o *Object) Append(name string, write func(b []byte) ([]byte, error)) error
 	return err
 }
 
-// Inside adds the members of obj on one line, or nothing if obj is not an object.
+// Inside adds the members of obj on one line. It does nothing if obj is not an object.
 func (o *Object) Inside(obj []byte) {
 	inner := Trim(obj)
 	if len(inner) < 2 || inner[0] != '{' {
@@ -105,7 +104,7 @@ func (o *Object) Text(name, text string) {
 	o.b = AppendQuoted(o.b, text)
 }
 
-// SomeText is Text, but adds nothing if text is empty.
+// SomeText adds a string member unless text is empty.
 func (o *Object) SomeText(name, text string) {
 	if text != "" {
 		o.Text(name, text)
@@ -124,18 +123,17 @@ func (o *Object) Bool(name string, v bool) {
 	o.b = strconv.AppendBool(o.b, v)
 }
 
-// Value adds a member with v as written by Marshal, or nothing if Marshal fails.
+// Value adds a member with v as written by Marshal. It does nothing if Marshal fails.
 func (o *Object) Value(name string, v any) {
 	if val, err := Marshal(v); err == nil {
 		o.Add(name, val)
 	}
 }
 
-// Empty reports whether no member has been added.
+// Empty reports whether the object has no member.
 func (o *Object) Empty() bool { return !o.opened }
 
-// End returns the bytes that AppendObject was given, followed by the object, which is {} if nothing was added. The
-// Object must not be used afterwards.
+// End returns the bytes given to AppendObject, followed by the object. The Object must not be used afterwards.
 func (o *Object) End() []byte {
 	if !o.opened {
 		o.next()
@@ -143,7 +141,7 @@ func (o *Object) End() []byte {
 	return append(o.b, '}')
 }
 
-// EndOrNil is End, but nil if nothing was added.
+// EndOrNil returns what End returns, or nil for an empty object.
 func (o *Object) EndOrNil() []byte {
 	if !o.opened {
 		return nil
@@ -151,7 +149,7 @@ func (o *Object) EndOrNil() []byte {
 	return o.End()
 }
 
-// An Array writes a JSON array, like Object for an object.
+// An Array writes a JSON array, element by element.
 type Array struct {
 	b      []byte
 	opened bool
@@ -160,7 +158,7 @@ type Array struct {
 // AppendArray returns an Array whose End appends it to dst.
 func AppendArray(dst []byte) Array { return Array{b: dst} }
 
-// next appends the comma or bracket before an element.
+// next appends the bracket or comma before an element.
 func (a *Array) next() {
 	c := byte(',')
 	if !a.opened {
@@ -187,8 +185,7 @@ func (a *Array) Text(text string) {
 	a.b = AppendQuoted(a.b, text)
 }
 
-// End returns the bytes that AppendArray was given, followed by the array, which is [] if nothing was added. The Array
-// must not be used afterwards.
+// End returns the bytes given to AppendArray, followed by the array. The Array must not be used afterwards.
 func (a *Array) End() []byte {
 	if !a.opened {
 		a.next()
@@ -196,7 +193,7 @@ func (a *Array) End() []byte {
 	return append(a.b, ']')
 }
 
-// EndOrNil is End, but nil if nothing was added.
+// EndOrNil returns what End returns, or nil for an empty array.
 func (a *Array) EndOrNil() []byte {
 	if !a.opened {
 		return nil
@@ -229,7 +226,7 @@ func Pair(name string, val []byte) []byte {
 	return o.End()
 }
 
-// Without returns obj without the members with these names; obj itself if it has none of them.
+// Without returns obj without the members of these names, or obj itself if it has none of them.
 func Without(obj []byte, names ...string) []byte {
 	if !slices.ContainsFunc(names, func(name string) bool { return Get(obj, name) != nil }) {
 		return obj
@@ -239,7 +236,7 @@ func Without(obj []byte, names ...string) []byte {
 	return o.End()
 }
 
-// OrNull returns val, or null if val is nil. The null is shared and must not be changed.
+// OrNull returns val, or null if val is nil. All callers share the null and must not change it.
 func OrNull[T ~[]byte](val T) T {
 	if len(val) == 0 {
 		return T(null)
@@ -247,7 +244,7 @@ func OrNull[T ~[]byte](val T) T {
 	return val
 }
 
-// Or returns val, or else the first of others that is not nil.
+// Or returns val, or if val is nil the first of others that is not.
 func Or[T ~[]byte](val T, others ...[]byte) T {
 	for _, other := range others {
 		if val != nil {
@@ -260,8 +257,8 @@ func Or[T ~[]byte](val T, others ...[]byte) T {
 
 var null = slices.Clip([]byte("null"))
 
-// JSON is Marshal for values that never fail: structs, strings and the like without functions, cycles or broken RawMessages.
-// For others it returns null.
+// JSON returns what Marshal returns. It is for values that Marshal never rejects: structs, strings and the like without
+// functions, cycles or invalid RawMessages. For other values, it returns null.
 func JSON(v any) json.RawMessage {
 	b, err := Marshal(v)
 	if err != nil {
@@ -270,7 +267,7 @@ func JSON(v any) json.RawMessage {
 	return b
 }
 
-// Marshal is json.Marshal, but leaves <, > and & unchanged.
+// Marshal does what json.Marshal does, but leaves <, > and & unchanged.
 func Marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

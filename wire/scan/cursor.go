@@ -1,7 +1,7 @@
 package scan
 
-// A Cursor iterates over an object's members or an array's elements and checks each one. It allocates nothing. When Next or
-// NextKey returns false, Err distinguishes the end of a valid value from broken bytes.
+// A Cursor iterates over an object's members or an array's elements and checks each one. It allocates nothing. After Next
+// or NextKey has returned false, Err distinguishes the end of a valid value from invalid bytes.
 //
 //	c := scan.ReadObject(b, depth)
 //	for key, val, ok := c.Next(); ok; key, val, ok = c.Next() {
@@ -9,11 +9,11 @@ package scan
 //	}
 //	if c.Err() != nil …
 //
-// For bytes that were checked before, Members and Elements are simpler.
+// For checked bytes, Members and Elements are simpler.
 type Cursor struct {
 	b      []byte
 	i      int
-	depth  int // allowed inside an element
+	depth  int // the allowed nesting inside an element
 	close  byte
 	first  bool
 	within bool // other bytes may follow the object or array
@@ -26,20 +26,20 @@ func ReadObject(b []byte, depth int) Cursor {
 	return open(b, Skip(b, 0), depth, '{', '}', noObject)
 }
 
-// ReadArray returns a cursor for the elements of an array; their keys are nil.
+// ReadArray returns a cursor for the elements of an array, whose keys are nil.
 func ReadArray(b []byte, depth int) Cursor {
 	return open(b, Skip(b, 0), depth, '[', ']', noArray)
 }
 
-// ReadObjectAt returns a cursor for the object that starts at b[i]. It does not read bytes after its end. After the
-// last member, Pos returns that end.
+// ReadObjectAt returns a cursor for the object that starts at b[i]. It reads no byte after the object's end, which Pos
+// returns after the last member.
 func ReadObjectAt(b []byte, i, depth int) Cursor {
 	c := open(b, i, depth, '{', '}', noObject)
 	c.within = true
 	return c
 }
 
-// ReadArrayAt is ReadObjectAt for an array.
+// ReadArrayAt does for an array what ReadObjectAt does for an object.
 func ReadArrayAt(b []byte, i, depth int) Cursor {
 	c := open(b, i, depth, '[', ']', noArray)
 	c.within = true
@@ -61,8 +61,8 @@ func open(b []byte, i, depth int, start, end byte, other fault) Cursor {
 	return c
 }
 
-// Next returns the next member: its key without quotes, escapes unchanged, and its value, both as sub-slices of the input.
-// ok is false after the last member and when the bytes are broken.
+// Next returns the next member: its key without quotes but with escapes, and its value. Both are sub-slices of the input.
+// ok is false after the last member and on invalid bytes.
 func (c *Cursor) Next() (key, val []byte, ok bool) {
 	if key, ok = c.NextKey(); !ok {
 		return nil, nil, false
@@ -77,8 +77,7 @@ func (c *Cursor) Next() (key, val []byte, ok bool) {
 	return key, c.b[start:end], true
 }
 
-// NextKey goes to the next member and stops before its value. Value, Skip or SkipTo must pass that value before the next
-// call.
+// NextKey moves to the next member and stops before its value. Value, Skip or SkipTo must follow.
 func (c *Cursor) NextKey() (key []byte, ok bool) {
 	if c.bad != none || c.close == 0 {
 		return nil, false
@@ -110,7 +109,7 @@ func (c *Cursor) NextKey() (key []byte, ok bool) {
 	return key, true
 }
 
-// Value checks, passes and returns the value at which NextKey stopped, or nil if it is broken (see Err).
+// Value checks and returns the value after NextKey, or nil if it is invalid (see Err).
 func (c *Cursor) Value() []byte {
 	start := c.i
 	end, bad := value(c.b, start, c.depth)
@@ -121,8 +120,8 @@ func (c *Cursor) Value() []byte {
 	return c.b[start:end]
 }
 
-// Object returns a cursor for the object at which NextKey stopped; ok is false if the value is not an object. After its last
-// member, Skip continues after it.
+// Object returns a cursor for the object after NextKey. ok is false for other values. After the object's last member, Skip
+// moves c behind it.
 func (c *Cursor) Object() (in Cursor, ok bool) {
 	if c.i >= len(c.b) || c.b[c.i] != '{' {
 		return Cursor{}, false
@@ -130,7 +129,7 @@ func (c *Cursor) Object() (in Cursor, ok bool) {
 	return ReadObjectAt(c.b, c.i, c.depth), true
 }
 
-// Array is Object for an array.
+// Array does for an array what Object does for an object.
 func (c *Cursor) Array() (in Cursor, ok bool) {
 	if c.i >= len(c.b) || c.b[c.i] != '[' {
 		return Cursor{}, false
@@ -138,7 +137,7 @@ func (c *Cursor) Array() (in Cursor, ok bool) {
 	return ReadArrayAt(c.b, c.i, c.depth), true
 }
 
-// Peek returns the first byte of the value at which NextKey stopped, or 0 if there is none.
+// Peek returns the first byte of the value after NextKey, or 0 without a value.
 func (c *Cursor) Peek() byte {
 	if c.i >= len(c.b) {
 		return 0
@@ -146,10 +145,11 @@ func (c *Cursor) Peek() byte {
 	return c.b[c.i]
 }
 
-// SkipTo passes the value at which NextKey stopped. The caller has checked the value and its end, b[end].
+// SkipTo moves behind the value after NextKey. The caller has checked the value and its end, b[end].
 func (c *Cursor) SkipTo(end int) { c.i = end }
 
-// Skip passes and returns the value at which NextKey stopped, after in has read it. If in is broken, c is broken too.
+// Skip moves behind the value after NextKey, which in has read, and returns the value. If in is invalid, c becomes
+// invalid.
 func (c *Cursor) Skip(in *Cursor) []byte {
 	start := c.i
 	c.i, c.bad = in.i, in.bad
@@ -159,7 +159,7 @@ func (c *Cursor) Skip(in *Cursor) []byte {
 // Pos returns the cursor's offset.
 func (c *Cursor) Pos() int { return c.i }
 
-// end records the end of the value. It returns false, like fail, because there is no next member.
+// end records the end of the value. It returns false, because no member follows.
 func (c *Cursor) end(i int) bool {
 	c.close, c.i = 0, i
 	if c.within {
@@ -176,5 +176,5 @@ func (c *Cursor) fail(i int, bad fault) bool {
 	return false
 }
 
-// Err returns the problem as an *Error, or nil if the bytes read are valid.
+// Err returns an *Error, or nil if all bytes so far are valid.
 func (c *Cursor) Err() error { return c.bad.at(c.i) }

@@ -1,22 +1,22 @@
 package scan
 
-// A Decoder checks one JSON value that arrives in pieces, and finds its end. It reads each byte once, however they are
-// split. The zero value with a Depth is ready for use.
+// A Decoder checks one JSON value that arrives in pieces, and finds its end. It reads each byte once. The zero value
+// with a Depth is usable.
 type Decoder struct {
 	Depth int // the maximum nesting of arrays and objects
 
-	open  []byte // the brackets that are open, '{' or '['
+	open  []byte // the open brackets, '{' or '['
 	state state
 	key   bool   // the current string is a key
 	word  string // the rest of a literal
-	hex   int    // the missing digits of an escape
-	off   int    // bytes that Next has consumed
+	hex   int    // the number of missing digits of an escape
+	off   int    // the number of bytes that Next has consumed
 }
 
 type state uint8
 
 const (
-	wantValue state = iota // 0 if not in a number
+	wantValue state = iota // 0 outside of numbers
 	wantElement
 	wantFirstElement
 	wantFirstKey
@@ -43,9 +43,9 @@ func (d *Decoder) Reset() {
 	*d = Decoder{Depth: d.Depth, open: d.open[:0]}
 }
 
-// Next reads further bytes of the value. n is the number of those that belong to it (or to the blanks before it). done
-// reports that the value is complete. A number is complete when a byte follows that is not part of it. An error is an
-// *Error whose offset counts from the first byte after Reset; the value is broken then, at b[n].
+// Next reads further bytes of the value. n is how many belong to the value or to blanks before it. done reports the end
+// of the value. A number ends at the first byte that is not part of it. An error is an *Error whose offset counts from
+// the first byte after Reset; b[n] is then the invalid byte.
 func (d *Decoder) Next(b []byte) (n int, done bool, err error) {
 	for n < len(b) {
 		if d.state == inString {
@@ -71,7 +71,7 @@ func (d *Decoder) Next(b []byte) (n int, done bool, err error) {
 	return n, false, nil
 }
 
-// End reports whether the value is complete if no more bytes arrive, like a number at the top level.
+// End reports whether the value is complete if no byte follows, such as a number at the top level.
 func (d *Decoder) End() bool {
 	switch d.state {
 	case complete:
@@ -82,7 +82,7 @@ func (d *Decoder) End() bool {
 	return false
 }
 
-// step reads one byte. took is false if c ends a number and has to be read again.
+// step reads one byte. took is false if c ends a number and must be read again.
 func (d *Decoder) step(c byte) (took bool, bad fault) {
 	switch d.state {
 	case wantValue, wantElement, wantFirstElement, wantFirstKey, wantKey, wantColon, afterElement:
@@ -106,7 +106,7 @@ func (d *Decoder) step(c byte) (took bool, bad fault) {
 	return d.number(c)
 }
 
-// between handles a byte outside tokens.
+// between processes a byte outside of tokens.
 func (d *Decoder) between(c byte) fault {
 	switch d.state {
 	case wantFirstElement:
@@ -160,7 +160,7 @@ func (d *Decoder) separator(c byte) fault {
 	return none
 }
 
-// start handles the first byte of a value.
+// start processes the first byte of a value.
 func (d *Decoder) start(c byte) fault {
 	switch c {
 	case '{', '[':
@@ -198,7 +198,6 @@ func (d *Decoder) closed() {
 	d.ended()
 }
 
-// ended records that a value is complete.
 func (d *Decoder) ended() {
 	d.state = afterElement
 	if len(d.open) == 0 {
@@ -206,7 +205,7 @@ func (d *Decoder) ended() {
 	}
 }
 
-// inside handles a byte in a string.
+// inside processes a byte in a string.
 func (d *Decoder) inside(c byte) fault {
 	switch {
 	case d.state == inEscape && c == 'u':
@@ -238,10 +237,10 @@ func (d *Decoder) inside(c byte) fault {
 	return none
 }
 
-// numbers has, for each state inside a number, the next state for each class of byte, or 0 if there is none.
+// numbers contains, for each state inside a number, the next state for each class of byte, or 0.
 var numbers = [...]struct {
 	zero, digit, point, e, sign state
-	open                        bool // the number may not end here
+	open                        bool // the number must not end here
 }{
 	afterMinus: {zero: afterZero, digit: inInteger, open: true},
 	afterZero:  {point: afterPoint, e: afterE},
@@ -253,7 +252,7 @@ var numbers = [...]struct {
 	inExponent: {zero: inExponent, digit: inExponent},
 }
 
-// number handles a byte in or after a number.
+// number processes a byte in or after a number.
 func (d *Decoder) number(c byte) (took bool, bad fault) {
 	step, next := &numbers[d.state], wantValue
 	switch c {

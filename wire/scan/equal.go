@@ -7,8 +7,8 @@ import (
 )
 
 // Equal reports whether a and b are the same JSON value. It ignores blanks, the order of members and the spelling of
-// strings, and compares numbers exactly by value (1.0 is 1, 1e2 is 100). The last of repeated members counts. Both must be
-// valid.
+// strings, and compares numbers by value (1.0 equals 1, and 1e2 equals 100). The last of repeated members counts. Both
+// must be valid.
 func Equal(a, b []byte) bool {
 	a, b = Trim(a), Trim(b)
 	if bytes.Equal(a, b) {
@@ -25,7 +25,7 @@ func Equal(a, b []byte) bool {
 		return equalElements(a, b)
 	case 's':
 		if bytes.IndexByte(a, '\\') < 0 && bytes.IndexByte(b, '\\') < 0 {
-			return false // equal values would have the same bytes
+			return false // equal values would have equal bytes
 		}
 		x, _ := Text(a)
 		y, _ := Text(b)
@@ -33,7 +33,7 @@ func Equal(a, b []byte) bool {
 	case 'n':
 		return equalNumbers(a, b)
 	}
-	return false // true, false, null: equal values have the same bytes
+	return false // equal literals have equal bytes
 }
 
 func equalElements(a, b []byte) bool {
@@ -75,7 +75,7 @@ func equalMembers(a, b map[string][]byte) bool {
 	return true
 }
 
-// A decimal is a number as digits without zeros at either end, with an exponent: 0.digits × 10^exp.
+// A decimal is a number as digits without zeros at either end, and an exponent: 0.digits × 10^exp.
 type decimal struct {
 	negative bool
 	digits   []byte
@@ -88,7 +88,7 @@ func equalNumbers(a, b []byte) bool {
 	return ok && also && x.negative == y.negative && x.exp == y.exp && bytes.Equal(x.digits, y.digits)
 }
 
-// parseDecimal returns false if the exponent is absurdly large; such numbers are equal only if their text is.
+// parseDecimal returns false if the exponent is absurdly large. Such numbers are equal only if their texts are.
 func parseDecimal(b []byte) (d decimal, ok bool) {
 	if end, bad := number(b, 0); bad != none || end != len(b) {
 		return d, false

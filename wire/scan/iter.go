@@ -5,8 +5,8 @@ import (
 	"iter"
 )
 
-// Members iterates over the members of obj: each key without quotes, escapes unchanged (Key decodes them), and its value. It
-// yields nothing if obj is not an object, and stops at broken bytes: obj must be valid.
+// Members iterates over the members of obj: each key without quotes but with escapes (Key decodes it), and its value. It
+// yields nothing if obj is not an object. obj must be valid; Members stops at invalid bytes.
 func Members(obj []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func(key, val []byte) bool) {
 		c := ReadObject(obj, trusted)
@@ -15,7 +15,7 @@ func Members(obj []byte) iter.Seq2[[]byte, []byte] {
 	}
 }
 
-// Named is Members with decoded keys.
+// Named iterates over members like Members, with decoded keys.
 func Named(obj []byte) iter.Seq2[string, []byte] {
 	return func(yield func(name string, val []byte) bool) {
 		c := ReadObject(obj, trusted)
@@ -24,8 +24,8 @@ func Named(obj []byte) iter.Seq2[string, []byte] {
 	}
 }
 
-// Elements iterates over the elements of array. It yields nothing for other values, and stops at broken bytes: array must be
-// valid.
+// Elements iterates over the elements of array. It yields nothing for other values. array must be valid; Elements stops at
+// invalid bytes.
 func Elements(array []byte) iter.Seq[[]byte] {
 	return func(yield func(val []byte) bool) {
 		c := ReadArray(array, trusted)
@@ -34,7 +34,7 @@ func Elements(array []byte) iter.Seq[[]byte] {
 	}
 }
 
-// List returns the elements of array, or nil if there are none.
+// List returns the elements of array, or nil.
 func List(array []byte) (list []json.RawMessage) {
 	for val := range Elements(array) {
 		list = append(list, val)
@@ -42,7 +42,7 @@ func List(array []byte) (list []json.RawMessage) {
 	return list
 }
 
-// Count returns the number of members of an object or elements of an array, or 0 for other values.
+// Count returns the number of members or elements, or 0 for other values.
 func Count(val []byte) (n int) {
 	for range Members(val) {
 		n++
@@ -53,7 +53,7 @@ func Count(val []byte) (n int) {
 	return n
 }
 
-// First returns the first element of array, or nil if it has none.
+// First returns the first element of array, or nil.
 func First(array []byte) []byte {
 	for val := range Elements(array) {
 		return val
@@ -61,7 +61,7 @@ func First(array []byte) []byte {
 	return nil
 }
 
-// Only returns the element of an array with one element, or nil for other values.
+// Only returns the element of an array with one element, or nil.
 func Only(array []byte) []byte {
 	if Count(array) != 1 {
 		return nil

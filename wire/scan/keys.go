@@ -1,7 +1,8 @@
 package scan
 
-// Keys checks b like Valid, and passes the name of each member of each object in it to see, without quotes, and each other
-// string to text, with its quotes; escapes are unchanged. If b is broken, they have received those before that place.
+// Keys checks b like Valid. It passes the name of each member at any depth to see, without quotes, and each other string
+// to text, with quotes. Escapes stay unchanged. For an invalid b, see and text receive the names and strings before the
+// error.
 func Keys(b []byte, depth int, see, text func(b []byte)) error {
 	i, bad := keysOf(b, Skip(b, 0), depth, see, text)
 	if bad == none {
@@ -12,7 +13,7 @@ func Keys(b []byte, depth int, see, text func(b []byte)) error {
 	return bad.at(i)
 }
 
-// keysOf is value, but passes all names to see, and other strings to text.
+// keysOf does what value does, and passes names to see and other strings to text.
 func keysOf(b []byte, i, depth int, see, text func(b []byte)) (int, fault) {
 	if i < len(b) && b[i] == '{' {
 		return keysIn(b, i, depth, '}', noCommaObject, see, text)
@@ -30,7 +31,7 @@ func keysOf(b []byte, i, depth int, see, text func(b []byte)) (int, fault) {
 	return value(b, i, depth)
 }
 
-// keysIn is object or array, which ends with the byte end, but passes all names to see, and other strings to text.
+// keysIn does what object and array do, and passes names to see and other strings to text. end is the closing bracket.
 func keysIn(b []byte, i, depth int, end byte, noComma fault, see, text func(b []byte)) (int, fault) {
 	if depth <= 0 {
 		return i, deep

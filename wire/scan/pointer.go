@@ -13,7 +13,7 @@ func Escape(name string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
 }
 
-// Unescape returns the name that a token of a JSON pointer stands for.
+// Unescape returns the name in a token of a JSON pointer.
 func Unescape(token string) string {
 	if !strings.Contains(token, "~") {
 		return token
@@ -21,8 +21,8 @@ func Unescape(token string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
 }
 
-// Descend returns the JSON pointer of a part of the value at pointer: the element i, or the member with the key as Members
-// returns it.
+// Descend returns the JSON pointer of a part of the value at pointer: element i, or the member whose key has the form of
+// Members.
 func Descend(pointer string, i int, key []byte) string {
 	if key == nil {
 		return pointer + "/" + strconv.Itoa(i)
@@ -60,7 +60,7 @@ func Lookup(val any, pointer string) (any, bool) {
 	return val, true
 }
 
-// At returns the part of the JSON val at a JSON pointer, or nil if there is none.
+// At returns the part of the JSON val at a JSON pointer, or nil.
 func At(val []byte, pointer string) []byte {
 	switch {
 	case pointer == "":

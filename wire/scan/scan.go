@@ -1,8 +1,7 @@
-// Package scan finds and checks JSON values in bytes, without decoding or allocating. It is as strict as RFC 8259: the
-// grammar of numbers, escapes, control characters in strings, literals. It does not check UTF-8: invalid bytes in strings
-// are kept.
+// Package scan finds and checks JSON values in bytes, without decoding or allocating. It is as strict as RFC 8259 about
+// numbers, escapes, control characters in strings, and literals. It accepts invalid UTF-8 in strings.
 //
-// It does not change or keep its input.
+// It neither changes nor retains its input.
 package scan
 
 import (
@@ -10,12 +9,12 @@ import (
 	"strings"
 )
 
-// An Error describes where and why bytes cease to be JSON.
+// An Error describes where and why bytes are not JSON.
 type Error struct {
 	Offset int    // the offset in the given bytes
 	What   string // in lower case: "expected a colon after the key"
-	Cut    bool   // the bytes end before the value does, and more bytes might complete it
-	Deep   bool   // the value is nested deeper than allowed
+	Cut    bool   // the bytes end before the value, and more bytes might complete it
+	Deep   bool   // the nesting is too deep
 }
 
 // Error returns What with the offset.
@@ -23,7 +22,7 @@ func (e *Error) Error() string {
 	return e.What + " at byte " + strconv.Itoa(e.Offset)
 }
 
-// A fault is the reason why bytes are not JSON, in a form that is small enough for the hot path.
+// A fault is why bytes are not JSON, in a small form for the hot path.
 type fault uint8
 
 const (
@@ -69,7 +68,6 @@ func (f fault) at(offset int) error {
 	return &Error{Offset: offset, What: faultText[f], Cut: f == cut, Deep: f == deep}
 }
 
-// These are the classes of bytes.
 const (
 	isBlank = 1 << iota
 	isDigit
@@ -84,7 +82,7 @@ var class = [256]uint8{
 	'A': isHex, 'B': isHex, 'C': isHex, 'D': isHex, 'E': isHex, 'F': isHex,
 }
 
-// Skip returns the offset of the first byte at or after i that is not blank, or len(b) if there is none.
+// Skip returns the offset of the first byte from i on that is not blank, or len(b).
 func Skip(b []byte, i int) int {
 	for i < len(b) && b[i] <= ' ' && class[b[i]]&isBlank != 0 {
 		i++
@@ -101,9 +99,8 @@ func Trim(b []byte) []byte {
 	return b
 }
 
-// Value checks the JSON value that starts at b[i] and returns its end. depth is the maximum nesting of arrays and
-// objects: 0 allows none, 1 a flat array or object. The error is an *Error. A number that reaches the end of b counts
-// as complete.
+// Value checks the JSON value that starts at b[i] and returns its end. depth is the maximum nesting: 0 allows no array
+// or object, and 1 allows a flat one. The error is an *Error. A number at the end of b is complete.
 func Value(b []byte, i, depth int) (end int, err error) {
 	end, bad := value(b, i, depth)
 	if bad != none {
@@ -112,7 +109,7 @@ func Value(b []byte, i, depth int) (end int, err error) {
 	return end, nil
 }
 
-// Valid returns nil if b is exactly one JSON value, possibly with surrounding blanks.
+// Valid returns nil if b is exactly one JSON value, which blanks may surround.
 func Valid(b []byte, depth int) error {
 	i, bad := value(b, Skip(b, 0), depth)
 	if bad == none {
@@ -123,8 +120,8 @@ func Valid(b []byte, depth int) error {
 	return bad.at(i)
 }
 
-// Type returns the type of a value by its first byte: 'o' object, 'a' array, 's' string, 'n' number, 't' true, 'f'
-// false, '0' null, or 0 for anything else.
+// Type returns the type of a value by its first byte: 'o' for an object, 'a' array, 's' string, 'n' number, 't' true,
+// 'f' false, '0' null, or 0 for other bytes.
 func Type(val []byte) byte {
 	if len(val) == 0 {
 		return 0
@@ -132,13 +129,13 @@ func Type(val []byte) byte {
 	return types[val[0]]
 }
 
-// typeNames maps the names of types, as in a JSON Schema, to the results of Type that they include. any includes all.
+// typeNames maps the names of types in a JSON Schema to results of Type. any includes all.
 var typeNames = map[string]string{"string": "s", "number": "n", "boolean": "tf", "object": "o", "array": "a", "any": "oasntf0"}
 
 // IsTypeName reports whether name is the name of a type, or any.
 func IsTypeName(name string) bool { return typeNames[name] != "" }
 
-// HasType reports whether a value has the type of that name.
+// HasType reports whether a value has the named type.
 func HasType(val []byte, name string) bool { return strings.IndexByte(typeNames[name], Type(val)) >= 0 }
 
 var types = [256]byte{
@@ -146,8 +143,8 @@ var types = [256]byte{
 	'0': 'n', '1': 'n', '2': 'n', '3': 'n', '4': 'n', '5': 'n', '6': 'n', '7': 'n', '8': 'n', '9': 'n',
 }
 
-// value checks the value at b[i]. It returns its end, or the offset and reason of its first error. It recurses at most depth
-// times.
+// value checks the value at b[i]. It returns its end, or the offset and the reason of the first error. It recurses at most
+// depth times.
 func value(b []byte, i, depth int) (int, fault) {
 	if i >= len(b) {
 		return len(b), cut
@@ -201,8 +198,8 @@ func object(b []byte, i, depth int) (int, fault) {
 	}
 }
 
-// keyAndColon checks a key at b[i] and the colon after it. It returns the end of the key and the start of the value, or the
-// first error.
+// keyAndColon checks a key at b[i] and the following colon. It returns the end of the key and the start of the value, or
+// the first error.
 func keyAndColon(b []byte, i int) (end, next int, bad fault) {
 	if i >= len(b) {
 		return 0, len(b), cut

@@ -6,39 +6,37 @@ import (
 	"math/bits"
 )
 
-// Shapes checks a sequence of messages as Keys does, but faster. Most messages of a conversation have the members of an
-// earlier one, in the same order and with the same blanks, and differ only in their strings, numbers, booleans and nulls.
-// Shapes checks only those values, and only if they differ from the last such message. The zero value is ready for use; it
-// is not safe for concurrent use.
+// Shapes checks a sequence of messages as Keys does, but faster. Most messages in a conversation have the members, their
+// order and the blanks of an earlier message, and differ only in scalars. Shapes checks only the scalars that differ from
+// the last such message. The zero value is usable. Shapes is not safe for concurrent use.
 type Shapes struct {
-	all    [maxShapes]shape // the most recently used first
-	missed int              // messages without a known shape since the last with one
+	all    [maxShapes]shape // most recently used first
+	missed int              // the number of messages without a known shape since the last match
 }
 
-// A shape is a message without its strings, numbers, booleans and nulls: the parts before, between and after them.
+// A shape is a message without its scalars: the parts before, between and after them.
 type shape struct {
 	text []byte
-	ends []int // ends of the parts in text; empty if the shape is unused
+	ends []int // the ends of the parts in text; empty if the shape is unused
 
-	last  []byte // a message of the shape
+	last  []byte // the last message of the shape
 	ascii bool   // last is ASCII without control characters
 	at    []int  // where in last each part ends
-	next  []int  // room for at
+	next  []int  // spare memory for at
 }
 
 const (
 	maxShapes      = 4
 	maxParts       = 512      // a message with more parts has no shape
-	maxShapeLength = 32 << 10 // the same applies to a longer message
-	patience       = 16       // after this many messages without a known shape, few are compared with the shapes
-	seldom         = 8        // one of this many is compared
+	maxShapeLength = 32 << 10 // a longer message has no shape
+	patience       = 16       // after this many messages without a known shape, Shapes compares only a few messages
+	seldom         = 8        // one in this many is compared then
 )
 
-// Valid reports whether b is exactly one JSON value, nested no deeper than depth, which must be the same in all calls.
-// It passes the names of members, without quotes, to see, unless see has accepted those of an earlier message of the
-// same shape. The same applies to text and strings that are not names, in quotes, unless text has accepted one at the same
-// place. If see or text returns false, the message is not kept, and the next message like it is passed to them again. ascii
-// is true if b is known to be ASCII without control characters.
+// Valid reports whether b is exactly one JSON value with at most depth nesting, which must be equal in all calls. It passes
+// the names of members, without quotes, to see, unless see has accepted the names of an earlier message of the same shape.
+// It passes other strings, in quotes, to text, unless text has accepted the same string at the same place. If see or text
+// returns false, Valid does not store the message. ascii is true if b is known to be ASCII without control characters.
 func (s *Shapes) Valid(b []byte, depth int, see, text func(b []byte) bool) (ok, ascii bool) {
 	if s.missed > patience && s.missed%seldom != 0 || len(b) > maxShapeLength {
 		s.missed++
@@ -65,7 +63,7 @@ func (s *Shapes) Valid(b []byte, depth int, see, text func(b []byte) bool) (ok, 
 	return true, false
 }
 
-// fits reports whether b has the shape, text accepts its strings, and whether it is ASCII without control characters.
+// fits reports whether b has the shape and text accepts its strings, and whether b is ASCII.
 func (s *shape) fits(b []byte, text func(b []byte) bool) (ok, ascii bool) {
 	if len(s.ends) == 0 {
 		return false, false
@@ -99,8 +97,8 @@ func (s *shape) fits(b []byte, text func(b []byte) bool) (ok, ascii bool) {
 	return true, ascii
 }
 
-// valueAndPart reports whether b[i:] begins with a value and the nth part. It returns where the part ends, and whether the
-// value is a string that is not ASCII.
+// valueAndPart reports whether b[i:] begins with a value and part n. It returns the end of the part, and whether the value
+// is a string other than ASCII.
 func (s *shape) valueAndPart(b []byte, i, n int, text func(b []byte) bool) (end int, beyond, ok bool) {
 	if n == 0 { // no value precedes the first part
 		return i, false, false
@@ -121,7 +119,7 @@ func (s *shape) valueAndPart(b []byte, i, n int, text func(b []byte) bool) (end 
 }
 
 // alike reports whether b, which is as long as last, has the shape, is ASCII, and its values have the lengths of those of
-// last. If last is ASCII, it compares only the bytes that differ, and copies b's values to last.
+// last. If last is ASCII, alike compares only the different bytes, and copies the values of b to last.
 func (s *shape) alike(b []byte, text func(b []byte) bool) bool {
 	for i, n := 0, 0; string(b[i:]) != string(s.last[i:]); n++ {
 		if i += common(b[i:], s.last[i:]); i == len(b) {
@@ -144,7 +142,7 @@ func (s *shape) alike(b []byte, text func(b []byte) bool) bool {
 	return true
 }
 
-// common returns the length of the common prefix of a and b, which have equal length.
+// common returns the length of the common prefix of a and b, which are equally long.
 func common(a, b []byte) int {
 	n := 0
 	for ; n+8 <= len(a) && n+8 <= len(b); n += 8 {
@@ -183,7 +181,6 @@ func (s *shape) take(b []byte) {
 	s.last, s.ascii = append(s.last[:0], b...), IsASCII(b)
 }
 
-// part adds the part b[from:to].
 func (s *shape) part(b []byte, from, to int) {
 	s.text = append(s.text, b[from:to]...)
 	s.ends, s.at = append(s.ends, len(s.text)), append(s.at, to)

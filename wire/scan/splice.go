@@ -5,9 +5,8 @@ import (
 	"strconv"
 )
 
-// Splice returns a copy of obj with the value of its member key replaced by val. If there are several, it replaces the
-// first; if there is none, it adds a first member. In an array it replaces the element with index key. obj must be
-// valid.
+// Splice returns a copy of obj with val as the value of member key. It replaces the first such member, or else adds a
+// first member. In an array, it replaces the element at index key. obj must be valid.
 func Splice(obj []byte, key string, val []byte) []byte {
 	m := ReadObject(obj, trusted)
 	for k, old, ok := m.Next(); ok; k, old, ok = m.Next() {
@@ -36,7 +35,7 @@ func Splice(obj []byte, key string, val []byte) []byte {
 	return append(out, obj[start+1:]...)
 }
 
-// spliceElement is Splice for an array.
+// spliceElement does what Splice does, for an array.
 func spliceElement(array []byte, key string, val []byte) []byte {
 	at, err := strconv.Atoi(key)
 	if err != nil {
@@ -53,9 +52,9 @@ func spliceElement(array []byte, key string, val []byte) []byte {
 	return out.End()
 }
 
-// Rebuild appends val, an object or array at most depth deep, with each part as one appends it. one gets the part's index,
-// its key as Members returns it (nil in an array) and its value. Keys stay unchanged; blanks between parts are removed. It
-// returns the error of one, or an *Error if val is broken, so that nothing is lost silently.
+// Rebuild appends val, an object or array at most depth deep, in the parts that one appends. one gets the index of the
+// part, its key in the form of Members (nil in an array) and its value. Rebuild keeps keys and removes blanks between
+// parts. It returns the error of one, or an *Error if val is invalid.
 func Rebuild(b, val []byte, depth int, one func(b []byte, i int, key, part []byte) ([]byte, error)) ([]byte, error) {
 	parts, ends := ReadArray(val, depth), "[]"
 	if Type(val) == 'o' {

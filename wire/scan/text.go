@@ -8,11 +8,11 @@ import (
 	"unicode/utf8"
 )
 
-// trusted is the depth for values that were checked before.
+// trusted is the depth for checked values.
 const trusted = 1 << 16
 
-// Get returns the value of obj's member key, or the first if there are several. It returns nil if there is none or obj
-// is not an object. obj must be valid.
+// Get returns the value of obj's first member key. It returns nil without such a member, and if obj is not an object.
+// obj must be valid.
 func Get(obj []byte, key string) []byte {
 	for k, val := range Members(obj) {
 		if IsKey(k, key) {
@@ -22,7 +22,7 @@ func Get(obj []byte, key string) []byte {
 	return nil
 }
 
-// IsKey reports whether raw, a key as Members returns it, is name.
+// IsKey reports whether raw, a key in the form of Members, is name.
 func IsKey(raw []byte, name string) bool {
 	if string(raw) == name {
 		return true
@@ -30,7 +30,7 @@ func IsKey(raw []byte, name string) bool {
 	return len(raw) > len(name) && bytes.IndexByte(raw, '\\') >= 0 && Key(raw) == name
 }
 
-// Key decodes a key as Members returns it.
+// Key decodes a key in the form of Members.
 func Key(raw []byte) string {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return string(raw)
@@ -38,7 +38,7 @@ func Key(raw []byte) string {
 	return string(unescape(make([]byte, 0, len(raw)), raw))
 }
 
-// Unescaped is Key as bytes: raw itself if it has no escapes.
+// Unescaped decodes a key as Key does. It returns raw itself if raw has no escapes.
 func Unescaped(raw []byte) []byte {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return raw
@@ -46,8 +46,8 @@ func Unescaped(raw []byte) []byte {
 	return unescape(make([]byte, 0, len(raw)), raw)
 }
 
-// Text decodes the JSON string val. ok is false if val is not a string. Half a surrogate pair becomes U+FFFD; invalid
-// UTF-8 stays.
+// Text decodes the JSON string val. ok is false if val is not a string. Half a surrogate pair becomes U+FFFD. Invalid
+// UTF-8 stays unchanged.
 func Text(val []byte) (text string, ok bool) {
 	if len(val) < 2 || val[0] != '"' {
 		return "", false
@@ -58,7 +58,7 @@ func Text(val []byte) (text string, ok bool) {
 	return Key(val[1 : len(val)-1]), true
 }
 
-// String is Text, but "" if val is not a string.
+// String decodes the JSON string val, and returns "" for other values.
 func String(val []byte) string {
 	text, _ := Text(val)
 	return text
@@ -95,8 +95,7 @@ func unescape(dst, raw []byte) []byte {
 	}
 }
 
-// unescapeRune reads the four digits after \u, and the second half of a surrogate pair if there is one. rest is the
-// remaining input.
+// unescapeRune reads the four digits after \u, and the second half of a surrogate pair. rest is the remaining input.
 func unescapeRune(raw []byte) (r rune, rest []byte) {
 	r, ok := hex4(raw)
 	if !ok {
@@ -124,8 +123,8 @@ func hex4(b []byte) (rune, bool) {
 	return rune(n), err == nil
 }
 
-// Compact appends val to dst. If val contains a line break, blanks and line breaks between its tokens are removed; otherwise
-// its bytes stay unchanged. If val is valid, the appended bytes contain no line break.
+// Compact appends val to dst. If val contains a line break, Compact removes the blanks and line breaks between tokens.
+// Otherwise it leaves val unchanged. If val is valid, the appended bytes contain no line break.
 func Compact(dst, val []byte) []byte {
 	if bytes.IndexByte(val, '\n') < 0 && bytes.IndexByte(val, '\r') < 0 {
 		return append(dst, val...)
@@ -135,7 +134,7 @@ func Compact(dst, val []byte) []byte {
 
 // Minify appends val to dst without the blanks and line breaks between its tokens.
 func Minify(dst, val []byte) []byte {
-	from := 0 // start of the bytes that are not copied yet
+	from := 0 // the start of the bytes that are not yet copied
 	for i := 0; i < len(val); {
 		switch {
 		case class[val[i]]&isBlank != 0:
@@ -146,7 +145,7 @@ func Minify(dst, val []byte) []byte {
 			i++
 		default:
 			end, bad := str(val, i)
-			if bad != none { // not JSON, so that the rest stays unchanged
+			if bad != none { // val is not JSON; the rest stays unchanged
 				return append(dst, val[from:]...)
 			}
 			i = end
@@ -155,7 +154,7 @@ func Minify(dst, val []byte) []byte {
 	return append(dst, val[from:]...)
 }
 
-// IsMinified reports whether Squeeze would leave val unchanged.
+// IsMinified reports whether Minify would leave val unchanged.
 func IsMinified(val []byte) bool {
 	if !hasBlank(val) {
 		return true
@@ -193,8 +192,8 @@ func hasBlank(val []byte) bool {
 	return false
 }
 
-// AppendQuoted appends text as a JSON string, like encoding/json, except that <, > and & stay unchanged; invalid UTF-8
-// becomes U+FFFD.
+// AppendQuoted appends text as a JSON string like encoding/json, but leaves <, > and & unchanged. Invalid UTF-8 becomes
+// U+FFFD.
 func AppendQuoted(dst []byte, text string) []byte {
 	dst = append(dst, '"')
 	if isPlain(text) {
@@ -218,7 +217,7 @@ func AppendQuoted(dst []byte, text string) []byte {
 	return append(dst, '"')
 }
 
-// isPlain reports whether text is ASCII that needs no escapes.
+// isPlain reports whether text is ASCII without characters to escape.
 func isPlain(text string) bool {
 	for i := range len(text) {
 		if c := text[i]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' {

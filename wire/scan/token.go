@@ -10,8 +10,8 @@ const (
 	highs = 0x8080808080808080
 )
 
-// special marks, by its lowest set bit, the first byte of x that ends a plain run in a string: a quote, a backslash or
-// a control character. Bits above the lowest one have no meaning.
+// special marks the first byte of x that is a quote, a backslash or a control character, by its lowest set bit. Higher
+// bits have no meaning.
 func special(x uint64) uint64 {
 	quote := x ^ '"'*ones
 	slash := x ^ '\\'*ones
@@ -46,7 +46,7 @@ func plain(b []byte, i int) int {
 		if m != 0 {
 			return i + bits.TrailingZeros64(m)>>3
 		}
-		i = plainASCII(b, i+8) // longer than most names: many bytes at a time
+		i = plainASCII(b, i+8) // longer than most names: continue in larger steps
 	}
 	for i < len(b) && b[i] != '"' && b[i] != '\\' && b[i] >= ' ' {
 		i++
@@ -54,7 +54,7 @@ func plain(b []byte, i int) int {
 	return i
 }
 
-// asciiString is str, and reports whether the string contains bytes that are not ASCII.
+// asciiString does what str does, and reports whether the string contains bytes beyond ASCII.
 func asciiString(b []byte, i int) (end int, other bool, bad fault) {
 	i++
 	for {
@@ -90,7 +90,7 @@ func asciiRun(b []byte, i int) int {
 	return i
 }
 
-// plainASCII skips from i while 32 bytes at a time are plain ASCII of a string.
+// plainASCII skips plain ASCII string bytes from i on, 32 at a time.
 func plainASCII(b []byte, i int) int {
 	for i+32 <= len(b) {
 		c := b[i : i+32]
@@ -103,14 +103,14 @@ func plainASCII(b []byte, i int) int {
 	return i
 }
 
-// notASCII is special, but also marks bytes beyond ASCII.
+// notASCII does what special does, and also marks bytes beyond ASCII.
 func notASCII(x uint64) uint64 {
 	quote := x ^ '"'*ones
 	slash := x ^ '\\'*ones
 	return (x | (x - ' '*ones) | (quote - ones) | (slash - ones)) & highs
 }
 
-// IsASCII reports whether b is ASCII without control characters except DEL. It compares many bytes at a time.
+// IsASCII reports whether b is ASCII without control characters except DEL.
 func IsASCII(b []byte) bool {
 	for ; len(b) >= 32; b = b[32:] {
 		w, x := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
@@ -220,8 +220,8 @@ func literal(b []byte, i int, word string) (int, fault) {
 	return i + len(word), none
 }
 
-// StringEnd returns the end of the string whose opening quote is b[i], without checking the string, or len(b) if it has
-// none.
+// StringEnd returns the end of the string whose opening quote is b[i], without checking the string. It returns len(b)
+// for a string without an end.
 func StringEnd(b []byte, i int) int {
 	for i++; i < len(b); i++ {
 		switch b[i] {

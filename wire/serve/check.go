@@ -17,7 +17,7 @@ import (
 	"rpcx/wire/schema"
 )
 
-// A method is a method of the catalog, with its schemas, which are compiled when first needed.
+// A method is a method of the catalog. Its schemas are compiled at their first use.
 type method struct {
 	b       *backend
 	name    string
@@ -25,10 +25,10 @@ type method struct {
 	pointer string // the JSON pointer of the entry in the catalog
 
 	mu      sync.Mutex
-	schemas map[string]*schema.Schema // by their place below pointer; nil if not usable
+	schemas map[string]*schema.Schema // by their place below pointer; nil if unusable
 }
 
-// method returns the catalog's entry for name, or nil if there is none.
+// method returns the catalog's entry for name, or nil.
 func (b *backend) method(name string) *method {
 	if b.o.Catalog == nil {
 		return nil
@@ -48,7 +48,7 @@ func (b *backend) method(name string) *method {
 	return nil
 }
 
-// document returns the catalog in the form for the schemas.
+// document returns the catalog as the document of the schemas.
 func (b *backend) document() (json.RawMessage, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -62,7 +62,7 @@ func (b *backend) document() (json.RawMessage, error) {
 	return b.doc, nil
 }
 
-// schema compiles the schema at a place below the entry. If it cannot be used, schema prints a warning and returns nil.
+// schema compiles the schema at a place below the entry. If that fails, it prints a warning and returns nil.
 func (m *method) schema(place string) *schema.Schema {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -84,7 +84,7 @@ func (m *method) schema(place string) *schema.Schema {
 	return s
 }
 
-// input checks params, and names positional ones if the schema requires names.
+// input checks params. It names positional ones if the schema requires names.
 func (m *method) input(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
 	if m.entry.Params == nil || !m.b.o.Check && scan.Type(params) != 'a' {
 		return params, nil
@@ -105,7 +105,6 @@ func (m *method) input(ctx context.Context, params json.RawMessage) (json.RawMes
 	return params, err
 }
 
-// result checks a result with the catalog's schema.
 func (m *method) result(ctx context.Context, r *dialect.Request, what string, result json.RawMessage) error {
 	if m.entry.Result == nil {
 		return nil
@@ -118,7 +117,7 @@ func (m *method) result(ctx context.Context, r *dialect.Request, what string, re
 	return m.fits(ctx, "/result", what, result)
 }
 
-// event checks one event of a stream by its content type, or else as a result.
+// event checks one event of a stream with the schema of its content type, or else as a result.
 func (m *method) event(ctx context.Context, r *dialect.Request, ev wire.Event) error {
 	if ev.Kind != wire.Data {
 		return nil
@@ -133,7 +132,7 @@ func (m *method) event(ctx context.Context, r *dialect.Request, ev wire.Event) e
 	return m.result(ctx, r, "an event", ev.Data)
 }
 
-// An unfitError means that the output of a hook does not match the catalog's schema.
+// An unfitError reports hook output that does not match the catalog's schema.
 type unfitError struct {
 	method, what string
 	why          error
@@ -143,7 +142,6 @@ func (e *unfitError) Error() string {
 	return fmt.Sprintf("%s does not fit the catalog: %v", e.what, e.why)
 }
 
-// fits checks the output of a hook.
 func (m *method) fits(ctx context.Context, place, what string, v json.RawMessage) error {
 	if !m.b.o.Check {
 		return nil
@@ -153,7 +151,7 @@ func (m *method) fits(ctx context.Context, place, what string, v json.RawMessage
 		return nil
 	}
 	if err := s.Check(ctx, scan.OrNull(v)); err != nil {
-		if ctx.Err() != nil { // the caller has stopped waiting
+		if ctx.Err() != nil { // the caller no longer waits
 			return ctx.Err()
 		}
 		return &unfitError{method: m.name, what: what, why: err}
@@ -161,36 +159,35 @@ func (m *method) fits(ctx context.Context, place, what string, v json.RawMessage
 	return nil
 }
 
-// allows reports whether the policy allows calls of name.
 func (o Options) allows(name string) bool {
 	return !some(o.Deny, name) && (len(o.Allow) == 0 || some(o.Allow, name))
 }
 
-// Allows reports whether the policy lets name be called.
+// Allows reports whether the policy allows calls of name.
 func (r *responder) Allows(name string) bool { return r.b.o.allows(name) }
 
-// allowsClass reports whether the catalog shows a class. It does not if all members of the class are denied.
+// allowsClass reports whether the catalog shows a class. It hides a class whose members are all denied.
 func (o Options) allowsClass(name string) bool {
-	member := name + ".\x00" // under any name
+	member := name + ".\x00" // stands for every member name
 	return !some(o.Deny, member) && (len(o.Allow) == 0 || slices.ContainsFunc(o.Allow, func(p string) bool {
 		return strings.HasPrefix(p, name+".") || dialect.Matches(p, member)
 	}))
 }
 
-// Unmatched returns those patterns of a policy that match none of the names.
+// Unmatched returns the patterns of a policy that match none of the names.
 func Unmatched(patterns, names []string) []string {
 	return slices.DeleteFunc(slices.Clone(patterns), func(p string) bool {
 		return slices.ContainsFunc(names, func(name string) bool { return dialect.Matches(p, name) })
 	})
 }
 
-// some reports whether any of the patterns matches name.
 func some(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool { return dialect.Matches(p, name) })
 }
 
-// Checked returns a Caller that checks calls with the schemas that the peer declared: it does not send params that do
-// not match, and a result that does not match is an error. If peers of this dialect declare nothing, it returns c.
+// Checked returns a Caller that checks calls with the schemas that the peer declared. It refuses to send params that do
+// not match, and returns an error for results that do not match. If peers of this dialect declare nothing, Checked
+// returns c.
 func (b *backend) Checked(c dialect.Caller) dialect.Caller {
 	codec := c.Connection().Codec
 	if codec == nil {
@@ -210,11 +207,11 @@ type checkedCaller struct {
 	warn       func(text string)
 
 	mu     sync.Mutex
-	of     *catalog.Catalog // the catalog from which remote is made
-	remote *backend         // its schemas, compiled as they are needed
+	of     *catalog.Catalog // the catalog that remote checks with
+	remote *backend         // compiles schemas at their first use
 }
 
-// Call is CallOp of a call.
+// Call calls CallOp.
 func (c *checkedCaller) Call(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	return c.CallOp(ctx, dialect.Op{Kind: dialect.Call, Method: method, Params: params})
 }
@@ -240,7 +237,7 @@ func (c *checkedCaller) CallOp(ctx context.Context, op dialect.Op) (json.RawMess
 	return result, nil
 }
 
-// declared returns the peer's declaration of method, or nil if there is none.
+// declared returns the peer's declaration of method, or nil.
 func (c *checkedCaller) declared(name string) *method {
 	cat := c.declaredBy(name)
 	if cat == nil {

@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// demos are catalogs whose methods are answered by jq. Their run members may be obeyed, because they are embedded.
+// demos are catalogs whose methods jq answers. rpcx obeys their run members, because they are embedded.
 //
 //go:embed demo/*.json
 var demos embed.FS
@@ -28,13 +28,13 @@ func Demo(name string) (c *catalog.Catalog, ok bool) {
 	}
 	c, err = catalog.Parse(b)
 	if err != nil {
-		panic(fmt.Sprintf("the demo %s: %v", name, err)) // a test ensures that this cannot happen
+		panic(fmt.Sprintf("the demo %s: %v", name, err)) // a test prevents this
 	}
 	c.Right = true
 	return c, true
 }
 
-// DemoDialect returns the dialect that an embedded demo names, or "" if it names none.
+// DemoDialect returns the dialect of an embedded demo, or "" if the demo names none.
 func DemoDialect(name string) (dialect string, ok bool) {
 	if !slices.Contains(DemoNames(), name) {
 		return "", false

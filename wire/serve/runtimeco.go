@@ -18,12 +18,11 @@ import (
 	"rpcx/wire/scan"
 )
 
-// cancelTime is how long a co-process may take to answer an eval that was
-// cancelled; a later answer is dropped.
+// cancelTime bounds how long a co-process may take to answer a cancelled eval. rpcx drops a later answer.
 const cancelTime = 2 * time.Second
 
-// coRuntime evaluates code in a co-process. The manual describes its lines under SCOMP AND RUNTIMES. The process is
-// started with the first eval, and again after it has ended. The sessions' state is then lost.
+// coRuntime evaluates code in a co-process. The manual describes its lines under SCOMP AND RUNTIMES. The first eval
+// starts the process. If the process ends, the next eval starts a new one, and the state of the sessions is lost.
 type coRuntime struct {
 	command string
 	o       RuntimeOptions
@@ -33,23 +32,23 @@ type coRuntime struct {
 
 	mu      sync.Mutex
 	closed  bool
-	process *hook.LineProcess // nil if none was started
-	last    int64             // id
+	process *hook.LineProcess // nil before the first eval
+	last    int64             // the last id
 	pending map[int64]*coEval
-	knows   map[string]bool // the sessions known to the co-process
+	knows   map[string]bool // sessions that the co-process knows
 	noisy   bool
-	lines   int64             // the number of answers from any co-process
+	lines   int64             // the number of lines from all co-processes
 	obey    time.Duration     // see cancelTime
 	stall   time.Duration     // see stallTime
 	watched *hook.LineProcess // the co-process that is watched for a stall, or nil
 }
 
-// coEval is an eval that the co-process has not answered.
+// coEval is a pending eval.
 type coEval struct {
 	ctx     context.Context
 	e       dialect.Code
 	process *hook.LineProcess
-	done    chan coAnswer // holds one
+	done    chan coAnswer // has a buffer of one
 }
 
 type coAnswer struct {
@@ -63,11 +62,11 @@ func newCo(command string, o RuntimeOptions) *coRuntime {
 	return r
 }
 
-// About names the engine. The language of a co-process is unknown.
+// About names the engine. It does not know the language of a co-process.
 func (*coRuntime) About() map[string]string { return map[string]string{"engine": "co-process"} }
 
-// Eval passes the code to the co-process and waits for its answer. Completions returns nil, because the program has no
-// such request.
+// Eval passes the code to the co-process and waits for the answer. Completions returns nil, because co-processes have
+// no such request.
 func (*coRuntime) Completions() []string { return nil }
 
 func (r *coRuntime) Eval(ctx context.Context, e dialect.Code) (json.RawMessage, error) {
@@ -75,7 +74,7 @@ func (r *coRuntime) Eval(ctx context.Context, e dialect.Code) (json.RawMessage, 
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithCancel(ctx) // its pending invocations end with it
+	ctx, cancel := context.WithCancel(ctx) // ends pending invocations
 	defer cancel()
 	run := &coEval{ctx: ctx, e: e, process: t, done: make(chan coAnswer, 1)}
 	r.mu.Lock()
@@ -108,8 +107,8 @@ func (r *coRuntime) Eval(ctx context.Context, e dialect.Code) (json.RawMessage, 
 	}
 }
 
-// giveUp asks the co-process to end an eval, and waits briefly until it has. The session's next eval begins after that.
-// If it does not end the eval, it is watched, because code of other sessions may wait for it.
+// giveUp cancels an eval in the co-process, and waits briefly for its end before the session's next eval. If the eval
+// does not end, giveUp watches the co-process, because code of other sessions may wait for it.
 func (r *coRuntime) giveUp(id int64, run *coEval) {
 	late := time.NewTimer(r.obey)
 	defer late.Stop()
@@ -130,7 +129,7 @@ func (r *coRuntime) giveUp(id int64, run *coEval) {
 	r.watch(run.process)
 }
 
-// Forget drops a session's state in the co-process, if it knows the session.
+// Forget drops the state of a session in the co-process.
 func (r *coRuntime) Forget(session string) {
 	r.mu.Lock()
 	t := r.process
@@ -142,7 +141,7 @@ func (r *coRuntime) Forget(session string) {
 	}
 }
 
-// resetLine appends the line that drops a session's state.
+// resetLine appends the line that drops the state of a session.
 func resetLine(b []byte, session string) []byte {
 	line := scan.AppendObject(b)
 	line.Text("session", session)
@@ -150,7 +149,7 @@ func resetLine(b []byte, session string) []byte {
 	return append(line.End(), '\n')
 }
 
-// Close ends all sessions in the co-process, lets it exit, and waits for it.
+// Close ends all sessions in the co-process and waits for its exit.
 func (r *coRuntime) Close() error {
 	r.mu.Lock()
 	r.closed = true
@@ -168,7 +167,7 @@ func (r *coRuntime) Close() error {
 	return nil
 }
 
-// living returns the running co-process, and starts it if needed. It records that the co-process knows session.
+// living returns the running co-process, and starts one if necessary. It records that the co-process knows session.
 func (r *coRuntime) living(session string) (*hook.LineProcess, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -200,7 +199,7 @@ func (r *coRuntime) forget(id int64) {
 	delete(r.pending, id)
 }
 
-// said handles a line of the co-process. It drops lines that belong to no eval.
+// said processes a line of the co-process. It ignores lines of unknown evals.
 func (r *coRuntime) said(t *hook.LineProcess, line []byte) {
 	id, err := strconv.ParseInt(string(scan.Get(line, "id")), 10, 64)
 	if bad := scan.Valid(line, wire.DefaultMaxDepth); bad != nil || err != nil {
@@ -238,7 +237,6 @@ func (r *coRuntime) said(t *hook.LineProcess, line []byte) {
 	}
 }
 
-// answerOf reads the end of an eval.
 func answerOf(line []byte) coAnswer {
 	e := scan.Get(line, "error")
 	if e == nil || string(e) == "null" {
@@ -252,7 +250,7 @@ func answerOf(line []byte) coAnswer {
 	return coAnswer{err: failed}
 }
 
-// coLine begins a line about the eval with that number.
+// coLine begins a line about eval number id.
 func coLine(id int64) scan.Object {
 	var line scan.Object
 	line.Int("id", id)

@@ -15,13 +15,13 @@ import (
 	"rpcx/wire/scan"
 )
 
-// maxEval bounds the time of an evaluation that nothing else ends.
+// maxEval bounds an evaluation that nothing else bounds.
 const maxEval = time.Hour
 
 // jqRuntime evaluates jq programs in this process. A binding is a function with one argument. invoke(NAME; INPUT) calls
-// bindings with names that jq does not allow, and function values as "ref:ID". $state is the session's last
-// setState(V), initially null. function(NAME) is a function value for a binding. The last output is the value. debug
-// and stderr print.
+// a binding whose name is invalid in jq, or a function value "ref:ID". $state is the last value of setState(V) in the
+// session, initially null. function(NAME) returns a function value for a binding. The last output is the value of the
+// code. debug and stderr print.
 type jqRuntime struct {
 	mu     sync.Mutex
 	states map[string]json.RawMessage // by session
@@ -34,7 +34,7 @@ func (*jqRuntime) About() map[string]string {
 	return map[string]string{"language": "jq", "engine": "gojq"}
 }
 
-// Completions returns the names of jq's own functions, and of the additional ones for code.
+// Completions returns the names of jq's functions and of the additional ones for code.
 func (*jqRuntime) Completions() []string { return append(jq.Names(), "$state", "setState", "invoke") }
 
 // Forget drops the state of a session.
@@ -44,7 +44,7 @@ func (r *jqRuntime) Forget(session string) {
 	delete(r.states, session)
 }
 
-// Close does nothing, because evaluations end with their context.
+// Close does nothing, because an evaluation ends with its context.
 func (*jqRuntime) Close() error { return nil }
 
 // Eval runs e.Code on null.
@@ -61,7 +61,7 @@ func (r *jqRuntime) Eval(ctx context.Context, e dialect.Code) (json.RawMessage, 
 	}
 	value, err := jq.Bounded(ctx, prog, maxEval, json.RawMessage("null"), func(ctx context.Context, in json.RawMessage) (last json.RawMessage, err error) {
 		err = prog.Run(ctx, in, func(out json.RawMessage) (bool, error) {
-			last = out // nil if the program had no output
+			last = out // nil without output
 			return true, nil
 		})
 		return last, err
@@ -78,13 +78,12 @@ func (r *jqRuntime) Eval(ctx context.Context, e dialect.Code) (json.RawMessage, 
 	return nil, &dialect.EvalError{Message: err.Error()}
 }
 
-// jqRun is one evaluation.
 type jqRun struct {
 	r *jqRuntime
 	e dialect.Code
 }
 
-// callable are the names that a function of jq can have. None of them is a keyword.
+// callable matches the names that a jq function can have. None of them is a keyword.
 var (
 	callable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
 	keywords = []string{
@@ -93,7 +92,7 @@ var (
 	}
 )
 
-// functions returns the functions that code has in addition to jq's own.
+// functions returns the additional functions for code.
 func (r *jqRun) functions() []jq.Func {
 	var all []jq.Func
 	for _, name := range r.e.Names {
@@ -152,7 +151,7 @@ func (r *jqRun) function(_ context.Context, _ any, args []any) (any, error) {
 	return jq.Decode(value)
 }
 
-// invokeError makes an error from the error response to an invocation. try catches it as an object with code and
+// invokeError returns an error for an invocation's error response. jq's try catches it as an object with code and
 // message.
 func invokeError(name string, err error) error {
 	err = invokeFailed(name, err)

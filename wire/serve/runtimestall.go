@@ -13,12 +13,12 @@ import (
 	"rpcx/wire/scan"
 )
 
-// stallTime limits the silence of a co-process that has not ended a cancelled eval while others wait for an answer.
-// After that, the co-process is ended.
+// stallTime bounds the silence of a co-process that has not ended a cancelled eval while other evals wait. After it,
+// rpcx ends the co-process.
 const stallTime = 10 * time.Second
 
-// watch prints a warning that t did not end a cancelled eval, and watches t until it writes something. A co-process
-// often has one thread for all sessions, so that code that never ends would stop all of them.
+// watch warns that t did not end a cancelled eval, and watches t until t writes a line. A co-process often has one
+// thread for all sessions, and code that never ends would stop all of them.
 func (r *coRuntime) watch(t *hook.LineProcess) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -30,8 +30,8 @@ func (r *coRuntime) watch(t *hook.LineProcess) {
 	r.wg.Go(func() { r.untilItSpeaks(t) })
 }
 
-// untilItSpeaks ends t if it writes nothing for the stall time while evals wait for it. The next eval starts another
-// one.
+// untilItSpeaks ends t if t writes nothing for the stall time while evals wait. The next eval starts another
+// co-process.
 func (r *coRuntime) untilItSpeaks(t *hook.LineProcess) {
 	r.mu.Lock()
 	lines, waits := r.lines, len(r.pending) > 0
@@ -74,7 +74,7 @@ func (r *coRuntime) invoke(id int64, run *coEval, invoke json.RawMessage) {
 	answerCall(id, run, invoke, value, err)
 }
 
-// functionValue returns a function value for a binding, which code may use as its value or as an argument.
+// functionValue returns a function value for a binding. Code may use it as its value or as an argument.
 func functionValue(e dialect.Code, name string) (json.RawMessage, error) {
 	switch {
 	case e.Function == nil:
@@ -89,7 +89,7 @@ func functionValue(e dialect.Code, name string) (json.RawMessage, error) {
 	return value, nil
 }
 
-// answerCall answers a call of the code in an eval, under the call's own number.
+// answerCall answers a call by the code of an eval. The call has its own number.
 func answerCall(id int64, run *coEval, asked, value json.RawMessage, err error) {
 	call := scan.OrNull(scan.Get(asked, "call"))
 	line := coLine(id)

@@ -1,5 +1,5 @@
-// Package serve answers a dialect's requests with hooks, as a policy allows and a catalog describes. It also contains the
-// embedded demos, which are data.
+// Package serve answers a dialect's requests with hooks, within a policy and a catalog. It also contains the embedded
+// demos, which are data.
 package serve
 
 import (
@@ -18,32 +18,31 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Options are the parts with which a backend answers.
+// Options configure a backend.
 type Options struct {
-	Catalog *catalog.Catalog // nil if nothing is described or checked
-	Hooks   *hook.Table      // nil if nothing is answered
-	// Allow and Deny are patterns of method names, in which "*" stands for any characters. Deny takes precedence. If
-	// Allow is set, everything else is denied.
+	Catalog *catalog.Catalog // describes and checks methods; may be nil
+	Hooks   *hook.Table      // may be nil
+	// Allow and Deny are patterns of method names, in which "*" matches any characters. Deny takes precedence. If Allow
+	// is set, all other methods are denied.
 	Allow, Deny []string
-	// Name returns the name of a catalog's method for hooks and the policy. Requests also have that name. nil keeps the
-	// name.
+	// Name returns the name of a catalog's method in hooks, the policy and requests. By default, names are equal.
 	Name    func(method string) string
-	Runtime dialect.Runtime     // evaluates code, or nil
-	Hosting dialect.HostOptions // how a host with its own clock and files runs
-	Check   bool                // params and results are checked with the catalog's schemas
+	Runtime dialect.Runtime     // evaluates code; may be nil
+	Hosting dialect.HostOptions // options of a host with its own clock and files
+	Check   bool                // checks params and results with the catalog's schemas
 	Tell    bool                // the peer may request the catalog
-	// Warn receives one line for the user. It may be nil.
+	// Warn receives lines for the user. It may be nil.
 	Warn func(line string)
-	// TalkBack returns a function that gives the hooks of one connection the endpoint that leads back to the
-	// connection. suspend releases the slot of a hook that waits for a nested call. It may be nil.
+	// TalkBack returns a function that returns the endpoint with which the hooks of a connection can call back. hooks
+	// suspends a hook that waits for such a call. TalkBack may be nil.
 	TalkBack func(c dialect.Caller, hooks dialect.Commands) func() (string, error)
-	// OnBind receives, for each bound connection, the function that starts its --on-open hook. It may be nil.
+	// OnBind receives, for each new connection, the function that starts its --on-open hook. It may be nil.
 	OnBind func(c dialect.Caller, open func())
-	// OnClose is called when the hooks of a connection have ended. It may be nil.
+	// OnClose runs when the hooks of a connection have ended. It may be nil.
 	OnClose func(c dialect.Caller)
 }
 
-// New returns the backend for any dialect's server.
+// New returns a backend for the server of any dialect.
 func New(o Options) dialect.Backend {
 	if o.Warn == nil {
 		o.Warn = func(string) {}
@@ -59,14 +58,14 @@ type backend struct {
 	published func() *catalog.Catalog
 
 	mu      sync.Mutex
-	doc     json.RawMessage // the catalog as the schemas' document, made when first needed
+	doc     json.RawMessage // the catalog as the document of the schemas, made at its first use
 	methods map[string]*method
 }
 
-// Catalog returns the catalog for the peer: without run members and without denied methods.
+// Catalog returns the catalog for the peer, without run members and denied methods.
 func (b *backend) Catalog() *catalog.Catalog { return b.published() }
 
-// Host returns the evaluator of code, and how a host with its own clock and files runs.
+// Host returns the evaluator of code and the options of a host with its own clock and files.
 func (b *backend) Host() dialect.Host {
 	return dialect.Host{Runtime: b.o.Runtime, HostOptions: b.o.Hosting, Checked: b.Checked}
 }
@@ -109,7 +108,7 @@ func (b *backend) Bind(c dialect.Caller) dialect.Responder {
 	return r
 }
 
-// Suspend and Request implement dialect.Commands.
+// These methods implement dialect.Commands.
 func (r *responder) Suspend(hook string) (resume func()) { return r.bound.Suspend(hook) }
 
 func (r *responder) Request(hook string) wire.ID { return r.bound.Request(hook) }
@@ -118,13 +117,12 @@ func (r *responder) Request(hook string) wire.ID { return r.bound.Request(hook) 
 type responder struct {
 	b      *backend
 	caller dialect.Caller
-	bound  *hook.ConnectionHooks // nil if there are no hooks
-	client string                // its name in warnings; "" for the only one
+	bound  *hook.ConnectionHooks // nil without hooks
+	client string                // the client's name in warnings, or "" for an only client
 }
 
-// Kind returns how name is answered. A denied method has a kind, and is refused rather than unknown. A method
-// that Allow excludes and that has no hook is left to the dialect, because it may be the dialect's own, such as the end
-// of a stream.
+// Kind returns how to answer name. A denied method has a kind, and is refused rather than unknown. A method without a
+// hook that Allow excludes is left to the dialect, which may have the method itself, such as the end of a stream.
 func (r *responder) Kind(name string) (catalog.Kind, bool) {
 	o := r.b.o
 	match := o.Hooks != nil && o.Hooks.Match(name)
@@ -143,20 +141,19 @@ func (r *responder) Kind(name string) (catalog.Kind, bool) {
 	return catalog.Call, true
 }
 
-// Denied reports whether the policy refuses name outright, for methods that a dialect answers itself.
+// Denied reports whether Deny contains name, for methods that a dialect answers itself.
 func (r *responder) Denied(name string) bool { return some(r.b.o.Deny, name) }
 
 // HandshakeDone does nothing.
 func (r *responder) HandshakeDone([]string) {}
 
-// ByPattern reports whether a pattern among the hooks matches name, and no hook has exactly that name. It is false for
-// methods that the policy refuses outright.
+// ByPattern reports whether only a hook with a pattern matches name. It returns false for methods in Deny.
 func (r *responder) ByPattern(name string) bool {
 	hooks := r.b.o.Hooks
 	return hooks != nil && hooks.Match(name) && !slices.Contains(hooks.Names(), name) && !r.Denied(name)
 }
 
-// Respond answers one request, in the order policy, params, hook, result.
+// Respond answers one request: it applies the policy, checks the params, runs the hook and checks the result.
 func (r *responder) Respond(ctx context.Context, req dialect.Request) (json.RawMessage, error) {
 	if !r.b.o.allows(req.Method) {
 		e := wire.NewError(wire.CodeRefused, "refused by policy").WithData(map[string]string{"method": req.Method})
@@ -188,8 +185,7 @@ func (r *responder) Respond(ctx context.Context, req dialect.Request) (json.RawM
 	return result, r.checked(m.result(ctx, &req, "the result", result))
 }
 
-// checked prints a warning for hook output that does not match the catalog. The peer only learns that the output was
-// wrong.
+// checked warns about hook output that does not match the catalog. The peer learns no details.
 func (r *responder) checked(err error) error {
 	var unfit *unfitError
 	if !errors.As(err, &unfit) {
@@ -199,7 +195,7 @@ func (r *responder) checked(err error) error {
 	return wire.NewError(wire.CodeInternal, unfit.what+" does not fit the catalog")
 }
 
-// warn prints a warning about this connection.
+// warn warns about this connection.
 func (r *responder) warn(text string) {
 	if r.client != "" {
 		text = r.client + ": " + text
@@ -224,7 +220,7 @@ func (r *responder) admit(ctx context.Context, m *method, req *dialect.Request) 
 	return err
 }
 
-// Close ends the hooks that run for this connection.
+// Close ends the hooks of this connection.
 func (r *responder) Close() error {
 	if r.b.o.OnClose != nil {
 		defer r.b.o.OnClose(r.caller)
@@ -248,18 +244,18 @@ func NewChanging(o Options) *Changing {
 	return c
 }
 
-// Update replaces the catalog, for the connections that are bound from now on.
+// Update replaces the catalog for new connections.
 func (c *Changing) Update(to *catalog.Catalog) {
 	o := c.o
 	o.Catalog = to
 	c.now.Store(New(o).(*backend))
 }
 
-// Catalog is that of dialect.Backend.
+// Catalog implements dialect.Backend.
 func (c *Changing) Catalog() *catalog.Catalog { return c.now.Load().Catalog() }
 
-// Bind is that of dialect.Backend.
+// Bind implements dialect.Backend.
 func (c *Changing) Bind(caller dialect.Caller) dialect.Responder { return c.now.Load().Bind(caller) }
 
-// Host is that of dialect.Backend.
+// Host implements dialect.Backend.
 func (c *Changing) Host() dialect.Host { return c.now.Load().Host() }

@@ -1,5 +1,5 @@
-// Package keyring keeps secrets in the system's keyring, if there is one and it is unlocked. It never unlocks one, because that
-// asks the user.
+// Package keyring stores secrets in the system's keyring if an unlocked one exists. It never unlocks a keyring, because that
+// would ask the user.
 package keyring
 
 import (
@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// service names the secrets of rpcx.
+// service is the name of rpcx in the keyring.
 const service = "rpcx"
 
 var (
@@ -16,7 +16,7 @@ var (
 	errSilent  = errors.New("the keyring does not respond")
 )
 
-// patience bounds how long a keyring may take.
+// patience bounds the time of a keyring operation.
 const patience = 3 * time.Second
 
 // Get returns a secret.
@@ -28,10 +28,10 @@ func Get(name string) (secret string, err error) {
 	return secret, nil
 }
 
-// Set keeps a secret, in place of an earlier one of that name.
+// Set stores a secret and replaces an earlier one of that name.
 func Set(name, secret string) error { return inTime(func() error { return set(name, secret) }) }
 
-// Delete forgets a secret.
+// Delete deletes a secret.
 func Delete(name string) error { return inTime(func() error { return remove(name) }) }
 
 func inTime(do func() error) error {

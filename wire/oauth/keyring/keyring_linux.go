@@ -8,8 +8,8 @@ import (
 	ss "github.com/zalando/go-keyring/secret_service"
 )
 
-// with calls do with the Secret Service, if it runs on the user's bus and its usual collection is unlocked, and with the
-// attributes of a secret.
+// with calls do with the Secret Service and the attributes of a secret. The service must run on the user's bus, and its
+// default collection must be unlocked.
 func with(name string, do func(s *ss.SecretService, about map[string]string) error) error {
 	if os.Getenv("DBUS_SESSION_BUS_ADDRESS") == "" {
 		if _, err := os.Stat(filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), "bus")); err != nil {

@@ -1,5 +1,5 @@
-// Package bridge offers the methods of a peer to the clients of a listener in the listener's dialect. It translates the catalog and
-// forwards results, errors and events. A request of the peer goes to the client whose call the peer is handling.
+// Package bridge offers the methods of a peer to the clients of a listener, in the listener's dialect. It translates the catalog
+// and forwards results, errors and events. It forwards a request of the peer to the client whose call is pending there.
 package bridge
 
 import (
@@ -23,14 +23,14 @@ type Bridge struct {
 	to      endpoint.Endpoint
 	spec    dialect.Spec // the dialect of to
 	options session.Options
-	here    dialect.Spec  // the dialect of the listener
-	framing string        // the framing of the listener
-	whole   time.Duration // see Options
+	here    dialect.Spec
+	framing string
+	whole   time.Duration
 	catalog *catalog.Catalog
 	offers  map[string]*offer // by hook name
 	Lacks   []string          // the peer's methods that are not offered, with the reason, and other features that are not bridged
-	open    bool              // the catalog may be incomplete, so requests for any method are forwarded
-	shared  *upstream         // for all clients, or if alone is set, only for HTTP exchanges
+	open    bool              // the catalog may be incomplete; requests for any method are forwarded
+	shared  *upstream         // for all clients, or with alone only for HTTP exchanges
 	alone   bool              // each client gets its own connection
 	single  atomic.Bool       // the peer accepts one call per connection
 	calls   pool              // for calls whose client can receive requests
@@ -41,9 +41,8 @@ type Options struct {
 	To      endpoint.Endpoint
 	Session session.Options // for the connection to To
 	Listen  endpoint.Endpoint
-	Known   *catalog.Catalog // used if the peer does not describe itself; may be nil
-	// Whole is the time for which the items of an unfinished stream are collected for clients that cannot receive streams (0 means
-	// one minute).
+	Known   *catalog.Catalog // the catalog of a peer that does not describe itself; may be nil
+	// Whole bounds how long the items of a stream are collected for clients that cannot receive streams (0 means one minute).
 	Whole time.Duration
 }
 
@@ -82,7 +81,7 @@ func New(ctx context.Context, o Options) (*Bridge, error) {
 	return b, nil
 }
 
-// endsItself reports whether the peer ends a connection immediately after a response.
+// endsItself reports whether the peer ends a connection directly after a response.
 func endsItself(conv session.Conversation) bool {
 	select {
 	case <-conv.Done():
@@ -92,16 +91,16 @@ func endsItself(conv session.Conversation) bool {
 	}
 }
 
-// Catalog returns the peer's catalog in the form for the clients of the listener.
+// Catalog returns the peer's catalog in the listener's form.
 func (b *Bridge) Catalog() *catalog.Catalog { return b.catalog }
 
 // Close ends the connections to the peer.
 func (b *Bridge) Close() error { return errors.Join(b.shared.close(), b.calls.close()) }
 
-// Wrap returns a backend that forwards requests to the peer if no hook answers them (see session.Options.Bridge).
+// Wrap returns a backend that forwards requests without a hook to the peer (see session.Options.Bridge).
 func (b *Bridge) Wrap(hooks dialect.Backend) dialect.Backend { return &backend{hooks, b} }
 
-// A backend answers requests with hooks and forwards all others to the peer.
+// A backend answers requests with hooks and forwards the others.
 type backend struct {
 	dialect.Backend
 	bridge *Bridge
@@ -128,8 +127,8 @@ func (b *backend) Bind(c dialect.Caller) dialect.Responder {
 // maxIdle bounds the number of idle connections to the peer.
 const maxIdle = 16
 
-// A pool has the connections to the peer for calls whose client can receive requests. Each connection serves one call at a time, so
-// that the peer's requests go to the client of that call.
+// A pool contains the connections to the peer for calls whose client can receive requests. Each connection has at most one call,
+// which decides the client for the peer's requests.
 type pool struct {
 	mu     sync.Mutex
 	idle   []*upstream
@@ -150,7 +149,7 @@ func (p *pool) take(b *Bridge, answers []string) *upstream {
 	return u
 }
 
-// give returns a connection to the pool when it has no call.
+// give returns a connection without calls to the pool.
 func (p *pool) give(u *upstream) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -10,8 +10,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// cannotCross returns the features that the peer has, according to its dialect and catalog, and that clients of the
-// listener cannot use.
+// cannotCross returns the features of the peer, by its dialect and catalog, that clients of the listener cannot use.
 func (b *Bridge) cannotCross(said *catalog.Catalog) (lacks []string) {
 	there, here := b.spec, b.here
 	for _, c := range []struct {
@@ -76,15 +75,15 @@ func (b *Bridge) arrays() bool {
 	return false
 }
 
-// asks reports whether servers of a dialect send requests by name.
+// asks reports whether servers of a dialect send requests with method names.
 func asks(s dialect.Spec) bool { return !s.Handshake.Plugin && !s.Evaluation.IsLive() }
 
-// declared reports whether servers of a dialect send only requests whose methods the client has declared.
+// declared reports whether servers of a dialect send only requests that the client has declared.
 func declared(s dialect.Spec) bool {
 	return s.Detection != nil && s.Detection.Probe != nil && len(s.Detection.Probe.Hooks) > 0
 }
 
-// cancels reports whether calls of a dialect can be cancelled at the server.
+// cancels reports whether the server of a dialect can cancel calls.
 func cancels(s dialect.Spec, framing string) bool {
 	return s.Bridge.Cancels != nil && s.Bridge.Cancels(framing)
 }

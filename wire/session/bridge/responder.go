@@ -19,12 +19,12 @@ type responder struct {
 	bridge            *Bridge
 	client            *client
 	up                *upstream
-	own               bool   // up is not shared with other clients
-	lent              bool   // up is used only for the call of this client
-	connecting        func() // cancels connect; nil if connect is not running
+	own               bool   // no other client uses up
+	lent              bool   // up serves only the call of this client
+	connecting        func() // cancels connect while it runs, or nil
 }
 
-// offer returns the offer for the method with this name, or nil if there is none.
+// offer returns the offer of a method, or nil.
 func (r *responder) offer(name string) *offer {
 	if o := r.bridge.offers[name]; o != nil || !r.bridge.open {
 		return o
@@ -39,7 +39,7 @@ func (r *responder) offer(name string) *offer {
 	return o
 }
 
-// Kind returns the kind of the method called name. It returns false if neither a hook nor the peer answers the method.
+// Kind returns the kind of the method name. It returns false if neither a hook nor the peer has the method.
 func (r *responder) Kind(name string) (catalog.Kind, bool) {
 	if kind, ok := r.Responder.Kind(name); ok {
 		return kind, true
@@ -54,8 +54,8 @@ func (r *responder) Kind(name string) (catalog.Kind, bool) {
 	return o.kind, true
 }
 
-// Respond answers one request with a hook. Without a hook, or if the hook answers "method not found", it forwards the request to the
-// peer.
+// Respond answers one request with a hook. It forwards the request to the peer if there is no hook or if the hook returns "method
+// not found".
 func (r *responder) Respond(ctx context.Context, req dialect.Request) (json.RawMessage, error) {
 	o := r.offer(req.Method)
 	_, hooked := r.Responder.Kind(req.Method)
@@ -65,7 +65,7 @@ func (r *responder) Respond(ctx context.Context, req dialect.Request) (json.RawM
 		if o == nil || !r.Allows(req.Method) || !errors.As(err, &rpc) || string(rpc.Code) != strconv.Itoa(wire.CodeNoMethod) {
 			return result, err
 		}
-		req.Begin = nil // the hooks have already called it
+		req.Begin = nil // hooks have called it already
 	}
 	if err := begin(req); err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func begin(req dialect.Request) error {
 	return req.Begin()
 }
 
-// HandshakeDone connects to the peer after the client's handshake, so that the handshake with the peer can declare the methods
+// HandshakeDone connects to the peer after the client's handshake, because the handshake with the peer declares the methods
 // that the client answers.
 func (r *responder) HandshakeDone(answers []string) {
 	if r.own {
@@ -112,7 +112,7 @@ func (r *responder) HandshakeDone(answers []string) {
 	}
 }
 
-// connect opens the connection to the peer in advance. If it fails, the first call reports the error.
+// connect opens the connection to the peer in advance. If that fails, the first call returns the error.
 func (r *responder) connect() {
 	if r.bridge.single.Load() {
 		return
@@ -142,7 +142,6 @@ func (r *responder) Close() error {
 	return err
 }
 
-// crossing converts err to the form for the client.
 func (r *responder) crossing(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
@@ -150,7 +149,7 @@ func (r *responder) crossing(err error) error {
 	return r.sayable(r.bridge.plainError(err))
 }
 
-// sayable returns e with a code that the listener's dialect allows.
+// sayable returns e with an error code that the listener's dialect allows.
 func (r *responder) sayable(e *wire.Error) *wire.Error {
 	switch string(e.Code) {
 	case "-32603", "-32602", "-32601", "-32600", "-32001", "-32000":

@@ -8,8 +8,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// titles returns the titles of positional params in order. It returns nil if the params are not positional, a title is missing or
-// repeated, or additional params are allowed.
+// titles returns the titles of positional params in order. It returns nil if the params are not positional, if a title is missing
+// or repeated, or if additional params are allowed.
 func titles(schema json.RawMessage) (names []string) {
 	kind, _ := scan.Text(scan.Get(schema, "type"))
 	items := scan.Get(schema, "prefixItems")
@@ -51,7 +51,7 @@ func titled(schema json.RawMessage, names []string) json.RawMessage {
 	return o.End()
 }
 
-// inOrder returns the members of params as an array. It fails if params have a gap or an unknown member.
+// inOrder returns the members of params as an array. It fails if an unknown member or a gap exists.
 func inOrder(params json.RawMessage, names []string) (json.RawMessage, error) {
 	var all scan.Array
 	placed, missing := 0, ""

@@ -14,34 +14,33 @@ import (
 	"rpcx/wire/session"
 )
 
-// An upstream is a connection to the peer for one or several clients. It is opened with the first call.
+// An upstream is a connection to the peer for one or several clients. The first call opens it.
 type upstream struct {
 	bridge *Bridge
-	dial   sync.Mutex // held while connecting, so that only one connection is opened
+	dial   sync.Mutex // held while connecting, which prevents a second connection
 
 	mu      sync.Mutex
 	conv    session.Conversation
 	clients map[*client]bool
 	closed  bool
-	answers []string // the methods that the client has declared
+	answers []string // the methods that the client declared
 }
 
 // A client is one connection to the listener.
 type client struct {
 	caller dialect.Caller
-	calls  int // the number of pending calls; guarded by the upstream's mu
+	calls  int // guarded by the upstream's mu
 }
 
 func newUpstream(b *Bridge) *upstream { return &upstream{bridge: b, clients: map[*client]bool{}} }
 
-// declare sets the methods that the client answers. The next connection declares them to the peer.
+// declare sets the methods that the client answers, for the next connection.
 func (u *upstream) declare(answers []string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.answers = answers
 }
 
-// declared returns the methods that were set with declare.
 func (u *upstream) declared() []string {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -60,7 +59,7 @@ func (u *upstream) leave(c *client) {
 	delete(u.clients, c)
 }
 
-// begin returns the connection for a call of c, and a function to call when the call is over.
+// begin returns the connection for a call of c, and a function that ends the call.
 func (u *upstream) begin(ctx context.Context, c *client) (session.Conversation, func(), error) {
 	end := func() {}
 	conv, err := session.Conversation(nil), error(nil)
@@ -85,7 +84,7 @@ func (u *upstream) begin(ctx context.Context, c *client) (session.Conversation, 
 	}, nil
 }
 
-// get returns the connection. It opens a connection if there is none or the last one has ended.
+// get returns the current connection or opens a new one.
 func (u *upstream) get(ctx context.Context) (session.Conversation, error) {
 	u.dial.Lock()
 	defer u.dial.Unlock()
@@ -116,11 +115,10 @@ func (u *upstream) get(ctx context.Context) (session.Conversation, error) {
 	return conv, nil
 }
 
-// open opens a connection to the peer.
 func (u *upstream) open(ctx context.Context) (session.Conversation, error) {
 	o := u.bridge.options
-	if u.bridge.to.Socket == "" { // a connection in another process has its own hooks and AnswerFallback
-		for _, name := range append(u.declared(), "*") { // exact names are declared to the peer
+	if u.bridge.to.Socket == "" { // a connection of another process has its own hooks and AnswerFallback
+		for _, name := range append(u.declared(), "*") { // the peer learns exact names
 			o.Hooks = append(o.Hooks, hook.Entry{Pattern: name, Answer: hook.Answer{Kind: hook.Inbox}})
 		}
 		o.Hook.Park = u.ask
@@ -138,13 +136,13 @@ func (u *upstream) open(ctx context.Context) (session.Conversation, error) {
 	return conv, nil
 }
 
-// A fallbackTaker is a conversation held by another process, which forwards requests without a hook to this process.
+// A fallbackTaker is a conversation of another process that forwards requests without a hook to this process.
 type fallbackTaker interface {
 	AnswerFallback(ctx context.Context, answer func(context.Context, dialect.Request) (json.RawMessage, error)) error
 }
 
-// ended closes the connections of all clients after the connection to the peer was lost, so that the clients notice the
-// loss.
+// ended closes the connections of all clients after the loss of the peer's connection, which the clients notice that
+// way.
 func (u *upstream) ended(conv session.Conversation) {
 	u.mu.Lock()
 	if u.conv != conv {
@@ -172,14 +170,13 @@ func (u *upstream) ended(conv session.Conversation) {
 	}
 }
 
-// lastAnswers bounds how long clients can still receive responses after the connection to the peer was lost.
+// lastAnswers bounds how long clients can receive responses after the loss of the peer's connection.
 const lastAnswers = 2 * time.Second
 
-// goingAway is the WebSocket close code for an end of the connection that the client did not cause (RFC 6455, section
-// 7.4.1).
+// goingAway is the WebSocket close code of an end that the client did not cause (RFC 6455, section 7.4.1).
 const goingAway = 1001
 
-// ask forwards a request or notification of the peer to the client that has a pending call.
+// ask forwards the peer's request or notification to the client with a pending call.
 func (u *upstream) ask(ctx context.Context, r dialect.Request) (json.RawMessage, error) {
 	c := u.asked()
 	if c == nil {
@@ -202,8 +199,8 @@ func (u *upstream) ask(ctx context.Context, r dialect.Request) (json.RawMessage,
 	return result, nil
 }
 
-// isTold reports whether the client c has already received a notification as an event of its call. Between equal dialects,
-// notifications are forwarded unchanged and never become events.
+// isTold reports whether client c has received a notification as an event of its call. Between equal dialects,
+// notifications stay unchanged and never become events.
 func (u *upstream) isTold(c *client, method string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -211,8 +208,8 @@ func (u *upstream) isTold(c *client, method string) bool {
 	return told != nil && u.bridge.spec.Name != u.bridge.here.Name && c.calls > 0 && told(method)
 }
 
-// asked returns the client for a request of the peer: the only client, or the only client with pending calls. It returns nil if there
-// are several such clients.
+// asked returns the client for a request of the peer: the only client, or the only client with pending calls. It returns nil if
+// several clients have pending calls.
 func (u *upstream) asked() *client {
 	u.mu.Lock()
 	defer u.mu.Unlock()

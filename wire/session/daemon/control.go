@@ -19,14 +19,14 @@ import (
 	"rpcx/wire/session/rundir"
 )
 
-// A Control sends requests to a session itself rather than to its peer.
+// A Control sends requests to a session itself, not to its peer.
 type Control struct {
-	jobs []string // the result of EndedJobs
+	jobs []string
 	r    *relay.Client
 	name string
 }
 
-// Attach connects to the session called name, even if it is still connecting to its peer.
+// Attach connects to the session name, even while the session connects to its peer.
 func Attach(ctx context.Context, name string) (*Control, error) {
 	path, err := rundir.Find(name)
 	if err != nil {
@@ -44,14 +44,14 @@ func Attach(ctx context.Context, name string) (*Control, error) {
 	return &Control{r: r, name: name}, nil
 }
 
-// Live waits until the session is live. If the session fails, Live returns its failure.
+// Live waits until the session is live, or returns the session's failure.
 func (c *Control) Live(ctx context.Context) error {
 	bound, cancel := rundir.AnswerContext(ctx, c.r.PID())
 	defer cancel()
 	return c.answered(ctx, bound, c.r.Handshake(bound, endpoint.Endpoint{Session: c.name}))
 }
 
-// ask sends a request that the session can answer at once.
+// ask sends a request that needs no peer.
 func (c *Control) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	bound, cancel := rundir.AnswerContext(ctx, c.r.PID())
 	defer cancel()
@@ -59,7 +59,7 @@ func (c *Control) ask(ctx context.Context, method string, params json.RawMessage
 	return out, c.answered(ctx, bound, err)
 }
 
-// answered returns err or the failure that err represents.
+// answered returns err or the failure in err.
 func (c *Control) answered(ctx, bound context.Context, err error) error {
 	switch {
 	case err == nil:
@@ -72,16 +72,16 @@ func (c *Control) answered(ctx, bound context.Context, err error) error {
 	return err
 }
 
-// Detach disconnects from the session and leaves it unchanged.
+// Detach disconnects from the session without changing it.
 func (c *Control) Detach() { _ = c.r.Close() }
 
-// Fingerprint returns the fingerprint of the session's options. Call it after Live.
+// Fingerprint returns the fingerprint of the session's options. Live must have returned.
 func (c *Control) Fingerprint() string { return c.r.Hello().Fingerprint }
 
-// Version returns the version of the program that holds the session. Call it after Live.
+// Version returns the version of rpcx that runs the session. Live must have returned.
 func (c *Control) Version() string { return c.r.Hello().Version }
 
-// Endpoint returns the session's endpoint, redacted. Call it after Live.
+// Endpoint returns the redacted endpoint of the session. Live must have returned.
 func (c *Control) Endpoint() string { return c.r.Hello().Endpoint }
 
 // Status returns the status of the session, as JSON.
@@ -89,8 +89,7 @@ func (c *Control) Status(ctx context.Context) (json.RawMessage, error) {
 	return c.ended(c.ask(ctx, "status", nil))
 }
 
-// ended returns the session's response. If the connection was already closed, ended returns the Fault of an ended
-// session.
+// ended returns the session's response. If the connection was closed, it returns the Fault of an ended session.
 func (c *Control) ended(out json.RawMessage, err error) (json.RawMessage, error) {
 	if f := wire.AsFault(err); f != nil && f.Kind == wire.Closed {
 		err = rundir.Ended(c.name, err)
@@ -98,10 +97,10 @@ func (c *Control) ended(out json.RawMessage, err error) (json.RawMessage, error)
 	return out, err
 }
 
-// EndedJobs returns the jobs that were still running when End was called. They have been cancelled on the peer.
+// EndedJobs returns the jobs that End has cancelled on the peer.
 func (c *Control) EndedJobs() []string { return c.jobs }
 
-// End ends the session, even one that is still connecting. It returns when the session's name is free and the peer has
+// End ends the session, even while the session connects. It returns when the session's name is free and the peer has
 // been notified.
 func (c *Control) End(ctx context.Context) error {
 	running, err := c.ask(ctx, "close", nil)
@@ -123,9 +122,9 @@ func (c *Control) End(ctx context.Context) error {
 	}
 }
 
-// Next claims the oldest parked call of method (of any method if method is ""), and waits for a call if none is parked.
-// show receives the call as a line. If show fails, or this process ends before Next has returned, the call is released
-// at once, otherwise after lease.
+// Next claims the oldest parked call of method, and waits for one if necessary. "" is any method. show receives the
+// call as a line. If show fails or this process ends during Next, the claim ends at once. Otherwise it ends after
+// lease.
 func (c *Control) Next(ctx context.Context, method string, lease time.Duration, show func(line json.RawMessage) error) error {
 	line, err := c.r.Call(ctx, "inbox.next", scan.JSON(inbox.Request{Method: method}))
 	if err != nil {
@@ -154,11 +153,11 @@ func (c *Control) Reject(ctx context.Context, id int64, e *wire.Error) error {
 	return err
 }
 
-// listBound bounds the wait for a session's status.
+// listBound bounds the wait for the status of a session.
 const listBound = 2 * time.Second
 
-// List returns the status of all sessions of this user. It removes files of killed sessions. The status of a session
-// that does not respond has only its name, the state "silent" and, if known, its process.
+// List returns the status of all sessions of this user. It removes the files of killed sessions. The status of a
+// session without a response has only its name, the state "silent" and, if known, its process.
 func List(ctx context.Context) ([]Status, error) {
 	dir, err := rundir.Existing()
 	if err != nil || dir == "" {
@@ -186,7 +185,7 @@ func List(ctx context.Context) ([]Status, error) {
 	return all, nil
 }
 
-// Killed returns a line for each session of this user that was recently killed and not reopened.
+// Killed returns a line for each session of this user that was killed recently and not reopened.
 func Killed() []string {
 	if dir, err := rundir.Existing(); err == nil && dir != "" {
 		return rundir.Killed(dir)
@@ -194,7 +193,7 @@ func Killed() []string {
 	return nil
 }
 
-// statusAt returns the status of the session at path, or nil if it has ended in the meantime.
+// statusAt returns the status of the session at path, or nil if it has ended.
 func statusAt(ctx context.Context, path string) (Status, bool) {
 	ctx, cancel := context.WithTimeout(ctx, listBound)
 	defer cancel()

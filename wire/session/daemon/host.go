@@ -1,5 +1,5 @@
 // Package daemon runs a session: a conversation in its own process, with a ring of the latest notifications and an
-// inbox of calls that wait for an answer. A Control queries such a session.
+// inbox of parked calls. A Control manages such a session.
 package daemon
 
 import (
@@ -29,15 +29,15 @@ import (
 // HostOptions configure a session (rpcx-sessions(7)).
 type HostOptions struct {
 	Name               string
-	Version            string          // the version of this program; commands of another version refuse the session
-	IdleExit           time.Duration   // the session ends when no command has been attached for this time; 0 means never
+	Version            string          // the version of this program; other versions refuse the session
+	IdleExit           time.Duration   // ends a session that no command uses for this time; 0 means never
 	Subscribe          []dialect.Op    // the subscriptions for the ring
-	FirstAnswerTimeout time.Duration   // how long the response to each subscription may take before the session is live; 0 for no limit
-	InboxTimeout       time.Duration   // how long a parked call waits; 0 for as long as the peer waits
-	InboxDefault       json.RawMessage // the answer to a parked call that times out; nil for an error
-	Fingerprint        string          // distinguishes sessions: a hash of endpoint, dialect and hooks
-	Answers            cache.Source    // the source of the answers, for commands that cache them
-	Log                func() []string // returns the latest log lines, for the status; may be nil
+	FirstAnswerTimeout time.Duration   // bounds the response to each subscription before the session is live; 0 means no limit
+	InboxTimeout       time.Duration   // bounds how long a call is parked; 0 means as long as the peer waits
+	InboxDefault       json.RawMessage // the answer to a parked call after InboxTimeout, or nil for an error
+	Fingerprint        string          // distinguishes sessions: a hash of the endpoint, the dialect and the hooks
+	Answers            cache.Source    // the source of the answers, which commands need for caching
+	Log                func() []string // returns the latest log lines; may be nil
 	Live               func()          // called when the session is live
 }
 
@@ -46,28 +46,28 @@ type host struct {
 	options HostOptions
 	e       endpoint.Endpoint
 	hooks   []string // the names that hooks answer
-	path    string   // the path of the session's socket
+	path    string
 	sock    *relay.Socket
 	ring    *ring
 	inbox   *inbox.Inbox
 	traffic traffic
 	started time.Time
-	lastErr atomic.Pointer[string] // the last failure, for the status, or nil
+	lastErr atomic.Pointer[string] // the last failure, or nil
 
-	life  context.Context            // ends with the caller's context and when the session is closed (errClosed)
-	end   context.CancelCauseFunc    // ends life
-	ended atomic.Pointer[wire.Fault] // the reason for the end, for commands that still wait; nil before the end
+	life  context.Context // ends with the caller's context and when the session is closed (errClosed)
+	end   context.CancelCauseFunc
+	ended atomic.Pointer[wire.Fault] // why the session ended, for waiting commands, or nil
 
-	live          chan struct{} // closed when the attempt to open the session is over, even if it failed
-	failed        error         // why opening the session failed; read after live is closed
+	live          chan struct{} // closed when opening the session has succeeded or failed
+	failed        error         // why opening failed; valid after live is closed
 	conv          *session.Direct
-	subscriptions []dialect.Stream // the session's own subscriptions, which fill the ring
-	subs          sync.WaitGroup   // the goroutines that read the subscriptions
+	subscriptions []dialect.Stream // the session's subscriptions, which fill the ring
+	subs          sync.WaitGroup
 }
 
-// Host opens a session and keeps it until it is closed, ctx ends, no command has used it for IdleExit, its socket is
-// removed, or the peer ends. It returns a Conflict if the session's name is taken. Otherwise it returns the reason why
-// the session ended, or nil if it was closed. Later commands for the session also report that reason.
+// Host runs a session until it is closed, ctx ends, no command uses it for IdleExit, its socket is removed, or the peer
+// ends. It returns a Conflict if the name is taken. Otherwise it returns why the session ended, or nil for a closed
+// one. Later commands for the session also report this reason.
 func Host(ctx context.Context, e endpoint.Endpoint, o session.Options, k HostOptions) error {
 	h := &host{
 		options: k, e: e, ring: newRing(), inbox: inbox.New(k.InboxTimeout, k.InboxDefault),
@@ -150,8 +150,8 @@ func (h *host) open(ctx context.Context, o session.Options) error {
 
 func (h *host) noteError(err error) { h.lastErr.Store(new(redact.Known(err.Error()))) }
 
-// lost is called with the reason for a lost connection that will be re-established. No message has arrived over the
-// next connection yet, so lost adds the gap to the ring at this point.
+// lost handles a connection that was lost and will be replaced. It adds the gap to the ring now, because no message of
+// the next connection has arrived.
 func (h *host) lost(why error, next func(error)) {
 	h.noteError(why)
 	h.ring.add(session.LossGap())
@@ -160,8 +160,8 @@ func (h *host) lost(why error, next func(error)) {
 	}
 }
 
-// subscribe opens a subscription of the session, and returns when the peer has responded. Watched code has no response
-// except its items. They go to the ring, in order with all other messages.
+// subscribe opens a subscription of the session and returns after the peer's response. Watched code has no response
+// except its items, which go to the ring in order with all other messages.
 func (h *host) subscribe(ctx context.Context, op dialect.Op) error {
 	var told atomic.Bool // the end of the subscription was reported
 	op.Items = func(m wire.Message) {
@@ -190,7 +190,6 @@ func (h *host) subscribe(ctx context.Context, op dialect.Op) error {
 	return nil
 }
 
-// answer waits for the response to a subscription.
 func (h *host) answer(ctx context.Context, st dialect.Stream, method string) (wire.Message, error) {
 	if h.options.FirstAnswerTimeout <= 0 {
 		return st.Next(ctx)
@@ -208,7 +207,7 @@ func (h *host) answer(ctx context.Context, st dialect.Stream, method string) (wi
 	return m, err
 }
 
-// attend puts the end of a subscription, and messages of its stream other than items, into the ring. m is its first message.
+// attend puts messages of a subscription other than items, and its end, into the ring. m is the first message.
 func (h *host) attend(st dialect.Stream, m wire.Message, method string, told *atomic.Bool) {
 	defer wire.Guard()
 	var err error

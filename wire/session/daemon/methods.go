@@ -16,7 +16,7 @@ import (
 	"rpcx/wire/session/relay"
 )
 
-// methods returns the methods of a session's socket in addition to those that every socket has.
+// methods returns the additional methods of a session's socket.
 func (h *host) methods() map[string]relay.Method {
 	all := map[string]relay.Method{
 		"hello":  h.hello,
@@ -28,19 +28,18 @@ func (h *host) methods() map[string]relay.Method {
 	return all
 }
 
-// SuspendHook, ClientGone, EndReason and StreamFailed make host the owner of its
-// socket.
+// These methods implement relay.Owner.
 
-// SuspendHook releases nothing, because no hook uses a session's socket.
+// SuspendHook does nothing, because no hook uses a session's socket.
 func (h *host) SuspendHook(string) func() { return func() {} }
 
-// Answers returns nil, for the same reason.
+// Answers returns nil, because no hook uses a session's socket.
 func (h *host) Answers(string) wire.ID { return nil }
 
-// ClientGone returns the calls that a process has claimed and not shown.
+// ClientGone releases the calls that a process has claimed and not shown.
 func (h *host) ClientGone(s *relay.Process) { h.inbox.Release(s) }
 
-// EndReason returns the error for waiting commands when the session ends, or nil while it is live.
+// EndReason returns the error for waiting commands after the end of the session, or nil before it.
 func (h *host) EndReason() error {
 	if why := h.ended.Load(); why != nil {
 		return why
@@ -48,22 +47,22 @@ func (h *host) EndReason() error {
 	return nil
 }
 
-// StreamFailed stores the failure as the last error of the session's status.
+// StreamFailed stores err as the session's last error.
 func (h *host) StreamFailed(err error) { h.noteError(err) }
 
-// upstream returns the connection when the session is live.
+// upstream returns the connection of a live session.
 func (h *host) upstream(ctx context.Context) (*session.Direct, error) {
 	select {
 	case <-h.live:
 	case <-ctx.Done():
-		if !wire.IsClosed(h.live) { // else the reason why it ended is more informative
+		if !wire.IsClosed(h.live) { // otherwise the reason of the end is more informative
 			return nil, ctx.Err()
 		}
 	}
 	return h.conv, h.failed
 }
 
-// Open, Notify, Event, Describe and Typing make host a speaker.
+// These methods implement relay.Backend.
 
 func (h *host) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
 	d, err := h.upstream(ctx)
@@ -108,7 +107,7 @@ func (h *host) Typing(ctx context.Context, method string) (*catalog.Catalog, err
 	return d.Typing(ctx, method)
 }
 
-// hello is answered when the session is live, or will never be.
+// hello responds when the session is live or has failed.
 func (h *host) hello(ctx context.Context, s *relay.Process, _ *dialect.Inbound) (json.RawMessage, error) {
 	s.Attach()
 	d, err := h.upstream(ctx)
@@ -123,16 +122,16 @@ func (h *host) hello(ctx context.Context, s *relay.Process, _ *dialect.Inbound) 
 	}), nil
 }
 
-// Status describes a session, as printed by `session status` and, in short, by `session list`.
+// Status describes a session in the form of `session status`. `session list` prints a part of it.
 type Status struct {
 	Name          string        `json:"name"`
 	Endpoint      string        `json:"endpoint"`
 	Dialect       string        `json:"dialect"`
 	PID           int           `json:"pid"`
-	State         string        `json:"state"` // connecting, live or reconnecting; for silent see List
+	State         string        `json:"state"` // connecting, live, reconnecting or silent (see List)
 	Started       string        `json:"started"`
 	Age           float64       `json:"age"`     // seconds
-	Clients       int           `json:"clients"` // attached commands, except the one that requests the status
+	Clients       int           `json:"clients"` // attached commands without the one that requests the status
 	Traffic       trafficStatus `json:"traffic"`
 	Pending       pendingStatus `json:"pending"`
 	Hooks         []string      `json:"hooks"`
@@ -144,10 +143,9 @@ type Status struct {
 	Log           []string      `json:"log,omitempty"`
 }
 
-// stateSilent is the state of a session that does not respond.
 const stateSilent = "silent"
 
-// JSON returns s as it is printed. For a silent session, it has only the known members.
+// JSON returns s in its printed form. For a silent session, it omits unknown members.
 func (s Status) JSON() json.RawMessage {
 	if s.State != stateSilent {
 		return scan.JSON(s)
@@ -171,7 +169,7 @@ type wayStatus struct {
 
 type pendingStatus struct {
 	Calls    int `json:"calls"`    // local calls, including streams and subscriptions
-	Requests int `json:"requests"` // the peer's
+	Requests int `json:"requests"` // requests of the peer
 }
 
 type eventsStatus struct {

@@ -13,14 +13,14 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// These are the limits of a ring, in bytes and in messages.
+// These limits bound a ring in bytes and in messages.
 const (
 	ringBytes = 8 << 20
 	ringCount = 64 << 10
 )
 
-// A ring holds the newest unrequested messages of a session: notifications and the messages of its subscriptions. The
-// messages are numbered from 1.
+// A ring contains the newest messages that no command requested: notifications, and items of the session's
+// subscriptions. Their numbers start at 1.
 type ring struct {
 	most, count int
 
@@ -28,8 +28,8 @@ type ring struct {
 	kept  []kept
 	first int64 // the number of kept[0]
 	bytes int
-	more  wire.Gate // passed when there is a new message
-	ended error     // why no more messages arrive
+	more  wire.Gate // opens for each new message
+	ended error     // why no more messages arrive, or nil
 }
 
 type kept struct {
@@ -39,7 +39,7 @@ type kept struct {
 
 func newRing() *ring { return &ring{most: ringBytes, count: ringCount, first: 1} }
 
-// add stores m, which the ring then owns, and drops the oldest messages if there is no room.
+// add stores m, which then belongs to the ring, and drops the oldest messages if necessary.
 func (r *ring) add(m wire.Message) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -56,7 +56,6 @@ func (r *ring) add(m wire.Message) {
 	r.more.Pass()
 }
 
-// end ends the ring with the reason why.
 func (r *ring) end(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -64,15 +63,15 @@ func (r *ring) end(err error) {
 	r.more.Pass()
 }
 
-// bounds returns the numbers of the oldest stored message and of the newest.
+// bounds returns the numbers of the oldest and the newest message.
 func (r *ring) bounds() (first, last int64, bytes int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.first, r.first + int64(len(r.kept)) - 1, r.bytes
 }
 
-// after returns a stream of the messages with numbers above since that a Watch of method shows: first messages in the
-// ring, then new ones.
+// after returns a stream of the messages after number since that a Watch of method shows. Messages of the ring precede
+// new ones.
 func (r *ring) after(since int64, method string, event func(*wire.Message, *wire.Event) error) (*ringStream, error) {
 	if _, last, _ := r.bounds(); since > last {
 		return nil, wire.Usagef("the session has only reached event %d: --since %d is beyond it", last, since)
@@ -80,7 +79,7 @@ func (r *ring) after(since int64, method string, event func(*wire.Message, *wire
 	return &ringStream{ring: r, next: max(since, 0) + 1, takes: dialect.Op{Kind: dialect.Watch, Method: method}, event: event}, nil
 }
 
-// ringStream reads a ring. It reports missed messages as a gap.
+// ringStream reads a ring, and reports missed messages as a gap.
 type ringStream struct {
 	ring  *ring
 	next  int64
@@ -89,7 +88,7 @@ type ringStream struct {
 	over  bool
 }
 
-// Next returns the next message with its event. The event has the message's number and time.
+// Next returns the next message with its event. The event contains the message's number and time.
 func (s *ringStream) Next(ctx context.Context) (wire.Message, error) {
 	for !s.over {
 		k, seq, wait, err := s.take()
@@ -109,7 +108,7 @@ func (s *ringStream) Next(ctx context.Context) (wire.Message, error) {
 	return wire.Message{}, io.EOF
 }
 
-// take returns the next stored message, or a channel to wait on if there is none.
+// take returns the next stored message, or a channel that reports a new one.
 func (s *ringStream) take() (k kept, seq int64, wait <-chan struct{}, err error) {
 	r := s.ring
 	r.mu.Lock()
@@ -149,13 +148,13 @@ func (s *ringStream) Cancel(context.Context) error {
 	return nil
 }
 
-// traffic counts the messages on the connection, for the session's status.
+// traffic counts the messages on the connection.
 type traffic [2]way // indexed by direction
 
 // A way counts the messages in one direction.
 type way struct{ messages, bytes atomic.Int64 }
 
-// count counts messages. It implements wire.Record.
+// count implements wire.Record.
 func (t *traffic) count(d wire.Direction, msg []byte, more ...[]byte) {
 	w := &t[d]
 	size := len(msg)

@@ -20,10 +20,10 @@ import (
 
 // This file ends a session.
 
-// errClosed is the cause of the end of a session's context when the session is closed.
+// errClosed is the cause of a closed session's context.
 var errClosed = errors.New("the session was closed")
 
-// endReason returns the error that waiting commands receive when the session ends.
+// endReason returns the error for waiting commands after the session's end.
 func endReason(why error) *wire.Fault {
 	if why == nil {
 		return wire.NewFault(wire.Closed, errClosed.Error(), nil)
@@ -31,7 +31,7 @@ func endReason(why error) *wire.Fault {
 	return wire.NewFault(wire.Closed, "the session has ended: "+why.Error(), why)
 }
 
-// farEnded returns the reason why the peer has disconnected, or nil if the peer is not known to have disconnected.
+// farEnded returns why the peer disconnected, or nil if the peer is not known to have disconnected.
 func (h *host) farEnded() error {
 	if !wire.IsClosed(h.conv.Done()) {
 		return nil
@@ -39,8 +39,8 @@ func (h *host) farEnded() error {
 	return cmp.Or[error](h.conv.Err(), wire.NewFault(wire.Closed, "the peer closed the connection", nil))
 }
 
-// probation waits up to 100 ms for a child that has sent nothing, because most children that cannot start exit at once.
-// If the connection ends in that time, probation returns the reason; otherwise it returns nil.
+// probation waits up to 100 ms for a child that has sent nothing, because a child that fails to start usually exits at
+// once. If the connection ends in that time, probation returns the reason. Otherwise it returns nil.
 func (h *host) probation(ctx context.Context) error {
 	if len(h.e.Address.Command) > 0 && h.traffic[wire.Recv].messages.Load() == 0 {
 		select {
@@ -54,7 +54,7 @@ func (h *host) probation(ctx context.Context) error {
 
 const probation = 100 * time.Millisecond
 
-// watch waits until the session should end.
+// watch waits for a reason to end the session.
 func (h *host) watch(file os.FileInfo) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
@@ -75,7 +75,7 @@ func (h *host) watch(file os.FileInfo) error {
 	}
 }
 
-// watchEvery is the interval at which a session checks whether it should continue.
+// watchEvery is the interval between checks for the end of the session.
 const watchEvery = 200 * time.Millisecond
 
 // shutdown ends the session: it removes the socket, notifies the peer, and then the attached commands.
@@ -90,7 +90,7 @@ func (h *host) shutdown(file os.FileInfo, why error) {
 	h.sock.StopAccepting()
 	words := relay.DrainTimeout
 	if h.conv != nil {
-		if wire.IsClosed(h.conv.Done()) { // attached commands receive the reason after they have read all earlier messages
+		if wire.IsClosed(h.conv.Done()) { // attached commands read all earlier messages before the reason
 			words = slowDrainTimeout
 		} else {
 			h.conv.EndRaw(h.EndReason())
@@ -104,10 +104,9 @@ func (h *host) shutdown(file os.FileInfo, why error) {
 	h.sock.CloseAfter(words)
 }
 
-// slowDrainTimeout bounds the time for commands to read earlier messages after the peer has disconnected.
+// slowDrainTimeout bounds how long commands read earlier messages after the peer has disconnected.
 const slowDrainTimeout = 10 * time.Second
 
-// unsubscribe ends the session's subscriptions.
 func (h *host) unsubscribe() {
 	var leaving sync.WaitGroup
 	for _, st := range h.subscriptions {
@@ -116,7 +115,7 @@ func (h *host) unsubscribe() {
 	leaving.Wait()
 }
 
-// close starts to end the session. The command that requested it sees its connection end.
+// close starts to end the session. The requesting command sees the end of its connection.
 func (h *host) close(context.Context, *relay.Process, *dialect.Inbound) (json.RawMessage, error) {
 	running := h.runningJobs()
 	h.end(errClosed)
@@ -126,7 +125,7 @@ func (h *host) close(context.Context, *relay.Process, *dialect.Inbound) (json.Ra
 // runningJobs returns the names of the jobs that end with the session, as a JSON array.
 func (h *host) runningJobs() json.RawMessage {
 	now, cancel := context.WithCancel(context.Background())
-	cancel() // no goroutine waits for a session that is not live
+	cancel() // goroutines stop waiting for the session to become live
 	var names scan.Array
 	if d, err := h.upstream(now); err == nil && d != nil {
 		for _, name := range d.RunningJobs(now) {

@@ -15,25 +15,24 @@ import (
 	"rpcx/wire/xdg"
 )
 
-// An exitRecord is the reason why a session ended that no command closed. The last few are kept in one file for the next
-// command, because the session's process had no terminal. The record of a name is dropped when a session with that name
-// starts.
+// An exitRecord is why a session ended that no command closed. The session's process had no terminal for the reason. One
+// file stores the last few records for the next command. A new session of the same name removes its record.
 type exitRecord struct {
 	Socket string    `json:"socket"`
 	At     time.Time `json:"at"`
 	Why    string    `json:"why"`
 }
 
-// These are the limits of the records: their number, their age, and the bytes of each.
+// These limits bound the number, the age and the size of the records.
 const (
 	maxExitRecords = 20
 	exitRecordAge  = 24 * time.Hour
 	maxExitReason  = 500
 )
 
-// readExitRecords returns those in b that may still be of interest.
+// readExitRecords returns the records in b that are not too old.
 func readExitRecords(b []byte) (all []exitRecord) {
-	_ = json.Unmarshal(b, &all) // anything but a list is ignored
+	_ = json.Unmarshal(b, &all) // ignores everything but a list
 	return slices.DeleteFunc(all, func(e exitRecord) bool { return time.Since(e.At) > exitRecordAge })
 }
 
@@ -45,14 +44,14 @@ func RecordExit(socket, why string) {
 	writeExit(socket, why)
 }
 
-// ForgetExit records that there is a session at socket again.
+// ForgetExit removes the record of the session at socket, which has started again.
 func ForgetExit(socket string) {
 	if exitAt(socket) != nil {
 		writeExit(socket, "")
 	}
 }
 
-// writeExit records why the session at socket ended, and drops its previous record. With "", it only drops that.
+// writeExit replaces the record of the session at socket by one with reason. With "", it only removes the record.
 func writeExit(socket, why string) {
 	file := xdg.StateFile("ended")
 	if file == "" || os.MkdirAll(filepath.Dir(file), 0o700) != nil {
@@ -74,10 +73,10 @@ func writeExit(socket, why string) {
 	})
 }
 
-// killed is the reason for a session that has left its socket behind.
+// killed is the reason of a session that left its socket.
 const killed = "its process was killed"
 
-// Killed returns when each session in dir that was killed, and not opened again, ended.
+// Killed returns the end of each session in dir that was killed and not opened again.
 func Killed(dir string) (lines []string) {
 	for _, e := range readExitRecords(cache.Read(xdg.StateFile("ended"))) {
 		name, ok := strings.CutPrefix(filepath.Base(e.Socket), PrefixSession)
@@ -88,10 +87,9 @@ func Killed(dir string) (lines []string) {
 	return lines
 }
 
-// age returns how long ago a session ended.
 func age(e exitRecord) time.Duration { return max(time.Since(e.At), 0).Truncate(time.Second) }
 
-// exitAt returns how the last session at socket ended, or nil if that is unknown.
+// exitAt returns how the last session at socket ended, or nil if unknown.
 func exitAt(socket string) *exitRecord {
 	file := xdg.StateFile("ended")
 	if file == "" {
@@ -104,7 +102,7 @@ func exitAt(socket string) *exitRecord {
 	return nil
 }
 
-// ExitFault returns how the session name ended, or nil if that is unknown.
+// ExitFault returns how the session name ended, or nil if unknown.
 func ExitFault(name string, cause error) *wire.Fault {
 	dir, err := runtimePlace()
 	if err != nil {

@@ -18,10 +18,10 @@ import (
 	"rpcx/wire/syserr"
 )
 
-// maxName bounds the length of a session's name.
+// maxName bounds the length of a session name.
 const maxName = 64
 
-// CheckName rejects names that a session cannot have (rpcx-sessions(7)).
+// CheckName rejects invalid session names (rpcx-sessions(7)).
 func CheckName(name string) error {
 	if 0 < len(name) && len(name) <= maxName && plain(name) && !strings.ContainsRune("._-", rune(name[0])) {
 		return nil
@@ -41,7 +41,8 @@ func plain(name string) bool {
 	return true
 }
 
-// socketOf returns the path of the session's socket in dir. It uses the name, or a hash if the path would be too long.
+// socketOf returns the path of the session's socket in dir. It contains the name, or a hash if the path would be too
+// long.
 func socketOf(dir, name string) string {
 	if path := filepath.Join(dir, PrefixSession+name); len(path) <= maxSocketPath {
 		return path
@@ -50,8 +51,7 @@ func socketOf(dir, name string) string {
 	return filepath.Join(dir, PrefixHashed+hex.EncodeToString(sum[:8]))
 }
 
-// Find returns the path of the socket of the session name, or "" if there is none. It refuses a directory of sockets
-// that others can enter.
+// Find returns the socket of the session name, or "". It refuses a directory of sockets that other users can enter.
 func Find(name string) (string, error) {
 	if err := CheckName(name); err != nil {
 		return "", err
@@ -67,8 +67,8 @@ func Find(name string) (string, error) {
 	return path, nil
 }
 
-// Claim binds the socket of a session. If a live session has that name, that is a Conflict. Files of a killed one are
-// removed.
+// Claim binds the socket of a session. It returns a Conflict if a live session has that name. It removes the files of a
+// killed session.
 func Claim(name string) (net.Listener, string, error) {
 	dir, err := Make()
 	if err != nil {
@@ -98,7 +98,7 @@ func conflict(name string) *wire.Fault {
 		WithHint("rpcx session close " + name + " ends it; --ensure uses it if its options are the same")
 }
 
-// CleanUp removes the files of a killed session, and returns a Fault that reports this.
+// CleanUp removes the files of a killed session, and returns a Fault about it.
 func CleanUp(path, name string, cause error) error {
 	dir := filepath.Dir(path)
 	_ = Locked(dir, func() error {
@@ -108,7 +108,7 @@ func CleanUp(path, name string, cause error) error {
 	return Absent(fmt.Sprintf("session %s has ended: its process was killed", name), cause)
 }
 
-// Ended returns the Fault for a session that existed a moment ago.
+// Ended returns the Fault of a session that has just ended.
 func Ended(name string, cause error) error {
 	if f := ExitFault(name, cause); f != nil {
 		return f
@@ -116,14 +116,14 @@ func Ended(name string, cause error) error {
 	return Absent(fmt.Sprintf("session %s has ended", name), cause)
 }
 
-// AnswerTimeout bounds how long another process of rpcx may take for an answer that needs no peer, and for its Hello, which
-// a session sends when it is connected.
+// AnswerTimeout bounds how long another rpcx process may take for its Hello, which a session sends when connected, and for
+// each response that needs no peer.
 const AnswerTimeout = 30 * time.Second
 
-// stoppedTimeout bounds the wait for an answer of a process that is stopped (SIGSTOP).
+// stoppedTimeout bounds the wait for a process that is stopped (SIGSTOP).
 const stoppedTimeout = 2 * time.Second
 
-// AnswerContext returns a context that ends when the process pid (0 if unknown) has taken too long for an answer.
+// AnswerContext returns a context that ends when the process pid (0 if unknown) takes too long for a response.
 func AnswerContext(ctx context.Context, pid int) (context.Context, context.CancelFunc) {
 	bound, cancel := context.WithTimeout(ctx, AnswerTimeout)
 	look := time.AfterFunc(stoppedTimeout, func() {
@@ -137,7 +137,7 @@ func AnswerContext(ctx context.Context, pid int) (context.Context, context.Cance
 	}
 }
 
-// Silent returns the Fault for a session whose process (pid, if known) is alive but does not respond.
+// Silent returns the Fault of a session whose process (pid, if known) runs but does not respond.
 func Silent(name string, pid int, cause error) error {
 	why := "its process hangs"
 	if stopped(pid) {
@@ -151,17 +151,17 @@ func Silent(name string, pid int, cause error) error {
 	return f
 }
 
-// errAbsent is the cause that IsAbsent looks for.
+// errAbsent is the cause that IsAbsent detects.
 var errAbsent = errors.New("there is no such session")
 
 func Absent(message string, cause error) *wire.Fault {
 	return wire.NewFault(wire.Unreachable, message, errors.Join(errAbsent, cause))
 }
 
-// IsAbsent reports whether err means that a session does not exist, so that its name is free or will be in a moment.
+// IsAbsent reports whether err means that a session does not exist. Its name is then free, at once or soon.
 func IsAbsent(err error) bool { return errors.Is(err, errAbsent) }
 
-// SessionNames returns the names of the sessions that have a socket, except those whose names are hashed.
+// SessionNames returns the names of sessions with a socket, except hashed names.
 func SessionNames() (names []string) {
 	dir, err := Existing()
 	if err != nil || dir == "" {
@@ -173,8 +173,8 @@ func SessionNames() (names []string) {
 	return names
 }
 
-// NotFound returns the Fault for @NAME if no such session or profile exists. It has the reason why the session ended,
-// or the most similar existing name.
+// NotFound returns the Fault for @NAME without such a session or profile. It contains the reason of the session's end,
+// or the most similar name.
 func NotFound(name string) error {
 	if f := ExitFault(name, nil); f != nil {
 		return f

@@ -12,7 +12,7 @@ import (
 	"rpcx/wire"
 )
 
-// checkOwn refuses a directory that another user owns or can enter, and a link.
+// checkOwn refuses a link, and a directory that another user owns or can enter.
 func checkOwn(dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil {
@@ -28,8 +28,7 @@ func checkOwn(dir string) error {
 	return nil
 }
 
-// otherPlace returns what to do if dir cannot be used, because any user may create a directory with that name in the
-// temporary one.
+// otherPlace returns advice for an unusable dir, because any user may create that name in the temporary directory.
 func otherPlace(dir string) string {
 	if xdg := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(xdg) && strings.HasPrefix(dir, xdg) {
 		return "remove it, or name another directory in XDG_RUNTIME_DIR"
@@ -37,7 +36,7 @@ func otherPlace(dir string) string {
 	return "another user created it: set XDG_RUNTIME_DIR to a directory of your own"
 }
 
-// A lock is the directory itself, locked.
+// A lock is a lock on the directory itself.
 type lock struct{ *os.File }
 
 func openLock(dir string) (lock, error) {
@@ -45,7 +44,7 @@ func openLock(dir string) (lock, error) {
 	return lock{d}, err
 }
 
-// take takes the lock, which ends with Close or with the process. It returns false if another process has it.
+// take takes the lock until Close or the end of the process. It returns false if another process has the lock.
 func (l lock) take() (bool, error) {
 	err := syscall.Flock(int(l.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EINTR) || errors.Is(err, syscall.EWOULDBLOCK) {

@@ -7,13 +7,13 @@ import (
 	"syscall"
 )
 
-// checkOwn only checks that the directory exists, because the temporary directory is the user's own.
+// checkOwn only checks that the directory exists, because the user owns the temporary directory.
 func checkOwn(dir string) error {
 	_, err := os.Stat(dir)
 	return err
 }
 
-// A lock is a file that only one process can have open, and that is deleted when it is closed.
+// A lock is a file that only one process can open and that its close deletes.
 type lock struct {
 	path   *uint16
 	handle *syscall.Handle
@@ -29,10 +29,10 @@ func openLock(dir string) (lock, error) {
 const (
 	deleteOnClose                  = 0x04000000
 	sharingViolation               = syscall.Errno(32)
-	accessDenied     syscall.Errno = syscall.ERROR_ACCESS_DENIED // another process is just deleting its file
+	accessDenied     syscall.Errno = syscall.ERROR_ACCESS_DENIED // another process is deleting its file
 )
 
-// take takes the lock, which ends with Close or with the process. It returns false if another process has it.
+// take takes the lock until Close or the end of the process. It returns false if another process has the lock.
 func (l lock) take() (bool, error) {
 	h, err := syscall.CreateFile(l.path, syscall.GENERIC_READ|syscall.GENERIC_WRITE, 0, nil, syscall.OPEN_ALWAYS, syscall.FILE_ATTRIBUTE_NORMAL|deleteOnClose, 0)
 	if errors.Is(err, sharingViolation) || errors.Is(err, accessDenied) {

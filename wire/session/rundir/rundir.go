@@ -1,5 +1,5 @@
-// Package rundir manages the directory of sockets through which processes of rpcx find each other: the names of
-// sessions, the listeners of sockets, and the reasons why sessions have ended.
+// Package rundir manages the directory of sockets in which rpcx processes find each other. It manages the names of
+// sessions, the listeners of sockets, and the reasons why sessions ended.
 package rundir
 
 import (
@@ -16,24 +16,23 @@ import (
 	"rpcx/wire/syserr"
 )
 
-// maxSocketPath is the length that fits into sockaddr_un on every system. socketName is as long as the names that
-// newSocket and hashedPath make.
+// maxSocketPath fits into sockaddr_un on every system. socketName is as long as the names from newSocket and
+// hashedPath.
 const (
 	maxSocketPath = 103
 	socketName    = "c-0123456789abcdef"
 )
 
-// These are the prefixes of the sockets in the directory: for the calls of hooks, for a session, and for a session
-// whose name would be too long.
+// These are the prefixes of sockets: for calls of hooks, for a session, and for a session whose name is too long.
 const (
 	PrefixHooks   = "c-"
 	PrefixSession = "s-"
 	PrefixHashed  = "h-"
 )
 
-// Make returns the directory for sockets: below $XDG_RUNTIME_DIR, or else (also if the path of a socket would be too
-// long) one of this user below the temporary directory. It creates a missing directory with mode 0700, and refuses one
-// that others can enter.
+// Make returns the directory for sockets. It prefers a directory below $XDG_RUNTIME_DIR, unless the path of a socket
+// would be too long, to a directory of this user below the temporary directory. Make creates it with mode 0700, and
+// refuses one that other users can enter.
 func Make() (string, error) {
 	dir, err := runtimePlace()
 	if err != nil {
@@ -45,9 +44,9 @@ func Make() (string, error) {
 	return dir, checkOwn(dir)
 }
 
-// runtimePlace returns the path of the directory for sockets, even if it does not exist.
+// runtimePlace returns the path of the directory for sockets, even of a missing one.
 func runtimePlace() (string, error) {
-	mine := "rpcx-" + strconv.Itoa(os.Getuid()) // -1 on Windows, whose temporary directory is the user's own
+	mine := "rpcx-" + strconv.Itoa(os.Getuid()) // -1 on Windows, where the user owns the temporary directory
 	places := []string{filepath.Join(os.TempDir(), mine), filepath.Join("/tmp", mine)}
 	if xdg := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(xdg) {
 		places = append([]string{filepath.Join(xdg, "rpcx")}, places...)
@@ -60,7 +59,7 @@ func runtimePlace() (string, error) {
 	return "", wire.Usagef("the path of a socket can have at most %d bytes: %s is too long", maxSocketPath, places[0])
 }
 
-// Existing returns the directory for sockets, or "" if there is none.
+// Existing returns the directory for sockets, or "".
 func Existing() (string, error) {
 	dir, err := runtimePlace()
 	if err != nil {
@@ -78,14 +77,14 @@ func Existing() (string, error) {
 	return "", err
 }
 
-// These limits apply to the wait for another process that has locked the directory. That usually lasts only a moment,
-// but the process may have been stopped.
+// These limits bound the wait for a process that has locked the directory. The lock is usually brief, but a process may
+// have been stopped.
 const (
 	lockBound = 20 * time.Second
 	lockPause = 2 * time.Millisecond
 )
 
-// Locked runs f while no other process of rpcx changes the directory. The lock leaves no files behind.
+// Locked runs f while no other rpcx process changes the directory. It leaves no lock file.
 func Locked(dir string, f func() error) error {
 	d, err := openLock(dir)
 	if err != nil {
@@ -112,7 +111,7 @@ func Bind(path string) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.(*net.UnixListener).SetUnlinkOnClose(false) // it may belong to another process by then
+	l.(*net.UnixListener).SetUnlinkOnClose(false) // another process may own the path by then
 	if err := os.Chmod(path, 0o600); err != nil {
 		_ = l.Close()
 		_ = os.Remove(path)
@@ -121,7 +120,7 @@ func Bind(path string) (net.Listener, error) {
 	return l, nil
 }
 
-// dead reports whether the socket at path was left by a killed process, because it has no listener.
+// dead reports whether the socket at path has no listener because its process was killed.
 func dead(path string) bool {
 	nc, err := net.Dial("unix", path)
 	if err == nil {
@@ -140,7 +139,7 @@ func Sweep(dir string) {
 	}
 }
 
-// Sockets returns the paths in dir whose names begin with one of the prefixes.
+// Sockets returns the paths in dir whose base names begin with one of the prefixes.
 func Sockets(dir string, prefixes ...string) (paths []string) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {

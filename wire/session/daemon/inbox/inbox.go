@@ -1,4 +1,4 @@
-// Package inbox holds the calls of a session that other processes answer.
+// Package inbox stores the calls of a session that other processes answer.
 package inbox
 
 import (
@@ -16,21 +16,20 @@ import (
 	"rpcx/wire/session/relay"
 )
 
-// An Inbox holds the peer's calls that hooks have parked (`--on NAME=inbox`) until another process answers them or they
-// time out.
+// An Inbox parks calls of the peer (`--on NAME=inbox`) until another process answers them or they time out.
 type Inbox struct {
 	timeout       time.Duration   // 0 means no timeout
-	defaultAnswer json.RawMessage // the answer to calls that time out; nil for an error
+	defaultAnswer json.RawMessage // the answer to calls that time out, or nil for an error
 
 	mu       sync.Mutex
 	last     int64
 	reserved map[string]int64 // the numbers of calls that will be parked, by request id
-	parked   []*parked        // the parked calls, oldest first
-	more     wire.Gate        // passed when a call can be claimed
+	parked   []*parked        // oldest first
+	more     wire.Gate        // opens when a call can be claimed
 }
 
-// New returns an Inbox whose calls wait for at most timeout (0 means for as long as the peer waits). Calls that time
-// out are answered with value, or with an error if value is nil.
+// New returns an Inbox that parks calls for at most timeout; 0 means as long as the peer waits. After the timeout, the
+// answer is value, or an error if value is nil.
 func New(timeout time.Duration, value json.RawMessage) *Inbox {
 	return &Inbox{timeout: timeout, defaultAnswer: value}
 }
@@ -43,7 +42,7 @@ type parked struct {
 	id       int64
 	method   string
 	params   json.RawMessage
-	claimant *relay.Process // the process that has claimed the call and has not shown it yet
+	claimant *relay.Process // the process that has claimed the call but not yet shown it
 	claimed  bool
 	lease    *time.Timer
 	answer   chan parkedAnswer // has a buffer of one
@@ -57,7 +56,7 @@ type parkedAnswer struct {
 // Park waits for the answer to r.
 func (b *Inbox) Park(ctx context.Context, r dialect.Request) (json.RawMessage, error) {
 	if r.Notification {
-		return nil, nil // the notification is in the ring
+		return nil, nil // the ring contains the notification
 	}
 	p, err := b.add(r)
 	if err != nil {
@@ -98,19 +97,19 @@ func (b *Inbox) withdraw(p *parked) *parkedAnswer {
 	return nil
 }
 
-// Reserve numbers a call that will be parked. Calls are handled concurrently, so they may be parked in another order
-// than they arrived in.
+// Reserve numbers a call that will be parked. Calls are processed concurrently, and may be parked in another order than
+// their arrival.
 func (b *Inbox) Reserve(id wire.ID) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.reserved == nil || len(b.reserved) > maxParked { // because some calls were refused before they were parked
+	if b.reserved == nil || len(b.reserved) > maxParked { // some reserved calls are never parked, because they are refused
 		b.reserved = map[string]int64{}
 	}
 	b.last++
 	b.reserved[string(id)] = b.last
 }
 
-// number returns the number of a call that has just been parked. The lock must be held.
+// number returns the number of a call that is now parked. The caller holds the lock.
 func (b *Inbox) number(id wire.ID) int64 {
 	n := b.reserved[string(id)]
 	if n == 0 {
@@ -134,13 +133,13 @@ func (b *Inbox) add(r dialect.Request) (*parked, error) {
 	return p, nil
 }
 
-// remove removes a call. The lock must be held.
+// remove removes a call. The caller holds the lock.
 func (b *Inbox) remove(p *parked) {
 	p.release()
 	b.parked = slices.DeleteFunc(b.parked, func(q *parked) bool { return q == p })
 }
 
-// release ends the claim on p. The lock must be held.
+// release ends the claim on p. The caller holds the lock.
 func (p *parked) release() {
 	p.claimed, p.claimant = false, nil
 	if p.lease != nil {
@@ -149,9 +148,8 @@ func (p *parked) release() {
 	}
 }
 
-// claim waits for a call of method (of any method if that is "") that no other process has claimed, and gives the
-// oldest to the process of h. If that process ends before it has shown the call (took), the claim ends at once,
-// otherwise when the lease is over.
+// claim waits for an unclaimed call of method (any method for "") and gives the oldest to h's process. If that process
+// ends before it shows the call, the claim ends at once. Otherwise it ends with the lease.
 func (b *Inbox) claim(ctx context.Context, h *relay.Process, method string) (*parked, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -168,7 +166,7 @@ func (b *Inbox) claim(ctx context.Context, h *relay.Process, method string) (*pa
 	}
 }
 
-// acknowledge records that the process of h has shown the call with that id. The claim now lasts for lease.
+// acknowledge records that h's process has shown the call with that id. The lease starts now.
 func (b *Inbox) acknowledge(h *relay.Process, id int64, lease time.Duration) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -186,7 +184,7 @@ func (b *Inbox) acknowledge(h *relay.Process, id int64, lease time.Duration) err
 	return nil
 }
 
-// Release lets others claim the calls that the process of h has claimed and not shown.
+// Release ends the claims of h's process on calls that it has not shown.
 func (b *Inbox) Release(h *relay.Process) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -198,7 +196,7 @@ func (b *Inbox) Release(h *relay.Process) {
 	b.more.Pass()
 }
 
-// reply answers the call with that id, whichever process has claimed it.
+// reply answers the call with that id, regardless of claims.
 func (b *Inbox) reply(id int64, a parkedAnswer) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -211,7 +209,7 @@ func (b *Inbox) reply(id int64, a parkedAnswer) error {
 	return nil
 }
 
-// find returns the call with that id. The lock is held.
+// find returns the call with that id. The caller holds the lock.
 func (b *Inbox) find(id int64) *parked {
 	for _, p := range b.parked {
 		if p.id == id {
@@ -225,7 +223,7 @@ func nothingParked(id int64) error {
 	return wire.NewFault(wire.Conflict, fmt.Sprintf("call %d is not in the inbox: it was answered or cancelled, or it timed out", id), nil)
 }
 
-// Counts returns how many calls wait to be claimed and how many are claimed.
+// Counts returns the numbers of unclaimed and of claimed calls.
 func (b *Inbox) Counts() (waiting, claimed int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -237,7 +235,7 @@ func (b *Inbox) Counts() (waiting, claimed int) {
 	return len(b.parked) - claimed, claimed
 }
 
-// line returns the call as `session next` prints it.
+// line returns the call in the form of `session next`.
 func (p *parked) line() json.RawMessage {
 	return scan.JSON(struct {
 		ID     int64           `json:"id"`

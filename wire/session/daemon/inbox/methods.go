@@ -10,18 +10,18 @@ import (
 	"rpcx/wire/session/relay"
 )
 
-// A Request holds the params of the inbox's methods.
+// A Request contains the params of the inbox's methods.
 type Request struct {
 	ID      int64           `json:"id,omitempty"`
 	Method  string          `json:"method,omitempty"`
-	Lease   time.Duration   `json:"lease,omitempty"` // nanoseconds
+	Lease   time.Duration   `json:"lease,omitempty"` // in nanoseconds
 	Value   json.RawMessage `json:"value,omitempty"`
 	Code    json.RawMessage `json:"code,omitempty"`
 	Message string          `json:"message,omitempty"`
 }
 
-// Methods returns the methods of a session's socket for its inbox. meaning returns the error to report for an error of
-// the session's end.
+// Methods returns the inbox's methods for a session's socket. meaning returns the error to report for an error of the
+// session's end.
 func (b *Inbox) Methods(meaning func(error) error) map[string]relay.Method {
 	return map[string]relay.Method{
 		"inbox.next": method(func(ctx context.Context, h *relay.Process, r Request) (json.RawMessage, error) {
@@ -29,7 +29,7 @@ func (b *Inbox) Methods(meaning func(error) error) map[string]relay.Method {
 			if err != nil {
 				return nil, meaning(err)
 			}
-			if ctx.Err() != nil { // the process ended while it got the call
+			if ctx.Err() != nil { // the process ended before it received the call
 				b.Release(h)
 				return nil, ctx.Err()
 			}
