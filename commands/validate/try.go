@@ -168,6 +168,9 @@ func (j *peerChecker) try(ctx context.Context, c call, m *catalog.Method, params
 	case errors.As(err, &rpc) && c.params == nil:
 		j.skip(test.Name, "it fails with params made from its schema: "+rpc.Error())
 		return nil
+	case errors.Is(err, errNoItem):
+		j.skip(test.Name, "the stream yields no item within "+j.patience.String()+" (--idle)")
+		return nil
 	case op.Kind == dialect.JobRun && timedOut(err):
 		j.skip(test.Name, "the job does not end within "+j.patience.String()+" and is cancelled (--idle)")
 		return nil
@@ -218,6 +221,9 @@ func (j *peerChecker) limit(ctx context.Context, op dialect.Op) *env.Deadline {
 	return env.NewDeadline(ctx, 0, j.patience)
 }
 
+// errNoItem is returned for a stream that the peer has accepted and that then yields no item.
+var errNoItem = errors.New("no item")
+
 // maxItems bounds the items of a stream to check, because they may arrive slowly.
 const maxItems = 3
 
@@ -231,12 +237,15 @@ func (j *peerChecker) results(ctx context.Context, op dialect.Op, method string)
 		return 0, env.Cause(cl.Ctx, err)
 	}
 	defer dialect.CancelAnyway(ctx, st)
+	accepted := false
 	for n := 0; n < maxItems; {
 		m, err := st.Next(cl.Ctx)
 		silent := ctx.Err() == nil && wire.AsFault(context.Cause(cl.Ctx)) != nil
 		switch {
 		case err == io.EOF || err != nil && n > 0 && silent:
 			return checked, nil
+		case err != nil && accepted && silent:
+			return checked, errNoItem
 		case err != nil:
 			return checked, env.Cause(cl.Ctx, err)
 		}
@@ -245,7 +254,11 @@ func (j *peerChecker) results(ctx context.Context, op dialect.Op, method string)
 		if err != nil {
 			return checked, err
 		}
-		if ev.Kind != wire.Data || m.Kind == wire.Response && !m.Final && op.Kind == dialect.Subscribe {
+		if m.Kind == wire.Response && !m.Final && op.Kind == dialect.Subscribe {
+			accepted = true
+			continue
+		}
+		if ev.Kind != wire.Data {
 			continue
 		}
 		n++
