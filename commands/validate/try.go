@@ -240,14 +240,8 @@ func (j *peerChecker) results(ctx context.Context, op dialect.Op, method string)
 	accepted := false
 	for n := 0; n < maxItems; {
 		m, err := st.Next(cl.Ctx)
-		silent := ctx.Err() == nil && wire.AsFault(context.Cause(cl.Ctx)) != nil
-		switch {
-		case err == io.EOF || err != nil && n > 0 && silent:
-			return checked, nil
-		case err != nil && accepted && silent:
-			return checked, errNoItem
-		case err != nil:
-			return checked, env.Cause(cl.Ctx, err)
+		if err != nil {
+			return checked, ended(ctx, cl.Ctx, err, n, accepted)
 		}
 		cl.Touch()
 		ev, err := j.event(m)
@@ -267,6 +261,20 @@ func (j *peerChecker) results(ctx context.Context, op dialect.Op, method string)
 		}
 	}
 	return checked, nil
+}
+
+// ended returns the error of a call that ends with err after a number of items. limited is the context of the call, with
+// its deadline. A peer that is silent after the first item, or from the start of a stream that it has accepted, is not at
+// fault.
+func ended(ctx, limited context.Context, err error, items int, accepted bool) error {
+	silent := ctx.Err() == nil && wire.AsFault(context.Cause(limited)) != nil
+	switch {
+	case err == io.EOF || silent && items > 0:
+		return nil
+	case silent && accepted:
+		return errNoItem
+	}
+	return env.Cause(limited, err)
 }
 
 // event returns the event of a message. The error is also part of the message.
