@@ -108,6 +108,11 @@ func (o *Options) Bridge(ctx context.Context, run *env.Env, listen, to endpoint.
 	bo := bridge.Options{To: to, Listen: listen, Session: session.Options{
 		Transport: cfg, Cache: so.Cache, Note: so.Note, Hurry: so.Hurry, Await: so.Await, Info: so.Info, Settings: settings, Logs: so.Logs,
 	}}
+	for _, e := range so.Hooks {
+		if !strings.Contains(e.Pattern, "*") {
+			bo.Hooks = append(bo.Hooks, e.Pattern)
+		}
+	}
 	bo.Session.Hook.Warn, bo.Session.Hook.Stderr = so.Hook.Warn, so.Hook.Stderr
 	if o.Catalog != "" {
 		bo.Known = so.Catalog

@@ -204,7 +204,7 @@ type Connection struct {
 	SingleExchange bool              // the connection is a single exchange of the peer
 	Identity       string            // the identity that the client has proved, if several connections can belong to the same client; "" if the connection is the client
 	Vars           map[string]string // other variables of the connection's hooks, or nil
-	Answers        []string          // the methods that the client answers, on a connection for one call; nil if there are none, or the connection is for more calls
+	Answers        []string          // the methods that the client answers, if each call names them; otherwise nil
 	SingleResponse bool              // the peer accepts only a single message, the answer to its request
 	HTTPSession    wire.HTTPSession  // the session of the connection's exchanges; nil if the transport has none
 

@@ -16,11 +16,11 @@ type Items struct {
 	lost  map[string]int64 // the number of refused items by stream, for at most maxRecent streams
 }
 
-// Keep stores a copy of m and returns true. It refuses m and returns false if the items would exceed limit bytes, or
-// after a refused item of the same stream, because stored items must have no gaps. It counts refusals.
+// Keep stores a copy of m and returns true. It refuses m and returns false if the items would exceed limit bytes, or if
+// it may have refused an item of the same stream, because stored items must have no gaps. It counts refusals.
 func (e *Items) Keep(m *wire.Message, limit int) bool {
 	n := len(m.Raw) + mailbox.Overhead
-	if e.size+n > limit || e.lost[string(m.Stream)] > 0 {
+	if e.size+n > limit || e.Missing(m.Stream) > 0 {
 		e.lose(string(m.Stream))
 		return false
 	}

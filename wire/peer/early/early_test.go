@@ -40,6 +40,25 @@ func TestEarlyIsBounded(t *testing.T) {
 	}
 }
 
+// The stored items of a stream have no gaps, even if more streams have lost items than have a count of their own.
+func TestKeptItemsHaveNoGaps(t *testing.T) {
+	var e Items
+	item := func(stream string, size int) *wire.Message {
+		return &wire.Message{Stream: wire.ID(stream), Raw: make([]byte, size)}
+	}
+	const limit = 10_000
+	for i := range maxRecent + 1 {
+		if e.Keep(item(fmt.Sprint(i), limit), limit) {
+			t.Fatal("an item above the limit was stored")
+		}
+	}
+	for _, stream := range []string{"0", fmt.Sprint(maxRecent)} {
+		if e.Keep(item(stream, 10), limit) || len(e.Take(wire.ID(stream))) != 0 {
+			t.Error("an item behind a gap of stream", stream)
+		}
+	}
+}
+
 // Lost items are counted per stream, as far as there is room for counts; further streams share one count, so that each of
 // them reports a loss.
 func TestLostItemsAreCounted(t *testing.T) {

@@ -1,5 +1,6 @@
 // Package bridge offers the methods of a peer to the clients of a listener, in the listener's dialect. It translates the catalog
-// and forwards results, errors and events. It forwards a request of the peer to the client whose call is pending there.
+// and forwards results, errors and events. It forwards a request of the peer to the client whose call is pending there, or calls a hook
+// if that client cannot answer.
 package bridge
 
 import (
@@ -26,6 +27,7 @@ type Bridge struct {
 	here    dialect.Spec
 	framing string
 	whole   time.Duration
+	hooks   []string
 	catalog *catalog.Catalog
 	offers  map[string]*offer // by hook name
 	Lacks   []string          // the peer's methods that are not offered, with the reason, and other features that are not bridged
@@ -44,6 +46,7 @@ type Options struct {
 	Known   *catalog.Catalog // the catalog of a peer that does not describe itself; may be nil
 	// Whole bounds how long the items of a stream are collected for clients that cannot receive streams (0 means one minute).
 	Whole time.Duration
+	Hooks []string // the exact names of the listener's hooks, which are declared to the peer
 }
 
 // wholeTimeout is the default of Options.Whole.
@@ -51,7 +54,7 @@ const wholeTimeout = time.Minute
 
 // New connects to the peer, reads its catalog, and closes that connection.
 func New(ctx context.Context, o Options) (*Bridge, error) {
-	b := &Bridge{to: o.To, options: o.Session, here: o.Listen.Spec(), offers: map[string]*offer{}, framing: o.Listen.FramingName(), whole: cmp.Or(o.Whole, wholeTimeout)}
+	b := &Bridge{to: o.To, options: o.Session, here: o.Listen.Spec(), offers: map[string]*offer{}, framing: o.Listen.FramingName(), whole: cmp.Or(o.Whole, wholeTimeout), hooks: o.Hooks}
 	conv, err := session.Open(ctx, o.To, o.Session)
 	if err != nil {
 		return nil, err
@@ -108,11 +111,12 @@ type backend struct {
 
 // Bind returns the responder for one connection.
 func (b *backend) Bind(c dialect.Caller) dialect.Responder {
-	r := &responder{Responder: b.Backend.Bind(c), bridge: b.bridge, client: &client{caller: c}}
+	hooks := b.Backend.Bind(c)
+	r := &responder{Responder: hooks, bridge: b.bridge, client: &client{caller: c, hooks: hooks}}
 	about := c.Connection()
 	switch r.up = b.bridge.shared; {
 	case !b.bridge.alone:
-	case about.Answers != nil:
+	case len(about.Answers) > 0:
 		r.up, r.lent = b.bridge.calls.take(b.bridge, about.Answers), true
 	case !about.SingleExchange:
 		r.up, r.own = newUpstream(b.bridge), true

@@ -3,7 +3,9 @@ package bridge
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -29,7 +31,8 @@ type upstream struct {
 // A client is one connection to the listener.
 type client struct {
 	caller dialect.Caller
-	calls  int // guarded by the upstream's mu
+	hooks  dialect.Responder // for requests of the peer that the client cannot answer
+	calls  int               // guarded by the upstream's mu
 }
 
 func newUpstream(b *Bridge) *upstream { return &upstream{bridge: b, clients: map[*client]bool{}} }
@@ -45,6 +48,22 @@ func (u *upstream) declared() []string {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return slices.Clone(u.answers)
+}
+
+// answered returns the methods that the client or a hook answers.
+func (u *upstream) answered() []string {
+	names := u.declared()
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for c := range u.clients { // the policy is the same for all
+		for _, name := range u.bridge.hooks {
+			if c.hooks.Allows(name) && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+		break
+	}
+	return names
 }
 
 func (u *upstream) join(c *client) {
@@ -118,7 +137,7 @@ func (u *upstream) get(ctx context.Context) (session.Conversation, error) {
 func (u *upstream) open(ctx context.Context) (session.Conversation, error) {
 	o := u.bridge.options
 	if u.bridge.to.Socket == "" { // a connection of another process has its own hooks and AnswerFallback
-		for _, name := range append(u.declared(), "*") { // the peer learns exact names
+		for _, name := range append(u.answered(), "*") { // the peer learns exact names
 			o.Hooks = append(o.Hooks, hook.Entry{Pattern: name, Answer: hook.Answer{Kind: hook.Inbox}})
 		}
 		o.Hook.Park = u.ask
@@ -176,12 +195,39 @@ const lastAnswers = 2 * time.Second
 // goingAway is the WebSocket close code of an end that the client did not cause (RFC 6455, section 7.4.1).
 const goingAway = 1001
 
-// ask forwards the peer's request or notification to the client with a pending call.
+// ask forwards the peer's request or notification to the client with a pending call. A hook answers a request that no client can
+// answer.
 func (u *upstream) ask(ctx context.Context, r dialect.Request) (json.RawMessage, error) {
-	c := u.asked()
-	if c == nil {
-		return nil, wire.NewError(wire.CodeNoMethod, "method not found")
+	c, only := u.asked()
+	result, err := json.RawMessage(nil), error(wire.NewError(wire.CodeNoMethod, "method not found"))
+	if only && c.answers(r) {
+		result, err = u.forward(ctx, c, r)
 	}
+	switch {
+	case err == nil, ctx.Err() != nil, r.Notification:
+		return result, err
+	case c != nil && !isAnswer(err) && c.hooks.Allows(r.Method):
+		if _, hooked := c.hooks.Kind(r.Method); hooked {
+			return c.hooks.Respond(ctx, r)
+		}
+	}
+	return nil, u.bridge.plainError(err)
+}
+
+// answers reports whether c may answer r. Some clients name the methods that they answer with each call.
+func (c *client) answers(r dialect.Request) bool {
+	names := c.caller.Connection().Answers
+	return names == nil || r.Notification || slices.Contains(names, r.Method)
+}
+
+// isAnswer reports whether err is an error with which a client answers a request that it knows.
+func isAnswer(err error) bool {
+	var rpc *wire.Error
+	return errors.As(err, &rpc) && string(rpc.Code) != strconv.Itoa(wire.CodeNoMethod)
+}
+
+// forward forwards a request or notification of the peer to c.
+func (u *upstream) forward(ctx context.Context, c *client, r dialect.Request) (json.RawMessage, error) {
 	if r.Notification && u.isTold(c, r.Method) {
 		return nil, nil
 	}
@@ -193,10 +239,7 @@ func (u *upstream) ask(ctx context.Context, r dialect.Request) (json.RawMessage,
 	if ctx.Err() != nil { // the peer has cancelled its request
 		return nil, ctx.Err()
 	}
-	if err != nil {
-		return nil, u.bridge.plainError(err)
-	}
-	return result, nil
+	return result, err
 }
 
 // isTold reports whether client c has received a notification as an event of its call. Between equal dialects,
@@ -208,22 +251,21 @@ func (u *upstream) isTold(c *client, method string) bool {
 	return told != nil && u.bridge.spec.Name != u.bridge.here.Name && c.calls > 0 && told(method)
 }
 
-// asked returns the client for a request of the peer: the only client, or the only client with pending calls. It returns nil if
-// several clients have pending calls.
-func (u *upstream) asked() *client {
+// asked returns the client for a request of the peer: the only client, or the only one with pending calls. If there are several such
+// clients, it returns any of them, and only is false.
+func (u *upstream) asked() (one *client, only bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	var one *client
 	for c := range u.clients {
 		if len(u.clients) > 1 && c.calls == 0 {
 			continue
 		}
 		if one != nil {
-			return nil
+			return one, false
 		}
 		one = c
 	}
-	return one
+	return one, one != nil
 }
 
 func (u *upstream) close() error {

@@ -69,10 +69,11 @@ func fits(method string, answer json.RawMessage) bool {
 // questions are the methods that a client can be asked, by the capability that it declares.
 var questions = map[string]string{"elicitation": "elicitation/create", "sampling": "sampling/createMessage", "roots": "roots/list"}
 
-// answers returns the methods that the client of a call supports.
-func answers(m *wire.Message) (methods []string) {
+// answers returns the methods that the client of a call supports. It never returns nil.
+func answers(m *wire.Message) []string {
+	methods := []string{}
 	if !slices.Contains(asking, m.Method) {
-		return nil
+		return methods
 	}
 	for name := range scan.Named(meta(m.Params, MetaCapabilities)) {
 		if method := questions[name]; method != "" {

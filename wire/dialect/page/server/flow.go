@@ -89,6 +89,6 @@ func (h *handler) exactly(ctx context.Context, in *dialect.Inbound, kind catalog
 	case w == nil:
 		return h.call(ctx, in, kind)
 	}
-	result, err := h.respondAs(ctx, &in.Msg, dialect.Request{Method: in.Msg.Method, Params: in.Msg.Params, ID: in.Msg.ID, Vars: h.vars(&in.Msg)}, w, false)
+	result, err := h.respondAs(ctx, &in.Msg, dialect.Request{Method: in.Msg.Method, Params: in.Msg.Params, ID: in.Msg.ID, Vars: h.vars(&in.Msg)}, w, nil)
 	return ended(ctx, in, w, result, h.public(err))
 }

@@ -19,7 +19,7 @@ import (
 func (h *handler) call(ctx context.Context, in *dialect.Inbound, kind catalog.Kind) (json.RawMessage, error) {
 	r := dialect.Request{Method: in.Msg.Method, Params: in.Msg.Params, ID: in.Msg.ID, Vars: h.vars(&in.Msg)}
 	if kind != catalog.Stream {
-		return h.respondAs(ctx, &in.Msg, r, nil, false)
+		return h.respondAs(ctx, &in.Msg, r, nil, nil)
 	}
 	if h.Serving && !h.SingleExchange && h.d.Streams(in.Msg.Raw) {
 		name, rule := h.d.Subscription(in.Msg.Method)

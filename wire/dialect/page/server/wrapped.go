@@ -66,7 +66,7 @@ func (h *handler) outcome(ctx context.Context, in *dialect.Inbound, rule *load.W
 			return checked
 		}
 	}
-	result, err := h.respondAs(ctx, &in.Msg, req, c.work, rule.Result != nil)
+	result, err := h.respondAs(ctx, &in.Msg, req, c.work, rule)
 	err = cmp.Or(err, unchecked)
 	sc.Method, sc.Result = c.name, result
 	if m := h.Backend.Catalog().Method(c.name); m != nil {
@@ -89,15 +89,16 @@ func (h *handler) outcome(ctx context.Context, in *dialect.Inbound, rule *load.W
 }
 
 // respondAs answers a call; w is the work that it has become, or nil. The last data of the hook is the result, and those before it are
-// items if the dialect file has items for calls. made is set if the file makes the result itself: then the last data is an item, too.
-func (h *handler) respondAs(ctx context.Context, m *wire.Message, r dialect.Request, w Work, made bool) (json.RawMessage, error) {
+// items if the dialect file has items for calls. If rule, which is nil unless the call is wrapped, makes the result itself, the last data is
+// an item, too.
+func (h *handler) respondAs(ctx context.Context, m *wire.Message, r dialect.Request, w Work, rule *load.Wrapped) (json.RawMessage, error) {
 	var failed error
 	told := h.newProgressSender(ctx, m)
 	told.work = w
 	defer told.end()
 	kind, _ := h.Responder.Kind(r.Method)
 	r.Stream = kind == catalog.Stream && h.d.Page.Serve.During.Items != nil
-	data := callData{told: told, items: r.Stream, made: made}
+	data := callData{told: told, items: r.Stream, made: rule != nil && rule.Result != nil}
 	r.Emit = told.emitter(&failed, data.add)
 	result, err := h.Responder.Respond(ctx, r)
 	return data.end(result, cmp.Or(err, failed))
