@@ -57,10 +57,10 @@ type checking struct {
 
 // choose returns the entry of a message of the server. It refuses a request without an entry.
 func (k *checking) choose(c *conn, parsed match.Parsed, msg []byte, json bool) (*play, int32) {
-	if parsed.Kind == wire.Notification && k.leftOver(parsed.Method) {
-		return k.p, transcript.None
+	i, moved := int32(transcript.None), int32(transcript.None)
+	if !k.leftOver(parsed) {
+		i, moved = k.pairing.choose(parsed, msg, json)
 	}
-	i, moved := k.pairing.choose(parsed, msg, json)
 	k.bound()
 	if moved != transcript.None {
 		k.e.start(k.p, moved, c)
@@ -96,14 +96,18 @@ func (k *checking) hungUp(i int32) bool {
 	return true
 }
 
-// leftOver reports whether a notification of that method may be one that the recorded client did not receive. The client must have
-// closed the connection. Everything on the tape, except the end of a stream, must have arrived, including a notification of the method.
-func (k *checking) leftOver(method string) bool {
-	track, next, items := k.p.track, k.awaited(), k.p.named(method)
-	if track.Close == nil || track.Closer != wire.Send || items.len() == 0 {
+// leftOver reports whether a notification or request may be one that the recorded client did not wait for: the client closed the
+// connection, and everything on the tape has arrived. Before the response that ends a stream, a further item may be one.
+func (k *checking) leftOver(parsed match.Parsed) bool {
+	track, next := k.p.track, k.awaited()
+	if track.Close == nil || track.Closer != wire.Send || parsed.Kind != wire.Notification && parsed.Kind != wire.Request {
 		return false
 	}
-	return next == transcript.None || k.p.unused(items) == items.len() && k.ending(next)
+	if next == transcript.None {
+		return true
+	}
+	items := k.p.named(parsed.Method)
+	return parsed.Kind == wire.Notification && items.len() > 0 && k.p.unused(items) == items.len() && k.ending(next)
 }
 
 // ending reports whether entry i answers a request that ends a stream.
