@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"iter"
 	"os"
-	"slices"
 	"sync"
 	"time"
 
@@ -220,7 +219,7 @@ func (o *replayOptions) compared(ctx context.Context, run *env.Env, t *transcrip
 	if err := update(t, results, player.Update); err != nil {
 		return found, err
 	}
-	if awaits(o.to) || !slices.ContainsFunc(found, (*player.Found).Varies) {
+	if awaits(o.to) || !player.Varying(t, results) {
 		return found, nil
 	}
 	return found, o.learn(ctx, run, t.Name, rules, e, po, so)
@@ -233,12 +232,12 @@ func (o *replayOptions) learn(ctx context.Context, run *env.Env, file string, ru
 		return err
 	}
 	defer t.Close()
-	found, results, err := connections(ctx, t, e, po, so)
+	_, results, err := connections(ctx, t, e, po, so)
 	if err != nil {
 		run.Console.Note(fmt.Sprintf("%s is updated, but could not be played again to find the values that always differ: %v", file, err))
 		return nil
 	}
-	if !slices.ContainsFunc(found, (*player.Found).Varies) {
+	if !player.Varying(t, results) {
 		return nil
 	}
 	return update(t, results, player.BindVarying)

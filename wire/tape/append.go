@@ -71,6 +71,9 @@ func (l *Line) addMessage(o *scan.Object) {
 	if l.Vars {
 		o.Bool("vars", true)
 	}
+	if l.Optional {
+		o.Bool("optional", true)
+	}
 	if l.Binary {
 		o.Bool("binary", true)
 	}

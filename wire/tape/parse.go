@@ -77,7 +77,7 @@ const (
 	hasClose
 	hasHTTP
 	hasNote
-	hasExtras // bind, vars, name, re
+	hasExtras // bind, vars, name, re, optional, binary
 	hasTape
 	hasOther
 )
@@ -126,6 +126,8 @@ func (l *Line) rareMember(key string, val []byte) (members, error) {
 		return hasExtras, named(key, text(val, &l.Re))
 	case "vars":
 		return hasExtras, decode(key, val, &l.Vars)
+	case "optional":
+		return hasExtras, decode(key, val, &l.Optional)
 	case "bind":
 		return hasExtras, l.setBind(val)
 	case "binary":
@@ -170,7 +172,7 @@ func (seen members) kind() (Kind, error) {
 	}
 	switch {
 	case has(hasExtras):
-		return 0, errors.New(`"bind", "vars", "name", "re" and "binary" belong to a message`)
+		return 0, errors.New(`"bind", "vars", "name", "re", "optional" and "binary" belong to a message`)
 	case has(hasOpen):
 		return Opening, nil
 	case has(hasClose):

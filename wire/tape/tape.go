@@ -97,6 +97,9 @@ type Line struct {
 	Name  string    // the name of this request for the Re of its response, or ""
 	Re    string    // the Name of the answered request, or "" if the message's id identifies it
 
+	// Optional marks a notification of the server: others of its method may be absent or more, and their values are not compared.
+	Optional bool
+
 	Open  *Open
 	Close *Close
 	HTTP  *HTTP

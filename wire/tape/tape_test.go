@@ -130,7 +130,7 @@ func TestBadTapes(t *testing.T) {
 		{header + `{"dir":"recv","msg":1,"open":{}}`, `line 2: a line is one of`},
 		{header + `{"open":{"endpoint":1}}`, `line 2: "open": its "endpoint" has the wrong type`},
 		{header + `{"t":0}`, `line 2: it holds none of`},
-		{header + `{"note":"x","re":"a"}`, `line 2: "bind", "vars", "name", "re" and "binary" belong to a message`},
+		{header + `{"note":"x","re":"a"}`, `line 2: "bind", "vars", "name", "re", "optional" and "binary" belong to a message`},
 		{header + `{"dir":"recv","match":".","vars":true}`, `line 2: "vars" is for lines with a "msg"`},
 		{header + `{"dir":"recv","match":".","bind":{"a b":"."}}`, `line 2: "bind": "a b" is not a name`},
 		{header + `{"dir":"recv","match":".","bind":{"":"."}}`, `line 2: "bind": "" is not a name`},

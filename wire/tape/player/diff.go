@@ -77,7 +77,7 @@ func newDiffer(a, b *transcript.Track, o Options, ends bool) *differ {
 		p := newPlay(a, ours, newIndex(a, ours), o)
 		p.values = values
 		k := newPairing(p)
-		k.known, k.idOf = true, d.answerID
+		k.other, k.idOf = b, d.answerID
 		d.sides[dir] = &k
 	}
 	d.sides[0].p.vars = d.sides[1].p.vars

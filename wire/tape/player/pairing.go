@@ -22,7 +22,7 @@ type pairing struct {
 	settled bool
 	passed  func(i int32)         // see awaited
 	idOf    func(i int32) wire.ID // the expected id of the response at entry i, or nil for the recorded one
-	known   bool                  // both conversations are complete
+	other   *transcript.Track     // the other tape when comparing two, whose conversations are complete, or nil
 	from    int32                 // when comparing two tapes, the current entry
 	last    int32                 // the entry of the last message that has one
 	first   int32                 // every earlier entry has arrived or is no longer awaited
@@ -46,6 +46,12 @@ func (k *pairing) addExtra(f *Found) {
 func (k *pairing) choose(parsed match.Parsed, msg []byte, json bool) (i, moved int32) {
 	p := k.p
 	i, moved = p.find(parsed, msg, json), transcript.None
+	if parsed.Kind == wire.Notification && k.loose(parsed.Method) {
+		if i != transcript.None && p.seen(i) > 0 {
+			i = transcript.None
+		}
+		return i, moved
+	}
 	if i != transcript.None && p.seen(i) > 0 {
 		i, moved = k.steal(parsed, msg)
 	}
@@ -67,6 +73,11 @@ func (k *pairing) choose(parsed match.Parsed, msg []byte, json bool) (i, moved i
 		k.last = i
 	}
 	return i, moved
+}
+
+// loose reports whether a line of one of the tapes says that the notifications of a method are not compared.
+func (k *pairing) loose(method string) bool {
+	return k.p.track.LooseMethod(method) || k.other != nil && k.other.LooseMethod(method)
 }
 
 // here returns msg as an extra message at the current place.
@@ -181,7 +192,7 @@ func (k *pairing) result() (all []*Found) {
 		addExtras(i)
 		if found := k.found[i]; found != nil {
 			all = append(all, found...)
-		} else if k.absent(i) && !p.track.Optional(i) {
+		} else if k.absent(i) && !p.track.Optional(i) && !(p.track.Entry(i).Kind == wire.Notification && k.loose(p.track.Method(int(i)))) {
 			want, _ := p.track.Message(int(i))
 			missing := p.at(i, match.Difference{Want: jsonOf(want)})
 			missing[0].Kind = match.Missing

@@ -151,7 +151,7 @@ func (k *pairing) apart(i int32, msg []byte) (found []match.Difference, alike bo
 	}
 	switch {
 	case len(found) == 0:
-		return nil, k.known
+		return nil, k.other != nil
 	case len(found) == 1:
 		return found, found[0].Pointer != ""
 	}

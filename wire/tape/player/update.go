@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/dialect"
 	"rpcx/wire/scan"
 	"rpcx/wire/tape"
 	"rpcx/wire/tape/match"
@@ -22,18 +23,45 @@ func Update(w io.Writer, t *transcript.Transcript, results [][]*Found) error {
 	return rewrite(w, t, newUpdater(t, results))
 }
 
-// BindVarying writes the tape to w with names for the values that differ. Later comparisons ignore these values. results are the
-// differences from a tape that Update has just written, and a value that differs again varies each time.
+// BindVarying writes the tape to w with names for the values that differ, and marks the notifications whose number differs as optional.
+// Later comparisons ignore both. results are the differences from a tape that Update has just written: what differs again varies each time.
 func BindVarying(w io.Writer, t *transcript.Transcript, results [][]*Found) error {
 	u := newUpdater(t, results)
 	u.binds = true
 	return rewrite(w, t, u)
 }
 
-// Varies reports whether BindVarying would change the tape for f.
-func (f *Found) Varies() bool {
+// Varying reports whether BindVarying would change the tape.
+func Varying(t *transcript.Transcript, results [][]*Found) bool {
+	u := newUpdater(t, results)
+	return len(u.paced) > 0 || slices.ContainsFunc(u.changes, func(c change) bool { return c.varies() })
+}
+
+// varies reports whether f is another value of the same type.
+func (f *Found) varies() bool {
 	kind := scan.Type(f.Want)
 	return f.Kind == match.Differs && f.Pointer != "" && f.Text == "" && len(f.Want) > 0 && len(f.Got) > 0 && kind == scan.Type(f.Got) && kind != 'o' && kind != 'a' && kind != '0'
+}
+
+// A pace names the notifications of one method on one connection.
+type pace struct {
+	conn   int
+	method string
+}
+
+// paceOf returns the method of f if f is a notification of the server that is missing or extra, else "".
+func paceOf(t *transcript.Track, f *Found) (method string) {
+	switch f.Kind {
+	case match.Extra:
+		if p := match.Parse(t.Of().Rules.Shape(), f.msg, false); p.Kind == wire.Notification {
+			method = p.Method
+		}
+	case match.Missing:
+		if e := t.Entry(f.entry); e.Kind == wire.Notification && !e.Batched() {
+			method = t.Method(int(f.entry))
+		}
+	}
+	return method
 }
 
 func rewrite(w io.Writer, t *transcript.Transcript, u *updater) error {
@@ -65,6 +93,8 @@ type updater struct {
 	last    time.Duration // the time of the preceding line
 	binds   bool          // see BindVarying
 	bound   map[string]bool
+	shape   *dialect.Shape
+	paced   map[pace]bool // the notifications whose number differs; true: no line has one
 }
 
 // A change is a difference with its place on the tape.
@@ -91,7 +121,7 @@ func placeOf(f *Found, t *transcript.Track) uint64 {
 }
 
 func newUpdater(t *transcript.Transcript, results [][]*Found) *updater {
-	u := &updater{bound: map[string]bool{}}
+	u := &updater{bound: map[string]bool{}, shape: t.Rules.Shape(), paced: map[pace]bool{}}
 	for k, all := range results {
 		track := t.Tracks[k]
 		for name := range track.Names() {
@@ -103,6 +133,9 @@ func newUpdater(t *transcript.Transcript, results [][]*Found) *updater {
 				c.entry = track.Entry(f.entry)
 			}
 			u.changes = append(u.changes, c)
+			if method := paceOf(track, f); method != "" {
+				u.paced[pace{track.Conn, method}] = !track.Notifies(method)
+			}
 		}
 	}
 	slices.SortStableFunc(u.changes, func(a, b change) int { return cmp.Compare(a.at, b.at) })
@@ -115,11 +148,13 @@ func (u *updater) append(out []byte, line *tape.Line) []byte {
 	var extra [][]byte
 	missing := false
 	at := 2*uint64(line.Number) + 1
+	u.pace(line)
 	u.last = line.Time
 	for ; len(u.changes) > 0 && u.changes[0].at <= at; u.changes = u.changes[1:] {
 		switch c := u.changes[0]; {
-		case u.binds:
+		case u.binds && c.entry != nil && !line.Optional:
 			u.bind(line, c)
+		case u.binds && (c.entry != nil || !u.paced[pace{c.conn, c.Method}]):
 		case c.entry == nil && c.at < at:
 			out = u.extra(out, line.Conn, c.msg)
 		case c.entry == nil:
@@ -147,14 +182,25 @@ func (u *updater) append(out []byte, line *tape.Line) []byte {
 func patchable(line *tape.Line) bool { return line.Match == "" && !line.Vars && line.Msg != nil }
 
 func (u *updater) extra(out []byte, conn int, msg []byte) []byte {
-	line := tape.Line{Kind: tape.Message, Time: u.last, Conn: conn, Dir: wire.Recv}
+	line := tape.Line{Kind: tape.Message, Time: u.last, Conn: conn, Dir: wire.Recv, Optional: u.binds}
 	line.SetPayload(msg)
 	return line.Append(out)
 }
 
+// pace marks line as optional if it is a notification whose number differs.
+func (u *updater) pace(line *tape.Line) {
+	if !u.binds || len(u.paced) == 0 || line.Kind != tape.Message || line.Dir != wire.Recv || !patchable(line) {
+		return
+	}
+	p := match.Parse(u.shape, line.Msg, false)
+	if _, ok := u.paced[pace{line.Conn, p.Method}]; ok && p.Kind == wire.Notification {
+		line.Optional = true
+	}
+}
+
 // bind names a value of line that differs again.
 func (u *updater) bind(line *tape.Line, c change) {
-	if !c.Varies() || c.entry.Batched() || !patchable(line) {
+	if !c.varies() || c.entry.Batched() || !patchable(line) {
 		return
 	}
 	program, last := match.Program(line.Msg, c.Pointer)

@@ -1,6 +1,8 @@
 package transcript
 
 import (
+	"slices"
+
 	"rpcx/wire"
 	"rpcx/wire/tape/match"
 )
@@ -57,8 +59,29 @@ func (t *Track) add(e Entry) {
 func (t *Track) Binary(i int32) bool { return t.binary[i] }
 
 // Optional reports whether entry i may be absent from another conversation. This holds after the client closed the connection or ended the
-// entry's stream, and for exchanges about a job before later ones.
-func (t *Track) Optional(i int32) bool { return t.optional[i] }
+// entry's stream, and for exchanges about a job before later ones, and for Loose entries.
+func (t *Track) Optional(i int32) bool { return t.optional[i] || t.Loose(i) }
+
+// Loose reports whether entry i is a notification of the server whose number and values are not compared: a line of its method is marked
+// as optional.
+func (t *Track) Loose(i int32) bool {
+	e := t.Entry(i)
+	return e.Kind == wire.Notification && e.Dir == wire.Recv && t.loose[e.Method]
+}
+
+// Notifies reports whether the server sends a notification of the method.
+func (t *Track) Notifies(method string) bool {
+	n, ok := t.of.Number(method)
+	return ok && slices.ContainsFunc(t.entries, func(e Entry) bool {
+		return e.Kind == wire.Notification && e.Dir == wire.Recv && e.Method == n
+	})
+}
+
+// LooseMethod is Loose for the notifications of a method.
+func (t *Track) LooseMethod(method string) bool {
+	n, ok := t.of.Number(method)
+	return ok && t.loose[n]
+}
 
 // Repeated reports whether entry i belongs to an exchange about a job that has a later exchange.
 func (t *Track) Repeated(i int32) bool {

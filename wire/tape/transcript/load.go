@@ -132,19 +132,29 @@ func (l *loader) entry(k *loading, e Entry, line *tape.Line, msg []byte) error {
 	}
 	k.end(&e, p.Method, msg)
 	k.poll(&e, p.Method, msg)
-	k.note(&e, line)
+	if err := k.note(&e, line); err != nil {
+		return err
+	}
 	k.add(e)
 	return nil
 }
 
 // note stores the rare members of the next entry's line.
-func (k *loading) note(e *Entry, line *tape.Line) {
+func (k *loading) note(e *Entry, line *tape.Line) error {
 	if line.Binary {
 		k.binary[int32(k.Len())] = true
 	}
 	if e.Handwritten {
 		k.handwritten[int32(k.Len())] = clone(line)
 	}
+	if !line.Optional {
+		return nil
+	}
+	if e.Kind != wire.Notification || e.Dir != wire.Recv {
+		return errors.New(`"optional" is for notifications of the server`)
+	}
+	k.loose[e.Method] = true
+	return nil
 }
 
 // parse classifies a message and counts messages of other dialects.

@@ -57,6 +57,7 @@ type Track struct {
 	handles     map[uint64]int32     // strings that the client sends, by hash, with the first entry of each
 	streams     map[uint64]bool      // the streams of items, by the hash of their JSON
 	binary      map[int32]bool       // binary WebSocket messages
+	loose       map[uint32]bool      // see Loose
 	handwritten map[int32]*tape.Line // lines with handwritten members, by entry
 }
 
@@ -273,5 +274,5 @@ func (t *Track) Of() *Transcript { return t.of }
 func Empty(t *Transcript) *Track { return newTrack(t, 0) }
 
 func newTrack(t *Transcript, conn int) *Track {
-	return &Track{Conn: conn, of: t, Events: None, heads: map[int32][][2]string{}, optional: map[int32]bool{}, refused: map[int32]int{}, binary: map[int32]bool{}, openers: map[int32]bool{}, handles: map[uint64]int32{}, streams: map[uint64]bool{}, handwritten: map[int32]*tape.Line{}}
+	return &Track{Conn: conn, of: t, Events: None, heads: map[int32][][2]string{}, optional: map[int32]bool{}, refused: map[int32]int{}, binary: map[int32]bool{}, loose: map[uint32]bool{}, openers: map[int32]bool{}, handles: map[uint64]int32{}, streams: map[uint64]bool{}, handwritten: map[int32]*tape.Line{}}
 }
