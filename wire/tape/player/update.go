@@ -152,9 +152,8 @@ func (u *updater) append(out []byte, line *tape.Line) []byte {
 	u.last = line.Time
 	for ; len(u.changes) > 0 && u.changes[0].at <= at; u.changes = u.changes[1:] {
 		switch c := u.changes[0]; {
-		case u.binds && c.entry != nil && !line.Optional:
-			u.bind(line, c)
-		case u.binds && (c.entry != nil || !u.paced[pace{c.conn, c.Method}]):
+		case u.binds:
+			extra = append(extra, u.vary(line, c)...)
 		case c.entry == nil && c.at < at:
 			out = u.extra(out, line.Conn, c.msg)
 		case c.entry == nil:
@@ -185,6 +184,17 @@ func (u *updater) extra(out []byte, conn int, msg []byte) []byte {
 	line := tape.Line{Kind: tape.Message, Time: u.last, Conn: conn, Dir: wire.Recv, Optional: u.binds}
 	line.SetPayload(msg)
 	return line.Append(out)
+}
+
+// vary handles a change at line that is one again, and returns messages to add behind line.
+func (u *updater) vary(line *tape.Line, c change) (added [][]byte) {
+	if c.entry != nil && !line.Optional {
+		u.bind(line, c)
+	}
+	if c.entry == nil && u.paced[pace{c.conn, c.Method}] {
+		added = append(added, c.msg)
+	}
+	return added
 }
 
 // pace marks line as optional if it is a notification whose number differs.
