@@ -1,6 +1,5 @@
-# again NAME [ENDPOINT]: the tape against the rules of its dialect, against itself, in three
-# ways, and against the real thing.
-# ALLOWED leaves out what the tape breaks on purpose. (How often a job is asked for its state depends on the clock.)
+# again NAME [ENDPOINT]: checks the tape against its dialect's rules, plays it in three ways, and replays it to ENDPOINT.
+# ALLOWED disables rules that the tape violates on purpose.
 set -e
 rpcx validate $1.tape --strict $ALLOWED
 rpcx replay $1.tape --to tape:$1.tape
