@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// TestWidths: how many columns characters take, at both ends of ranges of those that are wide.
+// TestWidths checks the columns of characters at both ends of ranges of wide ones.
 func TestWidths(t *testing.T) {
 	for first, last := range map[rune]rune{0x1100: 0x115f, 0xac00: 0xd7a3, 0xff01: 0xff60, 0xffe0: 0xffe6, 0x1f300: 0x1f320} {
 		if got := Width(string([]rune{first - 1, first, last, last + 1})); got != 6 {
@@ -85,7 +85,8 @@ const garden = `{"catalog":1,"info":{"name":"garden","extra":{"motto":"grow","be
 {"name":"rest","params":{"type":"object"}},
 {"name":"aMethodWithManyParameters","params":{"type":"object","properties":{"first":{},"second":{},"third":{},"fourth":{},"fifth":{}},"required":["first"]}}]}`
 
-// TestListingOfAll: every fact of a schema has its place, and the peer's description of itself is above the table.
+// TestListingOfAll checks that the help of a method has each fact of a schema, and the peer's description above the
+// table.
 func TestListingOfAll(t *testing.T) {
 	c, err := catalog.Parse([]byte(garden))
 	if err != nil {
@@ -162,12 +163,11 @@ Example:
 	}
 }
 
-// A writer that fails.
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("disk full") }
 
-// TestPipelineThatFails: however a value is written, an error of the writer becomes the command's failure.
+// TestPipelineThatFails checks that an error of the writer fails the command, for each form of output.
 func TestPipelineThatFails(t *testing.T) {
 	_, folder := templates(t)
 	huge := json.RawMessage(`"` + strings.Repeat("A", 2*bufferSize) + `"`)
@@ -196,7 +196,7 @@ func TestPipelineThatFails(t *testing.T) {
 	}
 }
 
-// TestDecode: base64 in either alphabet, with blanks and padding or without, is bytes; nothing else is.
+// TestDecode checks both alphabets of base64, with blanks and with or without padding.
 func TestDecode(t *testing.T) {
 	for text, want := range map[string]string{
 		`"aGVsbG8="`: "hello", `"aGVs\nbG8"`: "hello", `"-_-_"`: "\xfb\xff\xbf", `"+/+/"`: "\xfb\xff\xbf", `""`: "",
@@ -222,7 +222,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// TestSelects: --select sees whole messages; a gap is not a message and passes, because it concerns all.
+// TestSelects checks that --select sees whole messages and keeps gaps.
 func TestSelects(t *testing.T) {
 	p, err := New(io.Discard, Options{Select: ".a"})
 	if err != nil {
@@ -241,7 +241,7 @@ func TestSelects(t *testing.T) {
 	}
 }
 
-// TestLight: nothing of the user's runs while a value is printed.
+// TestLight checks which pipelines run no code of the user to print a value.
 func TestLight(t *testing.T) {
 	_, folder := templates(t)
 	for _, tt := range []struct {
@@ -263,7 +263,7 @@ func TestLight(t *testing.T) {
 	}
 }
 
-// TestExpectations: the whole error of an unmet expectation.
+// TestExpectations compares the whole error of an unmet expectation.
 func TestExpectations(t *testing.T) {
 	none := int64(0)
 	long := strings.Repeat("x", shown)

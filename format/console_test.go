@@ -94,7 +94,7 @@ func TestFault(t *testing.T) {
 	}
 }
 
-// On a terminal a JSON error is one line that a terminal does not obey.
+// A JSON error on a terminal has one line and no control characters.
 func TestFaultJSONOnTerminal(t *testing.T) {
 	var out bytes.Buffer
 	c := NewConsole(&out, ConsoleOptions{JSON: true, Screen: Screen{Terminal: true}})
@@ -149,7 +149,6 @@ rpcx: serving
 	}
 }
 
-// A bar is one line, drawn again in its place and gone before another line.
 func TestProgress(t *testing.T) {
 	var out bytes.Buffer
 	c := NewConsole(&out, ConsoleOptions{Screen: Screen{Terminal: true}})
@@ -217,7 +216,6 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// Lines from many goroutines stay whole.
 func TestConsoleIsConcurrent(t *testing.T) {
 	var out bytes.Buffer
 	c := NewConsole(&out, ConsoleOptions{Screen: Screen{Terminal: true}})
@@ -296,7 +294,7 @@ func TestDetectTerminal(t *testing.T) {
 	}
 }
 
-// Without a terminal, progress is at most one line per second, and none for an operation shorter than a second.
+// Without a terminal, progress is at most one line per second, and none in the first second.
 func TestProgressInAPipe(t *testing.T) {
 	for _, tt := range []struct {
 		json bool

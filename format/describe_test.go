@@ -121,8 +121,8 @@ Example:
 	}
 }
 
-// What schema generators write for types: an allOf with a $ref, to add to it; an enum of one value as the tag of a form;
-// lists without prefixItems.
+// Types as schema generators write them: an allOf with a $ref, an enum of one value as a tag, and lists without
+// prefixItems.
 func TestMethodOfGeneratedSchemas(t *testing.T) {
 	c, err := catalog.Parse([]byte(`{"catalog":1,"dialect":"introspect","methods":[{"name":"geo_add","kind":"stream","params":{
 		"allOf":[{"$ref":"#/$defs/Named"},{"type":"object","required":["shape","pair"],"properties":{
@@ -187,7 +187,6 @@ Example:
 	}
 }
 
-// Schemas of a peer may be anything at all.
 func FuzzMethod(f *testing.F) {
 	f.Add(`{"properties":{"a":{"$ref":"#/$defs/X"}}}`, `{"$ref":"#/$defs/X"}`)
 	f.Add(`[{"type":["array"]},{"prefixItems":{}}]`, `{"oneOf":[{"oneOf":[{"oneOf":[1]}]}]}`)
@@ -204,7 +203,7 @@ func FuzzMethod(f *testing.F) {
 	})
 }
 
-// The table is as wide as the terminal, and no wider: a wide one cuts no description that has room.
+// The table is as wide as the terminal at most. A wide terminal shortens no description.
 func TestTheTableAdaptsToTheWidth(t *testing.T) {
 	c := &catalog.Catalog{Methods: []catalog.Method{{
 		Name: "createOrder", Description: strings.Repeat("word ", 12) + "end",
@@ -227,7 +226,7 @@ func TestTheTableAdaptsToTheWidth(t *testing.T) {
 	}
 }
 
-// The help of a method with 100,000 required params takes linear time: with a search among all for each, it would not end.
+// The help of a method with 100,000 required params takes linear time.
 func TestMethodOfManyParams(t *testing.T) {
 	const n = 100_000
 	var properties, required []string

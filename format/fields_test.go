@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// wideCatalog has everything that a peer can make long.
+// wideCatalog has long text in each member of a catalog.
 func wideCatalog(t *testing.T) *catalog.Catalog {
 	t.Helper()
 	long := strings.Repeat("what it does is told at length ", 9) + "https://docs.example/" + strings.Repeat("far/", 30)
@@ -30,8 +30,7 @@ func wideCatalog(t *testing.T) *catalog.Catalog {
 	return &c
 }
 
-// TestListingsFit: neither a method nor a table of methods is wider than the screen, whatever the peer sends, and no word of
-// a method is lost.
+// TestListingsFit checks that listings fit the screen and contain all text of a method.
 func TestListingsFit(t *testing.T) {
 	c := wideCatalog(t)
 	for _, width := range []int{40, 80, 132} {
@@ -54,7 +53,7 @@ func TestListingsFit(t *testing.T) {
 	}
 }
 
-// On a screen of any width everything is shown; without a known width it is on one line.
+// With a known width, text is folded. Otherwise it is one line.
 func TestRowsOnANarrowScreen(t *testing.T) {
 	for width, want := range map[int]string{0: "  ab  cd\n", 1: "  a\n      b\n      c\n      d\n", 5: "  ab\n  cd\n", 20: "  ab  cd\n"} {
 		var b strings.Builder
@@ -65,7 +64,7 @@ func TestRowsOnANarrowScreen(t *testing.T) {
 	}
 }
 
-// A method with very many parameters is listed with the first of them, whatever its forms add.
+// A long list of parameters is cut.
 func TestRowsMost(t *testing.T) {
 	for _, members := range []int{maxRows - 2, maxRows - 1, maxRows, maxRows + 1} {
 		for _, forms := range []int{0, 1, 4} {

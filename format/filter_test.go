@@ -11,7 +11,7 @@ import (
 	"rpcx/wire"
 )
 
-// printed is all that a command sees of a Pipeline that gets 60 messages: all at once, or one by one.
+// printed returns the output of a Pipeline for 60 messages, passed in one call or one by one.
 func printed(t *testing.T, o Options, together bool) string {
 	t.Helper()
 	var out, said bytes.Buffer
@@ -53,7 +53,7 @@ func printed(t *testing.T, o Options, together bool) string {
 	return fmt.Sprintf("%s%s%v %+v", out.String(), said.String(), err, p.Stats())
 }
 
-// The output, the messages, and the end are the same however many cores filter.
+// The number of cores does not change output, messages and end.
 func TestManyAtOncePrintTheSame(t *testing.T) {
 	before := runtime.GOMAXPROCS(4)
 	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
@@ -84,7 +84,7 @@ func TestManyAtOncePrintTheSame(t *testing.T) {
 	}
 }
 
-// Other cores are used if there is enough work, without a visible difference.
+// A Pipeline with enough work uses other cores.
 func TestWorksAhead(t *testing.T) {
 	before := runtime.GOMAXPROCS(2)
 	t.Cleanup(func() { runtime.GOMAXPROCS(before) })

@@ -14,7 +14,7 @@ import (
 	"rpcx/wire"
 )
 
-// in is an event and the message it came in.
+// in is an event and its message.
 type in struct {
 	raw string
 	ev  wire.Event
@@ -44,7 +44,7 @@ var (
 	failure  = in{`{"error":1}`, wire.Event{Kind: wire.Failure, Final: true, Err: refused}}
 )
 
-// feed prints events until one stops the pipeline, as commands do.
+// feed prints events until one stops the pipeline.
 func feed(t *testing.T, p *Pipeline, events []in) (printed int, err error) {
 	t.Helper()
 	for _, e := range events {
@@ -93,9 +93,9 @@ func TestPipeline(t *testing.T) {
 		o      Options
 		events []in
 		want   string
-		read   int            // events taken; 0 means all
-		kind   wire.FaultKind // of the failure, or ""
-		says   string         // the failure's text contains it
+		read   int            // number of events; 0 means all
+		kind   wire.FaultKind // "" means success
+		says   string         // a part of the failure's text
 	}{
 		{name: "payloads", events: three, want: "1\n\"two\"\n3\n"},
 		{name: "payload bytes stay", events: []in{data(`{"b": 12345678901234567890,"a" :1.10, "s":"\u00e9é<"}`)}, want: "{\"b\": 12345678901234567890,\"a\" :1.10, \"s\":\"\\u00e9é<\"}\n"},
@@ -210,7 +210,6 @@ func checkFault(t *testing.T, err error, kind wire.FaultKind, says string) {
 	}
 }
 
-// What follows the end prints nothing.
 func TestStoppedStaysStopped(t *testing.T) {
 	var out bytes.Buffer
 	p, _ := New(&out, Options{Count: 1})
@@ -276,7 +275,7 @@ func TestWriteFailures(t *testing.T) {
 	}
 }
 
-// The buffer is written at Flush, or when it is full.
+// The Pipeline writes its buffer at Flush and when it is full.
 func TestFlush(t *testing.T) {
 	var out bytes.Buffer
 	heralds := 0
@@ -301,7 +300,7 @@ func TestFlush(t *testing.T) {
 	}
 }
 
-// Idle may come from the reader's goroutine while another prints.
+// Idle may run on the reader's goroutine during Print.
 func TestPipelineIsConcurrent(t *testing.T) {
 	var out bytes.Buffer
 	p, _ := New(&out, Options{JQ: "."})

@@ -48,7 +48,7 @@ func TestPretty(t *testing.T) {
 	}
 }
 
-// A value that is all nesting does not become a multitude of blanks.
+// Deep nesting is not indented without bound.
 func TestPrettyOfDeepNesting(t *testing.T) {
 	const depth = 100000
 	val := []byte(strings.Repeat("[", depth) + strings.Repeat("]", depth))
@@ -57,7 +57,7 @@ func TestPrettyOfDeepNesting(t *testing.T) {
 	}
 }
 
-// Laid out any way, a value is the same value; laid out again, the same bytes.
+// Indenting keeps the value. Indenting twice keeps the bytes.
 func FuzzPretty(f *testing.F) {
 	for _, s := range []string{
 		`{"a":[1,2,{"b":[]},{}],"c":"x\"y\\"}`, `[[[]]]`, `"\u009b"`, "\"\u009b\u202e\"", `{"":{"":1e1000}}`, " [ 1 ,\n2 ] ", `{"a`, "\x1b[31m",

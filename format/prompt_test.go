@@ -10,8 +10,7 @@ import (
 	"rpcx/wire"
 )
 
-// TestConsoleAboveAPrompt: while there is a prompt, lines are written above it, and progress is a few lines instead of a
-// bar.
+// TestConsoleAboveAPrompt checks that lines appear above a prompt, with progress as lines instead of a bar.
 func TestConsoleAboveAPrompt(t *testing.T) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "screen"))
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/redact"
 )
 
-// With --errors json each line of stderr is an object with one member, which names the kind of line.
+// With --errors json, each line of stderr is an object with one member, whose name is the kind of line.
 func TestRowsAreJSON(t *testing.T) {
 	var out bytes.Buffer
 	c := NewConsole(&out, ConsoleOptions{JSON: true})
@@ -37,7 +37,6 @@ func TestRowsAreJSON(t *testing.T) {
 	}
 }
 
-// A fact of a connection as text and as JSON.
 func TestFacts(t *testing.T) {
 	for _, tt := range []struct {
 		fact        wire.Fact
@@ -63,7 +62,6 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-// Every level of a log line has its colour, and what else the line has follows as key=value.
 func TestLogLines(t *testing.T) {
 	var out bytes.Buffer
 	c := NewConsole(&out, ConsoleOptions{Screen: Screen{Color: true}})
@@ -92,7 +90,6 @@ info: m a=plain b="two words" c="x=y" d="\"" e="" f=[1, 2] g=null
 	}
 }
 
-// A level hides those below it, and nothing that is unknown.
 func TestLogLevel(t *testing.T) {
 	for level, want := range map[string]string{
 		"": "info warn error fatal odd", "trace": "trace debug info warn error fatal odd", "warn": "warn error fatal odd", "fatal": "fatal odd",
@@ -114,7 +111,6 @@ func TestLogLevel(t *testing.T) {
 	}
 }
 
-// Hidden texts do not appear in rpcx's own output, plain or as JSON.
 func TestHide(t *testing.T) {
 	var out bytes.Buffer
 	c := NewConsole(&out, ConsoleOptions{})
@@ -127,7 +123,7 @@ func TestHide(t *testing.T) {
 	}
 }
 
-// A bar makes room for every other line, is as wide as the terminal, and is drawn twenty times a second at most.
+// A bar is at most as wide as the terminal, is drawn at most twenty times a second, and is removed for other lines.
 func TestBar(t *testing.T) {
 	const gone = "\r\x1b[K"
 	long := strings.Repeat("x", 100)
@@ -181,7 +177,7 @@ func TestBar(t *testing.T) {
 	}
 }
 
-// Above a prompt, output goes to the prompt without a bar until that is undone; in a pipe nothing changes.
+// Above a prompt, output goes to the prompt, without a bar. In a pipe, nothing changes.
 func TestAbove(t *testing.T) {
 	var out bytes.Buffer
 	c := NewConsole(&out, ConsoleOptions{Screen: Screen{Terminal: true}})
@@ -205,7 +201,7 @@ func TestAbove(t *testing.T) {
 	}
 }
 
-// A stack trace is below a failure on a terminal, and behind it elsewhere.
+// A stack trace follows the failure on new lines on a terminal, and on the same line elsewhere.
 func TestTraceOfAFault(t *testing.T) {
 	f := wire.Fault{Kind: wire.RPCError, Method: "m", Message: "it broke", Trace: []string{"at a", "  at b\x1b"}}
 	for terminal, want := range map[bool]string{

@@ -11,10 +11,9 @@ import (
 	"golang.org/x/term"
 )
 
-// A screenRow is one row of a terminal, which shows wide characters on two columns and
-// accents on the character before them.
+// A screenRow is a row of a terminal. A wide character takes two columns, and an accent joins the character before it.
 type screenRow struct {
-	cells []string // "" means the second column of the one before
+	cells []string // "" is the second column of a wide character
 	at    int
 }
 
@@ -63,7 +62,6 @@ func (s *screenRow) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Text typed among wide characters appears at the cursor.
 func TestWideCharacters(t *testing.T) {
 	const left, right, del = "\x1b[D", "\x1b[C", "\x1b[3~"
 	for typed, want := range map[string]string{
@@ -89,7 +87,7 @@ func TestWideCharacters(t *testing.T) {
 		shown := make(chan string, 1)
 		go func() {
 			io.WriteString(hands, typed)
-			io.WriteString(hands, "\x00") // taken when all before it was
+			io.WriteString(hands, "\x00")
 			cells := append([]string{}, row.cells...)
 			cells = append(cells[:row.at], append([]string{"|"}, cells[row.at:]...)...)
 			shown <- strings.TrimRight(strings.TrimPrefix(strings.Join(cells, ""), "> "), " ")

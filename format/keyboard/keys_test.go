@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// editorGets returns what the line editor receives for typed input, and the number of Ctrl-C and Ctrl-Z.
+// editorGets returns the input of the line editor, and the number of Ctrl-C and Ctrl-Z.
 func editorGets(t *testing.T, in io.Reader) (got string, interrupted, suspended int) {
 	t.Helper()
 	k := &Keys{
@@ -26,13 +26,13 @@ func editorGets(t *testing.T, in io.Reader) (got string, interrupted, suspended 
 func TestKeys(t *testing.T) {
 	for typed, want := range map[string]string{
 		"getOrder é 漢\r":                              "getOrder é 漢" + string(pad) + "\r",
-		"a\x03b\x03c":                                 "a" + keyEraseAll + "bc", // the second one was taken
+		"a\x03b\x03c":                                 "a" + keyEraseAll + "bc",
 		"\x1a":                                        "",
 		"\x1b[1~\x1bOH\x1b[H":                         "\x01\x01\x01",
 		"\x1b[4~\x1bOF\x1b[F":                         "\x05\x05\x05",
 		"\x1bOA\x1b[A\x1b[3~":                         "\x1b[A\x1b[A" + string(cellErase),
 		"\x1bb\x1b[1;5C\x1b\x7f":                      keyWordLeft + keyWordNext + "\x17",
-		"a\x1b[15~b\x1b[24;2~c\x1bxd":                 "abcd", // keys that mean nothing here
+		"a\x1b[15~b\x1b[24;2~c\x1bxd":                 "abcd", // unknown keys
 		"\x1b[" + strings.Repeat("1", 40) + "x":       strings.Repeat("1", 40-longestSequence+2) + "x",
 		pasteBegins + "a\tb\x1b[31m\a\x00c" + "\x7fd": pasteBegins + "a bcd",
 		pasteBegins + "a\r\nb\nc\rd" + pasteEnds:      pasteBegins + "a\rb\rc\rd" + pasteEnds,
@@ -54,7 +54,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// FuzzKeys: nothing that a terminal would obey reaches the editor from pasted text.
+// FuzzKeys checks that pasted text reaches the editor without control characters.
 func FuzzKeys(f *testing.F) {
 	f.Add("a\x1b[31m\u009b\r\n\x7f\x00")
 	f.Add("\x1b\x1b[201\x1b[20")

@@ -12,7 +12,6 @@ import (
 
 func same(s string) string { return s }
 
-// single returns a Set of one template.
 func single(t *testing.T, text string) *Set {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "t.tmpl")
@@ -29,7 +28,6 @@ func single(t *testing.T, text string) *Set {
 const value = `{"s":"x<y>","e":"","n":12345678901234567890,"f":1.50,"z":0,"i":5,"e3":1e3,"minus":-0,"t":true,"null":null,
 "list":["b","a",3],"none":[],"o":{"k":"v<","a-b":1},"rows":[{"id":"1","n":2},{"id":"2"}],"deep":{"a":{"b":"c"}},"named":{"String":"member"}}`
 
-// JSON in text/template, and rpcx's own functions.
 func TestForJSON(t *testing.T) {
 	for text, want := range map[string]string{
 		"{{.n}} {{.f}} {{.i}} {{.e3}} {{.minus}}":                                   "12345678901234567890 1.50 5 1e3 -0",
@@ -136,7 +134,6 @@ func TestCleaned(t *testing.T) {
 	}
 }
 
-// A number of the peer's may be the length of a loop.
 func TestLongLoops(t *testing.T) {
 	s := single(t, "{{range .}}xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx{{end}}")
 	if _, err := s.Execute(t.Context(), nil, "", []byte("1000000000000"), same); err == nil || !strings.Contains(err.Error(), "prints more than") {
@@ -151,7 +148,7 @@ func TestLongLoops(t *testing.T) {
 	}
 }
 
-// Any value renders, or is refused, without a panic; json gives it back.
+// A template renders or rejects any value without a panic. json returns the value.
 func FuzzExecute(f *testing.F) {
 	for _, val := range []string{value, `1e999`, `[[-0,"\ud800"]]`, `{"a":1,"a":null}`, `{} 1`, `"`, ""} {
 		f.Add(val)
@@ -177,8 +174,7 @@ func FuzzExecute(f *testing.F) {
 	})
 }
 
-// FuzzContentType: whatever a peer calls its content, the template is one of the
-// directory's.
+// FuzzContentType checks that a peer's content type selects only templates of the directory.
 func FuzzContentType(f *testing.F) {
 	dir := f.TempDir()
 	for name, text := range map[string]string{"text_plain.tmpl": "plain", "a.tmpl": "a", "default.tmpl": "other", "..tmpl": "hidden"} {

@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// A crowd is n failures; halfway is called when half of them were read.
+// A crowd is n failures. It calls halfway in the middle.
 type crowd struct {
 	n       int
 	halfway func()
@@ -42,8 +42,7 @@ func failureOf(i int) Failure {
 	return f
 }
 
-// Failures that are read one by one are written as others are, between whatever
-// else there is.
+// Failures from an iterator look like others.
 func TestManyAreWrittenAsOthersAre(t *testing.T) {
 	suites := func(many bool) []Suite {
 		s := Suite{Name: "s", Started: time.Unix(1, 0)}
@@ -76,7 +75,7 @@ func TestManyAreWrittenAsOthersAre(t *testing.T) {
 	}
 }
 
-// A report of 100,000 failures needs as much memory as one of 10,000.
+// The memory of a report does not depend on the number of failures.
 func TestMemory(t *testing.T) {
 	if testkit.Race {
 		t.Skip("memory is measured without the race detector")

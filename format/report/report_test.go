@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "write testdata anew")
 
-// some is a report in which everything occurs that could break a form.
+// some is a report with special characters in each member.
 func some() []Suite {
 	return []Suite{
 		{Name: "tapes", Started: time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC), Cases: []Case{
@@ -33,7 +33,7 @@ func some() []Suite {
 	}
 }
 
-// tapLine is the grammar of TAP 14's lines, as far as a writer can use it.
+// tapLine is the grammar of TAP 14's lines.
 var tapLine = regexp.MustCompile(`^(    )?(TAP version 14|1\.\.\d+( # SKIP .+)?|# Subtest: .+|(not )?ok \d+ - ([^#\\]|\\#|\\\\)*( # SKIP .+)?|  ---|  \.\.\.|  {2,6}.*|  [a-z_]+:.*)$`)
 
 func TestTAPKeepsTheGrammar(t *testing.T) {
@@ -91,7 +91,7 @@ func TestTAPOfOneSuiteIsAPlainList(t *testing.T) {
 	}
 }
 
-// junitElements are the elements that readers of JUnit XML know, each with its required attributes and possible parents.
+// junitElements are the elements of JUnit XML with their required attributes and possible parents.
 var junitElements = map[string]struct {
 	attrs  []string
 	inside string
@@ -244,7 +244,7 @@ func write(t *testing.T, form Form, suites []Suite) string {
 	return b.String()
 }
 
-// The whole report in each form. -update writes the expected files; review them afterwards.
+// -update writes the expected files. Review them afterwards.
 func TestWhole(t *testing.T) {
 	all := append(some(), Suite{Name: "more", Cases: []Case{
 		{Name: "bare", Failures: []Failure{{Message: "of no kind"}}},
@@ -265,7 +265,7 @@ func TestWhole(t *testing.T) {
 	}
 }
 
-// No text in a report that people read is obeyed by their terminal.
+// Reports for terminals have no control characters of a peer.
 func TestNothingIsObeyed(t *testing.T) {
 	bad := "\x1b]0;x\a\x7f\u0085\u009b\u200f\u202e\u2066"
 	suites := []Suite{{Name: bad, Cases: []Case{

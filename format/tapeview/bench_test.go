@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/tape"
 )
 
-// BenchmarkShow is the cost of a message in the text.
+// BenchmarkShow measures the text for a message.
 func BenchmarkShow(b *testing.B) {
 	var text strings.Builder
 	text.WriteString("{\"tape\":1}\n")

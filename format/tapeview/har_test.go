@@ -14,7 +14,6 @@ import (
 	"rpcx/wire/tape"
 )
 
-// har writes a tape as HAR and checks it with the schema.
 func har(t *testing.T, r *tape.Reader, o Options) harFile {
 	t.Helper()
 	var b bytes.Buffer
@@ -110,7 +109,7 @@ func TestHAROfUpgradesAndBytes(t *testing.T) {
 	}
 }
 
-// A tape that says nothing of its exchanges has one for each message.
+// Without HTTP exchanges on the tape, each message has an exchange.
 func TestHAROfMessagesAlone(t *testing.T) {
 	r := read(t, `{"tape":1,"endpoint":"jsonrpc+http+unix:/run/x.sock:/rpc"}
 {"t":0.1,"dir":"send","msg":{"id":1,"method":"a"}}
@@ -123,8 +122,8 @@ func TestHAROfMessagesAlone(t *testing.T) {
 	}
 }
 
-// On such a tape each received message belongs to the call that it answers, in any order, and other messages to the latest
-// answered call.
+// Without HTTP exchanges on the tape, each received message belongs to the call with its id, and other messages to the
+// latest answered call.
 func TestHAROfAnswersInAnotherOrder(t *testing.T) {
 	r := read(t, `{"tape":1,"endpoint":"http://127.0.0.1:8080/rpc"}
 {"t":0,"dir":"recv","msg":{"method":"before"}}
@@ -165,7 +164,7 @@ func TestHARNeedsHTTP(t *testing.T) {
 	}
 }
 
-// Events are in the exchange on whose response they came: that of their call, or the event stream of a GET.
+// Events belong to the exchange whose response carried them: a POST, or the GET for the event stream.
 func TestHAROfEvents(t *testing.T) {
 	const stream, object = `"response":[["Content-Type","text/event-stream"]]`, `"response":[["Content-Type","application/json"]]`
 	text := `{"tape":1,"endpoint":"http://h/","dialect":"mcp"}

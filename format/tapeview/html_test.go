@@ -22,7 +22,7 @@ func html(t *testing.T, r *tape.Reader) string {
 	return b.String()
 }
 
-// dataOf is what stands between the tags of the data.
+// dataOf returns the page's data.
 func dataOf(t *testing.T, page string) string {
 	t.Helper()
 	_, after, ok := strings.Cut(page, `<script type="application/json" id="tape">`)
@@ -51,7 +51,7 @@ func TestHTMLHoldsTheTape(t *testing.T) {
 	}
 }
 
-// A hostile tape cannot end the element around its text, and only the page's own script may run.
+// Text of a tape cannot end its element, and only the page's script may run.
 func TestHTMLIsSafe(t *testing.T) {
 	evil := `</script><script>alert(1)</script><!--<script>&lt;\u2028\u202e`
 	page := html(t, read(t, `{"tape":1,"endpoint":"`+evil+`","dialect":"`+evil+`"}
@@ -76,7 +76,7 @@ func TestHTMLIsSafe(t *testing.T) {
 	}
 }
 
-// The page's script must never make markup out of text.
+// The page's script creates no markup from text.
 func TestHTMLScriptWritesTextOnly(t *testing.T) {
 	for _, bad := range []string{"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function(", "setAttribute('on", "{{"} {
 		if strings.Contains(pageJS, bad) {
@@ -85,7 +85,7 @@ func TestHTMLScriptWritesTextOnly(t *testing.T) {
 	}
 }
 
-// The page without its data has the same size for 10,000 messages and for none.
+// Without its data, the page has the same size for 10,000 messages and for none.
 func TestHTMLBesideTheData(t *testing.T) {
 	var tape strings.Builder
 	tape.WriteString(`{"tape":1}` + "\n")
@@ -113,7 +113,7 @@ func TestHTMLNeedsNothingElse(t *testing.T) {
 	}
 }
 
-// A page has at most so many rows, and says how many it has not.
+// A page has a bounded number of rows, and mentions the number of the others.
 func TestPageOmits(t *testing.T) {
 	var in, out bytes.Buffer
 	in.WriteString("{\"tape\":1}\n")

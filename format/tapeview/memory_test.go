@@ -11,12 +11,11 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// A longTape is a tape of n messages, made as it is read: calls, their answers and the
-// items of a stream.
+// A longTape generates a tape of n messages: calls, responses and items of a stream.
 type longTape struct {
 	n, at int
 	rest  string
-	most  int64 // the largest heap that was seen on the way
+	most  int64 // the largest heap so far
 }
 
 func (l *longTape) Read(b []byte) (int, error) {
@@ -47,7 +46,7 @@ func (l *longTape) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// Memory does not grow with the tape that is shown, as text and as a page.
+// The memory for the text and the page does not depend on the length of the tape.
 func TestMemory(t *testing.T) {
 	if testkit.Race {
 		t.Skip("memory is measured without the race detector, as scripts/check does")

@@ -65,7 +65,7 @@ func TestShow(t *testing.T) {
 	}
 }
 
-// In colour errors are red, and no escape of a peer comes through.
+// With colour, errors are red, and the output has no escape sequence of a peer.
 func TestShowInColour(t *testing.T) {
 	got := show(t, open(t, "orders.tape"), ShowOptions{Width: 200, Color: true})
 	if !strings.Contains(got, "\x1b[31m✗ getOrder (1.0ms) -32004 no such order") {
@@ -80,7 +80,6 @@ func TestShowInColour(t *testing.T) {
 	}
 }
 
-// Names, notes, reasons and invalid JSON can contain characters that JSON cannot.
 func TestShowIsSafe(t *testing.T) {
 	evil := `\u001b]0;owned\u0007\u009b31m\u202ereversed\r\n`
 	got := show(t, read(t, `{"tape":1,"endpoint":"`+evil+`","dialect":"`+evil+`"}
@@ -100,8 +99,7 @@ func TestShowIsSafe(t *testing.T) {
 	}
 }
 
-// nested is how rows are shown in the tests of single dialects: kind, name, the
-// number of the call, depth.
+// nested returns the kind, name, call and depth of each row.
 func nested(t *testing.T, r *tape.Reader) string {
 	t.Helper()
 	rows := newReader(r, Options{})
@@ -241,7 +239,7 @@ func TestChoose(t *testing.T) {
 		{`.method == "getOrder"`, "", "getOrder getOrder"},
 		{`.params.count > 2`, "tea", "placeOrder placeOrder"},
 		{`.nothing`, "", ""},
-		{`.result | test("x")`, "", "watch"}, // it fails on other results, which are not strings
+		{`.result | test("x")`, "", "watch"}, // fails on other results, which are not strings
 	} {
 		o := ShowOptions{}
 		if c.grep != "" {
@@ -271,7 +269,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// A tape with a broken line is shown up to there, and one that is cut off says so.
+// The view of a tape with an invalid line ends with the line before it. A cut tape has a note.
 func TestShowBrokenTapes(t *testing.T) {
 	var b strings.Builder
 	err := Show(context.Background(), &b, read(t, "{\"tape\":1}\n{\"dir\":\"send\",\"msg\":{\"method\":\"a\"}}\ngarbage\n"), ShowOptions{})

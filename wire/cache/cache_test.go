@@ -21,7 +21,7 @@ func parse(t *testing.T, text string) endpoint.Endpoint {
 	return e
 }
 
-// Everything that distinguishes peers or users changes all three hashes of an endpoint.
+// Each property that distinguishes peers or users changes all three hashes of an endpoint.
 func TestIdentity(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	seen := map[string]string{}
@@ -58,7 +58,6 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// Relative paths depend on the directory.
 func TestIdentityOfRelativePaths(t *testing.T) {
 	e, command := parse(t, "unix:./a"), parse(t, "exec:./a")
 	t.Chdir(t.TempDir())
@@ -69,7 +68,7 @@ func TestIdentityOfRelativePaths(t *testing.T) {
 	}
 }
 
-// Without a working directory, a relative path identifies no peer: nothing is kept.
+// Without a working directory, a relative path identifies no peer, and nothing is stored.
 func TestNoIdentityWithoutAFolder(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "gone")
 	if err := os.Mkdir(folder, 0o700); err != nil {
@@ -90,7 +89,6 @@ func TestNoIdentityWithoutAFolder(t *testing.T) {
 	}
 }
 
-// Write replaces a file atomically, and leaves no other files.
 func TestWrite(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "new")
 	file, at := filepath.Join(folder, "f"), time.Unix(1e9, 0)
@@ -119,7 +117,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// Get finds an answer until it expires, and Put of another removes its file.
+// Get returns a response until it expires. Put removes the file of an expired one.
 func TestAnswers(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	raw := json.RawMessage(`{"id":1,"result":[1.0]}`)
@@ -145,7 +143,6 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// Discovery is read and written, only written, or neither.
 func TestDiscovery(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	e := parse(t, "jsonrpc1+ws://h/")

@@ -68,7 +68,7 @@ func TestAnEmptyCatalogHasItsMethods(t *testing.T) {
 	}
 }
 
-// broken catalogs, and the errors of Parse. Those that the JSON Schema cannot detect are marked.
+// broken maps invalid catalogs to the errors of Parse. The JSON Schema does not detect the marked ones.
 var broken = []struct {
 	text, want string
 	unseen     bool
@@ -262,7 +262,7 @@ func TestClosest(t *testing.T) {
 	}
 }
 
-// References in circles end.
+// Circular references end.
 func TestExampleOfCircles(t *testing.T) {
 	var properties, required []string
 	for i := range 20 {

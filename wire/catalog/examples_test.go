@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The example value of a schema, at each of its limits.
+// The example value of a schema at each limit.
 func TestExampleValues(t *testing.T) {
 	for _, c := range []struct{ schema, want string }{
 		{`{}`, `"string"`},
@@ -71,7 +71,7 @@ func TestExampleValues(t *testing.T) {
 	}
 }
 
-// The example arguments of a method, as far as its schema describes them.
+// The example arguments of a method.
 func TestExampleWords(t *testing.T) {
 	for _, c := range []struct{ params, want string }{
 		{`{}`, "[null,null]"},
@@ -103,7 +103,7 @@ func TestExampleWords(t *testing.T) {
 	}
 }
 
-// Members in the wrong place of a peer's catalog move to extra, so that nothing is lost.
+// Members in the wrong place of a peer's catalog move to extra.
 func TestMended(t *testing.T) {
 	for _, c := range []struct{ catalog, want string }{
 		{`{"methods":[{"name":"a"},{"name":"a","description":"again"},{"name":""}]}`, `{"catalog":1,"info":{},"methods":[{"name":"a"}],"extra":{"methods":[{"name":"a","description":"again"},{"name":""}]}}`},

@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Every endpoint that is refused, and the words.
+// Endpoints that are refused, and their errors.
 func TestRefused(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", dir)

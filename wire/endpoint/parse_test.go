@@ -88,8 +88,7 @@ func TestCodecOptions(t *testing.T) {
 	}
 }
 
-// FuzzParse: whatever a user types as an endpoint, it is one or a usage fault; one
-// is shown without its secrets.
+// FuzzParse checks that any text is an endpoint or a usage error, and that an endpoint is shown without its secrets.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{
 		"ws://user:secret@host/p?token=secret", "header+exec:gopls a 'b c'", "ro+lsp+exec:x", "jsonrpc1+concat+accept+unix:/run/db.sock", "ws+unix:/a.sock:/x",
@@ -100,7 +99,7 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text, dialect string) {
 		if strings.Contains(text, ".toml") || strings.Contains(dialect, ".toml") || strings.Contains(text, "tape:") {
-			return // a file, which may be there
+			return // a file that may exist
 		}
 		e, err := Parse(text, dialect)
 		if err != nil {
@@ -113,7 +112,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// A dialect file cannot have the name of a word that stands before a colon.
+// A dialect file cannot have the name of another prefix.
 func TestWordsOfEndpointsAreTaken(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", dir)

@@ -100,7 +100,7 @@ func TestSendFromManyGoroutines(t *testing.T) {
 	}
 }
 
-// gate is a writer whose Write waits for a token.
+// A gate is a writer whose Write waits for a token.
 type gate struct {
 	stream
 	started, pass chan struct{}
@@ -125,7 +125,7 @@ func TestOneWriteForManyMessages(t *testing.T) {
 	var wg sync.WaitGroup
 	wg.Go(func() { _ = c.Flush() })
 	<-g.started
-	for range 5 { // collect while the first write is under way
+	for range 5 { // queued during the first write
 		if _, err := c.add([]byte(b)); err != nil {
 			t.Fatal(err)
 		}
@@ -159,7 +159,7 @@ func TestWhatIsHeldBackIsBounded(t *testing.T) {
 	}
 }
 
-// badWriter is a writer that fails.
+// A badWriter fails.
 type badWriter struct{ stream }
 
 var errBad = errors.New("bad")
@@ -213,16 +213,16 @@ func TestIdleBeforeEachWait(t *testing.T) {
 		}
 		log = append(log, string(msg))
 	}
-	// The byte order mark is looked for first.
+	// The byte order mark is removed before other checks.
 	if want := []string{"idle", a, a, "idle", a, "idle"}; !slices.Equal(log, want) {
 		t.Errorf("%q, want %q", log, want)
 	}
 }
 
-// half is a stream whose writing side can be ended.
+// A half is a stream that can close its sending direction.
 type half struct {
 	stream
-	ended string // what was written before
+	ended string // the text written before the close
 }
 
 func (h *half) CloseWrite() error {
@@ -241,7 +241,7 @@ func TestHalfClose(t *testing.T) {
 	}
 }
 
-// cycle repeats the same bytes.
+// A cycle repeats the same bytes.
 type cycle struct {
 	b []byte
 	i int
@@ -285,7 +285,6 @@ func TestNoAllocationPerMessage(t *testing.T) {
 
 var object240 = object(240)
 
-// void discards all writes.
 type void struct{ stream }
 
 func (*void) Write(b []byte) (int, error) { return len(b), nil }
@@ -299,7 +298,7 @@ func TestHasHead(t *testing.T) {
 	}
 }
 
-// Error messages quote only the beginning of the peer's bytes.
+// Errors quote only the beginning of the peer's bytes.
 func TestShown(t *testing.T) {
 	for n, want := range map[int]string{0: `""`, 80: `"` + strings.Repeat("x", 80) + `"`, 81: `"` + strings.Repeat("x", 80) + `"…`} {
 		if got := shown([]byte(noisy(n))); got != want {

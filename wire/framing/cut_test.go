@@ -9,8 +9,8 @@ import (
 	"rpcx/wire"
 )
 
-// A client reports a message that the end of the input cuts off as a lost connection, in every framing. Whole messages and
-// noise are handled as before.
+// A client reports a message that the end of the input cuts as a lost connection, in each framing. Whole messages and
+// noise are handled first.
 func TestCutMessage(t *testing.T) {
 	cases := []struct {
 		framing, in string
@@ -63,7 +63,7 @@ func TestCutMessage(t *testing.T) {
 	}
 }
 
-// counted counts the bytes that were read, one by one.
+// counted counts the bytes that are read one by one.
 type counted struct {
 	io.Reader
 	n int
@@ -75,7 +75,7 @@ func (c *counted) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Garbage is rejected as soon as there is enough of it to quote, or at the end of its line, even if no more bytes arrive.
+// Garbage is rejected when there is enough of it to quote, or at the end of its line, even if no more bytes arrive.
 func TestGarbageIsNotAwaited(t *testing.T) {
 	for _, c := range []struct {
 		in   string

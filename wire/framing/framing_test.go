@@ -13,7 +13,7 @@ import (
 	"rpcx/wire"
 )
 
-// A stream has bytes to read and records what is written.
+// A stream has bytes to read, and records written bytes.
 type stream struct {
 	io.Reader
 	bytes.Buffer
@@ -27,16 +27,16 @@ type scenario struct {
 	name    string
 	framing string
 	in      string
-	limit   int // NoiseLimit
-	max     int // MaxMessage
+	limit   int
+	max     int
 	depth   int
 	strict  bool
-	want    []string // messages
+	want    []string
 	noise   []string
-	fault   string // what the text of the final Protocol fault contains; "" means the end is io.EOF
+	fault   string // a part of the final Protocol fault's text; "" means that the end is io.EOF
 }
 
-// outcome is what Recv returned until it failed.
+// An outcome has the results of Recv up to its failure.
 type outcome struct {
 	msgs, noise []string
 	err         error
@@ -44,7 +44,7 @@ type outcome struct {
 
 func (s scenario) run(t *testing.T, r io.Reader) outcome { return s.read(t, r, false) }
 
-// read reads all messages. With together, it takes what Recv has read ahead from Buffered, before it calls Recv again.
+// read reads all messages. With together, it drains Buffered before each Recv.
 func (s scenario) read(t *testing.T, r io.Reader, together bool) outcome {
 	t.Helper()
 	framing, ok := ByName(s.framing)
@@ -263,7 +263,7 @@ func TestErrorsOfTheBytesBelow(t *testing.T) {
 	for _, name := range Names() {
 		framing, _ := ByName(name)
 		for _, cause := range []error{child, fault, plain} {
-			// Bytes that are cut off are neither a message nor a protocol error.
+			// A cut message is neither a message nor a protocol error.
 			for _, begin := range []string{"", "\x1e{\"a\":", "Content-Length: 10\r\n\r\n{", `{"a":`} {
 				if name != "seq" && strings.HasPrefix(begin, "\x1e") || name != "header" && strings.HasPrefix(begin, "C") || strings.HasPrefix(begin, "{") && (name == "seq" || name == "header") {
 					continue
@@ -279,7 +279,7 @@ func TestErrorsOfTheBytesBelow(t *testing.T) {
 			}
 		}
 	}
-	// A last line that is complete counts even without its end.
+	// A complete last line counts without its line end.
 	c := Line(&stream{Reader: io.MultiReader(strings.NewReader(`{"a":1}`), iotest.ErrReader(child))}, wire.Options{})
 	if msg, err := c.Recv(); err != nil || string(msg) != `{"a":1}` {
 		t.Errorf("%q, %v", msg, err)

@@ -20,8 +20,8 @@ func FuzzNetstring(f *testing.F) { fuzz(f, "netstring", netstringScenarios) }
 func FuzzVarint(f *testing.F)    { fuzz(f, "varint", varintScenarios) }
 func FuzzConcat(f *testing.F)    { fuzz(f, "concat", concatScenarios) }
 
-// fuzz reads arbitrary bytes: however they are split, the result is the same, no message exceeds the limit, and reading
-// ends.
+// fuzz checks that splitting arbitrary bytes does not change the result, that no message exceeds the limit, and that
+// reading ends.
 func fuzz(f *testing.F, name string, seeds []scenario) {
 	for i, s := range seeds {
 		f.Add([]byte(s.in), uint8(i), s.limit > 0, s.strict)
@@ -55,7 +55,7 @@ func fuzz(f *testing.F, name string, seeds []scenario) {
 	})
 }
 
-// roundTrip sends in, if it is a message, and reads it back.
+// roundTrip writes in, if it is a message, and reads it back.
 func roundTrip(t *testing.T, name string, in []byte) {
 	t.Helper()
 	msg := scan.Trim(in)

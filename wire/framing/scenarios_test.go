@@ -7,7 +7,6 @@ const (
 	b = `{"b":[2,"}"]}`
 )
 
-// noisy returns a line of n bytes that is not JSON.
 func noisy(n int) string { return strings.Repeat("x", n) }
 
 var lineScenarios = []scenario{

@@ -16,7 +16,7 @@ import (
 	"rpcx/wire/transport/child"
 )
 
-// TestStatus is the table of statuses under rpcx-hooks(7).
+// TestStatus is the table of statuses in rpcx-hooks(7).
 func TestStatus(t *testing.T) {
 	t.Parallel()
 	const failed = `error {"code":-32603,"message":"the hook failed"}`
@@ -206,8 +206,7 @@ func TestCloseEndsTheGroup(t *testing.T) {
 	testkit.Expect(t, "after Close", w.call("m", ""), "failed: the connection is closed")
 }
 
-// What an answered command leaves in the background lives for as long as its
-// connection, whether or not it keeps the command's pipes open.
+// A background process of a successful command lives as long as its connection, with or without the command's pipes.
 func TestWhatIsLeftInTheBackgroundEndsWithTheConnection(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, Options{}, Binding{},
@@ -296,8 +295,7 @@ func TestWarningsHoldNoEscapes(t *testing.T) {
 
 func TestSlots(t *testing.T) {
 	t.Parallel()
-	// Each of these waits for the other's file; with one slot they would never
-	// end unless the slot of the first is given up.
+	// Each hook waits for the other's file. With one slot, they end only if a nested call frees the slot.
 	meet := func(mine, other string) string {
 		return fmt.Sprintf(`%s=touch $T/%[1]s; while ! [ -e $T/%s ]; do sleep 0.01; done; echo '"%[1]s"'`, mine, other)
 	}
@@ -353,7 +351,7 @@ func TestSlotsAreServedInOrder(t *testing.T) {
 	}
 	cancel()
 	testkit.Until(t, "one gave up", func() bool { s.of.mu.Lock(); defer s.of.mu.Unlock(); return len(s.waiters) == n-1 })
-	s.retake() // as if one resumed: three are out
+	s.retake() // as if one resumed: three run
 	s.release()
 	select {
 	case i := <-served:

@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// The ANSWERs that a user may give, and the errors for others.
+// The ANSWERs of --on, and the errors for others.
 func TestAnswers(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"a=./x", `a is sh "./x"`},
@@ -58,7 +58,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// What --on-open takes.
+// The ANSWERs of --on-open.
 func TestOnOpenAnswers(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"x", "sh"},
@@ -85,7 +85,7 @@ func TestOnOpenAnswers(t *testing.T) {
 	}
 }
 
-// The hooks of a catalog, of its classes too.
+// The hooks of a catalog, including those of classes.
 func TestHooksOfACatalog(t *testing.T) {
 	c, err := catalog.Parse(json.RawMessage(`{"catalog":1,"methods":[{"name":"a","run":"json:1"},{"name":"b"}],"classes":[
 		{"name":"C","constructor":{"name":"x","run":"jq:1"},"destructor":{"run":"jq:2"},"methods":[{"name":"m","run":"x"},{"name":"n"}],"properties":[{"name":"p","run":"deny"}]},

@@ -25,7 +25,7 @@ type world struct {
 	*ConnectionHooks
 	t      *testing.T
 	table  *Table
-	dir    string // where the test's files are; $T in a hook stands for it
+	dir    string // the directory of the test's files; $T in a hook
 	stderr lockedBuffer
 
 	mu       sync.Mutex
@@ -88,7 +88,7 @@ func newWorld(t *testing.T, o Options, b Binding, specs ...string) *world {
 	return w
 }
 
-// call asks for method and returns the answer, or the error as JSON.
+// call calls method and returns the result, or the error as JSON.
 func (w *world) call(method, params string) string {
 	w.t.Helper()
 	return w.ask(w.t.Context(), dialect.Request{Method: method, Params: raw(params), ID: wire.ID("1")})
@@ -118,7 +118,7 @@ func raw(s string) json.RawMessage {
 	return json.RawMessage(s)
 }
 
-// stream asks for method as a stream and returns its events.
+// stream calls method as a stream and returns its events.
 func (w *world) stream(method, params string) ([]string, string) {
 	w.t.Helper()
 	var events []string
@@ -170,8 +170,7 @@ func (w *world) exists(name string) bool {
 	return err == nil
 }
 
-// written reports whether a hook has come past the line that writes to a file:
-// the file itself is there before.
+// written reports whether a file has a line. The hook creates the file before it writes the line.
 func (w *world) written(name string) bool {
 	b, _ := os.ReadFile(w.path(name))
 	return strings.HasSuffix(string(b), "\n")

@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 )
 
-// A slot that is freed while its waiter is cancelled goes to another waiter, whichever happens first.
+// A slot that is freed while its waiter is cancelled goes to another waiter.
 func TestASlotForNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for i := range 200 {
@@ -41,8 +41,7 @@ func TestASlotForNobody(t *testing.T) {
 	})
 }
 
-// A slot that is freed for a nested call goes to a waiter, and is taken back afterwards: no more hooks run at once than
-// before.
+// A slot that is freed for a nested call goes to a waiter and is taken back afterwards, so the limit holds.
 func TestASlotIsTakenBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &share{of: &semaphore{free: 1}}
@@ -50,10 +49,10 @@ func TestASlotIsTakenBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		resume := s.pause()
-		if err := s.acquire(t.Context()); err != nil { // the nested call's own hook
+		if err := s.acquire(t.Context()); err != nil { // the nested call's hook
 			t.Fatal(err)
 		}
-		resume() // its caller goes on before it has ended
+		resume() // the caller resumes while the hook runs
 		third := make(chan error, 1)
 		go func() { third <- s.acquire(t.Context()) }()
 		synctest.Wait()
@@ -75,12 +74,12 @@ func TestASlotIsTakenBack(t *testing.T) {
 	})
 }
 
-// The next free slot goes to the client that holds the fewest, and to each in turn.
+// The next free slot goes to the client with the fewest slots, and to each client in turn.
 func TestSlotsAreSharedFairly(t *testing.T) {
 	for _, tt := range []struct {
 		slots    int
 		wait     string // a letter for each waiter's client, in order
-		released string // the clients that give a slot back, in order
+		released string // the clients that free a slot, in order
 		served   string
 	}{
 		{2, "gggggg" + "mm", "gmggg", "ggmmggg"},

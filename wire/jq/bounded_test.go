@@ -33,7 +33,7 @@ func printedWithin(ctx context.Context, p *Program, limit time.Duration, in stri
 	})
 }
 
-// most returns the memory in use at most until the function that it returns is called.
+// most measures the largest memory use until the returned function runs.
 func most() func() int64 {
 	var top atomic.Int64
 	stop, ended := make(chan struct{}), make(chan struct{})
@@ -55,7 +55,7 @@ func most() func() int64 {
 	}
 }
 
-// Programs that make much of little are refused, or end with their time.
+// Programs that create much data from little input are refused, or end at their time limit.
 func TestForeignProgramsAreBounded(t *testing.T) {
 	if testkit.Race {
 		t.Skip("memory is measured without the race detector")
@@ -147,7 +147,7 @@ func TestForeignProgramsAreBounded(t *testing.T) {
 	}
 }
 
-// A run ends with the context of the command, and its steps are bounded.
+// A run ends with the command's context, and its steps are bounded.
 func TestForeignProgramsEnd(t *testing.T) {
 	if _, err := printedWithin(context.Background(), foreign(t, `last(range(1e12))`), time.Hour, "null"); !errors.Is(err, ErrSteps) {
 		t.Errorf("steps are not bounded: %v", err)
@@ -162,7 +162,7 @@ func TestForeignProgramsEnd(t *testing.T) {
 	}
 }
 
-// A function that a program calls may hand its context to goroutines, which outlive the run.
+// Functions of a program may pass their context to goroutines that outlive the run.
 func TestFunctionsOfForeignPrograms(t *testing.T) {
 	p, err := Compile(`[range(50) | later] | length`, Options{Foreign: true, Funcs: []Func{{Name: "later", Call: func(ctx context.Context, _ any, _ []any) (any, error) {
 		if _, ok := ctx.Deadline(); !ok {
@@ -182,7 +182,7 @@ func TestFunctionsOfForeignPrograms(t *testing.T) {
 	}
 }
 
-// What is left behind as it took too long is counted, and no more than a few are.
+// Runs that continue after their time limit are counted, and their number is bounded.
 func TestLeftBehind(t *testing.T) {
 	slow := foreign(t, `"a" * 20000 | [match("a"; "g")] | length`)
 	for range 2 * maxDetachedRuns {
@@ -209,7 +209,7 @@ var guardedPrograms = []string{
 	`"\("a" + "b")"`, `"\("x\(1)")y"`, `.["a\(1)"]?`, `[limit(2; .[]? == 1)]`, `-(.b) + 1`, `.b // 1 + 2`, `[.a[]?] as [$x, $y] | "\($x)\($y)"`, `. == {} or 1 < 2`, `error("a\(1)")`, `{"a\(1)"}`, `{"\("b")"}?`, `{"\("a", "b")"}?`, `{"a\(1)": 2}`, `{a: (1 + 2), "b": 3 * 4}`,
 }
 
-// Guards change nothing in programs that need little.
+// Guards do not change programs that need little memory.
 func TestGuardsChangeNothing(t *testing.T) {
 	for _, src := range slices.Concat(paths, guardedPrograms) {
 		p, err := Compile(src, Options{})
@@ -230,7 +230,7 @@ func TestGuardsChangeNothing(t *testing.T) {
 	}
 }
 
-// Whatever is written in a program, it ends in time and needs little memory.
+// Any program ends in time and needs little memory.
 func FuzzForeign(f *testing.F) {
 	for _, src := range guardedPrograms {
 		f.Add(src)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What is decoded of an input, and of the variable $v.
+// The parts of an input and of the variable $v that rpcx decodes.
 func TestNeed(t *testing.T) {
 	all := "all"
 	for src, want := range map[string][2]string{
@@ -86,7 +86,7 @@ func said(n need) string {
 	return strings.Join(keys, " ")
 }
 
-// What is left out makes no difference.
+// Partial decoding does not change results.
 func TestNeedSameOutputs(t *testing.T) {
 	long := `"` + strings.Repeat("x", partFrom) + `"`
 	for _, in := range []string{

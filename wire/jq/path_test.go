@@ -10,7 +10,7 @@ import (
 	"rpcx/wire"
 )
 
-// A path is followed in the text of a value: names in any spelling; the last of repeated members; elements from either end.
+// Paths in the text of a value: names in any spelling, the last of repeated members, and elements from either end.
 func TestPathIsFollowedInTheText(t *testing.T) {
 	const in = `{"a":{"b":[1,{"c":1.50}]},"x":1,"\u0078":2,"\u0079":3,"x\\":4,"d":{"d":{"d":{"d":{"d":{"d":{"d":{"d":8}}}}}}},"n":null}`
 	for src, want := range map[string]string{
@@ -31,7 +31,7 @@ func TestPathIsFollowedInTheText(t *testing.T) {
 		`.d.d.d.d.d.d.d.d`:   `8`,
 		`.d.d.d.d.d.d.d.x`:   `null`,
 		`.d.d.d.d.d.d.d.x.y`: `null`,
-		`.d.d.d.d.d.d.d.d.d`: ``, // of a number: the program says what is wrong
+		`.d.d.d.d.d.d.d.d.d`: ``, // of a number: the program reports the error
 		`.a[0]`:              ``,
 		`.a.b.c`:             ``,
 		`.a.b[-1].c.d`:       ``,
@@ -61,7 +61,7 @@ func TestPathIsFollowedInTheText(t *testing.T) {
 	}
 }
 
-// path returns what a program that follows a path gives without gojq.
+// path returns the result of a path program without gojq.
 func path(p *Program, in json.RawMessage) (out []byte, ok bool) {
 	outs, ok := p.Quick(context.Background(), in, &Scratch{})
 	if !ok {

@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// A program that only selects, compares and builds has the same output, byte for byte, whether all of the value is decoded,
-// or only the parts it reads, or nothing.
+// A program that only selects, compares and builds has the same output with full, partial and no decoding.
 func TestRandomProgramsSayTheSame(t *testing.T) {
 	parts, plans, planned := 0, 0, 0
 	for seed := range uint64(4000) {
@@ -31,7 +30,7 @@ func TestRandomProgramsSayTheSame(t *testing.T) {
 		var s Scratch
 		for range 4 {
 			in := randomValue(r, 4)
-			if r.IntN(2) == 0 && len(in) < partFrom { // a short value is decoded whole
+			if r.IntN(2) == 0 && len(in) < partFrom { // short values are decoded whole
 				in = `{"pad":"` + strings.Repeat("x", partFrom) + `",` + `"a":` + in + `,"b":` + randomValue(r, 3) + `}`
 			}
 			want := ran(t, &whole, in)

@@ -10,8 +10,7 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// Declared variables have their values in each run, as they stand where a program only
-// selects them.
+// Declared variables keep their text where a program only selects them.
 func TestDeclared(t *testing.T) {
 	vals := func(name string) json.RawMessage {
 		return map[string]json.RawMessage{
@@ -60,7 +59,7 @@ func TestDeclared(t *testing.T) {
 	}
 }
 
-// A text is written as gojq writes it.
+// Strings have gojq's form.
 func TestTextIsWrittenAsGojqDoes(t *testing.T) {
 	pieces := []string{"a", "text", "\"", "\\", "/", "\x00", "\n", "\x1f", " ", "~", "\x7f", "é", "\u2028", "😀", "\xff", "\xed\xa0\x80", "<>&", strings.Repeat("x", 40)}
 	for seed := range uint64(2000) {
@@ -76,7 +75,7 @@ func TestTextIsWrittenAsGojqDoes(t *testing.T) {
 	}
 }
 
-// Selected values keep their text, in inputs with few and with many values, and with duplicate members.
+// Selected values keep their text, in inputs with few and many values, and with duplicate members.
 func TestWhatIsSelectedKeepsItsText(t *testing.T) {
 	for n := range 3 * findsFew {
 		var parts []string
@@ -93,7 +92,7 @@ func TestWhatIsSelectedKeepsItsText(t *testing.T) {
 	}
 }
 
-// What is decoded at once does not share memory with what it came from.
+// Decoded values do not share memory with the input.
 func TestDecodedIsApart(t *testing.T) {
 	in := json.RawMessage(`{"a":["text",1.50]}`)
 	v, err := Decode(in)

@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// faucet is a connection that returns msg a given number of times, and reports idle in between.
+// A faucet is a connection that returns msg a given number of times, and calls OnIdle in between.
 type faucet struct {
 	first [][]byte
 	msg   []byte
@@ -99,14 +99,14 @@ func TestStreamAllocatesNothing(t *testing.T) {
 	}
 	subscribe, watch := dialect.Op{Kind: dialect.Subscribe, Method: "eth_subscribe"}, dialect.Op{Kind: dialect.Watch, Method: "eth_subscription"}
 	for name, c := range map[string]struct {
-		page string // "": JSON-RPC
+		page string // "" means JSON-RPC
 		op   dialect.Op
 		most float64
 	}{
 		"subscribe":                {op: subscribe},
 		"watch":                    {op: watch},
 		"watch in a page of names": {page: pageOfNames, op: watch},
-		"subscribe by a page":      {page: pageOfNames + "[subscribe.eth_subscribe]\nitem = { method = 'eth_subscription' }\n", op: subscribe, most: 1}, // the stream's name, which is in no message
+		"subscribe by a page":      {page: pageOfNames + "[subscribe.eth_subscribe]\nitem = { method = 'eth_subscription' }\n", op: subscribe, most: 1}, // the stream's name is in no message
 	} {
 		t.Run(name, func(t *testing.T) {
 			codec := jsonrpc.NewCodec(jsonrpc.Options{})

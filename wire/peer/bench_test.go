@@ -16,8 +16,7 @@ import (
 	"rpcx/wire/dialect/jsonrpc"
 )
 
-// BenchmarkCalls is a call and its answer over a Unix socket between two peers,
-// so many in flight.
+// BenchmarkCalls measures calls between two peers over a Unix socket, with a number of them pending.
 func BenchmarkCalls(b *testing.B) {
 	for _, flight := range []int{1, 64, 512} {
 		b.Run(fmt.Sprint(flight), func(b *testing.B) {

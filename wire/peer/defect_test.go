@@ -11,17 +11,17 @@ import (
 	"rpcx/wire/transport"
 )
 
-// luckless is a codec with a defect.
+// A luckless is a codec that panics.
 type luckless struct{ dialect.Codec }
 
 func (luckless) Decode([]byte) ([]wire.Message, bool, error) { panic("out of luck") }
 
-// A panic in the reader's goroutine is reported by OnDefect, without a Go trace.
+// OnDefect gets a panic of the reader's goroutine, without a Go trace.
 func TestDefectOfTheReader(t *testing.T) {
 	told := make(chan any)
 	wire.OnDefect(func(what any, stack []byte) {
 		told <- what
-		runtime.Goexit() // the program would end
+		runtime.Goexit() // a panic here would end the program
 	})
 	defer wire.OnDefect(nil)
 	here, there := transport.Pair()

@@ -19,7 +19,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// handshaker is a dialect in which the peer sends the first message, items precede responses, and closing sends a message.
+// A handshaker is a dialect in which the peer sends the first message, items precede responses, and closing sends a
+// message.
 type handshaker struct{ dialect.Codec }
 
 func newHandshaker() *handshaker { return &handshaker{jsonrpc.NewCodec(jsonrpc.Options{})} }
@@ -59,7 +60,7 @@ func (g *handshaker) Shutdown(ctx context.Context, c dialect.Caller) error {
 	return err
 }
 
-// A handshake message is found whenever it arrived; earlier requests are answered.
+// The handshake is found among earlier messages. Earlier requests get responses.
 func TestHandshake(t *testing.T) {
 	for _, when := range []string{"before", "after"} {
 		t.Run(when, func(t *testing.T) {
@@ -111,7 +112,7 @@ func TestGoodbye(t *testing.T) {
 	})
 }
 
-// Items that carry the request's id are its answer, with no response before.
+// Items with the request's id are its events without a response.
 func TestItemsByID(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := transport.Pair()
@@ -136,7 +137,7 @@ func TestItemsByID(t *testing.T) {
 	})
 }
 
-// What a codec cannot go on after ends the connection, and every call with it.
+// A fatal error of the codec ends the connection and all calls.
 func TestDecodeFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := transport.Pair()
@@ -159,15 +160,15 @@ func TestDecodeFails(t *testing.T) {
 	})
 }
 
-// conn is a connection made of functions, over a pair.
+// A conn is a connection made of functions, over a pair.
 type conn struct {
 	wire.Conn
 	mu      sync.Mutex
 	buf     [][]byte
 	writes  int
-	slow    time.Duration // that a write takes
+	slow    time.Duration // the duration of a write
 	sendErr error
-	lost    error // the error of Flush
+	lost    error // returned by Flush
 	recvErr error
 }
 
@@ -214,7 +215,7 @@ func (c *conn) Recv() ([]byte, error) {
 	return msg, err
 }
 
-// Messages sent during a write leave together in the next write.
+// Messages that are sent during a write leave together in the next write.
 func TestWritesAreCoalesced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := transport.Pair()
@@ -242,13 +243,13 @@ func TestWritesAreCoalesced(t *testing.T) {
 	})
 }
 
-// The reader's error explains the end better than a failed write.
+// The reader's error takes precedence over a failed write.
 func TestWriteFails(t *testing.T) {
 	broken := errors.New("broken pipe")
 	child := &wire.Child{Command: "plugin", Exit: 3}
 	for _, test := range []struct {
 		name    string
-		recv    error // what Recv says a moment later; nil means nothing
+		recv    error // returned by Recv after a moment; nil means nothing
 		want    string
 		message string
 	}{
@@ -277,7 +278,7 @@ func TestWriteFails(t *testing.T) {
 	}
 }
 
-// Buffered messages that could not be written are reported as unsent, even notifications.
+// Buffered messages that were not written are reported as unsent, including notifications.
 func TestAFailedFlushIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := transport.Pair()
@@ -290,7 +291,7 @@ func TestAFailedFlushIsTold(t *testing.T) {
 	})
 }
 
-// A message that is too large for the peer fails alone.
+// Only a message over the peer's limit fails.
 func TestOneMessageFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := transport.Pair()
@@ -312,7 +313,7 @@ func TestOneMessageFails(t *testing.T) {
 	})
 }
 
-// singleExchange is a POST that takes one answer and no more.
+// A singleExchange is a POST that takes one response.
 type singleExchange struct {
 	*conn
 	sent int
@@ -328,8 +329,8 @@ func (o *singleExchange) SendBuffered(msg []byte) error {
 	return o.conn.SendBuffered(msg)
 }
 
-// A POST is answered however long that takes; a stream that it cannot carry ends, and so do handlers after the peer has
-// disconnected.
+// A POST gets its response, however late. A stream that it cannot carry ends, and so do handlers after the peer has
+// closed.
 func TestSingleExchange(t *testing.T) {
 	for _, method := range []string{"slow", "stream", "gone"} {
 		t.Run(method, func(t *testing.T) {
@@ -369,7 +370,7 @@ func TestSingleExchange(t *testing.T) {
 	}
 }
 
-// Requests that are still open at the end are rejected.
+// Open requests are rejected at the end.
 func TestRejectOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := transport.Pair()
@@ -388,7 +389,7 @@ func TestRejectOpen(t *testing.T) {
 	})
 }
 
-// The tap sees every message byte for byte, a sent one before it is written.
+// The tap sees each message byte for byte, and a sent one before it is written.
 func TestTap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := transport.Pair()

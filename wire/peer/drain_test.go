@@ -13,8 +13,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Answers to a peer that sends no more are waited for for a minute; then the connection is
-// closed.
+// Responses to a peer that has closed its sending direction may take a minute.
 func TestOwedAnswersAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := transport.Pair()

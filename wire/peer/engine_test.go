@@ -20,14 +20,13 @@ import (
 	"rpcx/wire/transport"
 )
 
-// handler is the Handle of a dialect.Handler.
 type handler func(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error)
 
 func with(h handler) func(dialect.Caller) dialect.Handler {
 	return func(dialect.Caller) dialect.Handler { return dialect.Handler{Handle: h} }
 }
 
-// two returns two peers that talk to each other and are closed with the test.
+// two returns two connected peers that are closed with the test.
 func two(t *testing.T, a, b peer.Options) (*peer.Peer, *peer.Peer) {
 	ca, cb := transport.Pair()
 	pa, pb := newPeer(t, ca, a), newPeer(t, cb, b)
@@ -40,7 +39,7 @@ func newPeer(t *testing.T, c wire.Conn, o peer.Options) *peer.Peer {
 	return p
 }
 
-// A thousand calls each way at once, with equal ids, answered out of order.
+// A thousand calls in each direction with equal ids, answered out of order.
 func TestManyCallsBothWays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		echo := with(func(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
@@ -64,7 +63,7 @@ func TestManyCallsBothWays(t *testing.T) {
 	})
 }
 
-// A call that calls back, fifty deep.
+// Nested calls, fifty deep.
 func TestNestedCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var a, b *peer.Peer
@@ -104,15 +103,14 @@ func TestDeadline(t *testing.T) {
 		if d := time.Since(start); d != 5*time.Second {
 			t.Error("after", d)
 		}
-		// the connection is as good as before
+		// the connection still works
 		if got, err := a.Call(t.Context(), "quick", nil); err != nil || string(got) != "1" {
 			t.Error("quick:", string(got), err)
 		}
 	})
 }
 
-// A peer that reads nothing does not hold up a call beyond its deadline,
-// nor Close beyond its bounds.
+// A peer that reads nothing does not delay a call beyond its deadline, or Close beyond its limits.
 func TestFarSideThatDoesNotRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := transport.Pair()
@@ -140,7 +138,7 @@ func TestFarSideThatDoesNotRead(t *testing.T) {
 	})
 }
 
-// slowFar sends 3,000 items of the stream "s" as fast as it may.
+// slowFar sends 3,000 items of the stream "s" at once.
 func slowFar(t *testing.T, o peer.Options, size int, first ...string) (p *peer.Peer, far wire.Conn, s dialect.Stream, sent func() int) {
 	near, far := transport.Pair()
 	p = newPeer(t, near, o)
@@ -170,8 +168,7 @@ func slowFar(t *testing.T, o peer.Options, size int, first ...string) (p *peer.P
 	return p, far, s, func() int { mu.Lock(); defer mu.Unlock(); return n }
 }
 
-// The reader stops when a stream queues too much, and goes on when it is read;
-// nothing is lost.
+// The reader stops when a stream's queue is full, and continues when the stream is read. No item is lost.
 func TestBackpressure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const buffer = 1 << 20
@@ -202,8 +199,8 @@ func TestBackpressure(t *testing.T) {
 	})
 }
 
-// While an answer is outstanding the reader goes on, up to one more maximal
-// message; then the slow stream ends, and the answer is still found.
+// While a response is pending, the reader reads up to one more message of the maximum size. Then the slow stream ends,
+// and the response is found.
 func TestSlowStreamDoesNotHoldUpAnAnswer(t *testing.T) {
 	for _, outstanding := range []string{"call", "hook"} {
 		t.Run(outstanding, func(t *testing.T) {
@@ -267,7 +264,7 @@ func TestSlowStreamDoesNotHoldUpAnAnswer(t *testing.T) {
 	}
 }
 
-// Close returns when nothing runs any more, whatever was in flight.
+// Close returns after all goroutines have ended.
 func TestCloseWhileBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
@@ -346,8 +343,7 @@ func TestHandlerSpeaksFirst(t *testing.T) {
 	})
 }
 
-// Notifications are lost only when their handler is slow and reading cannot
-// stop, and never without a word.
+// Notifications are lost only if their handler is slow and the reader cannot stop. The loss is reported.
 func TestNotificationsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
@@ -376,7 +372,7 @@ func TestNotificationsBounded(t *testing.T) {
 		if len(got) != many || got[many-1] != fmt.Sprintf("[%d]", many-1) || len(notes) > 0 {
 			t.Fatalf("%d came, %v", len(got), notes)
 		}
-		// with a call outstanding
+		// with a pending call
 		if _, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Call, Method: "never"}); err != nil {
 			t.Fatal(err)
 		}

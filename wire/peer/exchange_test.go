@@ -15,7 +15,7 @@ import (
 	"rpcx/wire/peer"
 )
 
-// poster is a connection of exchanges: answer plays the peer.
+// A poster is a connection of exchanges, whose peer is the function answer.
 type poster struct {
 	answer func(ctx context.Context, msg string, say func(string)) error
 	closed chan struct{}
@@ -44,7 +44,7 @@ func post(t *testing.T, o peer.Options, answer func(ctx context.Context, msg str
 	return newPeer(t, &poster{answer: answer, closed: make(chan struct{})}, o)
 }
 
-// id returns the id of a request, of which there are few.
+// id returns the id of a request.
 func id(msg string) string {
 	_, rest, _ := strings.Cut(msg, `"id":`)
 	return rest[:1]
@@ -96,7 +96,7 @@ func TestExchangeCalls(t *testing.T) {
 	}
 }
 
-// An exchange that fails or waits does not affect the others.
+// An exchange that fails or waits does not affect others.
 func TestExchangesSideBySide(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := post(t, peer.Options{}, func(ctx context.Context, msg string, say func(string)) error {
@@ -135,7 +135,7 @@ func TestExchangesSideBySide(t *testing.T) {
 	})
 }
 
-// A stream of a POST ends with its exchange, and the exchange with its stream.
+// A POST's stream ends with its exchange, and the exchange with its stream.
 func TestExchangeStreams(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		left := false
@@ -188,7 +188,7 @@ func TestExchangeStreams(t *testing.T) {
 	})
 }
 
-// Requests of the peer that come in a reply are answered by a POST.
+// The response to a request of the peer in a reply is a POST.
 func TestExchangeAnswersBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answers := make(chan string, 1)
@@ -210,7 +210,7 @@ func TestExchangeAnswersBack(t *testing.T) {
 	})
 }
 
-// An error in answer to a notification fails no call.
+// An error in the reply to a notification fails no call.
 func TestExchangeNotify(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := post(t, peer.Options{}, func(ctx context.Context, msg string, say func(string)) error {
@@ -235,7 +235,7 @@ func TestExchangeNotify(t *testing.T) {
 	})
 }
 
-// Close ends exchanges that hang.
+// Close ends hanging exchanges.
 func TestExchangeClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := post(t, peer.Options{}, func(ctx context.Context, msg string, say func(string)) error {
@@ -253,7 +253,7 @@ func TestExchangeClose(t *testing.T) {
 	})
 }
 
-// The response to a cancelled call may arrive before its exchange has ended: it is dropped without a note.
+// The response to a cancelled call may arrive before its exchange ends. It is dropped without a note.
 func TestAnswerToWhatWasGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var notes []string
@@ -279,7 +279,8 @@ func TestAnswerToWhatWasGivenUp(t *testing.T) {
 	})
 }
 
-// After a lost session a message is sent once more, and the second result counts, also for messages without a response.
+// After a lost session, a message is sent again once, and the second result counts, also for messages without a
+// response.
 func TestExchangeAnewFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		refused := wire.NewFault(wire.Auth, "401 Unauthorized", nil)
@@ -302,8 +303,7 @@ func TestExchangeAnewFails(t *testing.T) {
 	})
 }
 
-// What comes without an id in the reply to an array answers a message of that array, even
-// if another array waits longer for such an answer.
+// A response without an id in the reply to an array belongs to this array, even if another array has waited longer.
 func TestExchangeAnswersItsOwnArray(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := post(t, peer.Options{}, func(ctx context.Context, msg string, say func(string)) error {
@@ -333,7 +333,7 @@ func TestExchangeAnswersItsOwnArray(t *testing.T) {
 	})
 }
 
-// Calls that find the session over at the same time have it begun anew once; both are answered.
+// Concurrent calls on an expired session start one new session, and all succeed.
 func TestExchangesAnewTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		over := true

@@ -16,7 +16,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Of several watches that are not read each ends by itself, and everything else continues.
+// Each unread watch ends by itself. Everything else continues.
 func TestSlowWatchesEndOneByOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := transport.Pair()
@@ -30,7 +30,7 @@ func TestSlowWatchesEndOneByOne(t *testing.T) {
 			}
 			watches = append(watches, w)
 		}
-		call, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Call, Method: "x"}) // so that reading cannot stop
+		call, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Call, Method: "x"}) // the reader cannot stop
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +53,7 @@ func TestSlowWatchesEndOneByOne(t *testing.T) {
 	})
 }
 
-// Unanswered requests are bounded in number and size, whoever took them.
+// The number and size of requests without a response are bounded, for Incoming and handlers.
 func TestRequestsInFlightAreBounded(t *testing.T) {
 	for _, c := range []struct {
 		name       string
@@ -81,7 +81,7 @@ func TestRequestsInFlightAreBounded(t *testing.T) {
 						far.Send(msg)
 					}
 				}()
-				if c.raw { // it cannot be known that what Incoming took ends before more is read
+				if c.raw { // the effect of Incoming shows after the next read
 					if m, err := far.Recv(); err != nil || !strings.Contains(string(m), `"busy"`) {
 						t.Fatal(string(m), err)
 					}
@@ -106,7 +106,7 @@ func TestRequestsInFlightAreBounded(t *testing.T) {
 	}
 }
 
-// A server whose replies contain more requests than may be answered is read more slowly.
+// A server whose replies contain too many requests is read more slowly.
 func TestExchangeAnswersAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var posting, most atomic.Int64
@@ -120,7 +120,7 @@ func TestExchangeAnswersAreBounded(t *testing.T) {
 			}
 			most.Store(max(most.Load(), posting.Add(1)))
 			defer posting.Add(-1)
-			for range 3 { // and asks again
+			for range 3 { // the client calls again
 				say(`{"jsonrpc":"2.0","id":"again","method":"sampling"}`)
 			}
 			time.Sleep(time.Second)
@@ -135,7 +135,7 @@ func TestExchangeAnswersAreBounded(t *testing.T) {
 	})
 }
 
-// The same holds for a notification whose reply, and the replies to each response, contain requests without end.
+// The same for notifications, whose replies contain endless requests.
 func TestExchangeOfANotificationIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var posting, most, asked atomic.Int64
@@ -169,8 +169,8 @@ func TestExchangeOfANotificationIsBounded(t *testing.T) {
 	})
 }
 
-// If the reader never stops, a slow watch loses its oldest messages and gets their number; a streaming call ends; readers
-// that keep up continue.
+// If the reader never stops, a slow watch loses its oldest messages and gets their number. A streaming call ends. Fast
+// readers continue.
 func TestLossyStreams(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := transport.Pair()
@@ -206,7 +206,7 @@ func TestLossyStreams(t *testing.T) {
 	})
 }
 
-// The reader waits for a consumer that does not read once, and only briefly: other calls are not delayed.
+// The reader waits once and briefly for a consumer that does not read.
 func TestReaderWaitsOnlyAMoment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := transport.Pair()

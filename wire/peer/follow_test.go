@@ -13,8 +13,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// talker is a dialect whose peer sends streams without a request: "item STREAM ID TEXT", with - for none and "end" as the
-// last. Subscribing to "follow STREAM" follows one and sends nothing.
+// A talker is a dialect whose peer sends streams without a request: "item STREAM ID TEXT", with - for no stream or id,
+// and "end" as the last text. Subscribing to "follow STREAM" sends nothing.
 type talker struct{ dialect.Codec }
 
 func (c talker) Abilities() dialect.Abilities {
@@ -49,8 +49,8 @@ func (talker) Opened(_ dialect.Op, resp wire.Message) (wire.ID, bool) {
 	return nil, string(resp.Body) != `"more"`
 }
 
-// TestFollow: an item belongs first to the call that it names; followers of its stream see it too; an unrequested item ends
-// no call.
+// TestFollow checks that an item belongs to the call that it names, that followers of its stream see it too, and that an
+// unrequested item ends no call.
 func TestFollow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := transport.Pair()
@@ -75,7 +75,7 @@ func TestFollow(t *testing.T) {
 		one, two := open(dialect.Subscribe, "follow s"), open(dialect.Subscribe, "follow s")
 		call := open(dialect.Call, "m")
 		for _, msg := range []string{
-			`item s - unasked`, `item other - end`, // no end of the one call that waits
+			`item s - unasked`, `item other - end`, // does not end the pending call
 			`{"id":1,"result":"more"}`, `item s 1 hers`, `item t 1 end`, `item s - end`,
 		} {
 			far.Send([]byte(msg))

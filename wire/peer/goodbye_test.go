@@ -14,8 +14,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// leaving is a handler that takes a second for each notification, and for a
-// request as long as it may.
+// A leaving is a handler that takes a second for each notification, and runs until its context ends for a request.
 type leaving struct{ told, ended []string }
 
 func (l *leaving) Close() error { return nil }
@@ -35,8 +34,7 @@ func (l *leaving) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	return nil, nil
 }
 
-// Notifications before the end are handled; requests are not, because the peer cannot read a response. Local Close ends
-// both.
+// Notifications before the end are handled. Requests are not, because the peer cannot read a response. Close ends both.
 func TestGoodbyeOfTheFarSide(t *testing.T) {
 	for name, ours := range map[string]bool{"theirs": false, "ours": true} {
 		t.Run(name, func(t *testing.T) {
@@ -75,8 +73,7 @@ func TestGoodbyeOfTheFarSide(t *testing.T) {
 	}
 }
 
-// Cancelling a subscription before the peer has named it waits for the name, as long as allowed: nothing else ends it at the
-// peer.
+// A cancelled subscription waits for its name, within bounds, because it cannot be ended at the peer without the name.
 func TestLeavingBeforeTheAnswer(t *testing.T) {
 	for name, answers := range map[string]bool{"it answers": true, "it does not": false} {
 		t.Run(name, func(t *testing.T) {

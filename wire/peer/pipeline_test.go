@@ -19,7 +19,7 @@ import (
 	"rpcx/wire/peer"
 )
 
-// mirror is a connection whose peer answers flushed requests with answer, in its own order.
+// A mirror is a connection whose peer answers flushed requests with answer, in its own order.
 type mirror struct {
 	answer func(request []byte) []byte
 	idle   func()
@@ -65,10 +65,10 @@ func (m *mirror) FlushNow() (bool, error) { return true, m.Flush() }
 
 func (m *mirror) Close() error { return nil }
 
-// pipelineSlot keeps what comes of a call.
+// A pipelineSlot stores the outcome of a call.
 type pipelineSlot struct {
 	got   chan string
-	plain bool // its response is used unchanged
+	plain bool // whether the response is used unchanged
 }
 
 func (c *pipelineSlot) Answered(m *wire.Message) bool {
@@ -89,8 +89,8 @@ func (c *pipelineSlot) Opened(st dialect.Stream) {
 	}()
 }
 
-// TestPipeline: a call in the pipeline gets its answer, whatever the order; where that is not
-// plain, or the connection ends, it gets a stream.
+// TestPipeline checks that a call gets its response in any order. Other responses, or the end of the connection, give
+// it a stream.
 func TestPipeline(t *testing.T) {
 	for name, conn := range map[string]func(m *mirror) wire.Conn{
 		"one by one": func(m *mirror) wire.Conn { return m },
@@ -103,8 +103,7 @@ func TestPipeline(t *testing.T) {
 	}
 }
 
-// runs is a mirror that takes messages together, but for those that are long, and no more
-// than three.
+// runs is a mirror that takes up to three short messages together.
 type runs struct{ *mirror }
 
 func (r *runs) SendRun(all []byte, start int, ends []int) (taken int, err error) {
@@ -115,7 +114,7 @@ func (r *runs) SendRun(all []byte, start int, ends []int) (taken int, err error)
 	return taken, nil
 }
 
-// picky is a mirror that takes no message with "big" in it.
+// picky is a mirror that refuses messages with "big".
 type picky struct{ *mirror }
 
 func (p picky) SendBuffered(msg []byte) error {
@@ -125,7 +124,7 @@ func (p picky) SendBuffered(msg []byte) error {
 	return p.mirror.SendBuffered(msg)
 }
 
-// TestLaneRefusesOne: a call whose message is not taken fails, and the others go on.
+// TestLaneRefusesOne checks that only the call with the refused message fails.
 func TestPipelineRefusesOne(t *testing.T) {
 	m := &mirror{come: make(chan [][]byte, 8)}
 	m.answer = func(request []byte) []byte {
@@ -156,7 +155,7 @@ func TestPipelineRefusesOne(t *testing.T) {
 	close(m.come)
 }
 
-// TestPipelineIsRecorded: a recorder sees each request of a pipeline, also if the connection takes many together.
+// TestPipelineIsRecorded checks that a recorder sees each request, even if the connection takes many together.
 func TestPipelineIsRecorded(t *testing.T) {
 	m := &mirror{come: make(chan [][]byte, 8), answer: func([]byte) []byte { return nil }}
 	var sent []string
@@ -205,7 +204,7 @@ func usePipeline(t *testing.T, m *mirror, conn wire.Conn) {
 	send("silent", true)
 	send("b", false)
 	send("silent", true)
-	for range 200 { // past the place of those that are not answered
+	for range 200 { // past the slots of unanswered calls
 		send("a", true)
 	}
 	if n, _ := p.Pending(); n != 204 {
@@ -231,18 +230,18 @@ func usePipeline(t *testing.T, m *mirror, conn wire.Conn) {
 	}
 }
 
-// counted is a call that is answered, and no more.
+// counted is a call that counts its response.
 type counted struct{ n int }
 
 func (c *counted) Answered(*wire.Message) bool { c.n++; return true }
 func (c *counted) Opened(dialect.Stream)       {}
 
-// echo is a connection whose peer has answered whatever is flushed before it is read.
+// echo is a connection whose peer answers all flushed messages.
 type echo struct {
 	mirror
 	ids, last int
 	text      []byte
-	start     chan int // how many calls more are to be made
+	start     chan int // the number of further calls
 	asleep    chan bool
 	target    int
 }
@@ -271,7 +270,7 @@ func (e *echo) SendBuffered([]byte) error { e.ids++; return nil }
 
 func (e *echo) FlushNow() (bool, error) { return true, nil }
 
-// pageOfNames spells JSON-RPC as a page that builds on nothing.
+// pageOfNames is JSON-RPC as a dialect file without a base.
 const pageOfNames = `
 name = "names"
 base = "none"
@@ -280,7 +279,7 @@ request = { method = "method", params = "params", id = "id", const = { jsonrpc =
 response = { id = "id", result = "result", error = "error" }
 `
 
-// spoken is a codec of a dialect file.
+// spoken returns the codec of a dialect file.
 func spoken(tb testing.TB, text string) dialect.Codec {
 	tb.Helper()
 	p, err := load.Parse("page.toml", []byte(text))
@@ -294,8 +293,8 @@ func spoken(tb testing.TB, text string) dialect.Codec {
 	return d.NewCodec(dialect.CodecOptions{})
 }
 
-// TestPipelineAllocates: a call in the pipeline costs no memory, one at a time or many, in
-// JSON-RPC and in a page of names.
+// TestPipelineAllocates checks that calls in the pipeline allocate no memory, in JSON-RPC and in a dialect file with
+// names.
 func TestPipelineAllocates(t *testing.T) {
 	const n = 20_000
 	for _, jobs := range []int{1, 64, -64} {

@@ -11,13 +11,13 @@ import (
 	"rpcx/wire/transport"
 )
 
-// over is a connection of several streams that has ended for whoever sends.
+// over is a connection of several streams whose sending direction has ended.
 type over struct{ wire.Conn }
 
 func (over) SendAbout(wire.ID, []byte) error { return &wire.CloseError{Clean: true} }
 func (over) NoAnswer(wire.ID)                {}
 
-// A message about a request that cannot be sent to its sender counts as not sent.
+// An error about a request that cannot reach its sender counts as not sent.
 func TestSendAboutFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := transport.Pair()

@@ -12,10 +12,9 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// Close counts.
 func (s *stage) Close() error { return nil }
 
-// Handle returns what answers in scenarios.
+// Handle is the handler of scenarios.
 func (s *stage) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	if in.Msg.Kind == wire.Notification {
 		return nil, s.handleNotification(ctx, in.Msg)
@@ -45,7 +44,7 @@ func (s *stage) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessag
 	return nil, wire.Errorf(wire.CodeNoMethod, "method not found: %s", in.Msg.Method)
 }
 
-// nap lasts until the next step that lets time pass.
+// nap lasts until the next step with a duration.
 func (s *stage) nap(ctx context.Context) {
 	if !s.real {
 		time.Sleep(time.Second)

@@ -11,8 +11,8 @@ import (
 	"rpcx/wire/transport/schemes"
 )
 
-// TestScenariosOverSockets plays the scenarios of TestScenarios over real connections, dialling and listening. Unlike two
-// peers in memory, these never come to rest, so the absence of messages is not checked.
+// TestScenariosOverSockets plays the scenarios of TestScenarios over real connections as client and listener. It does not
+// check the absence of messages, because these peers are never idle.
 func TestScenariosOverSockets(t *testing.T) {
 	dir := t.TempDir()
 	for _, listen := range []string{

@@ -24,8 +24,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// TestScenarios plays testdata/*.txt, where "== TITLE" begins a scenario. Each
-// line is a step:
+// TestScenarios plays testdata/*.txt. "== TITLE" begins a scenario. Each line is a step:
 //
 //	with OPTION …               nohandler, incoming, v1, header, inbound=N; pair: only over the pair in memory; bubble: only
 //	                            where nothing happens between two steps
@@ -62,7 +61,7 @@ func TestScenarios(t *testing.T) {
 	})
 }
 
-// eachScenario has each scenario played as a test of its name.
+// eachScenario runs each scenario as a test of its name.
 func eachScenario(t *testing.T, play func(t *testing.T, steps string)) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -80,10 +79,10 @@ func eachScenario(t *testing.T, play func(t *testing.T, steps string)) {
 	}
 }
 
-// stage is where a scenario is played.
+// A stage runs a scenario.
 type stage struct {
 	t     *testing.T
-	real  bool          // outside a bubble: expected messages are waited for
+	real  bool          // outside a bubble, steps wait for messages
 	later chan struct{} // with real: closed when time has passed
 	near  wire.Conn
 	far   wire.Conn
@@ -97,7 +96,7 @@ type stage struct {
 	notes   []peer.Note
 	took    []string
 	handled []string
-	sent    []string // to the peer, unread
+	sent    []string // unread messages to the peer
 	farErr  error
 	caller  dialect.Caller
 }
@@ -161,7 +160,7 @@ func (s *stage) with(options []string) {
 	}
 }
 
-// connect returns the ends of a connection: in memory, or with a framing.
+// connect returns the ends of a connection, in memory or with a framing.
 func connect(over string) (near, far wire.Conn) {
 	frame, ok := framing.ByName(over)
 	if !ok {
@@ -191,8 +190,8 @@ func (s *stage) start() {
 // errNotYet means that a message may still arrive.
 var errNotYet = errors.New("there is nothing")
 
-// step runs a step. In a bubble an expected message has arrived when everything is at rest; elsewhere step waits for it, and
-// does not check absence.
+// step runs a step. In a bubble, an expected message has arrived when all goroutines wait. Elsewhere, step waits for the
+// message and does not check absence.
 func (s *stage) step(verb, rest string) error {
 	if !s.real {
 		synctest.Wait()

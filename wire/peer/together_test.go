@@ -15,11 +15,10 @@ import (
 	"rpcx/wire/peer"
 )
 
-// A readahead is a connection on which all messages have been read when the first is
-// received.
+// A readahead is a connection that has all messages when the first is received.
 type readahead struct {
 	msgs   [][]byte
-	answer func(n int) // gets the number of responses sent
+	answer func(n int) // gets the number of sent responses
 	closed chan struct{}
 
 	mu   sync.Mutex
@@ -50,10 +49,10 @@ func (r *readahead) Send([]byte) error {
 
 func (r *readahead) Close() error { return nil }
 
-// Messages that were read together are recorded together and in order, before their effects; a Tap sees each message when it
+// Messages that are read together are recorded together and in order, before their effects. A Tap sees each message when it
 // is handled.
 func TestWhatWasReadAtOnceIsRecordedFirst(t *testing.T) {
-	const n = 700 // more than are routed at once
+	const n = 700 // more than are routed together
 	for _, tapped := range []bool{false, true} {
 		t.Run(fmt.Sprintf("tapped %v", tapped), func(t *testing.T) {
 			var msgs [][]byte

@@ -19,8 +19,8 @@ import (
 	"rpcx/wire/transport/schemes"
 )
 
-// TestTransports: calls side by side, a stream, notifications in order and, but
-// for POSTs, a nested call, over every listener there is.
+// TestTransports makes parallel calls, a stream, notifications in order and, except over POSTs, a nested call, over
+// each listener.
 func TestTransports(t *testing.T) {
 	dir := t.TempDir()
 	for _, listen := range []string{
@@ -87,7 +87,7 @@ func overTransport(t *testing.T, listen string) {
 	}
 }
 
-// accept serves what comes in until the listener is closed.
+// accept serves connections until the listener closes.
 func accept(t *testing.T, l transport.Listener, wg *sync.WaitGroup, told chan<- string) {
 	for {
 		conn, err := l.Accept()

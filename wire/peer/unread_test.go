@@ -15,8 +15,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// For a peer that sends many requests and reads nothing, few responses are made: up to the bound of one connection, or less
-// if all together exceed theirs.
+// A peer that sends many requests and reads nothing gets few responses: up to the limit of one connection, or fewer if all
+// connections exceed theirs.
 func TestAnswersThatNobodyReadsAreBounded(t *testing.T) {
 	const answer, asked = 1 << 20, 120
 	for _, c := range []struct {
@@ -34,7 +34,7 @@ func TestAnswersThatNobodyReadsAreBounded(t *testing.T) {
 				var made atomic.Int64
 				p := newPeer(t, near, peer.Options{Budget: c.budget, Handler: with(func(ctx context.Context, _ *dialect.Inbound) (json.RawMessage, error) {
 					room := dialect.FlowControlOf(ctx)
-					for <-turn; !room.Free(); <-turn { // as one that waits for a slot
+					for <-turn; !room.Free(); <-turn { // like a request that waits for a slot
 						turn <- struct{}{}
 						if err := room.Await(); err != nil {
 							return nil, err
@@ -77,7 +77,7 @@ func TestAnswersThatNobodyReadsAreBounded(t *testing.T) {
 	}
 }
 
-// Responses that wait for the common bound continue each time that others release memory.
+// Responses that wait for the common limit continue when others release memory.
 func TestWaitingForTheOthersEndsEachTime(t *testing.T) {
 	const bound = 16 << 20
 	synctest.Test(t, func(t *testing.T) {
@@ -115,7 +115,7 @@ func TestWaitingForTheOthersEndsEachTime(t *testing.T) {
 				synctest.Wait()
 			}
 		}
-		ask["other"](1) // one is being sent, and no longer held
+		ask["other"](1) // one response is being written and no longer counts
 		for range 3 {
 			ask["one"](1 << 20)
 		}

@@ -17,8 +17,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// TestUnreadAnswersAreHeldOnce: of answers that wait to be read nothing is kept but their messages, and while the Budget
-// is spent a further client has few made, however many it asks for at once.
+// TestUnreadAnswersAreHeldOnce checks that unread responses take only the memory of their messages. When the Budget is
+// spent, another client gets few responses.
 func TestUnreadAnswersAreHeldOnce(t *testing.T) {
 	const answer, asked, clients, bound = 1 << 20, 40, 8, 32 << 20
 	synctest.Test(t, func(t *testing.T) {
@@ -54,7 +54,7 @@ func TestUnreadAnswersAreHeldOnce(t *testing.T) {
 			}()
 			synctest.Wait()
 		}
-		// Each client has a small share beside the common bound, and one response in the making.
+		// Each client has a small share besides the common limit, and one response in progress.
 		if n := made.Load(); n > bound/answer+clients*3+16 {
 			t.Errorf("%d answers were made", n)
 		}

@@ -2,7 +2,7 @@ package profile
 
 import "testing"
 
-// Comments and commas after the last element are removed, but not from strings; what is cut off ends.
+// Comments, and commas after the last element, are removed, but not from strings. Cut input ends.
 func TestWithoutComments(t *testing.T) {
 	for in, want := range map[string]string{
 		`{"a": "http://x" // a comment` + "\n}": `{"a": "http://x"}`,

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// nextAnchor finds each anchor, wherever it is, and no other byte.
+// nextAnchor finds each anchor and no other byte.
 func TestNextAnchor(t *testing.T) {
 	for c := range 256 {
 		for at := range 20 {

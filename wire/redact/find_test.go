@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// These are strings that have a secret, and what Text leaves of each.
+// Strings with a secret, and the result of Text for each.
 func TestSecretsInStrings(t *testing.T) {
 	const (
 		jwt  = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln"
@@ -79,7 +79,7 @@ func TestSecretsInStrings(t *testing.T) {
 	}
 }
 
-// These strings are what they are: words of protocols, programs, places and hashes.
+// Strings without secrets: words of protocols, programs, places and hashes.
 func TestHarmlessStrings(t *testing.T) {
 	for _, in := range []string{
 		"", "token", "eyJwYWdlIjoyfQ", "eyJwYWdlIjoyfQ==", "eyJhIjoxfQ.eyJ", "heyJude.records.com",
@@ -102,7 +102,7 @@ func TestHarmlessStrings(t *testing.T) {
 	}
 }
 
-// These are messages, and what a tape has of them.
+// Messages, and their form on a tape.
 func TestHostileMessages(t *testing.T) {
 	for in, want := range map[string]string{
 		`{"method":"window/workDoneProgress/create","params":{"token":"t"}}`:                                                                    "",
@@ -147,7 +147,7 @@ func TestHostileMessages(t *testing.T) {
 	}
 }
 
-// BenchmarkHasSecret is the cost of strings without secrets: prose, a program, and a hash.
+// BenchmarkHasSecret measures strings without secrets: prose, a program, and a hash.
 func BenchmarkHasSecret(b *testing.B) {
 	for name, text := range map[string]string{
 		"prose":   "The server answers each request in the order in which it came; a client that ends early gets none. See section 4.2, or ask (by mail).",
@@ -181,7 +181,7 @@ func FuzzText(f *testing.F) {
 	})
 }
 
-// Hostile strings take time in proportion to their length: nested JSON, and anchors that lead to nothing.
+// Hostile strings take linear time: nested JSON, and anchors without secrets.
 func TestHostileStringsAreFast(t *testing.T) {
 	nested := `{"pin":"1"}`
 	for range 40 {

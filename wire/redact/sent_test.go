@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What was sent as a secret is masked wherever it comes back, however it is spelled there; what is too short to be one is not.
+// A sent secret is masked in received data in any spelling. Short values are not secrets.
 func TestSent(t *testing.T) {
 	if got := Known("nothing was sent: t0k3n-one"); got != "nothing was sent: t0k3n-one" {
 		t.Error(got)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A Stream's output is the same however its input is cut, and contains no secret.
+// A Stream's output does not depend on cuts of its input, and contains no secret.
 func TestStream(t *testing.T) {
 	for in, want := range map[string]string{
 		`{"jsonrpc":"2.0","id":1,"params":{"user":"me","password":"HUSH"}}` + "\n":          `{"jsonrpc":"2.0","id":1,"params":{"user":"me","password":"…"}}` + "\n",

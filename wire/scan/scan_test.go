@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// values are JSON and near misses of every kind; the tests compare with encoding/json.
+// values are valid and slightly invalid JSON. The tests compare with encoding/json.
 var values = []string{
 	`{}`, `[]`, `""`, `0`, `-0`, `1`, `-1`, `10`, `1.5`, `0.10`, `1e5`, `1E+5`, `1e-5`, `true`, `false`, `null`,
 	`{"a":1}`, `{"a":1,"b":[1,2,{"c":null}]}`, `[1,"x",true]`, ` [ 1 , 2 ] `, "\t{\r\n\"a\" : 1 }\n", `"\u00e9\n\"\\\/\b\f\r\t"`,
@@ -39,7 +39,7 @@ func namesOf(b []byte, depth int) (names []string, err error) {
 	return names, err
 }
 
-// A run of plain text ends at the first byte that is not plain, wherever that is.
+// plain ends at the first byte that is not plain.
 func TestRunsEndAtTheirEnd(t *testing.T) {
 	for n := range 70 {
 		for _, end := range []string{"", "\"", "\\", "\x1f", "\x00", "\x80", "\xff"} {
@@ -256,7 +256,6 @@ func FuzzValid(f *testing.F) {
 	})
 }
 
-// Lookup and At find the same parts.
 func TestPointers(t *testing.T) {
 	const text = `{"a":[1,{"b/c":2,"~":null}],"":3}`
 	var decoded any

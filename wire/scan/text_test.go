@@ -206,7 +206,7 @@ func checkText(t *testing.T, b []byte, valid bool) {
 	}
 }
 
-// At the end of the input a value is complete, or a number at the top level that could continue.
+// At the end of the input, a value is complete, or it is a number at the top level that could continue.
 func TestDecoderEnd(t *testing.T) {
 	for text, whole := range map[string]bool{
 		`{}`: true, `"a"`: true, `true`: true, `0`: true, `-0`: true, `12`: true, `1.5`: true, `1e9`: true,

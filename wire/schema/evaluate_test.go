@@ -24,8 +24,8 @@ func lenient(t testing.TB, doc, pointer string) (*Schema, *[]string) {
 	return s, &warnings
 }
 
-// The result of a broken $ref is unknown: nothing fails that depends on it, and nothing passes that would have failed
-// without it.
+// The result of a broken $ref is unknown. A result that depends on it is neither a failure nor, if it would fail
+// otherwise, a success.
 func TestLostReferencesAreUnknown(t *testing.T) {
 	for _, c := range []struct{ name, schema, good, bad string }{
 		{"oneOf", `{"oneOf":[{"$ref":"#/$defs/gone"},{"type":"null"}]}`, `null`, ``},
@@ -85,7 +85,7 @@ func TestLostReferencesAreUnknown(t *testing.T) {
 	}
 }
 
-// A schema of a catalog speaks of itself as of the root, whatever stands there.
+// References in a schema of a catalog start at the schema as the root.
 func TestASchemaInACatalogIsItsOwnRoot(t *testing.T) {
 	s := compile(t, `{"methods":[{"params":{"type":"object","properties":{"child":{"$ref":"#"}},"additionalProperties":false}}]}`, "/methods/0/params")
 	if err := s.Check(t.Context(), json.RawMessage(`{"child":{"child":{}}}`)); err != nil {
@@ -96,7 +96,7 @@ func TestASchemaInACatalogIsItsOwnRoot(t *testing.T) {
 	}
 }
 
-// doubled is a chain of definitions that each refer to the next twice.
+// doubled is a chain of definitions. Each refers to the next twice.
 func doubled(keyword, leaf string) string {
 	var b strings.Builder
 	for i := range 40 {
@@ -105,7 +105,7 @@ func doubled(keyword, leaf string) string {
 	return `{"$ref":"#/$defs/d0","$defs":{` + b.String() + `"d40":` + leaf + `}}`
 }
 
-// A small schema can have more paths than anybody has time for.
+// A small schema can have an exponential number of paths.
 func TestSmallSchemasTakeFewSteps(t *testing.T) {
 	for _, keyword := range []string{"allOf", "anyOf", "oneOf"} {
 		for _, leaf := range []string{`{"type":"integer"}`, `{"type":"object","properties":{"a":{"$ref":"#/$defs/d0"}}}`} {
@@ -122,8 +122,8 @@ func TestSmallSchemasTakeFewSteps(t *testing.T) {
 	}
 }
 
-// Keywords multiply: a small schema and a value of a megabyte can ask for more steps and more memory
-// than there are. Each check ends with its steps, in bounded memory, and with its context.
+// A small schema and a large value can multiply to too many steps and too much memory. Each check has limits for both,
+// and ends with its context.
 func TestKeywordsThatMultiply(t *testing.T) {
 	many := func(keyword, part string) string {
 		return `{"` + keyword + `":[` + part + strings.Repeat(","+part, 300) + `]}`
@@ -171,7 +171,7 @@ func TestKeywordsThatMultiply(t *testing.T) {
 	}
 }
 
-// What cannot be found out is a mismatch where all of them are asked for.
+// All reports unknown results as mismatches.
 func TestAllTellsWhatIsNotChecked(t *testing.T) {
 	for schema, want := range map[string]string{
 		`{"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}}}`: "$ref cannot be checked: a $ref of the schema refers to itself",
@@ -189,7 +189,7 @@ func TestAllTellsWhatIsNotChecked(t *testing.T) {
 	}
 }
 
-// A check with too many steps is left incomplete, with one warning.
+// A check with too many steps ends incomplete, with one warning.
 func TestStepsAreCounted(t *testing.T) {
 	s, warnings := lenient(t, `{"type":"array","items":{"enum":["a","b"]}}`, "")
 	s.steps = 1000
@@ -225,7 +225,7 @@ func TestStepsAreCounted(t *testing.T) {
 	}
 }
 
-// members are n members of an object.
+// members returns n members of an object.
 func members(n int) string {
 	var all []string
 	for i := range n {
@@ -234,7 +234,7 @@ func members(n int) string {
 	return strings.Join(all, ",")
 }
 
-// What costs more than a look counts for more than a step.
+// Expensive operations count as several steps.
 func TestCostlyRulesCostSteps(t *testing.T) {
 	for _, c := range []struct{ schema, value string }{
 		{`{"enum":[` + strings.Repeat(`"x",`, 20_000) + `"y"]}`, `"y"`},
@@ -274,7 +274,7 @@ func TestLargeSchemasAreRefused(t *testing.T) {
 	}
 }
 
-// Where everything is known, the verdicts are the library's.
+// Without unknown results, verdicts equal those of the library.
 func TestVerdictsAreTheLibrarys(t *testing.T) {
 	schemas := []string{
 		`{"type":["integer","null"],"minimum":2,"multipleOf":2}`, `{"const":{"a":[1,2.0]}}`, `{"enum":[1,"a",null,[],{}]}`,
@@ -310,7 +310,6 @@ func TestVerdictsAreTheLibrarys(t *testing.T) {
 	}
 }
 
-// Bounds belong to what fits, or not, as they say.
 func TestBoundsAreExact(t *testing.T) {
 	for schema, c := range map[string]struct{ good, bad []string }{
 		`{"minLength":2}`:        {[]string{`"ab"`, `"éé"`, `"abc"`}, []string{`"a"`, `"é"`, `""`}},
@@ -339,7 +338,7 @@ func TestBoundsAreExact(t *testing.T) {
 	}
 }
 
-// A dynamic reference leads to the outermost resource with an anchor of that name.
+// A dynamic reference resolves to the outermost resource with an anchor of this name.
 func TestDynamicReferences(t *testing.T) {
 	const recursive = `{"$schema":"https://json-schema.org/draft/2019-09/schema","$defs":{DEFS},"properties":{"n":{"type":"integer"},"sub":{"$recursiveRef":"#"}}MORE}`
 	const dynamic = `{"$schema":"https://json-schema.org/draft/2020-12/schema","$defs":{DEFS},"properties":{"n":{"type":"integer"},"sub":{"$dynamicRef":"REF"}}MORE}`
@@ -366,8 +365,7 @@ func TestDynamicReferences(t *testing.T) {
 	}
 }
 
-// What a remembered verdict says about an element stays right when the memory of others
-// is used again.
+// A remembered verdict about an element stays right when the memory of others is reused.
 func TestRememberedFailures(t *testing.T) {
 	s, err := Open(fstest.MapFS{"s": {Data: []byte(`{"allOf":[{"items":{"anyOf":[{"$ref":"#/$defs/a"},true]}},{"items":{"$ref":"#/$defs/a"}}],
 		"$defs":{"a":{"properties":{"x":{"type":"integer"}}}}}`)}}, "s", "", FileOptions{})

@@ -15,9 +15,8 @@ import (
 )
 
 // suite reads the required cases of the JSON-Schema-Test-Suite
-// (https://github.com/json-schema-org/JSON-Schema-Test-Suite, commit
-// 44401e0c046704b476ec9d2e2fccdaee618f259d of 2026-08-22, MIT licence, which is
-// in the archive): tests/draft* without optional/, and remotes/.
+// (https://github.com/json-schema-org/JSON-Schema-Test-Suite, commit 44401e0c046704b476ec9d2e2fccdaee618f259d of
+// 2026-08-22, MIT licence, which is in the archive): tests/draft* without optional/, and remotes/.
 func suite(t *testing.T) map[string][]byte {
 	t.Helper()
 	f, err := os.Open("testdata/json-schema-test-suite.tar.gz")
@@ -44,7 +43,7 @@ func suite(t *testing.T) map[string][]byte {
 	}
 }
 
-// notPassed are the required cases that do not hold, and why.
+// notPassed are the required cases that fail, with reasons.
 var notPassed = map[string]string{}
 
 func TestRequiredCasesOfTheSuite(t *testing.T) {
@@ -72,8 +71,7 @@ func TestRequiredCasesOfTheSuite(t *testing.T) {
 	}
 }
 
-// suiteFile runs the cases of one file, and says how many there are and how many
-// do not hold.
+// suiteFile runs the cases of one file, and returns the numbers of cases and failures.
 func suiteFile(t *testing.T, draft, name string, text []byte, copies []Copy) (cases, failed int) {
 	t.Helper()
 	var groups []struct {
@@ -109,7 +107,7 @@ func suiteFile(t *testing.T, draft, name string, text []byte, copies []Copy) (ca
 	return cases, failed
 }
 
-// all is what keeps a value from fitting.
+// all returns the mismatches of a value.
 func all(t *testing.T, s *Schema, value []byte) []Mismatch {
 	t.Helper()
 	found, _, err := s.All(t.Context(), value)
@@ -161,7 +159,7 @@ func TestOpenKeepsToTheFolder(t *testing.T) {
 	}
 }
 
-// shown is mismatches in a line each.
+// shown returns mismatches as lines.
 func shown(all []Mismatch, indent string) string {
 	var b strings.Builder
 	for _, f := range all {
@@ -194,7 +192,7 @@ func TestAll(t *testing.T) {
 		{`{"id":"x","n":0}`, `/id pattern: "x" does not match the pattern ^o_ [/properties/id]
 /n minimum: 0 is less than 1 [/properties/n]
 `},
-		// The constant that is met tells which was meant, then the type.
+		// A matching constant determines the intended alternative, and then the type does.
 		{`{"id":"o_1","pay":{"by":"iban"}}`, `/pay oneOf: fits no alternative of 3: nearest is number 2 (iban), but the value lacks "iban" [/properties/pay]
   2 iban
     /pay required: lacks "iban" [/$defs/iban]

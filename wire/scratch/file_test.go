@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A File has no name while in use, and keeps what is written.
+// A File has no name while it is open.
 func TestFileHasNoName(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	t.Setenv("TMP", os.TempDir())
@@ -32,7 +32,7 @@ func TestFileHasNoName(t *testing.T) {
 	}
 }
 
-// Where no file can be made there is an error.
+// If no file can be created, there is an error.
 func TestFileNowhere(t *testing.T) {
 	t.Setenv("TMPDIR", "/none")
 	t.Setenv("TMP", `N:\none`)

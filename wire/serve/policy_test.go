@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// Deny wins; where anything is allowed all else is denied.
+// --deny takes precedence. With --allow, all other methods are denied.
 func TestAllowAndDeny(t *testing.T) {
 	for _, c := range []struct {
 		allow, deny, name string
@@ -56,8 +56,7 @@ func TestAllowAndDeny(t *testing.T) {
 	}
 }
 
-// A notification whose params do not fit runs no hook, and there is a warning with the client's name if there may be
-// several.
+// A notification with invalid params runs no hook. The warning has the client's name if there may be several.
 func TestUnfitNotificationsAreTold(t *testing.T) {
 	for client, want := range map[string]string{
 		"":         "notification add: invalid params: lacks \"b\" (code -32602)",

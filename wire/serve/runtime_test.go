@@ -18,8 +18,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// evaluation returns one in which echo gives its input, sum is the client's,
-// and refuse is refused.
+// evaluation returns an evaluation with the bindings echo, sum (of the client) and refuse (which fails).
 func evaluation(session, code string) dialect.Code {
 	return dialect.Code{
 		Session: session, Code: code, Names: []string{"echo", "refuse", "if", "with.dot", "map"},
@@ -39,7 +38,7 @@ func evaluation(session, code string) dialect.Code {
 	}
 }
 
-// evaluated returns what comes of an evaluation, in a line.
+// evaluated returns the outcome of an evaluation as a line.
 func evaluated(ctx context.Context, r dialect.Runtime, e dialect.Code) string {
 	value, err := r.Eval(ctx, e)
 	var failed *dialect.EvalError
@@ -65,15 +64,15 @@ func TestJQRuntime(t *testing.T) {
 		{`echo({a: 1}) | .name`, `"echo"`},
 		{`[range(3) | echo(.).input]`, `[0,1,2]`},
 		{`1, 2, 3`, `3`},
-		{`empty`, ``}, // it has no value
+		{`empty`, ``}, // without a value
 		{`12345678901234567890`, `12345678901234567890`},
 		{`invoke("with.dot"; 1).name`, `"with.dot"`},
 		{`invoke("ref:f1"; null).name`, `"ref:f1"`},
-		{`map(1) | .name`, `"map"`}, // a binding goes before jq's own
+		{`map(1) | .name`, `"map"`}, // a binding takes precedence over jq's function
 		{`$state`, `null`},
 		{`setState({n: 1}) | .n`, `1`},
 		{`$state`, `{"n":1}`},
-		{`setState($state.n + 1), $state`, `{"n":1}`}, // as it was when the eval began
+		{`setState($state.n + 1), $state`, `{"n":1}`}, // $state is the state at the start
 		{`$state`, `2`},
 		{`function("echo")`, `{"$fn":"echo"}`},
 		{`function("nope")`, `failed:  jq: function needs the name of a binding`},
@@ -134,7 +133,7 @@ func (h *heard) all() string {
 	return strings.Join(h.lines, "|")
 }
 
-// coTest is a co-process in sh that answers line by line as a case says.
+// coTest is a co-process in sh that answers each line as a case says.
 const coTest = `while read -r line; do id=${line#*:}; id=${id%%[,\}]*}; case $line in
 *'"eval":"value"'*) echo "{\"id\":$id,\"value\":{\"n\":1.10}}";;
 *'"eval":"nothing"'*) echo "{\"id\":$id}";;
@@ -162,14 +161,14 @@ func TestCoRuntime(t *testing.T) {
 	r.Forget("nobody") // Forget starts no process
 	for _, tt := range []struct{ code, want string }{
 		{"value", `{"n":1.10}`},
-		{"nothing", ``}, // no value
+		{"nothing", ``}, // without a value
 		{"twice", `1`},
 		{"session", `"a"`},
 		{"fail", `failed: TypeError m at 1`},
 		{"odd", `failed:  the code failed`},
 		{"noise", `3`},
 		{"die", `error: the runtime failed (code -32603)`},
-		{"value", `{"n":1.10}`}, // another was started
+		{"value", `{"n":1.10}`}, // the co-process has restarted
 		{"resets", `0`},
 	} {
 		if got := evaluated(t.Context(), r, evaluation("a", tt.code)); got != tt.want {
@@ -204,8 +203,8 @@ func TestCoRuntime(t *testing.T) {
 	}
 }
 
-// Closing the runtime ends each session in the co-process, and then its stdin. The reader here is out of reach of the kill,
-// so that it may take its time.
+// Closing the runtime ends each session in the co-process, and then closes its stdin. The kill does not reach this reader,
+// which may be slow.
 func TestCoRuntimeEndsSessions(t *testing.T) {
 	if _, err := exec.LookPath("setsid"); err != nil {
 		t.Skip(err)
@@ -240,7 +239,7 @@ func TestCoRuntimeEndsSessions(t *testing.T) {
 	}
 }
 
-// One that does not read is not waited for long.
+// The wait for a co-process that does not read is short.
 func TestCoRuntimeThatDoesNotRead(t *testing.T) {
 	r, err := NewRuntime(`co:exec sleep 3600`, RuntimeOptions{})
 	if err != nil {
@@ -256,7 +255,7 @@ func TestCoRuntimeThatDoesNotRead(t *testing.T) {
 	}
 }
 
-// An eval is cancelled when its client disconnects; calls of the code end, too.
+// A client's close cancels its evals and their calls.
 func TestCoRuntimeCancels(t *testing.T) {
 	r, err := NewRuntime("co:"+coTest, RuntimeOptions{})
 	if err != nil {
@@ -278,8 +277,7 @@ func TestCoRuntimeCancels(t *testing.T) {
 	}
 }
 
-// Code that never ends delays other evals only until that is detected: there is a warning, and the co-process is started
-// again.
+// Endless code delays other evals until the time limit. Then rpcx warns and restarts the co-process.
 func TestCoRuntimeStalls(t *testing.T) {
 	var said heard
 	r := newCo(coTest, RuntimeOptions{Warn: said.warn})

@@ -22,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// caller is a peer that answers calls from a table.
+// A caller answers calls from a table.
 type caller map[string]string
 
 func (c caller) Call(_ context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
@@ -42,7 +42,7 @@ func (c caller) CallOp(ctx context.Context, op dialect.Op) (json.RawMessage, err
 	return c.Call(ctx, op.Method, op.Params)
 }
 
-// responders makes one from hooks and a catalog.
+// responders returns the responders of hooks and a catalog.
 func bind(t *testing.T, o Options, c dialect.Caller, specs ...string) dialect.Responder {
 	t.Helper()
 	var entries []hook.Entry
@@ -67,7 +67,7 @@ func bind(t *testing.T, o Options, c dialect.Caller, specs ...string) dialect.Re
 	return r
 }
 
-// answer returns what the peer gets: the result, or the error.
+// answer returns the result or the error for the peer.
 func answer(t *testing.T, r dialect.Responder, method, params string) string {
 	t.Helper()
 	req := dialect.Request{Method: method, ID: wire.ID("1")}

@@ -19,7 +19,7 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// TestMain is a cell's peer, where a command has started it as its child, and rpcx, where its file has that name.
+// TestMain runs the peer of a cell or rpcx, depending on the name of the file.
 func TestMain(m *testing.M) {
 	switch {
 	case filepath.Base(os.Args[0]) == "rpcx":
@@ -31,14 +31,14 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// sample are the cells that go test runs: each command, each transport, and each kind of fault.
+// sample has each command, each transport and each kind of fault.
 var sample = strings.Fields(`call/tcp/cut-0 call/ws/close-1000 call/http/http-401 batch/sse/swap batch/exec/flood-endless subscribe/wss/cutin-2
 	connect/unix/half-send-last describe/https/http-503 eval/ipc/gone-last plugin/tls/rst-last job/tcp/stray-other ro-job/exec/term-noclose
 	session/ws/cut-1 record/tcp/oversize-last replay/http/http-500 record-far/tcp/cut-1 serve/ws/flood-deaf record-near/tcp/garbage-first
 	replay-near/unix/endless-last call/tls/tls-alert call/ipc/stopped-last call/unix/refused call/http/gzip connect/tcp/never-last
 	subscribe/tcp/never-last call/exec/term-stopped`)
 
-// TestSample: what may come of a cell comes of a few of the table.
+// TestSample runs the cells of the sample.
 func TestSample(t *testing.T) {
 	if testkit.Race {
 		t.Skip("its memory and time are not those of the program")
@@ -61,7 +61,7 @@ func TestSample(t *testing.T) {
 			t.Parallel()
 			v := b.try(c)
 			for tries := 0; len(v.faults) > 0 && v.slow && tries < 2; tries++ {
-				v = b.try(c) // the machine may have had something else to do
+				v = b.try(c) // the first run may have met a busy machine
 			}
 			if len(v.faults) > 0 || v.struck == never {
 				t.Errorf("struck %q: %q, %+v", v.struck, v.faults, v.steps)
@@ -70,8 +70,7 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// TestTable: what the table is meant to have is there, and each fault is in some cell
-// that can be.
+// TestTable checks that the table is complete and that each fault is in a possible cell.
 func TestTable(t *testing.T) {
 	able := map[string]bool{}
 	for _, c := range cells() {
@@ -100,12 +99,12 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// played is all that the peer of a cell says to one request.
+// played returns the bytes that a cell's peer sends in response to a request.
 func played(t *testing.T, c cell, seed uint64) string {
 	t.Helper()
 	ours, theirs := net.Pipe()
 	p := c.newPeer(c.luck(seed), func(phase) {})
-	close(p.done) // nothing is waited for
+	close(p.done) // ends all waits
 	go func() {
 		p.serve(newLink(theirs, nil))
 		theirs.Close()
@@ -129,8 +128,7 @@ func played(t *testing.T, c cell, seed uint64) string {
 	return string(said)
 }
 
-// TestSeed: the same seed cuts at the same byte and makes the same garbage, so that a
-// cell can be run again; another seed makes another cell of it.
+// TestSeed checks that a seed determines the cut and the garbage.
 func TestSeed(t *testing.T) {
 	for _, name := range []string{"call/tcp/cutin-0", "call/ws/cutin-1", "call/ws/cutin-0", "call/http/cutin-0", "call/sse/cutin-1", "call/tcp/garbage-last", "call/ws/garbage-head"} {
 		c, err := parseCell(name)
@@ -152,7 +150,7 @@ func TestSeed(t *testing.T) {
 	}
 }
 
-// TestTaped: what is wrong with a tape is found.
+// TestTaped checks that a wrong tape is found.
 func TestTaped(t *testing.T) {
 	const (
 		top   = `{"tape":1}` + "\n" + `{"t":0,"conn":1,"open":{"endpoint":"x"}}` + "\n"
@@ -195,8 +193,8 @@ func TestTaped(t *testing.T) {
 	}
 }
 
-// TestDump: the goroutines of a process are counted by who started them, without those
-// of the runtime, and what is more than usual is named.
+// TestDump checks that goroutines are counted by their creator, without those of the runtime, and that additional ones
+// are named.
 func TestDump(t *testing.T) {
 	const text = `SIGQUIT: quit
 PC=0x4916e1 m=0 sigcode=0
@@ -229,7 +227,7 @@ created by rpcx/wire/x.Serve in goroutine 1
 	}
 }
 
-// TestOutput: of much that is said the first and the last lines are kept.
+// TestOutput checks that the first and last lines of long output are kept.
 func TestOutput(t *testing.T) {
 	var o output
 	for i := range 200_000 {
@@ -251,7 +249,7 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-// Who ends a run leaves no process of any cell.
+// Ending a run leaves no process of a cell.
 func TestSignalEndsAll(t *testing.T) {
 	defer signalled.Store(false)
 	b := &bench{dir: t.TempDir()}

@@ -75,7 +75,7 @@ $ rpcx call`}}
 	}
 }
 
-// TestManualIsClean: mandoc has nothing to say against the manual's pages.
+// TestManualIsClean checks that mandoc has no warnings.
 func TestManualIsClean(t *testing.T) {
 	if _, err := exec.LookPath("mandoc"); err != nil {
 		t.Skip("mandoc is not there")
@@ -84,9 +84,9 @@ func TestManualIsClean(t *testing.T) {
 	if err != nil || len(pages) == 0 {
 		t.Fatalf("there are no pages: %v", err)
 	}
-	out, _ := exec.Command("mandoc", append([]string{"-Tlint"}, pages...)...).CombinedOutput() // fails for each line that it prints
+	out, _ := exec.Command("mandoc", append([]string{"-Tlint"}, pages...)...).CombinedOutput() // mandoc fails if it prints a warning
 	for line := range strings.Lines(string(out)) {
-		if !strings.Contains(line, "input text line longer than 80 bytes") { // nobody edits these sources
+		if !strings.Contains(line, "input text line longer than 80 bytes") { // generated sources may have long lines
 			t.Error(line)
 		}
 	}
@@ -122,8 +122,7 @@ func TestManualPrintsWhatIsWritten(t *testing.T) {
 	}
 }
 
-// TestNoExampleTwice: no line that is shown to be typed stands in two examples, of README, of the manual's topics and of
-// what the commands' help and pages show.
+// TestNoExampleTwice checks that README, the manual and the help repeat no example.
 func TestNoExampleTwice(t *testing.T) {
 	t.Chdir("../../..")
 	examples, err := readExamples("commands/testdata/script")
@@ -170,10 +169,10 @@ func TestNoExampleTwice(t *testing.T) {
 	}
 }
 
-// generatedBlock is what scripts/gen writes into README.
+// generatedBlock matches a block that scripts/gen writes into README.
 var generatedBlock = regexp.MustCompile(`(?s)<!-- gen:.*?<!-- end -->`)
 
-// TestManualIsShort: all pages together have at most 8,000 lines.
+// TestManualIsShort checks that all pages together have at most 8,000 lines.
 func TestManualIsShort(t *testing.T) {
 	t.Chdir("../../..")
 	files, err := generate()
@@ -191,7 +190,7 @@ func TestManualIsShort(t *testing.T) {
 	}
 }
 
-// TestMCPIsShort: the page of MCP fits on two screens of 50 lines, each of 80 columns.
+// TestMCPIsShort checks that the page of MCP fits on two screens of 50 lines with 80 columns.
 func TestMCPIsShort(t *testing.T) {
 	if _, err := exec.LookPath("mandoc"); err != nil {
 		t.Skip("mandoc is not installed")

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The pinned files are those that the changes were made for, and they are made once.
+// The pinned files are unchanged, and are generated once.
 func TestPatches(t *testing.T) {
 	for _, l := range libraries {
 		dir, err := l.dir()
@@ -40,7 +40,7 @@ func TestPatches(t *testing.T) {
 	}
 }
 
-// What is left in a folder is taken by go as the libraries.
+// go builds with the remaining files of a directory.
 func TestModfile(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir("../../..")

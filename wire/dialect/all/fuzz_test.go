@@ -9,9 +9,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// FuzzDecode: whatever the other end of any dialect sends, to a client and to a
-// server, it is read without a panic; its events can be shown, what answers it is
-// JSON, and the other role reads that.
+// FuzzDecode checks that each dialect reads any input in both roles without a panic, that its events can be shown, that
+// its replies are JSON, and that the other role reads them.
 func FuzzDecode(f *testing.F) {
 	var specs []dialect.Spec
 	for _, name := range all.Names() {
@@ -42,7 +41,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// answer does with messages what the peer does.
+// answer handles messages as the peer does.
 func answer(t *testing.T, spec dialect.Spec, c dialect.Codec, op dialect.Op, msgs []wire.Message, batch bool) {
 	var replies [][]byte
 	for _, m := range msgs {
@@ -75,7 +74,7 @@ func answer(t *testing.T, spec dialect.Spec, c dialect.Codec, op dialect.Op, msg
 	}
 }
 
-// decodeSeeds are messages of the dialects, each in the form of its page.
+// decodeSeeds are messages in the form of each dialect's specification.
 var decodeSeeds = []string{
 	`{"jsonrpc":"2.0","id":1,"method":"a.b","params":{"_meta":{"progressToken":1}}}`,
 	`{"jsonrpc":"2.0","id":1,"result":{"subscription":"s","content":[{"type":"text","text":"a"}],"structuredContent":{}}}`,

@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/framing"
 )
 
-// spelt returns the operation that a JSON object says.
+// spelt returns the operation for a JSON object.
 func spelt(text string) (dialect.Op, error) {
 	var o struct {
 		Kind, Method, Code, Job, Unsubscribe, Beside string
@@ -43,12 +43,12 @@ func spelt(text string) (dialect.Op, error) {
 	return op, nil
 }
 
-// speltEvent returns the event that a JSON object says.
+// speltEvent returns the event for a JSON object.
 func speltEvent(text string) (wire.Event, error) {
 	var e struct {
 		Event  string
 		Stream json.RawMessage
-		Kind   json.RawMessage // so that the event's own is not read
+		Kind   json.RawMessage // hides the event's own Kind
 	}
 	var ev wire.Event
 	if err := json.Unmarshal([]byte(text), &e); err != nil {
@@ -74,7 +74,6 @@ func speltEvent(text string) (wire.Event, error) {
 	return ev, fmt.Errorf("there is no event %q", e.Event)
 }
 
-// Each row is complete, named once, and of a framing that there is.
 func TestSpecs(t *testing.T) {
 	seen := map[string]bool{}
 	for _, s := range all.Specs() {
@@ -109,7 +108,7 @@ func TestSpecs(t *testing.T) {
 	}
 }
 
-// ForHooks and FromHook are inverse for a method that has both forms.
+// ForHooks and FromHook are inverse for methods with both forms.
 func TestHookNames(t *testing.T) {
 	for _, s := range all.Specs() {
 		for _, method := range []string{"plain", "order.get", "repo.issue.get"} {

@@ -26,8 +26,8 @@ import (
 
 var update = flag.Bool("update", false, "write what is said into testdata/spoken, to be read before it is believed")
 
-// TestSpoken plays testdata/spoken/*.txt: conversations whose other end is typed by hand from the dialect's page. "== TITLE"
-// begins one. First it says who we are:
+// TestSpoken plays testdata/spoken/*.txt: conversations whose peer is typed by hand from the dialect's specification. "==
+// TITLE" begins a conversation. Its first line is the role of rpcx:
 //
 //	client|server DIALECT   a page's lines may follow, from "page" to "end"
 //	codec ROLE DIALECT      only the codec, without a connection
@@ -84,11 +84,10 @@ func TestSpoken(t *testing.T) {
 	}
 }
 
-// A spoken is a conversation that is played.
 type spoken struct {
 	t     *testing.T
 	lines []string
-	at    int // of the next line
+	at    int // the number of the next line
 
 	spec    dialect.Spec
 	serving bool
@@ -98,11 +97,11 @@ type spoken struct {
 	mine    dialect.Codec
 	p       *peer.Peer
 	far     wire.Conn
-	came    chan string // messages received by the other end
+	came    chan string // received by the peer
 	notes   chan string
 	ops     map[string]*opened
 
-	last  string            // that was compared
+	last  string            // the last compared message
 	early []string          // arrived before the message that ">&" waits for
 	taken map[string]string // names for parts of messages
 	masks []*regexp.Regexp
@@ -141,7 +140,7 @@ func (s *spoken) play() {
 	}
 }
 
-// want compares the line before with the expected text, or writes it there.
+// want compares the text with the line before, or with -update writes it there.
 func (s *spoken) want(at int, prefix, got, want string) error {
 	s.last = got
 	got = s.masked(got)
@@ -155,7 +154,7 @@ func (s *spoken) want(at int, prefix, got, want string) error {
 	return fmt.Errorf("got  %s\nwant %s", got, want)
 }
 
-// masked returns a text with names in place of the taken and masked parts.
+// masked replaces the named and masked parts of a text.
 func (s *spoken) masked(text string) string {
 	for name, value := range s.taken {
 		text = strings.ReplaceAll(text, value, name)
@@ -166,7 +165,7 @@ func (s *spoken) masked(text string) string {
 	return text
 }
 
-// like reports whether text is pattern, in which … stands for anything.
+// like reports whether text matches pattern, in which … is a wildcard.
 func like(text, pattern string) bool {
 	parts := strings.Split(pattern, "…")
 	if len(parts) == 1 {
@@ -230,7 +229,7 @@ func (s *spoken) step(verb, rest string) error {
 	return nil
 }
 
-// speak finds the dialect, whose dialect file may follow.
+// speak selects the dialect. A dialect file may follow.
 func (s *spoken) speak(name string) error {
 	spec, err := all.Lookup(name)
 	if name == "page" {

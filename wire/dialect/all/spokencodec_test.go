@@ -9,7 +9,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// alone takes a step of a codec without a connection.
+// alone runs a step of a codec without a connection.
 func (s *spoken) alone(verb, rest string) error {
 	if s.mine == nil {
 		s.mine = s.spec.NewCodec(s.codec)
@@ -90,7 +90,7 @@ func (s *spoken) wants(got []string) error {
 	return fmt.Errorf("got\n: %s\nwant\n%s", strings.Join(got, "\n: "), strings.Join(want, "\n"))
 }
 
-// described returns all non-empty members of a message, and what users see of it.
+// described returns all non-empty members of a message and its events.
 func described(c dialect.Codec, m wire.Message) string {
 	words := []string{m.Kind.String()}
 	add := func(name, value string) {

@@ -16,13 +16,13 @@ import (
 	"rpcx/wire/scan"
 )
 
-// An opened is an operation under way.
+// An opened is a pending operation.
 type opened struct {
-	ready chan struct{} // closed when it has been opened
+	ready chan struct{} // closed after the operation has opened
 	st    dialect.Stream
-	said  string // in place of a stream: its outcome
+	said  string // the outcome, if there is no stream
 	err   error
-	next  chan string // what await has begun to read; nil means nothing
+	next  chan string // the next event, if await reads it; or nil
 }
 
 var kinds = map[string]dialect.OpKind{
@@ -32,7 +32,7 @@ var kinds = map[string]dialect.OpKind{
 	"notify": dialect.Notify, "cancel": dialect.Cancel, "unsubscribe": dialect.Unsubscribe,
 }
 
-// take runs a step of a conversation that has begun.
+// take runs a step of an open conversation.
 func (s *spoken) take(verb, rest string) error {
 	at := s.at - 1
 	for name, value := range s.taken {
@@ -160,7 +160,7 @@ func (s *spoken) next(ctx context.Context, at int, prefix string, from chan stri
 	}
 }
 
-// background does what waits for messages of the other end.
+// background runs a function that waits for messages of the peer.
 func (s *spoken) background(name string, do func(context.Context) (string, error)) {
 	o := &opened{ready: make(chan struct{})}
 	s.ops[name] = o
@@ -172,7 +172,7 @@ func (s *spoken) background(name string, do func(context.Context) (string, error
 	}()
 }
 
-// open opens an operation: at once, or in the background where it is a flow of several messages.
+// open opens an operation, in the background if it sends several messages.
 func (s *spoken) open(name string, op dialect.Op) error {
 	o := &opened{ready: make(chan struct{})}
 	s.ops[name] = o
@@ -197,7 +197,7 @@ func (s *spoken) open(name string, op dialect.Op) error {
 	return nil
 }
 
-// operation returns the operation that METHOD PARAMS stands for.
+// operation returns the operation for METHOD PARAMS.
 func operation(kind dialect.OpKind, arg string) dialect.Op {
 	method, params, _ := strings.Cut(arg, " ")
 	op := dialect.Op{Kind: kind, Method: method}
@@ -215,7 +215,7 @@ func operation(kind dialect.OpKind, arg string) dialect.Op {
 	return op
 }
 
-// shown returns the next of an operation.
+// shown returns the next event of an operation as text.
 func (s *spoken) shown(o *opened) string {
 	ctx, cancel := s.context()
 	defer cancel()
@@ -255,7 +255,6 @@ func event(c dialect.Codec, m wire.Message) string {
 	return shown
 }
 
-// text returns all members of an error.
 func text(err error) string {
 	var rpc *wire.Error
 	switch f := wire.AsFault(err); {

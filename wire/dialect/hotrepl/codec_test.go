@@ -10,8 +10,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// events decodes an answer to an eval of ours, to a job_status where it is about a
-// job, and returns what a user sees.
+// events decodes a response to an eval, or to a job_status, and returns its events.
 func events(t *testing.T, answer string) string {
 	t.Helper()
 	c := NewCodec(dialect.CodecOptions{})
@@ -91,7 +90,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// A tick that failed is not the end, unless it says so.
+// A failed tick ends the watch only if it is final.
 func TestTicks(t *testing.T) {
 	c := NewCodec(dialect.CodecOptions{})
 	m, _ := c.Encode(dialect.Op{Kind: dialect.Subscribe, Code: "x"})
@@ -150,7 +149,6 @@ func TestWhatCannotBeSent(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// Ids are of one connection alone.
 func TestIDs(t *testing.T) {
 	a, _ := NewCodec(dialect.CodecOptions{}).Encode(dialect.Op{Kind: dialect.Eval})
 	b, _ := NewCodec(dialect.CodecOptions{}).Encode(dialect.Op{Kind: dialect.Eval})
@@ -159,7 +157,7 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-// FuzzDecode: no panic, in either role; an id survives.
+// FuzzDecode checks both roles. An id survives.
 func FuzzDecode(f *testing.F) {
 	for _, example := range page(f, "testdata/examples.json") {
 		f.Add([]byte(example), false)
@@ -197,7 +195,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// A response that lacks its main member is not a response: it would otherwise count as an empty one.
+// A response without its main member is invalid, and would otherwise count as empty.
 func TestAnswersThatLackTheirMember(t *testing.T) {
 	for _, kind := range []string{typeList, typeDescribe, typeJournal} {
 		c := NewCodec(dialect.CodecOptions{})

@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// A job's progress may be any JSON: the part that expresses a fraction becomes the event's fraction.
+// A job's progress may be any JSON. The event's fraction comes from its members.
 func TestProgress(t *testing.T) {
 	for _, tt := range []struct{ progress, message, fraction string }{
 		{`0.25`, "running", `0.25`},
@@ -47,7 +47,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// A reload becomes a line of the host's log, with its members.
+// A reload becomes a log line with its members.
 func TestReloadEvent(t *testing.T) {
 	for _, tt := range []struct{ members, message, extra string }{
 		{`"message":"Reloaded.","assembly":"A"`, "Reloaded.", `{"assembly":"A"}`},
@@ -67,7 +67,7 @@ func TestReloadEvent(t *testing.T) {
 	}
 }
 
-// deaf is a host that answers nothing.
+// deaf is a host that sends no responses.
 type deaf struct{ dialect.Caller }
 
 func (d deaf) Open(context.Context, dialect.Op) (dialect.Stream, error) { return d, nil }
@@ -79,7 +79,7 @@ func (deaf) Next(ctx context.Context) (wire.Message, error) {
 
 func (deaf) Cancel(context.Context) error { return nil }
 
-// An answer about a job is waited for for 15 s.
+// The wait for a response about a job ends after 15 s.
 func TestAnswersAboutJobsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()

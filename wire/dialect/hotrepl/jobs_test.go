@@ -32,7 +32,7 @@ func TestCommands(t *testing.T) {
 			fails("g", `{"kind":"precondition_failed","code":"refused","message":"refused","retryable":false}`),
 			call("h", "archive.preflight", `{"fail":"plain"}`),
 			fails("h", `{"kind":"internal","code":"handlerException","message":"The command failed.","retryable":false}`),
-			// A long command delays nothing else, and can be cancelled.
+			// A long command does not delay other requests, and can be cancelled.
 			call("i", "slow", "{}"), `> {"type":"eval","id":"j","code":"1 + 1"}`,
 			`< {"type":"eval_result","id":"j","hasValue":true,"value":2,"valueType":"number","durationMs":0}`,
 			`> {"type":"cancel","id":"x","targetId":"i"}`,
@@ -70,7 +70,7 @@ func TestJobs(t *testing.T) {
 			`= 100ms`, `> {"type":"job_status","id":"s","jobId":"`+second+`"}`,
 			`< {"type":"job_result","id":"s","jobId":0,"state":"cancelled","status":"failed","artifacts":{},"error":{"kind":"cancelled","code":"jobCancelled","message":"The job was cancelled.","retryable":false},"durationMs":0}`,
 		)
-		// Another client evicts the first, and its jobs are none of the other's.
+		// A new client evicts the first and does not inherit its jobs.
 		other := connect(g.t, s, g.j)
 		other.play(shake, status,
 			`< {"type":"command_result","id":"s","status":"failed","artifacts":{},"error":{"kind":"conflict","code":"jobNotOwnedByConnection","message":"The job was started on another connection.","retryable":false},"durationMs":0}`)
@@ -82,7 +82,7 @@ func TestJobs(t *testing.T) {
 	})
 }
 
-// What is wrong with a message is answered, and ends nothing.
+// An invalid message gets a response, and the connection continues.
 func TestHostRefuses(t *testing.T) {
 	host(t, backend{r: &engine{}, limits: `{"maxMessageBytes":200,"maxQueuedCommands":1}`}, func(_ *server, g guestOf) {
 		refuses := func(id, kind, code, message string) string {
@@ -110,7 +110,7 @@ func TestHostRefuses(t *testing.T) {
 	})
 }
 
-// A result that is too long to send is a failure.
+// A result over the message limit is a failure.
 func TestResultTooLarge(t *testing.T) {
 	host(t, backend{r: &engine{}, limits: `{"maxResultLength":5,"maxEnumerableElements":2}`}, func(_ *server, g guestOf) {
 		g.play(

@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/schema"
 )
 
-// page reads one of the files that hold what the protocol's page has, by type.
+// page reads a file with the specification's messages, by type.
 func page(t testing.TB, file string) map[string]json.RawMessage {
 	t.Helper()
 	b, err := os.ReadFile(file)
@@ -55,7 +55,7 @@ func (j judge) fits(t testing.TB, msg []byte) {
 	}
 }
 
-// The page's own examples fit the page's schemas.
+// The specification's examples match its schemas.
 func TestPage(t *testing.T) {
 	j := newJudge(t)
 	for name, example := range page(t, "testdata/examples.json") {
@@ -96,7 +96,7 @@ func TestClientExamples(t *testing.T) {
 	}
 }
 
-// What a user sees of the page's examples from a host.
+// The events of the specification's examples from a host.
 func TestHostExamples(t *testing.T) {
 	examples := page(t, "testdata/examples.json")
 	for kind, want := range map[string]string{
@@ -130,7 +130,7 @@ func TestHostExamples(t *testing.T) {
 	}
 }
 
-// A response to an unknown id is ignored, whatever its type.
+// A response to an unknown id is dropped, with an id of any type.
 func TestStrangersAnswers(t *testing.T) {
 	for kind, example := range page(t, "testdata/examples.json") {
 		if kind == typeHandshake || !strings.Contains(string(example), `"id"`) || strings.Contains(strings.ToLower(kind), "entry") {

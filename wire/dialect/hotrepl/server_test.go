@@ -22,8 +22,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// backend answers in tests: archive.preflight gives {"ok":true} or, with an
-// argument fail, that error, or with write, that artifact too; slow and archive.export wait a second.
+// A backend answers archive.preflight with {"ok":true}, or, depending on its argument, with an error or an artifact.
+// slow and archive.export take a second.
 type backend struct {
 	r      *engine
 	limits string
@@ -105,7 +105,6 @@ func (responder) Respond(ctx context.Context, q dialect.Request) (json.RawMessag
 	return json.RawMessage("true"), nil
 }
 
-// engine evaluates in tests.
 type engine struct{ n, forgot int }
 
 func (r *engine) About() map[string]string {
@@ -145,7 +144,8 @@ func (r *engine) Eval(ctx context.Context, e dialect.Code) (json.RawMessage, err
 	return nil, &dialect.EvalError{Message: "NullReferenceException"}
 }
 
-// A guestOf is a client of a host, by hand. Whatever comes fits the page.
+// A guestOf is a client of a host that sends raw messages. It checks each received message with the specification's
+// schemas.
 type guestOf struct {
 	t *testing.T
 	j judge
@@ -159,7 +159,7 @@ func connect(t *testing.T, s *server, j judge) guestOf {
 	return guestOf{t, j, far}
 }
 
-// varying is what is not the same each time.
+// varying are members whose values differ between runs.
 var varying = regexp.MustCompile(`"durationMs":\d+|"timestamp":"[^"]*"|"jobId":"[0-9a-f]{32}"|"platform":"[^"]*"|,"details":null`)
 
 func (g guestOf) recv() string {
@@ -172,7 +172,7 @@ func (g guestOf) recv() string {
 	return string(raw)
 }
 
-// play sends what begins with ">", and demands what begins with "<"; "=" waits.
+// play sends lines that begin with ">", expects lines that begin with "<", and waits for "=".
 func (g guestOf) play(steps ...string) {
 	g.t.Helper()
 	for _, step := range steps {
@@ -199,7 +199,7 @@ func (g guestOf) play(steps ...string) {
 
 const shake = `< {"type":"handshake","protocolVersion":2,"host":{"name":"BepInEx","version":"0.x","platform":0},"evaluator":{"name":"Mono.CSharp","languageVersion":"7.x","persistentState":true,"supportsCompletion":true,"cancellation":"cooperative"},"availableEvaluators":["Mono.CSharp"],"defaultUsings":[],"helpers":[],"control":{"supported":true,"commandsListChanged":false,"schemaValidation":true},"limits":{"maxMessageBytes":4194304,"maxQueuedCommands":32,"maxResultLength":102400,"maxEnumerableElements":100,"defaultEvalTimeoutMs":10000,"maxJobConcurrency":1},"enforces":["maxMessageBytes","maxQueuedCommands","maxResultLength","maxEnumerableElements","maxJobConcurrency"]}`
 
-// host runs a test with a host and its first client, greeted.
+// host runs a test with a host and its first client after the handshake.
 func host(t *testing.T, b backend, test func(s *server, g guestOf)) {
 	j := newJudge(t)
 	b.dir = t.TempDir()
@@ -218,7 +218,7 @@ func host(t *testing.T, b backend, test func(s *server, g guestOf)) {
 	})
 }
 
-// The page's requests, and the answers in the page's shape.
+// The specification's requests, and responses of the same form.
 func TestHostAnswersThePage(t *testing.T) {
 	examples := page(t, "testdata/examples.json")
 	host(t, backend{r: &engine{}}, func(_ *server, g guestOf) {
@@ -269,7 +269,7 @@ func TestEval(t *testing.T) {
 			return `< {"type":"eval_error","id":"` + id + `","error":{"kind":"` + kind + `","code":"` + code + `","message":"` + message + `","retryable":false}}`
 		}
 		g.play(
-			// State lives on from eval to eval, and they keep their order.
+			// State survives between evals, which keep their order.
 			`> {"type":"eval","id":"a","code":"count"}`, `> {"type":"eval","id":"b","code":"count"}`,
 			`< {"type":"eval_result","id":"a","hasValue":true,"value":1,"valueType":"number","durationMs":0}`,
 			`< {"type":"eval_result","id":"b","hasValue":true,"value":2,"valueType":"number","durationMs":0}`,
@@ -278,7 +278,7 @@ func TestEval(t *testing.T) {
 			`> {"type":"eval","id":"e","code":"long"}`, fails("e", "internal", "resultTooLarge", "The value has 200002 bytes; the host sends at most 102400."),
 			`> {"type":"eval","id":"f","code":"wait","timeoutMs":50}`, fails("f", "timeout", "evalTimeout", "Eval timed out after 50 ms."),
 			`> {"type":"eval","id":"f","code":"wait","timeoutMs":5e1}`, fails("f", "timeout", "evalTimeout", "Eval timed out after 50 ms."),
-			`> {"type":"eval","id":"f","code":"1 + 1","timeoutMs":9223372036854775807}`, // more than there is time
+			`> {"type":"eval","id":"f","code":"1 + 1","timeoutMs":9223372036854775807}`, // longer than a time.Duration
 			`< {"type":"eval_result","id":"f","hasValue":true,"value":2,"valueType":"number","durationMs":0}`,
 			`> {"type":"eval","id":"g","code":"wait"}`, fails("g", "timeout", "evalTimeout", "Eval timed out after 10000 ms."),
 			`> {"type":"eval","id":"h","code":"call"}`,
@@ -287,19 +287,19 @@ func TestEval(t *testing.T) {
 			`< {"type":"eval_result","id":"i","hasValue":true,"value":[`+strings.TrimSuffix(strings.Repeat("1,", 100), ",")+`],"valueType":"array","durationMs":0}`,
 			`> {"type":"eval","id":"p","code":"print"}`,
 			`< {"type":"eval_result","id":"p","hasValue":false,"stdout":"hello\n`+strings.Repeat("x", 102400-6)+`","durationMs":0}`,
-			// A cancel has no answer of its own; what waits and what runs is cancelled.
+			// A cancel ends waiting and running evals, and gets no response.
 			`> {"type":"eval","id":"j","code":"wait"}`, `> {"type":"eval","id":"k","code":"count"}`, `= 100ms`,
 			`> {"type":"cancel","id":"x","targetId":"k"}`, fails("k", "cancelled", "evalCancelled", "Eval was cancelled."),
 			`> {"type":"cancel","id":"x","targetId":"never"}`,
 			`> {"type":"cancel","id":"x","targetId":"j"}`, fails("j", "cancelled", "evalCancelled", "Eval was cancelled."),
-			// A reset overtakes evals that wait.
+			// A reset overtakes waiting evals.
 			`= 20ms`, `> {"type":"eval","id":"l","code":"count"}`, `> {"type":"reset","id":"r"}`, fails("l", "cancelled", "evalCancelled", "Reset in progress."),
 			`< {"type":"reset_result","id":"r","success":true}`,
 			`> {"type":"eval","id":"m","code":"count"}`,
 			`< {"type":"eval_result","id":"m","hasValue":true,"value":1,"valueType":"number","durationMs":0}`,
 			`> {"type":"eval","id":"n","code":"stack"}`,
 			`< {"type":"eval_error","id":"n","error":{"kind":"internal","code":"runtimeException","message":"boom","retryable":false,"details":{"kind":"NameError","stack":"at 1"}}}`,
-			// The journal, the newest first.
+			// The journal begins with the newest entry.
 			`> {"type":"journal_query","id":"q","limit":2.0}`,
 			`< {"type":"journal_query_result","id":"q","entries":[{"id":"n","kind":"eval","code":"stack","success":false,"durationMs":0,"errorKind":"internal","timestamp":0},{"id":"m","kind":"eval","code":"count","success":true,"durationMs":0,"timestamp":0}]}`,
 			`> {"type":"journal_query","id":"q","kind":"command"}`,
@@ -323,7 +323,7 @@ func TestSubscriptions(t *testing.T) {
 		if frames := time.Since(begun) / (16 * time.Millisecond); frames != 21 {
 			t.Errorf("%d frames", frames)
 		}
-		begun = time.Now() // without intervalFrames it is every frame
+		begun = time.Now() // without intervalFrames, each frame ticks
 		g.play(`> {"type":"subscribe","id":"v","code":"1 + 1","limit":4}`, tick("v", "1", "2", "false"), tick("v", "2", "2", "false"), tick("v", "3", "2", "false"), tick("v", "4", "2", "true"))
 		if frames := time.Since(begun) / (16 * time.Millisecond); frames != 4 {
 			t.Errorf("%d frames for four values", frames)
@@ -331,7 +331,7 @@ func TestSubscriptions(t *testing.T) {
 		g.play(
 			`> {"type":"reset","id":"r"}`, `< {"type":"reset_result","id":"r","success":true}`,
 			`> {"type":"subscribe","id":"c","code":"half","onChange":true,"limit":3.0}`, tick("c", "1", "0", "false"), tick("c", "2", "1", "false"), tick("c", "3", "2", "true"),
-			// The third error in a row is the last.
+			// The third error in a row ends the watch.
 			`> {"type":"subscribe","id":"e","code":"x"}`,
 			fail("e", "1", "internal", "runtimeException", "NullReferenceException", "false"),
 			fail("e", "2", "internal", "runtimeException", "NullReferenceException", "false"),
@@ -340,8 +340,7 @@ func TestSubscriptions(t *testing.T) {
 			fail("l", "1", "internal", "resultTooLarge", "The value has 200002 bytes; the host sends at most 102400.", "false"),
 			`> {"type":"cancel","id":"x","targetId":"l"}`,
 		)
-		// One that is cancelled has no last word; a reset ends others before it is
-		// answered.
+		// A cancelled watch has no final tick. A reset ends all watches before its response.
 		g.play(`> {"type":"subscribe","id":"s","code":"1 + 1","intervalFrames":1000}`)
 		for {
 			got := g.recv()
@@ -365,8 +364,7 @@ func TestTooManySubscriptions(t *testing.T) {
 	})
 }
 
-// A client that disconnects without a message leaves no subscription: its code stops, and another client has room for its
-// own.
+// A client that closes without a message leaves no subscription, and makes room for another client.
 func TestSubscriptionsEndWithTheirClient(t *testing.T) {
 	r := &engine{}
 	host(t, backend{r: r}, func(s *server, g guestOf) {

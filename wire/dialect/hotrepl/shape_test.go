@@ -11,12 +11,11 @@ import (
 	"rpcx/wire/scan"
 )
 
-// unequal are the members that differ each time; of value not even the type is
-// the same.
+// unequal are members whose values differ between runs. value may also differ in type.
 var unequal = []string{"value", "valueType", "seq", "durationMs", "timestamp"}
 
-// differs returns the first difference between got and want. They must have the same members with the same values; what but
-// names, by path, must only have the same type. Of arrays that differ each element is compared with want's first.
+// differs returns the first difference between got and want. Their members must be the same and equal. Members in but, by
+// path, must only have the same type. Each element of an array is compared with want's first.
 func differs(path string, got, want any, but []string) []string {
 	name := path[strings.LastIndexByte(path, '.')+1:]
 	loose := slices.Contains(unequal, name) || slices.ContainsFunc(but, func(b string) bool {
@@ -66,13 +65,13 @@ func differs(path string, got, want any, but []string) []string {
 	return all
 }
 
-// exampled are the specification's examples with the parts in which rpcx's host equals them.
+// exampled are the specification's examples with the members in which rpcx's host equals them.
 type exampled struct {
 	t        *testing.T
 	examples map[string]json.RawMessage
 }
 
-// is checks that got is the specification's example, except for what but names.
+// is compares got with the specification's example, except for the members in but.
 func (e exampled) is(got []byte, name string, but ...string) {
 	e.t.Helper()
 	var g, w any
@@ -87,8 +86,7 @@ func (e exampled) is(got []byte, name string, but ...string) {
 	}
 }
 
-// asks sends the page's example of a request, with members replaced: a name and
-// its value, in turn.
+// asks sends the specification's example of a request with replaced members: a name and its value, in turn.
 func (e exampled) asks(g guestOf, name string, members ...string) {
 	e.t.Helper()
 	msg := []byte(e.examples[name])
@@ -101,7 +99,7 @@ func (e exampled) asks(g guestOf, name string, members ...string) {
 	}
 }
 
-// starts has the host start the page's job, and returns its id.
+// starts starts the specification's job, and returns its id.
 func (e exampled) starts(g guestOf) (job string) {
 	e.asks(g, typeCall, "name", "archive.export")
 	got := []byte(g.recv())
@@ -110,7 +108,7 @@ func (e exampled) starts(g guestOf) (job string) {
 	return job
 }
 
-// For each example request rpcx's host sends the example response.
+// rpcx's host responds to each example request with the example response.
 func TestHostIsThePage(t *testing.T) {
 	rows := map[string]func(e exampled, s *server, g guestOf){
 		typeHandshake: func(e exampled, s *server, g guestOf) {
@@ -165,7 +163,7 @@ func TestHostIsThePage(t *testing.T) {
 			e.is([]byte(g.recv()), typeTickError, "final")
 			e.is([]byte(g.recv()), typeTickError)
 		},
-		typeCancel: func(e exampled, _ *server, g guestOf) { // which is not answered
+		typeCancel: func(e exampled, _ *server, g guestOf) { // has no response
 			e.asks(g, typeSubscribe, "code", "wait")
 			g.play("= 100ms")
 			e.asks(g, typeCancel)

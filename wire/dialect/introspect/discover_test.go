@@ -13,11 +13,11 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// service answers the questions of discovery as one with many modules would.
+// service answers discovery as a service with many modules.
 type service struct {
 	dialect.Caller
 	modules int
-	ignores string // a method that is not answered
+	ignores string // a method that gets no response
 }
 
 func (s service) Open(_ context.Context, op dialect.Op) (dialect.Stream, error) {
@@ -38,7 +38,7 @@ func (s service) Open(_ context.Context, op dialect.Op) (dialect.Stream, error) 
 	return &answer{body: `{"service_hash":"h","type":"data","data":` + data + `}`}, nil
 }
 
-// answer is a stream of one data event, or of none and no end.
+// answer is a stream of one data event, or an endless stream without data.
 type answer struct {
 	body  string
 	never bool
@@ -59,7 +59,7 @@ func (a *answer) Next(ctx context.Context) (wire.Message, error) {
 
 func (a *answer) Cancel(context.Context) error { return nil }
 
-// The description of a service with many modules, which may be megabytes, is written once, not again with each module.
+// rpcx writes the description of a service with many modules to the cache once, and not for each module.
 func TestDescribeKeepsAllAtOnce(t *testing.T) {
 	c := NewCodec(dialect.CodecOptions{}).(*codec)
 	var kept json.RawMessage
@@ -70,7 +70,7 @@ func TestDescribeKeepsAllAtOnce(t *testing.T) {
 			kept, times = change(kept), times+1
 		},
 	}
-	for range 2 { // the second finds all that it needs
+	for range 2 { // the second run uses the cache
 		cat, err := c.Describe(t.Context(), service{modules: 50})
 		if err != nil || len(cat.Methods) != 50 {
 			t.Fatal(cat, err)
@@ -81,7 +81,7 @@ func TestDescribeKeepsAllAtOnce(t *testing.T) {
 	}
 }
 
-// If a service does not respond, a warning states that what follows is not checked.
+// If a service does not respond, a warning says that later params are unchecked.
 func TestServicesThatDoNotAnswer(t *testing.T) {
 	for ignored, want := range map[string]string{
 		hashMethod:         "has not described its methods within 15s",
@@ -95,7 +95,7 @@ func TestServicesThatDoNotAnswer(t *testing.T) {
 				Update: func(func(json.RawMessage) json.RawMessage) {},
 				Warn:   func(text string) { warned = append(warned, text) },
 			}
-			for range 2 { // it is asked once
+			for range 2 { // the second run sends no request
 				if _, err := c.Typing(t.Context(), service{modules: 1, ignores: ignored}, "m0_a"); err != nil {
 					t.Error(ignored, err)
 				}

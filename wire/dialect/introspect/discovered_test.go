@@ -9,14 +9,14 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// told returns a service of one module with these methods and that schema.
+// told returns a service with one module of these methods and that schema.
 func told(methods, schema string) *discovered {
 	k := newDiscovered(json.RawMessage(`{"modules":[{"namespace":"s","version":"1.0.0","description":"d","methods":`+methods+`}]}`), nil)
 	k.Schemas["s"] = json.RawMessage(schema)
 	return k
 }
 
-// The ways in which services describe their methods.
+// The forms of services' descriptions.
 func TestReadModule(t *testing.T) {
 	tests := []struct{ name, methods, schema, want, notes string }{
 		{
@@ -82,7 +82,7 @@ func TestReadModule(t *testing.T) {
 	}
 }
 
-// Two modules may have different definitions of one name.
+// Two modules may define a name differently.
 func TestDefinitionsOfSeveralModules(t *testing.T) {
 	k := newDiscovered(json.RawMessage(`{"modules":[{"namespace":"a","methods":["x"]},{"namespace":"b","methods":["x"]},{"namespace":"c","methods":["x"]}]}`), nil)
 	one := `{"oneOf":[{"properties":{"method":{"const":"x"},"id":{"$ref":"#/$defs/Id"}}}],"$defs":{"Id":{"type":"string"}}}`
@@ -101,7 +101,7 @@ func TestDefinitionsOfSeveralModules(t *testing.T) {
 
 func TestHashes(t *testing.T) {
 	var h hashes
-	h.note([]byte(`"x"`)) // nothing is known that could be out of date
+	h.note([]byte(`"x"`)) // without a cached schema, a new hash has no effect
 	h.collect()
 	h.note([]byte(`"a"`))
 	h.note([]byte(`"a"`))
@@ -121,7 +121,7 @@ func TestHashes(t *testing.T) {
 	}
 }
 
-// FuzzCatalog: any description, and any content of the cache file, becomes a catalog that can be read again.
+// FuzzCatalog checks that any description and any cache file become a catalog that can be read again.
 func FuzzCatalog(f *testing.F) {
 	f.Add(`{"modules":[{"namespace":"s","methods":["a",1,""]},{"namespace":""},5]}`,
 		`{"oneOf":[{"$ref":"#/$defs/A"},{"properties":{"method":{"enum":["a"]},"params":{}}}],"definitions":{"A":{"allOf":[{"$ref":"#/$defs/A"}]}}}`)

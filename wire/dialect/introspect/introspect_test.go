@@ -78,7 +78,7 @@ func TestOpened(t *testing.T) {
 	}
 }
 
-// The events of Introspective Streaming RPC, section 2, and what other servers write.
+// The events of section 2 of the specification, and variants of other servers.
 func TestEvents(t *testing.T) {
 	tests := []struct{ name, item, want string }{
 		{
@@ -133,8 +133,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// An event of data that only repeats what came before it costs one allocation,
-// of what it says beyond its data.
+// A data event that repeats members of the one before it costs one allocation besides its data.
 func TestDataAllocates(t *testing.T) {
 	c := NewCodec(dialect.CodecOptions{})
 	raw := []byte(`{"jsonrpc":"2.0","method":"m","params":{"subscription":"s","result":{"service_hash":"a1","type":"data","provenance":["x"],"content_type":"x.y","data":1}}}`)
@@ -151,7 +150,7 @@ func TestDataAllocates(t *testing.T) {
 	}
 }
 
-// FuzzDecode: no panic, and an event of each message that is JSON.
+// FuzzDecode checks that each JSON message becomes an event.
 func FuzzDecode(f *testing.F) {
 	for _, item := range []string{
 		`{"service_hash":"a","type":"data","provenance":{"segments":["a"]},"content_type":"x","data":[1.10]}`,

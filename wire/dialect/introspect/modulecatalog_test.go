@@ -53,8 +53,7 @@ func TestVariants(t *testing.T) {
 	}
 }
 
-// The definitions of a module are those that it speaks of, through others too,
-// and around in circles.
+// A module's definitions are those that it refers to, also indirectly and in circles.
 func TestDefinitions(t *testing.T) {
 	o := offered(t, `{"catalog":1,"methods":[{"name":"a_b","params":{"type":"object","properties":{"x":{"$ref":"#/$defs/Tree"}}}}],
 		"$defs":{"Tree":{"items":{"$ref":"#/$defs/Leaf/properties/x"}},"Leaf":{"properties":{"x":{"$ref":"#/$defs/Tree"}}},"Tre":{},"TreeId":{}}}`)
@@ -66,7 +65,7 @@ func TestDefinitions(t *testing.T) {
 	}
 }
 
-// A module has its own version, or the common one, or none.
+// A module has its own version, the common version, or none.
 func TestVersionOfAModule(t *testing.T) {
 	for doc, want := range map[string]string{
 		`{"catalog":1}`: "0.0.0",
@@ -81,7 +80,7 @@ func TestVersionOfAModule(t *testing.T) {
 	}
 }
 
-// A client that has read done and unsubscribes before the writer continues ends nothing.
+// An unsubscribe after done, but before the writer continues, ends nothing.
 func TestDoneIsTheEnd(t *testing.T) {
 	var out *streamWriter
 	said := 0

@@ -20,7 +20,7 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
-// BenchmarkValid is what only checking the same bytes costs.
+// BenchmarkValid measures checking the same bytes.
 func BenchmarkValid(b *testing.B) {
 	b.SetBytes(int64(len(item240)))
 	for b.Loop() {

@@ -14,7 +14,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// shown returns what was decoded, in a line.
+// shown returns the decoded message as a line.
 func shown(m wire.Message) string {
 	s := m.Kind.String()
 	add := func(name, val string) {
@@ -109,7 +109,7 @@ func TestDecode(t *testing.T) {
 		for _, test := range tests {
 			t.Run(fmt.Sprint(test.name, " ", v), func(t *testing.T) {
 				c := NewCodec(Options{Version: v})
-				for range 2 { // a codec is used again and again
+				for range 2 { // a codec is reused
 					msgs, batch, err := c.Decode([]byte(test.in))
 					if err != nil {
 						t.Fatal(err)
@@ -134,7 +134,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// What was needed for a long batch is not kept.
+// The codec does not keep the memory of a long batch.
 func TestLongBatchIsForgotten(t *testing.T) {
 	c := NewCodec(Options{}).(*codec)
 	msgs, batch, err := c.Decode([]byte("[1" + strings.Repeat(",1", 1<<16-1) + "]"))
@@ -161,7 +161,7 @@ func TestDecodeAllocatesNothing(t *testing.T) {
 	}
 }
 
-// Parts of a message are plain slices of it, so that it can be moved cheaply.
+// Parts of a message contain only pointers to its bytes, and are cheap to copy.
 func TestDecodeSlices(t *testing.T) {
 	c := NewCodec(Options{})
 	buf := append([]byte("  "), item240...)
@@ -311,8 +311,7 @@ func TestReply(t *testing.T) {
 	}
 }
 
-// FuzzDecode: no panic, parts that lie inside the message, and an id that
-// survives Decode and Reply.
+// FuzzDecode checks that parts lie inside the message, and that an id survives Decode and Reply.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{
 		`{"jsonrpc":"2.0","id":1.0,"method":"m","params":{"subscription":"s","result":1}}`,
@@ -348,7 +347,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// The answers that a tape is given where its peer has none, in both versions.
+// The responses that a tape gets if its peer has none, in both versions.
 func TestShapes(t *testing.T) {
 	two, one := Shape(V2), Shape(V1)
 	for _, c := range []struct{ got, want string }{
@@ -363,7 +362,7 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// A batch has 65,536 messages at most; a larger one is refused as one message.
+// A batch has at most 65,536 messages. A larger one is refused as one message.
 func TestBatchIsBounded(t *testing.T) {
 	batch := func(n int) []byte { return []byte("[" + strings.Repeat("1,", n-1) + "1]") }
 	c := NewCodec(Options{})

@@ -61,7 +61,7 @@ func TestFromOpenRPC(t *testing.T) {
 	}
 }
 
-// What a catalog says comes back, whatever OpenRPC has no word for.
+// A catalog survives OpenRPC, including members that OpenRPC lacks.
 func TestOpenRPCRoundTrip(t *testing.T) {
 	pets, err := FromOpenRPC(json.RawMessage(petstore))
 	if err != nil {

@@ -19,7 +19,6 @@ import (
 	"rpcx/wire/transport"
 )
 
-// backend answers in tests.
 type backend struct{ cat *catalog.Catalog }
 
 func (backend) Host() dialect.Host                        { return dialect.Host{} }
@@ -86,7 +85,7 @@ func (r responder) Respond(ctx context.Context, q dialect.Request) (json.RawMess
 	return q.Params, nil
 }
 
-// serve starts a server and returns a client's end of a connection to it.
+// serve starts a server and returns a connection to it.
 func serve(t *testing.T, srv dialect.Server) wire.Conn {
 	near, far := transport.Pair()
 	p := peer.New(near, jsonrpc.NewCodec(jsonrpc.Options{}), peer.Options{Handler: srv.Accept})
@@ -100,7 +99,7 @@ func client(t *testing.T, c wire.Conn, o peer.Options) *peer.Peer {
 	return p
 }
 
-// The server's output, byte by byte: a client of rpcx would share its mistakes.
+// The server's bytes are compared, because a client of rpcx would share its mistakes.
 func TestServerByHand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := serve(t, jsonrpc.NewServer(jsonrpc.V2, backend{}))
@@ -148,8 +147,7 @@ func TestServerByHand(t *testing.T) {
 	})
 }
 
-// A stream is ended by its unsubscribe method, by both of its names, and only
-// on its own connection.
+// An unsubscribe ends a stream, by both of its names, only on its own connection.
 func TestServerUnsubscribe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := jsonrpc.NewServer(jsonrpc.V2, backend{})
@@ -175,7 +173,6 @@ func TestServerUnsubscribe(t *testing.T) {
 		if got, err := a.Call(t.Context(), "endless_unsubscribe", params); err != nil || string(got) != "false" {
 			t.Error("a second time:", string(got), err)
 		}
-		// nothing more comes
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		if m, err = s.Next(ctx); err != context.DeadlineExceeded {
@@ -184,7 +181,7 @@ func TestServerUnsubscribe(t *testing.T) {
 	})
 }
 
-// A client that has read the end of a stream and unsubscribes before the server continues ends nothing.
+// An unsubscribe after the end of a stream, but before the server continues, ends nothing.
 func TestServerUnsubscribeBehindTheEnd(t *testing.T) {
 	for _, method := range []string{"count", "failing", "telling"} {
 		h := jsonrpc.NewServer(jsonrpc.V2, backend{}).Accept(caller{})
@@ -207,7 +204,7 @@ func TestServerUnsubscribeBehindTheEnd(t *testing.T) {
 	}
 }
 
-// Cancel of a client's stream ends the server's.
+// Cancelling a client's stream ends the server's.
 func TestClientLeavesStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := client(t, serve(t, jsonrpc.NewServer(jsonrpc.V2, backend{})), peer.Options{})
@@ -242,7 +239,6 @@ func TestServerCallsBack(t *testing.T) {
 	})
 }
 
-// A caller knows nothing of its connection.
 type caller struct{ dialect.Caller }
 
 func (caller) Connection() *dialect.Connection { return &dialect.Connection{} }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The files of an answer of the Model Context Protocol.
+// The files in a result of MCP.
 func TestFiles(t *testing.T) {
 	for _, c := range []struct{ result, want string }{
 		{`{}`, ""},

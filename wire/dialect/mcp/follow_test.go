@@ -17,13 +17,13 @@ import (
 	"rpcx/wire/dialect/page/load"
 )
 
-// A taskServer answers requests about a task, in order, and records their times.
+// A taskServer answers requests about a task in order, and records their times.
 type taskServer struct {
 	dialect.Caller
 	begun time.Time
 	asked []string         // method@time
-	says  []string         // the answers to tasks/get
-	fault map[string]error // of a method
+	says  []string         // the responses to tasks/get
+	fault map[string]error // the errors of methods
 }
 
 func (s *taskServer) Open(_ context.Context, op dialect.Op) (dialect.Stream, error) {
@@ -54,7 +54,7 @@ func (o *once) Next(context.Context) (wire.Message, error) {
 
 func (o *once) Cancel(context.Context) error { return nil }
 
-// follow returns the stream of the task "t" of s, about which nothing is reported.
+// follow returns the stream of the task "t" of s without notifications.
 func follow(t *testing.T, s *taskServer) *following {
 	t.Helper()
 	p, err := load.Parse("x.toml", []byte("name = 'x'\nflow = 'mcp'\n"))
@@ -72,14 +72,13 @@ func follow(t *testing.T, s *taskServer) *following {
 	return st
 }
 
-// The status of a task is requested at the server's interval, within bounds, or else at growing intervals; each change is
-// reported once.
+// rpcx polls a task at the server's interval, within bounds, or at growing intervals. It reports each change once.
 func TestATaskIsAskedAbout(t *testing.T) {
 	working := func(more string) string { return `{"taskId":"t","status":"working"` + more + `}` }
 	const done = `{"taskId":"t","status":"completed"}`
 	for _, c := range []struct {
 		says []string
-		want string // when what was asked
+		want string // the requests with their times
 		told string
 	}{
 		{[]string{done}, "get@50ms result@50ms", ""},
@@ -119,8 +118,8 @@ func TestATaskIsAskedAbout(t *testing.T) {
 	}
 }
 
-// An error of the server ends the stream as an event, one of the connection is returned, and a cancelled request ends the
-// waiting.
+// An error of the server ends the stream as an event, and an error of the connection is returned. Cancelling ends the
+// wait.
 func TestATaskThatCannotBeAskedAbout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gone := errors.New("the connection is gone")
@@ -162,7 +161,7 @@ func TestATaskThatCannotBeAskedAbout(t *testing.T) {
 	})
 }
 
-// A task without a reader is cancelled if rpcx began it, it is not over and the server supports that.
+// rpcx cancels a task without a reader if rpcx began it, it is running, and the server supports that.
 func TestATaskIsGivenUp(t *testing.T) {
 	gone := errors.New("the connection is gone")
 	for _, c := range []struct {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A header is of a property that is always at the same place, has one of three types, and a name of its own.
+// A header's property has a fixed place, one of three types and a unique name.
 func TestHeadersOf(t *testing.T) {
 	for _, c := range []struct{ schema, want string }{
 		{`{"type":"object"}`, ""},

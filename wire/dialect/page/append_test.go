@@ -14,8 +14,7 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// made are pages of which each has what matters to how a call is written, and whether its codec
-// appends calls.
+// made are dialect files with each property that affects calls, and whether their codecs append calls.
 var made = []struct {
 	text    string
 	appends bool
@@ -54,11 +53,11 @@ response = { id = "re", result = "body", error = "failed", message = "failed.tex
 event = { method = "event", params = "data", const = { type = "event" } }
 `
 
-// embeddedAppend are those of the pages that rpcx brings along whose codecs append calls.
+// embeddedAppend are the embedded dialect files whose codecs append calls.
 var embeddedAppend = map[string]bool{"bidi": true, "cdp": true, "netrpc": true, "qmp": true}
 
-// TestAppendCall: what a codec appends is what it would have encoded, with the same id, whatever
-// else it writes in between; and what it does not append it encodes as if nobody had asked.
+// TestAppendCall checks that AppendCall and Encode write the same bytes for the same id, and that a refused AppendCall
+// does not affect Encode.
 func TestAppendCall(t *testing.T) {
 	specs := map[string]dialect.Spec{}
 	want := map[string]bool{}
@@ -96,7 +95,7 @@ func TestAppendCall(t *testing.T) {
 	}
 }
 
-// sameCalls makes calls at random by one, whose AppendCall is appendCall, and by other.
+// sameCalls makes random calls, by one with appendCall and by other with Encode.
 func sameCalls(t *testing.T, one dialect.Codec, appendCall func([]byte, *dialect.Op) ([]byte, int64, bool), other dialect.Codec) {
 	r := rand.New(rand.NewPCG(15, 15))
 	appended := 0
@@ -127,7 +126,7 @@ func sameCalls(t *testing.T, one dialect.Codec, appendCall func([]byte, *dialect
 	}
 }
 
-// anyOp is some call, or something else that a user does.
+// anyOp returns a random operation.
 func anyOp(r *rand.Rand) dialect.Op {
 	pick := func(from ...string) string { return from[r.IntN(len(from))] }
 	op := dialect.Op{
@@ -150,7 +149,7 @@ func anyOp(r *rand.Rand) dialect.Op {
 	return op
 }
 
-// A dialect file of names costs no memory for each message, where plain JSON-RPC costs none.
+// A dialect file with names allocates no memory per message, like plain JSON-RPC.
 func TestNamesAllocateNothing(t *testing.T) {
 	if testkit.Race {
 		t.Skip("the race detector allocates")
@@ -179,7 +178,7 @@ func TestNamesAllocateNothing(t *testing.T) {
 			`{"type":"event","event":"ticks","data":{"a":1}}`, `{"jsonrpc":"2.0","method":"ticks","params":{"a":1}}`,
 			`{"type":"request","v":[1,2.5],"command":"do","seq":7}`,
 		} {
-			flat := strings.Contains(m, "flat") && !strings.Contains(raw, "response") // of what comes params are made
+			flat := strings.Contains(m, "flat") && !strings.Contains(raw, "response") // params are built from members
 			if base := strings.Contains(raw, "jsonrpc"); base != (m == "") || flat {
 				continue
 			}

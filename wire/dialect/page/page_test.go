@@ -11,10 +11,10 @@ import (
 	"rpcx/wire/dialect/page/load"
 )
 
-// library has the only flow that there is.
+// library has the only flow.
 var library = &page.Library{Flows: map[string]page.Flow{"mcp": mcp.Flow()}}
 
-// What rpcx brings along is right, and called as its file is.
+// Embedded dialect files are valid and have the names of their files.
 func TestPages(t *testing.T) {
 	for _, name := range library.Names() {
 		where := name + ".toml"

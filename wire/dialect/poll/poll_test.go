@@ -11,7 +11,7 @@ import (
 	"rpcx/wire"
 )
 
-// reports is a stream of messages that arrive one by one, and then ends with err; nil means it stays open.
+// reports is a stream of messages that arrive one by one, and then ends with err. With nil, it stays open.
 type reports struct {
 	msgs      []wire.Message
 	err       error
@@ -36,7 +36,7 @@ func (r *reports) Cancel(context.Context) error {
 	return nil
 }
 
-// The peer is asked when it has reported nothing for a while, and when it no longer reports.
+// rpcx polls after a while without reports, and when reports have ended.
 func TestReportsAndQuestions(t *testing.T) {
 	for name, err := range map[string]error{"they go on": nil, "they end": io.EOF} {
 		synctest.Test(t, func(t *testing.T) {
@@ -70,7 +70,7 @@ func TestReportsAndQuestions(t *testing.T) {
 	}
 }
 
-// Work is cancelled once, and not when it is over.
+// rpcx cancels work once, and not after its end.
 func TestGivingUp(t *testing.T) {
 	failed := errors.New("failed")
 	gaveUp := 0
@@ -92,7 +92,7 @@ func TestGivingUp(t *testing.T) {
 	}
 }
 
-// Before the work has a name only reports tell of it, and their end is the stream's.
+// Before the work has a name, only reports describe it, and their end ends the stream.
 func TestBeforeItHasAName(t *testing.T) {
 	s := &Stream{Reports: &reports{err: io.ErrUnexpectedEOF}}
 	if _, err := s.Next(t.Context()); err != io.ErrUnexpectedEOF {

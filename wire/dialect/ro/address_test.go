@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Methods that users type with the request that is sent, or the rule that rejects them.
+// Typed methods with the request, or the rule that rejects them.
 func TestEncode(t *testing.T) {
 	tests := []struct{ typed, extra, want string }{
 		{"user/42:get", ``, `{"jsonrpc":"2.0","id":1,"method":"user.get","resource":"user","target":"42","verb":"get"}`},
@@ -73,7 +73,7 @@ func TestEncode(t *testing.T) {
 	}
 }
 
-// A dotted name before the colon is put right where that can be.
+// rpcx corrects a dotted name before the colon if possible.
 func TestRespelt(t *testing.T) {
 	for typed, want := range map[string]string{
 		"repo.issue:get":   "did you mean repo//issue:get?",
@@ -89,7 +89,7 @@ func TestRespelt(t *testing.T) {
 	}
 }
 
-// How hooks and policies name a method.
+// The forms of a method in hooks and policies.
 func TestName(t *testing.T) {
 	for method, want := range map[string]string{
 		"user.get": "user:get", "repo.issue.get": "repo.issue:get", "user:get": "user:get", "*": "*",
@@ -101,7 +101,7 @@ func TestName(t *testing.T) {
 	}
 }
 
-// The address in a request's fields, and the rule that they break.
+// The address in a request's members, and the rule that it violates.
 func TestAddressOfARequest(t *testing.T) {
 	for _, c := range []struct {
 		raw, rule string
@@ -129,7 +129,7 @@ func TestAddressOfARequest(t *testing.T) {
 	}
 }
 
-// Members beside a request that are not objects are rejected, not dropped.
+// Members of a request that should be objects are rejected, not dropped.
 func TestFieldsThatAreNone(t *testing.T) {
 	for _, extra := range []string{`5`, `{"target":`, `[]`, `{"plain":"yes"}`} {
 		_, err := (&codec{}).Encode(dialect.Op{Kind: dialect.Call, Method: "user.get", Extra: json.RawMessage(extra)})

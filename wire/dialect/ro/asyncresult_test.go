@@ -13,12 +13,12 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// worker answers a job with given events, as far as they can be sent.
+// A worker sends given events in response to a job, until a send fails.
 type worker struct {
 	dialect.Responder
 	says []wire.Event
 	fail error
-	said *[]string // what came of each
+	said *[]string // the result of each send
 }
 
 func (worker) Kind(string) (catalog.Kind, bool) { return catalog.Job, true }
@@ -37,14 +37,14 @@ func (w worker) Respond(_ context.Context, r dialect.Request) (json.RawMessage, 
 	return nil, w.fail
 }
 
-// The events of a job are sent as results, the last as the return; when one cannot be sent, the worker's context ends.
+// A job's events are results, and the last is the return. If one cannot be sent, the worker's context ends.
 func TestResultsOfAJob(t *testing.T) {
 	data := func(text string) wire.Event { return wire.Event{Kind: wire.Data, Data: json.RawMessage(text)} }
 	gone := errors.New("gone")
 	for _, c := range []struct {
 		says []wire.Event
 		fail error
-		room int // how many messages can be sent
+		room int // the number of messages that can be sent
 		want string
 		said string
 	}{

@@ -9,7 +9,7 @@ import (
 )
 
 // Each case lists calls and messages line by line: "? TYPED" makes a call (ids from 1), "?? TYPED" subscribes, "- ID"
-// cancels one, "> MESSAGE" arrives, and "= TEXT" is the decoded result, if any.
+// cancels a call, "> MESSAGE" arrives, and "= TEXT" is the decoded result.
 var decodings = map[string]string{
 	"the page's upload": `
 ? attachment:create
@@ -169,7 +169,6 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// What a user sees of each.
 func TestEvent(t *testing.T) {
 	for msg, want := range map[string]string{
 		`{"method":"job.yield","resource":"job","verb":"yield","target":"j","result":{"status":"pending","progress":60,"stage":"scanning"}}`:        `{"event":"progress","message":"scanning","fraction":0.6,"data":{"status":"pending","progress":60,"stage":"scanning"},"job":"j","extra":{"resource":"job"}}`,
@@ -194,7 +193,7 @@ func TestEvent(t *testing.T) {
 	}
 }
 
-// An id survives Decode and Reply, and nothing that a peer sends harms.
+// An id survives Decode and Reply, and messages cause no panic.
 func FuzzDecode(f *testing.F) {
 	for _, lines := range decodings {
 		for line := range strings.Lines(lines) {
@@ -232,7 +231,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// BenchmarkYield is a result of a call that goes on, as it comes in a stream.
+// BenchmarkYield measures a yield of a call.
 func BenchmarkYield(b *testing.B) {
 	c := NewCodec(dialect.CodecOptions{})
 	_, _ = c.Encode(dialect.Op{Kind: dialect.Call, Method: "attachment:create"})

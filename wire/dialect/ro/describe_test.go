@@ -9,7 +9,7 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// Whatever shape an answer to rpc.describe has, its methods are found.
+// rpcx finds the methods in each form of a result of rpc.describe.
 func TestFromDescription(t *testing.T) {
 	for _, tt := range []struct{ title, doc, want string }{
 		{"ours", `{"ro-jrpc":"1.0","resources":[{"name":"user","description":"d","verbs":[{"name":"get","description":"one","params":{"type":"object"},"result":{}}],"subresources":[{"name":"key","verbs":[{"name":"list"}]}]}]}`, "user.get user.key.list"},
@@ -50,7 +50,7 @@ func TestFromDescription(t *testing.T) {
 	}
 }
 
-// Descriptions of resources beside their verbs are kept, also without verbs.
+// rpcx keeps descriptions of resources, also without verbs.
 func TestResourcesAreKept(t *testing.T) {
 	c, err := FromDescription([]byte(`{"version":"2","limit":5,"resources":["task",{"name":"user","description":"people","verbs":["get"],
 		"subresources":{"key":{"since":"1","verbs":["list"]}}},{"name":"repo","subresources":["issue"]},{"name":"plain","verbs":["get"]}]}`))
@@ -60,7 +60,7 @@ func TestResourcesAreKept(t *testing.T) {
 	}
 }
 
-// Params in any shape become a schema.
+// Params in any form become a schema.
 func TestSchemaOf(t *testing.T) {
 	for val, want := range map[string]string{
 		`{"type":"object","properties":{}}`:   `{"type":"object","properties":{}}`,
@@ -80,7 +80,7 @@ func TestSchemaOf(t *testing.T) {
 	}
 }
 
-// A description by rpcx's server is read back unchanged.
+// A description by rpcx's server survives reading.
 func TestDescription(t *testing.T) {
 	c, err := catalog.Parse([]byte(`{"catalog":1,"dialect":"ro","info":{"name":"n","version":"1"},"methods":[
 		{"name":"user.get","description":"<one>","params":{"type":"object"},"result":{"$ref":"#/$defs/u"},"cache":{"max-age":60}},
@@ -105,7 +105,7 @@ func TestDescription(t *testing.T) {
 	}
 }
 
-// FuzzDescription: any description becomes a catalog that can be written.
+// FuzzDescription checks that any description becomes a catalog that can be written.
 func FuzzDescription(f *testing.F) {
 	f.Add(`{"resources":{"user":{"get":{"params":{"id":"string"}},"create":{}}}}`)
 	f.Add(`[{"name":"user","verbs":[{"verb":"get","params":["a"],"result":5}]}]`)

@@ -12,8 +12,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// TestJobs: a job continues when its call is not read; a waiter sees everything from then on, the last result also later,
-// and the connection's end.
+// TestJobs checks that a job continues without a reader, and that a waiter gets later events, the last result and the
+// connection's end.
 func TestJobs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := transport.Pair()
@@ -80,7 +80,7 @@ func TestJobs(t *testing.T) {
 		start(2)
 		lost := do(dialect.JobWait, "", "job-2")
 		next(lost, `{"status":"accepted","job":"job-2"}`)
-		// A job begun by a call of the user, which only the user reads.
+		// A call of the user that became a job. Only the user reads it.
 		call, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Call, Method: "attachment:create"})
 		if err != nil {
 			t.Fatal(err)
@@ -107,7 +107,7 @@ func TestJobs(t *testing.T) {
 	})
 }
 
-// What is remembered of jobs has a bound: those that are over go first.
+// The number of remembered jobs is bounded. Finished jobs are removed first.
 func TestJobsAreForgotten(t *testing.T) {
 	var j jobs
 	note := func(id string, final bool) {
@@ -129,7 +129,7 @@ func TestJobsAreForgotten(t *testing.T) {
 	}
 }
 
-// The end of the stream of reports is not the end of the job, and must not count as success.
+// The end of the reports is not the end of the job, and must not count as success.
 func TestTheEndOfAStreamIsNoResult(t *testing.T) {
 	var j jobs
 	j.add(&job{id: "1", name: "a"})
@@ -139,7 +139,7 @@ func TestTheEndOfAStreamIsNoResult(t *testing.T) {
 		for range 2 {
 			m, err := w.Next(t.Context())
 			if m.Raw == nil && m.Kind == 0 && err == nil {
-				continue // how it stood
+				continue
 			}
 			if f := wire.AsFault(err); f == nil || f.Kind != wire.Closed {
 				t.Errorf("got %v, %v", m, err)

@@ -14,7 +14,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// shown is what was decoded, in a line.
+// shown returns the decoded message as a line.
 func shown(m wire.Message) string {
 	s := m.Kind.String()
 	add := func(name, val string) {
@@ -35,8 +35,8 @@ func shown(m wire.Message) string {
 	return s
 }
 
-// The table of methods splits names in resource and verb, and shows a method as
-// a user types it, with the target and parent of its hints.
+// The table of methods splits names into resource and verb, and shows a method as a user types it, with the target and
+// parent of its hints.
 func TestNamesForPeople(t *testing.T) {
 	for _, c := range []struct{ name, hints, resource, verb, typed string }{
 		{"repo.get", ``, "repo", "get", "repo:get"},
@@ -58,7 +58,7 @@ func TestNamesForPeople(t *testing.T) {
 	}
 }
 
-// For how long an answer may be kept.
+// How long a response may be stored.
 func TestMaxAge(t *testing.T) {
 	for raw, want := range map[string]time.Duration{
 		`{}`: 0, `{"cache":7}`: 0, `{"cache":{}}`: 0, `{"cache":{"max-age":"5"}}`: 0, `{"cache":{"max-age":0}}`: 0, `{"cache":{"max-age":-1}}`: 0,
@@ -71,7 +71,7 @@ func TestMaxAge(t *testing.T) {
 	}
 }
 
-// What an answer depends on.
+// The members that a stored response depends on.
 func TestCacheKey(t *testing.T) {
 	for _, c := range []struct{ method, params, extra, want string }{
 		{"file/a:read", `{"x": 1}`, "", `{"method":"file.read","resource":"file","target":"a","verb":"read","params":{"x": 1}}`},

@@ -14,7 +14,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// shown is what was decoded, in a line.
+// shown returns the decoded message as a line.
 func shown(m wire.Message) string {
 	s := m.Kind.String()
 	add := func(name, val string) {
@@ -34,7 +34,7 @@ func shown(m wire.Message) string {
 	return s
 }
 
-// met is a codec that has sent its handshake.
+// met returns a codec after its handshake.
 func met(t *testing.T) *codec {
 	t.Helper()
 	c := NewCodec(dialect.CodecOptions{}).(*codec)
@@ -83,7 +83,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// Who sends the handshake is the client; before it, nothing is answered.
+// The client sends the handshake. Earlier requests get no response.
 func TestBeforeTheHandshake(t *testing.T) {
 	c := NewCodec(dialect.CodecOptions{})
 	for _, step := range []struct{ in, want string }{
@@ -153,7 +153,7 @@ func TestEncode(t *testing.T) {
 	}
 }
 
-// An eval of a hook would wait behind the pending one, which may wait for the hook; a cancelled one continues at the peer.
+// A hook's eval would wait behind the pending one, which may wait for the hook. A cancelled eval continues at the peer.
 func TestNestedEvals(t *testing.T) {
 	c := met(t)
 	nested := dialect.Op{Kind: dialect.Eval, Code: "1", Nested: true}
@@ -233,7 +233,7 @@ func TestFunctionsOfTheirs(t *testing.T) {
 		`{"jsonrpc":"2.0","id":1,"result":{"value":{"$fn":"a"}}}`,
 		`{"jsonrpc":"2.0","id":1,"result":{"value":` + strings.Repeat(`[{"x":`, 300) + `{"n":[{"$fn":5}],"type":"function","$ref":"e","also":{"$fn":"inside"}}` + strings.Repeat(`}]`, 300) + `}}`,
 		`{"jsonrpc":"2.0","id":1,"result":{"value":[{"$fn":{"$fn":null}},{"type":"function"},"{\"$fn\":\"no\"}",{"x":"$fn","y":{}},{"$fn":""}]}}`,
-		`{"jsonrpc":"2.0","id":1,"result":{"value":{"$fn":"` + strings.Repeat("x", maxTheirsBytes) + `"}}}`, // more than is kept
+		`{"jsonrpc":"2.0","id":1,"result":{"value":{"$fn":"` + strings.Repeat("x", maxTheirsBytes) + `"}}}`, // over the limit
 	} {
 		if _, _, err := c.Decode([]byte(in)); err != nil {
 			t.Fatal(err)
@@ -268,7 +268,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// Bindings that a catalog is made of are the same again when it is written.
+// A catalog's bindings survive writing.
 func TestBindings(t *testing.T) {
 	for _, tt := range []struct{ name, hello, want, again string }{
 		{

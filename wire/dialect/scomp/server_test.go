@@ -19,8 +19,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// backend answers in tests: echo gives its input, ask invokes the client's
-// notify with it.
+// A backend returns the input for echo, and invokes the client's notify for ask.
 type backend struct{ runtime dialect.Runtime }
 
 func (b backend) Catalog() *catalog.Catalog {
@@ -47,8 +46,8 @@ func (r responder) Respond(ctx context.Context, q dialect.Request) (json.RawMess
 	return q.Params, nil
 }
 
-// runtime evaluates in tests: "wait" waits for its context's end, "fail" fails,
-// "count" counts the evals of the session, anything else is a binding to invoke.
+// A runtime waits for its context for "wait", fails for "fail", counts the session's evals for "count", and otherwise
+// invokes the binding.
 type runtime struct {
 	counts map[string]int
 	forgot []string
@@ -82,7 +81,7 @@ func (r *runtime) Eval(ctx context.Context, e dialect.Code) (json.RawMessage, er
 	return value, err
 }
 
-// dial is a client's end of a connection to s.
+// dial returns a connection to s.
 func dial(t *testing.T, s *server) wire.Conn {
 	near, far := transport.Pair()
 	p := peer.New(near, NewCodec(dialect.CodecOptions{}), peer.Options{Handler: s.Accept})
@@ -90,7 +89,7 @@ func dial(t *testing.T, s *server) wire.Conn {
 	return far
 }
 
-// play sends and receives by hand; SESSION stands for the session's id.
+// play sends and receives messages. SESSION is the session's id.
 func play(t *testing.T, c wire.Conn, session string, steps ...string) string {
 	t.Helper()
 	for _, step := range steps {
@@ -158,13 +157,13 @@ func TestServerByHand(t *testing.T) {
 			`< {"jsonrpc":"2.0","id":8,"error":{"code":-32601,"message":"scomp has no method \"getOrder\""}}`,
 			`> [{"jsonrpc":"2.0","id":9,"method":"eval","params":{"code":"count"}}]`,
 			`< {"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"scomp has no batches"}}`,
-			// Responses without a call, a second response, an invalid notification: all dropped.
+			// The server drops responses without a call, a second response, and an invalid notification.
 			`> {"jsonrpc":"2.0","id":77,"result":{"value":1}}`,
 			`> {"jsonrpc":"2.0","method":"eval","params":{"code":"count"}}`,
 			`> {"jsonrpc":"2.0","method":"release_ref","params":{"ref":"never"}}`,
 			`> {"jsonrpc":"2.0","id":10,"method":"eval","params":{"code":"count"}}`,
 			`< {"jsonrpc":"2.0","id":10,"result":{"value":1}}`,
-			// A function of the server's, until it is released.
+			// A function of the server until its release.
 			`> {"jsonrpc":"2.0","id":11,"method":"eval","params":{"code":"function"}}`,
 			`< {"jsonrpc":"2.0","id":11,"result":{"value":{"$fn":"f1"}}}`,
 			`> {"jsonrpc":"2.0","id":12,"method":"invoke","params":{"ref":"f1","input":7}}`,
@@ -172,7 +171,7 @@ func TestServerByHand(t *testing.T) {
 			`> {"jsonrpc":"2.0","method":"release_ref","params":{"ref":"f1"}}`,
 			`> {"jsonrpc":"2.0","id":13,"method":"invoke","params":{"ref":"f1","input":7}}`,
 			`< {"jsonrpc":"2.0","id":13,"error":{"code":-32000,"message":"unknown function reference: f1","data":{"kind":"RefError"}}}`,
-			// One that gives the release an id gets an answer.
+			// A release with an id gets a response.
 			`> {"jsonrpc":"2.0","id":14,"method":"eval","params":{"code":"function"}}`,
 			`< {"jsonrpc":"2.0","id":14,"result":{"value":{"$fn":"f2"}}}`,
 			`> {"jsonrpc":"2.0","id":15,"method":"release_ref","params":{"ref":"f2"}}`,
@@ -183,14 +182,14 @@ func TestServerByHand(t *testing.T) {
 	})
 }
 
-// Evals run one after the other; invokes do not wait for them, and call back meanwhile with the same ids.
+// Evals run one after the other. Invokes run at once and may use the same ids in both directions.
 func TestEvalsTakeTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(backend{&runtime{counts: map[string]int{}}}, time.Minute)
 		defer s.Close()
 		c := dial(t, s)
 		play(t, c, "",
-			// The client need not wait for the handshake's answer.
+			// The client need not wait for the handshake's response.
 			hi, `> {"jsonrpc":"2.0","id":2,"method":"eval","params":{"code":"notify"}}`,
 			hello1,
 			`< {"jsonrpc":"2.0","id":1,"method":"invoke","params":{"name":"notify","input":{"message":"hi"}}}`,
@@ -202,7 +201,7 @@ func TestEvalsTakeTurns(t *testing.T) {
 			`> {"jsonrpc":"2.0","id":1,"result":{"value":"noted"}}`,
 			`< {"jsonrpc":"2.0","id":2,"result":{"value":"noted"}}`,
 			`< {"jsonrpc":"2.0","id":3,"result":{"value":1}}`,
-			// An id of another type answers nothing.
+			// A response with an id of another type is dropped.
 			`> {"jsonrpc":"2.0","id":4,"method":"eval","params":{"code":"notify"}}`,
 			`< {"jsonrpc":"2.0","id":3,"method":"invoke","params":{"name":"notify","input":{"message":"hi"}}}`,
 			`> {"jsonrpc":"2.0","id":"3","result":{"value":"no"}}`,
@@ -212,8 +211,7 @@ func TestEvalsTakeTurns(t *testing.T) {
 	})
 }
 
-// A session outlives its connection for a while; whoever comes too late gets a
-// new one.
+// A session survives its connection for a while. A later client gets a new one.
 func TestSessionsOutliveConnections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &runtime{counts: map[string]int{}}
@@ -225,13 +223,13 @@ func TestSessionsOutliveConnections(t *testing.T) {
 		session := play(t, first, "", hi, hello1, count, `< {"jsonrpc":"2.0","id":2,"result":{"value":1}}`,
 			`> {"jsonrpc":"2.0","id":3,"method":"eval","params":{"code":"wait"}}`)
 		synctest.Wait()
-		first.Close() // ends the eval, too
+		first.Close() // ends the eval
 		time.Sleep(59 * time.Second)
 		second := dial(t, s)
 		if again := play(t, second, session, resume, hello1, count, `< {"jsonrpc":"2.0","id":2,"result":{"value":2}}`); again != session {
 			t.Errorf("%s is not %s", again, session)
 		}
-		time.Sleep(time.Hour) // it is held
+		time.Sleep(time.Hour)
 		second.Close()
 		time.Sleep(61 * time.Second)
 		synctest.Wait()
@@ -295,7 +293,7 @@ func TestHandshakes(t *testing.T) {
 	}
 }
 
-// If there are too many idle sessions, the oldest end early.
+// Beyond the limit of idle sessions, the oldest end early.
 func TestIdleSessionsAreBounded(t *testing.T) {
 	r := &runtime{}
 	s := newServer(backend{r}, time.Hour)
@@ -315,7 +313,7 @@ func TestIdleSessionsAreBounded(t *testing.T) {
 	}
 }
 
-// A session that somebody has joined again is not ended by what was to end it before, and nothing is forgotten of it.
+// An expiry that races with a resume does not end the session or lose its state.
 func TestJoinedSessionsAreKept(t *testing.T) {
 	r := &runtime{}
 	s := newServer(backend{r}, time.Hour)
@@ -326,7 +324,7 @@ func TestJoinedSessionsAreKept(t *testing.T) {
 	if s.join(ses.id) != ses {
 		t.Fatal("it was ended too early")
 	}
-	s.expire(ses, left) // its time had come, and it was joined at once
+	s.expire(ses, left) // the expiry races with the resume
 	if s.sessions[ses.id] != ses || len(r.forgot) > 0 {
 		t.Errorf("%d sessions are kept, %q were forgotten", len(s.sessions), r.forgot)
 	}
@@ -341,7 +339,7 @@ func TestJoinedSessionsAreKept(t *testing.T) {
 	}
 }
 
-// Evals run in the order in which they came, however many there are.
+// Evals run in the order of arrival.
 func TestEvalsKeepTheirOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(backend{&runtime{counts: map[string]int{}}}, time.Minute)
@@ -357,7 +355,7 @@ func TestEvalsKeepTheirOrder(t *testing.T) {
 	})
 }
 
-// A closed server keeps nothing: no session waits for its end, and none is passed to the closed runtime.
+// A closed server has no sessions that wait for their expiry, and passes none to the closed runtime.
 func TestClosedServerKeepsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &runtime{}
@@ -377,7 +375,7 @@ func TestClosedServerKeepsNothing(t *testing.T) {
 	})
 }
 
-// A function that the user has released is not released again when the connection ends.
+// A function that the user has released is not released again at the end.
 func TestReleasedByHand(t *testing.T) {
 	c := NewCodec(dialect.CodecOptions{}).(*codec)
 	c.refs.hold([]byte(`[{"$fn":"f1"},{"$fn":"f2"}]`))

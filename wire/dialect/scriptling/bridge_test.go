@@ -7,8 +7,7 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// What a peer of another dialect gets of a call: arguments by name as an object, by position as an array, no arguments as
-// no params.
+// Arguments by name become an object, arguments by position an array, and no arguments no params.
 func TestArgumentsAsParams(t *testing.T) {
 	for params, want := range map[string]string{
 		`{"name":"f","args":[1,2]}`:               `[1,2]`,
@@ -32,7 +31,7 @@ func TestArgumentsAsParams(t *testing.T) {
 	}
 }
 
-// Of what a plugin describes only functions that it answers itself can be called alone.
+// Only functions that the plugin itself runs can be called.
 func TestFunctionsAlone(t *testing.T) {
 	for _, c := range []struct {
 		method catalog.Method

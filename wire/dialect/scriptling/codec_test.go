@@ -14,7 +14,7 @@ func TestEncode(t *testing.T) {
 		op   dialect.Op
 		want string
 	}{
-		// The example of the page.
+		// The example of the specification.
 		{
 			dialect.Op{Method: "greet", Params: raw(`["Ada"]`)},
 			`{"jsonrpc":"2.0","id":1,"method":"function.call","params":{"name":"greet","args":[{"type":"string","value":"Ada"}]}}`,
@@ -73,7 +73,7 @@ func TestEncodeRefuses(t *testing.T) {
 
 func raw(s string) json.RawMessage { return json.RawMessage(s) }
 
-// call makes a codec with one call that waits, of id 1.
+// call returns a codec with one pending call of id 1.
 func calling(t *testing.T, op dialect.Op) *codec {
 	t.Helper()
 	c := NewCodec(dialect.CodecOptions{}).(*codec)
@@ -129,8 +129,7 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// An id that comes back as another type answers nothing, but its call must not
-// wait for ever.
+// A response with an id of another type fails its call.
 func TestIDOfAnotherType(t *testing.T) {
 	for _, id := range []string{`"1"`, `1.0`, `1.00`} {
 		m := decoded(t, calling(t, dialect.Op{Method: "f"}), `{"jsonrpc":"2.0","id":`+id+`,"result":null}`)
@@ -145,7 +144,7 @@ func TestIDOfAnotherType(t *testing.T) {
 	}
 }
 
-// A raw message is answered in the same form, whatever its id looks like.
+// A response to a raw message keeps its form and its id.
 func TestRaw(t *testing.T) {
 	c := calling(t, dialect.Op{Method: "f"})
 	if _, err := c.Encode(dialect.Op{Kind: dialect.Raw, Params: raw(`{"id":"1","method":"function.call"}`)}); err != nil {
@@ -165,7 +164,7 @@ func TestRaw(t *testing.T) {
 	}
 }
 
-// A callback lives as long as the call that it was given to.
+// A callback is valid during its call.
 func TestCallbacks(t *testing.T) {
 	c := calling(t, dialect.Op{Method: "f", Params: raw(`[null,null]`), Funcs: map[string]string{"/0": "first", "/1": "first"}})
 	ask := `{"jsonrpc":"2.0","id":7,"method":"callback.call","params":{"id":"cb-1","args":[{"type":"dict","entries":{"token":{"type":"string","value":"Hello"}}}]}}`
@@ -190,7 +189,7 @@ func TestCallbacks(t *testing.T) {
 	}
 }
 
-// A log line belongs to the call that came last.
+// A log line belongs to the latest call.
 func TestLog(t *testing.T) {
 	c := calling(t, dialect.Op{Method: "f"})
 	c.hosts.Store(true)
@@ -223,7 +222,7 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// A call of a hook must not wait for the call that waits for the hook.
+// A hook's call fails if it would wait for the call that waits for the hook.
 func TestBlocked(t *testing.T) {
 	c := calling(t, dialect.Op{Method: "object.call_method", Params: raw(`{"object_id":"1","method":"m"}`)})
 	nested := func(id string) error {
@@ -238,8 +237,7 @@ func TestBlocked(t *testing.T) {
 	}
 }
 
-// FuzzDecode: any bytes are read without harm, and the id of a request survives
-// to its answer.
+// FuzzDecode checks that a request's id survives to its response.
 func FuzzDecode(f *testing.F) {
 	for _, s := range []string{
 		`{"jsonrpc":"2.0","id":1,"result":{"type":"list","items":[{"type":"int","value":1}]}}`,
@@ -269,7 +267,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// An array of nothing gets an answer over HTTP alone.
+// An empty array gets a response over HTTP only.
 func TestDecodeEmptyBatch(t *testing.T) {
 	for _, oneWay := range []bool{false, true} {
 		msgs, _, err := NewCodec(dialect.CodecOptions{OneWay: oneWay}).Decode([]byte(" [ ] "))

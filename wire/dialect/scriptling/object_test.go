@@ -7,8 +7,7 @@ import (
 	"testing/synctest"
 )
 
-// Calls of an object wait for each other, but not for one that waits for a
-// callback.
+// Calls of an object run one after the other, except while one waits for a callback.
 func TestObjectTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &object{}
@@ -59,7 +58,7 @@ func TestObjectTurns(t *testing.T) {
 	})
 }
 
-// What a plugin logs, as a user sees it.
+// A plugin's log lines as events.
 func TestLogEvents(t *testing.T) {
 	for _, c := range []struct{ params, want string }{
 		{`{"level":"WARNING","message":"m"}`, `{"event":"log","level":"warn","message":"m"}`},

@@ -16,7 +16,7 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// A backend answers what respond says, as hooks do.
+// A backend answers with respond.
 type backend struct {
 	respond func(dialect.Caller, dialect.Request) (json.RawMessage, error)
 }
@@ -45,13 +45,12 @@ func (r responder) Respond(_ context.Context, q dialect.Request) (json.RawMessag
 
 func (responder) Close() error { return nil }
 
-// inbound is a request of a host.
 func inbound(method, params string) *dialect.Inbound {
 	return &dialect.Inbound{Msg: wire.Message{Kind: wire.Request, ID: wire.ID("1"), Method: method, Params: raw(params)}}
 }
 
-// Objects that are left are destroyed in the end, the oldest first. Nobody is
-// left for their destructors to talk to, and their folders go.
+// At the end, the oldest objects are destroyed first. Their destructors cannot call the host, and their directories are
+// removed.
 func TestLastWords(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	var gone, states []string
@@ -92,7 +91,7 @@ func TestLastWords(t *testing.T) {
 	}
 }
 
-// A call of an object that waits for its turn while the object is destroyed is refused, as one that comes after that is.
+// A call that waits for an object fails when the object is destroyed, as later calls do.
 func TestCallsOfADestroyedObject(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	synctest.Test(t, func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// both are plain JSON and the Value that it is, in both directions.
+// both maps JSON to Values, in both directions.
 var both = []struct{ plain, value string }{
 	{`null`, `{"type":"null"}`},
 	{`true`, `{"type":"bool","value":true}`},
@@ -53,7 +53,7 @@ func TestValuesBothWays(t *testing.T) {
 	}
 }
 
-// What others write: the tag decides, and what is left out is empty.
+// Values of other implementations: the tag decides, and missing members are empty.
 func TestValuesOfOthers(t *testing.T) {
 	for value, want := range map[string]string{
 		`{"type":"float","value":3}`:                 `3.0`,
@@ -119,8 +119,7 @@ func TestBadValues(t *testing.T) {
 	}
 }
 
-// FuzzPlain: reading any bytes that are JSON ends well, and what comes out is
-// JSON.
+// FuzzPlain checks that Plain accepts any JSON and returns JSON.
 func FuzzPlain(f *testing.F) {
 	for _, c := range both {
 		f.Add([]byte(c.value))
@@ -137,7 +136,7 @@ func FuzzPlain(f *testing.F) {
 	})
 }
 
-// FuzzValue: what is said in Values is read as it was said.
+// FuzzValue checks that a Value survives writing and reading.
 func FuzzValue(f *testing.F) {
 	for _, c := range both {
 		f.Add([]byte(c.plain))

@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// onCores has Go use n cores during a test.
+// onCores sets the number of cores during a test.
 func onCores(t *testing.T, n int) {
 	before := runtime.GOMAXPROCS(n)
 	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
@@ -35,14 +35,13 @@ func compiled(t *testing.T, src string) *jq.Program {
 	return p
 }
 
-// start is Start for the inputs that are given.
 func start(t *testing.T, p *jq.Program, ins [][]byte) *Block {
 	b := Start(t.Context(), p, len(ins), func(i int) []byte { return ins[i] })
 	t.Cleanup(b.End)
 	return b
 }
 
-// read is what a reader sees of ins, up to the first error: with a block, or with nil without.
+// read returns the outputs for ins up to the first error, with or without a block.
 func read(ctx context.Context, b *Block, p *jq.Program, ins [][]byte) string {
 	var seen strings.Builder
 	for i, in := range ins {
@@ -65,7 +64,7 @@ func read(ctx context.Context, b *Block, p *jq.Program, ins [][]byte) string {
 	return seen.String()
 }
 
-// awaitWorkers returns when the workers have done all that the reader has not come to: all but the first input.
+// awaitWorkers returns when the workers have processed all inputs but the first.
 func awaitWorkers(b *Block) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -75,7 +74,7 @@ func awaitWorkers(b *Block) {
 	}
 }
 
-// Whoever runs a program, what a reader sees is the same, to the byte, and ends with the same error.
+// A reader gets the same bytes and the same error with and without workers.
 func TestAnyProgramSaysTheSame(t *testing.T) {
 	onCores(t, 5)
 	errors, programs := 0, 0
@@ -143,7 +142,7 @@ func value(r *rand.Rand, depth int) string {
 	return "{" + strings.Join(parts, ",") + "}"
 }
 
-// An input that takes for ever does not keep the reader from those before it, nor from leaving.
+// An endless input does not delay the outputs of earlier inputs or the end of the reader.
 func TestAnInputThatTakesForEver(t *testing.T) {
 	onCores(t, 3)
 	p := compiled(t, `if . == 9 then last(repeat(.)) else "v\(.)" | ascii_upcase end`)
@@ -159,7 +158,7 @@ func TestAnInputThatTakesForEver(t *testing.T) {
 	b.End()
 }
 
-// Outputs wait for the reader, up to a bound; those of an input that has no end come while it is read.
+// Outputs wait for the reader, up to a bound. Outputs of an endless input arrive while it runs.
 func TestOutputsAreBounded(t *testing.T) {
 	onCores(t, 3)
 	p := compiled(t, `repeat("`+strings.Repeat("x", 999)+`" | ascii_upcase)`)
@@ -185,7 +184,7 @@ func TestOutputsAreBounded(t *testing.T) {
 	})
 }
 
-// The end of the reader's context ends a run, with its error, also where outputs wait.
+// The end of the reader's context ends a run with its error, even if outputs wait.
 func TestTheEndOfTheContext(t *testing.T) {
 	onCores(t, 2)
 	for _, src := range []string{`repeat("x" | ascii_upcase)`, `last(repeat("x"))`} {
@@ -207,7 +206,7 @@ func TestTheEndOfTheContext(t *testing.T) {
 	}
 }
 
-// A worker's result for another line than the requested one is not used.
+// A worker's result for another line is not used.
 func TestAnotherLine(t *testing.T) {
 	onCores(t, 2)
 	p := compiled(t, ". + 1")
@@ -215,7 +214,7 @@ func TestAnotherLine(t *testing.T) {
 	b := start(t, p, ins)
 	awaitWorkers(b)
 	other := []byte("3")
-	for i, in := range [][]byte{other, other, []byte("2"), other} { // the first may have been taken by a worker, too
+	for i, in := range [][]byte{other, other, []byte("2"), other} { // a worker may have taken the first
 		if ok, err := b.Run(i, in, nil); ok || err != nil {
 			t.Errorf("%d: %v, %v", i, ok, err)
 		}
@@ -223,7 +222,7 @@ func TestAnotherLine(t *testing.T) {
 	b.End()
 }
 
-// The reader runs a program alone if its runs have visible effects, or are short.
+// The reader runs a program alone if the program has visible effects or is short.
 func TestForeseeable(t *testing.T) {
 	for src, want := range map[string]bool{
 		`.a + 1`: true, `.a | ascii_upcase`: true, `.a`: false, `select(.a > 1) | {b}`: false,

@@ -7,7 +7,7 @@ import (
 	"rpcx/wire"
 )
 
-// The memory of ended streams is bounded, and forgets the oldest first.
+// The list of ended streams is bounded and drops the oldest.
 func TestRecent(t *testing.T) {
 	var r Recent
 	for i := range 3 * maxRecent {
@@ -59,8 +59,8 @@ func TestKeptItemsHaveNoGaps(t *testing.T) {
 	}
 }
 
-// Lost items are counted per stream, as far as there is room for counts; further streams share one count, so that each of
-// them reports a loss.
+// Lost items are counted per stream, up to a number of streams. The others share one count, and each of them reports a
+// loss.
 func TestLostItemsAreCounted(t *testing.T) {
 	var e Items
 	for i := range maxRecent {

@@ -31,7 +31,7 @@ func TestWhyAConnectionEnds(t *testing.T) {
 		before Ending
 		err    error
 		state  State
-		reason error // of the calls that are open
+		reason error // the reason for open calls
 		final  string
 	}{
 		"the peer sends no more":              {Ending{}, io.EOF, EOF, io.EOF, ""},

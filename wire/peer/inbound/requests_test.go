@@ -100,7 +100,7 @@ func TestRequestsEndByID(t *testing.T) {
 	}
 }
 
-// Of requests that came in arrays 65,536 wait for room; a further one is refused.
+// At most 65,536 requests from arrays wait for room. Further ones are refused.
 func TestRequestsQueueIsBounded(t *testing.T) {
 	f := NewRequests(10)
 	r := arrive(&f, "1", 1)

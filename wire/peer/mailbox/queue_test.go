@@ -6,9 +6,9 @@ import (
 	"rpcx/wire"
 )
 
-// What is shed is the oldest, by whole chunks, no more than is needed, and never the newest.
+// The queue drops its oldest whole chunks, no more than necessary, and never the newest.
 func TestQueueSheds(t *testing.T) {
-	const each = 40 << 10 // one in a chunk: two have no room in it
+	const each = 40 << 10 // one in a chunk: two do not fit
 	full := func() *queue {
 		q := &queue{}
 		for i := range 3 {

@@ -14,7 +14,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A state can be opened by the same caller, for the same call, until its time is over, and with the same key only.
+// A state opens for the same caller, call and key, until it expires.
 func TestSeal(t *testing.T) {
 	key := []byte("0123456789abcdef")
 	s := newSeal(key)
@@ -36,7 +36,8 @@ func TestSeal(t *testing.T) {
 	}
 }
 
-// A repeated call has the same digest, whatever the order of its members and what it adds; another call has another.
+// A repeated call has the same digest, even with another order of members and additional members. Other calls have
+// others.
 func TestDigest(t *testing.T) {
 	of := func(params string) string { return digest("tools/call", json.RawMessage(params)) }
 	first := of(`{"name":"a","arguments":{"x":1,"y":12345678901234567890}}`)
@@ -50,7 +51,7 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// At most 256 runs wait for their clients; the next one fails, until another goes on.
+// At most 256 runs wait for their clients. The next one fails until another continues.
 func TestMostWaiting(t *testing.T) {
 	s := &Server{runs: runs{wait: time.Hour, byID: map[string]*run{}, over: make(chan struct{})}, seal: newSeal(nil)}
 	c := &Conn{s: s, identity: "ada"}
@@ -96,7 +97,7 @@ func TestMostWaiting(t *testing.T) {
 	}
 }
 
-// A header is the value that it mirrors, in plain ASCII or Base64; a number is compared by its value.
+// A header repeats a value in ASCII or Base64. Numbers match by value.
 func TestCompare(t *testing.T) {
 	base64d := "=?base64?" + base64.StdEncoding.EncodeToString([]byte("hé")) + "?="
 	for _, c := range []struct {
@@ -125,7 +126,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// A time limit of work does not run while the stopwatch is stopped.
+// A work limit does not run while the stopwatch is stopped.
 func TestStopwatch(t *testing.T) {
 	var w dialect.Stopwatch
 	w.Stop()
@@ -144,7 +145,7 @@ func TestStopwatch(t *testing.T) {
 	}
 }
 
-// Subscriptions and the notifications that wait for one are bounded, as are the tasks that run, and those that are kept.
+// The numbers of subscriptions, waiting notifications, running tasks and stored tasks are bounded.
 func TestMostListenersAndTasks(t *testing.T) {
 	var all listeners
 	l := &listener{methods: []string{"a"}, more: make(chan struct{}, 1)}
@@ -179,7 +180,7 @@ func TestMostListenersAndTasks(t *testing.T) {
 	}
 }
 
-// A question that arises while no request is open joins the next round, with those that the retry leaves unanswered.
+// A question without an open request joins the next round, with those that the retry does not answer.
 func TestQuestionBetweenRequests(t *testing.T) {
 	s := &Server{runs: runs{wait: time.Hour, byID: map[string]*run{}, over: make(chan struct{})}, seal: newSeal(nil)}
 	r := &run{c: &Conn{s: s, identity: "ada"}, id: randomID(), method: callTool, clock: &dialect.Stopwatch{}, cancel: func() {}, change: make(chan struct{})}
@@ -208,7 +209,7 @@ func TestQuestionBetweenRequests(t *testing.T) {
 	ask()
 	ask()
 	round("q1", "q2")
-	ask() // no request is open now
+	ask() // no request is open here
 	if err := r.take(json.RawMessage(`{"q1":{"roots":[]}}`)); err != nil {
 		t.Fatal(err)
 	}
@@ -216,6 +217,6 @@ func TestQuestionBetweenRequests(t *testing.T) {
 	if err := r.take(json.RawMessage(`{"q2":{"roots":[]},"q3":{"roots":[]}}`)); err != nil {
 		t.Fatal(err)
 	}
-	ask() // again
+	ask()
 	round("q4")
 }

@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/dialect/page/load"
 )
 
-// names is a dialect file that only has names of its own.
+// names is a dialect file with other names of members.
 const names = `
 name = "names"
 base = "none"
@@ -20,7 +20,7 @@ response = { id = "re", result = "body", error = "failed", message = "failed.tex
 event = { method = "event", params = "data" }
 `
 
-// typed is one that tells its messages apart by a member's value.
+// typed is a dialect file whose kinds of messages differ by the value of a member.
 const typed = `
 name = "typed"
 base = "none"
@@ -61,7 +61,6 @@ func speaks(tb testing.TB, text string) *Codec {
 
 var padding = strings.Repeat("x", 120)
 
-// Answers of 200 bytes are read.
 func BenchmarkDecode(b *testing.B) {
 	read := func(c dialect.Codec, msg string) func(b *testing.B) {
 		return func(b *testing.B) {
@@ -85,7 +84,6 @@ func BenchmarkDecode(b *testing.B) {
 	b.Run("item", read(stream, `{"jsonrpc":"2.0","method":"changed","params":{"id":7,"value":{"text":"`+padding+`"}}}`))
 }
 
-// A call is appended to others.
 func BenchmarkAppend(b *testing.B) {
 	op := &dialect.Op{Kind: dialect.Call, Method: "echo", Params: []byte(`{"message":"hi"}`)}
 	for name, c := range map[string]dialect.Codec{"jsonrpc": jsonrpc.NewCodec(jsonrpc.Options{}), "names": speaks(b, names)} {
@@ -100,7 +98,7 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
-// A wrapped call is written and its answer of 200 bytes is read: both by programs.
+// Programs write a wrapped call and read its response of 200 bytes.
 func BenchmarkWrapped(b *testing.B) {
 	c := speaks(b, programs)
 	b.ReportAllocs()

@@ -12,8 +12,7 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// A payload that a bare path or a variable names is handed on unchanged, wherever it is: programs
-// that look beside it decode nothing of it.
+// A payload that a path or a variable names is passed on unchanged and not decoded.
 func TestPayloadIsNotDecoded(t *testing.T) {
 	payload := `{"rows":[` + strings.Repeat(`{"a":1.50,"b":"x"},`, 50_000) + `0]}` // a megabyte
 	c := speaks(t, `
@@ -59,7 +58,7 @@ item = { method = "changed", when = ".id == $params.id", event = ".value" }
 			return m
 		},
 	} {
-		step() // what is made once
+		step() // allocates the reused buffers
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		m := step()
@@ -67,14 +66,14 @@ item = { method = "changed", when = ".id == $params.id", event = ".value" }
 		if string(m.Body) != payload {
 			t.Errorf("%s: %.80s", name, m.Body)
 		}
-		// The message itself is made here, from text; a decoded payload would be fifteen times as much.
+		// Here, the message is made from text. A decoded payload would be fifteen times as large.
 		if took := after.TotalAlloc - before.TotalAlloc; took > 6*uint64(len(payload)) {
 			t.Errorf("%s of %d bytes took %d bytes", name, len(payload), took)
 		}
 	}
 }
 
-// decoded returns the last message that raw comes to.
+// decoded returns the last message that raw decodes to.
 func decoded(t *testing.T, c *Codec, raw string) wire.Message {
 	t.Helper()
 	msgs, _, err := c.Decode([]byte(raw))
@@ -84,7 +83,7 @@ func decoded(t *testing.T, c *Codec, raw string) wire.Message {
 	return msgs[len(msgs)-1]
 }
 
-// A stream that the dialect file tells of is one even where the base would know it as its own.
+// A stream of the dialect file takes precedence over one of the base.
 func TestItemsOfTheBase(t *testing.T) {
 	c := speaks(t, `
 name = "x"
@@ -117,8 +116,8 @@ item = { method = "ticks", when = ".subscription == $result", event = ".result" 
 	}
 }
 
-// The id of a cancel is found where the dialect file writes it; a call that was cancelled gets no
-// answer, and another of that id one.
+// The id of a cancel is at the dialect file's place. A cancelled call gets no response, and a new call with its id gets
+// one.
 func TestCancelled(t *testing.T) {
 	c := speaks(t, "name = 'x'\n[cancel]\nnotify = 'stop'\nparams = '{why: \"so\", which: $id}'\nanswer = 'none'\n")
 	msgs, _, err := c.Decode([]byte(`{"jsonrpc":"2.0","method":"stop","params":{"which":"a"}}`))

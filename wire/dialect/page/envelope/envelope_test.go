@@ -23,7 +23,7 @@ func speaks(tb testing.TB, text string) dialect.Codec {
 	return New(plan, Options{})
 }
 
-// What a call looks like, in each way to send params, and with each kind of id.
+// A call in each form of params and with each kind of id.
 func TestWrites(t *testing.T) {
 	const names = "[names]\nrequest = { method = 'm', params = 'p', id = 'i' }\nresponse = { result = 'r' }\n"
 	for _, c := range []struct{ more, params, want string }{
@@ -52,7 +52,7 @@ func TestWrites(t *testing.T) {
 	}
 }
 
-// Where messages have no ids, answers are those of the requests in their order.
+// Without ids, responses belong to requests in order.
 func TestNoIDs(t *testing.T) {
 	c := speaks(t, "[names]\nrequest = { method = 'm' }\nresponse = { result = 'r' }\nids = 'none'\n")
 	var ids []string
@@ -71,7 +71,7 @@ func TestNoIDs(t *testing.T) {
 	}
 }
 
-// FuzzDecode: whatever comes, its messages are parts of it, and nothing panics.
+// FuzzDecode checks that messages are parts of the input.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{
 		`{"seq":1,"type":"response","request_seq":1,"success":false,"command":"x","message":"m","body":{"error":{"id":1}}}`,
@@ -115,8 +115,7 @@ params = "."
 	})
 }
 
-// Whether anything follows an answer the rule says that reads it; where none does, or it
-// says nothing of that, the dialect says.
+// The rule that reads a response decides whether more follow, and otherwise the dialect decides.
 func TestWhetherAnythingFollows(t *testing.T) {
 	const page = "[write]\nrequest = '{$method, i: $id}'\n[[read]]\nwhen = '.r'\nkind = 'response'\nid = '.i'\nresult = '.r'\nfinal = '.last'\n[[read]]\nwhen = '.e'\nkind = 'response'\nid = '.i'\nresult = '.e'\n"
 	for _, c := range []struct {

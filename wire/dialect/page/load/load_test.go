@@ -9,7 +9,7 @@ import (
 	"rpcx/wire"
 )
 
-// A mistake is told with its line, its member, what was expected, and the nearest.
+// An error has the line, the member, the expected value and the nearest name.
 func TestMistakes(t *testing.T) {
 	for text, want := range map[string]string{
 		"name = 'x'\nbaes = 'none'":                               "p.toml:2: baes: a page has no member \"baes\" (did you mean base?)",
@@ -59,7 +59,7 @@ func TestFileOfOthers(t *testing.T) {
 	}
 }
 
-// Every member has words for the manual.
+// Each member has a description for the manual.
 func TestTable(t *testing.T) {
 	for _, m := range Table() {
 		if m.Says == "" || m.Kind == "" || strings.HasSuffix(m.Path, ".") {
@@ -68,8 +68,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// FuzzParse: whatever a dialect file says, it is read or refused with a usage fault, and
-// what is read can be written as words of the manual.
+// FuzzParse checks that a dialect file is valid or a usage error, and that its members have text in the manual.
 func FuzzParse(f *testing.F) {
 	pages, err := filepath.Glob("../pages/*.toml")
 	if err != nil || len(pages) == 0 {
@@ -102,7 +101,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// A dialect file's file has a mebibyte at most.
+// A dialect file has at most a mebibyte.
 func TestFileOfAnySize(t *testing.T) {
 	at := filepath.Join(t.TempDir(), "x.toml")
 	for size, fits := range map[int]bool{11: true, maxSize: true, maxSize + 1: false} {

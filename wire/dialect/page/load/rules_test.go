@@ -6,7 +6,7 @@ import (
 	"rpcx/wire"
 )
 
-// What does not go together on a dialect file is told with its line, and what would. "" means nothing is wrong.
+// Members that exclude each other are errors with a line and a repair. "" means a valid file.
 func TestRules(t *testing.T) {
 	for _, c := range []struct{ page, want string }{
 		{"[[greet]]", "p.toml:2: greet[0]: expected exactly one of call, notify and await"},

@@ -31,7 +31,7 @@ func TestFirst(t *testing.T) {
 	}
 }
 
-// What a program may not do: run on and on, read anything, call anything.
+// Programs may not run without end, read anything or call anything.
 func TestBounds(t *testing.T) {
 	for text, want := range map[string]string{
 		`[range(1e9)]`:  "it took longer than 100ms",
@@ -71,7 +71,7 @@ func TestBounds(t *testing.T) {
 	t.Setenv("SECRET", "x")
 	for text, want := range map[string]string{
 		`[env, $ENV, env.SECRET]`:         `[{},{},null]`,
-		`[debug, stderr]`:                 `[null,null]`, // and nothing is printed
+		`[debug, stderr]`:                 `[null,null]`, // prints nothing
 		`halt`:                            ``,
 		`[$ARGS.positional, $ARGS.named]`: `[[],{}]`,
 	} {
@@ -81,8 +81,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// oneLongStep returns a program one of whose steps takes longer on this machine than a program may, and not much longer:
-// it goes on behind the test.
+// oneLongStep returns a program with a step that takes slightly longer than a program's limit. The step continues after
+// the test.
 func oneLongStep(t *testing.T) string {
 	for n := 8000; n < 1_000_000; n += n / 2 {
 		text := fmt.Sprintf(`"a" * %d | [match("a"; "g")] | last`, n)

@@ -14,7 +14,7 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// hooks answers in tests, at once; those whose context has ended by then are in ended.
+// hooks answer at once. Those with an ended context are in ended.
 type hooks struct {
 	testkit.Unrestricted
 	ended *[]string
@@ -50,7 +50,7 @@ func (h hooks) Respond(ctx context.Context, r dialect.Request) (json.RawMessage,
 	}
 }
 
-// client is the peer of a connection that a dialect file serves.
+// client is the peer of a server with a dialect file.
 type client struct {
 	dialect.Caller
 	codec dialect.Codec
@@ -58,8 +58,7 @@ type client struct {
 
 func (c client) Connection() *dialect.Connection { return &dialect.Connection{Codec: c.codec} }
 
-// What ends a call or a stream may be handled before what it ends has begun: it counts for what
-// came before it, and for nothing else.
+// A cancel or an unsubscribe may be handled before its request starts. It applies to earlier requests only.
 func TestEndingsThatAreHandledFirst(t *testing.T) {
 	p, err := load.Parse("x.toml", []byte(`
 name = "x"
@@ -84,8 +83,8 @@ result = "0"
 	}
 	for _, c := range []struct {
 		ending, params string
-		order          uint64 // of the ending; of the requests it is 5
-		result, ended  string // of the call; and what has ended
+		order          uint64 // of the cancel; requests have 5
+		result, ended  string // the call's result, and the ended hooks
 	}{
 		{"halt", `{"n":1}`, 6, `"stopped"`, "[work]"},
 		{"halt", `{"n":1}`, 4, `"done"`, "[]"},

@@ -17,7 +17,7 @@ func (described) Catalog() *catalog.Catalog {
 	return &catalog.Catalog{Info: catalog.Info{Name: "shop"}, Methods: []catalog.Method{{Name: "work"}}}
 }
 
-// What a dialect file says to a GET of each of its paths: JSON, of the catalog, the hooks and the address that was asked.
+// The JSON responses to a GET of each path, made from the catalog, the hooks and the address of the request.
 func TestGets(t *testing.T) {
 	p, err := load.Parse("x.toml", []byte(`
 name = "x"
