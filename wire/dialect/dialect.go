@@ -1,17 +1,17 @@
-// Package dialect defines the parts of a dialect: a Codec, which converts operations to messages and messages to
-// events, with Abilities such as flows of several messages; a Server, which is the dialect's other side; and a Spec,
-// which has both and describes the dialect for the rest of rpcx. A Spec has data that every dialect has, and
-// capabilities, which are nil if a dialect lacks them.
+// Package dialect defines the parts of a dialect. A Codec converts operations to messages and messages to events; its
+// Abilities include flows of several messages. A Server is the other side of the dialect. A Spec contains both, and
+// describes the dialect for the rest of rpcx. Every Spec has some common data. It also has capabilities, which are nil
+// if the dialect lacks them.
 //
-// A new dialect is one directory below this one and its line in the table, wire/dialect/all.
+// A new dialect is one directory below this one, and a line in the table of wire/dialect/all.
 //
-// Two dialects that are unlike JSON-RPC use them as follows. In HotRepl's host, the Server holds its only client, the
-// frame queue and the job table. Accept of a second client sends session_evicted through the first Caller and closes
-// it. Accept sends the handshake with Caller.Notify. A request's Method is its "type". Reply writes "<type>_result" or
-// "<type>_error" for a Data or Failure event of that request, and items with the request's id, so that a subscription's
-// Stream is its request's ID. In Introspect, Opened finds the subscription's token in the first response. Decode makes
-// an Item with that Stream of every notification that names a subscription (Final if its payload is done), and Event
-// converts progress, guidance and data payloads to events.
+// Two dialects show how this works without JSON-RPC. In HotRepl's host, the Server owns the only client, the frame
+// queue and the table of jobs. When Accept gets a second client, it sends session_evicted through the first client's
+// Caller and closes that. Accept sends the handshake with Caller.Notify. The Method of a request is its "type". Reply
+// writes "<type>_result" for a Data event and "<type>_error" for a Failure event. Items have the request's id, so the
+// Stream of a subscription is its request's ID. In Introspect, Opened finds the token of the subscription in the first
+// response. Decode makes an Item with that Stream of every notification that names a subscription (Final if its payload
+// is done). Event converts progress, guidance and data payloads to events.
 package dialect
 
 import (
@@ -27,96 +27,93 @@ import (
 // An OpKind is the kind of an operation.
 type OpKind uint8
 
-// These are the operations. A codec returns wire.ErrUnsupported for kinds that it does not support.
+// These are the operations. A codec returns wire.ErrUnsupported for unsupported ones.
 const (
-	Call        OpKind = iota // one request, one answer (or a stream, if the dialect's calls stream)
-	Notify                    // a request without an answer
-	Subscribe                 // a request whose answer may open a stream
-	Cancel                    // requests that the peer cancel the pending request of Of
-	Unsubscribe               // requests that the peer end Stream, which Of opened
-	Raw                       // Params is the whole message, sent unchanged
+	Call        OpKind = iota // one request with one response, or with a stream if the dialect's calls stream
+	Notify                    // a request without a response
+	Subscribe                 // a request whose response may open a stream
+	Cancel                    // asks the peer to cancel the pending request of Of
+	Unsubscribe               // asks the peer to end Stream, which Of opened
+	Raw                       // Params is the whole message, which is sent unchanged
 	Watch                     // sends nothing; returns every incoming message, or those of Method
-	Eval                      // evaluates Code
-	Internal                  // a message of the dialect's own flows; Method is a word of the protocol and never comes from the user
-	JobRun                    // starts the job Method and waits for it; see Abilities.Job, also for the following kinds
-	JobStart                  // starts the job Method; the only answer contains the Job
-	JobStatus                 // the only answer is the status of Job
-	JobWait                   // returns the events of Job until it has ended
-	JobCancel                 // cancels Job
-	JobList                   // lists the known jobs
+	Eval
+	Internal  // a message of the dialect's flows; Method is a word of the protocol, never of the user
+	JobRun    // starts the job Method and waits for its end; for the Job kinds, see Abilities.Job
+	JobStart  // starts the job Method; the only event contains the Job
+	JobStatus // the only event is the status of Job
+	JobWait   // yields the events of Job until its end
+	JobCancel
+	JobList
 )
 
-// An Op is one operation. Its JSON encoding is sent to the process that holds the connection.
+// An Op is one operation. Its JSON encoding is for the process that owns the connection.
 type Op struct {
 	Kind        OpKind            `json:"op"`
 	Method      string            `json:"method,omitempty"`      // for a Watch, see Takes
-	Params      json.RawMessage   `json:"params,omitempty"`      // nil for none
+	Params      json.RawMessage   `json:"params,omitempty"`      // may be nil
 	Code        string            `json:"code,omitempty"`        // of Eval
 	Job         string            `json:"job,omitempty"`         // the job of JobStatus, JobWait and JobCancel
-	Funcs       map[string]string `json:"funcs,omitempty"`       // JSON pointer inside Params → name of the hook that answers it
-	Known       *catalog.Catalog  `json:"known,omitempty"`       // describes the hooks in Funcs, or nil
-	Of          *Op               `json:"-"`                     // the operation that a Cancel or Unsub ends
-	OfID        wire.ID           `json:"-"`                     // the id of that operation's request; for an Internal op, the id to use
-	Stream      wire.ID           `json:"-"`                     // the stream that an Unsub ends
-	Unsubscribe string            `json:"unsubscribe,omitempty"` // the method that ends the stream, if the user gave one; "" if derived from Method
-	// UnsubscribeParams are the params of Unsubscribe, if the user gave them.
+	Funcs       map[string]string `json:"funcs,omitempty"`       // the name of a hook, by JSON pointer into Params
+	Known       *catalog.Catalog  `json:"known,omitempty"`       // describes the hooks in Funcs; may be nil
+	Of          *Op               `json:"-"`                     // the operation that a Cancel or Unsubscribe ends
+	OfID        wire.ID           `json:"-"`                     // the id of Of's request; for an Internal op, the id to use
+	Stream      wire.ID           `json:"-"`                     // the stream that an Unsubscribe ends
+	Unsubscribe string            `json:"unsubscribe,omitempty"` // the user's method for ending the stream, or ""
+	// UnsubscribeParams are the user's params of Unsubscribe, or nil.
 	UnsubscribeParams json.RawMessage `json:"unsubscribe_params,omitempty"`
-	// Lasting marks a Call that starts a job, and a Subscribe for which the user waits longer than for its answer. An
-	// answer that names no stream is then the stream's first item, not its end (see Abilities.OpenEnded). In an
-	// Unsubscribe, it reports that items have arrived, which shows that the answer named a stream.
+	// Lasting marks a Call that starts a job, and a Subscribe for which the user waits after its response. A response
+	// that names no stream is then the first item of the stream, not its end (see Abilities.OpenEnded). In an
+	// Unsubscribe, Lasting reports that items arrived, which proves that the response named a stream.
 	Lasting bool `json:"lasting,omitempty"`
-	// Beside is the same text in a Subscribe and in a Watch of some methods that accompanies it. The Watch then also
-	// shows the answer to the Subscribe, unless that only names a stream. With "", the Watch does not.
+	// Beside is an equal text in a Subscribe and in the Watch that accompanies it. The Watch then also shows the
+	// response to the Subscribe, unless that only names a stream.
 	Beside string          `json:"beside,omitempty"`
-	Extra  json.RawMessage `json:"extra,omitempty"`  // members that only this dialect knows (an object), or nil
-	Nested bool            `json:"nested,omitempty"` // the operation is from a hook of this connection, and must not wait for anything that waits for the hook
-	About  wire.ID         `json:"-"`                // the peer's request that is being answered when op is sent, or nil if unknown
-	Since  *int64          `json:"since,omitempty"`  // for a Watch in a session: start with the messages after this number in the session's ring; nil to start now
-	// Answer, if set in a Raw op, receives each answer to it, which peer.Options.Incoming then does not receive. It
-	// runs on the reader's goroutine, in the order of arrival.
+	Extra  json.RawMessage `json:"extra,omitempty"`  // an object with members that only this dialect knows, or nil
+	Nested bool            `json:"nested,omitempty"` // the operation is from a hook of this connection; it must not wait for anything that waits for the hook
+	About  wire.ID         `json:"-"`                // the pending request of the peer, if known, or nil
+	Since  *int64          `json:"since,omitempty"`  // for a Watch in a session: the number of the message in the ring after which to start, or nil for now
+	// Answer, if set in a Raw op, receives each response, in place of peer.Options.Incoming. It runs on the reader's
+	// goroutine, in the order of arrival.
 	Answer func(m wire.Message) `json:"-"`
-	// Items, if set in a Subscribe, is called with each item. The stream then yields only its response and its end. It
-	// runs on the reader's goroutine while the peer's lock is held, so that it must not block or call the peer. It may
-	// keep m.
+	// Items, if set in a Subscribe, receives each item. The stream then yields only its response and its end. Items
+	// runs on the reader's goroutine under the peer's lock; it must not block or call the peer. It may retain m.
 	Items func(m wire.Message) `json:"-"`
 }
 
-// FreshID is the method of a Call that is encoded only to get a fresh id. A Raw message whose own id is in use is sent
-// under that id.
+// FreshID is the method of a Call that is encoded only to get a fresh id. A Raw message with a used id is sent with
+// that id instead.
 const FreshID = "\x00fresh"
 
-// A Codec converts operations to messages and messages to events, for one connection and one role (client or server).
-// It does no I/O, starts no goroutine and makes no callbacks. The peer calls its methods while it holds its lock,
-// except Event.
+// A Codec converts operations to messages and messages to events, for one connection and one role. It does no I/O,
+// starts no goroutine and makes no callbacks. The peer calls all its methods except Event while it holds its lock.
 type Codec interface {
-	// Encode returns the message for op: Raw, with ID if there will be a response. Final means that the first response
-	// is the only one, so that no item can belong to the operation. For a Cancel or Unsubscribe that the dialect cannot
-	// express, it returns wire.ErrUnsupported, and the peer then only forgets the call. The codec chooses the ids,
-	// which are unique on this connection. A message with a Stream and no Raw means that nothing is sent: op follows
-	// that stream, as other operations may, and its first message is a null result.
+	// Encode returns the message for op in Raw, with ID if a response will follow. Final means that the first response
+	// is the only one. For a Cancel or Unsubscribe that the dialect cannot express, Encode returns wire.ErrUnsupported,
+	// and the peer only forgets the call. The codec chooses ids, which are unique on this connection. A message with a
+	// Stream and without Raw is not sent. In that case, op follows that stream, as other operations may, and its first
+	// message is a null result.
 	Encode(op Op) (wire.Message, error)
-	// Decode returns the messages in raw. batch reports whether they arrived as one batch, whose responses are sent as
-	// one message. The slice and the messages are valid until the next Decode, and only as long as raw is. An error
-	// ends the connection after the returned messages have been handled. A malformed message that can be answered is
-	// returned as Invalid instead.
+	// Decode returns the messages in raw. batch reports whether raw was a batch, whose responses are sent as one
+	// message. The messages are valid until the next Decode, and only as long as raw. An error ends the connection
+	// after the returned messages. If a malformed message can be answered, Decode returns it as Invalid instead.
 	Decode(raw []byte) (msgs []wire.Message, batch bool, err error)
 	// Opened interprets a successful response to a Subscribe or Call. It returns the stream that the response opens, or
-	// nil, and whether the call ends with it. Items may also have the id of the request.
+	// nil, and whether the response ends the call. Items may also have the id of the request.
 	Opened(op Op, resp wire.Message) (stream wire.ID, final bool)
-	// Reply returns the messages (none, one or several) for one event of the answer to req.
+	// Reply returns the messages, if any, for one event of the answer to req.
 	Reply(req wire.Message, ev wire.Event) ([][]byte, error)
-	// JoinBatch joins the answers to a batch into one message.
+	// JoinBatch joins the responses to a batch into one message.
 	JoinBatch(replies [][]byte) []byte
-	// Event sets ev to the event that a user sees for m. ev may refer to m's bytes. Event does not allocate for plain
-	// data, and may be called from any goroutine.
+	// Event sets ev to the user's event for m. ev may refer to m's bytes. Event does not allocate for plain data. Any
+	// goroutine may call it.
 	Event(m *wire.Message, ev *wire.Event) error
-	// Abilities returns the codec's other abilities. It is called when the connection is opened, and where an ability
-	// is used, except for abilities that each message needs.
+	// Abilities returns the codec's other abilities. The peer calls it once for the abilities that each message needs,
+	// and otherwise at each use.
 	Abilities() Abilities
 }
 
-// EventOf returns the event that a user sees for m, according to c, a Codec or a conversation. A caller with many
-// messages calls Event directly and reuses the event.
+// EventOf returns the user's event for m, according to c, a Codec or a conversation. A caller with many messages calls
+// Event directly and reuses the event.
 func EventOf(c eventer, m wire.Message) (ev wire.Event, err error) {
 	err = c.Event(&m, &ev)
 	return ev, err
@@ -126,24 +123,23 @@ type eventer interface {
 	Event(m *wire.Message, ev *wire.Event) error
 }
 
-// A Stream is the answer to an operation: messages until io.EOF.
+// A Stream yields the messages that answer an operation, and then io.EOF.
 type Stream interface {
-	// Next returns the next message, which is valid until the following Next, or io.EOF after the final one. When ctx
-	// ends, it returns ctx's error, and the stream can still be read.
+	// Next returns the next message, or io.EOF after the final one. The message is valid until the next call. When ctx
+	// ends, Next returns its error, and the stream remains readable.
 	Next(ctx context.Context) (wire.Message, error)
 	// Cancel cancels the stream on the peer, if the dialect has a message for that, and forgets the stream. It returns
-	// no later than ctx ends. After the end of the stream it does nothing.
+	// when ctx ends. After the end of the stream, it does nothing.
 	Cancel(ctx context.Context) error
 }
 
-// A Finisher is a Stream that can be stopped without losing messages. After Finish it accepts no more messages. Next
-// returns those that have arrived by then, followed by io.EOF. The peer receives no message, so Finish is only for a
-// Watch.
+// A Finisher is a Stream that can stop without losing messages. After Finish, Next returns the messages received so far
+// and then io.EOF. The peer receives no message. Only a Watch is a Finisher.
 type Finisher interface {
 	Finish(ctx context.Context) error
 }
 
-// If st is a Finisher, Finish stops it without losing messages; otherwise it cancels st.
+// Finish stops st without losing messages if st is a Finisher. Otherwise it cancels st.
 func Finish(ctx context.Context, st Stream) error {
 	if f, ok := st.(Finisher); ok {
 		return f.Finish(ctx)
@@ -153,13 +149,13 @@ func Finish(ctx context.Context, st Stream) error {
 
 // These are optional interfaces of a Stream.
 type (
-	// A waiter reports whether Next would return immediately.
+	// Waiting reports whether Next would return at once.
 	waiter interface{ Waiting() bool }
-	// A severed Stream reports whether it ended because its connection ended.
+	// Severed reports whether the stream ended because its connection ended.
 	severed interface{ Severed() bool }
 )
 
-// Waiting reports whether Next would return immediately. It returns false if st cannot tell.
+// Waiting reports whether Next would return at once. It returns false if st cannot tell.
 func Waiting(st Stream) bool {
 	w, ok := st.(waiter)
 	return ok && w.Waiting()
@@ -171,74 +167,74 @@ func Severed(st Stream) bool {
 	return ok && s.Severed()
 }
 
-// CancelTimeout bounds the time for sending a cancel to the peer.
+// CancelTimeout bounds sending a cancel to the peer.
 const CancelTimeout = 2 * time.Second
 
-// CancelAnyway cancels st within CancelTimeout, even if ctx has ended.
+// CancelAnyway cancels st within CancelTimeout, even after the end of ctx.
 func CancelAnyway(ctx context.Context, st Stream) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), CancelTimeout)
 	defer cancel()
 	_ = st.Cancel(ctx)
 }
 
-// A Caller lets flows and servers send on a connection. *peer.Peer is one.
+// A Caller lets flows and servers send messages on a connection. *peer.Peer implements it.
 type Caller interface {
-	// Open starts op and returns its answer.
+	// Open starts op and returns its stream.
 	Open(ctx context.Context, op Op) (Stream, error)
-	// Call makes a call and returns its only result. If the peer returns an error, Call returns it as a *wire.Error.
+	// Call makes a call and returns its only result. It returns an error of the peer as a *wire.Error.
 	Call(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
-	// CallOp is like Call, for an operation with any settings.
+	// CallOp does what Call does, for any operation.
 	CallOp(ctx context.Context, op Op) (json.RawMessage, error)
-	// Notify sends op, which has no answer.
+	// Notify sends op, which has no response.
 	Notify(ctx context.Context, op Op) error
 	// CloseWith ends the connection with a code and a reason, if the transport supports them.
 	CloseWith(code int, reason string) error
-	// Connection returns the description of the connection. Every call returns the same value.
+	// Connection describes the connection. It returns the same value each time.
 	Connection() *Connection
 }
 
-// A Connection describes a Caller's connection, and its functions other than calls. The zero value is usable.
+// A Connection describes a Caller's connection, and offers functions other than calls. The zero value is usable.
 type Connection struct {
-	Codec          Codec             // nil if the Caller does not provide it
-	Name           string            // the peer's name in warnings; "" for the only peer
+	Codec          Codec             // may be nil
+	Name           string            // the peer's name in warnings, or "" for an only peer
 	SingleExchange bool              // the connection is a single exchange of the peer
-	Identity       string            // the identity that the client has proved, if several connections can belong to the same client; "" if the connection is the client
-	Vars           map[string]string // other variables of the connection's hooks, or nil
-	Answers        []string          // the methods that the client answers, if each call names them; otherwise nil
-	SingleResponse bool              // the peer accepts only a single message, the answer to its request
-	HTTPSession    wire.HTTPSession  // the session of the connection's exchanges; nil if the transport has none
+	Identity       string            // the client's proved identity if a client may have several connections, or ""
+	Vars           map[string]string // additional variables for the connection's hooks; may be nil
+	Answers        []string          // the methods that the client answers if each call names them, or nil
+	SingleResponse bool              // the peer accepts only one message, the response to its request
+	HTTPSession    wire.HTTPSession  // the session of the connection's exchanges, or nil
 
 	// Ask answers a request of the peer that is part of another message, as if it had arrived separately. key is its id.
-	// The error is wire.ErrUnsupported if no hook answers the method. It may be nil.
+	// Ask returns wire.ErrUnsupported if no hook answers the method. It may be nil.
 	Ask func(ctx context.Context, key, method string, params json.RawMessage) (json.RawMessage, error)
-	// Warn warns the user of a problem that makes no call fail. It may be nil.
+	// Warn warns the user about a problem that fails no call. It may be nil.
 	Warn func(text string)
 	// Tell shows the user an event that belongs to no call. It may be nil.
 	Tell func(ev wire.Event)
-	// Settle waits until no handler runs and all answers have been sent, or until ctx or the connection ends. It may be
-	// nil.
+	// Settle waits until no handler runs and all responses have been sent, or until ctx or the connection ends. It may
+	// be nil.
 	Settle func(ctx context.Context) error
 }
 
 // An Inbound is one request or notification from the peer.
 type Inbound struct {
-	Msg  wire.Message // a copy, which the handler may keep
+	Msg  wire.Message // a copy, which the handler may retain
 	Emit func(wire.Event) error
-	// Order is the number of the message on the connection. Requests are handled concurrently, so that the handler of a
-	// request may start after that of a later notification.
+	// Order is the number of the message on the connection. Handlers run concurrently: the handler of a request may
+	// start after that of a later notification.
 	Order uint64
-	// A handler sets Answered if its events were the whole answer, as for a stream. The result of Handle is then
+	// Answered reports that the handler's events were the whole answer, as for a stream. The result of Handle is then
 	// ignored.
 	Answered bool
 }
 
-// opNames are the words for the operations that a user can request.
+// opNames are the words for the operations of users.
 var opNames = map[OpKind]string{
 	Call: "call", Notify: "notify", Subscribe: "subscribe", Raw: "raw", Watch: "watch", Eval: "eval",
 	JobRun: "job.run", JobStart: "job.start", JobStatus: "job.status", JobWait: "job.wait", JobCancel: "job.cancel", JobList: "job.list",
 }
 
-// MarshalText returns the name of k. It fails for operations that a user cannot request.
+// MarshalText returns the name of k. It fails for other operations than those of users.
 func (k OpKind) MarshalText() ([]byte, error) {
 	if name, ok := opNames[k]; ok {
 		return []byte(name), nil
@@ -246,7 +242,7 @@ func (k OpKind) MarshalText() ([]byte, error) {
 	return nil, wire.ErrUnsupported
 }
 
-// UnmarshalText sets k to the operation with the name b.
+// UnmarshalText sets k to the operation that b names.
 func (k *OpKind) UnmarshalText(b []byte) error {
 	for kind, name := range opNames {
 		if name == string(b) {
@@ -257,8 +253,8 @@ func (k *OpKind) UnmarshalText(b []byte) error {
 	return wire.Usagef("unknown operation %q", b)
 }
 
-// Takes reports whether a Watch shows messages of a method. The Watch's Method lists the wanted names, one per line, in
-// which * stands for any characters. "" accepts all messages, including those without a method.
+// Takes reports whether a Watch shows messages of a method. The Watch's Method lists names, one per line, in which *
+// matches any characters. "" accepts all messages, including those without a method.
 func (op *Op) Takes(method string) bool {
 	if op.Method == "" || op.Method == method {
 		return true
@@ -271,8 +267,8 @@ func (op *Op) Takes(method string) bool {
 	return false
 }
 
-// Matches reports whether pattern, in which * stands for any characters, matches all of name. It is used for watches and for
-// a server's policy.
+// Matches reports whether pattern matches the whole name. * matches any characters. Watches and the policy of a server use
+// it.
 func Matches(pattern, name string) bool {
 	first, rest, star := strings.Cut(pattern, "*")
 	name, ok := strings.CutPrefix(name, first)

@@ -8,8 +8,8 @@ import (
 	"rpcx/wire"
 )
 
-// A Stopwatch measures the working time of a hook. While it is stopped, the hook's time limits do not run. The zero
-// value is running.
+// A Stopwatch measures the working time of a hook. While it is stopped, the hook's time limits pause. The zero value is
+// running.
 type Stopwatch struct {
 	mu      sync.Mutex
 	stopped bool
@@ -24,13 +24,13 @@ type workLimit struct {
 
 type stopwatchKey struct{}
 
-// WithStopwatch returns a copy of ctx from which StopwatchOf returns w.
+// WithStopwatch returns ctx with w, for StopwatchOf.
 func WithStopwatch(ctx context.Context, w *Stopwatch) context.Context {
 	return context.WithValue(ctx, stopwatchKey{}, w)
 }
 
-// WithWorkLimit returns a copy of ctx that ends with the cause after some working time, as measured by the Stopwatch of
-// ctx. Without a Stopwatch, it ends after that time.
+// WithWorkLimit returns ctx with an end after some working time, as the Stopwatch of ctx measures it, or after that
+// time without a Stopwatch. cause is the cause of that end.
 func WithWorkLimit(ctx context.Context, d time.Duration, cause error) (context.Context, func()) {
 	w, _ := ctx.Value(stopwatchKey{}).(*Stopwatch)
 	if w == nil {
@@ -77,52 +77,50 @@ func (w *Stopwatch) Start() {
 	}
 }
 
-// A CallPipeline keeps many calls in flight at low cost: a call has no Stream if it has one plain answer, as most calls
-// do. See peer.Peer.Pipeline.
+// A CallPipeline sends many concurrent calls at low cost. A call with one plain response, the usual case, needs no
+// Stream. See peer.Peer.Pipeline.
 type CallPipeline interface {
-	// Send prepares the request of a call, which Flush then writes. It returns false if the pipeline cannot accept the
-	// call, because the connection is busy or the dialect needs several messages for it. The caller then tries again
-	// after Flush, or opens the call as a Stream. Send and Flush are called by one goroutine at a time.
+	// Send prepares the request of a call for Flush. It returns false if the pipeline cannot accept the call now,
+	// because the connection is busy or the call needs several messages. The caller then tries again after Flush, or
+	// opens a Stream. Send and Flush must not run concurrently.
 	Send(op *Op, c PipelinedCall) bool
-	// Flush writes the requests that Send has prepared. It does not block: another goroutine writes the rest.
+	// Flush writes the prepared requests without blocking: another goroutine writes the rest.
 	Flush()
-	// Promote creates a Stream for a call that has not been answered. The call's Opened receives the Stream. If c is
-	// nil, Promote applies to all calls of the pipeline.
+	// Promote makes a Stream for an unanswered call and passes it to the call's Opened. If c is nil, Promote does this
+	// for all calls.
 	Promote(c PipelinedCall)
 }
 
-// A PipelinedCall is one call of a CallPipeline. The peer calls its methods while it holds its lock, so that they must
-// not block or call the peer.
+// A PipelinedCall is one call of a CallPipeline. The peer calls its methods under its lock. They must not block or call
+// the peer.
 type PipelinedCall interface {
-	// Answered receives the only answer, which is valid until Answered returns. It returns false if it cannot use the
-	// answer. Opened is then called. If it returns true, the call is over.
+	// Answered receives the only response, which is valid during the call, and ends the PipelinedCall if it returns
+	// true. It returns false if it cannot use the response, and Opened is called.
 	Answered(m *wire.Message) bool
-	// Opened receives the call's Stream if the answer is not plain or the connection ends.
+	// Opened receives the call's Stream if the response is not plain or the connection ends.
 	Opened(st Stream)
 }
 
-// FlowControl bounds the memory of answers that the peer has not read yet. The answerer of a request calls Await before
-// it makes the answer, and again if it has waited for something else since.
+// FlowControl bounds the memory of responses that the peer has not read. The answerer of a request calls Await before
+// it makes the response, and again after each other wait.
 type FlowControl interface {
-	// Await waits until an answer is allowed. If no answer will ever be allowed, the error, a *wire.Error, is the
-	// answer.
+	// Await waits until a response is allowed. If none will ever be allowed, its error, a *wire.Error, is the response.
 	Await() error
-	// Free reports whether Await would return nil immediately.
+	// Free reports whether Await would return nil at once.
 	Free() bool
-	// Request returns the id of the request that is being answered, or nil if there is none.
+	// Request returns the id of the request, or nil.
 	Request() wire.ID
 }
 
-// flowControlKey is the context key for a FlowControl.
+// flowControlKey is the context key of a FlowControl.
 type flowControlKey struct{}
 
-// WithFlowControl returns a copy of ctx from which FlowControlOf returns r.
+// WithFlowControl returns ctx with r, for FlowControlOf.
 func WithFlowControl(ctx context.Context, r FlowControl) context.Context {
 	return context.WithValue(ctx, flowControlKey{}, r)
 }
 
-// FlowControlOf returns the FlowControl for the answer to the request of ctx. If none was set, it returns one that
-// never waits.
+// FlowControlOf returns the FlowControl for the request of ctx. Without one, it returns a FlowControl that never waits.
 func FlowControlOf(ctx context.Context) FlowControl {
 	if r, ok := ctx.Value(flowControlKey{}).(FlowControl); ok {
 		return r
@@ -138,8 +136,8 @@ func (unlimited) Request() wire.ID { return nil }
 
 // Commands are the running commands of a connection's hooks, by hook id.
 type Commands interface {
-	// Suspend releases the slot of a command that waits for a nested call; resume takes the slot again.
+	// Suspend releases the slot of a command during a nested call. resume takes the slot again.
 	Suspend(hook string) (resume func())
-	// Request returns the id of the request that a command answers, or nil if there is none.
+	// Request returns the id of the request that a command answers, or nil.
 	Request(hook string) wire.ID
 }

@@ -2,21 +2,21 @@ package dialect
 
 import "encoding/json"
 
-// Names describes the names of a dialect's methods. If a function is nil, names stay unchanged.
+// Names describes the names of a dialect's methods. A nil function leaves names unchanged.
 type Names struct {
 	Check func(method string, subscribe bool) error // rejects invalid method names with a usage Fault
-	Wire  func(typed string) string                 // the wire name of a method that a user typed
-	// New returns the method and the params that make an object of a class. It is nil if there are no classes.
+	Wire  func(typed string) string                 // the wire name of a user's method
+	// New returns the method and the params that create an object of a class. It is nil without classes.
 	New      func(class string, params json.RawMessage) (method string, all json.RawMessage)
-	Spelling *Spelling // how users and hooks spell wire names; nil if they use the wire names
+	Spelling *Spelling // how users and hooks spell wire names, or nil
 }
 
-// A Spelling determines how users and hooks spell the methods of a dialect, if they do not use the wire names.
+// A Spelling is how users and hooks spell a dialect's methods, if they do not use wire names.
 type Spelling struct {
-	User   func(typed, method string) string // a wire method, in the spelling of a user who entered typed
-	Hook   func(method string) string        // the name of a wire method for hooks and policies; accepts patterns
+	User   func(typed, method string) string // the user's name of a wire method; typed is what the user entered
+	Hook   func(method string) string        // the name or pattern of a wire method for hooks and policies
 	Wire   func(hookName string) string      // the inverse of Hook
-	Covers func(pattern string) []string     // the additional patterns that a policy pattern, as returned by Hook, implies
+	Covers func(pattern string) []string     // the additional patterns that a policy's pattern from Hook implies
 }
 
 // ForHooks returns the name of a wire method for hooks and policies.
@@ -36,7 +36,7 @@ func (n Names) AllForHooks(patterns []string) []string {
 	return out
 }
 
-// ForPolicy applies ForHooks to each policy pattern and adds the patterns that it covers.
+// ForPolicy applies ForHooks to each policy pattern, and adds the patterns that these imply.
 func (n Names) ForPolicy(patterns []string) []string {
 	out := n.AllForHooks(patterns)
 	if n.Spelling == nil {
@@ -48,7 +48,7 @@ func (n Names) ForPolicy(patterns []string) []string {
 	return out
 }
 
-// FromHook returns the wire name of a method from its name for hooks.
+// FromHook returns the wire name of a hook's method.
 func (n Names) FromHook(hookName string) string {
 	if n.Spelling == nil {
 		return hookName
@@ -56,7 +56,7 @@ func (n Names) FromHook(hookName string) string {
 	return n.Spelling.Wire(hookName)
 }
 
-// ForUser returns a wire method in the spelling of a user who entered typed.
+// ForUser returns the user's name of a wire method. typed is what the user entered.
 func (n Names) ForUser(typed, method string) string {
 	if n.Spelling == nil {
 		return method
@@ -64,7 +64,7 @@ func (n Names) ForUser(typed, method string) string {
 	return n.Spelling.User(typed, method)
 }
 
-// OnWire returns the wire name of a method that a user entered.
+// OnWire returns the wire name of a user's method.
 func (n Names) OnWire(typed string) string {
 	if n.Wire == nil {
 		return typed
@@ -72,8 +72,8 @@ func (n Names) OnWire(typed string) string {
 	return n.Wire(typed)
 }
 
-// Misspelt is the cause of a usage Fault from Check if the intended method is known.
+// Misspelt is the cause of a usage Fault from Check that knows the intended method.
 type Misspelt struct{ Method string }
 
-// Error returns a sentence with the right spelling.
+// Error returns a sentence with the correct name.
 func (m *Misspelt) Error() string { return "the right spelling is " + m.Method }

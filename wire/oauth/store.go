@@ -88,7 +88,7 @@ func load(file string) (*Login, error) {
 	return &l, nil
 }
 
-// For returns the logins for u: among those whose resource covers u, the ones with the longest resource. A nil account matches any.
+// For returns the logins for u, those with the longest resource that covers u. A nil account matches any account.
 func For(logins []*Login, u *url.URL, account *string) (best []*Login) {
 	for _, l := range logins {
 		switch {

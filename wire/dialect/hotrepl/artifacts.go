@@ -16,19 +16,19 @@ import (
 	"rpcx/wire/scratch"
 )
 
-// artifacts makes a directory for each command, in which its hook writes files for the client. It is below the user's
-// directory, or below a temporary one that is removed when the host ends.
+// artifacts makes a directory for each command, in which the command's hook writes files for the client. The
+// directories are below the user's directory, or below a temporary one that the host removes at its end.
 type artifacts struct {
-	dir string // the user's directory, or "", a temporary one is made when first needed
+	dir string // the user's directory, or "" for a temporary one
 
 	mu   sync.Mutex
-	ours *scratch.Dir // the temporary directory; nil means not made yet
+	ours *scratch.Dir // the temporary directory; nil before its first use
 }
 
-// unsafeChars matches characters that are removed from a client's id before it becomes part of a directory's name.
+// unsafeChars matches characters of a client's id that a directory name must not contain.
 var unsafeChars = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^A-Za-z0-9._-]+`) })
 
-// folder makes a directory for the artifacts of the command with that id, and returns its absolute path.
+// folder makes the directory for the artifacts of the command id, and returns its absolute path.
 func (a *artifacts) folder(id string) (string, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -54,8 +54,8 @@ func (a *artifacts) folder(id string) (string, error) {
 	return filepath.Abs(dir)
 }
 
-// collect returns the artifacts member of a command_result or job_result: the
-// regular files in dir with size and checksum. An empty folder is removed.
+// collect returns the artifacts member of a command_result or job_result: the regular files in dir with size and
+// checksum. It removes an empty directory.
 func (a *artifacts) collect(dir string) (json.RawMessage, error) {
 	files, err := os.ReadDir(dir)
 	if err != nil {

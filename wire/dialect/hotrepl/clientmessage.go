@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// These are the error codes with which a client's message is refused at once.
+// These are the error codes for messages of a client that are refused at once.
 const (
 	codeMessageTooLarge = "messageTooLarge"
 	codeLegacy          = "legacyMessageType"
@@ -18,8 +18,8 @@ const (
 	codeInvalidRequest  = "invalidRequest"
 )
 
-// fields lists the members of each client's message other than type and id, with their JSON types: s, n, o, or b for a
-// boolean. A capital marks a required one.
+// fields lists the members of each client's message besides type and id, with their JSON types: s, n, o, or b for a
+// boolean. An uppercase letter marks a required member.
 var fields = map[string]map[string]byte{
 	typeEval:      {"code": 'S', "timeoutMs": 'n'},
 	typeComplete:  {"code": 'S', "cursor": 'n'},
@@ -34,8 +34,7 @@ var fields = map[string]map[string]byte{
 	typeJournal:   {"kind": 's', "limit": 'n'},
 }
 
-// clientMessage reads a message of a client. Problems are stored in its Err, which the server answers in the order of
-// the wire.
+// clientMessage reads a message of a client. Problems are in its Err, which the server answers in order of arrival.
 func (c *codec) clientMessage(raw []byte) wire.Message {
 	if c.max > 0 && len(raw) > c.max {
 		return refusedMessage(raw, kindInvalid, codeMessageTooLarge, fmt.Sprintf("The message has %d bytes; the host accepts at most %d.", len(raw), c.max))
@@ -56,8 +55,7 @@ func (c *codec) clientMessage(raw []byte) wire.Message {
 	return m
 }
 
-// checkMembers returns an invalidRequest error for the first member that is missing or has the wrong type, or nil if
-// there is none.
+// checkMembers returns an invalidRequest error for the first member that is missing or has the wrong type, or nil.
 func checkMembers(raw []byte, want map[string]byte) *wire.Error {
 	if id := scan.Get(raw, "id"); id != nil && scan.Type(id) != 's' {
 		return refusal(kindInvalid, codeInvalidRequest, "The id is not a string.")
@@ -86,12 +84,12 @@ func refusal(kind, code, message string) *wire.Error {
 	return &wire.Error{Kind: kind, Code: strconv.AppendQuote(nil, code), Message: message, Retryable: new(false)}
 }
 
-// refusedMessage returns a message that is refused unread; it has no id to answer.
+// refusedMessage returns a message without an id that is refused unread.
 func refusedMessage(raw []byte, kind, code, message string) wire.Message {
 	return wire.Message{Kind: wire.Notification, Raw: raw, Err: refusal(kind, code, message)}
 }
 
-// The types of message that a client sends.
+// These are the types of a client's messages.
 const (
 	typeEval      = "eval"
 	typeComplete  = "complete"
@@ -106,7 +104,7 @@ const (
 	typeJournal   = "journal_query"
 )
 
-// The types of message that a host sends.
+// These are the types of a host's messages.
 const (
 	typeHandshake       = "handshake"
 	typeEvicted         = "session_evicted"
@@ -128,20 +126,20 @@ const (
 	typeJournalResult   = "journal_query_result"
 )
 
-// answerTypes are the types of message that answer a client's. A failed command_result answers any command (see the
-// dialect's specification), and an eval_error any request to the evaluator.
+// answerTypes are the types of responses by request. A failed command_result answers any command (see the dialect's
+// specification), and an eval_error answers any request to the evaluator.
 var answerTypes = map[string][]string{
 	typeEval: {typeEvalResult, typeEvalError}, typeComplete: {typeCompleteResult, typeEvalError}, typeReset: {typeResetResult, typeEvalError},
 	typeList: {typeListResult}, typeDescribe: {typeDescribeResult}, typeCall: {typeCallResult, typeJobAccepted},
 	typeStatus: {typeStatusResult, typeJobResult}, typeJobCancel: {typeJobCancelResult}, typeJournal: {typeJournalResult},
 }
 
-// answersTo reports whether the type of m answers the request.
+// answersTo reports whether m has a type that answers the request.
 func answersTo(asked string, m *wire.Message) bool {
 	return slices.Contains(answerTypes[asked], m.Method) || m.Method == typeCallResult && failed(m.Raw)
 }
 
-// asked reports whether kind is a type of message that clients send.
+// asked reports whether clients send messages of type kind.
 func asked(kind string) bool {
 	_, ok := fields[kind]
 	return ok

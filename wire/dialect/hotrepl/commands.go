@@ -15,11 +15,10 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Error returns the message, which makes an envelope an error that the server's
-// functions can return.
+// Error returns the message.
 func (e envelope) Error() string { return e.message }
 
-// list answers a commands_list with the summaries of all commands.
+// list answers a commands_list with summaries of all commands.
 func (s *server) list(t task) {
 	var all scan.Array
 	for i := range s.b.Catalog().Methods {
@@ -28,7 +27,7 @@ func (s *server) list(t task) {
 	t.h.send(build(typeListResult).id(t.msg.ID).raw("commands", all.End()).end())
 }
 
-// summary begins a command's entry in a list. A descriptor continues it.
+// summary returns the start of a command's entry in a list or a descriptor.
 func summary(m *catalog.Method) builder {
 	kind, major := "sync", scan.Get(m.Extra, "majorVersion")
 	if isJob(m) {
@@ -41,8 +40,8 @@ func summary(m *catalog.Method) builder {
 		bool("mutatesState", string(scan.Get(m.Extra, "mutatesState")) == "true")
 }
 
-// isJob reports whether a command is started and polled. A method that streams is also a job: its events become the
-// job's progress.
+// isJob reports whether a command is started and polled. A method that streams is also a job, whose progress is the
+// method's events.
 func isJob(m *catalog.Method) bool { return m.Kind == catalog.Job || m.Kind == catalog.Stream }
 
 // describe answers a command_describe with the command's descriptor.
@@ -61,8 +60,8 @@ func (s *server) describe(t task) {
 	t.h.send(build(typeDescribeResult).id(t.msg.ID).raw("descriptor", d.end()).end())
 }
 
-// schema returns a schema of the catalog in a form that can be used alone: an object (the specification allows no
-// boolean) with the catalog's $defs.
+// schema returns a schema of the catalog with the catalog's $defs, as an object, because the specification allows no
+// boolean.
 func (s *server) schema(schema json.RawMessage) json.RawMessage {
 	if scan.Type(schema) != 'o' {
 		return json.RawMessage("{}")
@@ -86,8 +85,8 @@ func (s *server) unknown(name string) envelope {
 	return e
 }
 
-// command runs a command_call. A job is accepted first. Any other command is answered when it has run. A command that a
-// pattern hook answers without being listed is not a job.
+// command runs a command_call. It first accepts a job. It answers any other command at the end of its hook. An unlisted
+// command of a pattern hook is not a job.
 func (s *server) command(t task) {
 	name, _ := scan.Text(scan.Get(t.msg.Raw, "name"))
 	r := newRunning(t)
@@ -109,8 +108,8 @@ func (s *server) command(t task) {
 	}
 }
 
-// run runs the hook of a command and collects the files that it wrote. place is the name of their directory; emit receives
-// progress and may be nil.
+// run runs the hook of a command and collects the hook's files in the directory place. emit receives progress and may be
+// nil.
 func (s *server) run(r *running, name, place string, stream bool, emit func(wire.Event)) (output, files json.RawMessage, err error) {
 	dir, err := s.files.folder(place)
 	if err != nil {
@@ -140,7 +139,7 @@ func (s *server) run(r *running, name, place string, stream bool, emit func(wire
 	}
 	err = cmp.Or(err, failed)
 	if err != nil {
-		_ = os.RemoveAll(dir) // a failed command announces no files
+		_ = os.RemoveAll(dir) // a failed command has no files
 		return nil, nil, s.failure(r, name, err)
 	}
 	if files, err = s.files.collect(dir); err != nil {
@@ -154,8 +153,7 @@ func (s *server) run(r *running, name, place string, stream bool, emit func(wire
 	return output, files, nil
 }
 
-// failure translates an error of a hook, a schema check or the policy into an
-// envelope.
+// failure converts an error of a hook, a schema check or the policy to an envelope.
 func (s *server) failure(r *running, name string, err error) envelope {
 	if r.ctx.Err() != nil {
 		return cancelledCommand
@@ -187,7 +185,7 @@ func (s *server) failure(r *running, name string, err error) envelope {
 	return e
 }
 
-// cancelledCommand is the error of a command that its client cancelled.
+// cancelledCommand is the error of a cancelled command.
 var cancelledCommand = envelope{kindCancelled, "commandCancelled", "The command was cancelled.", false, nil}
 
 var kinds = []string{
@@ -195,8 +193,7 @@ var kinds = []string{
 	kindMissing, kindInvalid, kindInternal,
 }
 
-// commandDone answers a command_call with its output or err, and records it in
-// the journal.
+// commandDone answers a command_call with its output or err, and adds it to the journal.
 func (s *server) commandDone(r *running, name string, output, files json.RawMessage, err error) {
 	e := entry{id: r.msg.ID, name: name, begun: r.begun, ok: err == nil}
 	if failed, ok := errors.AsType[envelope](err); ok {
@@ -209,7 +206,7 @@ func (s *server) commandDone(r *running, name string, output, files json.RawMess
 	r.h.send(build(typeCallResult).id(r.msg.ID).text("status", "ok").raw("output", output).raw("artifacts", files).duration(r.begun).end())
 }
 
-// commandFailed returns a command_result with the status failed, because the specification has no other message for it.
+// commandFailed returns a command_result with the status failed. The specification has no other message for that.
 func commandFailed(id wire.ID, begun time.Time, e envelope) json.RawMessage {
 	return build(typeCallResult).id(id).text("status", "failed").raw("artifacts", []byte("{}")).raw("error", e.json()).duration(begun).end()
 }

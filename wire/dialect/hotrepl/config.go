@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// limits are the handshake's limits, in the page's order.
+// limits are the handshake's limits in the specification's order.
 type limits struct {
 	MaxMessageBytes       int `json:"maxMessageBytes"`
 	MaxQueuedCommands     int `json:"maxQueuedCommands"`
@@ -26,7 +26,7 @@ var enforced = []string{"maxMessageBytes", "maxQueuedCommands", "maxResultLength
 
 const defaultFrame = 16 * time.Millisecond
 
-// config has the host's description of itself for its handshake, and its frame clock.
+// config is the host's description in its handshake, and its frame clock.
 type config struct {
 	host      struct{ Name, Version, Platform string }
 	evaluator struct {
@@ -34,13 +34,13 @@ type config struct {
 		there          bool
 	}
 	limits  limits
-	usings  json.RawMessage // the namespaces that code can use without an import, an array of strings
-	helpers json.RawMessage // an array of strings that the host has defined for code
+	usings  json.RawMessage // an array of the namespaces that code can use without an import
+	helpers json.RawMessage // an array of helpers that the host has defined for code
 	frame   time.Duration
 }
 
-// newConfig returns the config of a host that offers c. Limits are the usual ones of the specification, unless the
-// catalog's extra.limits has others.
+// newConfig returns the config of a host that offers c. The catalog's extra.limits override the specification's usual
+// limits.
 func newConfig(c *catalog.Catalog, r dialect.Runtime, h dialect.HostOptions) config {
 	cfg := config{frame: h.Frame, limits: limits{
 		MaxMessageBytes: 4 << 20, MaxQueuedCommands: 32, MaxResultLength: 100 << 10,
@@ -49,7 +49,7 @@ func newConfig(c *catalog.Catalog, r dialect.Runtime, h dialect.HostOptions) con
 	cfg.frame = cmp.Or(cfg.frame, defaultFrame)
 	cfg.limits.take(scan.Get(c.Extra, "limits"))
 	cfg.usings, cfg.helpers = stringsOf(c.Extra, "defaultUsings"), stringsOf(c.Extra, "helpers")
-	if most := h.MaxMessage; most > 0 { // the transport refuses larger ones first
+	if most := h.MaxMessage; most > 0 { // the transport refuses larger messages first
 		cfg.limits.MaxMessageBytes = min(cfg.limits.MaxMessageBytes, most)
 	}
 	cfg.host.Name, cfg.host.Version, cfg.host.Platform = c.Info.Name, c.Info.Version, runtime.GOOS+"/"+runtime.GOARCH
@@ -63,7 +63,7 @@ func newConfig(c *catalog.Catalog, r dialect.Runtime, h dialect.HostOptions) con
 	return cfg
 }
 
-// stringsOf returns the strings in the array of that name in extra; an empty array if there is none.
+// stringsOf returns the array of that name in extra if it contains only strings, else an empty array.
 func stringsOf(extra json.RawMessage, name string) json.RawMessage {
 	var all scan.Array
 	if val := scan.Get(extra, name); scan.Type(val) == 'a' {
@@ -76,7 +76,7 @@ func stringsOf(extra json.RawMessage, name string) json.RawMessage {
 	return all.End()
 }
 
-// take overrides the limits that given names, if the specification's schema allows their values.
+// take overrides limits with those of given whose values the specification's schema allows.
 func (l *limits) take(given json.RawMessage) {
 	for name, to := range map[string]*int{
 		"maxMessageBytes": &l.MaxMessageBytes, "maxQueuedCommands": &l.MaxQueuedCommands,
@@ -90,7 +90,7 @@ func (l *limits) take(given json.RawMessage) {
 	}
 }
 
-// handshake returns the first message to a client, which is sent without a request.
+// handshake returns the first message to a client, which answers no request.
 func (c *config) handshake() json.RawMessage {
 	host := build("").text("name", c.host.Name).text("version", c.host.Version).text("platform", c.host.Platform).end()
 	cancellation, evaluators := "cooperative", []string{c.evaluator.name}

@@ -8,7 +8,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Decode finds the message in raw. As a client, it ends the connection when another client has taken it over.
+// Decode finds the message in raw. On a client, it ends the connection after an eviction.
 func (c *codec) Decode(raw []byte) ([]wire.Message, bool, error) {
 	if c.host {
 		c.out[0] = c.clientMessage(raw)
@@ -31,7 +31,7 @@ func (c *codec) Decode(raw []byte) ([]wire.Message, bool, error) {
 	return append(out, m), false, nil
 }
 
-// read finds the type and the id of a message. bad reports that it has none; m is then Invalid.
+// read finds the type and the id of a message. bad reports a missing type; m is then Invalid.
 func (c *codec) read(raw []byte) (m wire.Message, bad bool) {
 	m = wire.Message{Kind: wire.Invalid, Raw: raw}
 	if err := scan.Valid(raw, c.depth); err != nil {
@@ -50,8 +50,8 @@ func (c *codec) read(raw []byte) (m wire.Message, bad bool) {
 	return m, false
 }
 
-// classify determines the kind of a host's message. A response to an unknown id stays a notification: after an eviction,
-// hosts send the responses of the former client to the new one.
+// classify determines the kind of a host's message. A response to an unknown id stays a notification, because after an
+// eviction, a host sends the former client's responses to the new client.
 func (c *codec) classify(m *wire.Message) {
 	switch m.Method {
 	case typeHandshake:
@@ -62,7 +62,7 @@ func (c *codec) classify(m *wire.Message) {
 		c.forgetCatalog()
 	case typeError:
 		m.Kind, m.Err = wire.Response, readError(scan.Get(m.Raw, "error"))
-		if string(m.ID) == `""` { // hosts that could read none use that
+		if string(m.ID) == `""` { // the id of hosts that could not read one
 			m.ID = nil
 		}
 		if m.ID != nil && !c.ours(m.ID, true) {
@@ -76,8 +76,8 @@ func (c *codec) classify(m *wire.Message) {
 	}
 }
 
-// ours reports whether a message with that id was sent. last reports that this is the last message for it, so that a user's
-// own id can be forgotten.
+// ours reports whether the client sent a message with that id. last reports its last response, after which a user's own id
+// can be forgotten.
 func (c *codec) ours(id wire.ID, last bool) bool {
 	if last {
 		defer delete(c.sent, string(id))
@@ -105,7 +105,7 @@ func (c *codec) tick(m *wire.Message) {
 		return
 	}
 	m.Kind, m.Params = wire.Item, m.Raw
-	if first.watch && !first.all { // of an endless raw subscription the first tick is the answer
+	if first.watch && !first.all { // the first tick answers an endless raw subscription
 		m.Kind, m.Final = wire.Response, true
 	}
 	if m.Method == typeTickError {
@@ -150,7 +150,7 @@ func (c *codec) answer(m *wire.Message) {
 	}
 }
 
-// oneMember reads an answer that is one member of a message.
+// oneMember reads a response that is one member of a message.
 func oneMember(m *wire.Message) {
 	member := answers[m.Method]
 	if m.Body = scan.Get(m.Raw, member); m.Body == nil && member != "" && m.Method != typeStatusResult {
@@ -158,7 +158,7 @@ func oneMember(m *wire.Message) {
 	}
 }
 
-// output reads the outcome of a command or a job.
+// output reads the outcome of a command or job.
 func output(m *wire.Message) {
 	if failed(m.Raw) {
 		m.Err = readError(scan.Get(m.Raw, "error"))
@@ -167,26 +167,25 @@ func output(m *wire.Message) {
 	m.Body = scan.OrNull(scan.Get(m.Raw, "output"))
 }
 
-// failed reports whether a command_result or job_result is one of a failure.
+// failed reports whether a command_result or job_result reports a failure.
 func failed(raw []byte) bool {
 	status, state := scan.String(scan.Get(raw, "status")), scan.String(scan.Get(raw, "state"))
 	return status != "ok" || state == "failed" || state == "cancelled"
 }
 
-// malformedAnswer turns an answer into a malformed one, which fails its call.
+// malformedAnswer makes a response malformed, which fails its call.
 func malformedAnswer(m *wire.Message, what string) {
 	m.Kind, m.Method = wire.Invalid, ""
 	m.Err = wire.NewError(wire.CodeInvalidRequest, what)
 }
 
-// answers names, per type of response, its main member.
+// answers names the main member of each type of response.
 var answers = map[string]string{
 	typeCompleteResult: "completions", typeListResult: "commands", typeDescribeResult: "descriptor",
 	typeJournalResult: "entries", typeStatusResult: "progress",
 }
 
-// value returns the value in an eval_result or subscribe_result, or nil if it has none. Some hosts omit the member for
-// null.
+// value returns the value of an eval_result or subscribe_result, or nil without a value. Some hosts omit a null value.
 func value(raw []byte) []byte {
 	if string(scan.Get(raw, "hasValue")) == "false" {
 		return nil
@@ -194,8 +193,8 @@ func value(raw []byte) []byte {
 	return scan.OrNull(scan.Get(raw, "value"))
 }
 
-// besideValue appends log messages for the other results of an evaluation: the printed output, and a note if the value
-// was truncated.
+// besideValue appends log messages for other results of an evaluation: the printed output, and a note about a truncated
+// value.
 func besideValue(out []wire.Message, m wire.Message) []wire.Message {
 	add := func(level, said string) {
 		if said != "" {
@@ -210,7 +209,7 @@ func besideValue(out []wire.Message, m wire.Message) []wire.Message {
 	return out
 }
 
-// truncated returns a warning if the host shortened or omitted a value that was too long, else "".
+// truncated returns a warning if the host shortened or omitted a long value, else "".
 func truncated(raw []byte) string {
 	if string(scan.Get(raw, "truncated")) != "true" {
 		return ""
@@ -222,8 +221,7 @@ func truncated(raw []byte) string {
 	return said
 }
 
-// evictedFault returns the Fault of kind Conflict with which the connection ends
-// when the host gives it to another client (session_evicted).
+// evictedFault returns the Conflict that ends a connection after another client has replaced it (session_evicted).
 func evictedFault(raw []byte) error {
 	why, _ := scan.Text(scan.Get(raw, "reason"))
 	by, _ := scan.Text(scan.Get(scan.Get(raw, "by"), "clientName"))

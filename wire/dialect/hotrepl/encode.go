@@ -8,11 +8,10 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A builder writes one message, or an object inside one, member by member. Each
-// method returns it with one more member.
+// A builder writes one message or object, member by member. Each method returns the builder with one more member.
 type builder struct{ o scan.Object }
 
-// build begins a message of that type, or with "" an object without a type.
+// build starts a message of type kind, or for "" an object without a type.
 func build(kind string) builder {
 	var b builder
 	b.o.SomeText("type", kind)
@@ -47,8 +46,8 @@ func (b builder) duration(begun time.Time) builder {
 	return b.int("durationMs", int(time.Since(begun)/time.Millisecond))
 }
 
-// value adds the result of an evaluation: hasValue, value and valueType. Of code that has no value, nil, only the first
-// is there, and false.
+// value adds the result of an evaluation: hasValue, value and valueType. For code without a value, it adds only
+// hasValue false.
 func (b builder) value(val json.RawMessage) builder {
 	if val == nil {
 		return b.bool("hasValue", false)
@@ -56,12 +55,12 @@ func (b builder) value(val json.RawMessage) builder {
 	return b.bool("hasValue", true).raw("value", val).text("valueType", valueTypes[scan.Type(val)])
 }
 
-// valueTypes are the names of JSON's types, by scan.Type's letters.
+// valueTypes are the names of JSON's types by the letters of scan.Type.
 var valueTypes = map[byte]string{
 	'o': "object", 'a': "array", 's': "string", 'n': "number", 't': "boolean", 'f': "boolean", '0': "null",
 }
 
-// The kinds of error in the specification. A client also accepts any other.
+// These are the specification's kinds of error. A client also accepts other kinds.
 const (
 	kindValidation   = "validation_failed"
 	kindPrecondition = "precondition_failed"
@@ -85,27 +84,24 @@ const (
 	codeJobCancelled = "jobCancelled"
 )
 
-// An envelope is the error member of the page's messages.
+// An envelope is the error member of HotRepl's messages.
 type envelope struct {
 	kind, code, message string
 	retryable           bool
-	details             json.RawMessage // nil means none
+	details             json.RawMessage // may be nil
 }
 
-// json returns the envelope as an object.
 func (e envelope) json() []byte {
 	return build("").text("kind", e.kind).text("code", e.code).text("message", e.message).
 		bool("retryable", e.retryable).raw("details", e.details).end()
 }
 
-// errorMessage returns an "error" message for requests without their own type of error. id is nil if none could be
-// read.
+// errorMessage returns an "error" message, for requests without a type of error. id is nil if it was unreadable.
 func errorMessage(id wire.ID, e envelope) []byte {
 	return build(typeError).id(id).raw("error", e.json()).end()
 }
 
-// readError reads an envelope. It omits missing or malformed members. Even a val that is not an envelope becomes an
-// error.
+// readError reads an envelope. It omits missing and malformed members. Any value becomes an error.
 func readError(val []byte) *wire.Error {
 	e := &wire.Error{Message: "the host reported a failure without a message"}
 	if scan.Type(val) != 'o' {

@@ -17,24 +17,23 @@ import (
 	"rpcx/wire/scan"
 )
 
-// errEvalTime is the cause of a context whose evaluation took too long.
+// errEvalTime is the cause of a context after the time limit of an evaluation.
 var errEvalTime = errors.New("out of time")
 
-// A printout collects the output of code, up to most bytes.
+// A printout collects at most most bytes of output.
 type printout struct {
 	text []byte
 	most int
 }
 
-// Write keeps what fits and drops the rest. It never fails.
+// Write stores what fits and drops the rest. It never fails.
 func (p *printout) Write(b []byte) (int, error) {
 	p.text = append(p.text, b[:min(len(b), p.most-len(p.text))]...)
 	return len(b), nil
 }
 
-// evaluate runs code for a client, for at most ms milliseconds (0 means the host's defaultEvalTimeoutMs). The output of
-// the code goes to out, which may be nil. A failure is an envelope. Code without a value, such as a statement, returns
-// nil.
+// evaluate runs code for at most ms milliseconds; 0 is the host's defaultEvalTimeoutMs. out receives the code's output
+// and may be nil. A failure is an envelope. evaluate returns nil for code without a value, such as a statement.
 func (s *server) evaluate(ctx context.Context, h *handler, code string, ms int, out io.Writer) (json.RawMessage, error) {
 	if s.runtime == nil {
 		return nil, envelope{kindUnsupported, "evaluatorMissing", "The host has no runtime to evaluate code.", false, nil}
@@ -81,7 +80,7 @@ func evalError(ctx context.Context, err error, ms int) envelope {
 	return envelope{kindInternal, "runtimeException", wire.AsError(err).Message, false, nil}
 }
 
-// about returns the details of code that failed, if its runtime provides any, else nil.
+// about returns the runtime's details about failed code, or nil.
 func about(e *dialect.EvalError) json.RawMessage {
 	var o scan.Object
 	o.SomeText("kind", e.Kind)
@@ -89,8 +88,8 @@ func about(e *dialect.EvalError) json.RawMessage {
 	return o.EndOrNil()
 }
 
-// cut shortens an array to maxEnumerableElements. As with other hosts (see the dialect's specification), they are not
-// part of the message.
+// cut shortens an array to maxEnumerableElements. As on other hosts (see the dialect's specification), the message does
+// not report the limit.
 func (s *server) cut(value json.RawMessage) json.RawMessage {
 	if scan.Type(value) != 'a' {
 		return value
@@ -107,10 +106,9 @@ func (s *server) cut(value json.RawMessage) json.RawMessage {
 	return value
 }
 
-// bindings returns the names of the commands, which code can call.
+// bindings returns the commands, which code can call.
 func (s *server) bindings() []string { return s.b.Catalog().Names() }
 
-// invoke calls a command for code.
 func (h *handler) invoke(ctx context.Context, name string, input json.RawMessage) (json.RawMessage, error) {
 	if _, ok := h.r.Kind(name); !ok {
 		return nil, wire.Errorf(wire.CodeNoMethod, "unknown command: %s", name)
@@ -118,7 +116,6 @@ func (h *handler) invoke(ctx context.Context, name string, input json.RawMessage
 	return h.r.Respond(ctx, dialect.Request{Method: name, Params: input})
 }
 
-// eval runs an eval and answers it.
 func (s *server) eval(r *running) {
 	r.begun = time.Now()
 	code, _ := scan.Text(scan.Get(r.msg.Raw, "code"))
@@ -140,11 +137,11 @@ func (s *server) evalFailed(r *running, e envelope) {
 	r.h.send(build(typeEvalError).id(r.msg.ID).raw("error", e.json()).end())
 }
 
-// cancelledEval returns the error of an eval that was cancelled before it ran.
+// cancelledEval returns the error of an eval that was cancelled before its start.
 func cancelledEval(r *running) envelope { return evalError(r.ctx, r.ctx.Err(), 0) }
 
-// reset answers a reset: queued evals are cancelled and subscriptions ended
-// before the evaluator's state is dropped and the answer is sent.
+// reset answers a reset. It cancels queued evals and ends subscriptions before it drops the evaluator's state and
+// answers.
 func (s *server) reset(t task) {
 	begun := time.Now()
 	evals, watches := s.queue.reset()
@@ -163,11 +160,11 @@ func (s *server) reset(t task) {
 	t.h.send(build(typeResetResult).id(t.msg.ID).raw("success", []byte("true")).end())
 }
 
-// word matches the partial name at the end of code, whose parts are separated by dots.
+// word matches the partial name at the end of code, with its dots.
 var word = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[$A-Za-z_][A-Za-z0-9_.]*$`) })
 
-// complete answers with the names that begin with the partial name before the cursor, first commands, then the
-// runtime's own names. After a dot it returns only the rest of a name, as in the specification's example, where
+// complete answers with the names that begin with the partial name before the cursor: commands first, then the
+// runtime's names. After a dot, it returns only the rest of a name, as in the specification's example, where
 // "productName" completes "Application.pro".
 func (s *server) complete(t task) {
 	begun := time.Now()
@@ -184,7 +181,7 @@ func (s *server) complete(t task) {
 	}
 	behind := strings.LastIndexByte(begin, '.') + 1
 	found := completions(names, begin, behind)
-	if len(found) == 0 && behind > 0 { // names that do not show to what they belong
+	if len(found) == 0 && behind > 0 { // only names without a visible owner remain
 		found = completions(names, begin[behind:], 0)
 	}
 	t.h.send(build(typeCompleteResult).id(t.msg.ID).raw("completions", scan.JSON(found)).duration(begun).end())

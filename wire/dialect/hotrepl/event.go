@@ -10,8 +10,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Event returns what a user sees of m. Members for which a wire.Event has no field go to Extra. A job that was
-// accepted, or that runs, is progress with its id as Job.
+// Event returns the user's event for m. Members without a field of wire.Event become members of Extra. An accepted or
+// running job is progress with its id as Job.
 func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
 	switch {
 	case m.Event != nil:
@@ -55,7 +55,7 @@ func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
 	return nil
 }
 
-// other returns the event of a message that belongs to no call.
+// other returns the event of a message outside of calls.
 func other(m *wire.Message) wire.Event {
 	if m.Method == typeReload {
 		return reloadEvent(m.Raw)
@@ -63,7 +63,7 @@ func other(m *wire.Message) wire.Event {
 	return wire.Event{Kind: wire.Data, Data: m.Raw}
 }
 
-// reloadEvent shows an assembly_reload as a log line.
+// reloadEvent returns an assembly_reload as a log line.
 func reloadEvent(raw []byte) wire.Event {
 	ev := wire.Event{Kind: wire.Log, Level: "info", Message: typeReload}
 	if what, ok := scan.Text(scan.Get(raw, "message")); ok && what != "" {
@@ -73,8 +73,8 @@ func reloadEvent(raw []byte) wire.Event {
 	return ev
 }
 
-// progressEvent fills ev with a job's progress, which may be any JSON. A string is the message, a number is the
-// fraction, and of an object the usual members are read.
+// progressEvent fills ev with a job's progress, which may be any JSON. A string is the message, and a number is the
+// fraction. Of an object, the usual members count.
 func progressEvent(ev *wire.Event, progress []byte) {
 	ev.Kind, ev.Message, ev.Final = wire.Progress, "running", false
 	switch scan.Type(progress) {
@@ -93,7 +93,7 @@ func progressEvent(ev *wire.Event, progress []byte) {
 	}
 }
 
-// fractionIn returns the fraction that an object of progress reports, or nil if it reports none.
+// fractionIn returns the fraction in a progress object, or nil.
 func fractionIn(progress []byte) json.RawMessage {
 	for _, key := range []string{"fraction", "progress", "percent", "percentage"} {
 		if f := scan.Get(progress, key); scan.Type(f) == 'n' {
@@ -112,8 +112,8 @@ func fractionIn(progress []byte) json.RawMessage {
 	return fraction(done, whole)
 }
 
-// fraction returns the part that val is of whole, from 0 to 1. If a number that should be a fraction is over 1, it is
-// taken for a percentage. A fraction keeps its digits.
+// fraction returns val divided by whole, from 0 to 1. A number above 1 that should be a fraction is a percentage. A
+// fraction keeps its digits.
 func fraction(val []byte, whole float64) json.RawMessage {
 	n, err := strconv.ParseFloat(string(val), 64)
 	switch {
@@ -127,8 +127,8 @@ func fraction(val []byte, whole float64) json.RawMessage {
 	return strconv.AppendFloat(nil, min(n/whole, 1), 'g', 4, 64)
 }
 
-// beside returns the members of a message that no field of the event holds, as an object, or nil if there are none.
-// placed names others to omit.
+// beside returns the members of a message without a field of the event, as an object, or nil. placed names further
+// members to omit.
 func beside(raw []byte, placed ...string) json.RawMessage {
 	var o scan.Object
 	for key, val := range scan.Members(raw) {
@@ -143,7 +143,7 @@ func beside(raw []byte, placed ...string) json.RawMessage {
 	return o.EndOrNil()
 }
 
-// recoverable marks, in Extra, an error after which the stream continues.
+// recoverable marks in Extra an error that does not end the stream.
 func recoverable(extra json.RawMessage) json.RawMessage {
 	if extra == nil {
 		return json.RawMessage(`{"recoverable":true}`)

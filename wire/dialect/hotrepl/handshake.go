@@ -18,8 +18,7 @@ import (
 // hello is the host's handshake.
 type hello struct{ raw json.RawMessage }
 
-// keepHandshake stores a handshake, whenever it arrives, and forgets the commands known before. The caller holds the peer's
-// lock.
+// keepHandshake stores a handshake and forgets the commands known before. The caller holds the peer's lock.
 func (c *codec) keepHandshake(raw []byte) {
 	h := &hello{raw: append(json.RawMessage(nil), raw...)}
 	c.max = number(scan.Get(scan.Get(raw, "limits"), "maxMessageBytes"))
@@ -28,8 +27,8 @@ func (c *codec) keepHandshake(raw []byte) {
 	c.hello, c.catalog, c.methods = h, nil, nil
 }
 
-// Handshake waits for the host's handshake, which is sent without a request. Another version of the protocol is a Fault of
-// kind Protocol, and an end before the handshake one of kind Unreachable.
+// Handshake waits for the host's handshake, which the host sends first. It returns a Fault of kind Protocol for another
+// protocol version, and of kind Unreachable if the connection ends first.
 func (c *codec) Handshake(ctx context.Context, caller dialect.Caller) error {
 	st, err := caller.Open(ctx, dialect.Op{Kind: dialect.Watch, Method: typeHandshake})
 	if err == nil {
@@ -52,14 +51,14 @@ func (c *codec) Handshake(ctx context.Context, caller dialect.Caller) error {
 	return check(c.said().raw)
 }
 
-// said returns the handshake, or nil before it arrives.
+// said returns the handshake, or nil before its arrival.
 func (c *codec) said() *hello {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.hello
 }
 
-// check returns a Fault of kind Protocol if a handshake has another version of the protocol.
+// check returns a Fault of kind Protocol for a handshake with another protocol version.
 func check(raw json.RawMessage) error {
 	v := scan.Get(raw, "protocolVersion")
 	if string(v) == version || string(v) == version+".0" {
@@ -70,8 +69,7 @@ func check(raw json.RawMessage) error {
 		WithMethod(typeHandshake)
 }
 
-// Describe returns the handshake and every command that the host lists, each
-// with its description. The answer is kept until an assembly_reload.
+// Describe returns the handshake and a description of every listed command. It caches them until an assembly_reload.
 func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.Catalog, error) {
 	c.mu.Lock()
 	known := c.catalog
@@ -89,7 +87,7 @@ func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.C
 	}
 	var lacks scan.Object
 	for _, d := range names {
-		if scan.Get(d, "inputSchema") == nil { // some hosts list everything
+		if scan.Get(d, "inputSchema") == nil { // some hosts list whole descriptions
 			name, _ := scan.Text(scan.Get(d, "name"))
 			more, err := c.descriptor(ctx, caller, name)
 			var rpc *wire.Error
@@ -106,7 +104,7 @@ func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.C
 	}
 	if !lacks.Empty() {
 		incomplete(cat, lacks)
-		return cat, nil // it is requested again when it is needed again
+		return cat, nil // the next use requests it again
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -114,7 +112,7 @@ func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.C
 	return cat.Clone(), nil
 }
 
-// incomplete adds to a catalog the commands that could not be described, with the reasons.
+// incomplete lists in a catalog the commands without a description, with the reasons.
 func incomplete(cat *catalog.Catalog, lacks scan.Object) {
 	var o scan.Object
 	o.Members(cat.Extra)
@@ -122,8 +120,8 @@ func incomplete(cat *catalog.Catalog, lacks scan.Object) {
 	cat.Extra = o.End()
 }
 
-// Typing returns a catalog with a description of that command. If the host has no such command, it returns one with the
-// names of all commands, so that a similar one can be suggested.
+// Typing returns a catalog with a description of that command. If the host has no such command, the catalog contains
+// all names for a suggestion.
 func (c *codec) Typing(ctx context.Context, caller dialect.Caller, name string) (*catalog.Catalog, error) {
 	c.mu.Lock()
 	known := cmp.Or(c.catalog, c.methods[name])
@@ -138,10 +136,10 @@ func (c *codec) Typing(ctx context.Context, caller dialect.Caller, name string) 
 	case errors.As(err, &rpc):
 		names, lerr := c.list(ctx, caller)
 		if lerr != nil {
-			return nil, nil // the call's own answer will report the problem
+			return nil, nil // the call's own response will report the problem
 		}
 		cat.Methods = wire.Map(names, method)
-		if cat.Method(name) != nil { // it exists, but could not be described
+		if cat.Method(name) != nil { // the command exists, but has no description
 			var lacks scan.Object
 			lacks.Text(name, rpc.Error())
 			incomplete(cat, lacks)
@@ -157,15 +155,13 @@ func (c *codec) Typing(ctx context.Context, caller dialect.Caller, name string) 
 	return cat.Clone(), nil
 }
 
-// forgetCatalog drops the catalog of the host's commands, which an assembly_reload
-// may have changed.
+// forgetCatalog drops the catalog of commands, which an assembly_reload may have changed.
 func (c *codec) forgetCatalog() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.catalog, c.methods = nil, nil
 }
 
-// list requests the commands (commands_list).
 func (c *codec) list(ctx context.Context, caller dialect.Caller) ([]json.RawMessage, error) {
 	body, err := ask(ctx, caller, typeList, nil)
 	if err != nil {
@@ -183,7 +179,6 @@ func (c *codec) list(ctx context.Context, caller dialect.Caller) ([]json.RawMess
 	return all, nil
 }
 
-// descriptor requests one command (command_describe).
 func (c *codec) descriptor(ctx context.Context, caller dialect.Caller, name string) (json.RawMessage, error) {
 	body, err := ask(ctx, caller, typeDescribe, build("").text("name", name).end())
 	if err != nil {
@@ -195,7 +190,7 @@ func (c *codec) descriptor(ctx context.Context, caller dialect.Caller, name stri
 	return body, nil
 }
 
-// ask sends a message of that type and returns the body of its answer. The host's error is a *wire.Error.
+// ask sends a message of that type and returns the body of the response, or the host's error as a *wire.Error.
 func ask(ctx context.Context, caller dialect.Caller, kind string, members json.RawMessage) (json.RawMessage, error) {
 	m, err := poll.Ask(ctx, caller, kind, members)
 	switch {
@@ -213,7 +208,7 @@ func malformed(kind string) error {
 	return wire.NewFault(wire.Protocol, "the host sent an invalid "+kind, nil)
 }
 
-// empty returns a catalog with the data of the handshake and no methods.
+// empty returns a catalog with the handshake's data and no methods.
 func (c *codec) empty() *catalog.Catalog {
 	cat := &catalog.Catalog{Catalog: 1, Dialect: "hotrepl"}
 	h := c.said()
@@ -233,7 +228,7 @@ func (c *codec) empty() *catalog.Catalog {
 	return cat
 }
 
-// method translates a descriptor, or a list's summary of one, into a catalog's method. Other members go to Extra.
+// method converts a descriptor or summary to a method of a catalog. Extra receives unknown members.
 func method(d json.RawMessage) catalog.Method {
 	d = append(json.RawMessage(nil), d...)
 	m := catalog.Method{Kind: catalog.Call}

@@ -1,13 +1,13 @@
-// Package hotrepl implements HotRepl v2 in both roles: one WebSocket connection whose messages are JSON objects with
-// their own types, without JSON-RPC. A client evaluates code once or every few frames, calls typed commands, and polls
-// commands that are jobs.
+// Package hotrepl implements HotRepl v2 in both roles. HotRepl uses one WebSocket connection, and its messages are JSON
+// objects with their own types, without JSON-RPC. A client evaluates code once or every few frames, calls typed
+// commands, and polls commands that are jobs.
 //
-// A user's METHOD is the name of a command. An Eval's Method is one of the evaluator's operations (eval, complete,
-// reset). A Subscribe's Code, or its Method, is the code that is watched. Extra has the other members of the
-// specification: timeoutMs, cursor, intervalFrames, limit, onChange.
+// METHOD is the name of a command. An Eval's Method is an operation of the evaluator (eval, complete, reset). A
+// Subscribe's Code or Method is the code to watch. Extra contains further members of the specification: timeoutMs,
+// cursor, intervalFrames, limit, onChange.
 //
-// On the host, messages from a client are notifications for the peer package, which passes them on one by one in order.
-// The server sends whole messages of its own.
+// On the host, package peer passes a client's messages to the server as notifications, one by one in order. The server
+// sends whole messages.
 package hotrepl
 
 import (
@@ -28,34 +28,34 @@ import (
 // version is the only supported protocolVersion.
 const version = "2"
 
-// codec is the state for one connection.
+// codec is the state of one connection.
 type codec struct {
 	depth  int
-	prefix string // prefix of ids, which distinguishes responses to another client
+	prefix string // the prefix of ids, which marks responses to other clients as foreign
 	last   int
-	raw    map[string]sentRaw // a user's own messages that wait for an answer, by id
+	raw    map[string]sentRaw // a user's own unanswered messages, by id
 	sent   map[string]string  // the types of unanswered messages, by id
-	host   bool               // the local side is the host, and the handshake was sent
-	max    int                // the maximum size of a message that the host accepts; 0 if unknown
+	host   bool               // the local side is the host, after its handshake
+	max    int                // the host's limit for a message in bytes; 0 if unknown
 	out    [3]wire.Message
 
-	mu      sync.Mutex // guards all fields below, which flows use, too
-	hello   *hello     // nil for none yet
+	mu      sync.Mutex // guards all fields below, also in flows
+	hello   *hello     // nil before the handshake
 	catalog *catalog.Catalog
-	methods map[string]*catalog.Catalog // of one command each
-	running map[string]bool             // jobs that were accepted and have not ended, by id
+	methods map[string]*catalog.Catalog // catalogs of one command each
+	running map[string]bool             // accepted jobs that have not ended, by id
 }
 
-// maxSent bounds the messages that are remembered until they are answered.
+// maxSent bounds the stored unanswered messages.
 const maxSent = 4096
 
-// sentRaw records how a message of the user will be answered.
+// sentRaw describes the response to a message of the user.
 type sentRaw struct {
-	watch bool // ticks
-	all   bool // their last one is the answer, not the first: their number is known
+	watch bool // the response consists of ticks
+	all   bool // their last one, in a known number, is the response, not the first
 }
 
-// NewCodec returns the codec for one connection.
+// NewCodec returns the codec of one connection.
 func NewCodec(o dialect.CodecOptions) dialect.Codec {
 	o.MaxDepth = cmp.Or(o.MaxDepth, wire.DefaultMaxDepth)
 	return &codec{depth: o.MaxDepth, prefix: wire.RandomHex(6) + "-", raw: map[string]sentRaw{}, sent: map[string]string{}}
@@ -69,8 +69,7 @@ func (c *codec) Abilities() dialect.Abilities {
 	}
 }
 
-// Encode writes op. A message that the host would refuse for its size is a usage
-// Fault.
+// Encode returns the message for op. A message that is too large for the host is a usage Fault.
 func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 	m, err := c.encode(op)
 	if err == nil && !c.host && c.max > 0 && len(m.Raw) > c.max {
@@ -107,7 +106,7 @@ func (c *codec) encode(op dialect.Op) (wire.Message, error) {
 	return wire.Message{}, wire.ErrUnsupported
 }
 
-// evaluator writes an eval, a complete or a reset.
+// evaluator returns an eval, a complete or a reset.
 func (c *codec) evaluator(op dialect.Op) wire.Message {
 	switch op.Method {
 	case typeReset:
@@ -129,8 +128,8 @@ func (c *codec) call(op dialect.Op) (wire.Message, error) {
 	return c.request(typeCall, build("").text("name", op.Method).raw("args", args).end(), op.Extra), nil
 }
 
-// cancel writes the cancel of an eval, subscription or command that is pending.
-// The message counts as one without an id, because a cancel is never answered.
+// cancel returns the cancel of a pending eval, subscription or command. The message counts as one without an id,
+// because a cancel has no response.
 func (c *codec) cancel(op dialect.Op) (wire.Message, error) {
 	if of := op.Of; of == nil || len(op.OfID) == 0 || of.Kind != dialect.Eval && of.Kind != dialect.Subscribe && of.Kind != dialect.Call {
 		return wire.Message{}, wire.ErrUnsupported
@@ -144,14 +143,13 @@ func (c *codec) cancel(op dialect.Op) (wire.Message, error) {
 	return m, nil
 }
 
-// asksNothing returns the usage Fault for a host that should send a client's message, because it would never be
-// answered.
+// asksNothing returns the usage Fault of a host that should send a client's message, which no client answers.
 func asksNothing() error {
 	return wire.NewFault(wire.Usage, "a hotrepl host sends no requests to its client", nil)
 }
 
-// own writes a message of one of the specification's types. A host passes messages that are complete; a client's get a
-// type and an id.
+// own returns a message of one of the specification's types. A host passes complete messages; a client's get a type and
+// an id.
 func (c *codec) own(op dialect.Op) (wire.Message, error) {
 	if op.Method == typeHandshake {
 		c.host = true
@@ -168,9 +166,8 @@ func (c *codec) own(op dialect.Op) (wire.Message, error) {
 	return c.request(op.Method, nil, op.Params), nil
 }
 
-// rawMessage sends a message that the user wrote. From a client, it is a request if it has an id, unless it is a
-// cancel. A host may push messages that clients do not send. A cancelled subscription gets no further message, so that
-// it ends here.
+// rawMessage sends the user's message. On a client, a message with an id is a request, unless it is a cancel. A host
+// may push messages that clients never send. rawMessage ends a cancelled subscription, which gets no further message.
 func (c *codec) rawMessage(msg json.RawMessage) (wire.Message, error) {
 	id := scan.Get(msg, "id")
 	kind, _ := scan.Text(scan.Get(msg, "type"))
@@ -191,7 +188,7 @@ func (c *codec) rawMessage(msg json.RawMessage) (wire.Message, error) {
 	case len(id) == 0:
 		return m, nil
 	}
-	const most = 1024 // messages that are never answered must not fill memory
+	const most = 1024 // bounds the stored unanswered messages
 	if len(c.raw) < most {
 		watch := kind == typeSubscribe
 		c.raw[string(id)] = sentRaw{watch, number(scan.Get(msg, "limit")) > 0}
@@ -200,8 +197,7 @@ func (c *codec) rawMessage(msg json.RawMessage) (wire.Message, error) {
 	return m, nil
 }
 
-// request writes a message with a fresh id: the members of about, then those of
-// extra. Both are objects or nil.
+// request returns a message with a fresh id, the members of about and those of extra. Both are objects or nil.
 func (c *codec) request(kind string, about, extra json.RawMessage) wire.Message {
 	c.last++
 	id := wire.ID(strconv.Quote(c.prefix + strconv.Itoa(c.last)))
@@ -218,10 +214,10 @@ func (c *codec) request(kind string, about, extra json.RawMessage) wire.Message 
 	}
 }
 
-// Opened reports that every answer is final, because the values of a subscription are items with the request's own id.
+// Opened reports that every response is final, because the values of a subscription are items with the request's id.
 func (c *codec) Opened(dialect.Op, wire.Message) (wire.ID, bool) { return nil, true }
 
-// JoinBatch returns the only reply: HotRepl has no batches.
+// JoinBatch returns the only reply. HotRepl has no batches.
 func (c *codec) JoinBatch(replies [][]byte) []byte {
 	if len(replies) == 0 {
 		return nil
@@ -229,11 +225,11 @@ func (c *codec) JoinBatch(replies [][]byte) []byte {
 	return replies[0]
 }
 
-// Reply writes nothing: a client gets no requests, and the host's answers are its own messages.
+// Reply returns nothing: a client gets no requests, and the host's responses are its own messages.
 func (c *codec) Reply(wire.Message, wire.Event) ([][]byte, error) { return nil, nil }
 
-// number returns the whole part of a number, or 0 if val is not a number, or negative, and at most math.MaxInt32. JSON
-// may write a whole number with a fraction or an exponent.
+// number returns the integral part of a number, at most math.MaxInt32, and 0 for negative numbers and other values.
+// JSON may write a whole number with a fraction or an exponent.
 func number(val []byte) int {
 	n, err := strconv.ParseFloat(string(val), 64)
 	switch {

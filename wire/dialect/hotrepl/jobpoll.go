@@ -15,13 +15,13 @@ import (
 	"rpcx/wire/scan"
 )
 
-// It waits for each answer for answerTimeout, because real hosts do not answer at all for an unknown job.
+// answerTimeout bounds the wait for each response, because real hosts do not answer for an unknown job.
 const answerTimeout = 15 * time.Second
 
-// Job carries out one of the Job operations by polling the host. Each event of the stream is a report: an object with
-// the job, its state and status, and its progress, output or error. If the Extra of a JobRun or JobWait has "bare", the
-// only event is the output, as a call would print it. The job then ends with the stream, and is cancelled when no one
-// waits for it any more.
+// Job runs one of the Job operations and polls the host. Each event of the stream is a report: an object with the job,
+// its state and status, and its progress, output or error. If the Extra of a JobRun or JobWait has "bare", the only
+// event is the output, as a call would print it. In that case, the job belongs to the stream, and is cancelled when the
+// stream is.
 func (c *codec) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (dialect.Stream, error) {
 	j := &following{codec: c, caller: caller, op: op, job: scan.AppendQuoted(nil, op.Job)}
 	bare := scan.Get(op.Extra, "bare") != nil
@@ -58,11 +58,11 @@ type following struct {
 	codec  *codec
 	caller dialect.Caller
 	op     dialect.Op
-	job    json.RawMessage // the job's id; nil means not known yet
-	bare   bool            // only the output is needed, not a report
+	job    json.RawMessage // the job's id; nil before it is known
+	bare   bool            // the user needs only the output
 }
 
-// begun handles the answer to the command_call that starts the job, and the messages before it.
+// begun processes the response to the command_call that starts the job, and earlier messages.
 func (j *following) begun(_ context.Context, m wire.Message) error {
 	if m.Kind != wire.Response {
 		j.Put(m)
@@ -74,7 +74,7 @@ func (j *following) begun(_ context.Context, m wire.Message) error {
 
 func (j *following) about() json.RawMessage { return scan.Pair("jobId", j.job) }
 
-// asks returns a function that sends a message and handles its answer.
+// asks returns a function that sends a message and processes its response.
 func (j *following) asks(kind string, members json.RawMessage) func(context.Context) error {
 	return func(ctx context.Context) error {
 		m, err := j.ask(ctx, kind, members)
@@ -85,7 +85,7 @@ func (j *following) asks(kind string, members json.RawMessage) func(context.Cont
 	}
 }
 
-// ask sends a message and waits for its answer, for at most answerTimeout.
+// ask sends a message and waits at most answerTimeout for its response.
 func (j *following) ask(ctx context.Context, kind string, members json.RawMessage) (wire.Message, error) {
 	bound, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
@@ -100,13 +100,12 @@ func (j *following) ask(ctx context.Context, kind string, members json.RawMessag
 	return m, err
 }
 
-// cancel has the host cancel the job.
 func (j *following) cancel(ctx context.Context) error {
 	_, err := j.ask(ctx, typeJobCancel, j.about())
 	return err
 }
 
-// answer queues what a user sees of the host's answer.
+// answer queues the user's event for the host's response.
 func (j *following) answer(m wire.Message) error {
 	ev, err := dialect.EventOf(j.codec, m)
 	if err != nil {
@@ -136,7 +135,7 @@ func (j *following) answer(m wire.Message) error {
 	return nil
 }
 
-// tell queues m, to be shown as ev.
+// tell queues m with the event ev.
 func (j *following) tell(m wire.Message, ev wire.Event, final bool) {
 	m.Kind, m.Final, ev.Final = wire.Item, final, final
 	m.Event, m.Body, m.Err = &ev, ev.Data, ev.Err
@@ -150,7 +149,7 @@ func (j *following) entries(m wire.Message) {
 	}
 }
 
-// report returns the known facts about a job as one object, in the form for users.
+// report returns the known facts about a job as one object for users.
 func report(ev wire.Event) json.RawMessage {
 	status := scan.Get(ev.Extra, "status")
 	if status == nil && ev.Kind == wire.Progress {
@@ -176,10 +175,10 @@ func report(ev wire.Event) json.RawMessage {
 	return o.End()
 }
 
-// maxRunning bounds the jobs that are remembered in order to be cancelled.
+// maxRunning bounds the stored jobs.
 const maxRunning = 1024
 
-// started records a job that the host has accepted, by its id as received.
+// started stores an accepted job by its id as received.
 func (c *codec) started(job json.RawMessage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -191,22 +190,22 @@ func (c *codec) started(job json.RawMessage) {
 	}
 }
 
-// over forgets a job, because its result has arrived or it is being cancelled.
+// over removes a job that has its result or is being cancelled.
 func (c *codec) over(job json.RawMessage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.running, string(job))
 }
 
-// RunningJobs returns the ids of the jobs that were started on this connection and have no result yet.
+// RunningJobs returns the ids of this connection's jobs without a result.
 func (c *codec) RunningJobs() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return wire.Map(slices.Sorted(maps.Keys(c.running)), func(id string) string { return scan.String([]byte(id)) })
 }
 
-// Shutdown cancels the jobs that still run. They belong to the connection: without it no one could query them, and they
-// would occupy the host's slots.
+// Shutdown cancels the jobs of this connection. Without the connection, no client could query them, and they would
+// occupy the host's slots.
 func (c *codec) Shutdown(ctx context.Context, caller dialect.Caller) error {
 	for _, name := range c.RunningJobs() {
 		params := build("").text("jobId", name).end()

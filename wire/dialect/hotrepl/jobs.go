@@ -10,21 +10,21 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A job is a command that continues after it was accepted. It belongs to the client that started it; the maxJobs latest
-// are remembered.
+// A job is a command that continues after its acceptance. It belongs to the client that started it. The host stores the
+// last maxJobs jobs.
 type job struct {
 	*running
 	name     string
-	progress json.RawMessage // the latest, or nil
-	// these are set when it is over:
-	state  string // "" means it runs
+	progress json.RawMessage // the latest progress, or nil
+	// These are set at the end of the job.
+	state  string // "" while it runs
 	output json.RawMessage
 	files  json.RawMessage
 	failed *envelope
 	ended  time.Time
 }
 
-// start accepts a job and runs it, unless maxJobConcurrency already run.
+// start accepts a job and runs it, unless maxJobConcurrency jobs are running.
 func (s *server) start(r *running, m *catalog.Method) {
 	if !s.fits(r, m) {
 		return
@@ -39,10 +39,10 @@ func (s *server) start(r *running, m *catalog.Method) {
 	s.wg.Go(func() { s.runJob(j, id) })
 }
 
-// maxJobs bounds the jobs that are remembered.
+// maxJobs bounds the stored jobs.
 const maxJobs = 1024
 
-// forgetJobs makes room for another job by forgetting the one that ended first. The server's lock is held.
+// forgetJobs removes the job that ended first to make room for another. The caller holds the server's lock.
 func (s *server) forgetJobs() {
 	if len(s.jobs) < maxJobs {
 		return
@@ -56,7 +56,7 @@ func (s *server) forgetJobs() {
 	delete(s.jobs, oldest)
 }
 
-// fits reports whether a job may begin. If not, it answers busy.
+// fits reports whether a job may start. Otherwise it answers busy.
 func (s *server) fits(r *running, m *catalog.Method) bool {
 	s.mu.Lock()
 	n := 0
@@ -96,7 +96,7 @@ func (s *server) runJob(j *job, id string) {
 	s.journal.add("command", entry{id: j.msg.ID, name: j.name, begun: j.begun, ok: err == nil, kind: failed.kind})
 }
 
-// progress translates a hook's progress event into a job's progress member.
+// progress converts a hook's progress event to the progress member of a job.
 func progress(ev wire.Event) json.RawMessage {
 	switch {
 	case ev.Fraction != nil && ev.Message != "":
@@ -107,8 +107,8 @@ func progress(ev wire.Event) json.RawMessage {
 	return scan.AppendQuoted(nil, ev.Message)
 }
 
-// find returns the job that a message names. If there is none, or if it is another client's, find answers with the
-// error and returns nil. (Some hosts do not answer for unknown jobs, so that their clients wait in vain.)
+// find returns the job that a message names. It answers with an error and returns nil for an unknown job or another
+// client's. (Some hosts do not answer, and let their clients wait.)
 func (s *server) find(t task) (j *job, id string) {
 	id, _ = scan.Text(scan.Get(t.msg.Raw, "jobId"))
 	s.mu.Lock()
@@ -124,7 +124,7 @@ func (s *server) find(t task) (j *job, id string) {
 	return j, id
 }
 
-// status answers a job_status with the job's progress or its result.
+// status answers a job_status with the progress or the result of the job.
 func (s *server) status(t task) {
 	j, id := s.find(t)
 	if j == nil {
@@ -136,7 +136,7 @@ func (s *server) status(t task) {
 	t.h.send(answer)
 }
 
-// report returns the answer to a job_status. The server's lock is held.
+// report returns the response to a job_status. The caller holds the server's lock.
 func (j *job) report(msg wire.ID, id string) json.RawMessage {
 	if j.state == "" {
 		return build(typeStatusResult).id(msg).text("jobId", id).text("state", "running").raw("progress", j.progress).end()
@@ -150,7 +150,7 @@ func (j *job) report(msg wire.ID, id string) json.RawMessage {
 	return b.int("durationMs", int(j.ended.Sub(j.begun)/time.Millisecond)).end()
 }
 
-// cancelJob cancels a job's hook. The job is over when the hook has ended.
+// cancelJob cancels the hook of a job. The job ends with the hook.
 func (s *server) cancelJob(t task) {
 	j, _ := s.find(t)
 	if j == nil {

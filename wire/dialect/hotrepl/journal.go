@@ -9,32 +9,31 @@ import (
 	"rpcx/wire/scan"
 )
 
-// maxJournal bounds the entries of each kind. defaultJournal is the number that a query without a limit returns.
+// maxJournal bounds the entries of each kind. A query without a limit returns defaultJournal entries.
 const (
 	maxJournal     = 1024
 	defaultJournal = 100
 )
 
-// A journal records the latest evals and commands.
+// A journal stores the latest evals and commands.
 type journal struct {
 	mu      sync.Mutex
 	last    int
-	entries map[string][]entry // by kind, the oldest first
+	entries map[string][]entry // by kind, oldest first
 }
 
-// An entry is one evaluation or command.
 type entry struct {
-	number int // in the order in which they ended
+	number int // the position in the order of their ends
 	id     wire.ID
-	name   string // of a command
-	code   string // of an eval
+	name   string
+	code   string
 	begun  time.Time
 	took   time.Duration
 	ok     bool
-	kind   string // of the error, or ""
+	kind   string // the kind of the error, or ""
 }
 
-// add records e, which ends now.
+// add stores e, which ends now.
 func (j *journal) add(kind string, e entry) {
 	e.took = time.Since(e.begun)
 	e.id = e.id.Clone()
@@ -52,7 +51,8 @@ func (j *journal) add(kind string, e entry) {
 	j.entries[kind] = list
 }
 
-// newest returns the entries member of a journal_query_result: the last n of a kind ("" for both), newest first.
+// newest returns the entries member of a journal_query_result: the last n entries of a kind, or of both for "", newest
+// first.
 func (j *journal) newest(kind string, n int) []byte {
 	type kept struct {
 		entry

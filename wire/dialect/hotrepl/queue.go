@@ -10,13 +10,13 @@ import (
 	"rpcx/wire"
 )
 
-// A task is a message of a client that waits for a frame.
+// A task is a client's message that waits for a frame.
 type task struct {
 	h   *handler
 	msg wire.Message
 }
 
-// running is an eval or command that can be cancelled by its message's id.
+// running is an eval or command that a cancel can name by its message's id.
 type running struct {
 	task
 	begun  time.Time
@@ -30,28 +30,28 @@ func newRunning(t task) *running {
 	return r
 }
 
-// The causes with which a running evaluation or command is cancelled.
+// These are the causes of a cancelled evaluation or command.
 var (
 	errByClient = errors.New("cancelled by the client")
 	errReset    = errors.New("reset in progress")
 )
 
-// A queue has the messages that wait for a frame, and those that run: at most maxQueuedCommands messages in all, and
-// maxWatches subscriptions.
+// A queue contains waiting and running messages, at most maxQueuedCommands in all, and at most maxWatches
+// subscriptions.
 type queue struct {
 	cfg  *config
-	wake chan struct{} // has a value if there is something to do
+	wake chan struct{} // receives a value when there is work
 
 	mu      sync.Mutex
-	tasks   []task     // they wait for the next frame, in order
-	evals   []*running // wait, one frame each, in order
-	calls   []*running // evals and commands that run
-	watches []*watch   // subscriptions, in order of arrival
+	tasks   []task     // waiting for the next frame, in order
+	evals   []*running // waiting, one per frame, in order
+	calls   []*running // running evals and commands
+	watches []*watch   // subscriptions in order of arrival
 }
 
 func newQueue(cfg *config) *queue { return &queue{cfg: cfg, wake: make(chan struct{}, 1)} }
 
-// frames runs a frame per tick of the clock, and sleeps while there is nothing to do.
+// frames runs a frame for each tick of the clock, and sleeps while there is no work.
 func (q *queue) frames(ctx context.Context, frame func()) {
 	defer wire.Guard()
 	clock := time.NewTimer(q.cfg.frame)
@@ -81,7 +81,7 @@ func (q *queue) idle() bool {
 	return len(q.tasks)+len(q.evals)+len(q.watches) == 0
 }
 
-// add queues a message for the next frame. It returns false if as many wait or run as may.
+// add queues a message for the next frame. It returns false if the queue is full.
 func (q *queue) add(t task) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -97,14 +97,14 @@ func (q *queue) add(t task) bool {
 	return true
 }
 
-// len returns the number of waiting messages, without evals.
+// len returns the number of waiting messages without evals.
 func (q *queue) len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return len(q.tasks)
 }
 
-// next removes the oldest message. It returns false if none waits.
+// next removes the oldest message. It returns false without one.
 func (q *queue) next() (t task, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -115,7 +115,7 @@ func (q *queue) next() (t task, ok bool) {
 	return t, true
 }
 
-// nextEval returns the oldest eval, which starts now, or nil if none waits.
+// nextEval returns the oldest eval, which starts now, or nil.
 func (q *queue) nextEval() *running {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -127,14 +127,12 @@ func (q *queue) nextEval() *running {
 	return eval
 }
 
-// run notes that r runs.
 func (q *queue) run(r *running) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.calls = append(q.calls, r)
 }
 
-// over removes r from the evals and commands that run.
 func (q *queue) over(r *running) {
 	r.cancel(nil)
 	q.mu.Lock()
@@ -142,8 +140,7 @@ func (q *queue) over(r *running) {
 	q.calls = slices.DeleteFunc(q.calls, func(c *running) bool { return c == r })
 }
 
-// watch adds a subscription, which replaces an older one of that client and id. It returns false if there are already
-// maxWatches.
+// watch adds a subscription, which replaces an older one of that client and id. It returns false at maxWatches.
 func (q *queue) watch(w *watch) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -155,7 +152,7 @@ func (q *queue) watch(w *watch) bool {
 	return true
 }
 
-// due returns the subscriptions whose code is evaluated in this frame.
+// due returns the subscriptions to evaluate in this frame.
 func (q *queue) due() (due []*watch) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -168,14 +165,13 @@ func (q *queue) due() (due []*watch) {
 	return due
 }
 
-// endWatch removes a subscription.
 func (q *queue) endWatch(w *watch) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.endWatches(func(o *watch) bool { return o == w })
 }
 
-// endWatches removes the subscriptions that end. The lock is held.
+// endWatches removes ended subscriptions. The caller holds the lock.
 func (q *queue) endWatches(ends func(*watch) bool) {
 	q.watches = slices.DeleteFunc(q.watches, func(w *watch) bool {
 		if !ends(w) {
@@ -186,7 +182,7 @@ func (q *queue) endWatches(ends func(*watch) bool) {
 	})
 }
 
-// reset removes and returns the evals that wait and the subscriptions.
+// reset removes the waiting evals and the subscriptions, and returns them.
 func (q *queue) reset() (evals []*running, watches []*watch) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -204,8 +200,8 @@ func (q *queue) drop(h *handler) {
 	q.endWatches(func(w *watch) bool { return w.h == h })
 }
 
-// cancel ends the subscriptions with that id, and cancels running evals and commands. It returns the commands and evals
-// with that id that have not begun.
+// cancel ends the subscriptions with that id, and cancels running evals and commands. It returns the waiting commands
+// and evals with that id.
 func (q *queue) cancel(id []byte) (calls []task, evals []*running) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

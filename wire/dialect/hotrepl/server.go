@@ -11,16 +11,16 @@ import (
 	"rpcx/wire/scan"
 )
 
-// sessionName is the runtime's only session. Every client sees the state that code sets, until a reset.
+// sessionName is the runtime's only session. All clients share the state of code until a reset.
 const sessionName = "hotrepl"
 
-// evictTimeout bounds sending the eviction to a client.
+// evictTimeout bounds the sending of an eviction.
 const evictTimeout = 2 * time.Second
 
-// server is a host: it has one client at a time, and works on the ticks of a frame clock, like a game.
+// server is a host: it has one client at a time and works on the ticks of a frame clock, like a game.
 type server struct {
 	b       dialect.Backend
-	runtime dialect.Runtime // nil if it evaluates no code
+	runtime dialect.Runtime // evaluates code; may be nil
 	cfg     config
 	journal journal
 	files   artifacts
@@ -28,13 +28,13 @@ type server struct {
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
-	accept sync.Mutex // serializes Accept, so that clients evict each other in order
+	accept sync.Mutex // serializes Accept: clients evict each other in order
 
 	queue *queue
 
-	mu     sync.Mutex // for all below
+	mu     sync.Mutex // guards the fields below
 	closed bool
-	client *handler // nil if no client is connected
+	client *handler // may be nil
 	jobs   map[string]*job
 }
 
@@ -62,7 +62,7 @@ func newHost(b dialect.Backend) *server {
 	return s
 }
 
-// Accept sends the handshake to a new client, after it has evicted the previous one.
+// Accept evicts the previous client and sends the handshake to the new one.
 func (s *server) Accept(c dialect.Caller) dialect.Handler {
 	s.accept.Lock()
 	defer s.accept.Unlock()
@@ -79,7 +79,7 @@ func (s *server) Accept(c dialect.Caller) dialect.Handler {
 	return dialect.Handler{Handle: h.Handle, Close: h.Close}
 }
 
-// Close ends the host and all that it does.
+// Close ends the host and all its work.
 func (s *server) Close() error {
 	s.mu.Lock()
 	s.closed = true
@@ -89,8 +89,7 @@ func (s *server) Close() error {
 	return s.files.close()
 }
 
-// Reload drops the evaluator's state and sends an assembly_reload, because the files from which the host was made were
-// loaded again.
+// Reload drops the evaluator's state and sends an assembly_reload, because the host's files were loaded again.
 func (s *server) Reload() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,10 +107,10 @@ func (s *server) Reload() {
 	})
 }
 
-// frame does the work of one frame in the order of real hosts: every queued message, at most one eval, then the
+// frame does the work of one frame in the order of real hosts: all queued messages, at most one eval, then the
 // subscriptions. Cancels do not wait for a frame.
 func (s *server) frame() {
-	for n := s.queue.len(); n > 0; n-- { // one by one, because waiting ones can be cancelled
+	for n := s.queue.len(); n > 0; n-- { // one by one, because a message can cancel later ones
 		t, ok := s.queue.next()
 		if !ok {
 			break
@@ -131,7 +130,7 @@ func (s *server) frame() {
 	}
 }
 
-// answering has the function for each type of message that waits for a frame; evals wait for one of their own.
+// answering contains the function for each type of message that waits for a frame. Evals have their own frames.
 var answering = map[string]func(*server, task){
 	typeComplete:  (*server).complete,
 	typeReset:     (*server).reset,
@@ -144,8 +143,8 @@ var answering = map[string]func(*server, task){
 	typeJournal:   (*server).query,
 }
 
-// cancelByID cancels the evals, commands and subscriptions that have that id, whichever client sent them. A cancel
-// itself is never answered. The cancelled request is, unless it is a subscription.
+// cancelByID cancels the evals, commands and subscriptions with that id, of any client. A cancel has no response. A
+// cancelled request has one, unless it is a subscription.
 func (s *server) cancelByID(id []byte) {
 	calls, evals := s.queue.cancel(id)
 	for _, t := range calls {
@@ -157,7 +156,6 @@ func (s *server) cancelByID(id []byte) {
 	}
 }
 
-// A handler is one client's connection.
 type handler struct {
 	server *server
 	queue  *queue
@@ -167,7 +165,7 @@ type handler struct {
 	cancel context.CancelFunc
 }
 
-// Close cancels everything that the client has started, because its answers cannot be sent.
+// Close cancels everything that the client started, because its responses have no receiver.
 func (h *handler) Close() error {
 	h.drop()
 	err := h.r.Close()
@@ -180,13 +178,13 @@ func (h *handler) Close() error {
 	return err
 }
 
-// drop removes the client's messages from the queues and cancels running ones.
+// drop removes the client's queued messages and cancels its running ones.
 func (h *handler) drop() {
 	h.queue.drop(h)
 	h.cancel()
 }
 
-// evict notifies the client that another has replaced it, and closes its connection.
+// evict notifies the client of its replacement and closes its connection.
 func (h *handler) evict() {
 	ctx, cancel := context.WithTimeout(h.server.ctx, evictTimeout)
 	defer cancel()
@@ -196,14 +194,13 @@ func (h *handler) evict() {
 	h.server.wg.Go(func() { _ = h.caller.CloseWith(1000, "") })
 }
 
-// send writes one message and waits until it is written, so that a slow client slows the frames down. It fails when the
-// client has disconnected.
+// send writes one message and waits for the end of the write, which lets a slow client slow down the frames. It fails
+// after the client has disconnected.
 func (h *handler) send(msg json.RawMessage) {
 	_ = h.caller.Notify(h.ctx, dialect.Op{Kind: dialect.Internal, Method: scan.String(scan.Get(msg, "type")), Params: msg})
 }
 
-// Handle queues one message for a frame, which answers it. Only cancels, and
-// errors, are handled at once.
+// Handle queues one message for a frame. It processes cancels and errors at once.
 func (h *handler) Handle(_ context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	m := in.Msg
 	if m.Err != nil {
@@ -223,14 +220,13 @@ func (h *handler) Handle(_ context.Context, in *dialect.Inbound) (json.RawMessag
 	return nil, nil
 }
 
-// A clientHandler is the handler of a client. A host sends no requests.
+// A clientHandler is the handler on a client, to which a host sends no requests.
 type clientHandler struct {
 	caller dialect.Caller
 	r      dialect.Responder
 }
 
-// Handle shows an assembly_reload, and runs the hook for a message that the host sent without a request, if there is
-// one.
+// Handle prints an assembly_reload, and runs the hook, if any, for the host's other notifications.
 func (g clientHandler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	m := in.Msg
 	if tell := g.caller.Connection().Tell; tell != nil && m.Method == typeReload {

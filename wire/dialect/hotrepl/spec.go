@@ -8,8 +8,7 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// The rules and the schemas that rpcx validate checks a peer against, and the
-// probes that it sends.
+// These are the rules, schemas and probes of rpcx validate.
 var (
 	//go:embed rules.toml
 	rules string
@@ -19,7 +18,7 @@ var (
 	probes string
 )
 
-// settings are the members of a command_call other than its name and args.
+// settings are the members of a command_call besides its name and args.
 var settings = []dialect.Setting{
 	{Name: "timeoutMs", Type: "number", Says: "how long the command may take, in milliseconds; the host passes it to the command"},
 }
@@ -46,8 +45,8 @@ func Spec() dialect.Spec {
 	}
 }
 
-// Shape returns how a tape reads HotRepl's messages: all have a type, and a
-// message of the host with an id answers the request that has the same id.
+// Shape describes HotRepl's messages for tapes. Each message has a type. A host's message with an id answers the
+// request with that id.
 func Shape() dialect.Shape {
 	return dialect.Shape{
 		Method: "type", ID: "id", Typed: true, Mute: []string{"cancel"},
@@ -59,5 +58,5 @@ func Shape() dialect.Shape {
 	}
 }
 
-// ofJobs reports whether a command is a job: other commands have no progress.
+// ofJobs reports whether a command is a job. Other commands have no progress.
 func ofJobs(_ string, kind catalog.Kind) bool { return kind == catalog.Job }

@@ -9,32 +9,32 @@ import (
 	"rpcx/wire/scan"
 )
 
-// maxWatches bounds the subscriptions of a host; after maxErrorsInRow errors in
-// a row a subscription ends. Real hosts have the same numbers.
+// maxWatches bounds the subscriptions of a host. A subscription ends after maxErrorsInRow consecutive errors. Real
+// hosts have the same numbers.
 const (
 	maxWatches     = 8
 	maxErrorsInRow = 3
 )
 
-// A watch is a subscription: code that is evaluated every `every` frames.
+// A watch is a subscription: code that the host evaluates every `every` frames.
 type watch struct {
 	task
 	ctx    context.Context
 	cancel context.CancelFunc
 	code   string
 	every  int
-	limit  int // the number of values; 0 for no limit
+	limit  int // the number of values, or 0 for no limit
 	ms     int
-	change bool // only values that are not the last one
+	change bool // only values that differ from their predecessor
 
-	wait   int // frames until it is due
+	wait   int // the number of frames until the next evaluation
 	seq    int
 	values int
-	errors int // in a row
+	errors int // the number of consecutive errors
 	last   []byte
 }
 
-// subscribe begins a watch, which replaces an older one of that id. If there are already maxWatches, it is refused.
+// subscribe starts a watch, which replaces an older one of that id. It refuses the watch at maxWatches.
 func (s *server) subscribe(t task) {
 	raw := t.msg.Raw
 	w := &watch{
@@ -54,7 +54,7 @@ func (s *server) step(w *watch) (final bool) {
 	begun := time.Now()
 	value, err := s.evaluate(w.ctx, w.h, w.code, w.ms, nil)
 	if w.ctx.Err() != nil {
-		return false // it was cancelled, which sends no final message
+		return false // a cancelled watch has no final message
 	}
 	if failed, ok := errors.AsType[envelope](err); ok {
 		w.seq++
@@ -75,7 +75,7 @@ func (s *server) step(w *watch) (final bool) {
 	return final
 }
 
-// fail sends an error in the place of a value.
+// fail sends an error in place of a value.
 func (w *watch) fail(e envelope, final bool) {
 	w.h.send(build(typeTickError).id(w.msg.ID).int("seq", w.seq).raw("error", e.json()).bool("final", final).end())
 }

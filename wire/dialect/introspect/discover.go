@@ -16,25 +16,25 @@ import (
 	"rpcx/wire/scan"
 )
 
-// askBound bounds one discovery call, because a service that cannot describe itself must not delay the user's call.
+// askBound bounds each discovery call, because a service that cannot describe itself must not delay the user's call.
 const askBound = 15 * time.Second
 
-// askGrace bounds how long the end of a stream is awaited after an error event.
+// askGrace bounds the wait for the end of a stream after an error event.
 const askGrace = time.Second
 
-// discovery has what this connection knows about the service (sections 4 and 6.1 of the specification), and which part
+// discovery is what this connection knows about the service (sections 4 and 6.1 of the specification), and which part
 // of it is new.
 type discovery struct {
 	kept dialect.DiscoveryCache
 
-	mu          sync.Mutex // held during a request to the service, so that a second caller waits for the first one's answer
+	mu          sync.Mutex // held during a request to the service; a second caller waits for the same response
 	current     *discovered
 	unsaved     bool             // current has more than the cache
-	unavailable bool             // the service was queried and does not describe itself
-	fetched     map[string]int64 // modules whose schema arrived over this connection → calls at that time
-	served      map[string]int64 // modules whose schema Typing has returned → calls at that time
+	unavailable bool             // the service does not describe itself
+	fetched     map[string]int64 // for each module whose schema arrived over this connection, the value of calls at that time
+	served      map[string]int64 // for each module whose schema Typing has returned, the value of calls at that time
 
-	calls atomic.Int64 // how many of the user's calls were encoded
+	calls atomic.Int64 // the number of the user's encoded calls
 }
 
 func (d *discovery) warn(text string) {
@@ -49,7 +49,7 @@ func (d *discovery) note(text string) {
 	}
 }
 
-// Describe requests all modules and their schemas. It returns wire.ErrUnsupported if the service does not describe
+// Describe requests all modules and their schemas. It returns wire.ErrUnsupported for a service that does not describe
 // itself.
 func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.Catalog, error) {
 	c.found.mu.Lock()
@@ -60,7 +60,7 @@ func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.C
 	if c.found.current == nil {
 		return nil, wire.ErrUnsupported
 	}
-	defer c.found.save() // in one go, because there may be hundreds of modules
+	defer c.found.save() // once, because there may be hundreds of modules
 	names := wire.Map(c.found.current.modules(), func(m listedModule) string { return m.Namespace })
 	if err := c.learnModules(ctx, caller, names); err != nil {
 		return nil, err
@@ -68,9 +68,9 @@ func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.C
 	return c.found.current.catalog(c.found.note, names...), nil
 }
 
-// Typing returns a catalog with the schema of the module of method (which may also be a module's name). It returns nil
-// if the service does not describe itself. A second query for one call means that the schema did not match, and it is
-// requested again.
+// Typing returns a catalog with the schema of method's module. method may also be a module's name. Typing returns nil
+// for a service that does not describe itself. A second query for one call means that the schema did not match, and
+// Typing requests it again.
 func (c *codec) Typing(ctx context.Context, caller dialect.Caller, method string) (*catalog.Catalog, error) {
 	c.found.mu.Lock()
 	defer c.found.mu.Unlock()
@@ -95,9 +95,9 @@ func (c *codec) Typing(ctx context.Context, caller dialect.Caller, method string
 	return d.current.catalog(d.note, module), nil
 }
 
-// doubted reports whether the schema of a module must be requested again before Typing returns it a second time: it is
-// from the cache of an earlier process, or the caller found it wrong (no call was made since Typing returned it) and it
-// is older than the last call.
+// doubted reports whether Typing must request a module's schema again before returning it a second time. This holds for
+// a schema from an earlier process's cache. It also holds if the schema is older than the last call and no call has
+// followed, because the caller has then rejected it.
 func (d *discovery) doubted(module string) bool {
 	calls := d.calls.Load()
 	served, again := d.served[module]
@@ -105,8 +105,8 @@ func (d *discovery) doubted(module string) bool {
 	return again && (!fresh || served == calls && fetched != calls)
 }
 
-// tolerable returns err only if it also ends the user's call (a deadline, a lost connection, a service that is not
-// reached), and nil if it only means that nothing was learned.
+// tolerable returns err if it also ends the user's call (a deadline, a lost connection, an unreachable service).
+// Otherwise discovery has only learned nothing, and tolerable returns nil.
 func tolerable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -118,8 +118,8 @@ func tolerable(ctx context.Context, err error) error {
 	return nil
 }
 
-// learn updates d.current to the present modules. A cache entry is used if the service still has one of the hashes
-// under which it was fetched.
+// learn updates d.current to the present modules. It uses a cache entry if the service still has one of the entry's
+// hashes.
 func (c *codec) learn(ctx context.Context, caller dialect.Caller) error {
 	d := &c.found
 	stale, wrong := c.hashes.doubts()
@@ -158,12 +158,12 @@ func (c *codec) learn(ctx context.Context, caller dialect.Caller) error {
 	return err
 }
 
-// offered requests the service's present modules. It returns old if the service has one of old's hashes, and nil if it
-// does not answer.
+// offered requests the service's present modules. It returns old if the service has one of old's hashes, and nil
+// without a response.
 func (c *codec) offered(ctx context.Context, caller dialect.Caller, old *discovered) (*discovered, error) {
 	c.hashes.collect()
 	var hash string
-	if old != nil || c.found.kept.Update != nil { // otherwise there would be nothing to compare with
+	if old != nil || c.found.kept.Update != nil { // otherwise there is nothing to compare with
 		var err error
 		if hash, err = c.askHash(ctx, caller); err != nil {
 			return nil, err
@@ -179,8 +179,8 @@ func (c *codec) offered(ctx context.Context, caller dialect.Caller, old *discove
 	return newDiscovered(modules, append(c.hashes.collected(), hash)), nil
 }
 
-// lost reports whether err means that the service did not answer at all: it could not be reached, the connection ended,
-// or its message breaks the protocol.
+// lost reports whether err means that the service did not respond: it was unreachable, the connection ended, or its
+// message breaks the protocol.
 func lost(err error) bool {
 	f := wire.AsFault(err)
 	return f != nil && f.Kind != wire.Timeout
@@ -202,7 +202,7 @@ func (c *codec) askHash(ctx context.Context, caller dialect.Caller) (string, err
 	return string(scan.Get(answer, "hash")), nil
 }
 
-// ask makes one discovery call and returns the last data of its stream.
+// ask makes one discovery call and returns the last data of the stream.
 func (c *codec) ask(ctx context.Context, caller dialect.Caller, method string, params json.RawMessage) (json.RawMessage, error) {
 	ctx, cancel := context.WithTimeout(ctx, askBound)
 	defer cancel()

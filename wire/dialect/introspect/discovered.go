@@ -14,10 +14,10 @@ import (
 	"rpcx/wire/scan"
 )
 
-// discovered is a service's description of itself, as the discovery cache stores it.
+// discovered is a service's description of itself in the discovery cache.
 type discovered struct {
 	Format  int                        `json:"introspect"` // discoveredFormat
-	Hashes  []string                   `json:"hashes"`     // JSON tokens: the hash in items, and the one that service_hash returned
+	Hashes  []string                   `json:"hashes"`     // JSON tokens: the hash in items, and the hash from service_hash
 	Modules json.RawMessage            `json:"modules"`    // the data of service_schema
 	Schemas map[string]json.RawMessage `json:"schemas"`    // the data of service_module_schema, by namespace
 }
@@ -34,8 +34,7 @@ func newDiscovered(modules json.RawMessage, hashes []string) *discovered {
 	return d
 }
 
-// readDiscovered decodes a cache entry. It returns nil for an entry in another format, so that the caller queries the
-// service again.
+// readDiscovered decodes a cache entry. It returns nil for another format.
 func readDiscovered(raw json.RawMessage) *discovered {
 	d := &discovered{}
 	if len(raw) == 0 || json.Unmarshal(raw, d) != nil || d.Format != discoveredFormat || scan.Type(scan.Trim(d.Modules)) != 'o' {
@@ -51,16 +50,16 @@ func (d *discovered) json() json.RawMessage { return scan.JSON(d) }
 
 func (d *discovered) add(schemas map[string]json.RawMessage) { maps.Copy(d.Schemas, schemas) }
 
-// A listedModule is one module of the answer to service_schema (Introspective Streaming RPC, section 3.1): its
-// namespace and its methods.
+// A listedModule is one module in the response to service_schema (Introspective Streaming RPC, section 3.1), with its
+// methods.
 type listedModule struct {
 	Namespace string   `json:"namespace"`
 	Methods   []string `json:"methods"`
 	raw       json.RawMessage
 }
 
-// modules returns the modules that the service lists. Entries without a namespace are skipped. Of several with the same
-// name, the first counts.
+// modules returns the modules that the service lists. It skips entries without a namespace, and all but the first of
+// one name.
 func (d *discovered) modules() []listedModule {
 	var all []listedModule
 	seen := map[string]bool{}
@@ -81,9 +80,9 @@ func (d *discovered) modules() []listedModule {
 	return all
 }
 
-// catalog returns the known facts in the form of a catalog. Methods of modules whose schema has not been requested have
-// only a name. note receives a sentence about each inconsistency between the list and the schemas. extra.unknown names
-// the wanted modules whose schema is not known.
+// catalog returns the known facts as a catalog. Methods of modules without a schema have only a name. note receives a
+// sentence about each inconsistency between the list and the schemas. extra.unknown names the wanted modules without a
+// schema.
 func (d *discovered) catalog(note func(string), wanted ...string) *catalog.Catalog {
 	c := &catalog.Catalog{Catalog: 1, Dialect: "introspect", Methods: []catalog.Method{}}
 	var told scan.Array
@@ -113,8 +112,7 @@ func (d *discovered) catalog(note func(string), wanted ...string) *catalog.Catal
 	return c
 }
 
-// cachedCatalog returns the catalog of a discovery cache entry, or nil if the entry
-// cannot be read.
+// cachedCatalog returns the catalog of a discovery cache entry, or nil for an unreadable entry.
 func cachedCatalog(kept json.RawMessage) *catalog.Catalog {
 	d := readDiscovered(kept)
 	if d == nil {
@@ -124,7 +122,7 @@ func cachedCatalog(kept json.RawMessage) *catalog.Catalog {
 	return d.catalog(func(string) {}, all...)
 }
 
-// unknown returns the wanted modules that are listed and whose schema is not known.
+// unknown returns the wanted modules that are listed but have no schema.
 func (d *discovered) unknown(wanted []string) (names []string) {
 	listed := map[string]bool{}
 	for _, m := range d.modules() {
@@ -138,11 +136,11 @@ func (d *discovered) unknown(wanted []string) (names []string) {
 	return names
 }
 
-// asksAtOnce is the maximum number of modules that are requested at the same time.
+// asksAtOnce bounds the concurrent requests for modules.
 const asksAtOnce = 8
 
-// learnModules requests the schemas of the named modules, several at a time. It omits modules whose schema is known,
-// and those that the service does not list.
+// learnModules requests the schemas of the named modules, several at a time. It omits modules with a known schema and
+// unlisted modules.
 func (c *codec) learnModules(ctx context.Context, caller dialect.Caller, names []string) error {
 	d := &c.found
 	names = d.current.unknown(names)
@@ -170,7 +168,8 @@ func (c *codec) learnModules(ctx context.Context, caller dialect.Caller, names [
 	return nil
 }
 
-// learnt stores the answer to a request for a module's schema. If there is no schema in it, the user gets the reason.
+// learnt stores the response to a request for a module's schema. If the response contains no schema, the user gets the
+// reason.
 func (d *discovery) learnt(name string, schema json.RawMessage, err error) {
 	if err == nil && scan.Type(schema) == 'o' {
 		wire.Put(&d.fetched, name, d.calls.Load())

@@ -9,8 +9,8 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// Shutdown updates the cache at the end of the connection if items have shown that
-// it is out of date or may be wrong. It sends nothing.
+// Shutdown sends nothing. At the end of the connection, it updates the cache if items have shown that the cache is
+// outdated or may be wrong.
 func (c *codec) Shutdown(context.Context, dialect.Caller) error {
 	d := &c.found
 	stale, wrong := c.hashes.doubts()
@@ -25,7 +25,7 @@ func (c *codec) Shutdown(context.Context, dialect.Caller) error {
 	return nil
 }
 
-// distrust removes the schemas from the cache, so that the next run requests them again.
+// distrust removes the schemas from the cache, which makes the next run request them.
 func (d *discovery) distrust() {
 	if d.kept.Update == nil {
 		return
@@ -40,7 +40,7 @@ func (d *discovery) distrust() {
 	})
 }
 
-// save writes the known facts to the cache, merged with the schemas that another process has stored meanwhile.
+// save merges the known facts with the schemas that another process has cached in the meantime.
 func (d *discovery) save() {
 	if d.kept.Update == nil || !d.unsaved {
 		return
@@ -57,24 +57,24 @@ func (d *discovery) save() {
 	})
 }
 
-// known reports whether d was requested under one of these hashes.
+// known reports whether d belongs to one of these hashes.
 func (d *discovered) known(hashes []string) bool {
 	return slices.ContainsFunc(hashes, func(h string) bool { return h != "" && slices.Contains(d.Hashes, h) })
 }
 
-// hashes follows the service hash. The schemas of the service were requested under one or two hashes. Every item
-// carries the current hash, and a different one means that the schemas are out of date.
+// hashes follows the service hash. The service's schemas belong to one or two hashes. Every item contains the current
+// hash, and a different one means that the schemas are outdated.
 type hashes struct {
 	mu         sync.Mutex
-	collecting bool     // discovery is running, so that incoming hashes belong to what it requests
-	seen       []string // hash tokens that arrived while collecting
-	current    []string // hash tokens under which the schemas were fetched
+	collecting bool     // discovery is running, and new hashes belong to its schemas
+	seen       []string // hashes that arrived while collecting
+	current    []string // the hashes of the schemas
 	stale      bool     // an item had a hash that is not in current
-	wrong      bool     // the service rejected params: the schemas may be wrong
+	wrong      bool     // the service rejected params, and the schemas may be wrong
 }
 
-// maxHashes bounds the remembered hashes. A service has at most two, one in its items and one that it returns on
-// request.
+// maxHashes bounds the remembered hashes. A service has at most two: one in its items and one in its responses to
+// service_hash.
 const maxHashes = 8
 
 // note records the hash of an item.
@@ -89,7 +89,7 @@ func (h *hashes) note(token []byte) {
 	}
 }
 
-// has reports whether list holds token. It does not allocate, because it runs for every item.
+// has reports whether list contains token. It runs for every item and does not allocate.
 func has(list []string, token []byte) bool {
 	for _, s := range list {
 		if s == string(token) {
@@ -99,29 +99,29 @@ func has(list []string, token []byte) bool {
 	return false
 }
 
-// mistrust records that the service refused params although the hash is the same:
-// changed parameters do not change it.
+// mistrust records that the service rejected params under the same hash, because changed parameters do not change the
+// hash.
 func (h *hashes) mistrust() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.wrong = true
 }
 
-// collect begins to gather hashes. Until trust is called, nothing counts as stale.
+// collect starts to gather hashes. Until trust is called, no schema counts as stale.
 func (h *hashes) collect() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.collecting, h.seen = true, nil
 }
 
-// collected returns the hashes that arrived since collect.
+// collected returns the hashes since collect.
 func (h *hashes) collected() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.seen)
 }
 
-// trust sets the hashes under which the schemas were fetched, and clears all doubts about them.
+// trust sets the hashes of the schemas and clears all doubts about the schemas.
 func (h *hashes) trust(current []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -129,7 +129,7 @@ func (h *hashes) trust(current []string) {
 	h.current = slices.Clone(current[:min(len(current), maxHashes)])
 }
 
-// doubts reports whether the schemas are out of date (the hash changed), or may be wrong (params were rejected).
+// doubts reports whether the schemas are outdated (the hash changed) or may be wrong (the service rejected params).
 func (h *hashes) doubts() (stale, wrong bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -9,9 +9,9 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Event returns what a user sees of m (Introspective Streaming RPC, section 2.2, lists the event types). An item that
-// is not an event of the protocol becomes data as a whole. An event of an unknown type becomes data with that type as
-// Topic. Members for which a wire.Event has no field, such as the service hash, go to Extra.
+// Event returns the user's event for m. Section 2.2 of Introspective Streaming RPC lists the types. An item that is not
+// an event becomes data as a whole. An event of an unknown type becomes data with that type as Topic. Members without a
+// field of wire.Event, such as the service hash, become members of Extra.
 func (c *codec) Event(m *wire.Message, to *wire.Event) error {
 	if m.Kind != wire.Item || m.Err != nil || scan.Type(m.Body) != 'o' {
 		return c.Codec.Event(m, to)
@@ -40,19 +40,19 @@ func (c *codec) Event(m *wire.Message, to *wire.Event) error {
 	return nil
 }
 
-// An event is a wire.Event that is being filled in, member by member.
+// An event is an incomplete wire.Event.
 type event struct {
 	*wire.Event
-	rest scan.Object // becomes its Extra
+	rest scan.Object
 }
 
-// isEvent reports whether an item has a member that only events of the protocol
-// have.
+// isEvent reports whether an item has a member that only the protocol's events have.
 func isEvent(item []byte) bool {
 	return scan.Get(item, "service_hash") != nil || scan.Get(item, "provenance") != nil
 }
 
-// other handles a member that the event's own type does not use: provenance becomes Source, and all others go to Extra.
+// other processes a member that the event's type does not use: provenance becomes Source, and other members become
+// members of Extra.
 func other(ev *event, key, val []byte) {
 	switch string(key) {
 	case "type":
@@ -63,8 +63,7 @@ func other(ev *event, key, val []byte) {
 	}
 }
 
-// provenance returns the list of modules that an event has passed through, which is an array or an object with
-// "segments".
+// provenance returns the list of modules through which an event passed: an array, or the "segments" of an object.
 func provenance(val []byte) json.RawMessage {
 	if segments := scan.Get(val, "segments"); scan.Type(val) == 'o' && segments != nil {
 		return segments
@@ -72,7 +71,7 @@ func provenance(val []byte) json.RawMessage {
 	return val
 }
 
-// data reads a data event. One without a payload is shown whole.
+// data reads a data event. An event without a payload becomes data as a whole.
 func (c *codec) data(ev *event, item []byte) {
 	for key, val := range scan.Members(item) {
 		switch string(key) {
@@ -108,7 +107,7 @@ func (c *codec) progress(ev *event, item []byte) {
 	}
 }
 
-// failure reads an error event. Its "recoverable" stays in Extra.
+// failure reads an error event. Extra keeps its "recoverable".
 func (c *codec) failure(ev *event, item []byte) {
 	ev.Kind, ev.Err = wire.Failure, &wire.Error{}
 	for key, val := range scan.Members(item) {
@@ -149,7 +148,7 @@ func (c *codec) failure(ev *event, item []byte) {
 	}
 }
 
-// reason reads the member error: a text, or an error object.
+// reason reads the member error: a string or an error object.
 func reason(e *wire.Error, val []byte) {
 	if text, ok := scan.Text(val); ok {
 		e.Message = text
@@ -169,7 +168,7 @@ func reason(e *wire.Error, val []byte) {
 	}
 }
 
-// guidance reads a guidance event. The kind of error becomes Topic. Its subject and its suggestion stay in Extra.
+// guidance reads a guidance event. The kind of error becomes Topic. Extra keeps the subject and the suggestion.
 func (c *codec) guidance(ev *event, item []byte) {
 	ev.Kind = wire.Guidance
 	for key, val := range scan.Members(item) {
@@ -197,7 +196,7 @@ func end(ev *event, item []byte) {
 	}
 }
 
-// said returns a sentence with the reason, made from a guidance event.
+// said returns a sentence with the reason in a guidance event.
 func said(kind string, item []byte) string {
 	text := func(key string) string {
 		return scan.String(scan.Get(item, key))

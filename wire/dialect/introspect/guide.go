@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// noModule is the error of a call that names an unknown module.
+// noModule is the error of a call to an unknown module.
 type noModule string
 
 func (n noModule) Error() string { return "Module not found: " + string(n) }
@@ -19,7 +19,7 @@ func (n noModule) Error() string { return "Module not found: " + string(n) }
 // Unwrap returns the JSON-RPC error for the peer.
 func (n noModule) Unwrap() error { return wire.NewError(wire.CodeNoMethod, n.Error()) }
 
-// unknown returns the error of a call whose method or module does not exist.
+// unknown returns the error of a call to an unknown method or module.
 func (mc *moduleCatalog) unknown(method string) error {
 	module, name := Split(method)
 	switch {
@@ -31,8 +31,8 @@ func (mc *moduleCatalog) unknown(method string) error {
 	return wire.Errorf(wire.CodeNoMethod, "Method not found: %s", name)
 }
 
-// available lists the methods of a module without its name, including those that every service has, or nil if there is
-// no such module.
+// available lists the method names of a module without the module, including those of every service. It returns nil for
+// an unknown module.
 func (mc *moduleCatalog) available(namespace string) []string {
 	var names []string
 	if namespace == serviceModule {
@@ -47,9 +47,8 @@ func (mc *moduleCatalog) available(namespace string) []string {
 	return names
 }
 
-// guided returns a function that writes the members of the guidance event for a
-// call of method that failed with err. It returns nil if guidance could not
-// have helped the caller, or if some of the answer was sent already.
+// guided returns a function that writes the guidance event for a call of method that failed with err. It returns nil if
+// guidance could not help, or if a part of the answer was sent.
 func (mc *moduleCatalog) guided(err error, method string, some bool) func(o *scan.Object) {
 	if some {
 		return nil
@@ -70,8 +69,8 @@ func (mc *moduleCatalog) guided(err error, method string, some bool) func(o *sca
 	return nil
 }
 
-// guideToModule writes guidance for a module that does not exist. If the whole method name is similar to an existing
-// one, it suggests that one.
+// guideToModule writes guidance about an unknown module. If the whole name resembles an existing method, the guidance
+// suggests that method.
 func (mc *moduleCatalog) guideToModule(o *scan.Object, namespace, method string) {
 	o.Text("error_kind", "module_not_found")
 	o.Text("module", namespace)
@@ -82,7 +81,7 @@ func (mc *moduleCatalog) guideToModule(o *scan.Object, namespace, method string)
 	}
 }
 
-// guideToMethod writes guidance for a method that its module does not have, or whose hook declined it (status 100).
+// guideToMethod writes guidance about a method that its module lacks, or that its hook declined (status 100).
 func (mc *moduleCatalog) guideToMethod(o *scan.Object, module, name string, names []string) {
 	others := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == name })
 	o.Text("error_kind", "method_not_found")
@@ -100,7 +99,7 @@ func (mc *moduleCatalog) guideToMethod(o *scan.Object, module, name string, name
 	}
 }
 
-// guideToParams writes guidance for params that a method refused.
+// guideToParams writes guidance about params that a method refused.
 func (mc *moduleCatalog) guideToParams(o *scan.Object, method, reason string) {
 	module, name := Split(method)
 	o.Text("error_kind", "invalid_params")
@@ -113,7 +112,7 @@ func (mc *moduleCatalog) guideToParams(o *scan.Object, method, reason string) {
 	mc.suggest(o, method)
 }
 
-// suggest writes the guidance members that suggest a method, with its schema and example params if they are known.
+// suggest writes guidance members that suggest a method, with the schema and example params if known.
 func (mc *moduleCatalog) suggest(o *scan.Object, method string) {
 	module, name := Split(method)
 	o.Text("action", "try_method")

@@ -1,10 +1,10 @@
-// Package introspect implements the Introspective Streaming RPC protocol in both roles: JSON-RPC 2.0 in which the
-// answer to every call is a stream of typed events, and every service describes its own methods. Package jsonrpc reads
-// and writes the messages that carry the events.
+// Package introspect implements the Introspective Streaming RPC protocol in both roles. The protocol is JSON-RPC 2.0 in
+// which the answer to every call is a stream of typed events, and every service describes its methods. Package jsonrpc
+// reads and writes the messages that carry the events.
 //
-// The response to a call names a subscription, and its notifications are the stream. Only the subscription's id shows
-// which notification belongs to which call. A result that cannot be an id is the whole answer. It can also read any
-// JSON-RPC pub/sub: an item that is not an event of the protocol becomes data.
+// The response to a call names a subscription, whose notifications are the stream. Only the subscription's id assigns a
+// notification to a call. A result that cannot be an id is the whole answer. The package also reads any other JSON-RPC
+// pub/sub: an item that is not an event of the protocol becomes data.
 package introspect
 
 import (
@@ -20,7 +20,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// The methods that every service has.
+// Every service has these methods.
 const (
 	schemaMethod       = "service_schema"
 	moduleSchemaMethod = "service_module_schema"
@@ -28,28 +28,27 @@ const (
 	unsubscribeMethod  = "service_unsubscribe"
 )
 
-// serviceModule is the module of those methods. Services do not list it.
+// serviceModule is the unlisted module of those methods.
 const serviceModule = "service"
 
-// itemMethod is the method of a server's notifications. Clients ignore it: items belong to a stream only by their
-// subscription id.
+// itemMethod is the method of a server's notifications. Clients ignore it, because only the subscription id assigns an
+// item to its stream.
 const itemMethod = "service_subscription"
 
-// paramStyles are the values of --params-style, starting with the default: an object is sent as the only element of an
-// array, unchanged, or as an array of its values (which the caller, who knows the schema, has ordered).
+// paramStyles are the values of --params-style, starting with the default. They send an object as the only element of
+// an array, unchanged, or as an array of its values, which the caller orders by the schema.
 var paramStyles = []string{"wrapped", "object", "positional"}
 
-// codec is the client's state for one connection: JSON-RPC's codec, the service hashes so far, and the results of
-// discovery.
+// codec is a client's state of one connection: JSON-RPC's codec, the service hashes, and the results of discovery.
 type codec struct {
-	dialect.Codec // package jsonrpc's
-	serving       bool
-	texts         internedTexts
-	hashes        hashes
-	found         discovery
+	dialect.Codec
+	serving bool
+	texts   internedTexts
+	hashes  hashes
+	found   discovery
 }
 
-// NewCodec returns a codec for one connection.
+// NewCodec returns the codec of one connection.
 func NewCodec(o dialect.CodecOptions) dialect.Codec {
 	return &codec{
 		Codec:   jsonrpc.NewCodec(jsonrpc.Options{Version: jsonrpc.V2, MaxDepth: o.MaxDepth}),
@@ -62,11 +61,11 @@ func (c *codec) Abilities() dialect.Abilities {
 	return dialect.Abilities{Describe: c.Describe, Typing: c.Typing, Shutdown: c.Shutdown}
 }
 
-// Encode returns the message for op. op.Extra may have "params_style", one of paramStyles, and "verbatim", true for a
-// method that is sent as typed.
+// Encode returns the message for op. op.Extra may have "params_style", one of paramStyles, and "verbatim", which is
+// true to send the method as typed.
 func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 	if c.serving && (op.Kind == dialect.Call || op.Kind == dialect.Notify) {
-		op.Method, op.Extra = sentName(op), nil // calls to a client use plain JSON-RPC
+		op.Method, op.Extra = sentName(op), nil // a call to a client is plain JSON-RPC
 		return c.Codec.Encode(op)
 	}
 	switch op.Kind {
@@ -90,7 +89,6 @@ func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 	return m, err
 }
 
-// sentName returns the method of op as it is sent.
 func sentName(op dialect.Op) string {
 	if string(scan.Get(op.Extra, "verbatim")) == "true" {
 		return op.Method
@@ -98,7 +96,6 @@ func sentName(op dialect.Op) string {
 	return WireName(op.Method)
 }
 
-// styled returns params in the form in which they are sent.
 func styled(params json.RawMessage, style string) json.RawMessage {
 	switch {
 	case len(params) == 0:
@@ -109,8 +106,8 @@ func styled(params json.RawMessage, style string) json.RawMessage {
 	return scan.ArrayOf(params)
 }
 
-// unsubscribeOf returns the method that ends a stream of method: derived from the patterns of known pub/sub servers, or
-// else the protocol's own.
+// unsubscribeOf returns the method that ends a stream of method. It follows the patterns of known pub/sub servers, or
+// else the protocol.
 func unsubscribeOf(method string) string {
 	if name, known := jsonrpc.UnsubscribeName(method); known {
 		return name
@@ -119,8 +116,7 @@ func unsubscribeOf(method string) string {
 }
 
 // Opened finds the stream that the response to a call names: the result is its id, or an object with the id. Any other
-// result, and a string or number that cannot be an id, is the answer itself. A client's answer to a call of the service
-// is as in JSON-RPC: not a stream.
+// result is the answer itself. A client's response to a service's call is plain JSON-RPC and opens no stream.
 func (c *codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final bool) {
 	if op.Kind != dialect.Call && op.Kind != dialect.Subscribe || op.Kind == dialect.Call && c.serving {
 		return c.Codec.Opened(op, resp)
@@ -139,11 +135,11 @@ func (c *codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final 
 	return nil, true
 }
 
-// longestID bounds the bytes of a subscription id. Longer strings are data.
+// longestID bounds the bytes of a subscription id. A longer string is data.
 const longestID = 256
 
-// canBeID reports whether a string or number token may be a subscription id: a
-// string without blanks, or a whole number that is not negative.
+// canBeID reports whether a token may be a subscription id: a string without blanks, or a whole number that is not
+// negative.
 func canBeID(token []byte) bool {
 	text, ok := scan.Text(token)
 	if !ok {
@@ -152,8 +148,8 @@ func canBeID(token []byte) bool {
 	return text != "" && len(text) <= longestID && !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) })
 }
 
-// Reply returns the messages for one event of the answer to req. The server has
-// written the items of a stream whole; all are sent under itemMethod.
+// Reply returns the messages for one event of the answer to req. The server has written whole items, which all have
+// itemMethod.
 func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 	if ev.Stream != nil && ev.Kind != wire.Opened {
 		req.Method = itemMethod
@@ -161,7 +157,7 @@ func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 	return c.Codec.Reply(req, ev)
 }
 
-// The types of event.
+// These are the types of event.
 const (
 	typeProgress = "progress"
 	typeData     = "data"
@@ -170,8 +166,7 @@ const (
 	typeGuidance = "guidance"
 )
 
-// Decode returns the messages in raw, and marks the last item of a stream as
-// final.
+// Decode returns the messages in raw. It marks the last item of a stream as final.
 func (c *codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) {
 	msgs, batch, err = c.Codec.Decode(raw)
 	for i := range msgs {
@@ -182,8 +177,8 @@ func (c *codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) 
 	return msgs, batch, err
 }
 
-// item interprets an item's payload: the type shows whether it is the last one, the service hash whether cached schemas
-// are out of date, and guidance about invalid params that they may be wrong.
+// item interprets the payload of an item. The type shows whether the item is the last one. The service hash shows
+// whether cached schemas are outdated, and guidance about invalid params shows that they may be wrong.
 func (c *codec) item(m *wire.Message) {
 	var kind, hash, errorKind []byte
 	for key, val := range scan.Members(m.Body) {
@@ -207,21 +202,19 @@ func (c *codec) item(m *wire.Message) {
 	}
 }
 
-// internedTexts stores the short strings that every item repeats, such as event types and content types, so that each
-// is allocated once.
+// internedTexts stores the short strings of items, such as event types and content types, to allocate each only once.
 type internedTexts struct {
 	mu   sync.Mutex
 	kept map[string]string // by token
 }
 
-// maxInterned bounds the number of stored texts, and maxInternedLength their length in bytes, because a peer chooses
-// them.
+// maxInterned bounds the stored texts, and maxInternedLength their length in bytes, because a peer chooses them.
 const (
 	maxInterned       = 256
 	maxInternedLength = 128
 )
 
-// text returns the text of a JSON string token, or "" for any other token.
+// text returns the string of a JSON token, or "" for any other token.
 func (t *internedTexts) text(token []byte) string {
 	if len(token) > maxInternedLength {
 		return scan.String(token)

@@ -10,18 +10,17 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A schemaReader splits a module's schema into one variant for each method, and into definitions, which are renamed if
-// another module already has the same name.
+// A schemaReader splits a module's schema into variants, one per method, and definitions. It renames a definition whose
+// name another module uses.
 type schemaReader struct {
 	module *listedModule
-	list   []json.RawMessage          // the variants, in their order
-	names  []string                   // the method that each names, or ""
-	by     map[string]json.RawMessage // the variants by the method that they name
+	list   []json.RawMessage          // the variants in order
+	names  []string                   // the method of each variant, or ""
+	by     map[string]json.RawMessage // the variants by method
 	defs   map[string]json.RawMessage
 }
 
-// readModule reads the schema of m. taken has the catalog's definitions so far, whose names cannot be used for
-// something else.
+// readModule reads the schema of m. taken contains the catalog's definitions so far.
 func readModule(m *listedModule, schema json.RawMessage, taken map[string]json.RawMessage, note func(string)) schemaReader {
 	text := strings.ReplaceAll(string(modern(schema)), `"#/definitions/`, `"#/$defs/`)
 	text = renamed(text, m.Namespace, taken)
@@ -46,8 +45,8 @@ func readModule(m *listedModule, schema json.RawMessage, taken map[string]json.R
 	return s
 }
 
-// free returns the name under which a definition goes into the catalog: its own name, or one with the module in front
-// if an earlier module has a different definition with that name.
+// free returns the catalog's name for a definition: its own name, or its name after the module's if an earlier module
+// has a different definition of that name.
 func free(name string, val json.RawMessage, namespace string, taken map[string]json.RawMessage) string {
 	if old, ok := taken[name]; ok && !scan.Equal(old, val) {
 		return namespace + "_" + name
@@ -55,7 +54,7 @@ func free(name string, val json.RawMessage, namespace string, taken map[string]j
 	return name
 }
 
-// renamed returns a schema whose references use the names that free gives.
+// renamed returns a schema with the names of free in its references.
 func renamed(schema, namespace string, taken map[string]json.RawMessage) string {
 	for _, key := range []string{"definitions", "$defs"} {
 		var pairs []string
@@ -70,8 +69,7 @@ func renamed(schema, namespace string, taken map[string]json.RawMessage) string 
 	return schema
 }
 
-// resolve follows the $refs of a variant to its definition. A description beside
-// the reference is kept.
+// resolve follows the $refs of a variant to its definition. It keeps a description beside the reference.
 func (s *schemaReader) resolve(v json.RawMessage) json.RawMessage {
 	beside := v
 	for range 8 {
@@ -88,12 +86,11 @@ func (s *schemaReader) resolve(v json.RawMessage) json.RawMessage {
 	return v
 }
 
-// maxExamined bounds how many parts of a variant are examined: references may go
-// in circles.
+// maxExamined bounds the examined parts of a variant, because references may be circular.
 const maxExamined = 100
 
-// nameOf returns the method that a variant names with a const or an enum of one value, in its own properties or in
-// those of its allOf parts, or "" if there is none.
+// nameOf returns the method that a variant names, with a const or a single enum value, in its own properties or in
+// those of its allOf parts. It returns "" without such a name.
 func (s *schemaReader) nameOf(v json.RawMessage, looks *int) string {
 	if *looks--; *looks < 0 {
 		return ""
@@ -114,7 +111,7 @@ func (s *schemaReader) nameOf(v json.RawMessage, looks *int) string {
 	return ""
 }
 
-// short removes the module from a method's name, if that gives a listed method.
+// short removes the module from a method's name if the rest is a listed method.
 func (s *schemaReader) short(name string) string {
 	for _, separator := range []string{"_", "."} {
 		if rest, ok := strings.CutPrefix(name, s.module.Namespace+separator); ok && s.module.lists(rest) {
@@ -128,7 +125,7 @@ func (m *listedModule) lists(name string) bool {
 	return slices.Contains(m.Methods, name)
 }
 
-// check compares the schema with the module's list of methods, and reports each kind of disagreement once.
+// check compares the schema with the module's list of methods. It reports each kind of inconsistency once.
 func (s *schemaReader) check(note func(string)) {
 	order, unlisted := false, ""
 	for i, name := range s.names {
@@ -148,8 +145,8 @@ func (s *schemaReader) check(note func(string)) {
 	}
 }
 
-// variant returns the schema of the i-th method: the variant that names it, or else the one at the same index if that
-// names no method. It returns nil if there is neither.
+// variant returns the schema of the i-th method: the variant that names the method, or the i-th variant if that names
+// none. It returns nil without either.
 func (s *schemaReader) variant(i int, name string) json.RawMessage {
 	if v := s.by[name]; v != nil {
 		return v
@@ -160,7 +157,6 @@ func (s *schemaReader) variant(i int, name string) json.RawMessage {
 	return nil
 }
 
-// fill sets the description and the params of entry from the method's variant.
 func (s *schemaReader) fill(entry *catalog.Method, v json.RawMessage) {
 	entry.Description, _ = scan.Text(scan.Get(v, "description"))
 	properties := scan.Get(v, "properties")
@@ -174,8 +170,7 @@ func (s *schemaReader) fill(entry *catalog.Method, v json.RawMessage) {
 	entry.Params = withoutMethod(v)
 }
 
-// onlyMethodAnd reports whether an object has a member "method" and otherwise at
-// most key.
+// onlyMethodAnd reports whether an object has a member "method" and no other member than key.
 func onlyMethodAnd(obj []byte, key string) bool {
 	method := false
 	for k := range scan.Members(obj) {
@@ -187,7 +182,7 @@ func onlyMethodAnd(obj []byte, key string) bool {
 	return method
 }
 
-// withoutMethod returns a variant without the property that names the method, also in its allOf parts. The rest
+// withoutMethod returns a variant without the property for the method's name, including its allOf parts. The rest
 // describes only the params.
 func withoutMethod(v json.RawMessage) json.RawMessage {
 	if scan.Type(v) != 'o' {
@@ -221,14 +216,14 @@ func withoutMethod(v json.RawMessage) json.RawMessage {
 	return v
 }
 
-// Members of a schema that hold schemas by name, and those that hold values.
+// These members of a schema contain schemas by name, and these contain values.
 var (
 	schemasByName = []string{"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
 	plainValues   = []string{"const", "enum", "default", "examples"}
 )
 
-// modern rewrites a schema to draft 2020-12, the draft of catalogs: older drafts
-// put the schemas of a tuple's elements into items, which is prefixItems now.
+// modern rewrites a schema to draft 2020-12, which catalogs use. In older drafts, the schemas of a tuple's elements are
+// in items, which is prefixItems now.
 func modern(schema []byte) []byte {
 	if !bytes.Contains(schema, []byte(`"items"`)) {
 		return schema
@@ -252,8 +247,7 @@ func modern(schema []byte) []byte {
 	})
 }
 
-// mapped returns an array or an object with other members instead of its own, in the same order. It returns any other
-// value unchanged.
+// mapped returns an array or object with changed members, in the same order. It returns any other value unchanged.
 func mapped(value []byte, change func(key string, val []byte) (string, []byte)) []byte {
 	switch scan.Type(value) {
 	case 'a':

@@ -12,27 +12,26 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A moduleCatalog groups the methods of a catalog by module, which is how
-// service_schema lists them. Methods whose names are not module_method can be
-// called but are listed in no module.
+// A moduleCatalog groups the methods of a catalog by module, as service_schema lists them. Methods with another form
+// than module_method can be called, but belong to no listed module.
 type moduleCatalog struct {
 	catalog *catalog.Catalog
 	modules []*module
 	hash    string
 }
 
-// A module is the methods of one namespace, in the catalog's order.
+// A module contains the methods of one namespace, in the catalog's order.
 type module struct {
 	parent      *moduleCatalog
 	namespace   string
 	version     string
 	description string
 	methods     []*catalog.Method
-	names       []string // of methods, without the namespace
+	names       []string // the names of methods without the namespace
 }
 
-// newModuleCatalog sorts the methods of c into modules. A module's version and description are from c.Extra if it lists
-// the module, otherwise from the catalog itself.
+// newModuleCatalog sorts the methods of c into modules. c.Extra may contain a module's version and description; the
+// default is those of the catalog.
 func newModuleCatalog(c *catalog.Catalog) *moduleCatalog {
 	mc := &moduleCatalog{catalog: c}
 	if c == nil {
@@ -75,7 +74,7 @@ func (mc *moduleCatalog) newModule(namespace string) *module {
 	return m
 }
 
-// module returns the module with that namespace, or nil.
+// module returns the module of that namespace, or nil.
 func (mc *moduleCatalog) module(namespace string) *module {
 	for _, m := range mc.modules {
 		if m.namespace == namespace {
@@ -85,9 +84,8 @@ func (mc *moduleCatalog) module(namespace string) *module {
 	return nil
 }
 
-// sum computes the service hash from the modules, their versions and their
-// method names. They are sorted first, so that reordering a catalog does not
-// change the hash.
+// sum computes the service hash from the modules, their versions and their method names. It sorts them, because the
+// order of a catalog must not change the hash.
 func (mc *moduleCatalog) sum() string {
 	var lines []string
 	for _, m := range mc.modules {
@@ -100,7 +98,7 @@ func (mc *moduleCatalog) sum() string {
 	return fmt.Sprintf("%016x", h.Sum64())
 }
 
-// moduleInfo is the entry of one module in the answer to service_schema.
+// moduleInfo is the entry of a module in the response to service_schema.
 type moduleInfo struct {
 	Namespace   string   `json:"namespace"`
 	Version     string   `json:"version"`
@@ -108,7 +106,7 @@ type moduleInfo struct {
 	Methods     []string `json:"methods"`
 }
 
-// list returns the data of the answer to service_schema.
+// list returns the data of the response to service_schema.
 func (mc *moduleCatalog) list() json.RawMessage {
 	all := struct {
 		Modules []moduleInfo `json:"modules"`
@@ -121,8 +119,7 @@ func (mc *moduleCatalog) list() json.RawMessage {
 	return scan.JSON(all)
 }
 
-// schema returns the module's JSON Schema: one oneOf variant for each method,
-// and the definitions that the variants refer to.
+// schema returns the module's JSON Schema: a oneOf variant for each method, and the definitions that the variants use.
 func (m *module) schema() json.RawMessage {
 	var variants scan.Array
 	for i, entry := range m.methods {
@@ -137,14 +134,14 @@ func (m *module) schema() json.RawMessage {
 	return doc.End()
 }
 
-// title makes a schema title from a namespace: StorageMethods for storage.
+// title makes a schema title from a namespace, such as StorageMethods for storage.
 func title(namespace string) string {
 	return strings.ToUpper(namespace[:1]) + namespace[1:] + "Methods"
 }
 
-// variant returns a method's schema: its params with a "method" constant added to the properties. If that is
-// impossible, because the params are not a plain object, or have their own "method" or only a "params", they become the
-// member "params" beside it (an adjacently tagged variant).
+// variant returns a method's schema: its params with an additional property "method", a constant. This is impossible if
+// the params are not a plain object, have a "method" or have only a "params". In that case, the params become the
+// member "params" beside "method" (an adjacently tagged variant).
 func variant(name string, entry *catalog.Method) json.RawMessage {
 	method := scan.Pair("const", scan.AppendQuoted(nil, name))
 	params := scan.Or(entry.Params, json.RawMessage(`{"type":"object"}`))
@@ -170,8 +167,8 @@ func variant(name string, entry *catalog.Method) json.RawMessage {
 	return v
 }
 
-// isPlain reports whether a schema describes an object and lists its properties
-// itself, so that one more property can be added without changing its meaning.
+// isPlain reports whether a schema describes an object and lists its properties. Such a schema can have one more
+// property without a change of meaning.
 func isPlain(schema []byte) bool {
 	if kind, _ := scan.Text(scan.Get(schema, "type")); kind != "object" {
 		return false
@@ -179,7 +176,7 @@ func isPlain(schema []byte) bool {
 	return !slices.ContainsFunc([]string{"$ref", "allOf", "anyOf", "oneOf", "not", "if", "propertyNames", "maxProperties", "dependentSchemas"}, func(key string) bool { return scan.Get(schema, key) != nil })
 }
 
-// before returns a JSON array with element put in front of the others.
+// before returns a JSON array with element as the new first element.
 func before(array, element []byte) []byte {
 	var a scan.Array
 	a.Add(element)
@@ -189,8 +186,8 @@ func before(array, element []byte) []byte {
 	return a.End()
 }
 
-// definitions returns the catalog's $defs that schemas refer to, directly or through other definitions, as one object,
-// or nil if there are none.
+// definitions returns the catalog's $defs that schemas use, directly or through other definitions, as one object, or
+// nil.
 func (mc *moduleCatalog) definitions(schemas []byte) json.RawMessage {
 	used := map[string]json.RawMessage{}
 	for todo := []string{string(schemas)}; len(todo) > 0; todo = todo[1:] {
@@ -207,14 +204,14 @@ func (mc *moduleCatalog) definitions(schemas []byte) json.RawMessage {
 	return scan.JSON(used)
 }
 
-// refersTo reports whether schemas contain a $ref to the named definition or to a part of it.
+// refersTo reports whether schemas contain a $ref to the definition or to a part of it.
 func refersTo(schemas, name string) bool {
 	ref := quotedRef(scan.Escape(name))
 	return strings.Contains(schemas, ref+`"`) || strings.Contains(schemas, ref+"/")
 }
 
-// quotedRef returns the beginning of a $ref to the definition of that name in JSON, without its last quote, because the
-// pointer may continue.
+// quotedRef returns the start of a $ref to the definition in JSON, without the closing quote, because the pointer may
+// continue.
 func quotedRef(name string) string {
 	return strings.TrimSuffix(string(scan.AppendQuoted(nil, "#/$defs/"+name)), `"`)
 }

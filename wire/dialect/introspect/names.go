@@ -9,10 +9,10 @@ import (
 	"rpcx/wire/dialect/jsonrpc"
 )
 
-// CheckName refuses a method name that no service can have. A name is module_method: the module in letters and digits,
-// the method with underscores too. The specification requires lower-case letters, but services that list other names
-// can be called by them. With subscribe set, it also accepts names of other pub/sub servers if they follow a pattern
-// that shows how to unsubscribe. The error is a usage Fault.
+// CheckName returns a usage Fault for a method name that no service can have. A name is module_method, with letters and
+// digits in the module, and also underscores in the method. The specification requires lower-case letters, but
+// CheckName also accepts upper-case ones, because some services list them. With subscribe set, it also accepts names of
+// other pub/sub servers with a pattern that implies the method for unsubscribing.
 func CheckName(method string, subscribe bool) error {
 	if isListable(WireName(method)) {
 		return nil
@@ -27,7 +27,7 @@ func CheckName(method string, subscribe bool) error {
 	}
 }
 
-// isListable reports whether name can be listed as a method of a module.
+// isListable reports whether a module can list name as a method.
 func isListable(name string) bool {
 	module, method := Split(name)
 	return module != "" && method != "" && only(module, "") && only(method, "_.-")
@@ -43,8 +43,8 @@ func only(s, others string) bool {
 	return true
 }
 
-// WireName returns the name that is sent for a typed name: module.method becomes module_method, and every other name
-// stays unchanged.
+// WireName returns the wire name of a typed name: module.method becomes module_method, and any other name stays
+// unchanged.
 func WireName(method string) string {
 	module, name, dotted := strings.Cut(method, ".")
 	if dotted && module != "" && !strings.Contains(name, ".") && isListable(module+"_"+name) {
@@ -53,18 +53,17 @@ func WireName(method string) string {
 	return method
 }
 
-// Split cuts a wire name at its first underscore into module and method. method
-// is "" if there is no underscore.
+// Split splits a wire name at its first underscore into module and method. method is "" without an underscore.
 func Split(name string) (module, method string) {
 	module, method, _ = strings.Cut(name, "_")
 	return module, method
 }
 
-// listableName returns the name under which a service lists a method of another dialect: words are in lower case with
-// "_" between them, which also replaces invalid characters. A name without a module gets the module "call".
+// listableName returns a service's name for a method of another dialect: lower-case words with "_" between them and in
+// place of invalid characters. A name without a module gets the module "call".
 func listableName(method string) string {
 	var b strings.Builder
-	lower := false // the last character was a lower case letter or a digit
+	lower := false // the last character was a lower-case letter or a digit
 	for _, r := range strings.ToValidUTF8(method, "_") {
 		upper := r >= 'A' && r <= 'Z'
 		switch {

@@ -50,7 +50,7 @@ func moduleOf(method string) string {
 	return module
 }
 
-// Shape returns how a tape reads this dialect's messages. Every response has the id of a subscription, unless its
+// Shape describes this dialect's messages for tapes. Every response contains the id of a subscription, unless its
 // result is an object.
 func Shape() dialect.Shape {
 	s := jsonrpc.Shape(jsonrpc.V2)

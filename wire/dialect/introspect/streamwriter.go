@@ -11,28 +11,27 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A streamWriter writes the items of one answer stream. It adds the service hash
-// and the provenance to each, writes done exactly once, and drops everything
-// after the peer has unsubscribed.
+// A streamWriter writes the items of one stream. It adds the service hash and the provenance to each item, and writes
+// done exactly once. After the peer has unsubscribed, it drops everything.
 type streamWriter struct {
 	method      string
 	id          wire.ID
 	emit        func(wire.Event) error
 	cancel      context.CancelFunc
-	contentType string // for data without its own content type
-	hash        string // the service hash in each item
-	source      []byte // the provenance in each item
+	contentType string // the default content type of data
+	hash        string // the service hash
+	source      []byte // the provenance
 
 	mu    sync.Mutex
 	items bool // an item was written
-	wrong bool // an error was written that is not recoverable
+	wrong bool // an unrecoverable error was written
 	ended bool // done was written, or the peer has unsubscribed
 }
 
 func newStreamWriter(mc *moduleCatalog, method string, emit func(wire.Event) error, cancel context.CancelFunc) *streamWriter {
 	module, name := Split(method)
 	if mc.module(module) == nil {
-		module = serviceModule // do not echo a name that the peer made up as provenance
+		module = serviceModule // the peer invented the module's name, which must not become provenance
 	}
 	var source scan.Array
 	source.Text(module)
@@ -50,7 +49,7 @@ func newStreamWriter(mc *moduleCatalog, method string, emit func(wire.Event) err
 	return out
 }
 
-// item writes one event. add writes the members that not every event has.
+// item writes one event. add writes the members of the event's type.
 func (w *streamWriter) item(kind string, add func(o *scan.Object)) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -70,9 +69,8 @@ func (w *streamWriter) message(kind string, add func(o *scan.Object)) wire.Event
 	return wire.Event{Kind: wire.Data, Stream: w.id, Data: o.End()}
 }
 
-// event writes one event of a hook. After an unrecoverable error it returns
-// context.Canceled, which ends the hook. Log lines are sent as progress, because
-// the protocol has no event for them.
+// event writes one event of a hook. After an unrecoverable error, it returns context.Canceled, which ends the hook. Log
+// lines become progress, because the protocol has no event for them.
 func (w *streamWriter) event(ev wire.Event) error {
 	if w.failed() {
 		return context.Canceled
@@ -102,7 +100,7 @@ func (w *streamWriter) data(contentType string, data json.RawMessage) error {
 	})
 }
 
-// fail writes an error event, preceded by a guidance event if guide is not nil. Only done may follow it, unless the
+// fail writes an error event after a guidance event, which guide, if not nil, writes. Only done may follow, unless the
 // error is marked as recoverable.
 func (w *streamWriter) fail(guide func(o *scan.Object), err error) error {
 	if guide != nil {
@@ -127,8 +125,8 @@ func (w *streamWriter) fail(guide func(o *scan.Object), err error) error {
 	return nil
 }
 
-// done writes the done event, unless the stream has ended already. By then it has ended, for a client that reads the
-// event and unsubscribes at once.
+// done writes the done event unless the stream has ended. It ends the stream before, because a client may read the
+// event and unsubscribe at once.
 func (w *streamWriter) done() error {
 	if !w.end() {
 		return nil
@@ -136,8 +134,7 @@ func (w *streamWriter) done() error {
 	return w.emit(w.message(typeDone, func(*scan.Object) {}))
 }
 
-// end stops the stream without a message to the peer, which has unsubscribed. It returns false if the stream had ended
-// before.
+// end stops the stream of a peer that has unsubscribed. It returns false if the stream had ended before.
 func (w *streamWriter) end() (was bool) {
 	w.mu.Lock()
 	was = !w.ended
@@ -147,14 +144,13 @@ func (w *streamWriter) end() (was bool) {
 	return was
 }
 
-// failed reports whether the stream accepts no more events, because an unrecoverable error was written or it has ended.
+// failed reports whether the stream accepts no more events, after an unrecoverable error or its end.
 func (w *streamWriter) failed() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.wrong || w.ended
 }
 
-// some reports whether any item was written.
 func (w *streamWriter) some() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -12,9 +12,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// An Address holds the method of a request and its structured fields. Resource
-// and Verb are "" if the request has none. Target and Parent are JSON strings or
-// numbers, nil if absent.
+// An Address is the method of a request with its structured fields. Resource and Verb are "" if absent. Target and
+// Parent are JSON strings or numbers, or nil if absent.
 type Address struct {
 	Method      string
 	Resource    string
@@ -24,9 +23,8 @@ type Address struct {
 	Parent      json.RawMessage
 }
 
-// Parse reads what a user types as a method: PATH:VERB, or a name as on
-// the wire. A dotted name of two or three parts gets the structured fields,
-// but for rpc.*; any other name has none.
+// Parse parses a user's method: PATH:VERB, or a name as on the wire. A dotted name of two or three parts has structured
+// fields, except for rpc.*. Other names have none.
 //
 //	user:create               user/42:get
 //	repo/99/issue:list        repo/99/issue/7:get     repo//issue/7:get
@@ -79,13 +77,13 @@ func Parse(typed string) (Address, error) {
 	return a, nil
 }
 
-// isNumber reports whether a segment is a number, which is not a subresource's name.
+// isNumber reports whether a segment is a number, which no subresource has as its name.
 func isNumber(segment string) bool {
 	return segment != "" && strings.Trim(segment, "0123456789") == ""
 }
 
-// misread refuses a path of three segments whose last is a number: the parent and the subresource stand in one
-// (repo/99.issue/7:get), or one is missing.
+// misread rejects a path of three segments with a number as the last. In such a path, one segment contains both parent
+// and subresource (repo/99.issue/7:get), or a segment is missing.
 func misread(typed string, segments []string, verb string) error {
 	f := wire.Usagef("%q has the number %s in place of a subresource's name", typed, segments[2])
 	parent, sub, ok := cutLast(segments[1], '.')
@@ -95,7 +93,7 @@ func misread(typed string, segments []string, verb string) error {
 	return f
 }
 
-// cutLast is strings.Cut at the last sep.
+// cutLast cuts text at its last sep.
 func cutLast(s string, sep byte) (before, after string, found bool) {
 	if i := strings.LastIndexByte(s, sep); i >= 0 {
 		return s[:i], s[i+1:], true
@@ -103,8 +101,8 @@ func cutLast(s string, sep byte) (before, after string, found bool) {
 	return s, "", false
 }
 
-// slashed rewrites a path whose names hold dots with slashes instead
-// (repo.issue:get as repo//issue:get); "" if that gives no valid path.
+// slashed rewrites a path with dotted names to one with slashes (repo.issue:get becomes repo//issue:get). It returns ""
+// if the result is invalid.
 func slashed(segments []string, verb string) string {
 	names := strings.Split(segments[0], ".")
 	if last := strings.Split(verb, "."); len(last) > 1 {
@@ -116,7 +114,7 @@ func slashed(segments []string, verb string) string {
 	return strings.Join(append([]string{names[0], "", names[1]}, segments[1:]...), "/") + ":" + verb
 }
 
-// firstDotted returns the first name of a that holds a dot, or "" if none does.
+// firstDotted returns the first name of a with a dot, or "".
 func firstDotted(a Address) string {
 	for _, name := range []string{a.Resource, a.Subresource, a.Verb} {
 		if strings.Contains(name, ".") {
@@ -126,8 +124,7 @@ func firstDotted(a Address) string {
 	return ""
 }
 
-// value encodes a path segment as a JSON string. An empty segment is nil: no
-// target.
+// value encodes a path segment as a JSON string. An empty segment means no target and is nil.
 func value(text string) json.RawMessage {
 	if text == "" {
 		return nil
@@ -135,8 +132,8 @@ func value(text string) json.RawMessage {
 	return scan.AppendQuoted(nil, text)
 }
 
-// dotted reads a method name as on the wire. Names of two or three
-// parts get structured fields, except rpc.*, which JSON-RPC reserves.
+// dotted parses a method name as on the wire. Names of two or three parts have structured fields, except rpc.*, which
+// JSON-RPC reserves.
 func dotted(name string) Address {
 	if a := parted(name); a.Resource != "rpc" {
 		return a
@@ -144,7 +141,7 @@ func dotted(name string) Address {
 	return Address{Method: name}
 }
 
-// parted returns dotted without the exception for rpc.*.
+// parted does what dotted does, also for rpc.*.
 func parted(name string) Address {
 	a := Address{Method: name}
 	parts := strings.Split(name, ".")
@@ -160,8 +157,7 @@ func parted(name string) Address {
 	return a
 }
 
-// name returns the method that the fields require: it must equal their names
-// joined by dots ("Key rules" of the page).
+// name returns the method for the fields: their names, joined by dots ("Key rules" of the specification).
 func (a Address) name() string {
 	if a.Subresource != "" {
 		return a.Resource + "." + a.Subresource + "." + a.Verb
@@ -184,14 +180,13 @@ func Name(method string) string {
 	return resourceOf(a) + ":" + a.Verb
 }
 
-// CheckName refuses what Parse cannot read as a method. Errors are usage Faults.
+// CheckName returns a usage Fault if Parse does not accept the name as a method.
 func CheckName(typed string, _ bool) error {
 	_, err := Parse(typed)
 	return err
 }
 
-// Method returns the wire name of what a user typed, or typed itself if that
-// cannot be read as a method.
+// Method returns the wire name of the user's method, or typed itself if Parse rejects it.
 func Method(typed string) string {
 	if a, err := Parse(typed); err == nil {
 		return a.Method
@@ -199,9 +194,8 @@ func Method(typed string) string {
 	return typed
 }
 
-// Respell returns how a user would type the wire name method instead of typed,
-// for a suggestion. If typed is PATH:VERB, its targets are kept where the method
-// has room for them.
+// Respell returns the user's form of the wire name method, to suggest in place of typed. It keeps the targets of a
+// PATH:VERB where the method has room for them.
 func Respell(typed, method string) string {
 	path, _, colon := cutLast(typed, ':')
 	a, segments := dotted(method), strings.Split(path, "/")
@@ -218,7 +212,7 @@ func Respell(typed, method string) string {
 	return strings.Join(segments, "/") + ":" + a.Verb
 }
 
-// WireName returns the wire name of a method that is named as in Name.
+// WireName returns the wire name for a name of the form of Name.
 func WireName(name string) string { return strings.Replace(name, ":", ".", 1) }
 
 // addTo adds the structured fields as members of a request.
@@ -230,8 +224,7 @@ func (a Address) addTo(o *scan.Object) {
 	o.SomeText("verb", a.Verb)
 }
 
-// targetText returns the text of a target token. 42 and "42" name the same
-// instance. ok is false for other types.
+// targetText returns the text of a target token. 42 and "42" are the same target. ok is false for other types.
 func targetText(val []byte) (string, bool) {
 	if text, ok := scan.Text(val); ok {
 		return text, true

@@ -12,16 +12,15 @@ import (
 	"rpcx/wire/scan"
 )
 
-// results describes how a method's async results are addressed. A catalog gives it as
-// the method's hints.results; all members are optional.
+// results describes the address of a method's async results. It is the method's hints.results in a catalog. All members
+// are optional.
 type results struct {
-	Resource string `json:"resource"`   // of the results; "" means the request's
-	Target   string `json:"target"`     // "same": the request's; "new": one made up by us; "" means the request's if it has one, else new
-	ID       *bool  `json:"request_id"` // whether results carry request_id (the default)
+	Resource string `json:"resource"`   // the results' resource; the request's by default
+	Target   string `json:"target"`     // "same" for the request's target, "new" for a generated one; the default is "same" if the request has a target
+	ID       *bool  `json:"request_id"` // whether results contain request_id (the default)
 }
 
-// results returns how the async results of one request are addressed. requestID
-// is nil if they do not name the request.
+// results returns the address of one request's async results. requestID is nil if the results do not name the request.
 func (h *handler) results(a Address, id wire.ID) (resource string, target json.RawMessage, requestID wire.ID) {
 	var o results
 	if m := h.method(a); m != nil {
@@ -44,20 +43,18 @@ func (h *handler) results(a Address, id wire.ID) (resource string, target json.R
 	return resource, target, requestID
 }
 
-// An asyncResult writes the answer to one request as async results: a yield for
-// each event, and one return.
+// An asyncResult writes the answer to a request as async results: a yield for each event, and one return.
 type asyncResult struct {
 	in     *dialect.Inbound
-	extra  json.RawMessage // the members of each message beside its result
+	extra  json.RawMessage // members beside each result
 	stream wire.ID
-	job    bool            // the method is a job, whose last data is its result
-	held   json.RawMessage // a job's latest data, which may be its result, or nil yet
+	job    bool            // the method is a job: its last data is its result
+	held   json.RawMessage // a job's latest data, which may be its result, or nil
 	ended  bool            // the return was sent
 }
 
-// answerLater responds at once with the status accepted, then sends a yield for
-// each event and finally a return. A request that is refused before its hook
-// runs gets an ordinary error response instead.
+// answerLater responds at once with the status accepted. It then sends a yield for each event, and finally a return. A
+// request that is refused before its hook runs gets an ordinary error response.
 func (h *handler) answerLater(ctx context.Context, in *dialect.Inbound, a Address, req dialect.Request, kind catalog.Kind) error {
 	resource, target, requestID := h.results(a, in.Msg.ID)
 	var accepted, extra scan.Object
@@ -85,8 +82,9 @@ func (h *handler) answerLater(ctx context.Context, in *dialect.Inbound, a Addres
 	return l.say(true, withStatus("done", "result", l.held))
 }
 
-// event sends an event of a hook as a result. Progress and a stream's data are sent at once. A job's data waits until
-// the next arrives, because the last is the job's result. Data whose status is done or error becomes the return itself.
+// event sends an event of a hook as a result. It sends progress and a stream's data at once. It delays a job's data
+// until the next data arrives, because the last data is the job's result. Data with the status done or error becomes
+// the return.
 func (l *asyncResult) event(ev wire.Event) error {
 	if l.ended {
 		return context.Canceled
@@ -137,8 +135,8 @@ func underway(ev wire.Event) json.RawMessage {
 	return o.End()
 }
 
-// withStatus returns a value as a result object with the status s. An object that has its own status stays unchanged. A
-// value that is not an object becomes the named member.
+// withStatus returns a value as a result object with the status s. An object with a status stays unchanged. A value
+// other than an object becomes the member name.
 func withStatus(s, member string, val json.RawMessage) json.RawMessage {
 	if status(val) != "" {
 		return val

@@ -9,9 +9,9 @@ import (
 	"rpcx/wire/scan"
 )
 
-// CacheKey returns a JSON object of everything in op on which its answer may depend: resource, verb, target,
-// subresource and parent (the method for a plain request), and the params, which the specification's own key omits.
-// Errors are usage Faults.
+// CacheKey returns a JSON object of everything in op that may affect its answer: resource, verb, target, subresource
+// and parent (for a plain request the method), and the params, which the specification's key omits. Errors are usage
+// Faults.
 func CacheKey(op dialect.Op) (json.RawMessage, error) {
 	a, _, err := request(op)
 	if err != nil {
@@ -26,11 +26,11 @@ func CacheKey(op dialect.Op) (json.RawMessage, error) {
 	return o.End(), nil
 }
 
-// longest bounds for how long an answer is cached, regardless of the peer.
+// longest bounds how long an answer is cached.
 const longest = 365 * 24 * time.Hour
 
-// MaxAge returns for how long the response raw may be cached, from its cache.max-age in seconds ("Caching" in the
-// specification), or 0 if it does not specify that.
+// MaxAge returns how long the response raw may be cached, from its cache.max-age in seconds ("Caching" in the
+// specification), or 0.
 func MaxAge(raw []byte) time.Duration {
 	val := scan.Get(scan.Get(raw, "cache"), "max-age")
 	seconds, err := strconv.ParseFloat(string(val), 64)

@@ -9,8 +9,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Decode returns the messages in raw. Async results, which are notifications on
-// the wire, become items of the calls that they belong to.
+// Decode returns the messages in raw. Async results, which are notifications on the wire, become items of their calls.
 func (c *codec) Decode(raw []byte) ([]wire.Message, bool, error) {
 	msgs, batch, err := c.Codec.Decode(raw)
 	c.out = c.out[:0]
@@ -29,7 +28,7 @@ func (c *codec) Decode(raw []byte) ([]wire.Message, bool, error) {
 	return c.out, batch, err
 }
 
-// response records what a response means for the local call: the end, or that more results follow. keep is false for a
+// response determines the meaning of a response for the local call: its end, or further results. keep is false for a
 // response after the call's return, which is dropped.
 func (c *codec) response(m *wire.Message) (keep bool) {
 	k := c.calls[string(m.ID)]
@@ -46,15 +45,15 @@ func (c *codec) response(m *wire.Message) (keep bool) {
 	}
 	c.forget(string(m.ID))
 	m.Final = true
-	if k.deferred { // the job ends with this response, and its followers read items
+	if k.deferred { // this response ends the job, whose followers read items
 		m.Kind = wire.Item
 		c.note(string(m.ID), "", k, m)
 	}
 	return true
 }
 
-// answerless turns a message with an unknown id, a result and a reserved verb
-// into a request, which it must have been meant as, to be refused.
+// answerless makes a request of a message with an unknown id, a result and a reserved verb. Such a message is an
+// incorrect request, which rpcx must refuse.
 func (c *codec) answerless(m *wire.Message) {
 	f := readFields(m.Raw)
 	method, ok := scan.Text(f.method)
@@ -64,8 +63,8 @@ func (c *codec) answerless(m *wire.Message) {
 	*m = wire.Message{Kind: wire.Request, ID: m.ID, Method: method, Raw: m.Raw}
 }
 
-// name records which further results belong to the call: those with the target that the response names, or else those
-// of the request's own target. It returns that target.
+// name records which further results belong to the call: those with the response's target, or else with the request's
+// target. It returns that target.
 func (c *codec) name(id string, k *call, m *wire.Message) string {
 	resource, target := namedIn(m.Raw, m.Body)
 	place := target
@@ -83,8 +82,8 @@ func (c *codec) name(id string, k *call, m *wire.Message) string {
 	return target
 }
 
-// namedIn returns the job that a response names: as target beside the result, or in it as target, job, job_id or id (a
-// job may be an object with its own id).
+// namedIn returns the job in a response: the target beside the result, or the member target, job, job_id or id of the
+// result. A job may be an object with an id.
 func namedIn(raw, body []byte) (resource, target string) {
 	for _, obj := range [][]byte{raw, body} {
 		resource, _ = scan.Text(scan.Get(obj, "resource"))
@@ -106,7 +105,7 @@ func namedIn(raw, body []byte) (resource, target string) {
 	return "", ""
 }
 
-// result turns a notification that carries an async result into an item.
+// result makes an item of a notification with an async result.
 func (c *codec) result(m *wire.Message) {
 	verb := m.Method[strings.LastIndexByte(m.Method, '.')+1:]
 	if !reserved(verb) {
@@ -134,8 +133,7 @@ func (c *codec) result(m *wire.Message) {
 	c.claim(m, f.requestID, place, target)
 }
 
-// claim assigns an item to the call that it belongs to: by request_id, else by
-// the target that the call's response named.
+// claim assigns an item to its call: by request_id, or by the target in the call's response.
 func (c *codec) claim(m *wire.Message, requestID []byte, place, target string) {
 	id := string(requestID)
 	if c.calls[id] == nil && target != "" {
@@ -159,7 +157,7 @@ func (c *codec) claim(m *wire.Message, requestID []byte, place, target string) {
 	}
 }
 
-// note records a message of a call whose results arrive later.
+// note stores a message of a call whose results arrive later.
 func (c *codec) note(id, target string, k *call, m *wire.Message) {
 	dropped := c.jobs.note(id, target, k.method, m)
 	if old := c.calls[dropped]; old != nil && old.left {
@@ -167,8 +165,8 @@ func (c *codec) note(id, target string, k *call, m *wire.Message) {
 	}
 }
 
-// leave forgets a cancelled call, unless its results arrive later: such a call is a job, whose status can still be
-// requested.
+// leave removes a cancelled call, unless its results arrive later. Such a call is a job, whose status commands may
+// request.
 func (c *codec) leave(id string) {
 	k := c.calls[id]
 	if k == nil || !k.deferred || k.kind != dialect.Call {
@@ -178,7 +176,6 @@ func (c *codec) leave(id string) {
 	k.left = true
 }
 
-// forget drops everything that is known about a call.
 func (c *codec) forget(id string) {
 	k := c.calls[id]
 	if k == nil {
@@ -192,8 +189,8 @@ func (c *codec) forget(id string) {
 	delete(c.calls, id)
 }
 
-// Opened reports whether the call ends with its first response. If it continues, stream is the place of results that
-// arrived before the response.
+// Opened reports whether the first response ends the call. If the call continues, stream is the place of results before
+// the response.
 func (c *codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final bool) {
 	k := c.calls[string(resp.ID)]
 	if k == nil || !hasMoreResults(op.Kind, k.job, resp.Body) {
@@ -210,10 +207,10 @@ func (c *codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final 
 	return nil, false
 }
 
-// maxRecent bounds the keys that a recent remembers, because the peer decides how many there are.
+// maxRecent bounds the keys of a recent, because the peer determines their number.
 const maxRecent = 128
 
-// recent is a set of the last maxRecent keys that were added.
+// recent is a set of the last maxRecent added keys.
 type recent struct {
 	keys []string
 	next int
@@ -239,7 +236,7 @@ func (r *recent) has(key []byte) bool {
 	return false
 }
 
-// ending returns a place with that target, for any resource.
+// ending returns a place with that target and any resource.
 func (r *recent) ending(target string) (string, bool) {
 	for _, k := range r.keys {
 		if strings.HasSuffix(k, "\x00"+target) {

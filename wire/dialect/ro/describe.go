@@ -12,8 +12,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Describe calls rpc.describe, a plain method. It returns wire.ErrUnsupported if
-// the peer does not have it.
+// Describe calls rpc.describe, a plain method. It returns wire.ErrUnsupported if the peer lacks that method.
 func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.Catalog, error) {
 	doc, err := dialect.Discover(ctx, caller, describe)
 	if err != nil {
@@ -22,9 +21,9 @@ func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.C
 	return FromDescription(doc)
 }
 
-// FromDescription makes a catalog from the result of rpc.describe, whose form the readme does not define. It reads any
-// JSON that lists resources with verbs, or methods: in arrays or as members, by name or as objects with more. Members
-// that a catalog does not have go to extra. Errors are Faults of kind Protocol.
+// FromDescription makes a catalog from the result of rpc.describe, whose form the specification does not define. It
+// accepts any JSON that lists resources with verbs, or methods: as arrays or members, and as names or objects. Extra
+// receives unknown members. Errors are Faults of kind Protocol.
 func FromDescription(doc json.RawMessage) (*catalog.Catalog, error) {
 	doc = scan.Trim(doc)
 	if scan.Get(doc, "openrpc") != nil {
@@ -53,11 +52,11 @@ func FromDescription(doc json.RawMessage) (*catalog.Catalog, error) {
 // A reader collects the methods of one description.
 type reader struct {
 	c     *catalog.Catalog
-	found bool        // a list of resources or methods was there, be it empty
-	rest  scan.Object // the description of each resource except its verbs
+	found bool        // a list of resources or methods exists; it may be empty
+	rest  scan.Object // the description of each resource, without verbs
 }
 
-// document reads a description that is an object: the data about the peer, and its lists.
+// document reads a description that is an object: its lists, and the data about the peer.
 func (r *reader) document(doc []byte) {
 	var rest scan.Object
 	for key, val := range scan.Named(doc) {
@@ -78,10 +77,10 @@ func (r *reader) document(doc []byte) {
 	r.beside(rest)
 }
 
-// beside stores the members of a description other than its lists.
+// beside stores the members of a description besides its lists.
 func (r *reader) beside(rest scan.Object) {
 	said := rest.EndOrNil()
-	if !r.found && allLists(said) { // then each member can only be a resource
+	if !r.found && allLists(said) { // each member can only be a resource
 		r.list(either, "", said)
 		rest, said = scan.Object{}, nil
 	}
@@ -92,8 +91,7 @@ func (r *reader) beside(rest scan.Object) {
 	r.c.Extra = said
 }
 
-// allLists reports whether all members of obj, which may be nil, are arrays or
-// objects.
+// allLists reports whether all members of obj are arrays or objects. obj may be nil.
 func allLists(obj []byte) bool {
 	for _, val := range scan.Named(obj) {
 		if t := scan.Type(val); t != 'o' && t != 'a' {
@@ -129,17 +127,16 @@ func (r *reader) about(key string, val []byte) bool {
 	return true
 }
 
-// entries determines what the elements of a list describe.
+// entries is the kind of a list's elements.
 type entries int
 
 const (
-	either    entries = iota // resources or methods
-	resources                // resources or subresources
-	verbs                    // of the resource that is the prefix
+	either entries = iota // resources or methods
+	resources
+	verbs // verbs of the resource prefix
 )
 
-// list reads a list, which is an array or an object by name. prefix is the
-// resource that its entries belong to.
+// list reads a list, which is an array or an object by name. prefix is the resource of its entries.
 func (r *reader) list(of entries, prefix string, val []byte) {
 	r.found = true
 	switch scan.Type(val) {
@@ -158,8 +155,7 @@ func (r *reader) list(of entries, prefix string, val []byte) {
 	}
 }
 
-// nameIn returns the name of an object in a list: its method or name, or its
-// structured fields joined by dots.
+// nameIn returns the name of a listed object: its method or name, or its structured fields joined by dots.
 func nameIn(obj []byte) string {
 	text := func(key string) string { s, _ := scan.Text(scan.Get(obj, key)); return s }
 	for _, key := range []string{"method", "name"} {
@@ -201,7 +197,7 @@ func (r *reader) entry(of entries, prefix, name string, val []byte) {
 	}
 }
 
-// inside maps the list members of a resource's description to what those lists describe.
+// inside maps the list members of a resource's description to the kinds of these lists.
 var inside = map[string]entries{"verbs": verbs, "actions": verbs, "methods": verbs, "subresources": resources}
 
 // nested reports whether an object lists verbs or subresources.
@@ -214,7 +210,7 @@ func nested(obj []byte) bool {
 	return false
 }
 
-// resource reads the description of a resource: its lists, its verbs, and the rest.
+// resource reads the description of a resource: its lists, its verbs, and the other members.
 func (r *reader) resource(name string, val []byte) {
 	var rest scan.Object
 	before := len(r.c.Methods)
@@ -241,8 +237,7 @@ func (r *reader) resource(name string, val []byte) {
 	}
 }
 
-// manyVerbs reports whether the members of an object are verbs, rather than
-// parts of one method's description.
+// manyVerbs reports whether the members of an object are verbs, not parts of one method's description.
 func manyVerbs(obj []byte) bool {
 	some := false
 	for key, val := range scan.Named(obj) {

@@ -9,17 +9,15 @@ import (
 	"rpcx/wire/scan"
 )
 
-// schemaWords are members by which a JSON Schema is recognised; an object without
-// any of them lists parameters by name.
+// schemaWords are members that only a JSON Schema has. An object without them lists parameters by name.
 var schemaWords = map[string]bool{
 	"type": true, "properties": true, "$ref": true, "anyOf": true, "oneOf": true, "allOf": true, "enum": true,
 	"const": true, "items": true, "additionalProperties": true, "$schema": true, "required": true, "not": true,
 }
 
-// schemaOf returns a description of params or of a result as a JSON Schema. It is
-// one already, or lists parameters in an array (names, or objects with a name
-// and a schema) or as members (type names or schemas). nil for anything
-// else.
+// schemaOf returns a description of params or of a result as a JSON Schema. The description is a schema, an array of
+// parameters (names, or objects with a name and a schema), or an object of parameters (type names or schemas). schemaOf
+// returns nil for other values.
 func schemaOf(val []byte) json.RawMessage {
 	switch scan.Type(val) {
 	case 't', 'f':
@@ -50,7 +48,7 @@ func schemaOf(val []byte) json.RawMessage {
 	return object(&props, nil)
 }
 
-// typeNamed returns the schema for the name of a type, or nil for an unknown name.
+// typeNamed returns the schema of a type name, or nil for an unknown one.
 func typeNamed(val []byte) json.RawMessage {
 	switch scan.String(val) {
 	case "string", "number", "integer", "boolean", "object", "array", "null":
@@ -65,7 +63,7 @@ func typeNamed(val []byte) json.RawMessage {
 	return nil
 }
 
-// fromList returns the schema for parameters that are listed in an array, or nil if an element has no name.
+// fromList returns the schema of parameters in an array, or nil if an element has no name.
 func fromList(val []byte) json.RawMessage {
 	var props scan.Object
 	var required scan.Array
@@ -90,8 +88,7 @@ func fromList(val []byte) json.RawMessage {
 	return object(&props, required.EndOrNil())
 }
 
-// object returns the schema of an object with these properties; required may be
-// nil.
+// object returns the schema of an object with these properties. required may be nil.
 func object(props *scan.Object, required []byte) json.RawMessage {
 	var o scan.Object
 	o.Text("type", "object")
@@ -102,9 +99,9 @@ func object(props *scan.Object, required []byte) json.RawMessage {
 	return o.End()
 }
 
-// described is a resource in the local answer to rpc.describe.
+// described is a resource in the local response to rpc.describe.
 type described struct {
-	name  string // of a subresource without the resource's
+	name  string // without the resource's name for a subresource
 	said  json.RawMessage
 	verbs scan.Array
 	subs  []*described
@@ -135,8 +132,7 @@ func list(all []*described) []byte {
 	return a.End()
 }
 
-// Description returns the result of rpc.describe for c. Methods that belong to no
-// resource are listed under "methods".
+// Description returns the result of rpc.describe for c. It lists methods without a resource under "methods".
 func Description(c *catalog.Catalog) json.RawMessage {
 	var all []*described
 	var others scan.Array
@@ -167,8 +163,8 @@ func Description(c *catalog.Catalog) json.RawMessage {
 	return o.End()
 }
 
-// find returns the resource of that name, and adds it if it is new. full is its name with its parent's, under which
-// said describes it.
+// find returns the resource of that name, and adds a missing one. full is its name after its parent's, which is its
+// name in said.
 func find(all *[]*described, name, full string, said []byte) *described {
 	for _, d := range *all {
 		if d.name == name {
@@ -198,8 +194,7 @@ func verbOf(m *catalog.Method, verb string) json.RawMessage {
 	return o.End()
 }
 
-// places maps the members of a method's description, in the spellings of real
-// servers, to the members of a catalog's method.
+// places maps the members of a method's description, as real servers name them, to members of a catalog's method.
 var places = map[string]string{
 	"name": "name", "method": "name", "resource": "name", "verb": "name", "subresource": "name",
 	"description": "description", "summary": "description", "doc": "description",
@@ -208,7 +203,7 @@ var places = map[string]string{
 	"kind": "kind", "cache": "cache", "hints": "hints", "effects": "effects",
 }
 
-// method reads the description of one method; val may be a text, or nil.
+// method reads the description of a method. val may be a string or nil.
 func (r *reader) method(name string, val []byte) {
 	m := catalog.Method{Name: name}
 	var rest scan.Object
@@ -226,7 +221,7 @@ func (r *reader) method(name string, val []byte) {
 	r.c.Methods = append(r.c.Methods, m)
 }
 
-// place stores val in the member of m with that name. It returns false if it does not fit there.
+// place stores val in the member name of m. It returns false if val has the wrong type.
 func place(m *catalog.Method, where string, val []byte) bool {
 	text, isText := scan.Text(val)
 	switch where {

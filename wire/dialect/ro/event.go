@@ -11,9 +11,9 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Event returns what a user sees of m. A result that is not the last becomes progress with the result as data. The last
-// one becomes data, or a failure if its status is error ("Async Results" in the specification). Job is the target of an
-// async result, or the job that a response names. Other members beside the result go to Extra.
+// Event returns the user's event for m. A result that is not the last becomes progress with the result as data. The
+// last becomes data, or a failure if its status is error ("Async Results" in the specification). Job is the target of
+// an async result, or the job in a response. Other members beside the result become members of Extra.
 func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
 	if own, ok := result(m); ok {
 		*ev = own
@@ -24,7 +24,7 @@ func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
 	return nil
 }
 
-// result returns the event of an async result, or of an answer that is one, or false for another message.
+// result returns the event of an async result, or of a response that is one. It returns false for other messages.
 func result(m *wire.Message) (ev wire.Event, ok bool) {
 	s := status(m.Body)
 	goesOn := announces(s)
@@ -43,7 +43,7 @@ func result(m *wire.Message) (ev wire.Event, ok bool) {
 	return progress(m.Body), true
 }
 
-// beyond adds to ev the members of a message other than its result.
+// beyond adds to ev the members of a message besides its result.
 func beyond(ev *wire.Event, m *wire.Message) {
 	var rest scan.Object
 	for key, val := range scan.Named(m.Raw) {
@@ -60,14 +60,14 @@ func beyond(ev *wire.Event, m *wire.Message) {
 	if !rest.Empty() {
 		ev.Extra = rest.End()
 	}
-	if m.Method == "" && ev.Kind == wire.Progress { // a response may name the job inside its result
+	if m.Method == "" && ev.Kind == wire.Progress { // a response may name the job in its result
 		if _, target := namedIn(m.Raw, m.Body); target != "" {
 			ev.Job = scan.AppendQuoted(nil, target)
 		}
 	}
 }
 
-// progress returns the event for a result that is not the last.
+// progress returns the event of a result that is not the last.
 func progress(body []byte) wire.Event {
 	ev := wire.Event{Kind: wire.Progress, Data: body}
 	if scan.Type(body) != 'o' {
@@ -84,14 +84,14 @@ func progress(body []byte) wire.Event {
 		}
 	}
 	if ev.Message == "" && !onlyMembers(body, promiseMembers) {
-		ev.Message = string(scan.Minify(nil, scan.Without(body, "status"))) // a bridge may pass on the message alone
+		ev.Message = string(scan.Minify(nil, scan.Without(body, "status"))) // a bridge may forward only the message
 	}
 	ev.Message = cmp.Or(ev.Message, status(body))
 	return ev
 }
 
-// resultError reads the error of a result whose status is error: a JSON-RPC
-// error in its member "error", or the members of one beside the status.
+// resultError reads the error of a result with the status error: a JSON-RPC error in its member "error", or the members
+// of one beside the status.
 func resultError(body []byte) *wire.Error {
 	e := &wire.Error{Message: "failed", Data: body}
 	if val := scan.Get(body, "error"); scan.Type(val) == 'o' {
@@ -116,8 +116,9 @@ func resultError(body []byte) *wire.Error {
 	return e
 }
 
-// hasMoreResults reports whether a response only announces further results. The answer to a call does so if it is only
-// a promise, or if the user started it as a job and it has a promise's status. A subscription always continues.
+// hasMoreResults reports whether a response only announces further results. This holds for a promise as the response to
+// a call, and for a call that the user started as a job, if the result has a promise's status. A subscription always
+// continues.
 func hasMoreResults(kind dialect.OpKind, job bool, body []byte) bool {
 	switch status(body) {
 	case "accepted", "pending":
@@ -128,7 +129,7 @@ func hasMoreResults(kind dialect.OpKind, job bool, body []byte) bool {
 	if kind != dialect.Subscribe {
 		return false
 	}
-	switch scan.Type(body) { // an acknowledgement
+	switch scan.Type(body) {
 	case 't', '0':
 		return true
 	case 'o':
@@ -137,21 +138,20 @@ func hasMoreResults(kind dialect.OpKind, job bool, body []byte) bool {
 	return false
 }
 
-// promiseMembers are the members of a result that only reports how far a call is: those of the specification, and those
-// that name the job. An object with any other member, such as an order with its own status, is the answer itself.
+// promiseMembers are the members of a result that only reports the progress of a call: those of the specification, and
+// those that name the job. An object with any other member, such as an order with its own status, is the answer itself.
 var promiseMembers = []string{
 	"status", "progress", "percent", "percentage", "stage", "content", "message",
 	"resource", "subresource", "parent", "target", "request_id", "job", "job_id", "jobId",
 }
 
-// acceptedMembers are those of a result whose status is accepted. An id alone beside it is the job's, because an object
-// of a user has more members.
+// acceptedMembers are the members of a result with the status accepted. A lone id beside the status is the job's,
+// because a user's object has more members.
 var acceptedMembers = append([]string{"id"}, promiseMembers...)
 
-// failureMembers are the members of a result that only reports that, and how, a call failed.
+// failureMembers are the members of a result that only reports a call's failure.
 var failureMembers = append([]string{"error", "reason", "code", "data", "kind", "retryable"}, promiseMembers...)
 
-// onlyMembers reports whether an object has only these members.
 func onlyMembers(obj []byte, names []string) bool {
 	for key := range scan.Named(obj) {
 		if !slices.Contains(names, key) {
@@ -161,7 +161,7 @@ func onlyMembers(obj []byte, names []string) bool {
 	return true
 }
 
-// isPromise reports whether a result only announces that others follow.
+// isPromise reports whether a result only announces further results.
 func isPromise(body []byte) bool {
 	switch status(body) {
 	case "accepted":
@@ -172,10 +172,10 @@ func isPromise(body []byte) bool {
 	return false
 }
 
-// announces reports whether a status means that results follow.
+// announces reports whether a status announces further results.
 func announces(status string) bool { return status == "accepted" || status == "pending" }
 
-// status returns the "status" of a result object, or "" if there is none.
+// status returns the "status" of a result object, or "".
 func status(body []byte) string {
 	if scan.Type(body) != 'o' {
 		return ""

@@ -12,8 +12,8 @@ import (
 	"rpcx/wire/dialect/poll"
 )
 
-// Job carries out one of the Job operations on the jobs of this connection. It
-// returns a usage Fault for JobCancel, which RO-JRPC does not have.
+// Job runs one of the Job operations on the jobs of this connection. It returns a usage Fault for JobCancel, which
+// RO-JRPC lacks.
 func (c *codec) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (dialect.Stream, error) {
 	switch op.Kind {
 	case dialect.JobRun:
@@ -38,8 +38,8 @@ func (c *codec) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (
 	return nil, wire.Usagef("RO-JRPC cannot cancel jobs").WithHint("if the peer has a verb for it, call that verb, such as job/JOB:cancel")
 }
 
-// startJob makes the call and returns the data of its first message about the job. A goroutine continues to read the
-// call, because over HTTP the results arrive only while its response is read.
+// startJob makes the call and returns the data of its first message about the job. A goroutine reads the rest of the
+// call, because over HTTP, results arrive only while a client reads the response.
 func (c *codec) startJob(ctx context.Context, caller dialect.Caller, op dialect.Op) (dialect.Stream, error) {
 	op.Kind, op.Lasting = dialect.Call, true
 	life, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -80,8 +80,8 @@ func (c *codec) startJob(ctx context.Context, caller dialect.Caller, op dialect.
 	return poll.Lines(have.line()), nil
 }
 
-// waitJob follows a job to its end, which may have arrived already. If no goroutine reads the job's call, it opens a
-// stream without messages, to detect the end of the connection.
+// waitJob follows a job to its end, which may have arrived. If no goroutine reads the job's call, waitJob opens a
+// stream without messages to detect the end of the connection.
 func (c *codec) waitJob(ctx context.Context, caller dialect.Caller, op dialect.Op) (dialect.Stream, error) {
 	have, err := c.jobs.named(op.Job)
 	if err != nil {
@@ -112,13 +112,12 @@ func (c *codec) waitJob(ctx context.Context, caller dialect.Caller, op dialect.O
 	return w, nil
 }
 
-// openLiveness opens a stream for a place that cannot exist, which ends only with the connection.
+// openLiveness opens a stream of an impossible place, which ends only with the connection.
 func openLiveness(ctx context.Context, caller dialect.Caller, method string) (dialect.Stream, error) {
 	return caller.Open(ctx, dialect.Op{Kind: dialect.Subscribe, Method: method, Stream: wire.ID("\x00")})
 }
 
-// wait returns a stream of the job's latest message and of later ones. For a job that has ended, it returns only the
-// last message.
+// wait returns a stream of the job's latest and later messages. For an ended job, the stream has only the last message.
 func (j *jobs) wait(id string) *waiter {
 	w := &waiter{jobs: j, wake: make(chan struct{}, 1)}
 	j.mu.Lock()
@@ -139,12 +138,12 @@ func (j *jobs) wait(id string) *waiter {
 // A waiter is a stream of the messages about one job.
 type waiter struct {
 	jobs *jobs
-	end  func(context.Context) error // ends the liveness stream, or nil
-	wake chan struct{}               // receives a value when queue or lost has changed
+	end  func(context.Context) error // ends the liveness stream; may be nil
+	wake chan struct{}               // receives a value when queue or lost changes
 
-	// These are guarded by jobs.mu:
+	// These are guarded by jobs.mu.
 	queue []wire.Message
-	lost  error // why nothing follows queue; nil if something may
+	lost  error // why nothing follows queue, or nil
 }
 
 // lose ends the stream with err, after the queued messages.
@@ -159,8 +158,8 @@ func (w *waiter) loseLocked(err error) {
 	w.wakeUp()
 }
 
-// unfinished returns the reason why a job has no result if its messages stopped with err, because their end (io.EOF)
-// must not be taken for the end of the job.
+// unfinished returns why a job has no result after its messages ended with err. io.EOF must not count as the end of the
+// job.
 func unfinished(err error) error {
 	if err != io.EOF {
 		return err
@@ -168,7 +167,7 @@ func unfinished(err error) error {
 	return wire.NewFault(wire.Closed, "the messages about the job stopped before the job ended", nil)
 }
 
-// maxQueued bounds the unread messages of a waiter. Beyond it, the oldest are dropped.
+// maxQueued bounds the unread messages of a waiter. A new message removes the oldest.
 const maxQueued = 1024
 
 func (w *waiter) pushLocked(m wire.Message) {
@@ -186,8 +185,8 @@ func (w *waiter) wakeUp() {
 	wire.Wake(w.wake)
 }
 
-// take removes the next message from the queue. If there is none, it returns why nothing follows. ok is false if
-// something may.
+// take removes the next message from the queue. For an empty queue, it returns why nothing follows. ok is false if
+// messages may follow.
 func (w *waiter) take() (m wire.Message, err error, ok bool) {
 	w.jobs.mu.Lock()
 	defer w.jobs.mu.Unlock()
@@ -198,7 +197,7 @@ func (w *waiter) take() (m wire.Message, err error, ok bool) {
 	return m, nil, true
 }
 
-// Next returns the next message, and io.EOF after the last.
+// Next returns the next message, or io.EOF after the last.
 func (w *waiter) Next(ctx context.Context) (wire.Message, error) {
 	for {
 		if m, err, ok := w.take(); ok {
@@ -221,7 +220,6 @@ func (w *waiter) Cancel(ctx context.Context) error {
 	return w.end(ctx)
 }
 
-// leave removes the waiter from its job.
 func (w *waiter) leave() {
 	w.jobs.mu.Lock()
 	defer w.jobs.mu.Unlock()

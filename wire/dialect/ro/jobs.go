@@ -9,31 +9,31 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A job is a local call whose result arrives later, with the state from the messages about it.
+// A job is a local call with a later result, and the state in the messages about it.
 type job struct {
-	name   string // its target, by which users name it
-	id     string // of the request
+	name   string // its target, which users know
+	id     string // the request's id
 	method string
-	state  string       // accepted, pending, done, error
-	last   wire.Message // the latest message about it; immutable
+	state  string       // accepted, pending, done or error
+	last   wire.Message // the latest message; immutable
 	over   bool
-	lost   error // why no result can arrive any more; nil if one can, or did
+	lost   error // why no result can arrive, or nil
 
-	hasReader bool // a goroutine reads its call, even if no command waits
+	hasReader bool // a goroutine reads the call even without a waiting command
 	waits     []*waiter
 }
 
-// maxJobs bounds the jobs that a connection remembers.
+// maxJobs bounds the stored jobs of a connection.
 const maxJobs = 256
 
-// jobs has the jobs of a connection. Decode writes them, flows read them.
+// jobs are the jobs of a connection. Decode writes them, and flows read them.
 type jobs struct {
 	mu   sync.Mutex
-	list []*job // the oldest first
+	list []*job // oldest first
 }
 
-// note records the data of m about the call with that id, and passes it to all waiters. If the oldest job had to be
-// forgotten to make room, dropped is the request id of that job, else "".
+// note stores the data of m about the call with that id, and passes m to all waiters. dropped is the request id of a
+// job that it removed to make room, or "".
 func (j *jobs) note(id, target, method string, m *wire.Message) (dropped string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -72,8 +72,8 @@ func (j *jobs) of(id string) *job {
 	return nil
 }
 
-// add stores a job. If there are too many, it removes one, preferably one that has ended. It returns the request id of
-// the removed job, or "" if there is none.
+// add stores a job. If there are too many, it removes one, preferably an ended one, and returns that job's request id.
+// Otherwise it returns "".
 func (j *jobs) add(fresh *job) (dropped string) {
 	if len(j.list) >= maxJobs {
 		drop := max(0, slices.IndexFunc(j.list, func(have *job) bool { return have.over }))
@@ -84,7 +84,8 @@ func (j *jobs) add(fresh *job) (dropped string) {
 	return dropped
 }
 
-// markRead records that a goroutine reads the job's call, and returns a copy of the job, or false if there is none.
+// markRead records that a goroutine reads the job's call, and returns a copy of the job. It returns false without such
+// a job.
 func (j *jobs) markRead(id string) (job, bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -96,7 +97,7 @@ func (j *jobs) markRead(id string) (job, bool) {
 	return *have, true
 }
 
-// lose ends a job whose result can no longer arrive, unless it has already ended, and gives all waiters the reason.
+// lose ends an unfinished job whose result can no longer arrive. All waiters receive the reason.
 func (j *jobs) lose(id string, why error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -112,8 +113,7 @@ func (j *jobs) lose(id string, why error) {
 	have.waits = nil
 }
 
-// named returns a copy of the youngest job with that target. The error is a
-// usage Fault.
+// named returns a copy of the newest job with that target, or a usage Fault.
 func (j *jobs) named(name string) (job, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -125,7 +125,7 @@ func (j *jobs) named(name string) (job, error) {
 	return job{}, wire.Usagef("no job %q is known to this connection", name).WithHint("rpcx job list lists the known jobs")
 }
 
-// line encodes the known facts about a job as one JSON object.
+// line returns the known facts about a job as one JSON object.
 func (j *job) line() json.RawMessage {
 	var o scan.Object
 	o.Text("job", j.name)

@@ -1,12 +1,12 @@
 // Package ro implements RO-JRPC in both roles. RO-JRPC is JSON-RPC 2.0 with structured routing fields in requests
-// (resource, target, verb, subresource, parent) and with async results: messages with the verb yield or return that are
-// addressed to a resource themselves.
+// (resource, target, verb, subresource, parent) and with async results. An async result is a message with the verb
+// yield or return and an address of its own.
 //
-// Package jsonrpc does the rest: a message without those fields is also plain JSON-RPC here.
+// Package jsonrpc does the rest. A message without those fields is plain JSON-RPC.
 //
-// An async result belongs to the call whose id it has as request_id, or else to the call whose response named its
-// target. It also goes to all followers of its resource and target. A call continues after a response whose status is
-// accepted or pending, until a return or a result with the status error.
+// An async result belongs to the call whose id is its request_id, or else to the call whose response named its target.
+// All followers of its resource and target also receive it. After a response with the status accepted or pending, a
+// call continues until a return, or a result with the status error.
 package ro
 
 import (
@@ -21,30 +21,28 @@ import (
 	"rpcx/wire/scan"
 )
 
-// codec is the client's state for one connection: JSON-RPC's codec, and the calls
-// that async results may belong to.
+// codec is the client's state of one connection: JSON-RPC's codec, and the calls that may get async results.
 type codec struct {
 	dialect.Codec
 	calls     map[string]*call  // by request id
-	places    map[string]string // target, or resource and target, that an answer named → request id
+	places    map[string]string // the request id by target, or by resource and target, in a response
 	unclaimed recent            // places of results without a call or follower
 	finished  recent            // ids of calls that a return has ended
 	jobs      jobs
 	out       []wire.Message
 }
 
-// call is a local call that has not ended.
 type call struct {
 	kind     dialect.OpKind
 	job      bool // the user started it as a job
 	method   string
 	deferred bool     // its response announced later results
-	left     bool     // its results are not read any more
-	own      string   // the place that its request addressed, or ""
+	left     bool     // its results are not read
+	own      string   // the place in its request, or ""
 	named    []string // its keys in codec.places
 }
 
-// NewCodec returns the codec for one connection.
+// NewCodec returns the codec of one connection.
 func NewCodec(o dialect.CodecOptions) dialect.Codec {
 	return &codec{
 		Codec: jsonrpc.NewCodec(jsonrpc.Options{MaxDepth: o.MaxDepth}),
@@ -57,14 +55,14 @@ func (c *codec) Abilities() dialect.Abilities {
 	return dialect.Abilities{Describe: c.Describe, Job: c.Job, Unsolicited: true}
 }
 
-// Follows reports whether op is a Subscribe of a path without a verb, for which nothing is sent (see Encode).
+// Follows reports whether op is a Subscribe of a path without a verb, which sends nothing (see Encode).
 func Follows(op dialect.Op) bool {
 	_, ok := followed(op)
 	return ok
 }
 
-// Encode returns the message for op. Its method is the user's spelling (see Parse), and its Extra has the fields that
-// were given beside it (see Given). A Subscribe of a path without a verb, such as session/session-9, sends nothing and
+// Encode returns the message for op. Its method has the user's form (see Parse), and its Extra contains the fields
+// beside the method (see Given). A Subscribe of a path without a verb, such as session/session-9, sends nothing and
 // follows the async results of that target.
 func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 	switch op.Kind {
@@ -105,7 +103,7 @@ func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 	return m, nil
 }
 
-// followed returns the place that a Subscribe without a verb follows.
+// followed returns the place for a Subscribe without a verb.
 func followed(op dialect.Op) (place string, ok bool) {
 	if op.Kind == dialect.Subscribe && op.Stream != nil {
 		return string(op.Stream), true
@@ -125,11 +123,11 @@ func followed(op dialect.Op) (place string, ok bool) {
 	return placeOf(strings.TrimSuffix(a.Method, "."+verbYield), target), true
 }
 
-// placeOf returns the key for a resource and one of its targets.
+// placeOf returns the key of a resource and one of its targets.
 func placeOf(resource, target string) string { return resource + "\x00" + target }
 
-// Given are the fields that a user gave beside a method with flags. They are the Extra of an Op and are never sent in
-// this form.
+// Given are the fields that a user sets beside the method. They are the Extra of an Op, and are never sent in this
+// form.
 type Given struct {
 	Resource    string          `json:"resource,omitempty"`
 	Verb        string          `json:"verb,omitempty"`
@@ -138,16 +136,15 @@ type Given struct {
 	Parent      json.RawMessage `json:"parent,omitempty"`
 	Meta        json.RawMessage `json:"meta,omitempty"`
 	Cache       string          `json:"cache,omitempty"`
-	Plain       bool            `json:"plain,omitempty"` // no structured fields are sent
+	Plain       bool            `json:"plain,omitempty"` // send no structured fields
 }
 
-// asks reports whether any field requires a request. Cache alone does not.
+// asks reports whether a field requires a request. Cache alone does not.
 func (g Given) asks() bool {
 	return g.Resource != "" || g.Verb != "" || g.Subresource != "" || g.Target != nil || g.Parent != nil || g.Meta != nil || g.Plain
 }
 
-// Resolve combines a method with the fields given beside it. Errors are usage
-// Faults that name the rule of the page that is broken.
+// Resolve combines a method with the fields beside it. Its usage Faults name the violated rule of the specification.
 func Resolve(method string, g Given) (Address, error) {
 	a, err := Parse(method)
 	if err != nil {
@@ -178,8 +175,7 @@ func Resolve(method string, g Given) (Address, error) {
 	return Address{Method: a.Method}, nil
 }
 
-// refusal returns the usage Fault for an address that rpcx must not send, from the method that the user typed, or nil
-// if it may.
+// refusal returns the usage Fault for an address that rpcx must not send, or nil. typed is the user's method.
 func (a Address) refusal(method string) error {
 	switch rule := a.broken(); {
 	case rule != "":

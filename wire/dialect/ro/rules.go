@@ -8,23 +8,22 @@ import (
 	"rpcx/wire/scan"
 )
 
-// The reserved verbs of async results. Only a server may send them.
+// These are the reserved verbs of async results. Only a server may send them.
 const (
 	verbYield  = "yield"
 	verbReturn = "return"
 )
 
-// reserved reports whether a verb is reserved for async results.
 func reserved(verb string) bool { return verb == verbYield || verb == verbReturn }
 
-// fields has the members of a message that RO-JRPC defines, as JSON tokens; nil if absent.
+// fields are the members of a message that RO-JRPC defines, as JSON tokens. Absent ones are nil.
 type fields struct {
 	method, resource, verb, subresource, target, parent []byte
 	params, meta, cache                                 []byte
 	result, err, requestID                              []byte
 }
 
-// member returns the field for a member of that name, or nil if it has no meaning.
+// member returns the field of that name, or nil if RO-JRPC does not define the name.
 func (f *fields) member(name []byte) *[]byte {
 	switch string(name) {
 	case "method":
@@ -55,8 +54,8 @@ func (f *fields) member(name []byte) *[]byte {
 	return nil
 }
 
-// readFields reads the fields of raw, a valid object. Of members with the same name, the last counts, as for the
-// method. null counts as absent, except for the result.
+// readFields reads the fields of raw, a valid object. The last of repeated members counts. null counts as absent,
+// except for the result.
 func readFields(raw []byte) (f fields) {
 	for key, val := range scan.Members(raw) {
 		to := f.member(scan.Unescaped(key))
@@ -70,14 +69,13 @@ func readFields(raw []byte) (f fields) {
 	return f
 }
 
-// structured reports whether any of the structured routing fields is present.
+// structured reports whether a structured routing field is present.
 func (f *fields) structured() bool {
 	return slices.ContainsFunc([][]byte{f.resource, f.verb, f.subresource, f.parent, f.target}, func(val []byte) bool { return val != nil })
 }
 
-// address returns the address of the request, and the first rule of the specification that it breaks ("Key rules at a
-// glance"), or "" if it breaks none. A request without structured fields is plain JSON-RPC, addressed by its method
-// alone.
+// address returns the request's address, and the first violated rule of the specification ("Key rules at a glance"), or
+// "". A request without structured fields is plain JSON-RPC with only a method.
 func (f *fields) address(method string) (a Address, rule string) {
 	if !f.structured() {
 		return dotted(method), ""
@@ -110,7 +108,8 @@ func (f *fields) address(method string) (a Address, rule string) {
 	return a, rule
 }
 
-// addressed returns the address of a request or a notification (note), or the error response if it breaks a rule.
+// addressed returns the address of a request, or of a notification (note). If the address breaks a rule, it returns the
+// error response.
 func (f *fields) addressed(method string, note bool) (Address, error) {
 	a, rule := f.address(method)
 	if rule == "" && reserved(a.Verb) && !note {
@@ -122,7 +121,7 @@ func (f *fields) addressed(method string, note bool) (Address, error) {
 	return a, nil
 }
 
-// broken returns the first rule of the specification that a breaks, or "" if it breaks none.
+// broken returns the first rule that a breaks, or "".
 func (a Address) broken() string {
 	switch {
 	case a.Subresource != "" && a.Resource == "":
@@ -141,7 +140,7 @@ func (a Address) broken() string {
 	return ""
 }
 
-// invalid returns the error response to a request that breaks a rule: -32600.
+// invalid returns the error response to a request that breaks a rule (-32600).
 func invalid(rule string) *wire.Error {
 	return wire.NewError(wire.CodeInvalidRequest, "Invalid Request: "+rule).WithData(map[string]string{"rule": rule})
 }

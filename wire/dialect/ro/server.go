@@ -16,22 +16,23 @@ import (
 // describe is the method that requests a catalog.
 const describe = "rpc.describe"
 
-// server is the service side, shared by all connections of a listener.
+// server is the service side. All connections of a listener share it.
 type server struct {
 	b       dialect.Backend
 	last    atomic.Int64 // the last generated target
 	methods func() map[string]*catalog.Method
 }
 
-// NewServer returns a server for the methods of b. Hooks are named resource:verb and get one object with the request's
-// fields. Methods that stream, and jobs, are accepted at once and answered later with async results. A plain JSON-RPC
-// request is routed by its method and gets one result. The same applies to an HTTP client that accepts no event stream.
+// NewServer returns a server for the methods of b. Hooks have names like resource:verb, and get one object with the
+// request's fields. Streaming methods and jobs are accepted at once, and answered later with async results. A plain
+// JSON-RPC request is routed by its method and gets one result, as does a request of an HTTP client that accepts no
+// event stream.
 func NewServer(b dialect.Backend) dialect.Server {
 	s := &server{b: b, methods: sync.OnceValue(func() map[string]*catalog.Method { return byName(b.Catalog()) })}
 	return dialect.Server{Accept: s.Accept}
 }
 
-// byName indexes the methods of a catalog by the names that hooks have.
+// byName indexes a catalog's methods by their names for hooks.
 func byName(c *catalog.Catalog) map[string]*catalog.Method {
 	m := map[string]*catalog.Method{}
 	if c != nil {
@@ -48,15 +49,14 @@ func (s *server) Accept(c dialect.Caller) dialect.Handler {
 	return dialect.Handler{Handle: h.Handle, Close: h.r.Close}
 }
 
-// handler answers the calls of one connection.
 type handler struct {
 	server *server
 	r      dialect.Responder
 	now    bool // the peer cannot receive later results
 }
 
-// Handle answers one request or notification. It checks the rules of the specification, then routes by the method
-// alone, because the fields must agree with it.
+// Handle answers one request or notification. It checks the rules of the specification, and then routes by the method,
+// because the fields must agree with the method.
 func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	f := readFields(in.Msg.Raw)
 	note := in.Msg.Kind == wire.Notification
@@ -66,7 +66,7 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	}
 	name := Name(a.Method)
 	kind, ok := h.r.Kind(name)
-	ok = ok && (name != a.Method || !strings.Contains(name, ":")) // resource:verb is not a name on the wire
+	ok = ok && (name != a.Method || !strings.Contains(name, ":")) // resource:verb is not a wire name
 	req := dialect.Request{
 		Method: name, Params: in.Msg.Params, ID: in.Msg.ID, Notification: note,
 		Input: func(params json.RawMessage) json.RawMessage { return f.input(a, params) },
@@ -89,8 +89,7 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	return h.answerOnce(ctx, in, a, req)
 }
 
-// respond runs the hook. A refusal by policy becomes the dialect's own error,
-// "forbidden" with the resource and the verb.
+// respond runs the hook. A refusal by policy becomes the dialect's error "forbidden" with the resource and the verb.
 func (h *handler) respond(ctx context.Context, a Address, req dialect.Request) (json.RawMessage, error) {
 	result, err := h.r.Respond(ctx, req)
 	if e := refusal(err); e != nil {
@@ -106,7 +105,7 @@ func (h *handler) respond(ctx context.Context, a Address, req dialect.Request) (
 	return result, err
 }
 
-// refusal returns err if it is a refusal by policy, else nil.
+// refusal returns err if the policy caused it, or nil.
 func refusal(err error) *wire.Error {
 	if e, ok := err.(*wire.Error); ok && e.Kind == dialect.ByPolicy {
 		return e
@@ -114,7 +113,7 @@ func refusal(err error) *wire.Error {
 	return nil
 }
 
-// answerOnce answers with one result and, if the catalog has one, with the method's "cache" beside it.
+// answerOnce answers with one result, and the method's "cache" from the catalog beside it.
 func (h *handler) answerOnce(ctx context.Context, in *dialect.Inbound, a Address, req dialect.Request) (json.RawMessage, error) {
 	last := dialect.LastOf(&req, nil)
 	result, err := last(h.respond(ctx, a, req))
@@ -127,7 +126,7 @@ func (h *handler) answerOnce(ctx context.Context, in *dialect.Inbound, a Address
 	return nil, in.Emit(wire.Event{Kind: wire.Data, Final: true, Data: result, Extra: extra})
 }
 
-// hasMore reports whether a method has later results, because it is a job or the catalog declares it a stream.
+// hasMore reports whether a method has later results: it is a job, or the catalog declares it a stream.
 func (h *handler) hasMore(a Address, kind catalog.Kind) bool {
 	m := h.method(a)
 	return kind == catalog.Job || kind == catalog.Stream && m != nil && m.Kind != ""
@@ -136,8 +135,7 @@ func (h *handler) hasMore(a Address, kind catalog.Kind) bool {
 // method returns the catalog's entry for a's method, or nil.
 func (h *handler) method(a Address) *catalog.Method { return h.server.methods()[Name(a.Method)] }
 
-// input returns the JSON object for a hook: the request's fields and its params, with only the members that the request
-// had.
+// input returns the JSON object for a hook: the request's fields and params.
 func (f *fields) input(a Address, params json.RawMessage) json.RawMessage {
 	var o scan.Object
 	o.SomeText("resource", a.Resource)
@@ -148,17 +146,17 @@ func (f *fields) input(a Address, params json.RawMessage) json.RawMessage {
 	o.Add("params", params)
 	o.Add("meta", f.meta)
 	o.Add("cache", f.cache)
-	o.Add("result", f.result) // of an async result that belongs to no local call
+	o.Add("result", f.result) // an async result without a local call
 	o.Add("request_id", f.requestID)
 	return o.End()
 }
 
-// resourceOf returns the resource that a addresses, with its subresource.
+// resourceOf returns the resource of a with its subresource.
 func resourceOf(a Address) string { return strings.TrimSuffix(a.Method, "."+a.Verb) }
 
-// Reply returns the messages for one event of the answer to req. An event with a Stream becomes an async result, or a
-// return if it is Final, with the members of Extra beside its result. For other events, Extra has the members beside
-// the result of the response.
+// Reply returns the messages for one event of the answer to req. An event with a Stream becomes an async result, and a
+// return if it is Final. Extra has the members beside its result. For other events, Extra has the members beside the
+// response's result.
 func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 	if ev.Stream != nil {
 		return [][]byte{encodeAsyncResult(ev)}, nil
@@ -179,7 +177,6 @@ func beside(msg []byte, extra json.RawMessage) []byte {
 	return append(scan.Compact(msg, extra[1:len(extra)-1]), '}')
 }
 
-// encodeAsyncResult writes a yield or a return.
 func encodeAsyncResult(ev wire.Event) []byte {
 	verb := verbYield
 	if ev.Final {

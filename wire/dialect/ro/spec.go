@@ -60,7 +60,7 @@ func Spec() dialect.Spec {
 	}
 }
 
-// subresources returns the additional patterns that RESOURCE:* in a policy covers: all subresources of the resource.
+// subresources returns the patterns that RESOURCE:* in a policy implies: all subresources of the resource.
 func subresources(pattern string) []string {
 	resource, all := strings.CutSuffix(pattern, ":*")
 	if !all || resource == "" || strings.ContainsAny(resource, ".*:") {
@@ -69,7 +69,7 @@ func subresources(pattern string) []string {
 	return []string{resource + ".*:*"}
 }
 
-// resourceAndVerb splits a name such as repo.issue.get. A name without a verb is only a resource.
+// resourceAndVerb splits a name such as repo.issue.get. A name without a verb is a resource.
 func resourceAndVerb(m *catalog.Method) (resource, verb string) {
 	if n := strings.Count(m.Name, "."); n < 1 || n > 2 || strings.HasPrefix(m.Name, "rpc.") {
 		return m.Name, ""
@@ -78,8 +78,7 @@ func resourceAndVerb(m *catalog.Method) (resource, verb string) {
 	return m.Name[:i], m.Name[i+1:]
 }
 
-// typedForm returns a method as a user types it: PATH:VERB, with the target and the
-// parent that the method's hints give as examples.
+// typedForm returns a method as a user types it: PATH:VERB, with the example target and parent in the method's hints.
 func typedForm(m *catalog.Method) string {
 	resource, verb := resourceAndVerb(m)
 	if verb == "" {
@@ -106,8 +105,7 @@ func typedForm(m *catalog.Method) string {
 	return resource + ":" + verb
 }
 
-// isSegment reports whether text can be shown as a segment of a path: a word of
-// letters, digits and _ . - that begins with no sign.
+// isSegment reports whether text can be a segment of a path: letters, digits and the signs _ . -, but no leading sign.
 func isSegment(text string) bool {
 	for i, c := range []byte(text) {
 		letter := c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9'
@@ -118,8 +116,7 @@ func isSegment(text string) bool {
 	return text != ""
 }
 
-// Shape returns how a tape reads RO-JRPC's messages: an async result names its request, and the job to which it
-// belongs.
+// Shape describes RO-JRPC's messages for tapes: an async result names its request and its job.
 func Shape() dialect.Shape {
 	s := jsonrpc.Shape(jsonrpc.V2)
 	s.MadeUp = slices.Concat(s.MadeUp, dialect.Places("/request_id", "/result/job", "/result/job_id"), []dialect.Place{
@@ -128,8 +125,7 @@ func Shape() dialect.Shape {
 	return s
 }
 
-// targeted separates the target and the parent from the params of a caller
-// whose dialect has no members for them.
+// targeted separates the target and the parent from the params of a caller whose dialect has no members for them.
 func targeted(params json.RawMessage) (extra, rest json.RawMessage) {
 	if scan.Type(params) != 'o' {
 		return nil, params
@@ -148,11 +144,11 @@ func targeted(params json.RawMessage) (extra, rest json.RawMessage) {
 	return about.End(), others.EndOrNil()
 }
 
-// hasNoResource reports whether a method does not belong to a resource. Its requests then have no fields, and one response.
+// hasNoResource reports whether a method has no resource. Its requests have no fields, and one response.
 func hasNoResource(method string) bool { return !strings.ContainsAny(method, ".:") }
 
-// dottedName returns the wire name for a method of another dialect. A colon stands for the dot before a verb. In any
-// other place, no name can contain it.
+// dottedName returns the wire name for a method of another dialect. The dot before the verb replaces a colon. A name
+// with a colon in another place is invalid.
 func dottedName(method string) string {
 	if name := WireName(method); Name(name) == Name(method) {
 		return name
@@ -160,7 +156,7 @@ func dottedName(method string) string {
 	return strings.ReplaceAll(method, ":", "_")
 }
 
-// laterResults reports whether a method has results after its first response, which carry its progress.
+// laterResults reports whether a method has results after its first response. Such results carry progress.
 func laterResults(method string, kind catalog.Kind) bool {
 	return !hasNoResource(method) && (kind == catalog.Job || kind == catalog.Stream)
 }
