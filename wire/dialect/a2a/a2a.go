@@ -1,5 +1,5 @@
-// Package a2a is Agent2Agent 1.0 in the JSON-RPC binding: its dialect file, and in Go its tasks, which are jobs, and the files in its
-// parts.
+// Package a2a implements Agent2Agent 1.0 in the JSON-RPC binding. It contains the dialect file, the tasks, which are jobs, and the
+// files in parts of messages.
 package a2a
 
 import (
@@ -15,7 +15,7 @@ import (
 //go:embed a2a.toml
 var text string
 
-// Flow returns the flow that dialect files name with flow = "a2a", and its embedded dialect file.
+// Flow returns the flow of dialect files with flow = "a2a", and its embedded dialect file.
 func Flow() page.Flow {
 	return page.Flow{
 		Page:   text,
@@ -27,10 +27,10 @@ func Flow() page.Flow {
 	}
 }
 
-// files returns the files in a response: the parts with raw bytes in its artifacts and messages (section 4.1.6).
+// files returns the files in a response: the parts with raw bytes in artifacts and messages (section 4.1.6).
 func files(raw []byte) (found []wire.File) {
 	result := scan.Get(raw, "result")
-	if result == nil { // it is the task of a job
+	if result == nil { // the task of a job
 		result = raw
 	}
 	for _, at := range [][]string{
@@ -50,7 +50,7 @@ func files(raw []byte) (found []wire.File) {
 	return found
 }
 
-// withParts adds the files of a message or an artifact.
+// withParts adds the files in a message or an artifact.
 func withParts(found []wire.File, of []byte) []wire.File {
 	for part := range scan.Elements(scan.Get(of, "parts")) {
 		if bytes := scan.Get(part, "raw"); bytes != nil {

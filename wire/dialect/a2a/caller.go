@@ -8,17 +8,18 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// A hook of a task has no connection to its client: it cannot call it.
+// These methods implement dialect.Caller. A task's hook cannot call its client, because it has no connection to the
+// client.
 
-// Open fails.
+// Open returns an error.
 func (*task) Open(context.Context, dialect.Op) (dialect.Stream, error) { return nil, errNoCalls() }
 
-// Call fails.
+// Call returns an error.
 func (*task) Call(context.Context, string, json.RawMessage) (json.RawMessage, error) {
 	return nil, errNoCalls()
 }
 
-// CallOp fails.
+// CallOp returns an error.
 func (*task) CallOp(context.Context, dialect.Op) (json.RawMessage, error) { return nil, errNoCalls() }
 
 func errNoCalls() error {
@@ -34,5 +35,5 @@ func (t *task) CloseWith(int, string) error {
 	return nil
 }
 
-// Connection returns the description of the task as a connection.
+// Connection describes the task as a connection.
 func (t *task) Connection() *dialect.Connection { return &t.about }

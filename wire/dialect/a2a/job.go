@@ -13,20 +13,20 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A client is the part of a connection that calls the agent: it controls tasks (section 4.1.1), which outlive the connection.
+// A client calls the agent on a connection. It controls tasks (section 4.1.1), which outlive the connection.
 type client struct{ c *codec.Codec }
 
-// The methods of codec.Flow that tasks do not need, since only calls request them.
+// Tasks do not need these methods of codec.Flow, because only calls request tasks.
 func (*client) Mark(*dialect.Op)                               {}
 func (*client) Accompany(*dialect.Op) codec.Companion          { return nil }
 func (*client) About(*wire.Message) json.RawMessage            { return nil }
 func (*client) RunningJobs() []string                          { return nil }
 func (*client) Shutdown(context.Context, dialect.Caller) error { return nil }
 
-// atOnce requests a response before the task is over (section 3.2.2).
+// atOnce requests a response before the end of the task (section 3.2.2).
 var atOnce = json.RawMessage(`{"configuration":{"returnImmediately":true}}`)
 
-// Job carries out one of the Job operations with the methods of tasks.
+// Job runs one of the Job operations with the methods of tasks.
 func (f *client) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (dialect.Stream, error) {
 	id := scan.Pair("id", scan.AppendQuoted(nil, op.Job))
 	switch op.Kind {
@@ -60,7 +60,7 @@ func (f *client) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) 
 	return nil, wire.ErrUnsupported
 }
 
-// ask makes a call. An error of the agent becomes the command's failure.
+// ask makes a call. It converts the agent's error to the failure of the command.
 func (f *client) ask(ctx context.Context, caller dialect.Caller, method string, params json.RawMessage) (json.RawMessage, error) {
 	said, err := f.c.Ask(ctx, caller, method, params)
 	var rpc *wire.Error
@@ -70,7 +70,7 @@ func (f *client) ask(ctx context.Context, caller dialect.Caller, method string, 
 	return said, err
 }
 
-// about makes a call whose response is a task.
+// about makes a call that returns a task.
 func (f *client) about(ctx context.Context, caller dialect.Caller, method string, params json.RawMessage) (dialect.Stream, error) {
 	task, err := f.ask(ctx, caller, method, params)
 	if err != nil {
@@ -102,7 +102,7 @@ func (f *client) list(ctx context.Context, caller dialect.Caller) (dialect.Strea
 	return poll.Lines(lines...), nil
 }
 
-// line returns a task as users see it: its name as "job", then its state as "status".
+// line returns a task for users: its name as "job", and its state as "status".
 func line(task json.RawMessage) json.RawMessage {
 	var o scan.Object
 	o.Compact("job", scan.Get(task, "id"))
@@ -121,7 +121,7 @@ func line(task json.RawMessage) json.RawMessage {
 	return o.End()
 }
 
-// follow returns a stream that follows a task until it ends or needs input.
+// follow returns a stream of a task until it ends or needs input.
 func (f *client) follow(caller dialect.Caller, id json.RawMessage) *poll.Task {
 	t := &poll.Task{Read: read}
 	t.Status = func(ctx context.Context) (json.RawMessage, error) {
@@ -130,7 +130,7 @@ func (f *client) follow(caller dialect.Caller, id json.RawMessage) *poll.Task {
 	t.GiveUp = func(ctx context.Context) error {
 		_, err := f.c.Ask(ctx, caller, "CancelTask", scan.Pair("id", id))
 		var rpc *wire.Error
-		if errors.As(err, &rpc) { // it has ended in the meantime
+		if errors.As(err, &rpc) { // the task has ended in the meantime
 			return nil
 		}
 		return err
@@ -139,7 +139,7 @@ func (f *client) follow(caller dialect.Caller, id json.RawMessage) *poll.Task {
 	return t
 }
 
-// read explains a state of a task: its end is the result or an error.
+// read converts a state of a task to a message. The end becomes the result or an error.
 func read(_ context.Context, task json.RawMessage) (m wire.Message, over bool, err error) {
 	status := scan.Get(task, "status")
 	state, words := scan.String(scan.Get(status, "state")), texts(scan.Get(status, "message"))

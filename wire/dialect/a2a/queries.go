@@ -21,7 +21,7 @@ func (s *served) get(_ context.Context, in *dialect.Inbound) (json.RawMessage, e
 	return t.json(limitOf(in.Msg.Params), true), nil
 }
 
-// limitOf returns historyLength; -1: no limit (section 3.2.4).
+// limitOf returns historyLength, or -1 for no limit (section 3.2.4).
 func limitOf(params json.RawMessage) int {
 	if n, err := strconv.Atoi(string(scan.Get(params, "historyLength"))); err == nil && n >= 0 {
 		return n
@@ -29,7 +29,7 @@ func limitOf(params json.RawMessage) int {
 	return -1
 }
 
-// find returns the task that params name if it belongs to the client.
+// find returns the task that params name, unless it belongs to another client.
 func (s *served) find(params json.RawMessage) (*task, error) {
 	return s.task(scan.String(scan.Get(params, "id")))
 }
@@ -45,16 +45,16 @@ func (s *served) task(id string) (*task, error) {
 	return nil, failure(codeNotFound, "TASK_NOT_FOUND", "there is no task "+strconv.Quote(id))
 }
 
-// client returns the owner of tasks.
+// client returns the identity that owns tasks.
 func (s *served) client() string { return s.conn.Caller.Connection().Identity }
 
-// The sizes of pages of ListTasks (section 3.1.4).
+// These bound the pages of ListTasks (section 3.1.4).
 const (
 	defaultPage = 50
 	largestPage = 100
 )
 
-// list returns a page of the client's tasks, with the latest change of state first. Its token is the number of tasks before it.
+// list returns a page of the client's tasks, most recently changed first. Its token is the number of earlier tasks.
 func (s *served) list(_ context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	p := in.Msg.Params
 	size, skip := defaultPage, 0
@@ -87,7 +87,6 @@ func (s *served) list(_ context.Context, in *dialect.Inbound) (json.RawMessage, 
 	return o.End(), nil
 }
 
-// matching returns the client's tasks that a filter selects.
 func (s *served) matching(filter json.RawMessage) []*task {
 	context, state := scan.String(scan.Get(filter, "contextId")), scan.String(scan.Get(filter, "status"))
 	after := scan.String(scan.Get(filter, "statusTimestampAfter"))

@@ -15,7 +15,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// The states that rpcx sets; a hook can set any state.
+// rpcx sets these states. A hook can set any state.
 const (
 	submitted     = "SUBMITTED"
 	working       = "WORKING"
@@ -27,7 +27,6 @@ const (
 	authRequired  = "AUTH_REQUIRED"
 )
 
-// isOver reports whether the state of a task is final.
 func isOver(state string) bool {
 	return slices.Contains([]string{completed, failed, canceled, rejected}, state)
 }
@@ -73,14 +72,14 @@ func (t *task) run(message json.RawMessage) (from int, err error) {
 	return from, nil
 }
 
-// A running is one run of a task's hook.
+// A running is one run of the hook of a task.
 type running struct {
 	t        *task
 	lines    bool
-	artifact *artifact // of its texts; nil: no text so far
+	artifact *artifact // the artifact of its texts; nil before the first text
 }
 
-// emit handles an event of the hook: data become parts of an artifact, progress becomes a status.
+// emit processes an event of the hook. Data becomes parts of an artifact, and progress becomes a status.
 func (r *running) emit(ev wire.Event) error {
 	switch ev.Kind {
 	case wire.Data:
@@ -95,7 +94,7 @@ func (r *running) emit(ev wire.Event) error {
 	return nil
 }
 
-// output handles one output of the hook: a text, a status ({"state": …, "text": …}), an object with parts, or data.
+// output processes one output of the hook: a string, a status ({"state": …, "text": …}), an object with parts, or data.
 func (r *running) output(out json.RawMessage) error {
 	if state := scan.String(scan.Get(out, "state")); state != "" {
 		state = strings.TrimPrefix(strings.ToUpper(strings.ReplaceAll(state, "-", "_")), statePrefix)
@@ -128,7 +127,6 @@ func (r *running) output(out json.RawMessage) error {
 
 func textPart(text string) json.RawMessage { return scan.Pair("text", scan.AppendQuoted(nil, text)) }
 
-// end handles the end of the hook.
 func (r *running) end(result json.RawMessage, err error) {
 	t := r.t
 	if err == nil && !r.lines && string(result) != "null" && len(result) > 0 {

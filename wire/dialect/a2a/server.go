@@ -18,7 +18,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// The error codes of the protocol (section 5.4).
+// These are the protocol's error codes (section 5.4).
 const (
 	codeNotFound      = -32001
 	codeNotCancelable = -32002
@@ -28,25 +28,25 @@ const (
 	codeVersion       = -32009
 )
 
-// failure returns an error with the details that the protocol requires (section 9.5).
+// failure returns an error with the required details (section 9.5).
 func failure(code int, reason, message string) *wire.Error {
 	return wire.NewError(code, message).WithData([]map[string]string{{
 		"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": reason, "domain": "a2a-protocol.org",
 	}})
 }
 
-// hookName is the hook that answers messages.
+// hookName is the name of the hook that answers messages.
 const hookName = "message"
 
-// maxTasks bounds the stored tasks: the task that ended first is dropped first.
+// maxTasks bounds the stored tasks. The task that ended first is removed first.
 const maxTasks = 1024
 
-// An agent is shared by all connections of a listener: it has the tasks, which outlive their connections.
+// An agent contains the tasks of a listener, which outlive their connections. All connections share it.
 type agent struct {
 	host server.Host
-	wg   sync.WaitGroup // hooks that have not ended
+	wg   sync.WaitGroup // hooks that are running
 
-	bytes atomic.Int64 // the size of all tasks
+	bytes atomic.Int64 // the size of all tasks in bytes
 
 	mu   sync.Mutex
 	list []*task // oldest first
@@ -74,7 +74,6 @@ func checkVersion(h http.Header, _ []byte) (own bool, err *wire.Error) {
 	return true, nil
 }
 
-// end ends all tasks.
 func (a *agent) end() error {
 	a.mu.Lock()
 	for _, t := range a.list {
@@ -85,7 +84,7 @@ func (a *agent) end() error {
 	return nil
 }
 
-// add stores a task, and drops finished tasks to make room. It returns false if too many tasks run.
+// add stores a task and removes finished tasks to make room. It returns false if too many tasks run.
 func (a *agent) add(t *task) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -104,13 +103,13 @@ func (a *agent) add(t *task) bool {
 	return true
 }
 
-// A served is one connection to the agent.
+// A served is one connection of an agent.
 type served struct {
 	agent *agent
 	conn  server.Conn
 }
 
-// The methods of server.Flow that the dialect file does not need.
+// The dialect file does not need these methods of server.Flow.
 func (*served) Close() {}
 
 func (*served) Begin(*dialect.Inbound, string, context.CancelFunc) (server.Work, error) {
@@ -121,7 +120,7 @@ func (*served) Answer(context.Context, *wire.Message) (json.RawMessage, bool, er
 	return nil, false, nil
 }
 
-// Take answers the methods of the protocol unless there is a hook of that name.
+// Take answers the methods of the protocol that have no hook.
 func (s *served) Take(ctx context.Context, in *dialect.Inbound) (result json.RawMessage, mine bool, err error) {
 	m := &in.Msg
 	answer := methods[m.Method]
@@ -140,7 +139,7 @@ func (s *served) Take(ctx context.Context, in *dialect.Inbound) (result json.Raw
 
 type method = func(s *served, ctx context.Context, in *dialect.Inbound) (json.RawMessage, error)
 
-// methods are those that need no hook of the same name (section 5.3).
+// methods need no hook of their own name (section 5.3).
 var methods = map[string]method{
 	"SendMessage": func(s *served, ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 		return s.send(ctx, in)
@@ -166,7 +165,7 @@ func noPush(*served, context.Context, *dialect.Inbound) (json.RawMessage, error)
 	return nil, failure(codeNoPush, "PUSH_NOTIFICATION_NOT_SUPPORTED", "push notifications are not supported")
 }
 
-// send begins a task with a message, or continues one.
+// send starts or continues a task with a message.
 func (s *served) send(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	streams := in.Msg.Method == "SendStreamingMessage"
 	message := scan.Get(in.Msg.Params, "message")
@@ -195,7 +194,8 @@ func (s *served) send(ctx context.Context, in *dialect.Inbound) (json.RawMessage
 	return scan.Pair("task", t.json(limitOf(config), true)), nil
 }
 
-// begin begins a task with a message, or continues the task that the message names. from is the number of its first event.
+// begin starts a task with a message, or continues the task that the message names. from is the number of the message's
+// first event.
 func (s *served) begin(message json.RawMessage) (t *task, from int, err error) {
 	if _, ok := s.conn.Responder.Kind(hookName); !ok {
 		return nil, 0, wire.NewError(wire.CodeNoMethod, "no hook answers messages: the hook is "+hookName)
@@ -239,7 +239,7 @@ func malformed(message json.RawMessage) string {
 	return "message.parts must have a part"
 }
 
-// subscribe follows a task that is not over.
+// subscribe follows a task that has not ended.
 func (s *served) subscribe(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	t, err := s.find(in.Msg.Params)
 	switch {
@@ -251,8 +251,8 @@ func (s *served) subscribe(ctx context.Context, in *dialect.Inbound) (json.RawMe
 	return s.follow(ctx, in, t, -1)
 }
 
-// follow sends the task, and then its events until it is over or needs input. The last one is the result. The first event has the number
-// from, or the next number if from is negative.
+// follow sends the task, and then its events until it ends or needs input. The last event is the result. The first event has the number
+// from, or if from is negative the next number.
 func (s *served) follow(ctx context.Context, in *dialect.Inbound, t *task, from int) (json.RawMessage, error) {
 	first, at := t.opening(from)
 	if err := emit(in, first); err != nil {
@@ -275,7 +275,7 @@ func emit(in *dialect.Inbound, result json.RawMessage) error {
 	return in.Emit(wire.Event{Kind: wire.Data, Data: result})
 }
 
-// cancelTask ends the hook of a task.
+// cancelTask cancels the hook of a task.
 func (s *served) cancelTask(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	t, err := s.find(in.Msg.Params)
 	if err != nil {

@@ -12,16 +12,13 @@ import (
 	"rpcx/wire/scan"
 )
 
-// The bounds of the stored messages and events: of one task, and of all.
+// These limits bound the stored messages and events of one task, and of all tasks.
 const (
 	maxTaskBytes = 16 << 20
 	maxBytes     = 256 << 20
 )
 
-// A task is one message, or several, that a hook answers (section 4.1.1). For its hook it is a connection on which the client cannot be
-// called.
-//
-// It is a dialect.Caller.
+// A task is one message or several for a hook (section 4.1.1). For the hook, it is a connection that cannot call the client.
 type task struct {
 	agent   *agent
 	id      string
@@ -30,16 +27,16 @@ type task struct {
 	about   dialect.Connection
 
 	mu        sync.Mutex
-	change    chan struct{} // closed when something has changed
+	change    chan struct{} // closed at each change
 	cancelRun context.CancelFunc
 	cancelled bool
-	state     string          // without its prefix
-	said      json.RawMessage // the message of the status; nil: none
-	at        string          // when the state changed
+	state     string          // the state without its prefix
+	said      json.RawMessage // the message of the status, or nil
+	at        string          // the time of the last change of state
 	history   []json.RawMessage
 	artifacts []*artifact
-	events    []json.RawMessage // for the streams
-	bytes     int               // of history and events
+	events    []json.RawMessage // for streams
+	bytes     int               // the size of history and events
 }
 
 // An artifact is an output of a task.
@@ -48,7 +45,7 @@ type artifact struct {
 	parts []json.RawMessage
 }
 
-// message returns a message of the agent.
+// message returns a message from the agent.
 func (t *task) message(text string) json.RawMessage {
 	var o scan.Object
 	o.Text("messageId", rand.Text())
@@ -59,7 +56,6 @@ func (t *task) message(text string) json.RawMessage {
 	return o.End()
 }
 
-// set changes the state.
 func (t *task) set(state string, said json.RawMessage) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -82,7 +78,7 @@ func (t *task) setLocked(state string, said json.RawMessage) {
 	t.tellLocked(scan.Pair("statusUpdate", o.End()))
 }
 
-// statusLocked returns the status (section 4.1.2).
+// statusLocked returns the status (section 4.1.2). The caller holds the lock.
 func (t *task) statusLocked() json.RawMessage {
 	var o scan.Object
 	o.Text("state", statePrefix+t.state)
@@ -93,7 +89,6 @@ func (t *task) statusLocked() json.RawMessage {
 	return o.End()
 }
 
-// put adds an artifact.
 func (t *task) put(a *artifact) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -101,7 +96,6 @@ func (t *task) put(a *artifact) error {
 	return t.artifactLocked(a, a.parts, false)
 }
 
-// extend adds a part to an artifact.
 func (t *task) extend(a *artifact, part json.RawMessage) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -137,7 +131,7 @@ func (a *artifact) json() json.RawMessage {
 	return o.End()
 }
 
-// hold counts bytes that the task stores.
+// hold counts the bytes of the task.
 func (t *task) hold(n int) {
 	t.bytes += n
 	t.agent.bytes.Add(int64(n))
@@ -158,13 +152,13 @@ func (t *task) opening(from int) (first json.RawMessage, at int) {
 	if from < 0 {
 		at = len(t.events)
 	}
-	if from >= 0 { // the task as of that event
+	if from >= 0 { // the state of the task at that event
 		return scan.Pair("task", t.jsonLocked(-1, false, submitted)), at
 	}
 	return scan.Pair("task", t.jsonLocked(-1, true, "")), at
 }
 
-// event waits for an event; last reports that no event follows.
+// event waits for an event. last reports that it is the last.
 func (t *task) event(ctx context.Context, at int) (ev json.RawMessage, last bool, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -183,7 +177,7 @@ func (t *task) event(ctx context.Context, at int) (ev json.RawMessage, last bool
 	return t.events[at], at == len(t.events)-1 && isResting(t.state), nil
 }
 
-// rest waits until the task is over or needs input.
+// rest waits until the task ends or needs input.
 func (t *task) rest(ctx context.Context, from int) error {
 	for at := from; ; at++ {
 		if _, last, err := t.event(ctx, at); last || err != nil {
@@ -192,7 +186,7 @@ func (t *task) rest(ctx context.Context, from int) error {
 	}
 }
 
-// stop cancels the task. It returns false if the task is over.
+// stop cancels the task. It returns false if the task has ended.
 func (t *task) stop() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -238,14 +232,14 @@ func (t *task) status() (state, at string) {
 	return statePrefix + t.state, t.at
 }
 
-// json returns the task (section 4.1.1) with at most that many messages; a negative number selects all.
+// json returns the task (section 4.1.1) with at most history messages. A negative history selects all.
 func (t *task) json(messages int, artifacts bool) json.RawMessage {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.jsonLocked(messages, artifacts, "")
 }
 
-// jsonLocked is json with another state unless that is "".
+// jsonLocked returns the task as json does, with the given state unless that is "". The caller holds the lock.
 func (t *task) jsonLocked(messages int, artifacts bool, state string) json.RawMessage {
 	var o scan.Object
 	o.Text("id", t.id)

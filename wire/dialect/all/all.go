@@ -1,5 +1,5 @@
-// Package all is the table of dialects: a row for each dialect in Go, and the dialect files. To add a dialect, add its
-// directory below wire/dialect and its row here, or its dialect file.
+// Package all is the table of dialects: the dialects in Go and the dialect files. A new dialect is a directory below
+// wire/dialect with a row here, or a dialect file.
 package all
 
 import (
@@ -22,7 +22,7 @@ import (
 	"rpcx/wire/dialect/scriptling"
 )
 
-// Specs returns the dialects in Go. The first row is the default dialect. The slice must not be changed.
+// Specs returns the dialects in Go, the default dialect first. The caller must not change the slice.
 func Specs() []dialect.Spec { return specs() }
 
 var specs = sync.OnceValue(func() []dialect.Spec {
@@ -37,7 +37,7 @@ var specs = sync.OnceValue(func() []dialect.Spec {
 	}
 })
 
-// Detected returns the rows with a Detection, from the table and from valid dialect files.
+// Detected returns the dialects with a Detection, including valid dialect files.
 func Detected() []dialect.Spec { return detected() }
 
 var detected = sync.OnceValue(func() (rows []dialect.Spec) {
@@ -55,13 +55,13 @@ var pages = sync.OnceValue(func() *page.Library {
 	return l
 })
 
-// Pages returns the dialect files, with the flows that they can name.
+// Pages returns the dialect files with the flows that they can name.
 func Pages() *page.Library { return pages() }
 
-// Default returns the name of the dialect of an endpoint that names none.
+// Default returns the name of the default dialect.
 func Default() string { return Specs()[0].Name }
 
-// Find returns the dialect with a name or the path of a dialect file, or false if there is no valid one.
+// Find returns the dialect of a name or of the path of a dialect file. It returns false without a valid one.
 func Find(name string) (dialect.Spec, bool) {
 	s, ok, _ := find(name)
 	return s, ok
@@ -78,15 +78,14 @@ func find(name string) (dialect.Spec, bool, error) {
 // OwnNames returns the names of the dialect files in the user's configuration directory.
 func OwnNames() []string { return pages().OwnNames() }
 
-// Named returns the row of a name. For a name that is not in the table, such as "", it returns a Spec without any
-// property.
+// Named returns the row of a name. For a name without a row, such as "", it returns the zero Spec.
 func Named(name string) dialect.Spec {
 	s, _ := Find(name)
 	return s
 }
 
-// Lookup is Find for a name that a user typed. For an unknown name it returns a usage Fault that suggests the most
-// similar one, or the error of the dialect file.
+// Lookup finds the dialect that a user named. For an unknown name, it returns a usage Fault with the most similar name,
+// or the error of the dialect file.
 func Lookup(name string) (dialect.Spec, error) {
 	if err := pages().Clash(name); err != nil {
 		return dialect.Spec{}, err
@@ -102,19 +101,18 @@ func unknown(name string) *wire.Fault {
 	return wire.Usagef("unknown dialect %q", name).WithHint(catalog.DidYouMean(name, Names()))
 }
 
-// Has reports whether name is in the table, or is the name of a dialect file, which may be invalid.
+// Has reports whether name is a row of the table or a dialect file, even an invalid one.
 func Has(name string) bool {
 	return slices.ContainsFunc(Specs(), func(s dialect.Spec) bool { return s.Name == name }) || pages().Exists(name)
 }
 
-// Names returns the names of the table, in its order, followed by those of the dialect files.
+// Names returns the names in the table's order, and then those of the dialect files.
 func Names() []string {
 	names := wire.Map(Specs(), func(s dialect.Spec) string { return s.Name })
 	return append(names, pages().Names()...)
 }
 
-// NamesOf returns the names of the dialects that have a property, for a sentence:
-// "scomp or hotrepl".
+// NamesOf returns the names of the dialects with a property in a phrase: "scomp or hotrepl".
 func NamesOf(has func(s dialect.Spec) bool) string {
 	var names []string
 	for _, s := range Specs() {
@@ -128,11 +126,12 @@ func NamesOf(has func(s dialect.Spec) bool) string {
 	return strings.Join(names, "")
 }
 
-// OnTape returns the name of a dialect in a tape's header: for the path of a dialect file, the name in the file.
+// OnTape returns the name of a dialect for the header of a tape. For a dialect file's path, this is the name in the
+// file.
 func OnTape(name string) string { return pages().NameOf(name) }
 
-// FromTape returns the dialect that a tape's header names: a dialect file that the user has given by its path, or else the
-// dialect with that name. "" stands for the default dialect. The error is a usage Fault.
+// FromTape returns the dialect in a tape's header: the user's dialect file of that name, or else the dialect of that name.
+// "" is the default dialect. Errors are usage Faults.
 func FromTape(name string) (dialect.Spec, error) {
 	name = cmp.Or(name, Default())
 	if path, ok := pages().Given(name); ok {
@@ -149,8 +148,7 @@ func FromTape(name string) (dialect.Spec, error) {
 	return dialect.Spec{}, f
 }
 
-// ShapeOf returns how the messages of a dialect are recognised on a tape, whose header has the name. The error is a usage
-// Fault.
+// ShapeOf returns the Shape of the dialect in a tape's header. Errors are usage Faults.
 func ShapeOf(name string) (dialect.Shape, error) {
 	s, err := FromTape(name)
 	if err != nil {

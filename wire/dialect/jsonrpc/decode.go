@@ -10,11 +10,11 @@ import (
 	"rpcx/wire/scan"
 )
 
-// maxNames bounds the stored method names.
+// maxNames bounds the stored names of methods.
 const maxNames = 256
 
-// maxBatch bounds the messages of a batch, which need a thousand times their size on the wire. batchKept bounds those
-// whose memory is reused.
+// maxBatch bounds a batch, because its messages need a thousand times their size on the wire. batchKept bounds the
+// messages whose memory is reused.
 const (
 	maxBatch  = 1 << 16
 	batchKept = 1 << 10
@@ -22,8 +22,8 @@ const (
 
 var null = []byte("null")
 
-// Decode finds the messages in raw in one pass, which also checks that all of it is JSON. It allocates nothing for a
-// message without an error.
+// Decode finds the messages in raw in one pass, which also checks the JSON. It allocates nothing for a message without
+// an error.
 func (c *codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) {
 	clear(c.msgs)
 	if c.msgs = c.msgs[:0]; cap(c.msgs) > batchKept {
@@ -51,7 +51,7 @@ func (c *codec) decode(raw []byte) (msgs []wire.Message, batch bool, err error) 
 	return c.msgs, false, nil
 }
 
-// batch reads an array of messages. An empty batch is one invalid message, and one with too many messages is broken.
+// batch reads an array of messages. An empty batch is one invalid message. A batch with too many messages is broken.
 func (c *codec) batch(raw []byte, i int) ([]wire.Message, bool, error) {
 	n, err := ReadBatch(raw, i, c.o.MaxDepth, c.element)
 	switch {
@@ -63,7 +63,7 @@ func (c *codec) batch(raw []byte, i int) ([]wire.Message, bool, error) {
 	return c.msgs, n > 0, nil
 }
 
-// ReadBatch reads the n messages of the array at raw[i], each by element.
+// ReadBatch calls element for each of the n messages of the array at raw[i].
 func ReadBatch(raw []byte, i, depth int, element func(raw []byte, i, depth int) (end int, err error)) (n int, err error) {
 	all := scan.ReadArrayAt(raw, i, depth)
 	for _, more := all.NextKey(); more; _, more = all.NextKey() {
@@ -85,7 +85,7 @@ func ReadBatch(raw []byte, i, depth int, element func(raw []byte, i, depth int) 
 	return n, nil
 }
 
-// element reads one message at raw[i], which may be any value, into c.msgs.
+// element reads one message at raw[i], which may be any value.
 func (c *codec) element(raw []byte, i, depth int) (end int, err error) {
 	if i < len(raw) && raw[i] == '{' {
 		var f fields
@@ -103,15 +103,15 @@ func (c *codec) element(raw []byte, i, depth int) (end int, err error) {
 	return end, nil
 }
 
-// broken returns a whole input that is not JSON.
+// broken returns the message for an input that is not JSON.
 func (c *codec) broken(raw []byte, what string) []wire.Message {
 	clear(c.msgs)
 	c.msgs = append(c.msgs[:0], Broken(raw, what))
 	return c.msgs
 }
 
-// tooDeep returns a whole input that is not JSON. If it is JSON that is nested deeper than allowed, the result has its
-// id, so that the call fails on either side. The stack for this is bounded.
+// tooDeep returns the message for an input that is not JSON. If the input is only nested too deeply, the message has
+// its id, which lets the call fail on either side. The stack for this is bounded.
 func (c *codec) tooDeep(raw []byte, i int, bad error) []wire.Message {
 	var deep *scan.Error
 	if !errors.As(bad, &deep) || !deep.Deep || raw[i] != '{' {
@@ -130,8 +130,8 @@ func (c *codec) tooDeep(raw []byte, i int, bad error) []wire.Message {
 	return msgs
 }
 
-// garbled returns a whole input that is not UTF-8. If it is JSON otherwise, the result has the id of the call that it
-// answers.
+// garbled returns the message for an input that is not UTF-8. If the input is JSON otherwise, the message has the id of
+// the answered call.
 func (c *codec) garbled(raw []byte, batch bool) []wire.Message {
 	var was wire.Message
 	if !batch && len(c.msgs) == 1 {
@@ -152,16 +152,16 @@ func Broken(raw []byte, what string) wire.Message {
 	return wire.Message{Kind: wire.Invalid, Raw: raw, Err: e}
 }
 
-// EmptyBatch returns the Invalid message for a batch of no messages.
+// EmptyBatch returns the Invalid message for an empty batch.
 func EmptyBatch(raw []byte) wire.Message { return Invalid(raw, nil, "an empty batch") }
 
-// Invalid returns the Invalid message for JSON that is not a message.
+// Invalid returns the Invalid message for other JSON.
 func Invalid(raw []byte, id wire.ID, what string) wire.Message {
 	e := wire.NewError(wire.CodeInvalidRequest, "Invalid Request").WithData(what)
 	return wire.Message{Kind: wire.Invalid, Raw: raw, ID: id, Err: e}
 }
 
-// message classifies the object in raw and fills m, which is zero, with its parts.
+// message classifies the object in raw and sets the parts of m, a zero Message.
 func (c *codec) message(f *fields, raw []byte, m *wire.Message) {
 	failed := f.err != nil && !isNull(f.err)
 	answer := f.result != nil || f.err != nil
@@ -176,7 +176,7 @@ func (c *codec) message(f *fields, raw []byte, m *wire.Message) {
 	c.inbound(f, raw, m)
 }
 
-// inbound reads a request or a notification, and stores its parts in m.
+// inbound reads a request or a notification into m.
 func (c *codec) inbound(f *fields, raw []byte, m *wire.Message) {
 	method, ok := c.methods.Text(f.method)
 	m.Kind, m.ID, m.Method, m.Params, m.Body, m.Raw = wire.Request, f.id, method, f.params, f.params, raw
@@ -207,8 +207,7 @@ func (c *codec) inbound(f *fields, raw []byte, m *wire.Message) {
 // takesID reports whether a request may have an id.
 func (c *codec) takesID(id []byte) bool { return c.o.AnyID || isID(id) || isNull(id) }
 
-// wrong describes the problem of a request's id or params, or returns "" if there is none. two reports that it is
-// JSON-RPC 2.0.
+// wrong describes the problem of a request's id or params, or returns "". two is set for JSON-RPC 2.0.
 func (c *codec) wrong(f *fields, two bool) string {
 	switch {
 	case !c.takesID(f.id):
@@ -219,14 +218,13 @@ func (c *codec) wrong(f *fields, two bool) string {
 	return ""
 }
 
-// isParams reports whether a value, nil for none, can be the params of a request.
+// isParams reports whether a value can be the params of a request. nil means no params.
 func isParams(val []byte) bool {
 	t := scan.Type(val)
 	return val == nil || t == 'o' || t == 'a' || t == '0'
 }
 
-// response reads an answer. A malformed one is Invalid and Final: it fails its call
-// and is not answered.
+// response reads a response. A malformed one is Invalid and Final: it fails its call and gets no answer.
 func (c *codec) response(f *fields, raw []byte, failed bool, m *wire.Message) {
 	if f.id != nil && !isID(f.id) && !isNull(f.id) && !c.strange[string(tight(f.id))] {
 		*m = Invalid(raw, nil, "the id of a response is neither a string nor a number nor null")
@@ -245,7 +243,7 @@ func (c *codec) response(f *fields, raw []byte, failed bool, m *wire.Message) {
 	}
 }
 
-// stream makes an item from a notification that names a stream, and a Cancel from one that cancels.
+// stream makes an item of a notification that names a stream, and a Cancel of one that cancels a request.
 func (c *codec) stream(m *wire.Message, f *fields) {
 	switch {
 	case f.target != nil && (m.Method == lspCancel || m.Method == c.o.CancelMethod) && isID(f.target):
@@ -265,15 +263,15 @@ func (c *codec) stream(m *wire.Message, f *fields) {
 	}
 }
 
-// Methods has the names of received methods, so that each is allocated once. The zero value is empty.
+// Methods interns the names of received methods, to allocate each only once. The zero value is empty.
 type Methods struct {
 	known  map[string]name
-	latest name // of these
+	latest name // the last of these names
 }
 
-// Text returns the text of a method's name, which was received as token.
+// Text returns the name of a method, which was received as token.
 func (n *Methods) Text(token []byte) (string, bool) {
-	if string(token) == n.latest.token { // as in most streams
+	if string(token) == n.latest.token { // the usual case in a stream
 		return n.latest.text, true
 	}
 	if known, ok := n.known[string(token)]; ok {
@@ -291,5 +289,5 @@ func (n *Methods) Text(token []byte) (string, bool) {
 	return s, ok
 }
 
-// A name is that of a method, as received and as text.
+// A name is a method's name as received and as text.
 type name struct{ token, text string }

@@ -2,10 +2,10 @@ package jsonrpc
 
 import "rpcx/wire/scan"
 
-// fields are the relevant members of a message, unchanged; nil means absent. Of several of one name the last counts.
+// fields are the relevant members of a message, unchanged, or nil. The last of repeated members counts.
 type fields struct {
 	version, id, method, params, result, err, text []byte
-	// These are members of params, if it is an object.
+	// These are members of params if params is an object.
 	stream, item, itemErr, target []byte
 	done                          bool
 }
@@ -21,7 +21,7 @@ func (f *fields) read(raw []byte, i, depth int) (end int, err error) {
 	return o.Pos(), o.Err()
 }
 
-// member reads the value of a member, if that matters.
+// member reads the value of a relevant member.
 func (f *fields) member(name []byte, o *scan.Cursor) bool {
 	switch string(name) {
 	case "params":
@@ -44,7 +44,7 @@ func (f *fields) member(name []byte, o *scan.Cursor) bool {
 	return true
 }
 
-// readParams reads the value of params, and the parts of an item in it.
+// readParams reads the value of params and the parts of an item in it.
 func (f *fields) readParams(o *scan.Cursor) []byte {
 	f.stream, f.item, f.itemErr, f.target, f.done = nil, nil, nil, nil, false
 	in, ok := o.Object()
@@ -59,7 +59,7 @@ func (f *fields) readParams(o *scan.Cursor) []byte {
 	return o.Skip(&in)
 }
 
-// param is member for params.
+// param reads the value of a relevant member of params.
 func (f *fields) param(name []byte, o *scan.Cursor) bool {
 	switch string(name) {
 	case "subscription", "subscription_id", "subscriptionId":

@@ -1,13 +1,13 @@
-// Package jsonrpc implements JSON-RPC 2.0 and 1.0, in both roles. It writes exactly one version and reads either. It
+// Package jsonrpc implements JSON-RPC 2.0 and 1.0 in both roles. It writes exactly one version and reads both. It
 // accepts a missing "jsonrpc" member, "error":null beside a result, errors that are strings, and notifications with
 // "id":null.
 //
-// It reads streams as existing servers write them. A notification whose params name a subscription (subscription,
-// subscription_id or subscriptionId) is an item, and "done":true or an "error" beside it is the end. Further responses
-// with the id of the subscribe request are also items.
+// It reads streams in the forms of existing servers. A notification whose params name a subscription (subscription,
+// subscription_id or subscriptionId) is an item. "done":true or an "error" beside it is the end. Further responses with
+// the id of the subscribe request are also items.
 //
-// Version 1 writes "params":[] if none are given, as in 1.0 and as ovsdb-server requires. Node's inspector accepts that
-// for most methods. For the others, the user gives {}.
+// Version 1 writes "params":[] by default, as 1.0 and ovsdb-server require. Node's inspector accepts that for most
+// methods; for the others, the user passes {}.
 package jsonrpc
 
 import (
@@ -21,47 +21,46 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Version determines which JSON-RPC is written.
+// Version is the version of JSON-RPC to write.
 type Version int
 
-// The versions.
 const (
-	V1 Version = 1 // no "jsonrpc" member, notifications with "id":null, result and error both in each answer
+	V1 Version = 1 // no "jsonrpc" member, notifications with "id":null, and result and error in each response
 	V2 Version = 2
 )
 
-// lspCancel is the notification that LSP cancels a request with. It is always understood, and written if Options
+// lspCancel is LSP's notification for cancelling a request. A codec always understands it, and writes it if Options
 // request it.
 const lspCancel = "$/cancelRequest"
 
-// Options choose what a codec writes. The zero value is version 2.
+// Options configure what a codec writes. The zero value is version 2.
 type Options struct {
 	Version Version
-	// CancelMethod is the notification that cancels a local request, with {"id":…} as params: "$/cancelRequest" in LSP.
-	// "" means that there is none, and a cancelled call is only forgotten.
+	// CancelMethod is the notification that cancels a local request, such as "$/cancelRequest" in LSP, with {"id":…} as
+	// params. Without it, cancelling a call sends nothing.
 	CancelMethod string
-	// MaxDepth is the maximum nesting. 0 means wire.DefaultMaxDepth.
+	// MaxDepth is the maximum nesting (wire.DefaultMaxDepth by default).
 	MaxDepth int
-	// AnyParams accepts params that are neither an object nor an array.
+	// AnyParams accepts params other than an object or an array.
 	AnyParams bool
-	// AnyID accepts requests whose id is neither a string nor a number nor null.
+	// AnyID accepts requests whose id is not a string, a number or null.
 	AnyID bool
 }
 
-// codec is the state for one connection.
+// codec is the state of one connection.
 type codec struct {
 	o    Options
 	last int64
-	// idText is the memory of AppendCall.
+	// idText is spare memory for AppendCall.
 	idText []byte
 	msgs   []wire.Message
-	// strange are the ids of the user's own requests that are arrays, objects or the like, which 1.0 allows. They are
-	// in compact form, because answers have them.
+	// strange are the ids of the user's own requests that are arrays, objects or other unusual values, which 1.0
+	// allows. They are in the compact form of responses.
 	strange map[string]bool
 	methods Methods
 }
 
-// NewCodec returns the codec for one connection.
+// NewCodec returns the codec of one connection.
 func NewCodec(o Options) dialect.Codec {
 	if o.Version != V1 {
 		o.Version = V2
@@ -70,7 +69,8 @@ func NewCodec(o Options) dialect.Codec {
 	return &codec{o: o}
 }
 
-// Encode writes op. Its ids are integers from 1. Final in the result means that the first response is the only one.
+// Encode returns the message for op. Its ids are integers from 1. Final in the message means that the first response is
+// the only one.
 func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 	if len(op.Funcs) > 0 {
 		return wire.Message{}, wire.NewFault(wire.Usage, "JSON-RPC has no function values (@on)", nil)
@@ -103,7 +103,7 @@ func (c *codec) request(op dialect.Op) wire.Message {
 	}
 }
 
-// AppendCall appends a call. See dialect.Abilities.
+// AppendCall appends a call to b (see dialect.Abilities).
 func (c *codec) AppendCall(b []byte, op *dialect.Op) (msg []byte, id int64, ok bool) {
 	if op.Kind != dialect.Call || len(op.Funcs) > 0 {
 		return b, 0, false
@@ -113,12 +113,12 @@ func (c *codec) AppendCall(b []byte, op *dialect.Op) (msg []byte, id int64, ok b
 	return c.append(b, c.idText, op.Method, op.Params, op.Extra), c.last, true
 }
 
-// write makes a request or, without id, a notification.
+// write returns a request, or without an id a notification.
 func (c *codec) write(id wire.ID, method string, params, extra json.RawMessage) []byte {
 	return c.append(make([]byte, 0, 64+len(method)+len(params)+len(extra)), id, method, params, extra)
 }
 
-// append is write after the bytes of b.
+// append does what write does, after the bytes of b.
 func (c *codec) append(b []byte, id wire.ID, method string, params, extra json.RawMessage) []byte {
 	o := scan.AppendObject(b)
 	if c.o.Version == V2 {
@@ -141,7 +141,7 @@ func (c *codec) append(b []byte, id wire.ID, method string, params, extra json.R
 	return o.End()
 }
 
-// begin begins a message of about that many bytes.
+// begin starts a message of about size bytes.
 func (c *codec) begin(size int) scan.Object {
 	o := scan.AppendObject(make([]byte, 0, size))
 	if c.o.Version == V2 {
@@ -158,9 +158,8 @@ func (c *codec) cancel(op dialect.Op) (wire.Message, error) {
 	return wire.Message{Kind: wire.Cancel, Target: op.OfID, Raw: c.write(nil, c.o.CancelMethod, params, nil)}, nil
 }
 
-// unsubscribe ends a stream with its id or, if it has none, with the params of the request that opened it. If only rpcx
-// servers would have the method, and no item has arrived, the response may have been any value. In that case it sends
-// nothing.
+// unsubscribe ends a stream by its id, or without one by the params of the request that opened it. If no item has
+// arrived and only rpcx servers have the method, the response may have been a value, and unsubscribe sends nothing.
 func (c *codec) unsubscribe(op dialect.Op) (wire.Message, error) {
 	method := op.Unsubscribe
 	if method == "" && op.Of != nil {
@@ -184,14 +183,14 @@ func (c *codec) unsubscribe(op dialect.Op) (wire.Message, error) {
 	return c.request(dialect.Op{Kind: dialect.Unsubscribe, Method: method, Params: params}), nil
 }
 
-// Abilities reports that the codec describes peers and appends calls, and that notifications without a stream may
-// belong to a request.
+// Abilities reports that the codec describes peers and appends calls. It also reports that notifications without a
+// stream may belong to a request.
 func (c *codec) Abilities() dialect.Abilities {
 	return dialect.Abilities{Describe: c.Describe, AppendCall: c.AppendCall, OpenEnded: true}
 }
 
-// Opened finds the stream in the response to a subscribe request: its id, or an object that names it. true, null and {} are
-// acknowledgements, after which items have the request's id; anything else is the only item.
+// Opened finds the stream in the response to a subscribe request: its id, or an object that names it. After true, null and
+// {}, items have the request's id. Any other value is the only item.
 func (c *codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final bool) {
 	if op.Kind != dialect.Subscribe {
 		return nil, true
@@ -219,7 +218,7 @@ func openedObject(body []byte, depth int) (stream wire.ID, final bool) {
 	return nil, final
 }
 
-// isSubscription reports whether a member of this name has a stream's id.
+// isSubscription reports whether a member of this name contains a stream's id.
 func isSubscription(key []byte) bool {
 	switch string(key) {
 	case "subscription", "subscription_id", "subscriptionId":
@@ -236,7 +235,7 @@ func isID(val []byte) bool {
 
 func isNull(val []byte) bool { return bytes.Equal(val, null) }
 
-// idOrNil returns id if it is valid, else nil.
+// idOrNil returns id, or nil if it is not a valid id.
 func idOrNil(id []byte) wire.ID {
 	if isID(id) {
 		return id
@@ -244,7 +243,6 @@ func idOrNil(id []byte) wire.ID {
 	return nil
 }
 
-// idOrNil returns the id of a request if it is valid, else nil.
 func (c *codec) idOrNil(id []byte) wire.ID {
 	if c.o.AnyID {
 		return id

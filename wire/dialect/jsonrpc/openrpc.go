@@ -12,10 +12,11 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Members of a catalog beyond OpenRPC are written with this prefix.
+// Members of a catalog that OpenRPC does not have are written with this prefix.
 const ours = "x-rpcx-"
 
-// Describe reads the OpenRPC document with rpc.discover. It returns wire.ErrUnsupported if the peer does not have it.
+// Describe requests the OpenRPC document with rpc.discover. It returns wire.ErrUnsupported if the peer lacks the
+// method.
 func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.Catalog, error) {
 	doc, err := dialect.Discover(ctx, caller, discover)
 	if err != nil {
@@ -31,8 +32,8 @@ func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.C
 	return cat, nil
 }
 
-// FromOpenRPC reads an OpenRPC document. Members that a catalog does not have are stored in its extra. Failures are
-// Faults of kind Protocol.
+// FromOpenRPC reads an OpenRPC document. The catalog's extra receives unknown members. Errors are Faults of kind
+// Protocol.
 func FromOpenRPC(doc json.RawMessage) (*catalog.Catalog, error) {
 	if err := scan.Valid(doc, wire.DefaultMaxDepth); err != nil || scan.Type(bytes.TrimSpace(doc)) != 'o' {
 		return nil, badDocument("it is not a JSON object")
@@ -116,7 +117,7 @@ func readComponents(c *catalog.Catalog, extra *builder, components []byte) {
 // kinds are the kinds of methods without and with a result.
 var kinds = map[bool]catalog.Kind{false: catalog.Notify, true: catalog.Call}
 
-// readMethod reads one method object. A reference to a method is skipped.
+// readMethod reads one method object. It skips a reference to a method.
 func readMethod(val, descriptors []byte) (catalog.Method, bool) {
 	var m catalog.Method
 	var extra builder
@@ -159,7 +160,7 @@ func readMethod(val, descriptors []byte) (catalog.Method, bool) {
 	return m, m.Name != ""
 }
 
-// readOurs stores a method's member with rpcx's prefix. It returns false for any other member.
+// readOurs stores a member of a method with rpcx's prefix. It returns false for other members.
 func readOurs(m *catalog.Method, key string, val []byte) bool {
 	switch key {
 	case ours + "params":
@@ -182,7 +183,7 @@ func readOurs(m *catalog.Method, key string, val []byte) bool {
 	return true
 }
 
-// readResult returns the schema of a result. The rest of its descriptor is stored in extra.
+// readResult returns the schema of a result. extra receives the rest of its descriptor.
 func readResult(val []byte, extra *builder) json.RawMessage {
 	var schema json.RawMessage
 	var rest builder
@@ -204,8 +205,8 @@ func readResult(val []byte, extra *builder) json.RawMessage {
 	return schema
 }
 
-// paramsSchema returns one schema for a list of parameters: for an object if they are passed by name, for an array if
-// by position, and for both if either is allowed.
+// paramsSchema returns one schema for a list of parameters: an object for parameters by name, an array for those by
+// position, and both if either is allowed.
 func paramsSchema(params []byte, structure string, descriptors []byte) json.RawMessage {
 	var props builder
 	var items, required scan.Array
@@ -216,7 +217,7 @@ func paramsSchema(params []byte, structure string, descriptors []byte) json.RawM
 		n++
 		props.add(scan.String(name), schema)
 		if structure == "by-position" {
-			schema = titled(schema, name) // else its name would be lost
+			schema = titled(schema, name) // keeps the name
 		}
 		items.Compact(schema)
 		if string(scan.Get(d, "required")) == "true" {
@@ -248,7 +249,7 @@ func paramsSchema(params []byte, structure string, descriptors []byte) json.RawM
 	return o.json()
 }
 
-// described returns the schema of a parameter. If the schema has no description, it gets that of the parameter.
+// described returns the schema of a parameter, with the parameter's description if the schema has none.
 func described(descriptor []byte) []byte {
 	schema := scan.Or(scan.Get(descriptor, "schema"), []byte("{}"))
 	text := scan.Get(descriptor, "description")
@@ -258,7 +259,7 @@ func described(descriptor []byte) []byte {
 	return scan.Splice(schema, "description", text)
 }
 
-// titled returns a schema with a title, if it has none.
+// titled returns a schema with a title. It keeps an existing title.
 func titled(schema, title []byte) []byte {
 	if string(schema) == "true" {
 		schema = []byte("{}")

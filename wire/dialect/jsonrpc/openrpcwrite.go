@@ -15,7 +15,7 @@ import (
 )
 
 // ToOpenRPC writes a catalog as an OpenRPC document. Its $defs become components.schemas. Members that OpenRPC does not
-// have get the prefix "x-rpcx-", and FromOpenRPC reads them back. "run" is never written.
+// have get the prefix "x-rpcx-", which FromOpenRPC understands. It never writes "run".
 func ToOpenRPC(c *catalog.Catalog) json.RawMessage {
 	var doc builder
 	extra := split(c.Extra, documentWords)
@@ -41,7 +41,7 @@ func ToOpenRPC(c *catalog.Catalog) json.RawMessage {
 	return bytes.ReplaceAll(doc.json(), []byte(`"#/$defs/`), []byte(`"#/components/schemas/`))
 }
 
-// These are the members of OpenRPC's objects that a catalog stores as extra.
+// These members of OpenRPC's objects are in a catalog's extra.
 var (
 	documentWords = []string{"openrpc", "info", "components", "servers", "externalDocs", "tags"}
 	methodWords   = []string{"summary", "tags", "deprecated", "servers", "errors", "links", "examples", "externalDocs", "result"}
@@ -51,7 +51,7 @@ func writeInfo(c *catalog.Catalog, rest []byte) []byte {
 	var info builder
 	name, version := c.Info.Name, c.Info.Version
 	name = cmp.Or(name, "rpcx")
-	version = cmp.Or(version, "0.0.0") // the version is required
+	version = cmp.Or(version, "0.0.0") // a version is required
 	info.add("title", scan.AppendQuoted(nil, name))
 	info.add("version", scan.AppendQuoted(nil, version))
 	info.addText("description", c.Info.Description)
@@ -118,7 +118,7 @@ func writeMethod(m *catalog.Method) []byte {
 	return o.json()
 }
 
-// descriptors makes a list of parameters from a schema. exact reports that the list is equivalent to the schema.
+// descriptors converts a schema to a list of parameters. exact reports that the list is equivalent to the schema.
 func descriptors(schema json.RawMessage) (params []byte, structure string, exact bool) {
 	if len(schema) == 0 {
 		return []byte("[]"), "", true
@@ -156,7 +156,7 @@ func descriptors(schema json.RawMessage) (params []byte, structure string, exact
 	return params, structure, scan.Equal(paramsSchema(params, structure, nil), schema)
 }
 
-// parts are the extra members of a catalog's object: those of OpenRPC, extensions, and all others.
+// parts are the members of an extra by kind: those of OpenRPC, extensions, and others.
 type parts struct {
 	known      map[string]json.RawMessage
 	extensions builder
@@ -184,7 +184,7 @@ func (p *parts) write(o *builder) {
 	o.addSome(ours+"extra", p.without.json())
 }
 
-// builder writes an object in which the first value of a key stays.
+// builder writes an object. The first value of a key stays.
 type builder struct {
 	o    scan.Object
 	keys map[string]bool
@@ -217,7 +217,7 @@ func (b *builder) merge(obj []byte) {
 	}
 }
 
-// json returns the object; nil when it is empty.
+// json returns the object, or nil for an empty one.
 func (b *builder) json() json.RawMessage { return b.o.EndOrNil() }
 
 func or(val []byte, instead string) []byte {

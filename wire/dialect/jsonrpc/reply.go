@@ -10,8 +10,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Reply writes one event of the answer to req. JSON-RPC has no form for progress, logs and guidance, so they produce no
-// message.
+// Reply returns the message for one event of the answer to req. JSON-RPC has no form for progress, logs and guidance,
+// which become no message.
 func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 	if req.Kind == wire.Notification {
 		return nil, nil
@@ -33,7 +33,7 @@ func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 	return [][]byte{b}, nil
 }
 
-// answer writes a response; the id is echoed byte for byte.
+// answer writes a response with an unchanged id.
 func (c *codec) answer(id wire.ID, result []byte, e *wire.Error) []byte {
 	o := c.begin(64 + len(id) + len(result))
 	o.Compact("id", scan.OrNull(id))
@@ -52,8 +52,8 @@ func (c *codec) answer(id wire.ID, result []byte, e *wire.Error) []byte {
 	return o.End()
 }
 
-// item writes an element or the end of a stream: a notification whose params name the subscription and have a result,
-// an error, or done.
+// item writes an item or the end of a stream: a notification whose params contain the subscription, and a result, an
+// error or done.
 func (c *codec) item(method string, ev wire.Event) []byte {
 	var params scan.Object
 	params.Add("subscription", ev.Stream)
@@ -75,15 +75,14 @@ func (c *codec) JoinBatch(replies [][]byte) []byte {
 	return scan.ArrayOf(replies...)
 }
 
-// Event returns what a user sees of m.
+// Event returns the user's event for m.
 func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
 	SetEvent(ev, m, nil)
 	return nil
 }
 
-// SetEvent sets ev to what a user sees of m: a result or an item's payload, an error, the end of a stream, or the
-// params of anything else. A value that is not a message is shown whole. extra are the extra members, or nil if there
-// are none.
+// SetEvent sets ev to the user's event for m: a result, the payload of an item, an error, the end of a stream, or the
+// params of other messages. A value that is not a message is data as a whole. extra are the extra members, or nil.
 func SetEvent(ev *wire.Event, m *wire.Message, extra json.RawMessage) {
 	*ev = wire.Event{Kind: wire.Data, Final: m.Final, Data: m.Body, Extra: extra}
 	switch {
@@ -107,14 +106,13 @@ func SetEvent(ev *wire.Event, m *wire.Message, extra json.RawMessage) {
 	}
 }
 
-// otherVersion reports whether a request names a version other than 1.0 and 2.0. A request without a version is
-// accepted.
+// otherVersion reports whether a request names a version besides 1.0 and 2.0.
 func otherVersion(version []byte) bool {
 	return version != nil && string(version) != `"2.0"` && string(version) != `"1.0"`
 }
 
-// isStop reports whether an item is what some servers (Polkadot's chainHead) send at the end of a stream:
-// {"event":"stop"}. It is also an item.
+// isStop reports whether an item is {"event":"stop"}, which some servers (Polkadot's chainHead) send at the end of a
+// stream. The end is also an item.
 func isStop(item []byte) bool {
 	const longest = 64 // with blanks
 	if len(item) > longest || scan.Type(item) != 'o' {
@@ -132,8 +130,8 @@ func isStop(item []byte) bool {
 // ReadError returns the error for the value of a message's error member.
 func ReadError(val []byte) *wire.Error { return parseError(val) }
 
-// failure reads the error of a response. If that is a string beside a message, as in WebDriver BiDi, the string is its
-// code.
+// failure reads the error of a response. If the error is a string beside a message, as in WebDriver BiDi, the string is
+// its code.
 func (f *fields) failure() *wire.Error {
 	e := parseError(f.err)
 	if text, ok := scan.Text(f.text); ok && scan.Type(f.err) == 's' {
@@ -142,7 +140,7 @@ func (f *fields) failure() *wire.Error {
 	return e
 }
 
-// parseError reads an error in any of the forms that servers use.
+// parseError reads an error in the forms of various servers.
 func parseError(val []byte) *wire.Error {
 	e := &wire.Error{Raw: val}
 	if text, ok := scan.Text(val); ok {
@@ -176,7 +174,7 @@ func parseError(val []byte) *wire.Error {
 	return e
 }
 
-// raw passes a whole message on unchanged.
+// raw returns a whole message unchanged.
 func (c *codec) raw(op dialect.Op) (wire.Message, error) {
 	if err := scan.Valid(op.Params, c.o.MaxDepth); err != nil {
 		return wire.Message{}, wire.NewFault(wire.Usage, "the message is not JSON: "+err.Error(), err)
@@ -197,7 +195,7 @@ func (c *codec) raw(op dialect.Op) (wire.Message, error) {
 	}
 	m.Raw, m.Final = raw, true
 	if m.Kind != wire.Request {
-		if m.Kind == wire.Invalid && len(m.ID) > 0 { // any answer to it has that id
+		if m.Kind == wire.Invalid && len(m.ID) > 0 { // any response has that id
 			m.Kind, m.Err = wire.Request, nil
 			return m, nil
 		}
@@ -206,7 +204,7 @@ func (c *codec) raw(op dialect.Op) (wire.Message, error) {
 	return m, nil
 }
 
-// ownID makes a request from m if its only problem is the type of its id.
+// ownID makes a request of m if only the type of its id is wrong.
 func (c *codec) ownID(f *fields, m *wire.Message) {
 	if m.Kind != wire.Invalid || m.Method == "" || f.id == nil || isID(f.id) || isNull(f.id) {
 		return
@@ -219,7 +217,7 @@ func (c *codec) ownID(f *fields, m *wire.Message) {
 	*m = wire.Message{Kind: wire.Request, ID: id, Method: m.Method, Params: f.params, Body: f.params}
 }
 
-// tight returns a valid value without the blanks between its tokens.
+// tight returns a valid value without blanks between tokens.
 func tight(val []byte) []byte {
 	var b bytes.Buffer
 	_ = json.Compact(&b, val)

@@ -18,11 +18,12 @@ import (
 // discover is the method of OpenRPC's service discovery.
 const discover = "rpc.discover"
 
-// server answers on all connections of a listener. It stores only what its connections store.
+// server answers requests on all connections of a listener. It has no state apart from its connections.
 type server struct{ b dialect.Backend }
 
-// NewServer returns a server for the methods of b: calls, jobs (whose last data is the answer), streams like those of
-// Ethereum nodes, with a subscription that its unsubscribe method ends, and rpc.discover if b has a catalog.
+// NewServer returns a server for the methods of b. It answers calls, and jobs with their last data. Its streams have
+// the form of Ethereum nodes: a subscription, which its unsubscribe method ends. If b has a catalog, it answers
+// rpc.discover.
 func NewServer(_ Version, b dialect.Backend) dialect.Server {
 	return dialect.Server{Accept: (&server{b: b}).Accept}
 }
@@ -33,28 +34,26 @@ func (s *server) Accept(c dialect.Caller) dialect.Handler {
 	return dialect.Handler{Handle: h.Handle, Close: h.r.Close, Ignores: h.Ignores}
 }
 
-// handler answers on one connection.
 type handler struct {
 	server *server
 	r      dialect.Responder
-	now    bool // the peer accepts one answer, and no items after it
+	now    bool // the peer accepts one response and no items
 
 	mu      sync.Mutex
 	streams map[string]*subscription // by id token
 
-	asked struct { // the last method for which Ignores was called
+	asked struct { // the last method of Ignores
 		method string
 		undoes []string // see subscribeNames
 	}
 }
 
-// subscription is a stream that the server writes.
 type subscription struct {
 	method string
-	item   string // the method of its items; "" for the same
+	item   string // the method of its items, or "" for its own
 	id     wire.ID
 	cancel context.CancelFunc
-	ended  bool // by NAME_unsubscribe, after which nothing more is sent
+	ended  bool // ended by NAME_unsubscribe; nothing more is sent
 }
 
 // Handle answers one request or notification.
@@ -82,7 +81,7 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	return h.call(ctx, in)
 }
 
-// Ignores reports whether nothing handles a notification. See dialect.Handler.
+// Ignores reports whether nothing handles a notification (see dialect.Handler).
 func (h *handler) Ignores(method string) bool {
 	if method == discover {
 		return false
@@ -107,7 +106,7 @@ func (h *handler) discover() (json.RawMessage, error) {
 	return ToOpenRPC(c), nil
 }
 
-// call answers with one result: that of Respond, or else the last data that it emitted (a job's).
+// call answers with one result: that of Respond, or else the last emitted data (for a job).
 func (h *handler) call(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	r := dialect.Request{Method: in.Msg.Method, Params: in.Msg.Params, ID: in.Msg.ID}
 	last := dialect.LastOf(&r, nil)
@@ -121,8 +120,8 @@ func (h *handler) gather(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	return gathered(h.r.Respond(ctx, r))
 }
 
-// stream answers with a subscription id, then the items, then the end. A request that is refused before anything runs
-// gets an ordinary error.
+// stream answers with a subscription id, then the items, and then the end. A request that is refused before its hook
+// runs gets an error response.
 func (h *handler) stream(ctx context.Context, in *dialect.Inbound) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -165,7 +164,7 @@ func (h *handler) stream(ctx context.Context, in *dialect.Inbound) error {
 	case failed:
 		return nil
 	}
-	h.remove(s) // a client that reads the end and unsubscribes at once ends nothing
+	h.remove(s) // a client may read the end and unsubscribe at once
 	switch {
 	case err != nil:
 		return emit(wire.Event{Kind: wire.Failure, Final: true, Err: wire.AsError(err)})
@@ -180,7 +179,7 @@ func goesOn(e *wire.Error) bool {
 	return e != nil && string(scan.Get(e.JSON(), "recoverable")) == "true"
 }
 
-// form returns the catalog's form for the items of a stream.
+// form returns the catalog's StreamForm for a method.
 func (h *handler) form(method string) catalog.StreamForm {
 	if c := h.server.b.Catalog(); c != nil {
 		if m := c.Method(method); m != nil && m.Stream != nil {
@@ -202,7 +201,7 @@ func (h *handler) isEnded(s *subscription) bool {
 	return s.ended
 }
 
-// unsubscribe ends a stream of this connection. mine is false if method is not an unsubscribe method of rpcx.
+// unsubscribe ends a stream of this connection. mine is false for other methods.
 func (h *handler) unsubscribe(method string, params json.RawMessage) (answer json.RawMessage, mine bool) {
 	for _, name := range subscribeNames(method) {
 		if kind, ok := h.r.Kind(name); ok && kind == catalog.Stream {
@@ -223,8 +222,7 @@ func (h *handler) unsubscribe(method string, params json.RawMessage) (answer jso
 	return json.RawMessage("true"), true
 }
 
-// subscriptionIn finds a stream's id in params: the first element, or the
-// member that names it.
+// subscriptionIn finds a stream's id in params: the first element, or the member with its name.
 func subscriptionIn(params json.RawMessage) []byte {
 	switch scan.Type(params) {
 	case 'a':
@@ -239,8 +237,8 @@ func subscriptionIn(params json.RawMessage) []byte {
 	return nil
 }
 
-// newID returns an unguessable stream id in the form of a StreamForm. An integer is one that every client can read:
-// below 2^53.
+// newID returns a stream id that clients cannot guess, in the form of a StreamForm. An integer is below 2^53, which
+// every client can read.
 func newID(form string) wire.ID {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails

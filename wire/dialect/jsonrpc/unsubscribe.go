@@ -2,7 +2,7 @@ package jsonrpc
 
 import "strings"
 
-// UnsubscribeName returns the method that ends a stream of method: from the patterns in use (known), or else that of
+// UnsubscribeName returns the method that ends a stream of method. It uses common patterns (known), or else that of
 // rpcx servers.
 //
 //	eth_subscribe → eth_unsubscribe      chain_subscribeNewHeads → chain_unsubscribeNewHeads
@@ -25,7 +25,7 @@ func UnsubscribeName(method string) (name string, known bool) {
 	return method + "_unsubscribe", false
 }
 
-// continues reports whether method[i:j] is only a part of a word.
+// continues reports whether method[i:j] is part of a longer word.
 func continues(method string, i, j int) bool {
 	if j < len(method) && lower(method[j]) {
 		return true

@@ -16,14 +16,14 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A client is the part of a connection that calls the peer: it begins tasks of the peer and marks messages of local tasks.
+// A client calls the peer on a connection. It starts tasks of the peer, and marks messages of local tasks.
 type client struct {
 	c *codec.Codec
 
 	mu      sync.Mutex
-	running map[string]bool  // tasks that this connection started and that may still run
-	serves  map[string]*task // local tasks, by the ids of the requests that began them
-	headers toolHeaders      // the headers that mirror their params
+	running map[string]bool  // tasks of this connection that may still run
+	serves  map[string]*task // local tasks by the ids of their requests
+	headers toolHeaders      // the headers that mirror params
 }
 
 // maxTasks bounds the stored tasks.
@@ -42,14 +42,14 @@ func (f *client) setTask(id json.RawMessage, runs bool) {
 	}
 }
 
-// RunningJobs returns the names of the tasks that this connection started and that may still run.
+// RunningJobs returns the names of this connection's tasks that may still run.
 func (f *client) RunningJobs() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Sorted(maps.Keys(f.running))
 }
 
-// Shutdown cancels the running tasks, because their results cannot be requested after the end of the connection.
+// Shutdown cancels the running tasks, because their results are lost with the connection.
 func (f *client) Shutdown(ctx context.Context, caller dialect.Caller) error {
 	for _, name := range f.RunningJobs() {
 		if err := f.cancel(ctx, caller, scan.AppendQuoted(nil, name)); err != nil {
@@ -59,13 +59,13 @@ func (f *client) Shutdown(ctx context.Context, caller dialect.Caller) error {
 	return nil
 }
 
-// cancel cancels a task that is not over, if the peer supports it.
+// cancel cancels a running task if the peer supports that.
 func (f *client) cancel(ctx context.Context, caller dialect.Caller, task json.RawMessage) error {
 	if !f.isModern() && f.can("capabilities.tasks.cancel", "") != nil {
 		return nil
 	}
 	_, err := f.c.Ask(ctx, caller, taskCancel, scan.Pair("taskId", task))
-	if _, ok := errors.AsType[*wire.Error](err); ok { // it has ended in the meantime
+	if _, ok := errors.AsType[*wire.Error](err); ok { // the task has ended in the meantime
 		return nil
 	}
 	return err
@@ -86,10 +86,10 @@ func (f *client) can(what, lacks string) error {
 // taskVersion is the first protocol version with tasks.
 const taskVersion = "2025-11-25"
 
-// asksTask are the methods of a server whose requests can become tasks of its client.
+// asksTask are the methods whose requests a server can make tasks of its client.
 var asksTask = []string{"sampling/createMessage", "elicitation/create"}
 
-// takesTask reports whether a request of the server can become a local task: the handshake declares that for methods with a hook.
+// takesTask reports whether a server's request can become a local task. The handshake declares this for methods with a hook.
 func (f *client) takesTask(method string) bool {
 	if f == nil || f.c.Serving() || f.c.HandshakeByUser() || !slices.Contains(asksTask, method) {
 		return false
@@ -98,7 +98,7 @@ func (f *client) takesTask(method string) bool {
 	return slices.Contains(conn.Hooks, method) && scan.String(scan.Get(conn.Kept, "protocol")) >= taskVersion
 }
 
-// serve records that messages for the request id belong to a task; nil ends that.
+// serve records that messages for the request id belong to task t, or with nil to none.
 func (f *client) serve(id wire.ID, t *task) {
 	if f == nil {
 		return
@@ -113,7 +113,7 @@ func (f *client) serve(id wire.ID, t *task) {
 	}
 }
 
-// Mark adds the local task of op to its params, if it has one.
+// Mark adds the local task of op, if any, to its params.
 func (f *client) Mark(op *dialect.Op) { f.mark(op) }
 
 func (f *client) mark(op *dialect.Op) *task {
@@ -129,7 +129,7 @@ func (f *client) mark(op *dialect.Op) *task {
 	return t
 }
 
-// Accompany marks a call, and requests a task if op asks for one.
+// Accompany marks a call, and requests a task if op requires one.
 func (f *client) Accompany(op *dialect.Op) codec.Companion {
 	c := &call{f: f, within: f.mark(op), task: string(op.Extra) == string(asTask)}
 	if c.task && f.isModern() { // the server decides
@@ -144,14 +144,14 @@ func (f *client) Accompany(op *dialect.Op) codec.Companion {
 	return c
 }
 
-// A call may begin a task, or comes from the hook of one.
+// A call may start a task, or may be from the hook of one.
 type call struct {
 	f      *client
 	task   bool  // it should become a task of the peer
 	within *task // the local task whose hook makes it, or nil
 }
 
-// Begins returns the task that a response names.
+// Begins returns the task in a response.
 func (c *call) Begins(m *wire.Message) json.RawMessage {
 	id := scan.Get(scan.Get(m.Body, "task"), "taskId")
 	if !c.task || m.Err != nil || scan.Type(id) != 's' {
@@ -165,7 +165,7 @@ func (c *call) Begins(m *wire.Message) json.RawMessage {
 // Over notifies the local task that its hook no longer waits for the call.
 func (c *call) Over() { c.within.asking(-1) }
 
-// About returns the task whose status a notification reports.
+// About returns the task whose status is in a notification.
 func (f *client) About(m *wire.Message) json.RawMessage {
 	if f.c.Serving() || m.Method != taskStatus {
 		return nil

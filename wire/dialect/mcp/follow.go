@@ -17,14 +17,14 @@ type following struct {
 	client *client
 	caller dialect.Caller
 	op     dialect.Op
-	task   json.RawMessage // its id
+	task   json.RawMessage // the id
 	status string          // the latest status
-	words  string          // the latest message about its status
+	words  string          // the latest message of the status
 
-	answered map[string]bool // the requests of the task that hooks have answered
+	answered map[string]bool // the task's requests that hooks have answered
 }
 
-// following returns a stream for a task, which nothing follows yet.
+// following returns a stream of a task before it is followed.
 func (f *client) following(caller dialect.Caller, op dialect.Op, task json.RawMessage) *following {
 	t := &following{client: f, caller: caller, op: op, task: task}
 	t.Status = func(ctx context.Context) (json.RawMessage, error) {
@@ -34,7 +34,7 @@ func (f *client) following(caller dialect.Caller, op dialect.Op, task json.RawMe
 	return t
 }
 
-// begun handles the response to the call that should begin the task, and earlier messages.
+// begun processes the response to the call that should start the task, and earlier messages.
 func (t *following) begun(ctx context.Context, m wire.Message) error {
 	task := scan.Get(m.Body, "task")
 	switch {
@@ -61,7 +61,7 @@ func (t *following) giveUp(ctx context.Context) error {
 	return t.client.cancel(ctx, t.caller, t.task)
 }
 
-// heard handles a status of the task, its result, or a message about it.
+// heard processes a status of the task, its result, or a message about it.
 func (t *following) heard(ctx context.Context, m wire.Message) error {
 	switch {
 	case m.Kind == wire.Response:
@@ -84,9 +84,9 @@ func (t *following) heard(ctx context.Context, m wire.Message) error {
 	return t.Stands(ctx, said)
 }
 
-// read explains a status of the task.
+// read converts a status of the task to a message.
 func (t *following) read(ctx context.Context, task json.RawMessage) (m wire.Message, over bool, err error) {
-	t.Pause(scan.Or(scan.Get(task, "pollIntervalMs"), scan.Get(task, "pollInterval"))) // of 2026-07-28, and before
+	t.Pause(scan.Or(scan.Get(task, "pollIntervalMs"), scan.Get(task, "pollInterval"))) // the names of 2026-07-28, and of earlier versions
 	t.status, t.words = scan.String(scan.Get(task, "status")), scan.String(scan.Get(task, "statusMessage"))
 	m = wire.Message{Raw: task, Body: task}
 	if isOver(t.status) {
@@ -102,7 +102,8 @@ func (t *following) read(ctx context.Context, task json.RawMessage) (m wire.Mess
 	return m, false, t.wantResult(ctx)
 }
 
-// wantResult requests the result when the task is over or waits for input: the server's request comes before the result.
+// wantResult requests the result when the task has ended or waits for input, because the server sends its request for
+// input before the result.
 func (t *following) wantResult(ctx context.Context) error {
 	switch {
 	case t.status == "":
@@ -118,7 +119,7 @@ func (t *following) wantResult(ctx context.Context) error {
 	return nil
 }
 
-// unwrap converts the result to that of a tool call. A task that failed or was cancelled has no result, whatever the server sends.
+// unwrap converts the result to that of a tool call. It drops the result of a task that failed or was cancelled.
 func (t *following) unwrap(m *wire.Message) error {
 	err := t.client.c.Unwrap(m, t.op.Method, t.op.Params)
 	if err == nil && m.Err == nil && (t.status == "failed" || t.status == "cancelled") {
@@ -132,16 +133,16 @@ func (t *following) failure() *wire.Error {
 	return wire.NewError(wire.CodeServer, cmp.Or(t.words, map[string]string{"failed": "the task has failed", "cancelled": "the task was cancelled"}[t.status]))
 }
 
-// A resultStream yields the reports about a task, and then its result.
+// A resultStream yields the reports about a task and then its result.
 type resultStream struct {
-	reports dialect.Stream     // nil: there are no further ones
+	reports dialect.Stream     // may be nil
 	stop    context.CancelFunc // ends the call for the result
 	came    context.Context    // ends when m and err are set
 	m       wire.Message
 	err     error
 }
 
-// openResult requests the result of a task, which arrives when the task is over.
+// openResult requests the result of a task, which arrives at the task's end.
 func openResult(ctx context.Context, caller dialect.Caller, task json.RawMessage, reports dialect.Stream) (*resultStream, error) {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	st, err := caller.Open(ctx, dialect.Op{Kind: dialect.Internal, Method: taskResult, Params: scan.Pair("taskId", task)})
@@ -162,7 +163,7 @@ func openResult(ctx context.Context, caller dialect.Caller, task json.RawMessage
 	return r, nil
 }
 
-// Next returns the next report, or the result.
+// Next returns the next report or the result.
 func (r *resultStream) Next(ctx context.Context) (wire.Message, error) {
 	if r.reports != nil {
 		m, err := r.report(ctx)
@@ -182,7 +183,7 @@ func (r *resultStream) Next(ctx context.Context) (wire.Message, error) {
 	}
 }
 
-// report returns the next report, including one that arrived before the result.
+// report returns the next report, even one that arrived before the result.
 func (r *resultStream) report(ctx context.Context) (wire.Message, error) {
 	if !dialect.Waiting(r.reports) {
 		until, cancel := context.WithCancel(ctx)
@@ -193,7 +194,7 @@ func (r *resultStream) report(ctx context.Context) (wire.Message, error) {
 	return r.reports.Next(ctx)
 }
 
-// Cancel stops waiting for the result; the task continues.
+// Cancel stops waiting for the result. The task continues.
 func (r *resultStream) Cancel(ctx context.Context) error {
 	r.stop()
 	if r.reports == nil {

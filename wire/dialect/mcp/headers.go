@@ -16,10 +16,10 @@ import (
 	"rpcx/wire/scan"
 )
 
-// toolHeaders are the headers that repeat params of tools (x-mcp-header), by tool name.
+// toolHeaders are the headers that mirror params of tools (x-mcp-header), by tool.
 type toolHeaders map[string][]toolHeader
 
-// A toolHeader is a header and the path of the param that it repeats.
+// A toolHeader is a header with the path of the param that it mirrors.
 type toolHeader struct {
 	name string
 	path []string
@@ -27,7 +27,7 @@ type toolHeader struct {
 
 const headerKey = "x-mcp-header"
 
-// Listed records which params of the listed tools are mirrored over HTTP, and drops the tools with an impossible header.
+// Listed records which params of the listed tools HTTP mirrors. It removes tools with an impossible header.
 func (f *client) Listed(caller dialect.Caller, method string, answer json.RawMessage) json.RawMessage {
 	about := caller.Connection()
 	if method != "tools/list" || about.HTTPSession == nil || !f.isModern() {
@@ -61,7 +61,7 @@ func (f *client) Listed(caller dialect.Caller, method string, answer json.RawMes
 	return codec.Merged(scan.Without(answer, "tools"), scan.Pair("tools", tools.End()))
 }
 
-// PrepareCall lists the tools before the first tool call over HTTP, to find out their headers.
+// PrepareCall lists the tools before the first tool call over HTTP, because it needs their headers.
 func (f *client) PrepareCall(ctx context.Context, caller dialect.Caller, op dialect.Op) error {
 	if caller.Connection().HTTPSession == nil || f.c.IsPlain(op.Method) && op.Method != "tools/call" || !f.isModern() {
 		return nil
@@ -76,10 +76,10 @@ func (f *client) PrepareCall(ctx context.Context, caller dialect.Caller, op dial
 	if err := f.c.Relist(ctx, caller, tool(op)); !errors.As(err, &rpc) {
 		return err
 	}
-	return nil // the response to the call will show the error
+	return nil // the response to the call will report the error
 }
 
-// Mirror adds the headers of a call of a tool.
+// Mirror adds the headers of a tool call.
 func (f *client) Mirror(msg []byte, headers map[string]string) {
 	params := scan.Get(msg, "params")
 	if scan.String(scan.Get(msg, "method")) != "tools/call" {
@@ -99,7 +99,6 @@ func (f *client) Mirror(msg []byte, headers map[string]string) {
 	}
 }
 
-// headerText returns a string, an integer or a boolean as text.
 func headerText(val json.RawMessage) (string, bool) {
 	switch scan.Type(val) {
 	case 's':
@@ -115,7 +114,7 @@ func headerText(val json.RawMessage) (string, bool) {
 	return "", false
 }
 
-// headersOf returns the headers of a tool with that inputSchema. The error explains why a header is impossible.
+// headersOf returns the headers of a tool with that inputSchema, or why a header is impossible.
 func headersOf(schema json.RawMessage) (headers []toolHeader, err error) {
 	if !strings.Contains(string(schema), headerKey) {
 		return nil, nil
@@ -139,7 +138,7 @@ func headersOf(schema json.RawMessage) (headers []toolHeader, err error) {
 	return headers, err
 }
 
-// The members of a schema that contain schemas: one (or an array), or one for each name.
+// These members of a schema contain schemas: one (or an array), or one for each name.
 var (
 	subschemas = []string{
 		"items", "prefixItems", "additionalItems", "unevaluatedItems", "contains", "additionalProperties", "unevaluatedProperties", "propertyNames",
@@ -148,7 +147,7 @@ var (
 	namedSchemas = []string{"$defs", "definitions", "patternProperties", "dependentSchemas", "dependencies"}
 )
 
-// within returns the schemas in a member of a schema that is not reached by properties.
+// within returns the schemas in a member of a schema that is not about properties.
 func within(key string, val json.RawMessage) (inside []json.RawMessage) {
 	switch {
 	case slices.Contains(namedSchemas, key):
@@ -166,8 +165,7 @@ func within(key string, val json.RawMessage) (inside []json.RawMessage) {
 	return inside
 }
 
-// eachHeader calls found for each header in a schema, with the path of properties that leads there; nil: the header is reached in another
-// way.
+// eachHeader calls found for each header in a schema, with its path of properties, or with nil for a header without such a path.
 func eachHeader(schema json.RawMessage, path []string, found func(path []string, val, schema json.RawMessage) error) error {
 	for key, val := range scan.Named(schema) {
 		var err error
@@ -200,7 +198,7 @@ func eachHeader(schema json.RawMessage, path []string, found func(path []string,
 	return nil
 }
 
-// isHeaderType reports whether a header can hold values of a schema's type.
+// isHeaderType reports whether a header can contain values of a schema's type.
 func isHeaderType(val json.RawMessage) bool {
 	types := []string{scan.String(val)}
 	if scan.Type(val) == 'a' {

@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Job carries out one of the Job operations with tasks.
+// Job runs one of the Job operations with tasks.
 func (f *client) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (dialect.Stream, error) {
 	t := f.following(caller, op, scan.AppendQuoted(nil, op.Job))
 	if f.isModern() {
@@ -53,8 +53,8 @@ func (f *client) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) 
 	return nil, wire.ErrUnsupported
 }
 
-// runsAsTask returns a usage Fault for a tool that the server does not run as a task, according to its list of tools. The server has to
-// reject a tool that is not in the list.
+// runsAsTask returns a usage Fault for a tool that the server's list declares unable to run as a task. The server itself rejects
+// unlisted tools.
 func (f *client) runsAsTask(ctx context.Context, caller dialect.Caller, method string) error {
 	if err := f.can("capabilities.tasks.requests.tools.call", "runs no tools as tasks"); err != nil {
 		wire.AsFault(err).Hint = "rpcx call waits for the result of a tool that is not a task"
@@ -76,7 +76,7 @@ func (f *client) runsAsTask(ctx context.Context, caller dialect.Caller, method s
 	return nil
 }
 
-// about makes a call that names a task and whose response has the task's status.
+// about makes a call about a task that returns the task's status.
 func (f *client) about(ctx context.Context, caller dialect.Caller, method string, task json.RawMessage) (dialect.Stream, error) {
 	said, err := f.c.Ask(ctx, caller, method, scan.Pair("taskId", task))
 	if err != nil {
@@ -111,7 +111,7 @@ func (f *client) list(ctx context.Context, caller dialect.Caller) (dialect.Strea
 	return poll.Lines(lines...), nil
 }
 
-// taskFault returns the error of a call about tasks as the failure of the command.
+// taskFault returns the command's failure for the error of a call about tasks.
 func taskFault(method string, err error) error {
 	var rpc *wire.Error
 	if !errors.As(err, &rpc) {
@@ -124,7 +124,7 @@ func taskFault(method string, err error) error {
 	return f
 }
 
-// taskLine returns the server's description of a task as users see it: an object with the task's name as "job".
+// taskLine returns the server's description of a task for users, with the task's name as "job".
 func taskLine(task json.RawMessage) json.RawMessage {
 	var o scan.Object
 	o.Compact("job", scan.Get(task, "taskId"))

@@ -1,5 +1,5 @@
-// Package mcp is the Model Context Protocol: its dialect file, and in Go its tasks, which a dialect file cannot express. A task is a call
-// whose response only names the task; the client polls its status and requests its result by that name.
+// Package mcp implements the Model Context Protocol. It contains the dialect file and the tasks, which a dialect file cannot express. A
+// task is a call whose response only names the task. The client polls its status and requests its result by that name.
 package mcp
 
 import (
@@ -21,7 +21,7 @@ var (
 	rules string
 )
 
-// Flow returns the flow that dialect files name with flow = "mcp", and its embedded dialect file.
+// Flow returns the flow of dialect files with flow = "mcp", and its embedded dialect file.
 func Flow() page.Flow {
 	return page.Flow{
 		Page:         text,
@@ -37,7 +37,7 @@ func Flow() page.Flow {
 	}
 }
 
-// The methods of tasks.
+// These are the methods of tasks.
 const (
 	taskGet    = "tasks/get"
 	taskResult = "tasks/result"
@@ -49,12 +49,12 @@ const (
 // asTask is the Extra of a Call that should become a task.
 var asTask = json.RawMessage(`{"task":{}}`)
 
-// isOver reports whether a task with that status is over.
+// isOver reports whether a task with that status has ended.
 func isOver(status string) bool {
 	return status == "completed" || status == "failed" || status == "cancelled"
 }
 
-// servesAll reports whether a server has versions with and without a handshake.
+// servesAll reports whether a server supports versions with and without a handshake.
 func servesAll(ctx context.Context, open func(context.Context, dialect.Op) (dialect.Stream, error)) bool {
 	st, err := open(ctx, dialect.Op{Kind: dialect.Call, Method: "server/discover"})
 	if err != nil {

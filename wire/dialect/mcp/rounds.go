@@ -17,14 +17,13 @@ func (f *client) isModern() bool {
 	return scan.Type(scan.Get(f.c.Scope().Conn.Kept, "modern")) == 's'
 }
 
-// Interim reports whether a response is of an unknown kind.
+// Interim reports whether the kind of a response is unknown.
 func (f *client) Interim(m *wire.Message) bool {
 	kind, ok := scan.Text(scan.Get(m.Body, "resultType"))
 	return ok && kind != "complete" && f.isModern()
 }
 
-// Resume follows the task that replaces a tool's call; the extension has no tasks for other requests. Any other response is of an unknown
-// kind.
+// Resume follows the task that replaces a tool call. The extension has no other tasks, and other responses are of an unknown kind.
 func (f *client) Resume(ctx context.Context, caller dialect.Caller, op dialect.Op, m wire.Message) (dialect.Stream, error) {
 	if isTask(m.Body) && (op.Method == "tools/call" || !f.c.IsPlain(op.Method)) {
 		return f.follow(ctx, caller, op, m)
@@ -34,8 +33,8 @@ func (f *client) Resume(ctx context.Context, caller dialect.Caller, op dialect.O
 	return nil, fault
 }
 
-// Failed repeats a call whose headers no longer match the server's tool, or whose response was lost if the tool may run twice. It adds to
-// an error about capabilities the flags that declare them.
+// Failed repeats a call in two cases: the headers no longer match the server's tool, or the response was lost and the tool may run twice.
+// It adds to an error about capabilities the flags that declare them.
 func (f *client) Failed(ctx context.Context, caller dialect.Caller, op dialect.Op, err error) (again bool, instead *wire.Error) {
 	if !f.isModern() {
 		return false, nil
@@ -64,7 +63,7 @@ func tool(op dialect.Op) string {
 	return op.Method
 }
 
-// mayRepeat reports whether a call may be made twice: it only reads, or the tool says so.
+// mayRepeat reports whether a call may run twice: it only reads, or the tool's hints allow it.
 func (f *client) mayRepeat(ctx context.Context, caller dialect.Caller, op dialect.Op) bool {
 	if f.c.IsPlain(op.Method) && op.Method != "tools/call" {
 		return true
@@ -77,7 +76,7 @@ func (f *client) mayRepeat(ctx context.Context, caller dialect.Caller, op dialec
 	return string(scan.Get(notes, "readOnlyHint")) == "true" || string(scan.Get(notes, "idempotentHint")) == "true"
 }
 
-// answers are examples of responses to each kind of request, as flags of a command.
+// answers are examples of responses to each kind of request, as flags.
 var answers = map[string]struct{ capability, flag string }{
 	"elicitation/create":     {"elicitation", `--on 'elicitation/create=json:{"action":"accept","content":{…}}'`},
 	"sampling/createMessage": {"sampling", `--on 'sampling/createMessage=json:{"role":"assistant","model":"…","content":{"type":"text","text":"…"}}'`},
@@ -102,7 +101,7 @@ func withFlags(e *wire.Error) *wire.Error {
 	return c
 }
 
-// Unanswered returns the error of a call that cannot continue because a question of the server has no hook.
+// Unanswered returns the error of a call that cannot continue because the server's question has no hook.
 func (f *client) Unanswered(method string, params json.RawMessage) *wire.Error {
 	e := &wire.Error{Message: "the server requests " + method + ", which no hook answers"}
 	if words := question(params); words != "" {
@@ -114,7 +113,7 @@ func (f *client) Unanswered(method string, params json.RawMessage) *wire.Error {
 	return e
 }
 
-// question returns the text of a request for people: its message with the fields of its form, or the last message of a sampling request.
+// question returns a request in words for people: its message with the fields of its form, or the last message of a sampling request.
 func question(params json.RawMessage) string {
 	words := scan.String(scan.Get(params, "message"))
 	var fields []string
@@ -133,7 +132,7 @@ func question(params json.RawMessage) string {
 	return strings.TrimSpace(words)
 }
 
-// Complete adds the default values of a form that a hook has accepted without these fields.
+// Complete adds the default values of a form to a hook's answer that lacks these fields.
 func (f *client) Complete(m *wire.Message, result json.RawMessage) json.RawMessage {
 	content := scan.Get(result, "content")
 	if m.Method != "elicitation/create" || scan.String(scan.Get(result, "action")) != "accept" || content != nil && scan.Type(content) != 'o' {

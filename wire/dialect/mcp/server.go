@@ -15,16 +15,16 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A tasks is the part of a connection that answers the peer. On a server, a call of a tool whose method is a job can become a local task;
-// on a client, a request that a hook answers can. The call is answered at once. The result is kept until it is requested, but not after
-// the end of the connection or the peer's ttl.
+// A tasks contains the local tasks of a connection. On a server, a call of a tool whose method is a job can become a task. On a client, a
+// request with a hook can. The response to the call is immediate. The result is stored until the peer requests it, the connection ends or
+// the peer's ttl expires.
 type tasks struct {
 	conn   server.Conn
-	client *client // the other part of the connection; nil: the caller does not expose it
+	client *client // the same connection's client; may be nil
 	modern *modern.Conn
 
 	mu   sync.Mutex
-	list []*task // oldest first; the task that ended first is dropped first. Running tasks are bounded like requests in flight
+	list []*task // oldest first; the task that ended first is removed first; the limit of pending requests bounds running tasks
 }
 
 func newServer(host server.Host) server.Native {
@@ -45,15 +45,15 @@ func newTasks(conn server.Conn, m *modern.Conn) server.Flow {
 	return a
 }
 
-// Take answers the requests of versions without handshake.
+// Take answers the requests of versions without a handshake.
 func (a *tasks) Take(ctx context.Context, in *dialect.Inbound) (json.RawMessage, bool, error) {
 	return a.modern.Take(ctx, in)
 }
 
-// Close ends the work that the client has begun without a handshake.
+// Close ends the work that the client started without a handshake.
 func (a *tasks) Close() { a.modern.Close() }
 
-// Begin begins a task if the params of a request require one and the handshake has declared that.
+// Begin starts a task if the params of a request require one and the handshake has declared that.
 func (a *tasks) Begin(in *dialect.Inbound, carried string, stop context.CancelFunc) (server.Work, error) {
 	wanted := scan.Get(in.Msg.Params, "task")
 	switch {
@@ -69,7 +69,7 @@ func (a *tasks) Begin(in *dialect.Inbound, carried string, stop context.CancelFu
 	default:
 		if kind, _ := a.conn.Responder.Kind(carried); kind != catalog.Job {
 			e := wire.NewError(wire.CodeNoMethod, carried+" is not run as a task")
-			e.Raw = e.JSON() // Raw marks that the method exists: a hook has answered
+			e.Raw = e.JSON() // Raw marks that the method exists, because a hook has answered
 			return nil, e
 		}
 	}
@@ -85,7 +85,7 @@ func (a *tasks) hasJobs() bool {
 	return c != nil && slices.ContainsFunc(c.Methods, func(m catalog.Method) bool { return m.Kind == catalog.Job })
 }
 
-// Answer answers a call about the tasks of this connection; mine is false for any other call.
+// Answer answers a call about the tasks of this connection. mine is false for other calls.
 func (a *tasks) Answer(ctx context.Context, m *wire.Message) (result json.RawMessage, mine bool, err error) {
 	switch m.Method {
 	case taskList, taskGet, taskResult, taskCancel:
@@ -114,7 +114,6 @@ func (a *tasks) Answer(ctx context.Context, m *wire.Message) (result json.RawMes
 	return result, true, err
 }
 
-// add stores a task.
 func (a *tasks) add(t *task) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -127,10 +126,9 @@ func (a *tasks) add(t *task) {
 	a.list = append(a.list, t)
 }
 
-// expireLocked drops the finished tasks whose ttl has passed.
+// expireLocked removes the ended tasks whose ttl has expired.
 func (a *tasks) expireLocked() { a.list = slices.DeleteFunc(a.list, (*task).isExpired) }
 
-// find returns the task that params name.
 func (a *tasks) find(params json.RawMessage) (*task, error) {
 	id, _ := scan.Text(scan.Get(params, "taskId"))
 	a.mu.Lock()
@@ -149,7 +147,7 @@ func (a *tasks) indexLocked(id string) int {
 // listPage is the number of tasks in one response.
 const listPage = 100
 
-// lines returns a page of the list of tasks; its cursor is the id of the last task of the previous page.
+// lines returns a page of the list of tasks. Its cursor is the id of the previous page's last task.
 func (a *tasks) lines(params json.RawMessage) (json.RawMessage, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -14,29 +14,29 @@ import (
 	"rpcx/wire/scan"
 )
 
-// pollInterval is the poll interval, in milliseconds, that is suggested to clients. They are also notified when a task is over.
+// pollInterval is the suggested poll interval in milliseconds. Clients are also notified of a task's end.
 const pollInterval = 1000
 
-// A task is a request of the peer that was answered with the task's name.
+// A task is a request of the peer whose response was the name of the task.
 type task struct {
 	all     *tasks
 	request wire.ID
 	id      string
 	begun   time.Time
-	ttl     time.Duration // how long it is kept from its beginning; 0: no limit
+	ttl     time.Duration // how long the task is stored from its start; 0 for no limit
 	cancel  context.CancelFunc
-	done    chan struct{} // closed when the task is over
+	done    chan struct{} // closed at the end of the task
 
-	// guarded by all.mu:
+	// These are guarded by all.mu.
 	status  string
-	words   string // the latest message about its progress
+	words   string // the latest progress message
 	changed time.Time
 	result  json.RawMessage
 	err     error
-	asks    int // unanswered questions of its hook to the peer
+	asks    int // the number of the hook's unanswered questions to the peer
 }
 
-// newTask returns a running task. wanted has the peer's requirements, such as the ttl.
+// newTask returns a running task. wanted contains the peer's requirements, such as the ttl.
 func newTask(all *tasks, request wire.ID, wanted json.RawMessage, cancel context.CancelFunc) *task {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails
@@ -48,10 +48,10 @@ func newTask(all *tasks, request wire.ID, wanted json.RawMessage, cancel context
 	return t
 }
 
-// isOver reports whether the task is over. The lock is held.
+// isOver reports whether the task has ended. The caller holds the lock.
 func (t *task) isOver() bool { return isOver(t.status) }
 
-// isExpired reports whether the task is over and its ttl has passed. The lock is held.
+// isExpired reports whether the task has ended and its ttl has expired. The caller holds the lock.
 func (t *task) isExpired() bool { return t.ttl > 0 && t.isOver() && time.Since(t.begun) > t.ttl }
 
 // line returns the description of a task for the peer.
@@ -89,7 +89,7 @@ func (t *task) Emitted(ev wire.Event) {
 	}
 }
 
-// End stores the result of a task unless it was cancelled before, and notifies the peer.
+// End stores the result of a task and notifies the peer, unless the task was cancelled before.
 func (t *task) End(ctx context.Context, result json.RawMessage, err error) {
 	t.end(result, err)
 	t.all.client.serve(t.request, nil)
@@ -112,7 +112,7 @@ func (t *task) end(result json.RawMessage, err error) {
 	close(t.done)
 }
 
-// asking counts the hook's unanswered questions to the peer: more is 1 or -1.
+// asking adds more (1 or -1) to the number of the hook's unanswered questions.
 func (t *task) asking(more int) {
 	if t == nil {
 		return
@@ -130,7 +130,7 @@ func (t *task) asking(more int) {
 	}
 }
 
-// stop cancels a task that is not over.
+// stop cancels a running task.
 func (t *task) stop() error {
 	t.all.mu.Lock()
 	defer t.all.mu.Unlock()
@@ -144,7 +144,7 @@ func (t *task) stop() error {
 	return nil
 }
 
-// wait returns the result of a task once it is over.
+// wait returns the result at the end of the task.
 func (t *task) wait(ctx context.Context) (json.RawMessage, error) {
 	select {
 	case <-t.done:
@@ -157,7 +157,7 @@ func (t *task) wait(ctx context.Context) (json.RawMessage, error) {
 	return t.Mark(t.result), nil
 }
 
-// Mark returns an object whose _meta assigns it to the task. t may be nil.
+// Mark returns an object whose _meta names the task. t may be nil.
 func (t *task) Mark(obj json.RawMessage) json.RawMessage {
 	if t == nil || scan.Type(obj) != 'o' {
 		return obj
@@ -169,7 +169,7 @@ func (t *task) Mark(obj json.RawMessage) json.RawMessage {
 	return codec.Merged(scan.Without(obj, "_meta"), meta)
 }
 
-// meta is the common _meta of all messages that belong to the task.
+// meta is the common _meta of all messages of the task.
 func (t *task) meta() json.RawMessage {
 	return scan.Pair("_meta", scan.Pair("io.modelcontextprotocol/related-task", scan.Pair("taskId", scan.AppendQuoted(nil, t.id))))
 }

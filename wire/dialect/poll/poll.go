@@ -1,5 +1,5 @@
 // Package poll follows long work of a peer, such as a job or a task. It reads the peer's reports, and requests the
-// status if there has been none for a while.
+// status after a pause without reports.
 package poll
 
 import (
@@ -19,25 +19,25 @@ const (
 	longestPause = time.Second
 )
 
-// A Stream is the answer to an operation on long work: the messages of Put, until End. The functions run in Next and
-// Cancel. They call Put and End, and may change the fields.
+// A Stream is the stream of an operation on long work. It yields the messages of Put until End. Its functions run in
+// Next and Cancel. They call Put and End, and may change the fields.
 type Stream struct {
-	Reports dialect.Stream                                  // reports that the peer sends without a request, or nil
-	Heard   func(ctx context.Context, m wire.Message) error // handles a report
+	Reports dialect.Stream                                  // reports without a request; may be nil
+	Heard   func(ctx context.Context, m wire.Message) error // processes a report
 	Ask     func(ctx context.Context) error                 // requests the status; nil if there are only Reports
-	Now     bool                                            // the first request is sent without a pause
-	Every   time.Duration                                   // the pause before each request; 0 if it grows
-	GiveUp  func(ctx context.Context) error                 // ends unfinished work when the stream is cancelled; nil to let it continue
+	Now     bool                                            // the first request has no pause
+	Every   time.Duration                                   // the pause before each request, or 0 for growing pauses
+	GiveUp  func(ctx context.Context) error                 // ends unfinished work at Cancel; nil to let it continue
 
-	pause time.Duration // before the last request
+	pause time.Duration // the last pause
 	ready []wire.Message
-	over  bool // no message follows ready
+	over  bool // no message follows those in ready
 }
 
-// Of returns a stream of messages.
+// Of returns a stream of the given messages.
 func Of(msgs ...wire.Message) *Stream { return &Stream{ready: msgs, over: true} }
 
-// Lines returns a stream of JSON values that are shown as data.
+// Lines returns a stream of JSON values as data.
 func Lines(values ...json.RawMessage) *Stream {
 	s := &Stream{over: true}
 	for i, val := range values {
@@ -50,10 +50,10 @@ func Lines(values ...json.RawMessage) *Stream {
 	return s
 }
 
-// Put adds a message to those that Next returns.
+// Put adds a message for Next.
 func (s *Stream) Put(m wire.Message) { s.ready = append(s.ready, m) }
 
-// End reports that the work is over. Next returns io.EOF after the last message of Put, which is final.
+// End reports the end of the work. Next returns io.EOF after the last message of Put, which is final.
 func (s *Stream) End() {
 	if n := len(s.ready); n > 0 {
 		s.ready[n-1].Final = true
@@ -61,7 +61,7 @@ func (s *Stream) End() {
 	s.over, s.GiveUp = true, nil
 }
 
-// Next returns the next message. It waits for a report, or requests one.
+// Next returns the next message. It waits for a report or requests one.
 func (s *Stream) Next(ctx context.Context) (wire.Message, error) {
 	for len(s.ready) == 0 {
 		if s.over {
@@ -76,7 +76,7 @@ func (s *Stream) Next(ctx context.Context) (wire.Message, error) {
 	return m, nil
 }
 
-// more handles one report, or requests one.
+// more processes one report, or requests one.
 func (s *Stream) more(ctx context.Context) error {
 	if s.Ask == nil {
 		m, err := s.Reports.Next(ctx)
@@ -118,7 +118,7 @@ func (s *Stream) listen(ctx context.Context) (wire.Message, error) {
 	return wire.Message{}, until.Err()
 }
 
-// Leave stops listening for reports.
+// Leave stops waiting for reports.
 func (s *Stream) Leave(ctx context.Context) {
 	if s.Reports != nil {
 		dialect.CancelAnyway(ctx, s.Reports)
@@ -126,7 +126,7 @@ func (s *Stream) Leave(ctx context.Context) {
 	}
 }
 
-// Cancel stops following the work, and cancels the work if it is not over.
+// Cancel stops following the work, and ends unfinished work.
 func (s *Stream) Cancel(ctx context.Context) error {
 	giveUp := s.GiveUp
 	s.End()

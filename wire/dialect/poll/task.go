@@ -10,22 +10,22 @@ import (
 	"rpcx/wire"
 )
 
-// The bounds of the pause between two requests that a peer can ask for.
+// These bound the pause between requests that a peer can demand.
 const (
 	soonest = 10 * time.Millisecond
 	latest  = 30 * time.Second
 )
 
-// A Task follows work whose status the peer describes by an object. It shows each change as progress, and ends with the result or the
-// error. Its functions hold what differs between protocols.
+// A Task follows work with a status object. It yields each change as progress, and ends with the result or the error. Its functions
+// contain the differences between protocols.
 type Task struct {
 	Stream
 	Status func(ctx context.Context) (json.RawMessage, error) // requests the status
-	// Read explains a status: with over, the message is the result or the error, otherwise its Event, if any, is progress.
+	// Read converts a status. With over, the message is the result or the error; otherwise its Event, if any, is progress.
 	Read func(ctx context.Context, status json.RawMessage) (m wire.Message, over bool, err error)
-	Over func() // called when the task is over; may be nil
+	Over func() // runs at the end of the task; may be nil
 
-	shown string // the progress that was last shown
+	shown string // the last progress
 }
 
 // Track requests the status when there are no reports. An error of the peer ends the task.
@@ -43,7 +43,7 @@ func (t *Task) Track() {
 	}
 }
 
-// Stands handles a status of the task.
+// Stands processes a status of the task.
 func (t *Task) Stands(ctx context.Context, status json.RawMessage) error {
 	m, over, err := t.Read(ctx, status)
 	switch {
@@ -65,7 +65,7 @@ func (t *Task) Stands(ctx context.Context, status json.RawMessage) error {
 	return nil
 }
 
-// Finish ends the stream with the result, or the error.
+// Finish ends the stream with the result or the error.
 func (t *Task) Finish(ctx context.Context, m wire.Message) {
 	t.Leave(ctx)
 	if t.Over != nil {
@@ -79,7 +79,7 @@ func (t *Task) Finish(ctx context.Context, m wire.Message) {
 	t.End()
 }
 
-// Pause sets the pause between two requests to a positive number of milliseconds, within bounds.
+// Pause sets the pause between requests in milliseconds, within bounds. It ignores values that are not positive.
 func (t *Task) Pause(milliseconds json.RawMessage) {
 	if ms, err := strconv.ParseFloat(string(milliseconds), 64); err == nil && ms > 0 {
 		ms = min(ms, float64(latest/time.Millisecond))

@@ -105,7 +105,7 @@ func typedForm(m *catalog.Method) string {
 	return resource + ":" + verb
 }
 
-// isSegment reports whether text can be a segment of a path: letters, digits and the signs _ . -, but no leading sign.
+// isSegment reports whether text can be a segment of a path: letters, digits, _ . and -, but no . or - at the start.
 func isSegment(text string) bool {
 	for i, c := range []byte(text) {
 		letter := c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9'
@@ -147,8 +147,8 @@ func targeted(params json.RawMessage) (extra, rest json.RawMessage) {
 // hasNoResource reports whether a method has no resource. Its requests have no fields, and one response.
 func hasNoResource(method string) bool { return !strings.ContainsAny(method, ".:") }
 
-// dottedName returns the wire name for a method of another dialect. The dot before the verb replaces a colon. A name
-// with a colon in another place is invalid.
+// dottedName returns the wire name for a method of another dialect. A dot replaces the colon before a verb. In other
+// names, _ replaces colons.
 func dottedName(method string) string {
 	if name := WireName(method); Name(name) == Name(method) {
 		return name

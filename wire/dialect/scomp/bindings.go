@@ -11,8 +11,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// bindings writes the methods of a catalog as the handshake's bindings. Each schema contains the definitions to which
-// it refers, because on the wire it stands alone.
+// bindings writes a catalog's methods as the bindings of a handshake. Each schema contains its definitions, because it
+// stands alone on the wire.
 func bindings(c *catalog.Catalog) json.RawMessage {
 	var all scan.Array
 	if c != nil {
@@ -23,7 +23,7 @@ func bindings(c *catalog.Catalog) json.RawMessage {
 	return all.End()
 }
 
-// warnDrafts warns of schemas that name another draft of JSON Schema than scomp's, which are declared unchanged.
+// warnDrafts warns about schemas in another draft than scomp's, which are sent unchanged.
 func warnDrafts(warn func(text string), c *catalog.Catalog) {
 	if warn == nil || c == nil {
 		return
@@ -53,8 +53,7 @@ func binding(c *catalog.Catalog, m *catalog.Method) json.RawMessage {
 	return o.End()
 }
 
-// addAbout adds the members that bindings and function values have in common:
-// description, input and output.
+// addAbout adds the common members of bindings and function values: description, input and output.
 func addAbout(o *scan.Object, c *catalog.Catalog, m *catalog.Method) {
 	o.SomeText("description", m.Description)
 	if m.Params != nil {
@@ -65,10 +64,10 @@ func addAbout(o *scan.Object, c *catalog.Catalog, m *catalog.Method) {
 	}
 }
 
-// bindingWords are the members of a binding for which a catalog has fields. All others go to Extra and back.
+// bindingWords are the members of a binding with a field in catalogs. Extra stores the other members.
 var bindingWords = []string{"name", "description", "input", "output", "effects", "hints"}
 
-// withDefs returns schema with the definitions of c to which it refers, directly or through others.
+// withDefs returns schema with the definitions of c that it uses, directly or through others.
 func withDefs(c *catalog.Catalog, schema json.RawMessage) json.RawMessage {
 	var defs scan.Object
 	seen := map[string]bool{}
@@ -123,11 +122,11 @@ func changeRefs(schema json.RawMessage, change func(ref string) string) json.Raw
 	return append(out, schema[done:]...)
 }
 
-// refsIn yields start and end of each string that is the value of a "$ref". It
-// scans the bytes once and without recursion, so that deep schemas cost no more.
+// refsIn yields the start and the end of each string value of a "$ref". It scans once and without recursion, which
+// makes deep schemas cheap.
 func refsIn(schema []byte) iter.Seq2[int, int] {
 	return func(yield func(start, end int) bool) {
-		isRef := false // the string before was that key
+		isRef := false // the preceding string was that key
 		for at, end := 0, 0; ; at = end {
 			next := bytes.IndexByte(schema[at:], '"')
 			if next < 0 {
@@ -135,7 +134,7 @@ func refsIn(schema []byte) iter.Seq2[int, int] {
 			}
 			start := at + next
 			if end, _ = scan.Value(schema, start, 0); end <= start {
-				return // no JSON
+				return // not JSON
 			}
 			after := scan.Skip(schema, end)
 			isKey := after < len(schema) && schema[after] == ':'
@@ -149,7 +148,7 @@ func refsIn(schema []byte) iter.Seq2[int, int] {
 }
 
 // fromHandshake makes a catalog from a side's part of the handshake (its params or its result). who is the member of
-// metadata that identifies that side: "client" or "server".
+// metadata that identifies the side: "client" or "server".
 func fromHandshake(body json.RawMessage, who string) *catalog.Catalog {
 	r := newReader()
 	metadata := scan.Get(body, "metadata")
@@ -168,7 +167,7 @@ func fromHandshake(body json.RawMessage, who string) *catalog.Catalog {
 	return r.c
 }
 
-// info returns name, version and description of a side. The rest of its metadata is in Extra.
+// info returns the name, the version and the description of a side. Extra contains the rest of its metadata.
 func info(body, metadata json.RawMessage, who string) catalog.Info {
 	self := scan.Get(metadata, who)
 	i := catalog.Info{Name: scan.String(scan.Get(self, "name")), Version: scan.String(scan.Get(self, "version")), Description: scan.String(scan.Get(self, "description"))}
@@ -189,9 +188,9 @@ func info(body, metadata json.RawMessage, who string) catalog.Info {
 // A reader collects bindings in a catalog (for the definitions of their schemas, see defsImport).
 type reader struct {
 	c    *catalog.Catalog
-	more []json.RawMessage          // $defs beside the bindings, searched last
-	raw  map[string]json.RawMessage // received definitions by name, for those that kept it
-	last map[string]int             // by name, the last number that free appended to it
+	more []json.RawMessage          // $defs beside the bindings, which are searched last
+	raw  map[string]json.RawMessage // received definitions with an unchanged name, by name
+	last map[string]int             // by name, the last number that free appended
 }
 
 func newReader() *reader {

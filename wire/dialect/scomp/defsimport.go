@@ -13,24 +13,24 @@ import (
 
 const defsPrefix = "#/$defs/"
 
-// A defsImport copies one schema of a binding into the catalog, together with the definitions that it refers to. A
-// binding's $ref is relative to its own schema, while all methods of a catalog share one $defs. If two bindings use one
-// name for different definitions, the definitions are renamed.
+// A defsImport copies one schema of a binding, with its definitions, into the catalog. A binding's $ref is relative to
+// its own schema, but all methods of a catalog share one $defs. If two bindings use one name for different definitions,
+// the definitions are renamed.
 type defsImport struct {
 	r      *reader
-	name   string            // the schema's name in the catalog, used when a $ref leads to its root
-	id     string            // its $id, or ""
-	scopes []json.RawMessage // the $defs objects that are searched, in this order
+	name   string            // the schema's name in the catalog for a $ref to its root
+	id     string            // the $id, or ""
+	scopes []json.RawMessage // $defs objects in search order
 
-	order  []string                   // names of the definitions, in the order of discovery
-	defs   map[string]json.RawMessage // the definitions, by the binding's names
-	names  map[string]string          // the binding's name → the catalog's name
-	root   string                     // the catalog's name of the schema itself; "" means no $ref leads to its root
-	selves bool                       // a definition refers to the root of the schema
-	anchor bool                       // a $ref names an $anchor, which only works with $id and $defs left in place
+	order  []string                   // the definitions' names in the order of discovery
+	defs   map[string]json.RawMessage // by the binding's names
+	names  map[string]string          // from the binding's to the catalog's names
+	root   string                     // the catalog's name of the schema itself, or "" if no $ref leads to its root
+	selves bool                       // a definition refers to the schema's root
+	anchor bool                       // a $ref names an $anchor, which requires $id and $defs in place
 }
 
-// schema returns a binding's schema in a form for the catalog, whose $defs then contain its definitions. beside is the
+// schema returns a binding's schema for the catalog, and adds its definitions to the catalog's $defs. beside is the
 // binding's own $defs, or nil.
 func (r *reader) schema(name string, schema, beside json.RawMessage) json.RawMessage {
 	d := &defsImport{
@@ -38,7 +38,7 @@ func (r *reader) schema(name string, schema, beside json.RawMessage) json.RawMes
 		scopes: append([]json.RawMessage{scan.Get(schema, "$defs"), beside}, r.more...),
 		defs:   map[string]json.RawMessage{}, names: map[string]string{},
 	}
-	whole := scan.Without(schema, "$id") // with an $id, "#/$defs/…" would no longer mean the catalog's
+	whole := scan.Without(schema, "$id") // with an $id, "#/$defs/…" would not refer to the catalog
 	out := scan.Without(whole, "$defs")
 	if d.find(out, false); d.anchor {
 		out = whole
@@ -53,8 +53,8 @@ func (r *reader) schema(name string, schema, beside json.RawMessage) json.RawMes
 	return scan.Pair(schemaRef, scan.AppendQuoted(nil, defRef(d.root)))
 }
 
-// find collects the definitions to which schema refers, directly or through others. inside reports that schema is
-// itself a definition.
+// find collects the definitions that schema uses, directly or through others. inside is set if schema is itself a
+// definition.
 func (d *defsImport) find(schema json.RawMessage, inside bool) {
 	eachRef(schema, func(ref string) {
 		ref = d.local(ref)
@@ -77,8 +77,8 @@ func (d *defsImport) find(schema json.RawMessage, inside bool) {
 	})
 }
 
-// place adds the definitions to the catalog. They keep their names if each is free there or already has the same
-// meaning. Otherwise all get new names, because a definition that refers to a renamed one changes its meaning, too.
+// place adds the definitions to the catalog. They keep their names if each name is free or has the same meaning there.
+// Otherwise all get new names, because a definition that refers to a renamed one also changes its meaning.
 func (d *defsImport) place() {
 	taken := slices.ContainsFunc(d.order, func(name string) bool {
 		return d.r.c.Defs[name] != nil && (d.selves || !scan.Equal(d.r.raw[name], d.defs[name]))
@@ -86,7 +86,7 @@ func (d *defsImport) place() {
 	for _, name := range d.order {
 		if d.names[name] = name; taken {
 			d.names[name] = d.r.free(name)
-			d.r.define(d.names[name], json.RawMessage("true")) // reserves the name until it is defined below
+			d.r.define(d.names[name], json.RawMessage("true")) // reserves the name
 		}
 	}
 	for _, name := range d.order {
@@ -97,7 +97,7 @@ func (d *defsImport) place() {
 	}
 }
 
-// change returns ref in its form for the catalog.
+// change returns the catalog's form of ref.
 func (d *defsImport) change(ref string) string {
 	ref = d.local(ref)
 	name, rest, ok := cutDef(ref)
@@ -114,7 +114,7 @@ func (d *defsImport) change(ref string) string {
 	return defRef(d.root) + ref[1:]
 }
 
-// local returns ref without the schema's own $id, so that it begins with "#".
+// local returns ref without the schema's own $id. The result begins with "#".
 func (d *defsImport) local(ref string) string {
 	if rest, ok := strings.CutPrefix(ref, d.id); ok && d.id != "" && (rest == "" || rest[0] == '#') {
 		return "#" + strings.TrimPrefix(rest, "#")
@@ -122,13 +122,14 @@ func (d *defsImport) local(ref string) string {
 	return ref
 }
 
-// isSelf reports whether ref is a JSON pointer into the schema it stands in.
+// isSelf reports whether ref is a JSON pointer into its own schema.
 func isSelf(ref string) bool { return ref == "#" || strings.HasPrefix(ref, "#/") }
 
 // defRef returns the $ref of the definition with that name.
 func defRef(name string) string { return defsPrefix + url.PathEscape(scan.Escape(name)) }
 
-// cutDef splits ref into the definition that it names and the pointer inside that. ok is false if it names none.
+// cutDef splits ref into the definition that it names and the pointer below that. ok is false if ref names no
+// definition.
 func cutDef(ref string) (name, rest string, ok bool) {
 	token, ok := strings.CutPrefix(ref, defsPrefix)
 	if i := strings.IndexByte(token, '/'); i >= 0 {
@@ -142,7 +143,7 @@ func (r *reader) define(name string, def json.RawMessage) {
 	wire.Put(&r.c.Defs, name, def)
 }
 
-// free returns name, or name-1, name-2…: the first that no definition has.
+// free returns the first unused one of name, name-1, name-2 and so on.
 func (r *reader) free(name string) string {
 	name = strings.NewReplacer("/", "_", "~", "_", "%", "_", "#", "_").Replace(name)
 	for free := name; ; free = name + "-" + strconv.Itoa(r.last[name]+1) {

@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// eval answers an eval, after all earlier ones of its session.
+// eval answers an eval after all earlier evals of its session.
 func (h *handler) eval(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	runtime := h.server.runtime
 	if runtime == nil {
@@ -45,7 +45,7 @@ func (h *handler) eval(ctx context.Context, in *dialect.Inbound) (json.RawMessag
 	return value, err
 }
 
-// awaitHandshake blocks until the response to the handshake is written, so that nothing overtakes it.
+// awaitHandshake waits until the response to the handshake is written, which must be the first.
 func (h *handler) awaitHandshake(ctx context.Context) error {
 	select {
 	case <-h.ready:
@@ -55,7 +55,7 @@ func (h *handler) awaitHandshake(ctx context.Context) error {
 	}
 }
 
-// names lists the names that code can invoke: the local bindings, then the client's.
+// names lists the names that code can invoke: the local bindings, and then the client's.
 func (h *handler) names() []string {
 	names := h.server.b.Catalog().Names()
 	ours := wire.SetOf(names)
@@ -67,7 +67,7 @@ func (h *handler) names() []string {
 	return names
 }
 
-// call invokes a name for evaluated code: a function reference of the client, a local binding, or one of the client's.
+// call invokes a name for code: a function reference of the client, a local binding, or the client's binding.
 func (h *handler) call(ctx context.Context, name string, input json.RawMessage) (json.RawMessage, error) {
 	_, ref := cutRef(name)
 	switch _, ok := h.r.Kind(name); {
@@ -81,8 +81,8 @@ func (h *handler) call(ctx context.Context, name string, input json.RawMessage) 
 	return nil, h.server.unknown(name)
 }
 
-// function returns a function that makes a function value of a local binding, or nil if the connection's codec is not
-// accessible.
+// function returns a function that makes function values of local bindings. It returns nil if the connection has no
+// accessible codec.
 func (h *handler) function() func(name string) json.RawMessage {
 	c := h.codec()
 	if c == nil {
@@ -96,13 +96,13 @@ func (h *handler) function() func(name string) json.RawMessage {
 	}
 }
 
-// codec returns the connection's codec, or nil if the caller does not show it.
+// codec returns the connection's codec, or nil.
 func (h *handler) codec() *codec {
 	c, _ := h.caller.Connection().Codec.(*codec)
 	return c
 }
 
-// evalError returns the error for an eval whose code failed, with kind, stack and the cause in its data.
+// evalError returns the error of failed code, with its kind, stack and cause as data.
 func evalError(e *dialect.EvalError) *wire.Error {
 	kind := e.Kind
 	switch {
@@ -122,12 +122,12 @@ func evalError(e *dialect.EvalError) *wire.Error {
 	return out
 }
 
-// An evalQueue has the ids of the peer's unanswered evals, in order of arrival. Only the first one's code runs, because
-// the server serializes evals (specification, "No batching").
+// An evalQueue contains the ids of the peer's unanswered evals in order of arrival. Only the first eval runs, because
+// the server serializes evals ("No batching" in the specification).
 type evalQueue struct {
 	mu     sync.Mutex
 	ids    []string
-	change wire.Gate // passed when an eval has left
+	change wire.Gate // opens when an eval leaves
 }
 
 func (q *evalQueue) enter(id string) {
@@ -136,7 +136,7 @@ func (q *evalQueue) enter(id string) {
 	q.ids = append(q.ids, id)
 }
 
-// leave removes id, whose answer is being written, and wakes the waiters.
+// leave removes id, whose response is being written, and wakes the waiters.
 func (q *evalQueue) leave(id string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -146,7 +146,7 @@ func (q *evalQueue) leave(id string) {
 	q.change.Pass()
 }
 
-// wait blocks until id is the first, or ctx ends.
+// wait waits until id is the first, or ctx ends.
 func (q *evalQueue) wait(ctx context.Context, id string) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()

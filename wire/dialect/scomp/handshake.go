@@ -14,12 +14,13 @@ import (
 	"rpcx/wire/scan"
 )
 
-// peerHandshake is the peer's part of the handshake. It has its own lock, because flows read it while the peer decodes.
+// peerHandshake is the peer's part of the handshake. It has its own lock, because flows read it while the codec
+// decodes.
 type peerHandshake struct {
 	mu   sync.Mutex
-	said json.RawMessage  // the result of the local handshake, or the params of the peer's, or nil yet
-	who  string           // the member of its metadata that identifies it: "server" or "client"
-	cat  *catalog.Catalog // made from said when first needed
+	said json.RawMessage  // the result of the local handshake, or the params of the peer's; nil before that
+	who  string           // the metadata's member that identifies the peer: "server" or "client"
+	cat  *catalog.Catalog // made from said at its first use
 }
 
 func (g *peerHandshake) set(said json.RawMessage, who string) {
@@ -28,7 +29,7 @@ func (g *peerHandshake) set(said json.RawMessage, who string) {
 	g.said, g.who, g.cat = bytes.Clone(said), who, nil
 }
 
-// catalog returns the peer's declaration, or nil before the handshake. It must not be changed.
+// catalog returns the peer's declaration, or nil before the handshake. The caller must not change it.
 func (g *peerHandshake) catalog() *catalog.Catalog {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -38,8 +39,8 @@ func (g *peerHandshake) catalog() *catalog.Catalog {
 	return g.cat
 }
 
-// Handshake runs the handshake. It returns a Fault of kind Protocol if the server's response is invalid, and one of kind
-// Unreachable if the server does not have the session to resume.
+// Handshake runs the handshake. It returns a Fault of kind Protocol for an invalid response, and of kind Unreachable if
+// the server does not have the session to resume.
 func (c *codec) Handshake(ctx context.Context, caller dialect.Caller) error {
 	st, err := caller.Open(ctx, dialect.Op{Kind: dialect.Internal, Method: handshake, Params: c.hello()})
 	var m wire.Message
@@ -66,7 +67,7 @@ func (c *codec) Handshake(ctx context.Context, caller dialect.Caller) error {
 	return nil
 }
 
-// check returns a Fault of kind Protocol unless body is a valid response to the handshake.
+// check returns a Fault of kind Protocol if body is not a valid response to the handshake.
 func check(body json.RawMessage) error {
 	what := ""
 	switch {
@@ -87,7 +88,7 @@ func check(body json.RawMessage) error {
 	return wire.NewFault(wire.Protocol, "the response to the handshake is not valid in scomp "+protocol+": "+what+": "+came, nil).WithMethod(handshake)
 }
 
-// hello returns the params of the handshake: bindings, and metadata with the client's name and the session to resume.
+// hello returns the handshake's params: bindings, and metadata with the client's name and the session to resume.
 func (c *codec) hello() json.RawMessage {
 	var metadata scan.Object
 	given := scan.Get(c.intro.Settings, "metadata")
@@ -104,7 +105,7 @@ func (c *codec) hello() json.RawMessage {
 	return hello(bindings(c.intro.Offers), metadata.End(), "")
 }
 
-// hello writes either side's part of a handshake. session is the server's sessionId, or "" for a client.
+// hello writes either side's part of the handshake. session is the server's sessionId, or "" for a client.
 func hello(bindings, metadata json.RawMessage, session string) json.RawMessage {
 	var o scan.Object
 	o.Text("protocol", protocol)
@@ -114,8 +115,7 @@ func hello(bindings, metadata json.RawMessage, session string) json.RawMessage {
 	return o.End()
 }
 
-// identity returns name and version as an object, for metadata.client or
-// metadata.server.
+// identity returns an object with name and version for metadata.client or metadata.server.
 func identity(i catalog.Info) json.RawMessage {
 	var o scan.Object
 	o.SomeText("name", i.Name)
@@ -123,7 +123,7 @@ func identity(i catalog.Info) json.RawMessage {
 	return o.End()
 }
 
-// Describe returns the peer's declaration in the handshake, whether it is client or server. It sends nothing.
+// Describe returns the peer's declaration in the handshake. It sends nothing.
 func (c *codec) Describe(context.Context, dialect.Caller) (*catalog.Catalog, error) {
 	cat := c.handshake.catalog()
 	if cat == nil {
@@ -132,8 +132,8 @@ func (c *codec) Describe(context.Context, dialect.Caller) (*catalog.Catalog, err
 	return cat.Clone(), nil
 }
 
-// Declared returns the catalog that describes method: a binding from the handshake, or a function from its value. It
-// returns nil if nothing is known.
+// Declared returns the catalog that describes method: a binding of the handshake, or a received function. It returns
+// nil for unknown methods.
 func (c *codec) Declared(method string) *catalog.Catalog {
 	if id, ok := cutRef(method); ok {
 		fn := c.refs.described(id)
@@ -147,7 +147,7 @@ func (c *codec) Declared(method string) *catalog.Catalog {
 	return c.handshake.catalog()
 }
 
-// Typing is Declared.
+// Typing calls Declared.
 func (c *codec) Typing(_ context.Context, _ dialect.Caller, method string) (*catalog.Catalog, error) {
 	cat := c.Declared(method)
 	if cat == nil {
@@ -156,8 +156,7 @@ func (c *codec) Typing(_ context.Context, _ dialect.Caller, method string) (*cat
 	return cat.Clone(), nil
 }
 
-// Shutdown sends release_ref for each function received from the peer, so that it can free them before the connection
-// closes.
+// Shutdown sends release_ref for each function of the peer. The peer can free them before the connection closes.
 func (c *codec) Shutdown(ctx context.Context, caller dialect.Caller) error {
 	for _, id := range c.refs.held() {
 		params := scan.Pair(releasedSpellings[0], scan.AppendQuoted(nil, id))

@@ -1,6 +1,6 @@
 package scomp
 
-// The names that the protocol's page defines.
+// These names are defined by the specification.
 const (
 	protocol    = "0.1"
 	subprotocol = "scomp.v0"
@@ -10,10 +10,10 @@ const (
 	invokeWord  = "invoke"
 	releaseWord = "release_ref"
 
-	sessionWord = "sessionId" // of the handshake's result
-	valueWord   = "value"     // of eval's result
-	kindEval    = "EvalError" // of an error's data.kind
+	sessionWord = "sessionId" // in the handshake's result
+	valueWord   = "value"     // in eval's result
+	kindEval    = "EvalError" // in an error's data.kind
 )
 
-// schemaRef is the keyword with which a JSON Schema refers to another.
+// schemaRef is the keyword for references between JSON Schemas.
 const schemaRef = "$ref"

@@ -15,30 +15,29 @@ import (
 	"rpcx/wire/scan"
 )
 
-// maxTheirs and maxTheirsBytes bound the number of the peer's function references that are remembered for their
-// release, and the bytes of their descriptions.
+// maxTheirs bounds the peer's function references that are stored for release, and maxTheirsBytes bounds the bytes of
+// their descriptions.
 const (
 	maxTheirs      = 1 << 16
 	maxTheirsBytes = 8 << 20
 )
 
-// refs has the function references of a connection, in both directions. They are forgotten when it closes (page, "Clear
-// connection boundaries").
+// refs are the function references of a connection in both directions. They end with the connection ("Clear connection
+// boundaries" in the specification).
 type refs struct {
 	mu   sync.Mutex
 	last int
-	ours map[string]string // hook names of local functions sent to the peer, by id
-	// theirs are the functions received from the peer, by id: the function value if it has schemas, else nil.
+	ours map[string]string // hooks of local functions sent to the peer, by id
+	// theirs are the peer's functions by id: the function value if it has schemas, else nil.
 	theirs map[string]json.RawMessage
-	bytes  int // of theirs
+	bytes  int // the size of theirs
 }
 
-// cutRef returns the id of the function that a METHOD "ref:ID" names.
+// cutRef returns the ID of a METHOD "ref:ID".
 func cutRef(method string) (id string, ok bool) { return strings.CutPrefix(method, RefPrefix) }
 
-// lend puts function values into params: at each JSON pointer of funcs one that
-// the named hook answers, described as in known, which may be nil. It fails if a
-// pointer leads nowhere.
+// lend puts function values into params, one for the hook at each JSON pointer of funcs. known describes the hooks and
+// may be nil. lend fails if params lack such a place.
 func (r *refs) lend(params json.RawMessage, funcs map[string]string, known *catalog.Catalog) (json.RawMessage, error) {
 	for _, pointer := range slices.Sorted(maps.Keys(funcs)) {
 		out, ok := put(params, pointer, r.function(funcs[pointer], known))
@@ -50,8 +49,7 @@ func (r *refs) lend(params json.RawMessage, funcs map[string]string, known *cata
 	return params, nil
 }
 
-// function returns a new function value that the hook name answers, described as
-// in known, which may be nil.
+// function returns a new function value for the hook name. known describes the hook and may be nil.
 func (r *refs) function(name string, known *catalog.Catalog) json.RawMessage {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -66,7 +64,7 @@ func (r *refs) function(name string, known *catalog.Catalog) json.RawMessage {
 	return value.End()
 }
 
-// answers returns the hook behind the local function with that id.
+// answers returns the hook of the local function with that id.
 func (r *refs) answers(id string) (name string, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -74,13 +72,13 @@ func (r *refs) answers(id string) (name string, ok bool) {
 	return name, ok
 }
 
-// unknownRef returns the error for an invoke of a function reference that was never sent, or was released.
+// unknownRef returns the error for an invoke of an unknown or released function reference.
 func unknownRef(id string) *wire.Error {
 	return kindError(wire.CodeServer, kindRef, "unknown function reference: "+id)
 }
 
-// release forgets the local functions that the params of a release_ref name. (The method is in the specification; the
-// spelling of its params is in spellings.go.)
+// release removes the local functions in the params of a release_ref. (The specification defines the method, and
+// spellings.go its params.)
 func (r *refs) release(params json.RawMessage) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -89,7 +87,7 @@ func (r *refs) release(params json.RawMessage) {
 	}
 }
 
-// drop forgets the functions of the peer that a release_ref of the user names. They are not released again at the end.
+// drop removes the peer's functions in the user's release_ref, which Shutdown must not release again.
 func (r *refs) drop(params json.RawMessage) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -101,7 +99,7 @@ func (r *refs) drop(params json.RawMessage) {
 	}
 }
 
-// releasedIDs returns the ids that the params of a release_ref name.
+// releasedIDs returns the ids in the params of a release_ref.
 func releasedIDs(params json.RawMessage) []string {
 	ids := []string{refID(firstOf(params, releasedSpellings))}
 	for id := range scan.Elements(scan.Get(params, releasedListWord)) {
@@ -110,8 +108,8 @@ func releasedIDs(params json.RawMessage) []string {
 	return ids
 }
 
-// hold remembers the function values in a value from the peer, so that they can be invoked with their schemas and are
-// released at the end.
+// hold stores the function values in a value of the peer, for invoking them with their schemas and for their release at
+// the end.
 func (r *refs) hold(val []byte) {
 	if !mayHoldFunction(val) {
 		return
@@ -138,14 +136,14 @@ func (r *refs) hold(val []byte) {
 	})
 }
 
-// described returns the peer's function value with that id, if it has schemas.
+// described returns the peer's function value of that id, if it has schemas.
 func (r *refs) described(id string) json.RawMessage {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.theirs[id]
 }
 
-// held returns the remembered ids of the peer's functions, and forgets them.
+// held removes the stored ids of the peer's functions, and returns them.
 func (r *refs) held() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -154,29 +152,28 @@ func (r *refs) held() []string {
 	return ids
 }
 
-// mayHoldFunction is a cheap test that excludes most values. It reports whether a key of a function value occurs
-// anywhere in val.
+// mayHoldFunction quickly excludes most values. It reports whether val contains a key of function values anywhere.
 func mayHoldFunction(val []byte) bool {
 	return slices.ContainsFunc(append([]string{fnTypeRef}, functionSpellings...), func(word string) bool { return bytes.Contains(val, []byte(`"`+word+`"`)) })
 }
 
-// An openValue is an object or array whose end has not been reached.
+// An openValue is an incomplete object or array.
 type openValue struct {
 	start int
-	id    string // the id, if its key marks it as a function value; "" if not so far
-	ref   string // the id, if its type marks it as one
-	typed bool   // it has "type": "function"
-	inner int    // how many function values had been found when it began
+	id    string // the id if a key marks the object as a function value, else ""
+	ref   string // the id if the type marks it as one
+	typed bool   // the object has "type": "function"
+	inner int    // the number of function values before its start
 }
 
-// A functionValue is the place of a function value, and its id.
+// A functionValue is the place and the id of a function value.
 type functionValue struct {
 	id         string
 	start, end int
 }
 
-// eachFunction calls each with every outermost function value in val, which must be valid JSON. It scans once and
-// without recursion, at any depth of val.
+// eachFunction calls each with every outermost function value in val, which must be valid JSON. It scans once, without
+// recursion.
 func eachFunction(val []byte, each func(id string, fn []byte)) {
 	var open []openValue
 	var all []functionValue
@@ -209,13 +206,12 @@ func eachFunction(val []byte, each func(id string, fn []byte)) {
 	}
 }
 
-// note looks at a member of the object: its key, and the place in val at which
-// its value begins.
+// note reads a member of the object: its key, and the start of its value in val.
 func (o *openValue) note(key, val []byte, at int) {
 	scalar := func() string {
 		end, err := scan.Value(val, at, 0)
 		if err != nil {
-			return "" // no JSON
+			return "" // not JSON
 		}
 		return refID(val[at:end])
 	}
@@ -232,7 +228,7 @@ func (o *openValue) note(key, val []byte, at int) {
 	}
 }
 
-// functionID returns the id of a function value, or "" if obj is not a function value.
+// functionID returns the id of a function value, or "" for other objects.
 func functionID(obj []byte) string {
 	if id := refID(firstOf(obj, functionSpellings)); id != "" {
 		return id
@@ -243,7 +239,7 @@ func functionID(obj []byte) string {
 	return ""
 }
 
-// refID returns an id as text: a string, or the digits of a number unchanged.
+// refID returns an id as text: a string's content, or the unchanged digits of a number.
 func refID(val []byte) string {
 	if scan.Type(val) == 'n' {
 		return string(val)

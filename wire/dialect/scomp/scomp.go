@@ -1,12 +1,12 @@
-// Package scomp implements scomp v0.1 in both roles: JSON-RPC 2.0 with four methods (handshake, eval, invoke,
-// release_ref). Either side may invoke the declared bindings of the other at any time.
+// Package scomp implements scomp v0.1 in both roles. scomp is JSON-RPC 2.0 with four methods: handshake, eval, invoke
+// and release_ref. Either side may invoke the other's bindings at any time.
 //
-// A user's METHOD is the name of a binding, or "ref:ID" for a function that the peer has handed out. An invoke of the
-// peer is a request whose Method is the binding, or the hook of a local function. The problem of a request (before the
-// handshake, or for a released reference) is in its Err, found in the order of the wire. The handler answers with that
+// A user's METHOD is the name of a binding, or "ref:ID" for a function of the peer. An invoke of the peer is a request
+// whose Method is the binding, or the hook of a local function. The codec finds the problems of requests (before the
+// handshake, or with a released reference) in order of arrival, and stores them in Err. The handler responds with that
 // error.
 //
-// Forms that the specification leaves open are in spellings.go.
+// spellings.go contains the forms that the specification leaves open.
 package scomp
 
 import (
@@ -20,10 +20,10 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Subprotocols returns the subprotocols to offer on a WebSocket.
+// Subprotocols returns the subprotocols for WebSockets.
 func Subprotocols() []string { return []string{subprotocol} }
 
-// codec is the state of one connection: JSON-RPC 2.0, whose methods and results are translated.
+// codec is the state of one connection: JSON-RPC 2.0 with translated methods and results.
 type codec struct {
 	dialect.Codec
 	depth     int
@@ -41,12 +41,11 @@ type role uint8
 
 const (
 	unknown  role = iota
-	asClient      // the local handshake was sent
-	asServer      // the peer's handshake has arrived, and was valid
+	asClient      // the local side has sent the handshake
+	asServer      // the peer has sent a valid handshake
 )
 
-// NewCodec returns the codec for one connection. It reads
-// MaxDepth and Handshake of o.
+// NewCodec returns the codec of one connection. It reads MaxDepth and Handshake of o.
 func NewCodec(o dialect.CodecOptions) dialect.Codec {
 	depth := cmp.Or(o.MaxDepth, wire.DefaultMaxDepth)
 	return &codec{
@@ -60,7 +59,7 @@ func (c *codec) Abilities() dialect.Abilities {
 	return dialect.Abilities{Handshake: c.Handshake, Describe: c.Describe, Typing: c.Typing, Shutdown: c.Shutdown, Declared: c.Declared}
 }
 
-// Encode writes op.
+// Encode returns the message for op.
 func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 	switch op.Kind {
 	case dialect.Eval:
@@ -100,16 +99,15 @@ func CheckName(method string, subscribe bool) error {
 	return nil
 }
 
-// request writes a message of the wire method word; method is the user's name
-// for it, which errors and events show.
+// request returns a message of the wire method word. method is the user's name of the method for errors and events.
 func (c *codec) request(kind dialect.OpKind, word, method string, params json.RawMessage) (wire.Message, error) {
 	m, err := c.Codec.Encode(dialect.Op{Kind: kind, Method: word, Params: params})
 	m.Method = method
 	return m, err
 }
 
-// raw sends a message that the user wrote. It rejects a batch, and a request without an id ("No notifications" in the
-// specification), which would run without a response. An eval counts as pending like any other.
+// raw returns the user's own message. It rejects a batch, and a request without an id ("No notifications" in the
+// specification), which would run without a response. The user's own eval also counts as pending.
 func (c *codec) raw(op dialect.Op) (wire.Message, error) {
 	if scan.Type(op.Params[scan.Skip(op.Params, 0):]) == 'a' {
 		return wire.Message{}, wire.NewFault(wire.Usage, "scomp has no batches: send each message by itself", nil)
@@ -142,8 +140,7 @@ func (c *codec) eval(op dialect.Op) (wire.Message, error) {
 	return m, err
 }
 
-// invoke returns the params of an invoke of a binding, or of a function of the
-// peer.
+// invoke returns the params for invoking a binding, or a function of the peer.
 func (c *codec) invoke(op dialect.Op) (json.RawMessage, error) {
 	input, err := c.refs.lend(op.Params, op.Funcs, op.Known)
 	if err != nil {
@@ -153,18 +150,17 @@ func (c *codec) invoke(op dialect.Op) (json.RawMessage, error) {
 	if id, ok := cutRef(op.Method); ok {
 		word, name = referenceSpellings[0], id
 	}
-	input = scan.Or(input, []byte("{}")) // no parameter was given, so it is an object without members
+	input = scan.Or(input, []byte("{}")) // without parameters, the input is an empty object
 	var o scan.Object
 	o.Text(word, name)
 	o.Add(inputSpellings[0], input)
 	return o.End(), nil
 }
 
-// Opened reports that every call ends with its only response, because there are no streams.
+// Opened reports that a call ends with its only response. scomp has no streams.
 func (c *codec) Opened(dialect.Op, wire.Message) (wire.ID, bool) { return nil, true }
 
-// Reply writes the answer to req. The results of eval and invoke are wrapped as
-// {"value": …}.
+// Reply returns the response to req. It wraps the results of eval and invoke as {"value": …}.
 func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 	word := ""
 	if req.Kind == wire.Request {
@@ -183,10 +179,10 @@ func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 	return c.Codec.Reply(req, ev)
 }
 
-// wraps names, per method, the member of its result with the value.
+// wraps names the member of each method's result that contains the value.
 var wraps = map[string]string{evalWord: valueWord, invokeWord: invokeValueWord}
 
-// Event shows a result as its value. The other members are in Extra.
+// Event returns a result's value. Extra contains the other members.
 func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
 	err := c.Codec.Event(m, ev)
 	if err == nil && m.Kind == wire.Response && m.Err == nil {
@@ -224,7 +220,7 @@ func wordOf(req wire.Message) string {
 
 var null = json.RawMessage("null")
 
-// kindError returns an error whose data.kind is kind.
+// kindError returns an error with data.kind kind.
 func kindError(code int, kind, message string) *wire.Error {
 	return wire.NewError(code, message).WithData(map[string]string{"kind": kind})
 }

@@ -14,14 +14,14 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Server answers the peers of a listener (or, in a client, its only peer): bindings with hooks, evals with a runtime,
-// whose state is stored per session.
+// A Server answers the peers of a listener, or on a client its only peer. Hooks answer bindings. A runtime answers
+// evals, with a state for each session.
 type server struct {
 	b       dialect.Backend
-	runtime dialect.Runtime // nil if there is none
+	runtime dialect.Runtime // may be nil
 	keep    time.Duration
 
-	checked sync.Once // of the schemas that are declared
+	checked sync.Once // checks the declared schemas
 
 	mu       sync.Mutex
 	closed   bool
@@ -49,7 +49,7 @@ func (s *server) Accept(c dialect.Caller) dialect.Handler {
 	return dialect.Handler{Handle: h.Handle, Close: h.Close}
 }
 
-// Close forgets every session.
+// Close removes all sessions.
 func (s *server) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,15 +63,15 @@ func (s *server) Close() error {
 	return nil
 }
 
-// A handler answers on one connection, in either role.
+// A handler answers requests on one connection, in either role.
 type handler struct {
 	server *server
 	caller dialect.Caller
 	r      dialect.Responder
 
-	ready   chan struct{} // closed when the handshake is answered; session and theirs are set before
+	ready   chan struct{} // closed after the response to the handshake; session and theirs are set before
 	session *session
-	theirs  declared // the bindings of the client
+	theirs  declared // the client's bindings
 }
 
 // Close ends the hooks of this connection and leaves its session.
@@ -83,10 +83,10 @@ func (h *handler) Close() error {
 	return err
 }
 
-// Handle answers one request. An error that the codec put into it is the answer.
+// Handle answers one request. If the codec found an error, the response is that error.
 func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	if in.Msg.Kind == wire.Notification {
-		return nil, nil // release_ref, the only notification, which the codec has handled
+		return nil, nil // release_ref, the only notification, which the codec has processed
 	}
 	if in.Msg.Err != nil {
 		return nil, in.Msg.Err
@@ -131,7 +131,7 @@ func (s *server) hello(session string) json.RawMessage {
 		about := scan.JSON(s.runtime.About())
 		metadata.Add("runtime", about)
 	}
-	for key, val := range scan.Named(cat.Info.Extra) { // members of a catalog other than name and version are sent unchanged
+	for key, val := range scan.Named(cat.Info.Extra) { // other members of a catalog than name and version stay unchanged
 		if key != "server" && key != sessionWord {
 			metadata.Add(key, val)
 		}
@@ -139,7 +139,7 @@ func (s *server) hello(session string) json.RawMessage {
 	return hello(bindings(cat), metadata.End(), session)
 }
 
-// invoke answers an invoke of a local binding or function. scomp has no streams, so the last output of a hook is the
+// invoke answers an invoke of a local binding or function. scomp has no streams, and the last output of a hook is the
 // result.
 func (h *handler) invoke(ctx context.Context, name string, input json.RawMessage, id wire.ID) (json.RawMessage, error) {
 	return h.r.Respond(ctx, dialect.Request{Method: name, Params: input, ID: id})
@@ -153,7 +153,7 @@ func (h *handler) unknown(req wire.Message) error {
 	return h.server.unknown(req.Method)
 }
 
-// unknown returns -32601 for an unknown binding; its data names the nearest declared one.
+// unknown returns -32601 for an unknown binding. Its data names the most similar binding.
 func (s *server) unknown(name string) error {
 	e := wire.NewError(wire.CodeNoMethod, "unknown binding: "+name)
 	if near := catalog.Nearest(name, s.b.Catalog().Names()); near != "" {
@@ -164,21 +164,21 @@ func (s *server) unknown(name string) error {
 
 const (
 	idleLifetime    = 10 * time.Minute // how long a session outlives its last connection
-	maxIdleSessions = 1024             // sessions that are kept without a connection; beyond that, the oldest ends
-	// maxDeclared bounds the bindings of a client that code can call by name.
+	maxIdleSessions = 1024             // sessions without a connection; above this, the oldest ends
+	// maxDeclared bounds a client's bindings that code can call by name.
 	maxDeclared = 4096
 )
 
-// A session is a runtime's state; it outlives its connections by idleLifetime.
+// A session is the state of a runtime. It outlives its connections by idleLifetime.
 type session struct {
 	id    string
-	turn  chan struct{} // capacity one; its holder evaluates
+	turn  chan struct{} // has capacity one; its holder evaluates
 	conns int
-	end   *time.Timer // expires the session; set while conns is 0
-	left  int         // counts how often conns became 0, so that an old timer has no effect
+	end   *time.Timer // expires the session while conns is 0
+	left  int         // how often conns became 0, which invalidates earlier timers
 }
 
-// join returns the session with that id, or a new one with its own id.
+// join returns the session with that id, or a new session.
 func (s *server) join(id string) *session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -197,7 +197,7 @@ func (s *server) join(id string) *session {
 	return ses
 }
 
-// leave records that a connection of ses has closed. After the last one, its state is kept for idleLifetime. Beyond
+// leave records that a connection of ses has closed. After the last one, the state stays for idleLifetime. Beyond
 // maxIdleSessions, the session with the longest idle time ends.
 func (s *server) leave(ses *session) {
 	s.mu.Lock()
@@ -220,7 +220,7 @@ func (s *server) leave(ses *session) {
 	}
 }
 
-// expire ends a session, unless it was joined after its last client left (left is the count of that).
+// expire ends a session unless a client has joined it since left.
 func (s *server) expire(ses *session, left int) {
 	s.mu.Lock()
 	over := ses.end != nil && ses.left == left && !s.closed
@@ -236,12 +236,12 @@ func (s *server) expire(ses *session, left int) {
 	}
 }
 
-// newSession returns an unguessable id, because knowing it is the only proof of owning the session.
+// newSession returns an id that clients cannot guess, because the id is the only proof of owning the session.
 func newSession() string {
 	return "sess_" + wire.RandomHex(16)
 }
 
-// declared has the names of a client's bindings, in order and as a set.
+// declared is the names of a client's bindings, in order and as a set.
 type declared struct {
 	names []string
 	known map[string]bool

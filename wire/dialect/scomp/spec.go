@@ -51,7 +51,7 @@ func Spec() dialect.Spec {
 	}
 }
 
-// Shape returns how a tape reads scomp's messages. A server assigns the ids of its sessions, and each side those of its
+// Shape describes scomp's messages for tapes. A server assigns the ids of its sessions, and each side those of its
 // function values.
 func Shape() dialect.Shape {
 	s := jsonrpc.Shape(jsonrpc.V2)

@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// create answers an object.new. The object exists when Class.__init__, if a hook answers that, has succeeded.
+// create answers an object.new. The object exists after Class.__init__, if a hook answers that, has succeeded.
 func (h *handler) create(ctx context.Context, in *dialect.Inbound, p []byte) (json.RawMessage, error) {
 	name, args, err := target(p, "class")
 	if err != nil {
@@ -34,7 +34,7 @@ func (h *handler) create(ctx context.Context, in *dialect.Inbound, p []byte) (js
 	return ref{h.server.b.Catalog().Info.Name, cl.Name, o.id}.append(nil), nil
 }
 
-// method answers an object.call_method: a method's call, or one of a property.
+// method answers an object.call_method for a method or a property.
 func (h *handler) method(ctx context.Context, in *dialect.Inbound, p []byte) (json.RawMessage, error) {
 	name, args, err := target(p, "method")
 	if err != nil {
@@ -50,7 +50,7 @@ func (h *handler) method(ctx context.Context, in *dialect.Inbound, p []byte) (js
 		}
 	}
 	result, err := json.RawMessage(nil), error(errUnknown)
-	if name != constructor && name != destructor { // these run when an object is created and destroyed
+	if name != constructor && name != destructor { // these run only when an object is created or destroyed
 		result, err = h.ask(ctx, in, o, name, p, args)
 	}
 	if isUnknown(err) {
@@ -59,8 +59,7 @@ func (h *handler) method(ctx context.Context, in *dialect.Inbound, p []byte) (js
 	return value(result, err)
 }
 
-// takes returns an error if a property cannot be read or set with these arguments: no argument reads it, one argument
-// sets it.
+// takes returns an error if a property cannot be read (no argument) or set (one argument).
 func (m member) takes(args []byte) error {
 	switch n, named := scan.Count(scan.Get(args, "args")), string(scan.Get(args, "kwargs")) != "{}"; {
 	case n > 1 || named:
@@ -103,13 +102,12 @@ func (h *handler) object(p []byte) (*object, error) {
 	return nil, wire.Errorf(wire.CodeServer, "unknown object %s", clip(id))
 }
 
-// errUnknown reports that no hook answers a method.
+// errUnknown is the error of a method without a hook.
 var errUnknown = wire.NewError(wire.CodeNoMethod, "method not found")
 
 func isUnknown(err error) bool { return err == error(errUnknown) }
 
-// ask runs the hook Class.name for an object, when no other call of the object
-// runs.
+// ask runs the hook Class.name for an object after the object's other calls.
 func (h *handler) ask(ctx context.Context, in *dialect.Inbound, o *object, name string, p, args []byte) (json.RawMessage, error) {
 	hook := o.class.Name + "." + name
 	if _, ok := h.r.Kind(hook); !ok {
@@ -128,7 +126,7 @@ func (h *handler) ask(ctx context.Context, in *dialect.Inbound, o *object, name 
 	return h.respond(ctx, r)
 }
 
-// hold records that a call of o received these callbacks. over forgets them.
+// hold records that a call of o received these callbacks. over removes them.
 func (h *handler) hold(o *object, callbacks []string) (over func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -144,8 +142,8 @@ func (h *handler) hold(o *object, callbacks []string) (over func()) {
 	}
 }
 
-// calling is called when a hook calls a callback, and when that is answered. Meanwhile, the object accepts further
-// calls, because the callback may call the object.
+// calling records that a hook has called a callback, or got the answer. In between, the object accepts further calls,
+// because the callback may call the object.
 func (h *handler) calling(id string, on bool) {
 	h.mu.Lock()
 	o := h.holders[id]

@@ -1,9 +1,8 @@
-// Package scriptling implements the Scriptling plugin protocol 1.0 in both roles. It is JSON-RPC 2.0 with ten methods,
-// whose arguments and results are transport Values. This package converts them from and to plain JSON.
+// Package scriptling implements the Scriptling plugin protocol 1.0 in both roles. The protocol is JSON-RPC 2.0 with ten
+// methods, whose arguments and results are transport Values. The package converts these from and to plain JSON.
 //
-// A user's method is a function, called with function.call, unless it is one of
-// the ten methods of the wire. Positional params are its args, named ones its
-// kwargs.
+// A user's method is a function for function.call, unless it is one of the ten methods. Positional params are the
+// function's args, and named ones its kwargs.
 package scriptling
 
 import (
@@ -20,7 +19,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// The methods of the wire.
+// These are the methods on the wire.
 const (
 	methodHandshake = "scriptling.handshake"
 	methodOpen      = "environment.open"
@@ -39,35 +38,35 @@ var wireMethods = []string{
 	methodNew, methodMethod, methodDestroy, methodCallback, methodLog,
 }
 
-// codec is the state for one connection.
+// codec is the state of one connection.
 type codec struct {
 	dialect.Codec
 	o         dialect.CodecOptions
-	calls     map[string]*call  // local calls, by id token
-	callbacks map[string]string // local callbacks: id → hook
-	last      int64             // the id of the latest call
-	lastBack  int               // the number in the id of the latest callback
+	calls     map[string]*call  // local calls by id token
+	callbacks map[string]string // hooks of local callbacks by id
+	last      int64             // the latest call's id
+	lastBack  int               // the number in the latest callback's id
 	msgs      []wire.Message
-	batch     bool                     // the messages being decoded arrived in a batch
+	batch     bool                     // Decode is reading a batch
 	calling   func(id string, on bool) // see watchCallbacks; may be nil
 	handshake
 }
 
-// A call is a local request that waits for its response.
+// A call is a local request without a response.
 type call struct {
 	number int64
 	method string // the method on the wire
-	values bool   // the result is needed as transport Values
-	class  string // for an object.new: the class
-	object string // for an object.call_method: the object's id
-	back   string // for a callback.call: the callback's id
+	values bool   // the caller needs the result as transport Values
+	class  string // the class of an object.new
+	object string // the object's id of an object.call_method
+	back   string // the callback's id of a callback.call
 	funcs  []string
 }
 
-// perLevel is the number of levels of a message that a list or dict needs: its Value, and the items or entries.
+// perLevel is the number of a message's levels for a list or dict: its Value, and the items or entries.
 const perLevel = 2
 
-// NewCodec returns the codec for one connection.
+// NewCodec returns the codec of one connection.
 func NewCodec(o dialect.CodecOptions) dialect.Codec {
 	o.MaxDepth = cmp.Or(o.MaxDepth, wire.DefaultMaxDepth)
 	o.Plugin.ShutdownTimeout = cmp.Or(o.Plugin.ShutdownTimeout, time.Second)
@@ -81,9 +80,9 @@ func NewCodec(o dialect.CodecOptions) dialect.Codec {
 	return c
 }
 
-// extra are the members of an Op's Extra that this dialect knows.
+// extra are this dialect's members of an Op's Extra.
 type extra struct {
-	Values bool `json:"values"` // args, kwargs and the result are Values already
+	Values bool `json:"values"` // args, kwargs and the result are Values
 }
 
 // Abilities returns the flows.
@@ -91,7 +90,7 @@ func (c *codec) Abilities() dialect.Abilities {
 	return dialect.Abilities{Handshake: c.Handshake, Describe: c.Describe, Shutdown: c.Shutdown}
 }
 
-// Encode writes op.
+// Encode returns the message for op.
 func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 	switch op.Kind {
 	case dialect.Raw:
@@ -134,7 +133,7 @@ func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 	return m, nil
 }
 
-// raw sends a message that the user wrote; its answer is not translated.
+// raw returns the user's own message, whose response is not translated.
 func (c *codec) raw(op dialect.Op) (wire.Message, error) {
 	m, err := c.Codec.Encode(op)
 	if err == nil && m.Kind == wire.Request {
@@ -143,7 +142,7 @@ func (c *codec) raw(op dialect.Op) (wire.Message, error) {
 	return m, err
 }
 
-// register records what the response to a request means.
+// register stores what the response to a request means.
 func (c *codec) register(id wire.ID, r request) {
 	maps.Copy(c.callbacks, r.made)
 	if len(id) == 0 {
@@ -165,8 +164,7 @@ func (c *codec) register(id wire.ID, r request) {
 	c.calls[string(id)] = k
 }
 
-// over forgets a call and the callbacks that were passed with it: their ids
-// expire with it.
+// over removes a call and its callbacks, whose ids expire with the call.
 func (c *codec) over(id string) {
 	k := c.calls[id]
 	if k == nil {
@@ -181,8 +179,8 @@ func (c *codec) over(id string) {
 	}
 }
 
-// blocked rejects a nested call that could never be answered, because the peer serializes the calls of one object, and
-// the call that waits for this hook is one of them.
+// blocked rejects a nested call that would deadlock: the peer serializes an object's calls, and the call that waits for
+// this hook is one of them.
 func (c *codec) blocked(op dialect.Op, r request) error {
 	if !op.Nested || r.method != methodMethod && r.method != methodDestroy {
 		return nil

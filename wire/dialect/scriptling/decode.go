@@ -35,14 +35,14 @@ func (c *codec) message(m *wire.Message) {
 		c.inbound(m)
 	case wire.Invalid:
 		if !c.o.OneWay && !c.batch && isEmptyBatch(m) {
-			return // it is answered only over HTTP
+			return // only HTTP has a response to it
 		}
 	}
 	c.msgs = append(c.msgs, *m)
 }
 
-// lenient reads an object without a method as what it most likely is: with an id, a response without its result, and
-// without one, output that a plugin printed.
+// lenient interprets an object without a method. With an id, the object is a response without a result. Without an id,
+// it is output of a plugin.
 func lenient(m *wire.Message) {
 	switch {
 	case m.Final || scan.Type(m.Raw) != 'o' || scan.Valid(m.Raw, wire.DefaultMaxDepth) != nil || scan.Get(m.Raw, "method") != nil:
@@ -63,7 +63,7 @@ func isEmptyBatch(m *wire.Message) bool {
 // response reads the response to a local call.
 func (c *codec) response(m *wire.Message) {
 	k := c.calls[string(m.ID)]
-	if k == nil && c.o.OneWay && len(c.calls) == 1 && !c.batch { // a reply's id is not looked at there
+	if k == nil && c.o.OneWay && len(c.calls) == 1 && !c.batch { // over HTTP, a reply's id does not matter
 		for id, only := range c.calls {
 			m.ID, k = wire.ID(id), only
 		}
@@ -94,7 +94,7 @@ func (c *codec) response(m *wire.Message) {
 	m.Body = body
 }
 
-// made reads the result of an object.new. Only its id must be there.
+// made reads the result of an object.new, of which only the id is required.
 func (c *codec) made(k *call, val []byte) ([]byte, error) {
 	if t, _ := scan.Text(scan.Get(val, "type")); t == "remote" {
 		val = scan.Get(val, "remote")
@@ -108,8 +108,7 @@ func (c *codec) made(k *call, val []byte) ([]byte, error) {
 	return r.plain(nil), nil
 }
 
-// mistaken fails the call of a response whose id has another type ("1" for 1), because the call would wait forever
-// otherwise.
+// mistaken fails the call of a response whose id has another type ("1" for 1). Otherwise the call would wait forever.
 func (c *codec) mistaken(m *wire.Message) {
 	text := string(m.ID)
 	if s, ok := scan.Text(m.ID); ok {
@@ -126,14 +125,13 @@ func (c *codec) mistaken(m *wire.Message) {
 	c.over(text)
 }
 
-// broken returns an Invalid message that fails the call of m's id.
+// broken returns an Invalid message that fails the call with m's id.
 func broken(m *wire.Message, what string) wire.Message {
 	e := wire.NewError(wire.CodeInvalidRequest, "Invalid answer").WithData(what)
 	return wire.Message{Kind: wire.Invalid, ID: m.ID, Final: true, Raw: m.Raw, Err: e}
 }
 
-// inbound reads a request of the peer. A host.log becomes an item beside the
-// latest call, to be shown in order.
+// inbound reads a request of the peer. A host.log becomes an item of the latest call, in order.
 func (c *codec) inbound(m *wire.Message) {
 	if v := scan.Get(m.Raw, "jsonrpc"); v != nil && string(v) != `"2.0"` {
 		c.refuse(m, wire.CodeInvalidRequest, "jsonrpc is not \"2.0\"")
@@ -151,15 +149,14 @@ func (c *codec) inbound(m *wire.Message) {
 	}
 }
 
-// refuse turns a request into one that is answered with an error.
+// refuse makes a request one that is answered with an error.
 func (c *codec) refuse(m *wire.Message, code int, what string) {
 	if m.Kind == wire.Request {
 		m.Kind, m.Err = wire.Invalid, wire.NewError(code, what)
 	}
 }
 
-// called turns a callback.call into a request for its hook. An expired callback
-// is left for the handler to refuse.
+// called makes a callback.call a request for its hook. The handler refuses an expired callback.
 func (c *codec) called(m *wire.Message) {
 	hook, ok := c.callbacks[scan.String(scan.Get(m.Params, "id"))]
 	if !ok {
@@ -173,7 +170,7 @@ func (c *codec) called(m *wire.Message) {
 	m.Method, m.Params, m.Body = hook, params, params
 }
 
-// plainArguments returns args and kwargs of a call as plain JSON, for a hook.
+// plainArguments returns the args and kwargs of a call as plain JSON for a hook.
 func plainArguments(params []byte) (json.RawMessage, error) {
 	args, err := plainItems(nil, scan.Get(params, "args"))
 	if err != nil {
@@ -189,8 +186,7 @@ func plainArguments(params []byte) (json.RawMessage, error) {
 	return o.End(), nil
 }
 
-// latest returns the id of the user's latest pending call, which the peer is most likely working on, or nil if there is
-// none.
+// latest returns the id of the user's latest pending call, on which the peer is probably working, or nil.
 func (c *codec) latest() wire.ID {
 	var id wire.ID
 	last := int64(0)
@@ -202,8 +198,7 @@ func (c *codec) latest() wire.ID {
 	return id
 }
 
-// Reply writes one event of the answer to req. The result of a callback is sent
-// as a transport Value.
+// Reply returns the message for one event of the answer to req. The result of a callback is a transport Value.
 func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 	if ev.Kind == wire.Data && req.Kind == wire.Request {
 		switch method, _ := scan.Text(scan.Get(req.Raw, "method")); method {
@@ -218,7 +213,7 @@ func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 	return c.Codec.Reply(req, ev)
 }
 
-// Event returns what a user sees of m.
+// Event returns the user's event for m.
 func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
 	if m.Kind == wire.Item && m.Method == methodLog {
 		*ev = logEvent(m.Params)

@@ -8,18 +8,17 @@ import (
 	"rpcx/wire/scan"
 )
 
-// checkedDepth is the nesting limit for values whose depth is checked elsewhere: incoming ones by the framing and
-// Decode, outgoing ones by request.encode.
+// checkedDepth is the nesting limit of values that other code checks: the framing and Decode check incoming ones, and
+// request.encode checks outgoing ones.
 const checkedDepth = 1 << 16
 
-// An encoder turns plain JSON into transport Values.
+// An encoder converts plain JSON to transport Values.
 type encoder struct {
-	// function returns the id of a callback if the user gave a function at that JSON pointer, else "". A nil function
-	// means that the user gave none.
+	// function returns the id of a callback if the user passed a function at that JSON pointer, else "". It may be nil.
 	function func(pointer string) string
 }
 
-// value appends the transport Value for val, which is valid JSON at pointer.
+// value appends the transport Value of val, valid JSON at pointer.
 func (e encoder) value(b, val []byte, pointer string) ([]byte, error) {
 	if e.function != nil {
 		if id := e.function(pointer); id != "" {
@@ -44,14 +43,14 @@ func (e encoder) value(b, val []byte, pointer string) ([]byte, error) {
 	return e.object(b, val, pointer)
 }
 
-// parts appends val, an array or object, with each part turned into a Value.
+// parts appends val, an array or object, with each part as a Value.
 func (e encoder) parts(b, val []byte, pointer string) ([]byte, error) {
 	return scan.Rebuild(b, val, checkedDepth, func(b []byte, i int, key, v []byte) ([]byte, error) {
 		return e.value(b, v, e.below(pointer, i, key))
 	})
 }
 
-// object appends the Value for an object: a dict, or the value of its only key (see value.go).
+// object appends the Value of an object: a dict, or the value of its only key (see value.go).
 func (e encoder) object(b, val []byte, pointer string) ([]byte, error) {
 	switch key, v := soleKey(val); key {
 	case callbackKey:
@@ -70,7 +69,7 @@ func (e encoder) object(b, val []byte, pointer string) ([]byte, error) {
 	return e.container(b, "dict", "entries", val, pointer)
 }
 
-// container appends a Value of type kind, whose member has the parts of val as Values.
+// container appends a Value of type kind, whose member contains the parts of val as Values.
 func (e encoder) container(b []byte, kind, member string, val []byte, pointer string) ([]byte, error) {
 	o := scan.AppendObject(b)
 	o.Text("type", kind)
@@ -81,7 +80,7 @@ func (e encoder) container(b []byte, kind, member string, val []byte, pointer st
 	return o.End(), nil
 }
 
-// below returns the JSON pointer of a part, or "" if no function was given, because it is not needed then.
+// below returns the JSON pointer of a part. Without functions, it returns "".
 func (e encoder) below(pointer string, i int, key []byte) string {
 	if e.function == nil {
 		return ""
@@ -94,7 +93,7 @@ func doubt(key, what string) error {
 		WithHint("such a dict can be given as a transport Value, with --values")
 }
 
-// soleKey returns the only key of an object and its value, or "" if it has no keys or several.
+// soleKey returns the only key of an object and its value, or "" for other objects.
 func soleKey(obj []byte) (string, []byte) {
 	for key, v := range scan.Members(obj) {
 		if len(key) == 0 || key[0] != '$' || scan.Count(obj) != 1 {

@@ -16,7 +16,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Version is the supported version of the protocol.
+// Version is the supported protocol version.
 const Version = "1.0"
 
 // helloParams returns the params of a host's handshake.
@@ -30,12 +30,12 @@ func helloParams() json.RawMessage {
 	return o.End()
 }
 
-// A handshake has the data about the plugin that the host got in the handshake.
+// A handshake is the data about the plugin from the handshake.
 type handshake struct {
 	mu    sync.Mutex
-	hosts atomic.Bool     // the local side sent a handshake: it is the host, and shuts the plugin down
+	hosts atomic.Bool     // the local side is the host, which sent a handshake and shuts the plugin down
 	open  atomic.Bool     // environment.open succeeded
-	said  json.RawMessage // the result of the handshake, or nil yet
+	said  json.RawMessage // the handshake's result; nil before that
 	name  string          // library.name
 }
 
@@ -45,8 +45,8 @@ func (g *handshake) library() string {
 	return g.name
 }
 
-// Handshake sends the handshake as a host and checks that the plugin has exactly the local version. It then sends
-// environment.open, whose failure is only a warning.
+// Handshake sends the handshake of a host, and checks that the plugin has exactly the local version. It then sends
+// environment.open, whose failure causes only a warning.
 func (c *codec) Handshake(ctx context.Context, peer dialect.Caller) error {
 	if c.o.HandshakeDone {
 		return nil
@@ -65,7 +65,7 @@ func (c *codec) Handshake(ctx context.Context, peer dialect.Caller) error {
 	}
 	_, err = peer.Call(ctx, methodOpen, nil)
 	if rpc, ok := errors.AsType[*wire.Error](err); ok {
-		if string(rpc.Code) != "-32601" { // it is reserved, and a plugin may not know it
+		if string(rpc.Code) != "-32601" { // the method is reserved, and a plugin may not know it
 			warn(peer, "the plugin does not accept environment.open (--no-environment omits it): "+rpc.Error())
 		}
 		return nil
@@ -74,7 +74,7 @@ func (c *codec) Handshake(ctx context.Context, peer dialect.Caller) error {
 	return handshakeFailed(err)
 }
 
-// skipHandshake uses the ids that a handshake would have used.
+// skipHandshake uses the ids of a handshake without sending one.
 func (c *codec) skipHandshake() {
 	_, _ = c.Encode(dialect.Op{Kind: dialect.Call, Method: methodHandshake})
 	if !c.o.OneWay && !c.o.Plugin.NoEnvironment {
@@ -89,8 +89,7 @@ func (c *codec) keep(said json.RawMessage) {
 	c.name, _ = scan.Text(scan.Get(scan.Get(said, "library"), "name"))
 }
 
-// handshakeFailed translates the error of a handshake: a JSON-RPC error becomes
-// a Fault of kind Protocol.
+// handshakeFailed converts a JSON-RPC error of a handshake to a Fault of kind Protocol.
 func handshakeFailed(err error) error {
 	if rpc, ok := errors.AsType[*wire.Error](err); ok {
 		return &wire.Fault{Kind: wire.Protocol, Message: "the plugin refused the handshake: " + rpc.Error(), RPC: rpc, Method: methodHandshake}
@@ -115,7 +114,6 @@ func checkHandshake(said []byte) error {
 	return nil
 }
 
-// warn shows the user a warning.
 func warn(peer dialect.Caller, text string) {
 	if tell := peer.Connection().Tell; tell != nil {
 		tell(wire.Event{Kind: wire.Log, Level: "warn", Message: text})
@@ -125,8 +123,8 @@ func warn(peer dialect.Caller, text string) {
 // hurriedShutdown bounds plugin.shutdown after an interrupt.
 const hurriedShutdown = 100 * time.Millisecond
 
-// Shutdown sends environment.close and plugin.shutdown (specification, "Lifecycle"), each with its own time limit. If
-// the first is not answered, the second is sent without waiting.
+// Shutdown sends environment.close and plugin.shutdown ("Lifecycle" in the specification), each with its own time
+// limit. Without a response to the first, it sends the second at once.
 func (c *codec) Shutdown(ctx context.Context, peer dialect.Caller) error {
 	if !c.hosts.Load() || c.o.OneWay {
 		return nil
@@ -157,8 +155,7 @@ func (c *codec) Shutdown(ctx context.Context, peer dialect.Caller) error {
 	return err
 }
 
-// Describe returns the result of the handshake. If there was no handshake, as on a hook's own connection, it sends the
-// handshake now.
+// Describe returns the result of the handshake. Before a handshake, as on a hook's connection, it sends one.
 func (c *codec) Describe(ctx context.Context, peer dialect.Caller) (*catalog.Catalog, error) {
 	c.mu.Lock()
 	said := c.said

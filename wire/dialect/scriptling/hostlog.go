@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// logEvent returns the event for a host.log. Its other arguments go to Extra, by name if they are keys and values.
+// logEvent returns the event for a host.log. Extra receives its other arguments, by name if they are keys and values.
 func logEvent(params []byte) wire.Event {
 	ev := wire.Event{Kind: wire.Log, Level: logLevel(scan.String(scan.Get(params, "level"))), Message: scan.String(scan.Get(params, "message"))}
 	args, err := plainItems(nil, scan.Get(params, "args"))
@@ -27,8 +27,7 @@ func logEvent(params []byte) wire.Event {
 	return ev
 }
 
-// logLevel returns a level as users see it: "warning" becomes warn, an unknown
-// level info.
+// logLevel returns a level in the user's form. "warning" becomes warn, and an unknown level becomes info.
 func logLevel(said string) string {
 	level := strings.ToLower(said)
 	if level == "warning" {
@@ -40,11 +39,11 @@ func logLevel(said string) string {
 	return "info"
 }
 
-// Levels are the levels of host.log, from the lowest up.
+// Levels are the levels of host.log, lowest first.
 var Levels = []string{"trace", "debug", "info", "warn", "error", "fatal"}
 
-// named makes an object from an array in which keys and values alternate. ok is false if they do not, or if a key
-// occurs twice.
+// named makes an object of an array with alternating keys and values. ok is false for other arrays, and for repeated
+// keys.
 func named(args []byte) (obj json.RawMessage, ok bool) {
 	var o scan.Object
 	list := scan.List(args)

@@ -13,18 +13,18 @@ import (
 	"rpcx/wire/scratch"
 )
 
-// An object is an instance that a host has created. Its calls run one after another. While one of them waits for a
-// callback, another may run, because the callback may have caused it.
+// An object is an instance that a host has created. Its calls run one after another. While a call waits for a callback,
+// another may run, because the callback may have caused it.
 type object struct {
 	id    string
 	class *class
-	state string // its directory, for its hooks (RPCX_STATE)
+	state string // the directory for its hooks (RPCX_STATE)
 
 	mu      sync.Mutex
-	running int         // calls that have begun
-	waiting int         // callbacks that those calls wait for
-	gone    atomic.Bool // destroyed: calls that still wait for their turn are refused
-	change  wire.Gate   // passed when running or waiting changes
+	running int         // the number of started calls
+	waiting int         // the number of callbacks for which they wait
+	gone    atomic.Bool // the object is destroyed, and waiting calls are refused
+	change  wire.Gate   // opens when running or waiting changes
 }
 
 // vars returns the environment variables of the object's hooks.
@@ -32,7 +32,7 @@ func (o *object) vars() map[string]string {
 	return map[string]string{"RPCX_OBJECT": o.id, "RPCX_STATE": o.state}
 }
 
-// enter waits until no other call of the object runs, or ctx ends.
+// enter waits for the end of the object's other calls, or of ctx.
 func (o *object) enter(ctx context.Context) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -52,8 +52,7 @@ func (o *object) leave() {
 	o.change.Pass()
 }
 
-// wait records that a call of the object begins (on) or stops waiting for a
-// callback.
+// wait records that a call of the object starts (on) or stops waiting for a callback.
 func (o *object) wait(on bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -65,7 +64,7 @@ func (o *object) wait(on bool) {
 	o.change.Pass()
 }
 
-// add makes an object of a class, with its own directory.
+// add makes an object of a class with its own directory.
 func (s *server) add(cl *class) (*object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,7 +85,7 @@ func (s *server) add(cl *class) (*object, error) {
 	return o, nil
 }
 
-// take removes o from the objects. It returns false if it was removed before.
+// take removes o from the objects. It returns false if o was removed before.
 func (s *server) take(o *object) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,7 +104,7 @@ func (s *server) remove(o *object) {
 	}
 }
 
-// callbacksIn returns the ids of the callbacks in the args and kwargs of params.
+// callbacksIn returns the ids of the callbacks in params.
 func callbacksIn(p []byte) []string {
 	var ids []string
 	for v := range scan.Elements(scan.Get(p, "args")) {

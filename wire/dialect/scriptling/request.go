@@ -12,19 +12,17 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A request is a user's call while it is translated into a method and params of
-// the wire.
+// A request is a user's call during its translation.
 type request struct {
 	method string
 	params json.RawMessage
 	funcs  map[string]string
 	values bool
-	made   map[string]string // the callbacks in params: id → hook
+	made   map[string]string // hooks of the callbacks in params, by id
 	codec  *codec
 }
 
-// encode replaces method and params by those of the wire. It returns a usage Fault for params that do not fit in a
-// message.
+// encode translates method and params for the wire. It returns a usage Fault for params that do not fit into a message.
 func (r *request) encode() error {
 	if err := r.translate(); err != nil {
 		return err
@@ -64,7 +62,7 @@ func (r *request) member(b []byte, key string, v []byte) ([]byte, error) {
 	return append(b, v...), nil
 }
 
-// function turns the call of a plugin's function into a function.call.
+// function makes a function.call of a call of the plugin's function.
 func (r *request) function() error {
 	var o scan.Object
 	o.Text("name", r.method)
@@ -79,8 +77,8 @@ func (r *request) function() error {
 	return r.allUsed()
 }
 
-// arguments appends args (an array) or kwargs (an object) as Values. If the user already gave Values (--values), a
-// callback can only be a whole argument.
+// arguments appends args (an array) or kwargs (an object) as Values. If the user passes Values (--values), a callback
+// must be a whole argument.
 func (r *request) arguments(b, v []byte, pointer string) ([]byte, error) {
 	e := encoder{}
 	if len(r.funcs) > 0 {
@@ -100,8 +98,7 @@ func (r *request) arguments(b, v []byte, pointer string) ([]byte, error) {
 	})
 }
 
-// callbackAt returns the id of a new callback if the user gave a function
-// (KEY@on=NAME) at that pointer, else "".
+// callbackAt returns the id of a new callback if the user passed a function (KEY@on=NAME) at that pointer, else "".
 func (r *request) callbackAt(pointer string) string {
 	hook, ok := r.funcs[pointer]
 	if !ok {
@@ -113,7 +110,7 @@ func (r *request) callbackAt(pointer string) string {
 	return id
 }
 
-// allUsed returns a usage Fault if a function was given where the dialect allows no callback.
+// allUsed returns a usage Fault for a function where the dialect allows no callback.
 func (r *request) allUsed() error {
 	if len(r.made) == len(r.funcs) {
 		return nil

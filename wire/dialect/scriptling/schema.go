@@ -11,8 +11,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// The names that a class's constructor and destructor have as hooks:
-// Config.__init__ and Config.__del__.
+// These are the names of a class's constructor and destructor in hooks: Config.__init__ and Config.__del__.
 const (
 	constructor = "__init__"
 	destructor  = "__del__"
@@ -30,7 +29,7 @@ type member struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
 	Source      string `json:"source,omitempty"`
-	Original    string `json:"original,omitempty"` // its name at the peer behind a bridge, if that is different
+	Original    string `json:"original,omitempty"` // its name at the bridge's peer, if different
 	Settable    bool   `json:"settable,omitempty"`
 }
 
@@ -48,9 +47,9 @@ type constant struct {
 	Value json.RawMessage `json:"value"`
 }
 
-// toCatalog returns the result of a handshake as a catalog. Functions become methods, and so do the methods of classes,
-// as Class.method. Classes stay unchanged. Members without a field are in Extra, and so are constants whose values are
-// not transport values, because real hosts load such a plugin. warn is called with a text for each of those.
+// toCatalog returns the result of a handshake as a catalog. Functions become methods, as do the methods of classes with
+// names like Class.method. Classes stay unchanged. Extra contains members without a field, and constants that are not
+// transport values, because real hosts load such a plugin. warn receives a text about each of those.
 func toCatalog(said json.RawMessage, warn func(text string)) *catalog.Catalog {
 	library, sch := scan.Get(said, "library"), scan.Get(said, "schema")
 	c := &catalog.Catalog{Catalog: 1, Dialect: "scriptling", Methods: []catalog.Method{}}
@@ -87,8 +86,8 @@ func toMethod(prefix string, val []byte) catalog.Method {
 	}
 }
 
-// toConstants returns the constants as an object of plain values, or nil if there are none. Unreadable ones stay
-// unchanged. If they are an object already, against the specification, they are shown anyway.
+// toConstants returns the constants as an object of plain values, or nil. Unreadable ones stay unchanged. An object of
+// constants, which the specification does not allow, also stays unchanged.
 func toConstants(list []byte, warn func(text string)) (values json.RawMessage, unreadable []json.RawMessage) {
 	var o scan.Object
 	if scan.Type(list) == 'o' {
@@ -131,7 +130,7 @@ func objects(array []byte) func(yield func([]byte) bool) {
 	}
 }
 
-// without returns obj without these members and without empty strings, or nil if nothing remains.
+// without returns obj without these members and without empty strings, or nil for an empty result.
 func without(obj []byte, keys ...string) json.RawMessage {
 	if scan.Type(obj) != 'o' {
 		return nil
@@ -145,8 +144,8 @@ func without(obj []byte, keys ...string) json.RawMessage {
 	return o.EndOrNil()
 }
 
-// fromCatalog returns the schema of a local catalog. A method whose name has a dot belongs to a class. Any other is a
-// function.
+// fromCatalog returns the schema of a local catalog. A method with a dot in its name belongs to a class. Other methods
+// are functions.
 func fromCatalog(c *catalog.Catalog) (s schema, err error) {
 	s = schema{Functions: []member{}, Classes: []class{}, Constants: []constant{}}
 	for _, raw := range c.Classes {
@@ -199,8 +198,8 @@ func (s *schema) class(name string) *class {
 	return &s.Classes[i]
 }
 
-// complete adds the members that the page requires of every class. It removes __init__ and __del__ from the methods,
-// because a host would define methods of these names in its own language, where they have another meaning.
+// complete adds the required members of a class. It removes __init__ and __del__ from the methods, because a host would
+// define these methods in its own language, where they mean something else.
 func (c *class) complete() {
 	c.Methods = slices.DeleteFunc(c.Methods, func(m member) bool { return m.Name == constructor || m.Name == destructor })
 	if c.Constructor == nil || c.Constructor.Name == "" {

@@ -16,8 +16,8 @@ import (
 	"rpcx/wire/scratch"
 )
 
-// A server is a plugin, shared by all connections of a listener; in a host it answers the plugin's requests. It owns
-// the objects, rather than the connection, because over HTTP each call is its own connection.
+// A server is a plugin that all connections of a listener share, or on a host the answers to the plugin's requests. It
+// owns the objects, because over HTTP each call is a separate connection.
 type server struct {
 	b    dialect.Backend
 	once func() (schema, error)
@@ -25,12 +25,12 @@ type server struct {
 	mu      sync.Mutex
 	objects map[string]*object
 	last    int
-	dir     *scratch.Dir // contains the objects' directories; nil means not made yet
+	dir     *scratch.Dir // contains the objects' directories; nil before its first use
 }
 
-// NewServer returns a server for b. The hook of its name answers a function. The hooks Config.__init__, Config.METHOD,
-// Config.PROPERTY (one argument sets it) and Config.__del__ answer a class Config. Without a catalog, b is a host,
-// whose hooks answer a plugin's requests.
+// NewServer returns a server for b. A function is answered by the hook of its name. A class Config is answered by the
+// hooks Config.__init__, Config.METHOD, Config.PROPERTY (one argument sets it) and Config.__del__. Without a catalog, b
+// is a host, whose hooks answer a plugin's requests.
 func NewServer(b dialect.Backend) dialect.Server {
 	s := &server{
 		b: b, objects: map[string]*object{},
@@ -48,13 +48,12 @@ func (s *server) Accept(c dialect.Caller) dialect.Handler {
 	return dialect.Handler{Handle: h.Handle, Close: h.Close}
 }
 
-// handler answers on one connection.
 type handler struct {
 	server *server
 	r      dialect.Responder
 
 	mu      sync.Mutex
-	holders map[string]*object // the objects whose calls received a callback, by its id
+	holders map[string]*object // by callback id, the objects whose calls received the callback
 }
 
 // Close ends the hooks of this connection.
@@ -87,8 +86,8 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	return nil, wire.Errorf(wire.CodeServer, "unknown method %s", in.Msg.Method)
 }
 
-// asHost answers a request of a plugin: callbacks that have expired, host.log (which the codec has already shown), and
-// everything else with a hook, if there is one.
+// asHost answers a request of a plugin: an expired callback, host.log (which the codec has printed), or a request for a
+// hook.
 func (h *handler) asHost(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	method := in.Msg.Method
 	switch {
@@ -137,7 +136,7 @@ func (h *handler) function(ctx context.Context, in *dialect.Inbound, p []byte) (
 }
 
 // respond runs the hook that answers r. The specification has one error code for a failed call, including bad
-// arguments. An error from the hook itself is kept.
+// arguments. An error of the hook stays unchanged.
 func (h *handler) respond(ctx context.Context, r dialect.Request) (json.RawMessage, error) {
 	result, err := h.r.Respond(ctx, r)
 	var rpc *wire.Error
@@ -153,7 +152,7 @@ func (h *handler) respond(ctx context.Context, r dialect.Request) (json.RawMessa
 	return result, err
 }
 
-// text returns a member of params that must be a string.
+// text returns a required string member of params.
 func text(p []byte, key string) (string, error) {
 	s, ok := scan.Text(scan.Get(p, key))
 	if scan.Type(p) != 'o' || !ok {
@@ -181,11 +180,10 @@ func value(result json.RawMessage, err error) (json.RawMessage, error) {
 	return encoder{}.value(nil, scan.OrNull(result), "")
 }
 
-// destructorsTimeout is the total time for the destructors of all objects that exist at the end.
+// destructorsTimeout bounds the destructors of all objects that exist at the end.
 const destructorsTimeout = 2 * time.Second
 
-// Close destroys the objects that are left, oldest first, and removes their
-// folders.
+// Close destroys the remaining objects, oldest first, and removes their directories.
 func (s *server) Close() error {
 	s.mu.Lock()
 	dir, left := s.dir, make([]*object, 0, len(s.objects))
@@ -220,12 +218,12 @@ func (s *server) destroyAll(left []*object) {
 			continue
 		}
 		_, _ = r.Respond(ctx, dialect.Request{
-			Method: hook, Params: args, Vars: o.vars(), // no one is left who could be notified of the failure
+			Method: hook, Params: args, Vars: o.vars(), // no client can receive the failure
 		})
 	}
 }
 
-// nobody is the Caller of hooks that run after their connection has ended. It refuses every request.
+// nobody is the Caller of hooks that run after the end of their connection. It refuses every request.
 type nobody struct{}
 
 var errNobody = errors.New("the connection has ended")

@@ -44,8 +44,8 @@ func Spec() dialect.Spec {
 	}
 }
 
-// newObject returns the method and the params that make an object of a class. params are
-// the arguments of its constructor, as an array or by name.
+// newObject returns the method and the params that create an object of a class. params are the constructor's arguments,
+// as an array or by name.
 func newObject(class string, params json.RawMessage) (method string, all json.RawMessage) {
 	var o scan.Object
 	o.Text("class", class)
@@ -58,8 +58,8 @@ func newObject(class string, params json.RawMessage) (method string, all json.Ra
 	return methodNew, o.End()
 }
 
-// Shape returns how a tape reads the plugin protocol's messages. A plugin assigns the ids of its objects, and a host
-// those of its callbacks.
+// Shape describes the plugin protocol's messages for tapes. A plugin assigns the ids of its objects, and a host those
+// of its callbacks.
 func Shape() dialect.Shape {
 	s := jsonrpc.Shape(jsonrpc.V2)
 	s.MadeUp = slices.Concat(s.MadeUp, dialect.Places("/params/object_id", "/**/callback/id", "/**/remote/id"), []dialect.Place{
@@ -71,11 +71,11 @@ func Shape() dialect.Shape {
 	return s
 }
 
-// keywords of the language cannot be names of functions.
+// A keyword of the language cannot be the name of a function.
 const keywords = " False None True and as assert async await break class continue def del elif else except finally for from global if import in is lambda nonlocal not or pass raise return try while with yield "
 
-// functionName returns the name under which a plugin offers a method of another dialect. Characters that an identifier
-// cannot contain become "_", and a keyword gets one at its end.
+// functionName returns a plugin's name for a method of another dialect. "_" replaces characters that an identifier
+// cannot contain, and ends a name that is a keyword.
 func functionName(method string) string {
 	name := strings.Map(func(r rune) rune {
 		switch {
@@ -93,14 +93,13 @@ func functionName(method string) string {
 	return name
 }
 
-// isFunction reports whether m is a function that the plugin answers itself, rather than a method of a class, which
-// needs an object, or a function whose source the host runs.
+// isFunction reports whether the plugin itself answers m. It excludes methods of a class, which need an object, and
+// functions whose source the host runs.
 func isFunction(m *catalog.Method) bool {
 	return !strings.Contains(m.Name, ".") && scan.Get(m.Extra, "source") == nil
 }
 
-// plainParams returns the arguments of a call as params: keyword arguments are an
-// object, positional ones an array.
+// plainParams returns a call's arguments as params: an object for keyword arguments, an array for positional ones.
 func plainParams(params json.RawMessage) (json.RawMessage, error) {
 	args, kwargs := scan.Get(params, "args"), scan.Get(params, "kwargs")
 	named, placed := scan.Type(kwargs) == 'o' && scan.Count(kwargs) > 0, scan.Type(args) == 'a' && scan.Count(args) > 0

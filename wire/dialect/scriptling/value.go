@@ -10,10 +10,10 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Plain JSON represents transport Values as follows: a number with "." or an exponent is a float, any other an int.
-// {"$remote":{…}} is a remote object and {"$callback":"cb-1"} a callback. Numbers keep their digits.
+// These are the plain forms of transport Values: a number with "." or an exponent is a float, and any other number an
+// int. {"$remote":{…}} is a remote object, and {"$callback":"cb-1"} a callback. Numbers keep their digits.
 
-// An object with one of these as its only key is not a dict.
+// An object whose only key is one of these is not a dict.
 const (
 	remoteKey   = "$remote"
 	callbackKey = "$callback"
@@ -22,7 +22,7 @@ const (
 // A ref is a RemoteRef, which names an object of the plugin.
 type ref struct{ library, class, id string }
 
-// readRef reads a RemoteRef. Library and class may be absent.
+// readRef reads a RemoteRef. Library and class are optional.
 func readRef(val []byte) (r ref, ok bool) {
 	if scan.Type(val) != 'o' {
 		return r, false
@@ -79,7 +79,7 @@ func plain(b, val []byte) ([]byte, error) {
 	return nil, fmt.Errorf("unsupported transport value type %q", clip(kind))
 }
 
-// valueType returns the type of a transport Value, or "" for null and for one without a type.
+// valueType returns the type of a transport Value, or "" for null and for a Value without a type.
 func valueType(val []byte) (string, error) {
 	switch scan.Type(val) {
 	case '0':
@@ -96,7 +96,7 @@ func valueType(val []byte) (string, error) {
 	return text, nil
 }
 
-// plainScalar appends the value of a Value of that kind, whose JSON type is one of types.
+// plainScalar appends the value of a Value of type kind. Its JSON type must be one of types.
 func plainScalar(b []byte, kind string, val []byte, types ...byte) ([]byte, error) {
 	if val == nil || !slices.Contains(types, scan.Type(val)) {
 		return nil, fmt.Errorf("a transport value of type %s holds %s", kind, excerpt(val))
@@ -112,7 +112,7 @@ func plainRemote(b, val []byte) ([]byte, error) {
 	return r.plain(b), nil
 }
 
-// plain appends the reference as users see and write it.
+// plain appends the reference in the form for users.
 func (r ref) plain(b []byte) []byte {
 	o := scan.AppendObject(b)
 	o.Add(remoteKey, r.append(nil))
@@ -129,7 +129,7 @@ func plainCallback(b, val []byte) ([]byte, error) {
 	return o.End(), nil
 }
 
-// plainItems appends the plain JSON of an array of Values, which may be absent.
+// plainItems appends the plain JSON of an array of Values. A missing array is empty.
 func plainItems(b, val []byte) ([]byte, error) {
 	switch {
 	case val == nil || scan.Type(val) == '0':
@@ -140,8 +140,7 @@ func plainItems(b, val []byte) ([]byte, error) {
 	return scan.Rebuild(b, val, checkedDepth, plainPart)
 }
 
-// plainEntries appends the plain JSON of an object of Values, which may be
-// absent.
+// plainEntries appends the plain JSON of an object of Values. A missing object is empty.
 func plainEntries(b, val []byte) ([]byte, error) {
 	switch {
 	case val == nil || scan.Type(val) == '0':
@@ -152,15 +151,14 @@ func plainEntries(b, val []byte) ([]byte, error) {
 	return scan.Rebuild(b, val, checkedDepth, plainPart)
 }
 
-// plainPart is plain, for a part of an object or an array.
+// plainPart does what plain does, for a part of an object or array.
 func plainPart(b []byte, _ int, _, v []byte) ([]byte, error) { return plain(b, v) }
 
-// maxDigits is the largest exponent of an integer that is written out in
-// digits.
+// maxDigits is the largest exponent of an integer that is written in digits.
 const maxDigits = 1000
 
-// plainInt appends an integer's digits. As in real plugins and hosts, the type tag decides: a value that is not a
-// number counts as 0, and a fraction is cut off.
+// plainInt appends the digits of an integer. The type decides, as in real plugins and hosts: a value other than a
+// number becomes 0, and a fraction is cut off.
 func plainInt(b, val []byte) ([]byte, error) {
 	if val == nil || scan.Type(val) != 'n' {
 		return append(b, '0'), nil
@@ -181,8 +179,7 @@ func plainInt(b, val []byte) ([]byte, error) {
 	return append(b, new(big.Int).Quo(r.Num(), r.Denom()).String()...), nil
 }
 
-// plainFloat appends a float, always with "." or an exponent, so that it cannot
-// be taken for an integer.
+// plainFloat appends a float, always with "." or an exponent, which distinguishes it from an integer.
 func plainFloat(b, val []byte) []byte {
 	if val == nil || scan.Type(val) != 'n' {
 		return append(b, "0.0"...)
@@ -194,7 +191,7 @@ func plainFloat(b, val []byte) []byte {
 	return b
 }
 
-// excerpt returns the beginning of a value, for an error.
+// excerpt returns the start of a value for an error.
 func excerpt(val []byte) string {
 	if val == nil {
 		return "nothing"

@@ -8,7 +8,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// needs returns the capability that a question requires, or nil if the question is not allowed.
+// needs returns the capability for a question, or nil if the question is not allowed.
 func needs(method string, params json.RawMessage) []string {
 	switch method {
 	case "elicitation/create":
@@ -27,7 +27,7 @@ func needs(method string, params json.RawMessage) []string {
 	return nil
 }
 
-// lacking returns the error for a question that the client does not support, or nil if it does.
+// lacking returns the error for a question that the client does not support, or nil.
 func lacking(capabilities json.RawMessage, method string, params json.RawMessage) *wire.Error {
 	path := needs(method, params)
 	if path == nil {
@@ -50,7 +50,7 @@ func lacking(capabilities json.RawMessage, method string, params json.RawMessage
 	return lacks(need)
 }
 
-// fits reports whether an answer has the form of a result of method.
+// fits reports whether an answer has the form of method's result.
 func fits(method string, answer json.RawMessage) bool {
 	if scan.Type(answer) != 'o' {
 		return false
@@ -66,7 +66,7 @@ func fits(method string, answer json.RawMessage) bool {
 	return true
 }
 
-// questions are the methods that a client can be asked, by the capability that it declares.
+// questions are the methods of questions to a client, by the capability that declares them.
 var questions = map[string]string{"elicitation": "elicitation/create", "sampling": "sampling/createMessage", "roots": "roots/list"}
 
 // answers returns the methods that the client of a call supports. It never returns nil.

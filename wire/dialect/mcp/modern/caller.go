@@ -37,7 +37,7 @@ func (r *run) Open(_ context.Context, op dialect.Op) (dialect.Stream, error) {
 	return q, r.askTaskLocked()
 }
 
-// Call is CallOp of a call.
+// Call calls CallOp.
 func (r *run) Call(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	return r.CallOp(ctx, dialect.Op{Kind: dialect.Call, Method: method, Params: params})
 }
@@ -87,7 +87,7 @@ func (r *run) Notify(ctx context.Context, op dialect.Op) error {
 	return to.caller.Notify(to.ctx, op)
 }
 
-// wants reports whether a client that requested a log level gets entries of another level.
+// wants reports whether a client with the log level wanted gets entries of level.
 func wants(asked, level json.RawMessage) bool {
 	most, ok := scan.Text(asked)
 	return ok && slices.Index(levels, most) <= slices.Index(levels, scan.String(level))
@@ -99,16 +99,16 @@ func (r *run) CloseWith(int, string) error {
 	return nil
 }
 
-// Connection returns the description of the run as a connection.
+// Connection describes the run as a connection.
 func (r *run) Connection() *dialect.Connection { return &r.about }
 
-// Await is that of dialect.FlowControl, for the open request.
+// Await implements dialect.FlowControl for the open request.
 func (r *run) Await() error { return r.room().Await() }
 
-// Free is that of dialect.FlowControl.
+// Free implements dialect.FlowControl.
 func (r *run) Free() bool { return r.room().Free() }
 
-// Request returns nil: a hook's questions belong to its run.
+// Request returns nil, because a hook's questions belong to its run.
 func (r *run) Request() wire.ID { return nil }
 
 func (r *run) room() dialect.FlowControl {

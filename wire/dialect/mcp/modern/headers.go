@@ -14,7 +14,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// The headers that mirror members of a request.
+// These headers mirror members of a request.
 const (
 	headerVersion = "Mcp-Protocol-Version"
 	headerMethod  = "Mcp-Method"
@@ -22,19 +22,19 @@ const (
 	headerParam   = "Mcp-Param-"
 )
 
-// named are the methods whose requests repeat a name in a header, with the mirrored member.
+// named are the methods whose requests mirror a name in a header, with the mirrored member.
 var named = map[string]string{
 	callTool: "name", getPrompt: "name", readResource: "uri",
 	taskGet: "taskId", taskUpdate: "taskId", taskCancel: "taskId",
 }
 
-// Posts returns how an HTTP listener handles POSTs of these versions.
+// Posts returns how an HTTP listener processes POSTs of these versions.
 func (s *Server) Posts() *wire.HTTPPosts {
 	return &wire.HTTPPosts{Check: s.checkPost, Status: statusOf}
 }
 
-// checkPost compares the headers of a POST with its message. own reports whether the POST is a request or notification of these versions.
-// The error is the response to a rejected POST.
+// checkPost compares the headers of a POST with its message. own reports whether the message is a request or notification of these
+// versions. The error is the response to a rejected POST.
 func (s *Server) checkPost(h http.Header, msg []byte) (own bool, err *wire.Error) {
 	version := h.Get(headerVersion)
 	if scan.Valid(msg, wire.DefaultMaxDepth) != nil {
@@ -96,7 +96,7 @@ func (s *Server) checkHeaders(h http.Header, method string, params json.RawMessa
 	return nil
 }
 
-// mirrored yields the names of the headers that a schema requires for its properties, each with the value in the arguments, or nil.
+// mirrored yields the names of the headers that a schema requires, each with the argument that it mirrors, or nil.
 func mirrored(schema, args json.RawMessage) iter.Seq2[string, json.RawMessage] {
 	return func(yield func(string, json.RawMessage) bool) { mirror(schema, args, 0, yield) }
 }
@@ -123,7 +123,7 @@ func mirror(schema, args json.RawMessage, depth int, yield func(string, json.Raw
 	return true
 }
 
-// compare compares a header with the value that it mirrors; nil: the header must be missing.
+// compare compares a header with the value that it mirrors. For nil, the header must be missing.
 func compare(h http.Header, name string, value json.RawMessage) *wire.Error {
 	values := h.Values(name)
 	switch {
@@ -150,7 +150,7 @@ func compare(h http.Header, name string, value json.RawMessage) *wire.Error {
 
 // sameNumber compares numbers by value: 42.0 equals 42.
 func sameNumber(a, b string) bool {
-	const longest = 64 // a longer number could be slow to compare
+	const longest = 64 // comparing a longer number could be slow
 	if len(a) > longest || len(b) > longest || scan.Type([]byte(a)) != 'n' || scan.Type([]byte(b)) != 'n' || strings.ContainsAny(a+b, "eE") {
 		return false
 	}
@@ -159,7 +159,7 @@ func sameNumber(a, b string) bool {
 	return ok && ok2 && x.Cmp(y) == 0
 }
 
-// decoded returns the value in a header, which may be Base64.
+// decoded returns the value in a header, which may be in Base64.
 func decoded(value string) (string, bool) {
 	const before, after = "=?base64?", "?="
 	if inner, ok := strings.CutPrefix(value, before); ok && strings.HasSuffix(inner, after) {

@@ -10,16 +10,16 @@ import (
 	"rpcx/wire/scan"
 )
 
-// The owner of a state, which is its prefix.
+// These are the owners of a state, its prefixes.
 const (
 	ofRun  = "r" // a hook that waits
-	ofHook = "h" // a hook without memory: the rest is its own state
+	ofHook = "h" // a hook without memory; its own state follows
 )
 
-// local is the identity, for the states of hooks, of a client that its connection identifies.
+// local is the identity of a client whose connection identifies it, for the states of hooks.
 const local = "local"
 
-// opened returns the contents of a request's requestState: the state of a hook, the id of a run, or neither.
+// opened returns the content of a request's requestState: the state of a hook, the id of a run, or neither.
 func (c *Conn) opened(m *wire.Message, what string) (kept, id string, err error) {
 	sealed := scan.Get(m.Params, "requestState")
 	if sealed == nil || !slices.Contains(asking, m.Method) {
@@ -39,7 +39,7 @@ func (c *Conn) opened(m *wire.Message, what string) (kept, id string, err error)
 	return state[len(ofHook):], "", nil
 }
 
-// asked checks the questions that a hook has printed and seals its state.
+// asked checks the questions that a hook has printed, and seals its state.
 func (c *Conn) asked(m *wire.Message, result json.RawMessage, what string) (json.RawMessage, error) {
 	failed := func(why string) (json.RawMessage, error) {
 		if warn := c.conn.Caller.Connection().Warn; warn != nil {
@@ -77,7 +77,7 @@ func (c *Conn) asked(m *wire.Message, result json.RawMessage, what string) (json
 	return scan.Splice(result, "requestState", scan.AppendQuoted(nil, sealed)), nil
 }
 
-// writeInput writes the client's responses and the state that it kept to a file for the hook. It returns "" if there are none.
+// writeInput writes the client's responses and its state to a file for the hook. Without these, it returns "".
 func writeInput(m *wire.Message, kept string) (file string, err error) {
 	answers := scan.Get(m.Params, "inputResponses")
 	if scan.Type(answers) != 'o' && kept == "" || !slices.Contains(asking, m.Method) {
@@ -90,7 +90,7 @@ func writeInput(m *wire.Message, kept string) (file string, err error) {
 	if kept != "" {
 		o.Text("requestState", kept)
 	}
-	f, err := os.CreateTemp("", "rpcx-input-") // of mode 0600
+	f, err := os.CreateTemp("", "rpcx-input-") // has mode 0600
 	if err != nil {
 		return "", err
 	}

@@ -19,14 +19,14 @@ const (
 	resourceWatch   = "resources/subscribe" // the hook whose items are updates of a resource
 )
 
-// The bounds of subscriptions.
+// These limits bound subscriptions.
 const (
 	maxListeners = 1000
 	maxUntold    = 256 // pending notifications of one listener
 	maxWatched   = 100 // resources of one listener
 )
 
-// changes are the notifications that a client can subscribe to, by the member of its filter.
+// changes are the notifications for subscriptions, by the member of a client's filter.
 var changes = map[string]string{
 	"toolsListChanged":     "notifications/tools/list_changed",
 	"promptsListChanged":   "notifications/prompts/list_changed",
@@ -39,16 +39,16 @@ type listeners struct {
 	all map[*listener]bool
 }
 
-// A listener is a subscription: a long-running request.
+// A listener is a subscription, a request that stays open.
 type listener struct {
 	id      wire.ID
 	methods []string // of its notifications
 	uris    []string // of its resources
-	tasks   []string // the tasks that it watches
+	tasks   []string // its tasks
 
 	mu     sync.Mutex
 	untold []dialect.Op
-	more   chan struct{} // receives a value when untold has grown
+	more   chan struct{} // receives a value when untold grows
 }
 
 // listen answers a subscription with notifications until the client or the server ends it.
@@ -86,7 +86,7 @@ func (c *Conn) listen(ctx context.Context, in *dialect.Inbound) (json.RawMessage
 	}
 }
 
-// filter reads the client's filter and returns the accepted part.
+// filter reads the client's filter and returns its accepted part.
 func (l *listener) filter(ctx context.Context, params json.RawMessage, c *Conn) (json.RawMessage, error) {
 	wanted := scan.Get(params, "notifications")
 	if scan.Type(wanted) != 'o' {
@@ -131,7 +131,7 @@ func (c *Conn) say(ctx context.Context, l *listener, op dialect.Op) error {
 	return c.conn.Caller.Notify(ctx, op)
 }
 
-// withID adds the id of a subscription to params or a result.
+// withID adds a subscription's id to params or a result.
 func withID(obj json.RawMessage, id wire.ID) json.RawMessage {
 	var o, m scan.Object
 	m.Members(scan.Get(obj, "_meta"), MetaSubscription)
@@ -143,7 +143,7 @@ func withID(obj json.RawMessage, id wire.ID) json.RawMessage {
 	return o.End()
 }
 
-// watch runs the hook for updates of each resource, if such a hook streams.
+// watch runs the hook for updates of each resource, if that hook streams.
 func (c *Conn) watch(ctx context.Context, l *listener) (stop func()) {
 	if kind, ok := c.conn.Responder.Kind(resourceWatch); !ok || kind != catalog.Stream {
 		return func() {}

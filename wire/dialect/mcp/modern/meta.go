@@ -1,6 +1,6 @@
-// Package modern serves the versions of the Model Context Protocol without handshake and sessions: each request contains its version and
-// its client's capabilities. A hook's questions to the client are the result of its call, and the client's next request continues the
-// hook.
+// Package modern serves the versions of the Model Context Protocol without a handshake and sessions: each request contains its version
+// and its client's capabilities. A hook's questions to the client are the result of the hook's call, and the client's next request
+// continues the hook.
 package modern
 
 import (
@@ -11,13 +11,13 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Version is the version without handshake and sessions that rpcx supports.
+// Version is the supported version without a handshake and sessions.
 const Version = "2026-07-28"
 
-// Versions are all protocol versions that rpcx serves, latest first.
+// Versions are all supported versions, latest first.
 var Versions = []string{Version, "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
 
-// The members of _meta.
+// These are members of _meta.
 const (
 	prefix           = "io.modelcontextprotocol/"
 	MetaVersion      = prefix + "protocolVersion"
@@ -26,17 +26,17 @@ const (
 	MetaLevel        = prefix + "logLevel"
 	MetaServer       = prefix + "serverInfo"
 	MetaSubscription = prefix + "subscriptionId"
-	Tasks            = prefix + "tasks" // an extension, among the capabilities
+	Tasks            = prefix + "tasks" // an extension among the capabilities
 )
 
-// The error codes of the specification.
+// These are the specification's error codes.
 const (
-	CodeHeader     = -32020 // a header does not match the message
-	CodeCapability = -32021 // the client does not have the capability
-	CodeVersion    = -32022 // the version is not supported
+	CodeHeader     = -32020 // a header contradicts the message
+	CodeCapability = -32021 // the client lacks a capability
+	CodeVersion    = -32022 // the version is unsupported
 )
 
-// The kinds of result, in resultType.
+// These are the kinds of result in resultType.
 const (
 	complete      = "complete"
 	inputRequired = "input_required"
@@ -53,12 +53,12 @@ func meta(params json.RawMessage, name string) json.RawMessage {
 	return scan.Get(scan.Get(params, "_meta"), name)
 }
 
-// isModern reports whether a request has a version without handshake.
+// isModern reports whether a request has a version without a handshake.
 func isModern(method string, params json.RawMessage) bool {
 	return method == discover || meta(params, MetaVersion) != nil
 }
 
-// check returns the error for a request whose _meta is malformed or has another version, or nil.
+// check returns the error for a request with malformed _meta or an unsupported version, or nil.
 func check(params json.RawMessage) *wire.Error {
 	version, ok := scan.Text(meta(params, MetaVersion))
 	level, levelled := scan.Text(meta(params, MetaLevel))

@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// take passes the client's responses to the questions with the same keys. It ignores other responses.
+// take passes the client's responses to the questions of their keys. It ignores other responses.
 func (r *run) take(answers json.RawMessage) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -36,7 +36,6 @@ func (r *run) take(answers json.RawMessage) error {
 	return nil
 }
 
-// questionsLocked returns the questions by key.
 func (r *run) questionsLocked() []byte {
 	var o scan.Object
 	for _, q := range r.questions {
@@ -45,18 +44,17 @@ func (r *run) questionsLocked() []byte {
 	return o.End()
 }
 
-// A question is a hook's request to the client. It is a dialect.Stream of one response.
+// A question is a hook's request to the client. It implements dialect.Stream with one response.
 type question struct {
 	run    *run
 	key    string
 	method string
 	params json.RawMessage
-	done   chan struct{}   // closed when the question is answered or the run ends
-	result json.RawMessage // nil: there will be no result
+	done   chan struct{}   // closed when the question has a response or the run ends
+	result json.RawMessage // the result, or nil
 	read   bool
 }
 
-// request returns the question in the form for the client.
 func (q *question) request() []byte {
 	var o scan.Object
 	o.Text("method", q.method)
@@ -66,7 +64,7 @@ func (q *question) request() []byte {
 	return o.End()
 }
 
-// Next returns the response, and then io.EOF.
+// Next returns the response, and after it io.EOF.
 func (q *question) Next(ctx context.Context) (wire.Message, error) {
 	if q.read {
 		return wire.Message{}, io.EOF

@@ -13,38 +13,36 @@ import (
 	"rpcx/wire/scan"
 )
 
-// gather is how long a question waits for others before it is sent to the client.
+// gather is how long a question waits for others before the client receives it.
 const gather = 30 * time.Millisecond
 
-// A run is a call that a hook answers. For the hook it is a connection. Successive requests of the client carry it: the hook's questions
-// are the result of one request, and the next request has the responses.
-//
-// It is a dialect.Caller.
+// A run is a call that a hook answers. For the hook, it is a connection. Successive requests of the client carry it: the hook's
+// questions are the result of one request, and the next request contains the responses.
 type run struct {
-	c      *Conn // of its first request
+	c      *Conn // the connection of its first request
 	id     string
 	method string
 	about  dialect.Connection
 	cancel context.CancelFunc
-	clock  *dialect.Stopwatch // of the hook; stopped while no request is open
+	clock  *dialect.Stopwatch // the hook's clock, which stops while no request is open
 
 	mu        sync.Mutex
-	change    chan struct{} // closed when something has changed
-	requests  []*request    // the open requests, latest last
-	last      *request      // the latest, even if it is closed
-	questions []*question   // without a response, oldest first
-	count     int           // the number of questions so far
-	task      *task         // nil: the run is not a task
-	waiting   *time.Timer   // ends a run that waits for the client; nil: it does not wait
+	change    chan struct{} // closed at each change
+	requests  []*request    // open requests, oldest first
+	last      *request      // the latest request, even a closed one
+	questions []*question   // unanswered questions, oldest first
+	count     int           // the number of all questions
+	task      *task         // nil unless the run is a task
+	waiting   *time.Timer   // ends a run that waits too long for the client; nil while it does not wait
 	outcome
 }
 
-// An outcome is the end of a run.
+// An outcome is how a run ended.
 type outcome struct {
 	over   bool
 	result json.RawMessage
 	err    error
-	why    *wire.Error // the reason for a failure: the run was stopped, or the client does not have a capability; nil: the hook failed
+	why    *wire.Error // why the run was stopped, or the missing capability of the client; nil if the hook failed
 }
 
 // A request is a request that a run answers.
@@ -90,7 +88,7 @@ func (c *Conn) call(ctx context.Context, in *dialect.Inbound) (json.RawMessage, 
 	return result, err
 }
 
-// begin starts the hook of a request. The file input has the responses and the state that the client sent for it.
+// begin starts the hook of a request. The file input contains the client's responses and its state.
 func (s *Server) begin(c *Conn, in *dialect.Inbound, req *request, kept string) (*run, error) {
 	file, err := writeInput(&in.Msg, kept)
 	if err != nil {
@@ -106,7 +104,7 @@ func (s *Server) begin(c *Conn, in *dialect.Inbound, req *request, kept string) 
 	about.Answers = answers(&in.Msg)
 	r.about, r.last, r.requests = about, req, []*request{req}
 	m := in.Msg.Clone()
-	m.Params, m.Err = ownMeta(m.Params), nil // no call is too early
+	m.Params, m.Err = ownMeta(m.Params), nil // there is no handshake to wait for
 	ctx = dialect.WithStopwatch(dialect.WithFlowControl(ctx, r), r.clock)
 	s.runs.add(r)
 	s.wg.Go(func() {
@@ -123,10 +121,10 @@ func (s *Server) begin(c *Conn, in *dialect.Inbound, req *request, kept string) 
 	return r, nil
 }
 
-// runToken is the progress token of every run. Sent messages get the token of the request that is open at that time.
+// runToken is the progress token of every run. A sent message gets the token of the request that is open at that time.
 const runToken = "run"
 
-// ownMeta replaces the parts of the params that belong to a single request, for the hook's dialect file.
+// ownMeta replaces the parts of the params that belong to a single request.
 func ownMeta(params json.RawMessage) json.RawMessage {
 	var o, m scan.Object
 	o.Members(params, "_meta", "inputResponses", "requestState")
@@ -137,7 +135,8 @@ func ownMeta(params json.RawMessage) json.RawMessage {
 	return o.End()
 }
 
-// await returns the result for a request: that of the hook, the hook's questions to the client, or the task that it becomes.
+// await returns the result for a request: that of the hook, the hook's questions to the client, or the task that the request
+// becomes.
 func (r *run) await(req *request) (json.RawMessage, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -164,20 +163,20 @@ func (r *run) await(req *request) (json.RawMessage, error) {
 	return r.resultLocked()
 }
 
-// A step is the event that an open request has waited for.
+// A step is an event that an open request waits for.
 type step int
 
 const (
 	changed step = iota
-	settled      // the questions of a round are complete
+	settled      // all questions of a round exist
 	slow         // the call becomes a task
-	gone         // the client has cancelled
+	gone         // the client has cancelled the request
 )
 
-// timers are the timers of an open request. A nil channel means that the timer is stopped.
+// timers are the timers of an open request. A nil channel belongs to a stopped timer.
 type timers struct{ questions, grace <-chan time.Time }
 
-// nextLocked waits for the next step of an open request.
+// nextLocked waits for the next step of an open request. The caller holds the lock.
 func (r *run) nextLocked(req *request, t *timers) step {
 	switch {
 	case len(r.questions) == 0:
@@ -209,7 +208,6 @@ func (r *run) isAsking() bool {
 	return !r.over
 }
 
-// attachLocked adds an open request.
 func (r *run) attachLocked(req *request) {
 	if !slices.Contains(r.requests, req) {
 		r.requests = append(r.requests, req)
@@ -222,7 +220,7 @@ func (r *run) detachLocked(req *request) {
 	r.requests = slices.DeleteFunc(r.requests, func(o *request) bool { return o == req })
 }
 
-// askLocked answers a request with the questions.
+// askLocked answers a request with the questions. The caller holds the lock.
 func (r *run) askLocked(req *request) (json.RawMessage, error) {
 	r.detachLocked(req)
 	if len(r.requests) == 0 {
@@ -237,7 +235,6 @@ func (r *run) askLocked(req *request) (json.RawMessage, error) {
 	return o.End(), nil
 }
 
-// end records the result of the hook.
 func (r *run) end(result json.RawMessage, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -251,7 +248,6 @@ func (r *run) end(result json.RawMessage, err error) {
 	r.changedLocked()
 }
 
-// resultLocked returns the result of the hook.
 func (r *run) resultLocked() (json.RawMessage, error) {
 	if r.why != nil && (r.err != nil || string(scan.Get(r.result, "isError")) == "true") {
 		return nil, r.why

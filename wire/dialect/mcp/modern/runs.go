@@ -8,22 +8,21 @@ import (
 	"rpcx/wire"
 )
 
-// The bounds of runs without an open request.
+// These limits bound runs without an open request.
 const (
-	maxWaiting          = 256             // of the runs that wait for the client
-	DefaultInputTimeout = 5 * time.Minute // of the wait for the client
+	maxWaiting          = 256             // the number of runs that wait for the client
+	DefaultInputTimeout = 5 * time.Minute // the default time to wait for the client
 	keepEnded           = 30 * time.Second
 	maxEnded            = 64
 )
 
-// runs are the runs of a server, by id. Those that have asked questions are kept for a while after their end, to give a repeated request
-// the same result.
+// runs are the runs of a server by id. A run with questions stays for a while after its end, to give a repeated request the same result.
 type runs struct {
 	wait time.Duration
 
 	mu      sync.Mutex
 	byID    map[string]*run
-	ended   []*run // the ended runs, oldest first
+	ended   []*run // ended runs, oldest first
 	done    []*run // ended tasks
 	waiting int
 	tasks   int           // the number of running tasks
@@ -36,14 +35,13 @@ func (t *runs) add(r *run) {
 	t.byID[r.id] = r
 }
 
-// find returns the run with that id, or nil.
 func (t *runs) find(id string) *run {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.byID[id]
 }
 
-// enter counts one more waiting run. It returns false if there are too many.
+// enter counts another waiting run. It returns false if there are too many.
 func (t *runs) enter() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -54,7 +52,7 @@ func (t *runs) enter() bool {
 	return true
 }
 
-// addTask counts one more running task. It returns false if there are too many.
+// addTask counts another running task. It returns false if there are too many.
 func (t *runs) addTask() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -71,7 +69,7 @@ func (t *runs) leave() {
 	t.waiting--
 }
 
-// forget removes a finished run, immediately if it has asked no questions.
+// forget removes an ended run, and at once if it has no questions.
 func (t *runs) forget(r *run) {
 	r.mu.Lock()
 	asked, isTask := r.count > 0, r.task != nil

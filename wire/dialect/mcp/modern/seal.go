@@ -16,22 +16,22 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A seal encrypts the state that the client keeps for the server. Only the same caller can send it back, and only with the same call.
+// A seal encrypts the state that the client stores for the server. Only the same caller can return it, and only with the same call.
 type seal struct{ aead cipher.AEAD }
 
-// newSeal returns a seal with a key. A nil key is replaced by a random one, and no other process can open the seal.
+// newSeal returns a seal with a key. With a nil key, it uses a random key, and no other process can open the seal.
 func newSeal(key []byte) seal {
 	if key == nil {
 		key = make([]byte, 32)
 		_, _ = rand.Read(key) // never fails
 	}
 	sum := sha256.Sum256(key)
-	block, _ := aes.NewCipher(sum[:]) // the length is valid
+	block, _ := aes.NewCipher(sum[:]) // its length is valid
 	aead, _ := cipher.NewGCM(block)
 	return seal{aead}
 }
 
-// close returns the sealed state of a call, which begins with its expiry.
+// close returns the sealed state of a call, which contains its expiry.
 func (s seal) close(state, identity, what string, within time.Duration) string {
 	nonce := make([]byte, s.aead.NonceSize())
 	_, _ = rand.Read(nonce) // never fails
@@ -58,15 +58,15 @@ func (s seal) open(sealed, identity, what string) (string, error) {
 	return string(plain[8:]), nil
 }
 
-// bound returns the data that a state is bound to.
+// bound returns the data to which a state is bound.
 func bound(identity, what string) []byte { return []byte(identity + "\x00" + what) }
 
-// digest returns the digest of a call without the parts that differ when it is repeated.
+// digest returns the digest of a call without the parts that change with a repetition.
 func digest(method string, params json.RawMessage) string {
 	dec := json.NewDecoder(bytes.NewReader(scan.Without(scan.OrNull(params), "_meta", "inputResponses", "requestState")))
 	dec.UseNumber()
 	var v any
-	_ = dec.Decode(&v) // the message was checked
+	_ = dec.Decode(&v) // v is valid JSON
 	ordered, _ := json.Marshal(v)
 	sum := sha256.Sum256(append([]byte(method+"\x00"), ordered...))
 	return hex.EncodeToString(sum[:])

@@ -15,7 +15,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// The methods that need more than a hook.
+// These methods need more than a hook.
 const (
 	callTool     = "tools/call"
 	getPrompt    = "prompts/get"
@@ -27,13 +27,13 @@ const (
 	taskCancel   = "tasks/cancel"
 )
 
-// removed are methods of earlier versions that this one does not have.
+// removed are methods of earlier versions only.
 var removed = []string{"initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe", "tasks/list", "tasks/result"}
 
 // asking are the methods whose hooks may send requests to the client.
 var asking = []string{callTool, getPrompt, readResource}
 
-// A Server serves the requests of all connections of a listener.
+// A Server answers requests on all connections of a listener.
 type Server struct {
 	host server.Host
 	seal seal
@@ -44,7 +44,7 @@ type Server struct {
 	wg sync.WaitGroup // runs that have not ended
 }
 
-// New returns a Server for the offers of host.
+// New returns a Server for the catalog and the hooks of host.
 func New(host server.Host) *Server {
 	s := &Server{host: host, seal: newSeal(host.Backend.Host().StateKey)}
 	s.runs = runs{wait: cmp.Or(host.Backend.Host().InputTimeout, DefaultInputTimeout), byID: map[string]*run{}, over: make(chan struct{})}
@@ -63,17 +63,17 @@ func (s *Server) End() error {
 type Conn struct {
 	s        *Server
 	conn     server.Conn
-	identity string // of the caller, to which its runs are bound
+	identity string // the caller's identity, to which its runs are bound
 	owned    bool   // runs end with the connection
 }
 
-// Owns reports whether a connection is the run.
+// Owns reports whether the caller c is a run.
 func (s *Server) Owns(c dialect.Caller) bool {
 	_, mine := c.(*run)
 	return mine
 }
 
-// Open returns the part of a connection, or nil for a client.
+// Open returns the Conn of a connection, or nil for a client.
 func (s *Server) Open(c server.Conn) *Conn {
 	if !c.Serving {
 		return nil
@@ -85,14 +85,14 @@ func (s *Server) Open(c server.Conn) *Conn {
 	return own
 }
 
-// Close ends the runs of the connection if they belong to it.
+// Close ends the runs that belong to the connection.
 func (c *Conn) Close() {
 	if c != nil && c.owned {
 		c.s.runs.end(c.identity)
 	}
 }
 
-// Take answers a request of these versions; mine is false for any other message. c may be nil.
+// Take answers a request of these versions. mine is false for other messages. c may be nil.
 func (c *Conn) Take(ctx context.Context, in *dialect.Inbound) (result json.RawMessage, mine bool, err error) {
 	m := &in.Msg
 	if c == nil || m.Kind != wire.Request || !isModern(m.Method, m.Params) {
@@ -107,7 +107,7 @@ func (c *Conn) Take(ctx context.Context, in *dialect.Inbound) (result json.RawMe
 	} else {
 		result, err = c.answer(ctx, in)
 	}
-	if e, ok := errors.AsType[*wire.Error](err); ok && string(e.Code) == "-32002" { // earlier versions: the resource does not exist
+	if e, ok := errors.AsType[*wire.Error](err); ok && string(e.Code) == "-32002" { // in earlier versions, the resource does not exist
 		e = e.Clone()
 		e.Code, e.Raw = wire.NewError(wire.CodeInvalidParams, "").Code, nil
 		err = e
@@ -125,20 +125,20 @@ func (c *Conn) answer(ctx context.Context, in *dialect.Inbound) (json.RawMessage
 	return c.call(ctx, in)
 }
 
-// refused logs a rejected request. Over HTTP the listener has already done so.
+// refused logs a rejected request. Over HTTP, the listener has logged it.
 func (c *Conn) refused(method string, e *wire.Error) {
 	if warn := c.conn.Caller.Connection().Warn; warn != nil && !c.conn.SingleExchange {
 		warn("refused " + wire.Quote(method) + ": " + string(e.Code) + ", " + e.Message)
 	}
 }
 
-// cached are the methods whose results state how long they may be cached, and for whom. true: the result is made from the catalog, which
-// is the same for all users. Hooks make the others, and may print ttlMs and cacheScope themselves.
+// cached are the methods whose results state how long, and for whom, they may be cached. true marks results from the catalog, which is
+// equal for all users. Hooks make the other results, and may print ttlMs and cacheScope themselves.
 var cached = map[string]bool{
 	discover: true, "tools/list": true, "prompts/list": false, "resources/list": false, "resources/templates/list": false, readResource: false,
 }
 
-// keepFor is how long the catalog may be cached: listeners are also notified of changes.
+// keepFor is how long the catalog may be cached. Listeners are also notified of changes.
 const keepFor = 5 * time.Second
 
 // complete adds the members that all results of these versions have.

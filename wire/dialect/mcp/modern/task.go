@@ -13,24 +13,25 @@ import (
 	"rpcx/wire/scan"
 )
 
-// The times of tasks.
+// These are the times of tasks.
 const (
 	taskGrace    = 100 * time.Millisecond // how long a call may run before it becomes a task
-	taskKept     = time.Hour              // since the task began
-	pollInterval = time.Second            // the interval that clients should use
+	taskKept     = time.Hour              // how long a task is stored from its start
+	pollInterval = time.Second            // the suggested interval for clients
 	maxTasks     = 1024                   // running tasks of all clients
 )
 
 const taskChanged = "notifications/tasks"
 
-// A task describes, for the client, a run that continues after its request.
+// A task is a run that continues after its request, as the client sees it.
 type task struct {
 	begun   time.Time
 	changed time.Time
-	words   string // the latest message about its progress
+	words   string // the latest progress message
 }
 
-// isTask reports whether a call can become a task. The error is for a client that does not support tasks, if the tool requires them.
+// isTask reports whether a call can become a task. It returns an error if the tool requires tasks and the client does not support
+// them.
 func (c *Conn) isTask(m *wire.Message) (bool, error) {
 	if m.Method != callTool {
 		return false, nil
@@ -94,7 +95,7 @@ func (r *run) isTask() bool {
 	return r.task != nil
 }
 
-// becomeTaskLocked answers a request with the name of a task.
+// becomeTaskLocked answers a request with the name of a task. The caller holds the lock.
 func (r *run) becomeTaskLocked(req *request) (json.RawMessage, error) {
 	if !r.c.s.runs.addTask() {
 		r.cancel()
@@ -108,7 +109,7 @@ func (r *run) becomeTaskLocked(req *request) (json.RawMessage, error) {
 	return o.End(), r.askTaskLocked()
 }
 
-// askTaskLocked suspends a task that has questions.
+// askTaskLocked suspends a task that has questions. The caller holds the lock.
 func (r *run) askTaskLocked() error {
 	if r.task == nil || len(r.questions) == 0 {
 		return nil
@@ -120,7 +121,7 @@ func (r *run) askTaskLocked() error {
 	return r.waitLocked()
 }
 
-// statusLocked adds the status of a task.
+// statusLocked adds the status of a task. The caller holds the lock.
 func (r *run) statusLocked(o *scan.Object) {
 	status := "working"
 	switch {
@@ -142,8 +143,8 @@ func (r *run) statusLocked(o *scan.Object) {
 	o.Int("pollIntervalMs", pollInterval.Milliseconds())
 }
 
-// failureLocked returns the protocol error with which a task ended, or nil. A failed hook is a protocol error, while the error of a tool
-// is its result.
+// failureLocked returns the protocol error with which a task ended, or nil. A failed hook is a protocol error; the error of a tool is
+// its result. The caller holds the lock.
 func (r *run) failureLocked() json.RawMessage {
 	if r.err != nil {
 		return wire.AsError(r.err).JSON()
@@ -155,7 +156,7 @@ func (r *run) failureLocked() json.RawMessage {
 	return nil
 }
 
-// detailLocked returns the task with its questions, its result or its error.
+// detailLocked returns the task with its questions, its result or its error. The caller holds the lock.
 func (r *run) detailLocked() json.RawMessage {
 	var o scan.Object
 	r.statusLocked(&o)
@@ -171,7 +172,7 @@ func (r *run) detailLocked() json.RawMessage {
 	return o.End()
 }
 
-// taskChangedLocked notifies the listeners.
+// taskChangedLocked notifies the listeners. The caller holds the lock.
 func (r *run) taskChangedLocked() {
 	if r.task != nil {
 		r.task.changed = time.Now()
@@ -179,14 +180,14 @@ func (r *run) taskChangedLocked() {
 	}
 }
 
-// progressLocked stores a message about the progress of a task.
+// progressLocked stores a progress message of the task. The caller holds the lock.
 func (r *run) progressLocked(op *dialect.Op) {
 	if words, ok := scan.Text(scan.Get(op.Params, "message")); ok && r.task != nil && op.Method == progress {
 		r.task.words, r.task.changed = words, time.Now()
 	}
 }
 
-// listenForTasks adds the client's own tasks that it wants to listen for.
+// listenForTasks adds the client's own tasks to those that it listens for.
 func (l *listener) listenForTasks(ctx context.Context, wanted, params json.RawMessage, c *Conn) ([]string, error) {
 	if wanted == nil {
 		return nil, nil
