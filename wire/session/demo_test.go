@@ -18,8 +18,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// TestDemosAreRight: the hooks of a demo compile, its schemas are valid, and its dialect is that of its catalog, as serving
-// one assumes.
+// TestDemosAreRight checks that the hooks of a demo compile, that its schemas are valid, and that its dialect is that of
+// its catalog.
 func TestDemosAreRight(t *testing.T) {
 	for _, name := range serve.DemoNames() {
 		c, _ := serve.Demo(name)
@@ -48,7 +48,7 @@ func TestDemosAreRight(t *testing.T) {
 	}
 }
 
-// "@" alone is the endpoint of the parent process; an unknown name is an error.
+// "@" is the endpoint of the parent process. An unknown name is an error.
 func TestParseEndpointNames(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
@@ -67,7 +67,7 @@ func TestParseEndpointNames(t *testing.T) {
 	}
 }
 
-// A peer without a handshake message is a timeout after 15 s.
+// A peer without a handshake message causes a timeout after 15 s.
 func TestHandshakeIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, err := newDirect(endpoint.Endpoint{Dialect: "jsonrpc"}, Options{})

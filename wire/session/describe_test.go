@@ -10,8 +10,8 @@ import (
 	"rpcx/wire/schema"
 )
 
-// A description can be served: whatever a peer describes becomes a catalog that conforms to the JSON Schema, that Parse
-// accepts, and that is the same when served and described again.
+// Any peer's description becomes a catalog that matches the JSON Schema, that Parse accepts, and that survives serving
+// and describing.
 func TestWhatDescribesCanServe(t *testing.T) {
 	text, err := os.ReadFile("../catalog/catalog.schema.json")
 	if err != nil {

@@ -14,21 +14,19 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A dialled is a conversation whose peers are typed by hand: refuse says
-// what becomes of the n-th attempt, and each that succeeds has a peer in
-// fars.
+// A dialled is a conversation with peers typed by hand. refuse decides the n-th attempt, and each successful attempt
+// adds a peer to fars.
 type dialled struct {
 	t        *testing.T
 	d        *Direct
 	refuse   func(ctx context.Context, n int) error
 	fars     chan wire.Conn
-	attempts []time.Duration // when, since the beginning
+	attempts []time.Duration // the times since the beginning
 	began    time.Time
 	said     []string // the calls of Lost and Back
 }
 
-// dialAgain opens a conversation that is made again for 1 min. The pauses are as
-// long as they can be.
+// dialAgain opens a conversation that reconnects for 1 min with the longest pauses.
 func dialAgain(t *testing.T, o Options, refuse func(ctx context.Context, n int) error) *dialled {
 	t.Helper()
 	c := &dialled{t: t, refuse: refuse, fars: make(chan wire.Conn, 100), began: time.Now()}
@@ -104,7 +102,7 @@ func (c *dialled) open(kind dialect.OpKind, method string) dialect.Stream {
 	return st
 }
 
-// expect demands messages, or how the stream fails, of st.
+// expect expects messages or the failure of st.
 func (c *dialled) expect(st dialect.Stream, want ...string) {
 	c.t.Helper()
 	for _, want := range want {

@@ -18,18 +18,18 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A world is a server on a Unix socket, and a directory that $T in its hooks stands for.
+// A world is a server on a Unix socket, with the directory $T in its hooks.
 type world struct {
 	t      *testing.T
 	dir    string
-	at     string // its endpoint
+	at     string // the server's endpoint
 	server *Server
 
 	mu       sync.Mutex
 	warnings []string
 }
 
-// where is a hook that answers with the way back to its connection.
+// where is a hook that returns the endpoint of its connection.
 const where = `where=text:printf %s "$RPCX_ENDPOINT"`
 
 func newWorld(t *testing.T, prefix string, hooks ...string) *world {
@@ -76,7 +76,7 @@ func (w *world) warned() string {
 	return strings.Join(w.warnings, "\n")
 }
 
-// client connects, with hooks of its own.
+// client connects with its own hooks.
 func (w *world) client(hooks ...string) Conversation { return w.open(w.at, hooks...) }
 
 func (w *world) open(endpoint string, hooks ...string) Conversation {
@@ -104,7 +104,7 @@ func (w *world) next(st dialect.Stream) string {
 	return testkit.Next(w.t, st)
 }
 
-// back is the endpoint that leads a hook of the server's to c.
+// back returns the endpoint with which a hook of the server calls c.
 func (w *world) back(c Conversation) string {
 	w.t.Helper()
 	var at string

@@ -20,14 +20,14 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// A mcpClient sends POST and GET as in the protocol's specification (2025-11-25, Streamable HTTP).
+// A mcpClient sends POST and GET as in MCP's specification (2025-11-25, Streamable HTTP).
 type mcpClient struct {
 	t       *testing.T
 	url     string
 	session string
 }
 
-// do makes a request; cancel hangs up.
+// do makes a request. cancel closes its connection.
 func (c *mcpClient) do(method, body string, headers ...string) (resp *http.Response, cancel func()) {
 	c.t.Helper()
 	r, err := http.NewRequestWithContext(c.t.Context(), method, c.url, strings.NewReader(body))
@@ -54,7 +54,7 @@ func (c *mcpClient) do(method, body string, headers ...string) (resp *http.Respo
 	return resp, func() { resp.Body.Close() }
 }
 
-// status demands the status of an exchange, whose body it returns.
+// status checks the status of an exchange, and returns its body.
 func (c *mcpClient) status(want int, method, body string, headers ...string) string {
 	c.t.Helper()
 	resp, hangUp := c.do(method, body, headers...)
@@ -79,7 +79,7 @@ func (c *mcpClient) answer(want, body string, headers ...string) {
 type sse struct {
 	t    *testing.T
 	in   *bufio.Scanner
-	last string // the id of the event read last
+	last string // the id of the latest event
 }
 
 func eventsOf(t *testing.T, r *http.Response) *sse {
@@ -137,14 +137,14 @@ func (c *mcpClient) begin() *mcpClient {
 	return in
 }
 
-// A session over HTTP is a connection with its own state, which ends with DELETE; it accepts only its own id.
+// A session over HTTP is a connection with its own state, which ends with DELETE. It accepts only its own id.
 func TestMCPSession(t *testing.T) {
 	w := newWorld(t, "")
 	c, stop := newMCP(t, w, `count=co:n=0; while read -r l; do n=$((n+1)); id=${l#*\"id\":}; echo "{\"id\":${id%%,*},\"result\":\"n$n\"}"; done`)
 	defer stop()
 	c.status(http.StatusMethodNotAllowed, http.MethodGet, "")
 	c.status(http.StatusMethodNotAllowed, http.MethodDelete, "")
-	c.status(http.StatusAccepted, http.MethodPost, initialized) // outside any session
+	c.status(http.StatusAccepted, http.MethodPost, initialized) // outside of any session
 	a, b := c.begin(), c.begin()
 	for i, s := range []*mcpClient{a, a, b} {
 		s.answer([]string{`"text":"n1"`, `"text":"n2"`, `"text":"n1"`}[i], strings.Replace(callTool, "TOOL", "count", 1))
@@ -160,8 +160,8 @@ func TestMCPSession(t *testing.T) {
 	(&mcpClient{t, c.url, strings.Repeat("0", 32)}).status(http.StatusNotFound, http.MethodPost, initialized)
 }
 
-// Requests that the server sends while it answers a call arrive on the stream of that call, others on the standing one;
-// their responses are posted.
+// A server's requests during a call arrive on the stream of this call, and others on the standing stream. Their
+// responses are POSTs.
 func TestMCPSessionAsks(t *testing.T) {
 	w := newWorld(t, "")
 	c, stop := newMCP(t, w, `ask=jq:rpc("sampling/createMessage"; {})`, `notifications/roots/list_changed=jq:rpc("roots/list"; null)`)
@@ -189,7 +189,8 @@ func TestMCPSessionAsks(t *testing.T) {
 	}
 }
 
-// A disconnect cancels nothing: the response can be requested after the last event seen. A cancelled call gets no response.
+// A closed connection cancels nothing: the client can request the response after its last event. A cancelled call gets no
+// response.
 func TestMCPSessionResumes(t *testing.T) {
 	w := newWorld(t, "")
 	c, stop := newMCP(t, w, `work=touch $T/begun; until test -e $T/go; do sleep 0.01; done; echo '"worked"'`,
@@ -204,7 +205,7 @@ func TestMCPSessionResumes(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(w.dir, "go"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // and again
+	for range 2 {
 		again, _ := s.do(http.MethodGet, "", "Last-Event-ID", first.last)
 		rest := eventsOf(t, again)
 		testkit.Expect(t, "the first event", rest.next(), "")
@@ -218,14 +219,13 @@ func TestMCPSessionResumes(t *testing.T) {
 	slow, _ := s.do(http.MethodPost, strings.Replace(callTool, "TOOL", "slow", 1))
 	none := eventsOf(t, slow)
 	w.appears("slow")
-	s.status(http.StatusBadRequest, http.MethodPost, strings.Replace(callTool, "TOOL", "slow", 1)) // its id is taken
+	s.status(http.StatusBadRequest, http.MethodPost, strings.Replace(callTool, "TOOL", "slow", 1)) // its id is in use
 	s.status(http.StatusAccepted, http.MethodPost, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`)
 	testkit.Expect(t, "the first event", none.next(), "")
 	testkit.Expect(t, "the end", none.next(), "END")
 	w.appears("stopped")
 }
 
-// appears waits for a file.
 func (w *world) appears(name string) {
 	w.t.Helper()
 	testkit.Until(w.t, name+" is there", func() bool {
@@ -234,8 +234,7 @@ func (w *world) appears(name string) {
 	})
 }
 
-// A client whose session the server has forgotten (404) repeats the handshake and its call; its subscriptions to resources
-// have ended.
+// A client whose session has expired (404) repeats the handshake and its call. Its subscriptions to resources end.
 func TestMCPHandshakeIsRepeated(t *testing.T) {
 	var mu sync.Mutex
 	sessions, seen := 0, []string{}
@@ -293,7 +292,7 @@ func TestMCPHandshakeIsRepeated(t *testing.T) {
 	}
 }
 
-// oldServer uses the older HTTP with SSE (2024-11-05): a GET brings all messages. Before the address it sends other events.
+// An oldServer uses HTTP with SSE (2024-11-05): a GET returns all messages. Other events precede the address.
 func oldServer(t *testing.T, more ...string) *httptest.Server {
 	said := make(chan string, 8)
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -330,7 +329,7 @@ func oldServer(t *testing.T, more ...string) *httptest.Server {
 	}))
 }
 
-// A server names no address of another origin to post to.
+// A server cannot name an address of another origin for POSTs.
 func TestMCPOlderHTTPPostsToItsOrigin(t *testing.T) {
 	var posted atomic.Int32
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { posted.Add(1) }))
@@ -348,7 +347,7 @@ func TestMCPOlderHTTPPostsToItsOrigin(t *testing.T) {
 	}
 }
 
-// A server of before 2025 has one event stream, and an address to post to.
+// A server of 2024-11-05 has one event stream and an address for POSTs.
 func TestMCPOlderHTTP(t *testing.T) {
 	server := oldServer(t)
 	defer server.Close()

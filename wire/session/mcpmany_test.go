@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// many are as many sessions as a listener has at once.
+// many is a listener's limit of sessions.
 const many = 1000
 
-// A crowd is many clients of one listener, each with a session, over a few connections.
+// A crowd has many clients of one listener, each with a session, over a few connections.
 type crowd struct {
 	t      *testing.T
 	url    string
@@ -45,7 +45,7 @@ func (c *crowd) do(method, session, body string) (status int, begun, text string
 	return resp.StatusCode, resp.Header.Get("Mcp-Session-Id"), string(b)
 }
 
-// each does something for each of the clients, a few at a time.
+// each runs a function for each client, a few at a time.
 func (c *crowd) each(what func(i int)) {
 	c.t.Helper()
 	var wg sync.WaitGroup
@@ -79,7 +79,7 @@ func (c *crowd) begin(i int) {
 	}
 }
 
-// held is the memory and number of goroutines in use.
+// held returns the used memory and the number of goroutines.
 func held() (heap, goroutines int) {
 	runtime.GC()
 	runtime.GC()
@@ -88,8 +88,8 @@ func held() (heap, goroutines int) {
 	return int(m.HeapAlloc), runtime.NumGoroutine()
 }
 
-// A thousand clients have a session each, with its own state; memory is bounded, one more is refused until another ends, and
-// nothing is left when all have ended.
+// A thousand clients have a session each, with separate state. Memory is bounded, another session is refused until one ends,
+// and no state remains after all have ended.
 func TestMCPManySessions(t *testing.T) {
 	w := newWorld(t, "")
 	at, stop := newMCP(t, w, `mine=jq:.n`)

@@ -9,7 +9,7 @@ import (
 	"rpcx/wire"
 )
 
-// The end of raw traffic reaches each reader at once, after the messages before it, with the reason; the conversation
+// The end of raw traffic reaches each reader at once, after earlier messages, with the reason. The conversation
 // continues.
 func TestEndRaw(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

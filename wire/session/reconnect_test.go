@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// The pauses double up to 30 s; then the time is over.
+// The pauses double up to 30 s, until the time limit.
 func TestReconnectGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dialAgain(t, Options{}, func(ctx context.Context, n int) error {
@@ -46,7 +46,7 @@ func TestReconnectGivesUp(t *testing.T) {
 	})
 }
 
-// A peer that accepts and hangs up counts as unreachable, unless it sends a message.
+// A peer that accepts and closes counts as unreachable, unless it sends a message.
 func TestReconnectToWhatHangsUp(t *testing.T) {
 	for _, says := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -71,14 +71,14 @@ func TestReconnectToWhatHangsUp(t *testing.T) {
 				}
 				break
 			}
-			if n := len(c.attempts); n > 30 { // the pauses go on growing
+			if n := len(c.attempts); n > 30 { // the pauses continue to double
 				t.Errorf("%d attempts", n)
 			}
 		})
 	}
 }
 
-// Some failures would be the same each time.
+// Permanent failures are not retried.
 func TestReconnectEndsAtOnce(t *testing.T) {
 	for _, kind := range []wire.FaultKind{wire.Auth, wire.Usage, wire.Conflict, wire.NotFound} {
 		synctest.Test(t, func(t *testing.T) {
@@ -100,7 +100,7 @@ func TestReconnectEndsAtOnce(t *testing.T) {
 	}
 }
 
-// broken is a connection whose end is that the peer broke the framing.
+// A broken is a connection whose peer violates the framing.
 type broken struct{ wire.Conn }
 
 func (b broken) Recv() ([]byte, error) {
@@ -111,7 +111,7 @@ func (b broken) Recv() ([]byte, error) {
 	return msg, err
 }
 
-// A peer that breaks its protocol would do so again.
+// A protocol violation is not retried.
 func TestNoReconnectAfterBrokenProtocol(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dialAgain(t, Options{}, nil)
@@ -133,7 +133,7 @@ func TestNoReconnectAfterBrokenProtocol(t *testing.T) {
 	})
 }
 
-// Close ends the dialling, wherever it is.
+// Close ends reconnecting at any point.
 func TestCloseWhileDialling(t *testing.T) {
 	hang := func(ctx context.Context, n int) error {
 		if n == 1 {
@@ -191,7 +191,7 @@ func TestHandshakeIsRepeated(t *testing.T) {
 		f.says(`{"jsonrpc":"2.0","id":1,"result":null}`)
 		f.gets(`{"jsonrpc":"2.0","id":2,"method":"ticks"}`)
 		f.says(`{"jsonrpc":"2.0","id":2,"result":"s"}`, tick(3))
-		c.expect(ticks, `"s"`, "3") // it had not stood before: nothing was missed
+		c.expect(ticks, `"s"`, "3") // the lost stream was not open: no event was missed
 		if got := fmt.Sprint(c.attempts); got != "[0s 250ms 15.75s]" {
 			t.Error(got)
 		}

@@ -18,7 +18,7 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// What a hook does with its @ happens on the connection that is being answered.
+// A hook's @ uses the connection of its request.
 func TestTalkBack(t *testing.T) {
 	for _, prefix := range []string{"", "header+", "jsonrpc1+"} {
 		t.Run(prefix, func(t *testing.T) {
@@ -53,7 +53,7 @@ func TestTalkBack(t *testing.T) {
 	}
 }
 
-// items is what a subscription brings, and how it ends.
+// items returns the events of a subscription, and its end.
 func (w *world) items(c Conversation, method string) (got []string) {
 	w.t.Helper()
 	st := w.start(c, dialect.Subscribe, method, "")
@@ -76,7 +76,7 @@ func (w *world) items(c Conversation, method string) (got []string) {
 	}
 }
 
-// The peer describes itself to a hook as it does to anybody.
+// A hook gets the same description of the peer as other callers.
 func TestTalkBackDescribes(t *testing.T) {
 	w := newWorld(t, "", `go=jq:rpc("where"; null)`, "one=json:1")
 	c := w.client(where)
@@ -87,8 +87,7 @@ func TestTalkBackDescribes(t *testing.T) {
 	testkit.Expect(t, "the way back through a client", w.call(w.open(at), "one", ""), "1")
 }
 
-// Large and deep messages fit through the socket where they fit through the
-// connection.
+// Large and deep messages fit through the socket if they fit through the connection.
 func TestTalkBackOfLargeMessages(t *testing.T) {
 	w := newWorld(t, "", where)
 	r := w.open(w.back(w.client(`echo=jq:.`)))
@@ -102,7 +101,7 @@ func TestTalkBackOfLargeMessages(t *testing.T) {
 	}
 }
 
-// Many at once, in both directions, each with its own answer.
+// Concurrent calls in both directions get their own responses.
 func TestTalkBackOfMany(t *testing.T) {
 	w := newWorld(t, "", where, "up=jq:.[0] + 1")
 	at := w.back(w.client("down=jq:.[0] - 1"))
@@ -120,7 +119,7 @@ func TestTalkBackOfMany(t *testing.T) {
 	wg.Wait()
 }
 
-// When the connection ends, everything that waits on it ends at once with that reason.
+// When the connection ends, all waiting calls end at once with its reason.
 func TestConnectionGoesUnderTalkBack(t *testing.T) {
 	w := newWorld(t, "", where)
 	nc, err := net.Dial("unix", strings.TrimPrefix(w.at, "unix:"))
@@ -155,7 +154,7 @@ func TestConnectionGoesUnderTalkBack(t *testing.T) {
 	}
 }
 
-// A client that disconnects in order finishes its answers, and reports why.
+// A client that closes normally finishes its responses, and reports the reason.
 func TestClientLeavesUnderTalkBack(t *testing.T) {
 	w := newWorld(t, "", where)
 	c := w.client(`hang=echo $$ > $T/pid; exec sleep 1000`)
@@ -166,7 +165,7 @@ func TestClientLeavesUnderTalkBack(t *testing.T) {
 	w.gone("pid")
 }
 
-// The server goes while calls through a socket of its are under way.
+// The server closes while calls through its socket are pending.
 func TestServerGoesUnderTalkBack(t *testing.T) {
 	w := newWorld(t, "", where)
 	r := w.open(w.back(w.client(`hang=echo $$ > $T/pid; exec sleep 1000`)))

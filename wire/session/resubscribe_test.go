@@ -33,7 +33,7 @@ func TestStreamsGoOnOverTheNextConnection(t *testing.T) {
 		f.gets(`{"jsonrpc":"2.0","id":2,"method":"over"}`)
 		f.says(`{"jsonrpc":"2.0","id":1,"result":"s"}`, tick(1), `{"jsonrpc":"2.0","id":2,"error":{"code":1,"message":"no"}}`, tick(2))
 		f.goes()
-		// A watch is open before other operations are repeated, so that the first messages are not lost.
+		// A watch opens before other operations are repeated, and gets the first messages.
 		f = c.far()
 		f.says(`{"jsonrpc":"2.0","method":"news","params":1}`)
 		f.gets(subscribe)
@@ -48,7 +48,7 @@ func TestStreamsGoOnOverTheNextConnection(t *testing.T) {
 		if got := strings.Join(c.said, ", "); got != "the peer closed the connection, back after 750ms" {
 			t.Error(got)
 		}
-		// A connection that is lost again before the handshake causes one gap.
+		// A connection that breaks again before the handshake causes one gap.
 		f.goes()
 		c.far().goes()
 		f = c.far()
@@ -89,8 +89,8 @@ func TestCallsAroundALoss(t *testing.T) {
 		f := c.far()
 		f.gets(`{"jsonrpc":"2.0","id":1,"method":"pay"}`)
 		f.goes()
-		c.expect(call, "failed closed") // it may have been paid
-		// One that is opened meanwhile waits, as long as its context does.
+		c.expect(call, "failed closed") // the call may have run
+		// An operation that opens meanwhile waits, until its context ends.
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
 		if _, err := c.d.Open(ctx, dialect.Op{Kind: dialect.Call, Method: "x"}); err != context.DeadlineExceeded {
@@ -127,7 +127,7 @@ func TestResubscriptionIsRefused(t *testing.T) {
 	})
 }
 
-// Raw traffic continues, and reports what was lost with a connection.
+// Raw traffic continues, and reports lost responses.
 func TestRawTrafficGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dialAgain(t, Options{Raw: true}, nil)
@@ -153,7 +153,7 @@ func TestRawTrafficGoesOn(t *testing.T) {
 		f.says(`{"jsonrpc":"2.0","id":9,"method":"ask"}`)
 		recv(`{"jsonrpc":"2.0","id":9,"method":"ask"}`)
 		f.goes()
-		synctest.Wait() // otherwise it goes to the connection that is about to end
+		synctest.Wait() // otherwise the message uses the connection that is about to end
 		send(`{"id":2,"method":"b"}`)
 		f = c.far()
 		f.gets(`{"id":2,"method":"b"}`)
@@ -173,7 +173,7 @@ func TestRawTrafficGoesOn(t *testing.T) {
 	})
 }
 
-// A request that the user has answered is in flight no more.
+// A request with a response from the user is no longer pending.
 func TestAnswersOfTheUserFreeTheirPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dialAgain(t, Options{Raw: true}, nil)
@@ -199,13 +199,13 @@ func TestAnswersOfTheUserFreeTheirPlace(t *testing.T) {
 	})
 }
 
-// An announced watch sees all messages before any other operation.
+// An announced watch sees all messages before other operations.
 func TestWatchFromTheBeginning(t *testing.T) {
 	seesTheFirst(t, "jsonrpc", dialect.Op{Kind: dialect.Watch, Method: "news"}, `{"jsonrpc":"2.0","method":"news","params":1}`)
 }
 
-// seesTheFirst has the peer send a message, with 1 in it, as soon as there is a
-// connection, and demands that op, announced as Options.First, brings it.
+// seesTheFirst checks that op, announced as Options.First, gets a message that the peer sends as soon as it is
+// connected.
 func seesTheFirst(t *testing.T, dialectName string, op dialect.Op, sent string) {
 	t.Helper()
 	for _, again := range []*Reconnect{nil, {}} {
@@ -222,7 +222,7 @@ func seesTheFirst(t *testing.T, dialectName string, op dialect.Op, sent string) 
 				t.Fatal(err)
 			}
 			defer d.Close()
-			synctest.Wait() // it has been read
+			synctest.Wait() // the message has been read
 			st, err := d.Open(t.Context(), op)
 			if err != nil {
 				t.Fatal(err)
@@ -236,7 +236,7 @@ func seesTheFirst(t *testing.T, dialectName string, op dialect.Op, sent string) 
 	}
 }
 
-// numbered says of each message on which connection it can be read.
+// numbered is a codec that marks each message with the number of its connection.
 type numbered struct {
 	dialect.Codec
 	n int
@@ -247,8 +247,7 @@ func (c numbered) Event(_ *wire.Message, ev *wire.Event) error {
 	return nil
 }
 
-// What came over a connection is read as its codec does, also when there is
-// another.
+// The codec of a message's connection decodes it, even after another connection has opened.
 func TestMessagesOfAFormerConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dialAgain(t, Options{}, nil)

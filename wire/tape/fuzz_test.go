@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// What is read can be written, and is then read as the same; nothing panics.
+// A tape that is read survives writing and reading.
 func FuzzReader(f *testing.F) {
 	for _, s := range []string{
 		`{"t":0.0132,"dir":"send","msg":{"id":1}}`, `{"t":1,"open":{"endpoint":"x"}}`, `{"t":0,"dir":"recv","text":"a\n"}` + "\n" + `{"note":"x"}`,
@@ -18,7 +18,7 @@ func FuzzReader(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
 		if !utf8.Valid(in) {
-			return // texts become U+FFFD
+			return // these strings become U+FFFD
 		}
 		r, err := NewReader(bytes.NewReader(in), "x")
 		if err != nil {

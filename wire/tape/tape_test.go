@@ -94,8 +94,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// A line without a time has that of the line before it; blank lines and unknown
-// members do no harm.
+// A line without a time has the time of the line before it. Blank lines and unknown members are allowed.
 func TestByHand(t *testing.T) {
 	lines, err := readAll(t, `{"tape":1}`+"\n\n"+`{"t":1.5,"dir":"send","msg":1}`+"\r\n"+` {"dir":"recv","conn":0,"msg":2,"seen":{"by":"me"}}`)
 	if err != nil || len(lines) != 2 || lines[1].Conn != 0 || lines[1].Time != 1500*time.Millisecond || lines[1].Number != 4 {
@@ -153,7 +152,7 @@ func TestBadTapes(t *testing.T) {
 	}
 }
 
-// The names that a bind can have, at the ends of their ranges.
+// The names that a bind may have, at the limits of their ranges.
 func TestNames(t *testing.T) {
 	lines, err := readAll(t, header+`{"dir":"recv","match":".","bind":{"a":".","z":".","A":".","Z":".","_":".","a0":".","a9":".","_1a":"."}}`)
 	if err != nil || len(lines) != 1 || len(lines[0].Bind) != 8 {
@@ -161,7 +160,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// A tape that is cut off at any byte is a tape up to there.
+// A tape that is cut at any byte is a valid tape up to the last whole line.
 func TestCut(t *testing.T) {
 	whole := header + `{"t":0,"dir":"send","msg":{"a":"b\u0041"}}` + "\n" + `{"t":1,"dir":"recv","msg":-1.5e7}` + "\n"
 	for n := len(header); n < len(whole); n++ {
@@ -176,7 +175,7 @@ func TestCut(t *testing.T) {
 		_, cut := r.Cut()
 		begun := strings.Count(whole[:n], "\n") - 1
 		if n == len(whole)-1 || n > len(header) && whole[n] == '\n' {
-			begun++ // only the line's end is missing
+			begun++ // only the line end is missing
 		}
 		partial := whole[n-1] != '\n' && whole[n] != '\n'
 		if err != io.EOF || lines != begun || cut != partial {
@@ -224,7 +223,7 @@ func TestWriterAllocatesNothing(t *testing.T) {
 	}
 }
 
-// What is recorded can be read again; line breaks between tokens go.
+// A recorded message survives reading. Line breaks between tokens are removed.
 func TestWriter(t *testing.T) {
 	var buf bytes.Buffer
 	now := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
@@ -254,7 +253,7 @@ func TestWriter(t *testing.T) {
 	}
 }
 
-// Rare lines are written at once, others within 5 ms and together.
+// Rare lines are written at once, and others together within 5 ms.
 func TestFlushing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
@@ -293,7 +292,7 @@ type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 
-// fullFile is a file on a disk that has room for so many bytes.
+// A fullFile is a file on a disk with room for a number of bytes.
 type fullFile struct {
 	*os.File
 	room int
@@ -307,7 +306,7 @@ func (f *fullFile) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// What the disk had room for is on the tape, though all was written at once.
+// The tape has everything that fit on the disk, even in one write.
 func TestFullDiskAtOnce(t *testing.T) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "x.tape"))
 	if err != nil {
@@ -331,7 +330,7 @@ func TestFullDiskAtOnce(t *testing.T) {
 	}
 }
 
-// On a full disk the tape ends with a whole line, and there is one warning.
+// On a full disk, the tape ends with a whole line, and there is one warning.
 func TestFullDisk(t *testing.T) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "x.tape"))
 	if err != nil {

@@ -18,12 +18,12 @@ import (
 	"rpcx/wire"
 )
 
-// late is a context whose deadline has passed and whose timer has not fired.
+// A late is a context whose deadline has passed and whose timer has not fired.
 type late struct{ context.Context }
 
 func (late) Deadline() (time.Time, bool) { return time.Now().Add(-time.Millisecond), true }
 
-// If the caller's own deadline ends a dial, --connect-timeout is not named, whichever of the two fires first.
+// If the caller's own deadline ends a dial, the error does not name --connect-timeout.
 func TestDialFaultNamesTheRightLimit(t *testing.T) {
 	f := DialFault(late{t.Context()}, "tcp://h:1", 10*time.Second, os.ErrDeadlineExceeded)
 	if strings.Contains(f.Message, "10s") || f.Hint != "" {
@@ -39,8 +39,7 @@ func TestDialFaultNamesTheRightLimit(t *testing.T) {
 	}
 }
 
-// Retries follow failures in which the peer refuses, hangs up or does not answer. A missing permission or a wrong address is
-// not such a failure.
+// rpcx retries if the peer refuses, closes or does not respond. A missing permission or a wrong address is permanent.
 func TestNotThere(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("it has numbers of its own")

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Root does not obey files of other users.
+// Root does not accept files of other users.
 func TestTrustedByRoot(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give files away")

@@ -25,7 +25,7 @@ import (
 	"rpcx/wire/validate/probes"
 )
 
-// The test program is rpcx where a test runs it so.
+// TestMain runs rpcx in a subprocess of a test.
 func TestMain(m *testing.M) {
 	if os.Getenv("RPCX_PLANTED") != "" {
 		commands.Main(append([]string{"rpcx"}, os.Args[1:]...)).Exit()
@@ -33,8 +33,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A planted file of testdata/planted has a correct conversation of a dialect, typed from
-// its page, and defects:
+// A file of testdata/planted has a correct conversation of a dialect, typed from its specification, and defects:
 //
 //	dialect NAME         and its demo, and further arguments of --role client (DEMO is the demo's file)
 //	try METHOD[=PARAMS]  a method that a live server is called with, see --try
@@ -47,17 +46,15 @@ func TestMain(m *testing.M) {
 //	tape   WORDS :: RULES :: N EDIT    a defect of the client, on a tape alone
 //	live   WORDS :: RULES :: PROGRAM   a defect of a live server: what becomes of each message of a correct one
 //
-// EDIT is a jq program that makes of message N none, one or several; of an object with
-// the only member raw it makes text. + EDIT yields messages that come after message N.
-// In PROGRAM $conn is the number of the connection, from 1.
-// One of RULES must be found, and no other rule, but for a live server, whose one defect
-// may show in many ways.
+// EDIT is a jq program that makes any number of messages from message N. An object with the only member raw becomes
+// text. + EDIT yields messages that follow message N. In PROGRAM, $conn is the number of the connection, from 1.
+// Exactly one of RULES must be violated, except by a live server, whose defect may violate several.
 type planted struct {
 	dialect, demo string
 	flags         []string
 	tries         []string // --try and its value, in turn
 	good          []string
-	live          int // so many lines are played live
+	live          int // the number of lines that are played live
 	defects       []defect
 }
 
@@ -150,7 +147,7 @@ func (p *planted) edited(t *testing.T, d *defect) (lines []string) {
 	return lines
 }
 
-// run returns what a program makes of a message on a connection.
+// run returns the output of a program for a message on a connection.
 func run(t *testing.T, program, msg string, conn int) (all []string) {
 	p, err := jq.Compile(program, jq.Options{Vars: map[string]json.RawMessage{"conn": strconv.AppendInt(nil, int64(conn), 10)}})
 	if err != nil {
@@ -166,7 +163,7 @@ func run(t *testing.T, program, msg string, conn int) (all []string) {
 		return true, nil
 	})
 	if err != nil {
-		return []string{msg} // the program is not about this message
+		return []string{msg} // the program does not apply to this message
 	}
 	return all
 }
@@ -190,7 +187,7 @@ func (p *planted) onTape(lines []string) string {
 	return b.String()
 }
 
-// rpcx runs a command of rpcx in a folder, and returns the rules that it found broken.
+// rpcx runs a command of rpcx in a directory, and returns the violated rules.
 func rpcx(t *testing.T, dir string, args ...string) []string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
@@ -218,10 +215,10 @@ func rulesIn(stdout string) (rules []string) {
 	return rules
 }
 
-// verdicts counts the defects that were found.
+// verdicts counts the found defects.
 type verdicts struct{ all, found int }
 
-// note counts a defect, and says what was found in its place.
+// note counts a defect, and reports another result.
 func (v *verdicts) note(t *testing.T, how string, d *defect, found []string, exact bool) {
 	v.all++
 	if slices.ContainsFunc(d.rules, func(r string) bool { return slices.Contains(found, r) }) {
@@ -236,8 +233,8 @@ func (v *verdicts) note(t *testing.T, how string, d *defect, found []string, exa
 	}
 }
 
-// Of the planted defects of each dialect 95 % are found, on tapes and live, and the correct
-// conversation causes no problem. The tape of a live run has the same problems.
+// validate finds 95 % of the planted defects of each dialect, on tapes and live, and no problem in the correct
+// conversation. The tape of a live run has the same problems.
 func TestPlanted(t *testing.T) {
 	files, _ := filepath.Glob("testdata/planted/*.txt")
 	for _, file := range files {
@@ -282,14 +279,14 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
-// probed requires that each of the dialect's probes has found something in a live server.
+// probed checks that each of the dialect's probes has found a problem in a live server.
 func (p *planted) probed(t *testing.T, found map[string]bool) {
 	set, err := probes.For(p.dialect)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, probe := range set.Probes {
-		if probe.Page == set.Page && !found[probe.Name] { // others are those of the base
+		if probe.Page == set.Page && !found[probe.Name] { // the others belong to the base
 			t.Errorf("no live server shows that the probe %s finds anything", probe.Name)
 		}
 	}
@@ -304,8 +301,8 @@ func (p *planted) play(t *testing.T, lines []string) []string {
 	return rpcx(t, dir, "validate", "t.tape")
 }
 
-// client is a client that sends the conversation's lines, and is checked live; its tape
-// has to say the same.
+// client is a client that sends the conversation's lines to a live check. The tape of the check must have the same
+// problems.
 func (p *planted) client(t *testing.T, lines []string) []string {
 	dir := t.TempDir()
 	go func() {
@@ -319,7 +316,7 @@ func (p *planted) client(t *testing.T, lines []string) []string {
 	return live
 }
 
-// speak sends the client's lines, and awaits as many messages as the server's lines are.
+// speak sends the client's lines, and waits for as many messages as the server has lines.
 func (p *planted) speak(dir string, lines []string) error {
 	var where struct{ Listening string }
 	for b := []byte(nil); json.Unmarshal(b, &where) != nil; b, _ = os.ReadFile(filepath.Join(dir, "where")) {
@@ -346,8 +343,8 @@ func (p *planted) speak(dir string, lines []string) error {
 	return nil
 }
 
-// server is the dialect's demo, with what a program makes of each message that it sends; it
-// is checked live, and its tape has to say the same of the rules that a tape shows.
+// server checks the dialect's demo live, with an edit of each message that it sends. The tape must have the same
+// problems.
 func (p *planted) server(t *testing.T, program string) []string {
 	dir := t.TempDir()
 	l := p.demonstrated(t, dir)

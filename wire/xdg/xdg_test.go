@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestFolder: an absolute path in the variable, else a directory below the home directory; relative paths are ignored.
+// TestFolder checks that the directory is an absolute path in the variable, or else below the home directory. Relative
+// paths are ignored.
 func TestFolder(t *testing.T) {
 	conf, home := t.TempDir(), t.TempDir()
 	for _, c := range []struct{ variable, home, want string }{

@@ -24,7 +24,7 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// The peer behind the bridge, whose hooks see params as their dialect has them.
+// The peer behind the bridge. Its hooks see params in the form of their dialect.
 const (
 	peerCatalog = `{"catalog":1,"info":{"name":"calc","version":"1"},"methods":[
 		{"name":"calc_add","kind":"call","description":"the sum","params":{"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"integer"}}},"result":{"type":"integer"}},
@@ -61,7 +61,7 @@ func serve(t *testing.T, at string, o session.Options) endpoint.Endpoint {
 	return e
 }
 
-// call returns the data of a call, or its error. What streams is subscribed to.
+// call returns the data of a call, or its error. It subscribes to methods that stream.
 func call(ctx context.Context, conv session.Conversation, offered *catalog.Catalog, name, params string, told ...func(wire.Event)) (data []string, failed *wire.Error, err error) {
 	op := dialect.Op{Kind: dialect.Call, Method: name, Params: json.RawMessage(params)}
 	if m := offered.Method(name); m != nil && m.Kind == catalog.Stream && !all.Named(conv.Dialect()).Catalog.CallsStream {
@@ -106,8 +106,7 @@ func call(ctx context.Context, conv session.Conversation, offered *catalog.Catal
 
 // TestPairs runs one conversation between each pair of dialects, across a bridge: a call with a result, an error with code
 // and data, a request of the peer to the client, a stream, a job with progress, a cancelled call, and a method that a hook
-// answers instead of the peer. Of the dialect files it takes those with calls: paired with themselves and with the two most
-// used dialects.
+// answers instead of the peer. Dialect files with calls are paired with themselves and with the two most used dialects.
 func TestPairs(t *testing.T) {
 	specs := append(all.Specs(), all.Named("mcp"))
 	for _, here := range specs {
@@ -116,7 +115,7 @@ func TestPairs(t *testing.T) {
 		}
 	}
 	for _, name := range all.Pages().Names() {
-		if name == "mcp" || name == "a2a" { // mcp is above; rpcx is a client of a2a only
+		if name == "mcp" || name == "a2a" { // mcp is in the list above; rpcx is only a client of a2a
 			continue
 		}
 		t.Run(name+" to jsonrpc", func(t *testing.T) { pair(t, name, "jsonrpc") })
@@ -131,7 +130,7 @@ func pair(t *testing.T, here, there string) {
 	defer cancel()
 	dir := t.TempDir()
 	question, answer := "question", `{"answer":42}`
-	if here == "mcp" || there == "mcp" { // a client of MCP can be asked certain methods only
+	if here == "mcp" || there == "mcp" { // clients of MCP accept certain methods only
 		question, answer = "roots/list", `{"roots":[]}`
 	}
 	peer := serve(t, prefix(there)+filepath.Join(dir, "peer"), session.Options{
@@ -234,8 +233,8 @@ func pair(t *testing.T, here, there string) {
 	listsLacks(ctx, t, conv, b.Lacks)
 }
 
-// endless calls a method whose stream has no end: it streams until it is cancelled, or it is refused by name, and the bridge has
-// said so. stopped is the file that the method's hook writes when it is cancelled.
+// endless calls a method whose stream has no end. The bridge streams until the call is cancelled, or rejects the call by name
+// and warns. The method's hook writes the file stopped when it is cancelled.
 func endless(ctx context.Context, t *testing.T, conv session.Conversation, offered *catalog.Catalog, lacks []string, stopped string) {
 	said := slices.ContainsFunc(lacks, func(l string) bool {
 		return strings.HasPrefix(l, "calc_ticks (") || strings.HasPrefix(l, "streams without an end")
@@ -275,7 +274,7 @@ func endless(ctx context.Context, t *testing.T, conv session.Conversation, offer
 	}
 }
 
-// listsLacks checks that a client of the bridge can read what it does not get. A host of hotrepl has no text about itself.
+// listsLacks checks that the catalog names what the bridge cannot offer. A host of hotrepl has no description of itself.
 func listsLacks(ctx context.Context, t *testing.T, conv session.Conversation, lacks []string) {
 	if !slices.Contains([]string{"jsonrpc", "introspect", "ro", "scomp", "scriptling", "mcp"}, conv.Dialect()) {
 		return
@@ -291,7 +290,7 @@ func listsLacks(ctx context.Context, t *testing.T, conv session.Conversation, la
 	}
 }
 
-// counted are the items that a peer of a dialect sends: without streams, only the last.
+// counted returns the items of a stream in a dialect: without streams, only the last.
 func counted(there string) string {
 	if s := all.Named(there); s.Handshake.Plugin || s.Evaluation.IsLive() || s.Params.Functions || there == "mcp" {
 		return "3"
@@ -299,8 +298,7 @@ func counted(there string) string {
 	return "1,2,3"
 }
 
-// items are the items of a stream in one form, whether they came one by one, as an array
-// or as a text.
+// items returns the items of a stream in one form, from single events, an array or a string.
 func items(data []string) string {
 	return strings.NewReplacer(`"`, "", "[", "", "]", "", " ", "").Replace(strings.Join(data, ","))
 }
@@ -311,25 +309,25 @@ func asks(name string) bool {
 	return !s.Handshake.Plugin && !s.Evaluation.IsLive()
 }
 
-// tellsProgress reports whether the progress of a job crosses. A stream offered by HotRepl is a command without progress.
+// tellsProgress reports whether the progress of a job crosses. In HotRepl, a stream is a command without progress.
 func tellsProgress(here, there string) bool {
 	have := []string{"introspect", "hotrepl", "mcp"}
 	return slices.Contains(have, here) && slices.Contains(have, there) && (here != "hotrepl" || there != "introspect")
 }
 
-// saysData reports whether errors of a dialect have a code of their own and data.
+// saysData reports whether errors of a dialect have their own code and data.
 func saysData(name string) bool {
 	return !slices.Contains([]string{"bidi", "dap", "netrpc", "ovsdb", "qmp"}, name)
 }
 
-// cancels reports whether a call of a dialect can be given up.
+// cancels reports whether a call of a dialect can be cancelled.
 func cancels(name string) bool {
 	s := all.Named(name)
-	isPage := slices.Contains(all.Pages().Names(), name) && !slices.Contains([]string{"dap", "lsp", "mcp", "ovsdb"}, name) // the others have none for any call
+	isPage := slices.Contains(all.Pages().Names(), name) && !slices.Contains([]string{"dap", "lsp", "mcp", "ovsdb"}, name) // the other dialect files cannot cancel
 	return !s.Handshake.Plugin && !s.Streams.NoCancel && !isPage
 }
 
-// prefix is a dialect with the framing that has most of it.
+// prefix returns a dialect with the framing that supports it best.
 func prefix(name string) string {
 	if s := all.Named(name); s.Transport.Framing == "" && cancels(name) {
 		return name + "+header+unix:"
@@ -337,7 +335,7 @@ func prefix(name string) string {
 	return name + "+unix:"
 }
 
-// cancelled cancels a running call, and waits until its hook notices.
+// cancelled cancels a running call, and waits until its hook ends.
 func cancelled(ctx context.Context, t *testing.T, conv session.Conversation, offered *catalog.Catalog, dir string) {
 	op := dialect.Op{Kind: dialect.Call, Method: "calc_slow"}
 	if m := offered.Method("calc_slow"); m != nil && m.Kind == catalog.Stream && !all.Named(conv.Dialect()).Catalog.CallsStream {
@@ -369,8 +367,8 @@ func appears(ctx context.Context, t *testing.T, file string) {
 	}
 }
 
-// last returns the last data; for results that a dialect can only express as text (a tool's result) the value of the text,
-// and of an array of items the only one.
+// last returns the last data. For a dialect with text results, it returns the value of the text, and the only element of
+// an array.
 func last(data []string) string {
 	if len(data) == 0 {
 		return ""

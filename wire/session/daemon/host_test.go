@@ -21,8 +21,7 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// host keeps a session to endpoint in this process, until the test ends or it
-// does; then how it ended can be read.
+// host runs a session to endpoint in this process, until the test or the session ends. done then returns its end.
 func (w *world) host(endpoint string, k HostOptions, hooks ...string) <-chan error {
 	w.t.Helper()
 	live, ended := make(chan struct{}), make(chan error, 1)
@@ -40,7 +39,7 @@ func (w *world) host(endpoint string, k HostOptions, hooks ...string) <-chan err
 	return ended
 }
 
-// attach is the control of a session.
+// attach opens the control connection of a session.
 func (w *world) attach(name string) *Control {
 	w.t.Helper()
 	c, err := Attach(w.t.Context(), name)
@@ -96,11 +95,11 @@ func TestHostRefuses(t *testing.T) {
 	} {
 		testkit.SocketAnswers(t, path, send, want)
 	}
-	// The peer's refusal of the empty batch that was sent raw may come as late as the first of these calls.
+	// The peer's refusal of the raw empty batch may arrive before or during the first of these calls.
 	testkit.Until(t, "calls are answered afterwards", func() bool { return w.call(w.open("@work"), "add", "[1,2]") == "3" })
 }
 
-// Reading the status does not count as use of a session; attaching does.
+// Reading the status does not count as use of a session. Attaching does.
 func TestHostCountsClients(t *testing.T) {
 	w := newWorld(t, "")
 	ended := w.host(w.at, HostOptions{Name: "work", IdleExit: 2 * time.Second})
@@ -125,7 +124,7 @@ func TestHostCountsClients(t *testing.T) {
 	})
 }
 
-// What it subscribes to has to be answered before it is live, and not for ever.
+// A session is live after its subscriptions have responses, or fails after a limit.
 func TestHostIsNotLiveUnanswered(t *testing.T) {
 	w := newWorld(t, "")
 	op := dialect.Op{Kind: dialect.Subscribe, Method: "ticks"}
@@ -135,10 +134,10 @@ func TestHostIsNotLiveUnanswered(t *testing.T) {
 	}
 }
 
-// A session that is still connecting reports its status, and can be closed; waiting commands get the reason.
+// A connecting session reports its status and can be closed. Waiting commands get the reason.
 func TestHostIsClosedWhileItConnects(t *testing.T) {
 	w := newWorld(t, "")
-	deaf, err := net.Listen("tcp", "127.0.0.1:0") // no answer to the upgrade
+	deaf, err := net.Listen("tcp", "127.0.0.1:0") // never responds to the upgrade
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +164,7 @@ func TestHostIsClosedWhileItConnects(t *testing.T) {
 	}
 }
 
-// A request of the peer is answered once, by any attached process; one that has finished sending gets no requests.
+// One attached process gets each request of the peer. A process that has closed its sending direction gets none.
 func TestHostTakesASingleResponse(t *testing.T) {
 	w := newWorld(t, "", `go=jq:rpc("ask"; .)`)
 	w.host(w.at, HostOptions{Name: "work"})
@@ -191,9 +190,9 @@ func TestHostTakesASingleResponse(t *testing.T) {
 	answer := func(id, value string) []byte {
 		return []byte(`{"jsonrpc":"2.0","id":` + id + `,"result":` + value + `}`)
 	}
-	first := asked(done) // it is the newest
+	first := asked(done) // it is the latest process
 	go func() { finished <- done.Finish(t.Context()) }()
-	// Its own request is rejected; what comes from now on is for another.
+	// Its own request is rejected. Another process gets later requests.
 	m, _, err := done.Recv()
 	if err != nil || !strings.Contains(string(m.Raw), "the process that answered requests has ended") {
 		t.Errorf("got %s, %v", m.Raw, err)
@@ -218,7 +217,7 @@ func TestHostTakesASingleResponse(t *testing.T) {
 	}
 }
 
-// What fails in a session while it is asked how it is.
+// A request for the status survives a failure in the session.
 func TestHostStatusWhileItFails(t *testing.T) {
 	w := newWorld(t, "", `go=jq:rpc("bad"; null)`)
 	w.host(w.at, HostOptions{Name: "work"}, `bad=jq:error("no")`)
@@ -239,7 +238,7 @@ func TestHostStatusWhileItFails(t *testing.T) {
 	}
 }
 
-// Who converses when the session is closed hears of it.
+// Closing a session ends raw traffic with the reason.
 func TestHostIsClosedUnderRawTraffic(t *testing.T) {
 	w := newWorld(t, "")
 	w.host(w.at, HostOptions{Name: "work"})
@@ -258,7 +257,7 @@ func TestHostIsClosedUnderRawTraffic(t *testing.T) {
 	}
 }
 
-// The end of the peer before the session is live is recorded.
+// The peer's close before the session is live is recorded.
 func TestHostGone(t *testing.T) {
 	at := filepath.Join(t.TempDir(), "s")
 	l, err := net.Listen("unix", at)
@@ -287,7 +286,7 @@ func TestHostGone(t *testing.T) {
 	}
 }
 
-// farewell is a stream that takes a while to be cancelled.
+// A farewell is a stream whose cancellation takes a while.
 type farewell struct {
 	dialect.Stream
 	told atomic.Bool
@@ -302,7 +301,7 @@ func (f *farewell) Cancel(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// The connection is closed only after all subscriptions were ended at the peer, concurrently.
+// The session ends all subscriptions at the peer concurrently, and then closes the connection.
 func TestSubscriptionsEndBeforeTheConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()

@@ -18,11 +18,11 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A world is a server on a Unix socket, and a directory that $T in its hooks stands for.
+// A world is a server on a Unix socket, with the directory $T in its hooks.
 type world struct {
 	t      *testing.T
 	dir    string
-	at     string // its endpoint
+	at     string // the server's endpoint
 	server *session.Server
 
 	mu       sync.Mutex

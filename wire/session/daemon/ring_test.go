@@ -12,14 +12,14 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// ringOf is a ring that keeps count messages of up to most bytes.
+// ringOf returns a ring for count messages of up to most bytes.
 func ringOf(most, count int) *ring { return &ring{most: most, count: count, first: 1} }
 
 func item(method, raw string) wire.Message {
 	return wire.Message{Kind: wire.Item, Method: method, Raw: []byte(raw), Body: []byte(raw)}
 }
 
-// shown is what a user sees of a message in a ring.
+// shown returns a message in a ring as users see it.
 func shown(m *wire.Message, ev *wire.Event) error {
 	if *ev = (wire.Event{Kind: wire.Data, Data: m.Body}); m.Event != nil {
 		*ev = *m.Event
@@ -27,7 +27,7 @@ func shown(m *wire.Message, ev *wire.Event) error {
 	return nil
 }
 
-// told returns the next n messages of a stream: a number and the data, or a gap.
+// told returns the next n events of a stream: a number and the data, or a gap.
 func told(t *testing.T, st *ringStream, n int) (all []string) {
 	t.Helper()
 	for range n {
@@ -81,8 +81,7 @@ func TestRingKeepsTheNewest(t *testing.T) {
 	}
 }
 
-// A number goes on after itself; one that was not reached is refused, and one
-// below all numbers misses nothing.
+// A number continues after itself. A number above the last is rejected, and one below the first causes no gap.
 func TestRingAfter(t *testing.T) {
 	r := ringOf(100, 100)
 	for _, s := range []string{"a", "b", "c"} {
@@ -96,8 +95,8 @@ func TestRingAfter(t *testing.T) {
 	}
 }
 
-// Each reader waits for messages independently; one that is slower than the ring gets the number of missed messages; the end
-// follows the kept messages.
+// Readers wait for messages independently. A slow reader gets the number of missed messages. The end follows the stored
+// messages.
 func TestRingIsReadAsItGrows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := ringOf(100, 2)

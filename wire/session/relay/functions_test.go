@@ -18,7 +18,7 @@ func (someone) Call(context.Context, string, json.RawMessage) (json.RawMessage, 
 	return json.RawMessage(`"here"`), nil
 }
 
-// The functions of a process are known until it goes, those of others stay.
+// The functions of a process are known until it ends. Those of others stay.
 func TestFunctionsGoWithTheirProcess(t *testing.T) {
 	s := &Socket{Functions: &Functions{}, ServerOptions: ServerOptions{Owner: unowned{}}}
 	one, two := &Process{socket: s, client: someone{}}, &Process{socket: s, client: someone{}}
@@ -59,13 +59,13 @@ func (f failing) Call(context.Context, string, json.RawMessage) (json.RawMessage
 	return nil, f.err
 }
 
-// A function's result is an item only where items are expected; a failure is not.
+// A function's result is an item only where items are expected. A failure is not.
 func TestFunctionsAnswer(t *testing.T) {
 	broken := errors.New("broken")
 	for _, c := range []struct {
 		client  dialect.Caller
 		stream  bool
-		refused error // the error of the receiver of items
+		refused error // returned by the receiver of items
 		want    string
 	}{
 		{someone{}, false, nil, `"here" <nil>`},

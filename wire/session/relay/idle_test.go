@@ -13,7 +13,6 @@ import (
 	"rpcx/wire/peer"
 )
 
-// unowned is an owner that nothing is asked of.
 type unowned struct{}
 
 func (unowned) SuspendHook(string) func() { return func() {} }
@@ -22,7 +21,7 @@ func (unowned) ClientGone(*Process)       {}
 func (unowned) EndReason() error          { return nil }
 func (unowned) StreamFailed(error)        {}
 
-// A socket is idle from when the last process that was attached has gone; a look at it changes nothing.
+// A socket becomes idle when the last attached process ends. Reading the status changes nothing.
 func TestIdleCountsFromTheLastUse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		attach := func(_ context.Context, h *Process, _ *dialect.Inbound) (json.RawMessage, error) {

@@ -10,13 +10,13 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// hooksOf is an Owner whose hooks answer nothing.
+// hooksOf is an Owner whose hooks do nothing.
 type hooksOf struct{ Owner }
 
 func (hooksOf) Answers(string) wire.ID { return nil }
 
-// FuzzOperation: whatever a process asks of the socket, it is an operation or a
-// usage fault, and a function that it names is its own from then on.
+// FuzzOperation checks that any request on the socket is an operation or a usage error, and that a named function then
+// belongs to its process.
 func FuzzOperation(f *testing.F) {
 	for _, s := range []string{
 		`{"op":"call","method":"m","params":{"a":1},"funcs":{"/a":"h"},"known":{"catalog":1,"methods":[{"name":"h"}]}}`, `{"op":"watch","since":3,"beside":"x"}`,

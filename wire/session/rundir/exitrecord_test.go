@@ -32,7 +32,7 @@ func TestEndings(t *testing.T) {
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v %v", info, err)
 	}
-	// It does not grow, and what is in it does not stay for ever.
+	// The file has a bounded size, and its records expire.
 	for i := range 2 * maxExitRecords {
 		RecordExit(fmt.Sprint("/run/", i), "x")
 	}
@@ -47,7 +47,7 @@ func TestEndings(t *testing.T) {
 	if e := exitAt("/run/s-a"); e != nil {
 		t.Errorf("long ago: %v", e)
 	}
-	// The file is removed with its last record; invalid content is ignored.
+	// The file is removed with its last record. Invalid content is ignored.
 	ForgetExit("/run/s-b")
 	if _, err := os.Stat(file); !os.IsNotExist(err) {
 		t.Errorf("the file is there: %v", err)
@@ -61,7 +61,7 @@ func TestEndings(t *testing.T) {
 	}
 }
 
-// Many that end at once, as with their server, are all remembered.
+// Sessions that end at once, as with their server, are all recorded.
 func TestEndingsTogether(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	done := make(chan struct{})

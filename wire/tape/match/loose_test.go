@@ -6,7 +6,7 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// What Compare finds equal has one Loose.
+// Values that are equal for Compare have the same Loose form.
 func TestLoose(t *testing.T) {
 	r := NewRules(dialect.Shape{
 		Method: "method", ID: "id",

@@ -21,7 +21,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// connections are the tapes of the single connections of a recorded tape.
+// connections splits a tape into tapes of one connection.
 func connections(t *testing.T, file string) (dialect string, header []byte, each [][]tape.Line) {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -62,7 +62,7 @@ func text(header []byte, lines []tape.Line) []byte {
 	return b
 }
 
-// parts are the pointers of all that is in val. member says that it is one of an object.
+// parts returns the pointers of all values in val. member reports whether val is a member of an object.
 func parts(val []byte, at string, see func(pointer string, val []byte, member bool)) {
 	kind := scan.Type(val)
 	if kind != 'o' && kind != 'a' {
@@ -76,7 +76,7 @@ func parts(val []byte, at string, see func(pointer string, val []byte, member bo
 	})
 }
 
-// other is another value, of the same type if it is a scalar.
+// other returns another value, of the same type if val is a scalar.
 func other(val []byte) []byte {
 	switch scan.Type(val) {
 	case 's':
@@ -94,12 +94,11 @@ func other(val []byte) []byte {
 	return []byte("true")
 }
 
-// A taped is a conversation in testdata/dialects, which was recorded of a live one.
+// A taped is a conversation in testdata/dialects that was recorded from real programs.
 type taped struct {
 	name  string
-	holds []string // parts of its lines: what of the dialect is in it
-	// The members that are not compared, by their pointers: what one side made up, times,
-	// durations, versions.
+	holds []string // texts on the tape that show parts of the dialect
+	// The pointers of members that are not compared: generated values, times, durations and versions.
 	madeUp []string
 }
 
@@ -120,7 +119,7 @@ var recorded = []taped{
 		[]string{"/params/timestamp"},
 	},
 	{
-		"mcp", // the Model Context Protocol's client, and its server of everything
+		"mcp", // MCP's client and its "everything" server
 		[]string{`"progress":3`, `"dir":"recv","msg":{"method":"sampling/createMessage"`, `"isError":true`},
 		[]string{"/params/progressToken", "/params/_meta/progressToken", "/params/arguments/duration", "/result/serverInfo", "/result/serverInfo/name", "/result/serverInfo/title", "/result/serverInfo/version", "/params/clientInfo", "/params/clientInfo/name", "/params/clientInfo/version"},
 	},
@@ -151,9 +150,9 @@ var recorded = []taped{
 	},
 }
 
-// The server that is played from a tape and the client that is played from it say the same
-// again, and each member that is another or is not there is named by its pointer, alone: in
-// whichever direction, by comparing the tapes and by playing one against the other.
+// TestDialectsPlayed checks that the played server and the played client repeat the conversation, and that each changed
+// or missing member is reported by its pointer, and no other: in both directions, when tapes are compared and when they
+// are played.
 func TestDialects(t *testing.T) {
 	for _, r := range recorded {
 		t.Run(r.name, func(t *testing.T) {
@@ -164,7 +163,7 @@ func TestDialects(t *testing.T) {
 			}
 			var heard []byte
 			var named atomic.Int64
-			t.Run("lines", func(t *testing.T) { // which have ended when it returns, side by side
+			t.Run("lines", func(t *testing.T) { // they have ended when it returns
 				for n, lines := range each {
 					whole := text(header, lines)
 					heard = append(heard, whole...)
@@ -189,8 +188,8 @@ func TestDialects(t *testing.T) {
 	}
 }
 
-// members changes each member of line i, and leaves each out; it returns how many were named, alone. Under the race detector,
-// where each takes 15 times as long, it is one in 8: scripts/check runs this test without it as well.
+// members changes and removes each member of line i, and returns the number of reported ones. Under the race detector, which
+// takes 15 times as long, it tests one in 8.
 func (r *taped) members(t *testing.T, header []byte, lines []tape.Line, i int) (named int) {
 	whole, seen := text(header, lines), i
 	parts(lines[i].Msg, "", func(pointer string, val []byte, member bool) {
@@ -201,7 +200,7 @@ func (r *taped) members(t *testing.T, header []byte, lines []tape.Line, i int) (
 		changed[i].Msg = match.Replace(bytes.Clone(lines[i].Msg), []string{pointer}, other)
 		named += r.change(t, whole, text(header, changed), i+2, pointer)
 		if !member {
-			return // what comes after it would be another element
+			return // later elements would move
 		}
 		changed[i].Msg = match.Patch(bytes.Clone(lines[i].Msg), []match.Difference{{Pointer: pointer, Want: val}})
 		named += r.change(t, whole, text(header, changed), i+2, pointer)
@@ -209,8 +208,8 @@ func (r *taped) members(t *testing.T, header []byte, lines []tape.Line, i int) (
 	return named
 }
 
-// change demands what it has to come to that pointer in line number is another in the tape changed.
-// It returns 1 if that has to be named, alone.
+// change checks the report of a changed tape for the member at pointer in line number. It returns 1 if the member must
+// be reported, and no other.
 func (r *taped) change(t *testing.T, whole, changed []byte, number int, pointer string) int {
 	load := func(b []byte) *transcript.Transcript {
 		tr, err := transcript.Read(bytes.NewReader(b), "x", shapes, rules)
@@ -226,7 +225,7 @@ func (r *taped) change(t *testing.T, whole, changed []byte, number int, pointer 
 	synctest.Test(t, func(t *testing.T) { played = between(t, a, b, entry.Dir) })
 	madeUp := slices.Contains(r.madeUp, pointer)
 	if pointer == "/id" && entry.Kind == wire.Request && other.Kind == wire.Request {
-		// It is made up: what is wrong is each answer, which has another.
+		// The value is generated: each response has another one and is reported.
 		answer := entry.Answer
 		for ; answer != transcript.None && len(compared) > 0; compared = compared[1:] {
 			e := a.Tracks[0].Entry(answer)
@@ -241,10 +240,10 @@ func (r *taped) change(t *testing.T, whole, changed []byte, number int, pointer 
 		return 0
 	}
 	if msg, _ := a.Tracks[0].Message(number - 2); pointer == "/method" && bytes.Contains(msg, []byte("nsubscribe")) && len(played) == 0 {
-		played = compared // who ends a stream by whatever unsubscribe has ended it
+		played = compared // playing accepts any unsubscribe
 	}
 	if a.Tracks[0].Repeated(int32(number - 2)) {
-		played = compared // it is not played, as a later request is about the end of the job
+		played = compared // not played, because a later request depends on the end of the job
 	}
 	for _, found := range [][]match.Difference{compared, played} {
 		alone := len(found) == 1 && found[0].Pointer == pointer && found[0].Line == number
@@ -258,7 +257,7 @@ func (r *taped) change(t *testing.T, whole, changed []byte, number int, pointer 
 	return 1
 }
 
-// differences are those of two tapes.
+// differences returns the differences of two tapes.
 func differences(t *testing.T, a, b *transcript.Transcript) []match.Difference {
 	t.Helper()
 	found, err := Diff(a, b, Options{})
@@ -268,8 +267,8 @@ func differences(t *testing.T, a, b *transcript.Transcript) []match.Difference {
 	return told(found)
 }
 
-// between plays the server of one tape and the client of another, and returns what is said
-// of the messages of direction d.
+// between plays the server of one tape against the client of another, and returns the differences of messages of
+// direction d.
 func between(t *testing.T, server, client *transcript.Transcript, d wire.Direction) []match.Difference {
 	var there []match.Difference
 	s, err := NewServer(server, Options{Found: func(f match.Difference) { there = append(there, f) }})

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Items of a stream that the client has ended, and what follows the client's close, may be absent, and what the client sends after them
-// is sent at once. The items before the end may not.
+// Items of a stream that the client has ended, and messages after the client's close, may be missing. The client's messages after them
+// are sent at once. Items before the end may not be missing.
 func TestLateItems(t *testing.T) {
 	const tape = `
 		> {"jsonrpc":"2.0","id":1,"method":"ticks_subscribe"}
@@ -65,7 +65,7 @@ func TestLateItems(t *testing.T) {
 	}
 }
 
-// POSTs of several clients share ids: a response goes to its own request, and one without a response on the tape is extra at that request.
+// POSTs of several clients share ids: a response goes to its own request, and a request without a response on the tape is extra.
 func TestSameIDs(t *testing.T) {
 	const tape = `
 		> {"jsonrpc":"2.0","id":1,"method":"first"}

@@ -23,7 +23,7 @@ func shapes(name string) (dialect.Shape, error) {
 	return all.Named(name).Shape(), nil
 }
 
-// read returns the transcript of lines: "> " was sent by the client, "< " received.
+// read returns the transcript of lines. The client sends lines with "> " and receives lines with "< ".
 func read(t *testing.T, lines string) *transcript.Transcript {
 	t.Helper()
 	var b strings.Builder
@@ -124,7 +124,7 @@ func client(t *testing.T, tape string, o Options, talk func(p peer)) (r []*Found
 	return r
 }
 
-// told returns the differences of a list.
+// told returns a list of differences as text.
 func told(l []*Found) (all []match.Difference) {
 	for _, f := range l {
 		all = append(all, f.Difference)
@@ -148,8 +148,8 @@ const orders = `
 > {"jsonrpc":"2.0","id":3,"method":"list"}
 < {"jsonrpc":"2.0","id":3,"error":{"code":-1,"message":"no"}}`
 
-// The first unused of equal requests, then the last again, whatever their ids, the
-// order of keys and the spelling of numbers.
+// Of equal requests, the first unused one is played, then the last again. Ids, the order of keys and the form of
+// numbers do not matter.
 func TestServeFirstUnusedThenLast(t *testing.T) {
 	found := serve(t, orders, Options{}, func(p peer) {
 		p.say(`{"jsonrpc":"2.0","id":"x","method":"list"}`)
@@ -192,8 +192,8 @@ const stream = `
 < {"jsonrpc":"2.0","method":"x_subscription","params":{"subscription":"0x1","result":2}}
 < {"jsonrpc":"2.0","method":"other","params":{}}`
 
-// A client that ends a stream earlier than the recorded one gets nothing more of it, and everything else. A new subscription
-// starts from the beginning.
+// A client that unsubscribes earlier than the recorded one gets no more items of the stream, but all other messages. A new
+// subscription starts at the beginning.
 func TestServeEndsStream(t *testing.T) {
 	found := serve(t, stream, Options{Speed: 1}, func(p peer) {
 		for range 2 {
@@ -217,7 +217,7 @@ func TestServeEndsStream(t *testing.T) {
 	}
 }
 
-// A call back, a notification and an answer that waits for both.
+// A call of the server, a notification, and a response that waits for both.
 const approve = `
 < {"jsonrpc":"2.0","method":"hello"}
 > {"jsonrpc":"2.0","id":1,"method":"approve","params":["o"]}
@@ -232,7 +232,7 @@ const approve = `
 func TestServeCausally(t *testing.T) {
 	found := serve(t, approve, Options{}, func(p peer) {
 		p.hear(`{"jsonrpc":"2.0","method":"hello"}`)
-		for id := range 2 { // and once more
+		for id := range 2 {
 			p.quiet()
 			p.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"approve","params":["o"]}`, id))
 			p.hear(`{"jsonrpc":"2.0","method":"progress","params":1}`)
@@ -250,7 +250,7 @@ func TestServeCausally(t *testing.T) {
 	}
 }
 
-// Responses recorded after a later request do not wait forever for one that is not sent; if it is sent, they wait.
+// Responses that follow a later request on the tape wait for this request, but not forever.
 func TestServePipelined(t *testing.T) {
 	const tape = `
 > {"jsonrpc":"2.0","id":1,"method":"a"}
@@ -276,7 +276,7 @@ func TestServePipelined(t *testing.T) {
 	})
 }
 
-// A token that the client made up is the live one wherever the server uses it.
+// The played server uses the live value of a token that the client generates.
 func TestServeTokens(t *testing.T) {
 	serve(t, `
 > {"jsonrpc":"2.0","id":1,"method":"index","params":{"workDoneToken":7}}
@@ -299,8 +299,8 @@ func TestServePace(t *testing.T) {
 	})
 }
 
-// Messages recorded apart are not sent in one piece: a client may handle a response before the notifications that it reads
-// together with it.
+// Messages that were recorded separately are sent separately: a client may handle a response before notifications that it
+// reads together with it.
 func TestServeApart(t *testing.T) {
 	const tape = `
 {"t":1,"dir":"send","msg":{"jsonrpc":"2.0","id":1,"method":"work"}}
@@ -367,7 +367,7 @@ func TestClient(t *testing.T) {
 	}
 }
 
-// Generated values of the server are sent back, and are not differences.
+// Generated values of the server return in requests, and are not differences.
 func TestClientCarriesOver(t *testing.T) {
 	r := client(t, `
 > {"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["newHeads"]}
@@ -444,7 +444,7 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-// If a tape has more connections than the other, their messages are missing, or extra.
+// If a tape has more connections than the other, their messages are missing or extra.
 func TestDiffOfMoreConnections(t *testing.T) {
 	one := read(t, approve)
 	two := read(t, strings.TrimRight(approve, "\n")+"\n"+`{"t":9,"conn":2,"dir":"send","msg":{"jsonrpc":"2.0","id":1,"method":"more"}}`+"\n")
@@ -456,8 +456,8 @@ func TestDiffOfMoreConnections(t *testing.T) {
 	}
 }
 
-// A message in place of a similar one is that one with differences, also several in a row. Otherwise it is extra, and the
-// other is missing.
+// A message that replaces a similar one has differences, also several in a row. Otherwise, it is extra, and the other is
+// missing.
 func TestDiffInPlace(t *testing.T) {
 	const a = `
 > {"jsonrpc":"2.0","id":1,"method":"watch"}
@@ -482,7 +482,7 @@ func TestDiffInPlace(t *testing.T) {
 	}
 }
 
-// A message that arrives after it was given up is late: it did not arrive in time.
+// A message that arrives after its timeout is late.
 func TestClientLate(t *testing.T) {
 	r := client(t, `
 > {"jsonrpc":"2.0","id":1,"method":"a"}
@@ -500,7 +500,7 @@ func TestClientLate(t *testing.T) {
 	}
 }
 
-// A server's message after a response without a matching call, or an invalid one.
+// A server's message that follows an unmatched or invalid response.
 func TestServeStray(t *testing.T) {
 	found := serve(t, approve, Options{}, func(p peer) {
 		p.hear(`{"jsonrpc":"2.0","method":"hello"}`)
@@ -518,7 +518,7 @@ func TestServeStray(t *testing.T) {
 	}
 }
 
-// Requests that are equal may be answered in any order while both are open.
+// Equal requests may be answered in any order while both are pending.
 func TestEqualRequests(t *testing.T) {
 	const tape = `
 > {"jsonrpc":"2.0","id":1,"method":"next"}

@@ -16,8 +16,8 @@ import (
 	"rpcx/wire/tape/match"
 )
 
-// An asker is a server of HTTP that answers the client's request with questions alone,
-// for as long as they are read, and lets no POST end that answers one.
+// An asker is an HTTP server that answers the client's request with endless requests, and never completes a POST with a
+// response.
 type asker struct {
 	ended chan struct{}
 	mu    sync.Mutex
@@ -53,7 +53,7 @@ func (a *asker) Exchange(_ context.Context, msg []byte, recv func([]byte)) error
 	return nil
 }
 
-// A server that sends requests without end and accepts no response is read only up to a bound, and then treated as silent.
+// A server that sends endless requests and accepts no response is read up to a limit, and then counts as silent.
 func TestClientIsFlooded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr := read(t, `{"dir":"send","msg":{"id":1,"method":"get"}}
@@ -71,13 +71,13 @@ func TestClientIsFlooded(t *testing.T) {
 	})
 }
 
-// A slow is an HTTP server that sends a request while it handles a notification, whose POST ends long after that of the
-// refusal.
+// A slow is an HTTP server that sends a request while it handles a notification, whose POST ends long after the POST of
+// the response.
 type slow struct {
 	*asker
 	refused chan struct{}
-	taken   atomic.Bool // the notification was
-	late    atomic.Bool // what follows it came before
+	taken   atomic.Bool // the notification has arrived
+	late    atomic.Bool // the next message arrived too early
 }
 
 func (s *slow) Exchange(_ context.Context, msg []byte, recv func([]byte)) error {
@@ -96,7 +96,7 @@ func (s *slow) Exchange(_ context.Context, msg []byte, recv func([]byte)) error 
 	return nil
 }
 
-// A message after a notification waits for the notification's POST, whichever other POST ends meanwhile.
+// A message after a notification waits for the notification's POST, not for other POSTs.
 func TestRefusalWhileNotified(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr := read(t, `{"dir":"send","msg":{"method":"n"}}
@@ -117,7 +117,7 @@ func TestRefusalWhileNotified(t *testing.T) {
 	})
 }
 
-// The differences of a peer that sends more than memory holds end the conversation.
+// The conversation ends if the differences exceed the memory limit.
 func TestDifferencesAreBounded(t *testing.T) {
 	e := &engine{}
 	k := &checking{e: e, pairing: pairing{found: map[int32][]*Found{}}}

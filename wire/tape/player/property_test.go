@@ -18,11 +18,11 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A talk makes a random conversation.
+// A talk generates a random conversation.
 type talk struct {
 	*rand.Rand
 	w      *tape.Writer
-	open   [2][]string // ids of each side's requests that are not answered
+	open   [2][]string // ids of each side's pending requests
 	next   [2]int
 	stream []string
 }
@@ -146,8 +146,8 @@ func (r recording) Recv() ([]byte, error) {
 	return msg, err
 }
 
-// Random conversations survive being recorded, read, written and played: the server
-// that is played and the client that is played say the same to each other again.
+// Random conversations survive recording, reading, writing and playing: the played server and the played client repeat
+// their messages.
 func TestRandomConversations(t *testing.T) {
 	for seed := range uint64(400) {
 		text := conversation(t, seed)
@@ -209,7 +209,7 @@ func playBoth(t *testing.T, seed uint64, text []byte) {
 	}
 }
 
-// One member that is another is named by its pointer, and nothing else is.
+// A changed member is reported by its pointer, and no other.
 func TestOneChange(t *testing.T) {
 	changes := 0
 	for seed := range uint64(400) {
@@ -233,7 +233,7 @@ func TestOneChange(t *testing.T) {
 		}
 		pointer := places[r.IntN(len(places))]
 		if request && pointer == "/id" {
-			continue // it is made up
+			continue // generated values
 		}
 		changed := "77"
 		if pointer == "/method" {
@@ -275,7 +275,7 @@ func playChanged(t *testing.T, seed uint64, text, other []byte, line int, pointe
 		t.Errorf("seed %d: %v, line %d %s:\n%s\n%s", seed, err, line, pointer, texts(told(r)), other)
 	}
 	_, said, called := bytes.Cut(bytes.Split(text, []byte("\n"))[line-1], []byte(`"method"`))
-	twice := called && bytes.Count(text, said) > 1 // either of them may be the one that was changed
+	twice := called && bytes.Count(text, said) > 1 // either of them may be the changed one
 	if found := differences(t, load(other), load(text)); len(found) != 1 && !twice || len(found) == 0 || found[0].Pointer != pointer {
 		t.Errorf("seed %d: line %d %s:\n%s\n%s", seed, line, pointer, texts(found), other)
 	}

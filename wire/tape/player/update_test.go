@@ -8,8 +8,7 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// What differs is written in its place, whichever connection it is of, and in whatever
-// order it was found.
+// Update writes each difference at its place, for any connection and in any order.
 func TestUpdate(t *testing.T) {
 	in := `{"tape":1}
 {"conn":1,"open":{}}

@@ -20,7 +20,7 @@ var (
 	other  = []byte(`{"jsonrpc":"2.0","method":"eth_subscription","params":{"subscription":"0x9ce5","result":{"number":"0x1b5","hash":"0xf831d7ef8f31","gas":[1,2,44]}}}`)
 )
 
-// A tap is a connection that brings as many messages at once as it is asked for.
+// A tap is a connection that returns as many messages at once as requested.
 type tap struct {
 	more chan int
 	left int
@@ -55,8 +55,7 @@ func (c *tap) Buffered(msgs [][]byte, most int) [][]byte {
 func (c *tap) Send([]byte) error { return nil }
 func (c *tap) Close() error      { return nil }
 
-// A stream that is recorded allocates nothing for a message, from the connection to the
-// tape and to who reads the stream.
+// Recording a stream allocates nothing per message, from the connection to the tape and the stream's reader.
 func TestARecordedStreamAllocatesNothing(t *testing.T) {
 	if testkit.Race {
 		t.Skip("the race detector allocates")

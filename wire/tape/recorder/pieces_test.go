@@ -43,7 +43,7 @@ func taped(t *testing.T, o Options, use func(c *Conn)) (lines []string) {
 	return lines
 }
 
-// No secret is on the tape, however the bytes are cut into pieces.
+// The tape has no secret, for any cut of the bytes.
 func TestSecretsInPieces(t *testing.T) {
 	const jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnHUSHHUSH"
 	for in, want := range map[string]string{
@@ -76,7 +76,7 @@ func TestSecretsInPieces(t *testing.T) {
 	}
 }
 
-// A piece that may end within a secret waits for the next, and for nothing else.
+// Only a piece that may end inside a secret waits for the next.
 func TestPiecesInOrder(t *testing.T) {
 	pieces := func(c *Conn) {
 		send, recv := c.Pieces(wire.Send), c.Pieces(wire.Recv)

@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/tape/recorder"
 )
 
-// A source is a stream of messages, which come 64 KiB at a time.
+// A source is a stream of messages in blocks of 64 KiB.
 type source struct {
 	block []byte
 	left  int
@@ -43,7 +43,7 @@ func (s *source) Read(b []byte) (int, error) {
 func (s *source) Write(b []byte) (int, error) { return len(b), nil }
 func (s *source) Close() error                { return nil }
 
-// passBlocks records n blocks of a source and returns how many bytes it read.
+// passBlocks records n blocks of a source and returns the number of bytes.
 func passBlocks(t testing.TB, n int) int64 {
 	r, err := recorder.Open(recorder.Options{File: filepath.Join(t.TempDir(), "x.tape")})
 	if err != nil {
@@ -57,7 +57,7 @@ func passBlocks(t testing.TB, n int) int64 {
 	return int64(n) * int64(len(server.block))
 }
 
-// A message that passes and is recorded allocates nothing.
+// Passing and recording a message allocates nothing.
 func TestPassAllocatesNothing(t *testing.T) {
 	allocations := func(blocks int) uint64 {
 		var before, after runtime.MemStats
@@ -73,7 +73,7 @@ func TestPassAllocatesNothing(t *testing.T) {
 	}
 }
 
-// BenchmarkPass is the cost of 64 KiB of messages.
+// BenchmarkPass measures 64 KiB of messages.
 func BenchmarkPass(b *testing.B) {
 	b.SetBytes(passBlocks(b, b.N) / int64(b.N))
 }

@@ -18,7 +18,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// leaving is the connection of a POST whose client can hang up while it waits.
+// A leaving is the connection of a POST whose client may close while it waits.
 type leaving struct {
 	wire.Conn
 	gone chan struct{}
@@ -26,7 +26,7 @@ type leaving struct {
 
 func (l *leaving) PeerClosed() <-chan struct{} { return l.gone }
 
-// halfDeaf is a server that has closed its sending direction and still accepts messages.
+// A halfDeaf is a server that has closed its sending direction and still accepts messages.
 type halfDeaf struct{ wire.Conn }
 
 func (halfDeaf) Send([]byte) error { return nil }
@@ -38,14 +38,14 @@ func newPosts(t *testing.T, far wire.Conn) (*Posts, func() string) {
 	return NewPosts(far, jsonrpc.Shape(jsonrpc.V2), r.Conn(tape.Open{}, false), nil), read
 }
 
-// sized returns how many ids and how many streams are remembered, and whether any POST waits.
+// sized returns the numbers of remembered ids and streams, and whether a POST waits.
 func (p *Posts) sized() (ids, streams int, waits bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.wait), len(p.open), p.last != nil
 }
 
-// posted has a client post msg; the peer of it is client.
+// posted makes a client post msg. The client is the peer of the connection client.
 func posted(t *testing.T, posts *Posts, msg string) (client wire.Conn, gone chan struct{}, ended chan error) {
 	t.Helper()
 	client, near := transport.Pair()
@@ -57,7 +57,7 @@ func posted(t *testing.T, posts *Posts, msg string) (client wire.Conn, gone chan
 	return client, gone, ended
 }
 
-// Nothing is kept of a POST that the server did not accept, because there will be no response.
+// A POST that the server did not accept leaves no record, because there will be no response.
 func TestNothingIsKeptOfWhatWasNotTaken(t *testing.T) {
 	far, server := transport.Pair()
 	posts, _ := newPosts(t, far)
@@ -91,7 +91,7 @@ func TestPostAfterTheEnd(t *testing.T) {
 	}
 }
 
-// shut is a server that ends without a close message, and still accepts messages.
+// A shut is a server that ends without a close message, and still accepts messages.
 type shut struct {
 	halfDeaf
 	at chan struct{}
@@ -102,7 +102,7 @@ func (s shut) Recv() ([]byte, error) {
 	return nil, io.EOF
 }
 
-// A server that ends without a reason has ended cleanly: pending and later POSTs report that.
+// A server that ends without a reason has ended cleanly. Pending and later POSTs report that.
 func TestPostsAtTheEndOfBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		far, server := transport.Pair()
@@ -122,8 +122,8 @@ func TestPostsAtTheEndOfBytes(t *testing.T) {
 	})
 }
 
-// Clients that disconnect before a response, from a server that never responds, leave a bounded number of records; the
-// latest of them keep a late response from other clients.
+// Clients that close before a response leave a bounded number of records. The latest records keep a late response from
+// other clients.
 func TestClientsThatHangUp(t *testing.T) {
 	far, server := transport.Pair()
 	posts, _ := newPosts(t, far)
@@ -157,7 +157,7 @@ func TestClientsThatHangUp(t *testing.T) {
 	}
 }
 
-// Streams whose clients have gone are remembered up to the same bound.
+// The number of streams with closed clients is bounded, too.
 func TestStreamsThatAreLeft(t *testing.T) {
 	far, server := transport.Pair()
 	posts, _ := newPosts(t, far)
@@ -189,7 +189,7 @@ func TestStreamsThatAreLeft(t *testing.T) {
 	}
 }
 
-// tardy is a server whose end is heard of only when it may be.
+// A tardy is a server whose end is visible only on command.
 type tardy struct {
 	wire.Conn
 	may chan struct{}
@@ -200,7 +200,7 @@ func (t *tardy) Recv() ([]byte, error) {
 	return nil, &wire.CloseError{Clean: true}
 }
 
-// Who waits for the posts, before the tape is closed, has the end of the server on the tape.
+// Waiting for the posts before the tape closes records the end of the server.
 func TestTheEndOfTheServerIsWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := &tardy{may: make(chan struct{})}
@@ -219,7 +219,7 @@ func TestTheEndOfTheServerIsWaitedFor(t *testing.T) {
 	})
 }
 
-// Clients that post requests with the same id, as each begins to count with 1, get their own responses.
+// Clients with equal ids get their own responses.
 func TestPostsWithTheSameID(t *testing.T) {
 	far, server := transport.Pair()
 	posts, _ := newPosts(t, far)

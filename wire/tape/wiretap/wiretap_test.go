@@ -63,7 +63,7 @@ func sockets(t *testing.T) (a, b *net.TCPConn) {
 	return dialled.(*net.TCPConn), accepted.(*net.TCPConn)
 }
 
-// Bytes arrive as they were sent: blanks, noise, half lines and all.
+// Bytes pass unchanged, including blanks, noise and partial lines.
 func TestBytes(t *testing.T) {
 	client, near := sockets(t)
 	far, server := sockets(t)
@@ -125,7 +125,7 @@ func TestBrokenFraming(t *testing.T) {
 	}
 }
 
-// Of a message that is larger than the framing takes all is on the tape, its beginning, too, but for its secrets.
+// The tape has all parts of a message over the framing's limit, without its secrets.
 func TestLargeMessage(t *testing.T) {
 	client, near := sockets(t)
 	far, server := sockets(t)
@@ -157,7 +157,7 @@ func TestLargeMessage(t *testing.T) {
 	}
 }
 
-// Messages pass between connections of different kinds, and so does an end.
+// Messages and closes pass between connections of different kinds.
 func TestMessages(t *testing.T) {
 	client, near := transport.Pair()
 	far, server := sockets(t)
@@ -190,7 +190,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// A POST that the server does not accept fails, and its client is released.
+// A POST that the server does not accept fails, and its client gets the error.
 func TestPostNotTaken(t *testing.T) {
 	client, near := transport.Pair()
 	far, server := transport.Pair()
@@ -212,7 +212,7 @@ func TestPostNotTaken(t *testing.T) {
 	}
 }
 
-// A streaming client of a POST accepts an event stream, until it disconnects.
+// A streaming client of a POST accepts an event stream, until it closes.
 type streaming struct {
 	wire.Conn
 	gone atomic.Bool
@@ -227,8 +227,7 @@ func (s *streaming) Send(msg []byte) error {
 	return s.Conn.Send(msg)
 }
 
-// A POST whose client has disconnected when an item of its stream arrives ends with that item; later items go to no other
-// client, only to the tape.
+// A POST with a closed client ends at the next item of its stream. Later items go only to the tape.
 func TestStreamOfOneThatHasGone(t *testing.T) {
 	far, server := transport.Pair()
 	r, read := record(t)

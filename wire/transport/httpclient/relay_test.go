@@ -63,7 +63,7 @@ func compressed(t *testing.T, encoding, text string) []byte {
 	return b.Bytes()
 }
 
-// relayed forwards one request to server, and returns what the client and the tap get.
+// relayed forwards one request to server, and returns the bytes for the client and for the tap.
 func relayed(t *testing.T, server http.HandlerFunc, head http.Header, body []byte, seen func(wire.Direction, string)) (*httptest.ResponseRecorder, []string, error) {
 	t.Helper()
 	s := httptest.NewServer(server)
@@ -87,7 +87,7 @@ func relayed(t *testing.T, server http.HandlerFunc, head http.Header, body []byt
 	return got, taps, err
 }
 
-// A body is forwarded in its encoding, and the tap sees it without.
+// The client gets the body in its encoding, and the tap gets it decoded.
 func TestRelayOfEncodings(t *testing.T) {
 	const text = `{"jsonrpc":"2.0","id":1,"result":"0123456789012345678901234567890123456789"}`
 	for _, c := range []struct{ asked, forwarded, encoding, format string }{
@@ -129,7 +129,7 @@ func TestRelayOfEncodings(t *testing.T) {
 	}
 }
 
-// Each event of a compressed stream is seen and forwarded as soon as it is flushed.
+// Each event of a compressed stream is forwarded and tapped as soon as it is flushed.
 func TestRelayOfCompressedEvents(t *testing.T) {
 	one := make(chan bool)
 	_, taps, err := relayed(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -152,7 +152,7 @@ func TestRelayOfCompressedEvents(t *testing.T) {
 	}
 }
 
-// A stream that cannot be read to its end is forwarded, and the error states that the tap has not seen all of it.
+// A stream that cannot be decoded to its end is forwarded, and the error states that the tap is incomplete.
 func TestRelayOfBrokenStreams(t *testing.T) {
 	const events, lines = "text/event-stream", "application/x-ndjson"
 	event := func(n int) string { return fmt.Sprintf("data: {\"a\":%d}\n\n", n) }

@@ -22,7 +22,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// requestsTo returns what takes the requests to a listener.
+// requestsTo returns the request handler of a listener.
 func requestsTo(l *listener) *handler { return l.server.Handler.(*handler) }
 
 // listening returns a listener of a scheme, with the defaults of c.
@@ -36,8 +36,7 @@ func listening(t *testing.T, scheme string, c transport.Config) *listener {
 	return l.(*listener)
 }
 
-// Whoever sends a body drop by drop, or not at all, does not keep a connection;
-// a handler that takes its time does.
+// A slow or missing body does not keep a connection open. A slow handler does.
 func TestSlowBody(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent(), goleak.IgnoreAnyFunction("net/http.(*conn).closeWriteAndWait"))
 	const limit = 200 * time.Millisecond
@@ -91,7 +90,7 @@ func TestSlowBody(t *testing.T) {
 	}
 }
 
-// Each wait for a client has a bound.
+// Each wait for a client has a limit.
 func TestListenerWaitsAreBounded(t *testing.T) {
 	s := newServer(&handler{}, &clients{})
 	if s.ReadHeaderTimeout != 10*time.Second || s.IdleTimeout != 2*time.Minute || s.MaxHeaderBytes != 64<<10 || bodyTimeout != 30*time.Second || bodyRate != 1<<10 {
@@ -99,8 +98,7 @@ func TestListenerWaitsAreBounded(t *testing.T) {
 	}
 }
 
-// A client that has sent more behind its request, so that net/http does not see its end,
-// is seen to go.
+// The server detects that a client closes, even if unread bytes hide the end from net/http.
 func TestPostOfOneWhoHasSentMoreEnds(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux tells")

@@ -18,7 +18,7 @@ import (
 // A client makes a request in its session.
 type client func(method, body string, header ...string) *http.Response
 
-// sessionOf begins a session with a listener whose client has little time for a body.
+// sessionOf begins a session with a listener that waits briefly for a body.
 func sessionOf(t *testing.T) (conn wire.Conn, in client) {
 	t.Helper()
 	listener := sessionListener(t)
@@ -72,7 +72,7 @@ func sessionWith(t *testing.T, listener *listener) (conn wire.Conn, in client) {
 	return conn, in
 }
 
-// The standing stream of a session lasts longer than a body may take.
+// The time limit of a body does not apply to the standing stream of a session.
 func TestSessionStandingStreamLasts(t *testing.T) {
 	conn, client := sessionOf(t)
 	standing := client(http.MethodGet, "")
@@ -162,7 +162,7 @@ func TestSessionResumesBehindTheLastEvent(t *testing.T) {
 	}
 }
 
-// firstEvent returns the first line of data of an event stream, or "" if it ends before.
+// firstEvent returns the first line of data of an event stream, or "" if the stream ends before.
 func firstEvent(of *http.Response) string {
 	lines := bufio.NewScanner(of.Body)
 	for lines.Scan() && !strings.HasPrefix(lines.Text(), "data:") {
@@ -170,7 +170,7 @@ func firstEvent(of *http.Response) string {
 	return lines.Text()
 }
 
-// Unread events are kept up to a bound, the newest of them.
+// The newest unread events are kept, up to a limit.
 func TestSessionKeepsSome(t *testing.T) {
 	conn, client := sessionOf(t)
 	big := `{"method":"news","params":"` + strings.Repeat("x", keptBytes/4) + `"}`
@@ -194,8 +194,7 @@ func TestSessionKeepsSome(t *testing.T) {
 	}
 }
 
-// All sessions together keep no more than a bound, however many there are and whenever they
-// have said it.
+// All sessions together keep a bounded amount of events, for any number and order.
 func TestSessionsKeepNoMoreInAll(t *testing.T) {
 	listener := sessionListener(t)
 	requestsTo(listener).sessions.keeps = 2 * keptBytes
@@ -232,8 +231,8 @@ func TestSessionsKeepNoMoreInAll(t *testing.T) {
 	}
 }
 
-// An idle session ends: its connection gets the reason, and its client a 404. One whose stream is read continues, also after
-// another exchange in it.
+// An idle session ends: its connection gets the reason, and its client a 404. A session with a reader continues, also after
+// another exchange.
 func TestSessionIdles(t *testing.T) {
 	listener := sessionListener(t)
 	requestsTo(listener).sessions.idle = time.Second
@@ -263,7 +262,6 @@ func TestSessionIdles(t *testing.T) {
 	}
 }
 
-// The stream of an event, by its id.
 func TestBehind(t *testing.T) {
 	one, two := &eventLog{number: 1, carries: true}, &eventLog{number: 2}
 	c := &sessionConn{streams: []*eventLog{two, one}}

@@ -47,7 +47,7 @@ func TestExecGivesAllItSaidBeforeItsEnd(t *testing.T) {
 	var stderr lockedBuffer
 	c := helperConn(t, "burst", transport.Config{Stderr: &stderr})
 	sendErr := make(chan error, 1)
-	go func() { // the child reads nothing; its output must not be lost when the writes fail
+	go func() { // the child reads nothing; failing writes must not lose its output
 		for {
 			if err := c.Send(bytes.Repeat([]byte("1"), 4096)); err != nil {
 				sendErr <- err
@@ -291,7 +291,7 @@ func TestExecChildDiesWithUs(t *testing.T) {
 }
 
 func TestProcessOutlivesTheThreadThatAskedForIt(t *testing.T) {
-	// The goroutine that starts it stays locked to its thread, which ends with it.
+	// The goroutine that starts a child stays locked to its thread, which ends with it.
 	type result struct {
 		p   *child.Process
 		err error

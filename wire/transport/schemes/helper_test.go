@@ -73,7 +73,7 @@ var helpers = map[string]func(){
 		fmt.Printf("%s\n", msg)
 		time.Sleep(time.Hour)
 	},
-	// speaks over the IPC channel of its parent
+	// uses the IPC channel of its parent
 	"ipc": func() {
 		conn, err := dial(context.Background(), "ipc:", transport.Config{})
 		if err != nil {
@@ -87,7 +87,7 @@ var helpers = map[string]func(){
 			conn.Send(msg)
 		}
 	},
-	// is a client over its own stdin and stdout: echoes, and ends regularly
+	// is a client over its own stdin and stdout: echoes, and exits normally
 	"stdio": func() {
 		conn, err := dial(context.Background(), "stdio:", transport.Config{})
 		if err != nil {
@@ -115,7 +115,7 @@ var helpers = map[string]func(){
 
 func say(v any) { json.NewEncoder(os.Stdout).Encode(v) }
 
-// runHelper is called by TestMain; it does not return in a helper.
+// runHelper is called by TestMain. It does not return in a helper.
 func runHelper() {
 	if f := helpers[os.Getenv(helperMode)]; f != nil {
 		f()
@@ -129,7 +129,7 @@ func helperCommand(mode string) *exec.Cmd {
 	return cmd
 }
 
-// helperEnv returns the environment of a helper. It keeps the race detector from delaying the helper's end by a second.
+// helperEnv returns the environment of a helper. The race detector must not delay the helper's exit by a second.
 func helperEnv(mode string) []string {
 	return []string{helperMode + "=" + mode, "GORACE=atexit_sleep_ms=0"}
 }
@@ -207,7 +207,7 @@ func recvPid(t *testing.T, c wire.Conn) int {
 	return v.Pid
 }
 
-// wantGone waits until a process has ended; a zombie counts.
+// wantGone waits until a process has ended. A zombie has ended.
 func wantGone(t *testing.T, pid int) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {

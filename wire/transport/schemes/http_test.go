@@ -20,7 +20,6 @@ import (
 	"rpcx/wire/transport"
 )
 
-// exchange posts msg and collects the responses.
 func exchange(t *testing.T, c wire.Conn, msg string) ([]string, error) {
 	t.Helper()
 	var got []string
@@ -30,7 +29,6 @@ func exchange(t *testing.T, c wire.Conn, msg string) ([]string, error) {
 	return got, err
 }
 
-// Responses typed by hand.
 func TestHTTPAnswers(t *testing.T) {
 	noLeaks(t)
 	isFault := func(kind wire.FaultKind, words ...string) func(*testing.T, error) {
@@ -58,7 +56,7 @@ func TestHTTPAnswers(t *testing.T) {
 		answer string
 		want   []string
 		fails  func(*testing.T, error)
-		hold   bool // the server keeps the connection after the response
+		hold   bool // the server keeps the connection open after the response
 	}{
 		"JSON":                      {answer: fixed(200, "application/json", `{"id":1}`), want: []string{`{"id":1}`}},
 		"JSON with blanks":          {answer: fixed(200, "application/json; charset=utf-8", "\xEF\xBB\xBF {\"id\":1}\r\n"), want: []string{`{"id":1}`}},
@@ -150,7 +148,6 @@ func TestHTTPAnswers(t *testing.T) {
 	}
 }
 
-// server returns a server of net/http.
 func server(t *testing.T, h http.HandlerFunc) string {
 	s := httptest.NewServer(h)
 	t.Cleanup(s.Close)
@@ -202,7 +199,7 @@ func TestHTTPRedirectElsewhere(t *testing.T) {
 	}
 }
 
-// Cookies return to the server that set them, and only to it.
+// Cookies return only to their server.
 func TestHTTPCookies(t *testing.T) {
 	noLeaks(t)
 	var got []string

@@ -103,7 +103,7 @@ func TestPostAnswers(t *testing.T) {
 	}
 }
 
-// A response that takes long to become complete reaches the client message by message.
+// A slow response reaches the client message by message.
 func TestPostAnswerThatTakesTime(t *testing.T) {
 	noLeaks(t)
 	l := mustListen(t, "http://127.0.0.1:0/", transport.Config{})
@@ -111,7 +111,7 @@ func TestPostAnswerThatTakesTime(t *testing.T) {
 	if err := c.Send([]byte(`{"method":"n"}`)); err != nil {
 		t.Fatal(err)
 	}
-	resp := <-answers // the response arrives although nothing more is sent
+	resp := <-answers // the response arrives without further requests
 	defer resp.Body.Close()
 	want := "data: {\"method\":\"n\"}\n\n"
 	got := make([]byte, len(want))

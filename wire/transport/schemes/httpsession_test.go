@@ -16,9 +16,9 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A session over HTTP as in the Model Context Protocol (2025-11-25, Streamable HTTP): the client returns the server's
-// session id with the headers of the dialect; the standing event stream brings unsolicited messages and is reopened after
-// its last event; a response whose stream ends early is resumed; DELETE ends the session.
+// A session over HTTP as in MCP (2025-11-25, Streamable HTTP). The client returns the server's session id with the
+// headers of the dialect. The standing event stream carries unsolicited messages and is reopened after its last event. A
+// response whose stream ends early is resumed. DELETE ends the session.
 func TestHTTPSession(t *testing.T) {
 	var mu sync.Mutex
 	var seen []string
@@ -39,7 +39,7 @@ func TestHTTPSession(t *testing.T) {
 			fmt.Fprint(w, `{"jsonrpc":"2.0","id":1,"result":{}}`)
 		case r.Method == http.MethodPost:
 			w.Header().Set("Content-Type", "text/event-stream")
-			// The stream ends inside an event, so it resumes after the event before.
+			// The stream ends inside an event: the client resumes after the event before.
 			fmt.Fprint(w, "id: a7\nretry: 60\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"progress\"}\n\nid: a9\ndata: {\"json")
 			ended = time.Now()
 		case r.Header.Get("Last-Event-ID") == "a7":
@@ -113,7 +113,7 @@ func TestHTTPSession(t *testing.T) {
 	}
 }
 
-// A server without event stream and DELETE works like any other.
+// A server may lack the event stream and DELETE.
 func TestHTTPSessionRefused(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost {
@@ -142,7 +142,7 @@ func TestHTTPSessionRefused(t *testing.T) {
 // A stream without messages is reopened a limited number of times: the standing one, and one of a response.
 func TestHTTPSessionStopsAsking(t *testing.T) {
 	var mu sync.Mutex
-	asked := map[string]int{} // how often, by the client's last event
+	asked := map[string]int{} // numbers of requests, by the client's last event
 	brings := map[string]bool{"": true, "g2": true, "p1": true}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -190,7 +190,7 @@ func TestHTTPSessionStopsAsking(t *testing.T) {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	// A request that brings a message restarts the count of the standing stream, but not that of a response.
+	// A message restarts the count of the standing stream, but not that of a response.
 	want := map[string]int{"": 2, "g2": 2, "g3": 5 - 1, "p1": 2, "p2": 5}
 	if !maps.Equal(asked, want) {
 		t.Errorf("asked %v, want %v", asked, want)

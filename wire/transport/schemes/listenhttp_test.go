@@ -151,7 +151,7 @@ func TestKeptConnectionsEndWithTheListener(t *testing.T) {
 	}
 }
 
-// Warnings name rejected clients, and count a flood of them.
+// Warnings name rejected clients, and summarize a flood of them.
 func TestRefusedAreNamed(t *testing.T) {
 	noLeaks(t)
 	var mu sync.Mutex
@@ -179,7 +179,7 @@ func TestListenFaults(t *testing.T) {
 	for name, tt := range map[string]struct {
 		on    string
 		c     transport.Config
-		kind  wire.FaultKind // "" means it works
+		kind  wire.FaultKind // "" means success
 		words []string
 	}{
 		"everyone can come":   {"ws://0.0.0.0:0/", transport.Config{}, wire.Usage, []string{"--token", "--cacert", "--public"}},

@@ -15,7 +15,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// The limit of a request's head is 64 KiB; net/http allows slightly more.
+// The limit of a request's head is 64 KiB. net/http allows slightly more.
 func TestLargeHeadIsRefused(t *testing.T) {
 	noLeaks(t)
 	l := mustListen(t, "http://127.0.0.1:0/", transport.Config{})
@@ -33,8 +33,7 @@ func TestLargeHeadIsRefused(t *testing.T) {
 	}
 }
 
-// A client that is silent in its TLS handshake is disconnected with a warning; many of them delay another client no longer
-// than that.
+// A client that is silent in its TLS handshake is closed with a warning. Many of them do not delay another client further.
 func TestSilentTLSClientsAreHungUpOn(t *testing.T) {
 	server, client, _ := certified(t)
 	var told atomic.Int64

@@ -107,7 +107,7 @@ func TestStreamCloseUnblocks(t *testing.T) {
 	}
 }
 
-// Sent messages arrive after Close even if the peer sent bytes that were never read, for which the system would reset the
+// Sent messages arrive after Close even if the peer's bytes were never read, for which the system would reset the
 // connection.
 func TestStreamCloseLosesNothing(t *testing.T) {
 	l := listening(t, "tcp://127.0.0.1:0", transport.Config{})
@@ -218,7 +218,7 @@ func TestTLSClientCertificates(t *testing.T) {
 	l := listening(t, "tls://127.0.0.1:0", transport.Config{TLS: server, Warn: func(string) {}})
 	echo(t, l)
 
-	// TLS 1.3 refuses only after the client's handshake, in its first Recv.
+	// In TLS 1.3, the server refuses after the client's handshake, in the client's first Recv.
 	anonymous, err := dial(t.Context(), l.Endpoint(), transport.Config{TLS: client})
 	if err == nil {
 		defer anonymous.Close()
@@ -275,7 +275,7 @@ func TestStreamListenersRefuse(t *testing.T) {
 		{"tcp://0.0.0.0:0", transport.Config{}, false, "--public"},
 		{"tcp://:0", transport.Config{}, false, "--public"},
 		{"tcp://[::]:0", transport.Config{}, false, "--public"},
-		{"tcp://0.0.0.0:0", transport.Config{TLS: mutual}, false, "--public"}, // tcp asks for no certificate
+		{"tcp://0.0.0.0:0", transport.Config{TLS: mutual}, false, "--public"}, // tcp has no certificates
 		{"tls://0.0.0.0:0", transport.Config{TLS: server}, false, "--public"},
 		{"tls://0.0.0.0:0", transport.Config{TLS: mutual}, true, ""},
 		{"tcp://0.0.0.0:0", transport.Config{Listening: transport.Listening{Public: true}}, true, ""},

@@ -50,7 +50,7 @@ func TestWSReceivesWithoutAllocating(t *testing.T) {
 	c.Close()
 }
 
-// The time to receive a message of 240 bytes; scripts/bench compares with the bare library.
+// The time to receive a message of 240 bytes. scripts/bench compares it with the library's.
 func BenchmarkWSRecv(b *testing.B) {
 	l, err := Listen(b.Context(), transport.Address{Scheme: "ws", Host: "127.0.0.1:0"}, transport.Config{})
 	if err != nil {

@@ -114,7 +114,7 @@ func TestWSPing(t *testing.T) {
 		noLeaks(t)
 		pinged := make(chan struct{}, 100)
 		url := rawWS(t, func(c net.Conn, r *bufio.Reader) {
-			for range 4 { // enough writes for one to fail
+			for range 4 { // one of several writes fails
 				if _, _, err := readFrame(r); err != nil {
 					return
 				}

@@ -182,7 +182,7 @@ func TestTLS(t *testing.T) {
 	for name, tt := range map[string]struct {
 		server, client transport.TLS
 		host           string
-		kind           wire.FaultKind // "" means it works
+		kind           wire.FaultKind // "" means success
 		words          []string
 		warned         bool
 	}{

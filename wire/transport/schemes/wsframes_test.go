@@ -14,8 +14,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Messages arrive whole and in order, whether rpcx or the library reads them: short and long, in one frame and in several,
-// with control frames between them, and split anywhere by the network.
+// Messages arrive whole and in order, through rpcx's code and the library's: short and long, in one frame and in several,
+// with control frames between them, and in any packets.
 func TestWSFramesHoweverTheyAreCut(t *testing.T) {
 	noLeaks(t)
 	for seed := range uint64(20) {
@@ -80,7 +80,7 @@ func TestWSMessageIsKeptWhileClosing(t *testing.T) {
 	first, rest := strings.Repeat("a", 1000), strings.Repeat(frame(finText, strings.Repeat("b", 1000)), 500)
 	url := rawWS(t, func(c net.Conn, in *bufio.Reader) {
 		io.WriteString(c, frame(finText, first))
-		if code, _, err := readFrame(in); err != nil || code != finClose { // the close frame of rpcx
+		if code, _, err := readFrame(in); err != nil || code != finClose { // rpcx's close frame
 			return
 		}
 		io.WriteString(c, rest+frame(finClose, closing(1000, "")))

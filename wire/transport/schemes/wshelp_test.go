@@ -34,7 +34,6 @@ func noLeaks(t *testing.T) {
 	t.Cleanup(func() { goleak.VerifyNone(t, before, lingers) })
 }
 
-// mustParse returns an Address from text.
 func mustParse(t *testing.T, s string) transport.Address {
 	t.Helper()
 	a, err := transport.Parse(s)
@@ -66,7 +65,7 @@ func mustListen(t *testing.T, s string, c transport.Config) transport.Listener {
 	return l
 }
 
-// mustAccept takes the next connection of l, until the end of the test.
+// mustAccept accepts the next connection of l, until the end of the test.
 func mustAccept(t *testing.T, l transport.Listener) wire.Conn {
 	t.Helper()
 	c, err := l.Accept()
@@ -132,7 +131,7 @@ func wantClose(t *testing.T, err error, code int, clean bool) *wire.CloseError {
 	return ce
 }
 
-// enough returns how long a dial with this failure may take.
+// enough returns the time limit for a dial with this failure.
 func enough(words ...string) time.Duration {
 	if strings.Contains(strings.Join(words, " "), "no response within 300ms") {
 		return 300 * time.Millisecond
@@ -165,8 +164,7 @@ func within(t *testing.T, d time.Duration, what string, f func()) {
 	}
 }
 
-// rawServer serves HTTP typed by hand: it reads the head of one request of each connection and passes the connection to
-// serve.
+// rawServer serves raw HTTP: it reads the head of one request of each connection and passes the connection to serve.
 func rawServer(t *testing.T, serve func(c net.Conn, r *bufio.Reader, req *http.Request)) string {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -309,7 +307,7 @@ func socketPath(t *testing.T) string {
 	return filepath.Join(dir, "s.sock")
 }
 
-// recorder collects warnings.
+// A recorder collects warnings.
 type recorder struct {
 	mu    sync.Mutex
 	lines []string

@@ -15,8 +15,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// net/http reads the proxy once per process, so the clients here are processes of their own: this test binary, with
-// proxyTest set.
+// net/http reads the proxy once per process. Each client here is a process: this test binary, with proxyTest set.
 const proxyTest = "RPCX_TEST_PROXY_TO"
 
 func TestThroughProxy(t *testing.T) {

@@ -16,7 +16,8 @@ type runSender interface {
 	SendRun(all []byte, start int, ends []int) (taken int, err error)
 }
 
-// A client sends each message as one masked frame, of any length, by rpcx's code or the library's, alone or with others.
+// A client sends each message as one masked frame of any length, through rpcx's code or the library's, alone or with
+// others.
 func TestWSSendsFramesOfAnyLength(t *testing.T) {
 	for name, send := range map[string]func(c wire.Conn, messages []string) error{
 		"by itself": func(c wire.Conn, messages []string) error {

@@ -11,7 +11,7 @@ import (
 	"testing/iotest"
 )
 
-// A write that fills a pipe continues as the pipe is read, and Close wakes it, with and without nonblocking writes.
+// A write that fills a pipe continues as the pipe is read. Close wakes it, with and without nonblocking writes.
 func TestStdioFullPipe(t *testing.T) {
 	for _, waits := range []bool{false, true} {
 		in, out, err := os.Pipe()
@@ -47,7 +47,6 @@ func TestStdioFullPipe(t *testing.T) {
 	}
 }
 
-// A Read into one byte reads it.
 func TestReadsByteByByte(t *testing.T) {
 	in, out, err := os.Pipe()
 	if err != nil {

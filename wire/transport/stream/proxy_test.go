@@ -9,7 +9,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A proxy as users write it, with its host and port.
+// The forms of --proxy, with the proxy's host and port.
 func TestParseProxy(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"h", "http://h at h:80"},
@@ -77,7 +77,7 @@ func TestParseResolve(t *testing.T) {
 	}
 }
 
-// The proxy that the environment names, for each kind of address.
+// The proxy from the environment, for each kind of address.
 func TestProxyOfTheEnvironment(t *testing.T) {
 	for _, name := range []string{"http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY", "REQUEST_METHOD"} {
 		t.Setenv(name, "")

@@ -27,7 +27,7 @@ func TestListenUnix(t *testing.T) {
 	_, err = ListenUnix(path)
 	wantRefusal(t, err, wire.Conflict, path, "another process")
 
-	// Another process's socket with that name must not be removed.
+	// Another process's socket with this name must stay.
 	os.Rename(path, path+".old")
 	second, err := ListenUnix(path)
 	if err != nil {
@@ -137,7 +137,7 @@ func TestListenUnixNames(t *testing.T) {
 	wantRefusal(t, err, wire.Usage)
 }
 
-// socketName returns a name short enough for a socket, and checks that the test leaves nothing behind.
+// socketName returns a name short enough for a socket, and checks that the test leaves no files.
 func socketName(t *testing.T) string {
 	t.Helper()
 	before := goleak.IgnoreCurrent()

@@ -63,8 +63,7 @@ func (w wrapping) Accept() (net.Conn, error) {
 	return Wrap(conn, nil), nil
 }
 
-// Nothing is read ahead, and no buffer is allocated, before the handshake is over and where the reader has a buffer of its
-// own.
+// The connection neither reads ahead nor allocates a buffer before the handshake ends, or if the reader has a buffer.
 func TestWSReadsAheadOnlyForItself(t *testing.T) {
 	for _, ahead := range []bool{false, true} {
 		n := &wsNet{Conn: readOnly{Reader: strings.NewReader("abcd")}, ahead: ahead}
@@ -98,7 +97,6 @@ func TestWSKeepsNoLargeBuffer(t *testing.T) {
 	}
 }
 
-// counting counts writes.
 type counting struct {
 	net.Conn
 	writes atomic.Int32

@@ -84,8 +84,8 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// A schema is compiled with what it refers to, wherever that is, and in a catalog of
-// thousands of schemas no schema costs as much as all; the end of the context ends it.
+// A schema is compiled with its references. Its cost does not depend on the size of the catalog. The end of the context
+// ends it.
 func TestReferencesOfALargeCatalog(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`{"catalog": 1, "methods": [

@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/validate/probes"
 )
 
-// early is a connection whose peer speaks at once and then no more.
+// An early is a connection whose peer sends messages at once and then none.
 type early struct {
 	first []byte
 	idle  chan struct{} // closed when all has been read
@@ -30,8 +30,7 @@ func (e *early) Recv() ([]byte, error) {
 func (e *early) Send([]byte) error { return nil }
 func (e *early) Close() error      { close(e.ended); return nil }
 
-// TestSpokenBeforeTheProbe: what the peer says as soon as it is connected is the probe's,
-// however late that begins.
+// TestSpokenBeforeTheProbe checks that a late probe gets messages that the peer sent on connecting.
 func TestSpokenBeforeTheProbe(t *testing.T) {
 	inner := &early{first: []byte(`{"type":"handshake"}`), idle: make(chan struct{}), ended: make(chan struct{})}
 	target := &probes.Target{AnswerTimeout: 5 * time.Second, Dial: func(context.Context, bool) (*probes.Conn, func(), error) {

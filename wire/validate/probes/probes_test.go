@@ -7,8 +7,8 @@ import (
 	"rpcx/wire/validate/probes"
 )
 
-// TestTables: the tables of all dialects can be read, and no name stands twice. A dialect that has rules
-// has probes, so that each live run has messages, which its tape shows.
+// TestTables checks that the tables of all dialects are valid and their names unique. A dialect with rules has probes,
+// so each live run has messages on its tape.
 func TestTables(t *testing.T) {
 	for _, name := range all.Names() {
 		set, err := probes.For(name)

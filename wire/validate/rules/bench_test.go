@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/validate/rules"
 )
 
-// What one message of a long conversation costs, by dialect: an op is a message.
+// The cost of one message in a long conversation, by dialect.
 func BenchmarkChecker(b *testing.B) {
 	for _, dialect := range []string{"jsonrpc", "scomp", "introspect", "ro", "hotrepl", "scriptling"} {
 		b.Run(dialect, func(b *testing.B) {

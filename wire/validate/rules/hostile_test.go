@@ -14,7 +14,7 @@ import (
 	"rpcx/wire/validate/rules"
 )
 
-// Whatever stands in the place of a value, the rules can look at it: none fails.
+// No rule fails on any value in any place.
 func TestHostile(t *testing.T) {
 	for _, dialect := range rules.Dialects() {
 		t.Run(dialect, func(t *testing.T) {
@@ -34,11 +34,11 @@ func TestHostile(t *testing.T) {
 			conn := 0
 			for i := range lines {
 				for n, bad := range mutants(lines[i].Msg) {
-					if n%3 != i%3 { // all of them take long
+					if n%3 != i%3 { // testing all of them takes long
 						continue
 					}
 					conn++
-					some := slices.Clone(lines[max(0, i-4):min(i+3, len(lines))]) // what comes next sees what was kept of it
+					some := slices.Clone(lines[max(0, i-4):min(i+3, len(lines))]) // later messages depend on stored values
 					some[min(i, 4)].Msg = bad
 					for _, l := range append(some, tape.Line{Kind: tape.Closing, Close: &tape.Close{Clean: true}}) {
 						l.Conn = conn
@@ -52,7 +52,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// good is the lines of the dialect's good tape that hold messages.
+// good returns the messages of the dialect's good tape.
 func good(t *testing.T, dialect string) (lines []tape.Line) {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(folder(dialect), "good.tape"))
@@ -73,7 +73,7 @@ func good(t *testing.T, dialect string) (lines []tape.Line) {
 	return lines
 }
 
-// mutants are msg with another value in the place of each of its values, or with none.
+// mutants returns variants of msg with each of its values replaced or removed.
 func mutants(msg json.RawMessage) (all []json.RawMessage) {
 	var doc any
 	if err := json.Unmarshal(msg, &doc); err != nil {

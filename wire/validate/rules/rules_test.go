@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/validate/rules"
 )
 
-// check returns what a tape breaks, a line each: "LINE RULE POINTER".
+// check returns the problems of a tape, a line each: "LINE RULE POINTER".
 func check(t *testing.T, set *rules.Set, name string, r io.Reader) (found []validate.Problem) {
 	t.Helper()
 	c, err := rules.New(set, rules.Options{Broken: func(rule, reason string) { t.Errorf("%s: the rule %s fails: %s", name, rule, reason) }})
@@ -56,7 +56,7 @@ func set(t *testing.T, dialect string) *rules.Set {
 	return s
 }
 
-// text is problems, a line each.
+// text returns problems as lines.
 func text(found []validate.Problem) string {
 	var b strings.Builder
 	for _, f := range found {
@@ -82,9 +82,8 @@ func TestChecker(t *testing.T) {
 	}
 }
 
-// What is not on the tape breaks no rule: what a line only says that a message is like,
-// what stands for another value, what was secret. What both sides say in closing belongs
-// to the connection, also behind its close; an opening begins another.
+// Parts that are not on the tape violate no rule: patterns of messages, placeholders, and redacted values. Messages of
+// both sides during the close belong to the connection, even after its close. An open begins another.
 func TestTapeLines(t *testing.T) {
 	for _, c := range []struct{ name, lines, want string }{
 		{"match", `{"dir":"send","match":".method == \"a\""}
@@ -109,7 +108,7 @@ func TestTapeLines(t *testing.T) {
 	}
 }
 
-// A set of rules that cannot work is refused, and says why.
+// An invalid set of rules is rejected with a reason.
 func TestParse(t *testing.T) {
 	const rule = `page = "p"
 [[rule]]

@@ -13,9 +13,8 @@ import (
 	"rpcx/wire/validate/rules"
 )
 
-// Where a dialect has schemas of its messages: each example of its page fits, and is
-// found at fault without a member that it must have, and with one that there is not; the
-// finding names the section.
+// For dialects with schemas of messages, each example of the specification is valid. Without a required member, or with
+// an unknown one, it is invalid, and the problem names the section.
 func TestMessageSchemas(t *testing.T) {
 	for _, dialect := range rules.Dialects() {
 		if s := set(t, dialect); s.Schemas != "" {
@@ -67,7 +66,7 @@ func required(t *testing.T, s *rules.Set, name, member string) bool {
 	return slices.Contains(schemas[name].Required, member)
 }
 
-// schemaProblems is what the rule schema finds in a message.
+// schemaProblems returns the problems that the rule schema finds in a message.
 func schemaProblems(t *testing.T, s *rules.Set, msg any) (found []validate.Problem) {
 	t.Helper()
 	b, err := json.Marshal(msg)

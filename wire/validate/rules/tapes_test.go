@@ -11,22 +11,21 @@ import (
 	"rpcx/wire/validate/rules"
 )
 
-// folder is where the tapes of a dialect's rules are: RULE.tape for each rule that
-// stands in its table, and good*.tape.
+// folder returns the directory with the tapes of a dialect's rules: RULE.tape for each rule in its table, and
+// good*.tape.
 func folder(dialect string) string {
 	if dialect == "jsonrpc1" {
 		return filepath.Join("..", "..", "dialect", "jsonrpc", "testdata", "rules1")
 	}
 	own := filepath.Join("..", "..", "dialect", dialect, "testdata", "rules")
-	if _, err := os.Stat(own); err != nil { // of a page
+	if _, err := os.Stat(own); err != nil { // of a dialect file
 		return filepath.Join("..", "..", "dialect", "page", "testdata", "rules", dialect)
 	}
 	return own
 }
 
-// Each rule has a tape that breaks it and no other rule, and each dialect a tape that
-// breaks none. Where one side can only break a rule after the other broke one, a note
-// on the tape says which: "also: RULE …".
+// Each rule has a tape that violates it and no other rule, and each dialect has a tape that violates none. If a
+// violation needs an earlier one by the other side, a note on the tape names it: "also: RULE …".
 func TestTapes(t *testing.T) {
 	for _, dialect := range rules.Dialects() {
 		t.Run(dialect, func(t *testing.T) {

@@ -27,7 +27,7 @@ func folder(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// checked is what came of each value, in a line each.
+// checked returns the result for each value as a line.
 func checked(t *testing.T, c *Checker, text string) string {
 	t.Helper()
 	var b strings.Builder
@@ -136,7 +136,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// Reading neither hangs nor loses its place, whatever comes.
+// Reading any input ends, and keeps its place.
 func FuzzCheck(f *testing.F) {
 	f.Add("{}\n{\"a\":\n1}\n[1,2\n{}\nx\n")
 	dir := f.TempDir()

@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// told is differences in a line each.
+// told returns differences as lines.
 func told(t *testing.T, before, now string) string {
 	t.Helper()
 	all, err := Compare(testkit.Catalog(t, before), testkit.Catalog(t, now))
@@ -35,7 +35,7 @@ func told(t *testing.T, before, now string) string {
 	return b.String()
 }
 
-// Of whole catalogs and their methods.
+// Catalogs and their methods.
 var ofCatalogs = []struct{ name, before, now, want string }{
 	{"nothing", `"methods":[{"name":"a"}]`, `"methods":[{"name":"a"}]`, ""},
 	{
@@ -125,8 +125,7 @@ func TestCatalogs(t *testing.T) {
 	}
 }
 
-// Of schemas: what it means in params, then in a result. p is the pointer to the
-// schema.
+// Schemas: the effect of a difference in params, then in a result. p is the pointer to the schema.
 var ofSchemas = []struct{ name, before, now, params, result string }{
 	{"any", `{}`, `true`, "", ""},
 	{"a schema where there was none", `true`, `{"type":"string"}`, "breaking schema-added p", "compatible schema-added p"},
@@ -221,8 +220,7 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
-// Every kind of difference occurs in the tests above, and there are as many as
-// were promised.
+// The tests above have each kind of difference, and their number equals the documented one.
 func TestEveryKindIsTested(t *testing.T) {
 	var all strings.Builder
 	for _, c := range ofCatalogs {
@@ -283,7 +281,7 @@ func FuzzCompare(f *testing.F) {
 	})
 }
 
-// Values stand in messages as they came; long ones are cut between two letters.
+// Values in messages are unchanged. Long ones are cut between two characters.
 func TestMessages(t *testing.T) {
 	long := strings.Repeat("é", 60)
 	for _, c := range []struct{ before, now, method, want string }{

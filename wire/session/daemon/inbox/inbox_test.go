@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// parking parks a call, and gives its answer when there is one.
+// parking queues a call and returns its response.
 func parking(ctx context.Context, b *Inbox, method string) <-chan string {
 	answer := make(chan string, 1)
 	go func() {
@@ -55,8 +55,8 @@ func isCall(t *testing.T, what string, got, want int64) {
 	}
 }
 
-// The oldest goes first, to one claimant only; what that shows is its for as long
-// as its lease, and what it did not show is free when it goes.
+// One claimant gets the oldest call. A shown call belongs to the claimant until its lease ends. A call that was not
+// shown becomes free when the claimant ends.
 func TestInboxClaims(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, one, two := &Inbox{}, &relay.Process{}, &relay.Process{}
@@ -76,7 +76,7 @@ func TestInboxClaims(t *testing.T) {
 		if err := b.acknowledge(one, 1, 10*time.Second); err != nil {
 			t.Fatal(err)
 		}
-		b.Release(one) // call 2, which it has not shown
+		b.Release(one) // call 2, which the claimant has not shown
 		isCall(t, "given back", claimed(t, b, two, ""), 2)
 		counted(t, b, 0, 2)
 		begun := time.Now()
@@ -100,7 +100,7 @@ func TestInboxClaims(t *testing.T) {
 	})
 }
 
-// Who waits for a call hears of one that is given back, at once.
+// A returned call goes to a waiting claimant at once.
 func TestInboxWakesWhoWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, one, two := &Inbox{}, &relay.Process{}, &relay.Process{}
@@ -120,8 +120,7 @@ func TestInboxWakesWhoWaits(t *testing.T) {
 	})
 }
 
-// A call that is answered, given up or out of time while it is claimed leaves
-// nothing behind, such as a lease.
+// A claimed call that is answered, cancelled or expired leaves nothing, such as a lease.
 func TestInboxCallsThatEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, h := &Inbox{timeout: time.Minute}, &relay.Process{}
@@ -148,7 +147,7 @@ func TestInboxCallsThatEnd(t *testing.T) {
 	})
 }
 
-// The order of calls is that in which they came, whichever is parked first.
+// The order of calls is their order of arrival.
 func TestInboxKeepsTheOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, h := &Inbox{}, &relay.Process{}
@@ -173,8 +172,7 @@ func TestInboxKeepsTheOrder(t *testing.T) {
 	})
 }
 
-// Who waits is woken by what comes, one claimant for each call; the calls that
-// are too many are refused at once.
+// A new call wakes one claimant. Calls beyond the limit are rejected at once.
 func TestInboxIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &Inbox{}
