@@ -1,4 +1,4 @@
-// Package page finds the dialects that are defined by dialect files (rpcx-dialect-file(5)): the embedded ones and those of users.
+// Package page finds the dialects in dialect files (rpcx-dialect-file(5)), embedded ones and users' own.
 package page
 
 import (
@@ -25,10 +25,10 @@ import (
 //go:embed pages/*.toml rules/*.toml probes/*.toml
 var embedded embed.FS
 
-// A Flow is the Go part of a protocol, which dialect files name in flow.
+// A Flow is the Go part of a protocol, which dialect files name as their flow.
 type Flow struct {
-	Page         string // the protocol's own dialect file, embedded under the name of the flow
-	Rules        string // the rules with which rpcx validate checks conversations; "": those of the dialect file
+	Page         string // the protocol's dialect file, which is embedded under the flow's name
+	Rules        string // the rules of rpcx validate for conversations, or "" for those of the dialect file
 	Notification string // see codec.Native
 	Client       func(c *codec.Codec) codec.Flow
 	Server       func(h server.Host) server.Native
@@ -39,8 +39,8 @@ type Flow struct {
 	Unchanged    func(ctx context.Context, open func(context.Context, dialect.Op) (dialect.Stream, error)) bool // see dialect.Handshake
 }
 
-// rules returns the rules with which rpcx validate checks conversations of a dialect file. The rules of embedded dialect files are
-// separate texts, which only validate reads.
+// rules returns the rules of rpcx validate for a dialect file. The rules of embedded dialect files are separate texts, which only
+// validate reads.
 func (l *Library) rules(p *load.Page) string {
 	if own := l.Flows[p.Flow].Rules; own != "" && p.Flow == p.Name {
 		return own
@@ -51,15 +51,15 @@ func (l *Library) rules(p *load.Page) string {
 	return rules(p)
 }
 
-// A Library finds dialect files. One table of dialects uses it.
+// A Library finds dialect files for one table of dialects.
 type Library struct {
 	Flows  map[string]Flow
-	Others []string // the names of dialects that are not dialect files
-	found  sync.Map // the dialect files that were read so far, by their requested names: string → func() (dialect.Spec, error)
-	given  sync.Map // the paths of the dialect files that were read by path, by the names in them: string → string
+	Others []string // the names of all other dialects
+	found  sync.Map // loaded dialect files by their requested names: string → func() (dialect.Spec, error)
+	given  sync.Map // the paths of dialect files that were read by path, by the names in these files: string → string
 }
 
-// brought returns the text of the embedded dialect file with that name; ok is false if it does not exist.
+// brought returns the text of the embedded dialect file name.
 func (l *Library) brought(name string) (text []byte, ok bool) {
 	if f, ok := l.Flows[name]; ok {
 		return []byte(f.Page), true
@@ -92,10 +92,10 @@ func (l *Library) OwnNames() (names []string) {
 	return names
 }
 
-// prefixes are the words of an endpoint before its colon, apart from dialects and framings.
+// prefixes are the words before the colon of an endpoint, apart from dialects and framings.
 var prefixes = []string{"ws", "wss", "http", "https", "tcp", "tls", "unix", "exec", "ipc", "stdio", "demo", "tape", "conversation", "accept", "dial"}
 
-// taken returns the meaning of a name that a user's dialect file cannot have; "": the name is free.
+// taken returns the meaning of a name that a user's dialect file cannot have, or "".
 func (l *Library) taken(name string) string {
 	_, isFraming := framing.ByName(name)
 	switch {
@@ -109,7 +109,7 @@ func (l *Library) taken(name string) string {
 	return ""
 }
 
-// Clash returns the error of a dialect file in the user's configuration directory whose name is taken, or nil if there is no such file.
+// Clash returns the error of a dialect file with a taken name in the user's configuration directory, or nil.
 func (l *Library) Clash(name string) error {
 	if what := l.taken(name); what != "" && !IsPath(name) {
 		if path := userFile(name); path != "" {
@@ -119,7 +119,7 @@ func (l *Library) Clash(name string) error {
 	return nil
 }
 
-// Exists reports whether there is a dialect file with that name or path, valid or not.
+// Exists reports whether a dialect file with that name or path exists, valid or not.
 func (l *Library) Exists(name string) bool {
 	if _, ok := l.brought(name); ok {
 		return true
@@ -145,9 +145,9 @@ func (l *Library) Source(name string) []byte {
 	return nil
 }
 
-// Find returns the dialect with that name: an embedded dialect file or one in the user's configuration directory. If name is the path of
-// a TOML file, it returns the dialect of that file, whose name is the absolute path. ok is false if there is no such dialect file. The
-// error is a usage Fault that describes the mistake in the dialect file.
+// Find returns the dialect of that name, from an embedded dialect file or one in the user's configuration directory. If name is the path
+// of a TOML file, Find returns that file's dialect, whose name is the absolute path. ok is false without such a file. The error is a
+// usage Fault about a mistake in the file.
 func (l *Library) Find(name string) (spec dialect.Spec, ok bool, err error) {
 	switch {
 	case IsPath(name):
@@ -163,7 +163,7 @@ func (l *Library) Find(name string) (spec dialect.Spec, ok bool, err error) {
 	return spec, err == nil && spec.Name != "", err
 }
 
-// IsPath reports whether the name of a dialect is the path of a dialect file.
+// IsPath reports whether a dialect's name is the path of a dialect file.
 func IsPath(name string) bool { return strings.HasSuffix(name, ".toml") }
 
 // userFile returns the path of a dialect file that is not embedded, or "".
@@ -182,7 +182,7 @@ func userFile(name string) string {
 	return path
 }
 
-// tried returns the error of a user's file with an unknown framing, or whose client would read errors as results.
+// tried returns the error of a user's file that names an unknown framing, or whose client would read errors as results.
 func tried(path string, p *load.Page) error {
 	if _, known := framing.ByName(p.Framing); p.Framing != "" && !known {
 		return wire.Usagef("%s: framing: %q is not a framing: expected one of %s", path, p.Framing, strings.Join(framing.Names(), ", "))
@@ -197,7 +197,7 @@ func tried(path string, p *load.Page) error {
 	return err
 }
 
-// read reads the dialect file with that name. It returns a Spec without a name if the file does not exist.
+// read reads the dialect file name. It returns a Spec without a name for a missing file.
 func (l *Library) read(name string) (dialect.Spec, error) {
 	var p *load.Page
 	var err error
@@ -227,14 +227,14 @@ func (l *Library) read(name string) (dialect.Spec, error) {
 	return spec, err
 }
 
-// Given returns the path of the dialect file that has the name in it, if the file was read by its path.
+// Given returns the path of the dialect file with the name, if the file was read by path.
 func (l *Library) Given(name string) (path string, ok bool) {
 	found, ok := l.given.Load(name)
 	path, _ = found.(string)
 	return path, ok
 }
 
-// NameOf returns the name in the dialect file at path, which was read, or path.
+// NameOf returns the name in the dialect file at path, which was read before, or else path.
 func (l *Library) NameOf(path string) (name string) {
 	name = path
 	l.given.Range(func(k, v any) bool {

@@ -58,7 +58,7 @@ func (l *Library) Spec(p *load.Page) (dialect.Spec, error) {
 	return spec, nil
 }
 
-// detection returns how servers of a dialect file are detected.
+// detection describes how to detect servers of a dialect file.
 func detection(p *load.Page) *dialect.Detection {
 	out := &dialect.Detection{}
 	if d := p.Detect; d != nil {
@@ -76,7 +76,7 @@ func detection(p *load.Page) *dialect.Detection {
 	return out
 }
 
-// settings returns the settings for users: members that [names] declares, and values that [set] declares for the handshake.
+// settings returns the settings for users: the members of [names], and the handshake's values of [set].
 func settings(p *load.Page) (all []dialect.Setting) {
 	var members []string
 	if p.Names != nil {
@@ -93,8 +93,8 @@ func settings(p *load.Page) (all []dialect.Setting) {
 	return all
 }
 
-// rules returns the dialect file's rules in the form that wire/validate/rules reads. Without its own rules a dialect file has those of
-// its base, unless it names members or writes messages differently; then it has none.
+// rules returns the dialect file's rules in the form of wire/validate/rules. A dialect file without rules uses those of its base. It
+// has none if it renames members or writes messages differently.
 func rules(p *load.Page) string {
 	set := map[string]any{"page": p.Source}
 	if p.Source == "" {
@@ -111,7 +111,7 @@ func rules(p *load.Page) string {
 	return string(b)
 }
 
-// renamed reports whether a dialect file's messages differ in form from those of its base.
+// renamed reports whether a dialect file's messages have another form than those of its base.
 func renamed(p *load.Page) bool {
 	if p.Names == nil || len(p.Read) > 0 {
 		return len(p.Read) > 0
@@ -122,7 +122,7 @@ func renamed(p *load.Page) bool {
 	}, func(name string) bool { return name != "" })
 }
 
-// answers returns the methods that a server answers by the dialect file, without a hook.
+// answers returns the methods that the dialect file itself answers on a server.
 func answers(p *load.Page) (names []string) {
 	for name := range p.Serve.Answers {
 		names = append(names, name)
@@ -133,7 +133,7 @@ func answers(p *load.Page) (names []string) {
 	return names
 }
 
-// shape returns how a tape reads the dialect file's messages.
+// shape describes the dialect file's messages for tapes.
 func shape(p *load.Page, d *codec.Dialect, polls []dialect.Poll) dialect.Shape {
 	v := jsonrpc.V2
 	if p.Base != "jsonrpc" {
@@ -161,19 +161,19 @@ func shape(p *load.Page, d *codec.Dialect, polls []dialect.Poll) dialect.Shape {
 	}
 	s.MadeUp = append(s.MadeUp, dialect.Places(plan.IDs()...)...)
 	s.Unnumbered = plan.Unnumbered()
-	if own := plan.Shape(); own != nil && p.Base == "none" { // otherwise it is read like the base's messages, whose rules apply
+	if own := plan.Shape(); own != nil && p.Base == "none" { // otherwise the base's messages, whose rules apply, have the same form
 		s.Own, s.Arrays = own, plan.Array()
 		s.Error, s.Ended = plan.Templates()
 	}
 	return s
 }
 
-// unsaid are the probes that most protocols with dialect files do not specify.
+// unsaid are probes that most protocols with dialect files do not specify.
 var unsaid = []any{"batch", "batch-empty", "batch-invalid", "batch-of-notifications", "params-by-position", "bad-params", "discovery-bad-params"}
 
-// probes returns the probes that rpcx validate sends to a peer: those of the base, or none if the dialect file's messages differ in form
-// from the base's and it has no [rules]. It excludes probes for batches and params by position, which most protocols with dialect files do not have, and those
-// that call METHOD, which a dialect file may wrap. The probes of embedded dialect files without a base are separate texts.
+// probes returns the probes of rpcx validate for a peer: those of the base, or none if the dialect file's messages have another form and it
+// has no [rules]. It excludes probes of batches and of positional params, which most such protocols lack, and probes that call METHOD,
+// which a dialect file may wrap. Embedded dialect files without a base have separate texts.
 func probes(p *load.Page) string {
 	if text, err := embedded.ReadFile("probes/" + p.Name + ".toml"); err == nil && p.Rules == nil {
 		return string(text)
@@ -181,7 +181,7 @@ func probes(p *load.Page) string {
 	if p.Base == "none" || p.Rules == nil && renamed(p) {
 		return ""
 	}
-	own, _ := p.Rules["except"].([]any) // these may also be probes
+	own, _ := p.Rules["except"].([]any) // these may name probes
 	text, err := toml.Encode(map[string]any{"base": p.Base, "except": slices.Concat(unsaid, own)})
 	if err != nil {
 		return ""

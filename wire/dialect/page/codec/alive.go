@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// maxBeats bounds the unanswered heartbeats of the peer; further ones are ignored.
+// maxBeats bounds the peer's unanswered heartbeats. Further ones are ignored.
 const maxBeats = 16
 
 // beat reports whether m is a heartbeat of the peer, which KeepAlive answers.
@@ -24,7 +24,7 @@ func (c *Codec) beat(m *wire.Message) (bool, error) {
 	}
 	is, err := rule.Is.Holds(m.Raw, c.Scope().Value)
 	if is && err == nil && c.beats != nil && len(c.beats) < maxBeats {
-		c.beats <- bytes.Clone(m.Raw) // there is room, as only this goroutine sends so many
+		c.beats <- bytes.Clone(m.Raw) // never blocks, because only this goroutine sends
 	}
 	return is, err
 }
@@ -37,14 +37,14 @@ func (c *Codec) Begin() {
 	}
 }
 
-// The bounds of the time between two heartbeats, in milliseconds.
+// These bound the time between two heartbeats in milliseconds.
 const (
 	shortest = 10
 	longest  = 1e9
 )
 
-// KeepAlive answers the heartbeats of the peer, and after Begin sends heartbeats, until ctx ends. It returns at once if there are none.
-// The error is that of a program.
+// KeepAlive answers the peer's heartbeats, and sends heartbeats after Begin, until ctx ends. Without heartbeats in the dialect file, it
+// returns at once. Its error is that of a program.
 func (c *Codec) KeepAlive(ctx context.Context, caller dialect.Caller) error {
 	rule := c.d.Page.Alive.Of(c.o.Serving)
 	if c.beats == nil {
@@ -55,7 +55,7 @@ func (c *Codec) KeepAlive(ctx context.Context, caller dialect.Caller) error {
 	say := func(prog load.Prog, in json.RawMessage) error {
 		msg, err := prog.First(in, c.Scope().Value)
 		if err == nil && msg != nil {
-			_ = caller.Notify(ctx, dialect.Op{Kind: dialect.Raw, Params: msg}) // a failure means that the connection has ended
+			_ = caller.Notify(ctx, dialect.Op{Kind: dialect.Raw, Params: msg}) // after a failure, the connection has ended
 		}
 		return err
 	}

@@ -15,20 +15,20 @@ import (
 	"rpcx/wire/dialect/page/program"
 )
 
-// awaitedMessages holds the messages that arrive during the handshake, for the steps that wait for one.
+// awaitedMessages stores messages during the handshake for steps that await one.
 type awaitedMessages struct {
 	messages []json.RawMessage
-	came     chan struct{} // receives a value when a message is added; nil: no step waits
+	came     chan struct{} // receives a value for each new message; nil while no step waits
 }
 
-// The limits of the stored messages, since the peer decides how many it sends.
+// These limits bound the stored messages, because the peer determines their number.
 const (
 	maxAwaited      = 256
 	maxAwaitedBytes = 1 << 20
 )
 
-// keepForHandshake stores m for the handshake's steps that await a message. A message that is not of the dialect but meets the condition
-// of such a step becomes a Greeting.
+// keepForHandshake stores m for steps that await a message. A message of another dialect that meets a step's condition becomes a
+// Greeting.
 func (c *Codec) keepForHandshake(m *wire.Message) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -70,14 +70,14 @@ func (c *Codec) fitsHandshake(raw []byte) (bool, error) {
 	return false, nil
 }
 
-// endAwaiting drops the stored messages at the end of the handshake.
+// endAwaiting drops the stored messages after the handshake.
 func (c *Codec) endAwaiting() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.heard = nil
 }
 
-// await waits for a message for which cond is true and removes it from the stored ones, oldest first.
+// await waits for a message for which cond is true, and removes it. It prefers the oldest stored message.
 func (c *Codec) await(ctx context.Context, caller dialect.Caller, step *load.Step) (json.RawMessage, error) {
 	cond := step.Await
 	var late <-chan time.Time
@@ -110,10 +110,10 @@ func (c *Codec) await(ctx context.Context, caller dialect.Caller, step *load.Ste
 	}
 }
 
-// errNothingCame is the error of an optional await that timed out.
+// errNothingCame is the error of an optional await after its timeout.
 var errNothingCame = errors.New("nothing came")
 
-// watchEnd returns a channel that receives the reason when the connection ends, and a function that stops watching.
+// watchEnd returns a channel that receives why the connection ends, and a function that stops watching.
 func (c *Codec) watchEnd(ctx context.Context, caller dialect.Caller) (<-chan error, func()) {
 	ended := make(chan error, 1)
 	st, err := caller.Open(ctx, dialect.Op{Kind: dialect.Watch, Method: "\x00nothing"})
@@ -138,8 +138,7 @@ func (c *Codec) watchEnd(ctx context.Context, caller dialect.Caller) (<-chan err
 	}
 }
 
-// asEnd converts the reason for the end of the connection into the error of the handshake. It omits the method, which is that of an
-// internal watch.
+// asEnd returns the handshake's error for the end of the connection, without the method of the internal watch.
 func asEnd(err error) error {
 	f := wire.AsFault(err)
 	if f == nil {

@@ -14,54 +14,53 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Codec is the codec of a dialect file on one connection.
+// A Codec is a dialect file's codec on one connection.
 type Codec struct {
-	dialect.Codec // reads and writes messages, without the flows of the dialect file
+	dialect.Codec // reads and writes messages, without the dialect file's flows
 	d             *Dialect
 	o             dialect.CodecOptions
 	out           []wire.Message
-	calls         map[string]*call // local calls that are not over, by id; a stream stays until it ends
-	streams       []*call          // the calls that are streams
+	calls         map[string]*call // local calls by id; a stream stays until its end
+	streams       []*call
 	tokens        int64
-	flow          Flow // nil: the dialect file names no flow
+	flow          Flow // nil if the dialect file names no flow
 	entrance      *entrance
-	dropped       map[string]bool // the ids of requests that the peer has cancelled, if the dialect file defines their response
+	dropped       map[string]bool // ids of requests that the peer has cancelled, if the dialect file defines their response
 
 	own       manualStep
-	beats     chan []byte               // heartbeats of the peer; nil if the dialect file has none, or once the local ones begin
-	described atomic.Pointer[described] // the last catalog from the peer; nil: it was not requested
+	beats     chan []byte               // the peer's heartbeats; nil if the dialect file has none, or after local ones have begun
+	described atomic.Pointer[described] // the last catalog of the peer, or nil
 
-	mu       sync.Mutex // guards all members below, which flows also use
+	mu       sync.Mutex // guards the members below, also in flows
 	conn     program.Conn
-	shared   map[string]json.RawMessage // merged into the params of requests, by method; nil: not computed yet
-	heard    *awaitedMessages           // nil: the handshake is over
-	pendings map[*pending]bool          // requests that a hook is answering, if the dialect file has a response for a cancelled call
+	shared   map[string]json.RawMessage // the common params of requests by method; nil until computed
+	heard    *awaitedMessages           // nil after the handshake
+	pendings map[*pending]bool          // requests with a running hook, if the dialect file has a response for cancelled ones
 	steps    stepsTaken
 }
 
-// wholeHandshake stands for all steps of a handshake.
 type wholeHandshake struct{}
 
-// maxCalls bounds the stored calls, since a response may never arrive.
+// maxCalls bounds the stored calls, because a response may never arrive.
 const maxCalls = 1 << 16
 
-// A call is a local call that waits for its response, or a stream that it has opened.
+// A call is a local call without its response, or the stream that it has opened.
 type call struct {
 	id     wire.ID
-	method string // as the user wrote it
+	method string // as typed by the user
 	params json.RawMessage
-	token  json.RawMessage // nil: no token was sent
-	unwrap unwrapping      // how its response is unwrapped
-	rule   *load.Subscribe // the rule for its stream; nil: it opens no stream
+	token  json.RawMessage // nil if no token was sent
+	unwrap unwrapping      // how to unwrap its response
+	rule   *load.Subscribe // the rule of its stream; nil without a stream
 	stream wire.ID
 	result json.RawMessage // the response that opened the stream
-	extra  json.RawMessage // the extra members that were sent with it, or nil
-	begun  bool            // an item with its id has arrived
+	extra  json.RawMessage // its extra members, or nil
+	begun  bool
 
-	companion Companion // nil: no companion
+	companion Companion // may be nil
 }
 
-// newCodec returns the codec for one connection.
+// newCodec returns the codec of one connection.
 func (d *Dialect) newCodec(o dialect.CodecOptions) *Codec {
 	c := &Codec{d: d, o: o, calls: map[string]*call{}, heard: &awaitedMessages{}, pendings: map[*pending]bool{}, steps: stepsTaken{taken: map[any]bool{}}, entrance: &entrance{}}
 	c.Codec = d.messages(o, c.now)
@@ -78,7 +77,7 @@ func (d *Dialect) newCodec(o dialect.CodecOptions) *Codec {
 	return c
 }
 
-// Again returns the codec of a further connection of the same client, whose handshake is over.
+// Again returns the codec of another connection of the same client after the handshake.
 func (c *Codec) Again() *Codec {
 	again := c.d.newCodec(c.o)
 	again.entrance.open = true
@@ -88,17 +87,17 @@ func (c *Codec) Again() *Codec {
 // Serving reports whether the local side is the server.
 func (c *Codec) Serving() bool { return c.o.Serving }
 
-// scope returns the variables for the dialect file's programs about a call.
+// scope returns the variables of programs about a call.
 func (c *Codec) scope(s *call) *program.Scope {
 	sc := c.Scope()
 	sc.Method, sc.Params, sc.ID, sc.Token, sc.Result, sc.Extra = s.method, s.params, json.RawMessage(s.id), s.token, s.result, s.extra
 	return sc
 }
 
-// Scope returns the variables for the whole connection, to which those of a message can be added.
+// Scope returns the variables of the connection. Those of a message can be added.
 func (c *Codec) Scope() *program.Scope { return &program.Scope{Conn: c.now()} }
 
-// now returns the current values of the variables of the whole connection.
+// now returns the current variables of the connection.
 func (c *Codec) now() *program.Conn {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -144,7 +143,7 @@ func (c *Codec) encode(op dialect.Op) (wire.Message, error) {
 	return c.Codec.Encode(op)
 }
 
-// request encodes a user's call, wrapped in another call if the dialect file requires it.
+// request encodes a user's call, in another call if the dialect file wraps calls.
 func (c *Codec) request(op dialect.Op) (wire.Message, error) {
 	if !c.d.tracks {
 		return c.Codec.Encode(op)
@@ -171,7 +170,7 @@ func (c *Codec) request(op dialect.Op) (wire.Message, error) {
 	return m, err
 }
 
-// send encodes a call and stores it until its response arrives.
+// send encodes a call and stores it until its response.
 func (c *Codec) send(op dialect.Op, s *call) (wire.Message, error) {
 	if err := c.addToken(&op, s); err != nil {
 		return wire.Message{}, err
@@ -203,7 +202,7 @@ func (c *Codec) wrap(op *dialect.Op, s *call) error {
 	if plain, err := c.d.isPlain(op.Method); plain || err != nil {
 		return err
 	}
-	if s.rule != nil { // it is sent unchanged, but its response may be an error
+	if s.rule != nil { // the call is not wrapped, but its response may be an error
 		s.unwrap.fail = rule.Error
 		return nil
 	}
@@ -220,7 +219,7 @@ func (c *Codec) wrap(op *dialect.Op, s *call) error {
 	return nil
 }
 
-// addToken adds to the params the token by which notifications refer to a call.
+// addToken adds a token to the params, by which notifications refer to the call.
 func (c *Codec) addToken(op *dialect.Op, s *call) error {
 	rule := c.d.Page.During.Token
 	if rule == nil || c.o.Serving || len(op.Params) > 0 && scan.Type(op.Params) != 'o' {
@@ -236,7 +235,7 @@ func (c *Codec) addToken(op *dialect.Op, s *call) error {
 	return nil
 }
 
-// Merged returns obj with the members of more merged in recursively. A nil obj is {}.
+// Merged returns obj after recursively merging the members of more. A nil obj is {}.
 func Merged(obj, more []byte) []byte {
 	if scan.Type(obj) != 'o' {
 		return more
@@ -259,7 +258,7 @@ func Merged(obj, more []byte) []byte {
 	return o.End()
 }
 
-// Event returns m in the form that users see.
+// Event returns the user's event for m.
 func (c *Codec) Event(m *wire.Message, ev *wire.Event) error {
 	if m.Event != nil {
 		*ev = *m.Event

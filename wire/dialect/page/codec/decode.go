@@ -12,7 +12,7 @@ import (
 
 var null = []byte("null")
 
-// Decode returns the messages in raw, each assigned to its local call or stream.
+// Decode returns the messages in raw and assigns each to its local call or stream.
 func (c *Codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) {
 	msgs, batch, err = c.Codec.Decode(raw)
 	if err != nil || c.beats == nil && !c.d.tracks && !c.d.awaits && !c.d.guards && !c.d.keeps && c.own.step.Load() == nil {
@@ -22,7 +22,7 @@ func (c *Codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) 
 	c.out = c.out[:0]
 	refused := batch && c.refusesBatches()
 	for i := range msgs {
-		if refused && msgs[i].Kind == wire.Request { // the server answers with this error
+		if refused && msgs[i].Kind == wire.Request { // the response is this error
 			msgs[i].Err = wire.NewError(wire.CodeInvalidRequest, "batches are not supported")
 		}
 		if err := c.message(&msgs[i]); err != nil {
@@ -42,7 +42,7 @@ func (c *Codec) refusesBatches() bool {
 	return err != nil || !may
 }
 
-// message appends m to c.out, with the items and events that the dialect file's rules make of it.
+// message appends m to c.out, with the items and events that the dialect file's rules find in it.
 func (c *Codec) message(m *wire.Message) error {
 	if consumed, err := c.consumes(m); consumed || err != nil {
 		return err
@@ -56,7 +56,7 @@ func (c *Codec) message(m *wire.Message) error {
 		if len(m.ID) > 0 {
 			return c.itemOf(m)
 		}
-		// of a stream that the messages themselves name: the dialect file's rules apply first
+		// the dialect file's rules precede the streams that messages themselves name
 		was := *m
 		m.Kind, m.Stream, m.Final, m.Err, m.Body = wire.Notification, nil, false, nil, m.Params
 		if found, err := c.items(m); found || err != nil {
@@ -67,7 +67,7 @@ func (c *Codec) message(m *wire.Message) error {
 		delete(c.dropped, string(m.ID))
 		c.early(m)
 		if cancel := c.d.Page.Cancel; cancel != nil && cancel.Call != "" && m.Method == cancel.Call && m.Err == nil {
-			c.out = append(c.out, *m) // the message itself has to be answered
+			c.out = append(c.out, *m) // the message itself needs an answer
 			m.ID = nil
 			if c.cancelled(m); m.Kind != wire.Cancel {
 				return nil
@@ -78,7 +78,7 @@ func (c *Codec) message(m *wire.Message) error {
 	return nil
 }
 
-// consumes reports whether a message is a heartbeat, which needs no further handling. It stores other messages for the handshake.
+// consumes reports whether a message is only a heartbeat. It stores other messages for the handshake.
 func (c *Codec) consumes(m *wire.Message) (bool, error) {
 	if c.o.Trace != nil && c.d.plan.HasRule(m.Raw, c.Scope()) {
 		c.traceRead(m)
@@ -89,7 +89,7 @@ func (c *Codec) consumes(m *wire.Message) (bool, error) {
 	return false, c.keepForHandshake(m)
 }
 
-// response handles a response: it unwraps it, or begins a stream with it.
+// response processes a response. It unwraps the response, or starts a stream.
 func (c *Codec) response(m *wire.Message) error {
 	if err := c.ownAnswer(m); err != nil {
 		return err
@@ -125,7 +125,7 @@ func (c *Codec) response(m *wire.Message) error {
 	return nil
 }
 
-// streamResponse handles the response to the request for the stream of s, which may be an error. over reports that the response ends the
+// streamResponse processes the response to the request for the stream of s. The response may be an error. over reports that it ends the
 // stream.
 func (c *Codec) streamResponse(m *wire.Message, s *call, over bool) error {
 	if err := c.unwrapped(m, s); err != nil {
@@ -152,7 +152,7 @@ func (c *Codec) streamResponse(m *wire.Message, s *call, over bool) error {
 	return nil
 }
 
-// onlyEnds reports whether a response without a value follows items. The response is then their end.
+// onlyEnds reports whether a response without a value follows items, which it ends.
 func (c *Codec) onlyEnds(m *wire.Message, s *call) bool {
 	if !s.begun || m.Err != nil || string(m.Body) != "null" || !c.d.Page.ReadsItems() {
 		return false
@@ -162,12 +162,12 @@ func (c *Codec) onlyEnds(m *wire.Message, s *call) bool {
 	return true
 }
 
-// continues reports whether a response that announces others is an item of the call.
+// continues reports whether a response is an item of the call because others follow.
 func (s *call) continues(m *wire.Message) bool {
 	return m.Err == nil && (s.rule == nil || s.rule.First)
 }
 
-// notification handles a notification, which may be an item of a stream, an event of a running call, or a cancel.
+// notification processes a notification, which may be an item of a stream, an event of a running call, or a cancel.
 func (c *Codec) notification(m *wire.Message) error {
 	if err := c.keepTold(m); err != nil {
 		return err
@@ -194,7 +194,7 @@ func (c *Codec) notification(m *wire.Message) error {
 	return c.during(m, nil)
 }
 
-// shares reports whether a notification can belong to a call: it has the same extra members as the call.
+// shares reports whether a notification has the extra members of a call, and thus can belong to it.
 func (c *Codec) shares(s *call, m *wire.Message) bool {
 	for name, val := range scan.Named(s.extra) {
 		if !scan.Equal(scan.Get(m.Raw, name), val) {
@@ -204,7 +204,7 @@ func (c *Codec) shares(s *call, m *wire.Message) bool {
 	return true
 }
 
-// during appends the event that a notification contains for a running call, and keeps the notification itself. of is the call, if known.
+// during appends the event that a notification contains for a running call, and the notification. of is the call, if known.
 func (c *Codec) during(m *wire.Message, of *call) error {
 	w := &c.d.Page.During
 	for _, way := range [...]struct {
@@ -224,7 +224,7 @@ func (c *Codec) during(m *wire.Message, of *call) error {
 			return err
 		}
 		if s == nil && way.rule.When != nil && way.kind != wire.Log {
-			continue // the call is over
+			continue // the call has ended
 		}
 		owner := s
 		if owner == nil {
@@ -249,8 +249,8 @@ func (c *Codec) during(m *wire.Message, of *call) error {
 	return nil
 }
 
-// belongs returns the call that a notification belongs to: the one for which the rule's condition is true, or without a condition the
-// only running call. It returns nil if there is none.
+// belongs returns the call of a notification: the one for which the rule's condition is true, or without a condition the only running
+// call. It returns nil without such a call.
 func (c *Codec) belongs(rule *load.Item, m *wire.Message) (*call, error) {
 	var only *call
 	for _, s := range c.calls {
@@ -271,7 +271,7 @@ func (c *Codec) belongs(rule *load.Item, m *wire.Message) (*call, error) {
 	return only, nil
 }
 
-// event returns the event that the output of a dialect file's program describes.
+// event returns the event that a program's output describes.
 func event(kind wire.EventKind, shown json.RawMessage) *wire.Event {
 	if kind == wire.Data {
 		return &wire.Event{Kind: kind, Data: bytes.Clone(shown)}

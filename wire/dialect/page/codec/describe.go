@@ -16,10 +16,10 @@ import (
 	"rpcx/wire/scan"
 )
 
-// maxPages bounds the requested pages of one list.
+// maxPages bounds the pages of one list.
 const maxPages = 1000
 
-// Describe requests the peer's description with the calls of the dialect file's [[describe]], in their order.
+// Describe requests the peer's description with the calls of [[describe]] in their order.
 func (c *Codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.Catalog, error) {
 	if len(c.d.Page.Describe) == 0 {
 		if describe := c.Codec.Abilities().Describe; describe != nil {
@@ -30,8 +30,8 @@ func (c *Codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.C
 	return c.describe(ctx, caller, "")
 }
 
-// describe requests the parts of a description, up to and including the part that has method. With "" it requests all parts, as no method
-// has that name.
+// describe requests the parts of a description up to the one with method. With "", it requests all parts, because no method has that
+// name.
 func (c *Codec) describe(ctx context.Context, caller dialect.Caller, method string) (*catalog.Catalog, error) {
 	found, last := found{at: map[string]int{}}, c.described.Load()
 	for i := range c.d.Page.Describe {
@@ -41,7 +41,7 @@ func (c *Codec) describe(ctx context.Context, caller dialect.Caller, method stri
 		} else if !ok || rule.Get != "" && c.o.Handshake.Get == nil {
 			continue
 		}
-		if method != "" && rule.Methods == nil && rule.Defs == nil { // the peer's own information has no types of params
+		if method != "" && rule.Methods == nil && rule.Defs == nil { // the peer's own information contains no types of params
 			continue
 		}
 		if err := c.part(ctx, caller, rule, &found); err != nil {
@@ -74,18 +74,18 @@ func (c *Codec) describe(ctx context.Context, caller dialect.Caller, method stri
 	return cat, nil
 }
 
-// found collects the parts of a description.
+// found is the parts of a description so far.
 type found struct {
 	methods []json.RawMessage
-	at      map[string]int  // the index of each method by its name
-	info    json.RawMessage // the peer's information about itself, an object; nil: no part has it
-	defs    json.RawMessage // schemas that the methods refer to, an object or nil
-	until   time.Time       // when the first of them expires
-	keep    catalog.Keep    // what the peer says of storing them
-	partial string          // why the peer may have more methods; "": all are listed
+	at      map[string]int  // the index of each method by name
+	info    json.RawMessage // the peer's information about itself, an object, or nil
+	defs    json.RawMessage // an object of schemas that methods use, or nil
+	until   time.Time       // when the first part expires
+	keep    catalog.Keep    // the peer's permission to store the parts
+	partial string          // why the peer may have further methods, or ""
 }
 
-// part requests one list page by page and adds its methods. It merges methods of the same name.
+// part requests one list page by page and adds its methods. It merges methods of one name.
 func (c *Codec) part(ctx context.Context, caller dialect.Caller, rule *load.Describe, to *found) error {
 	sc := c.Scope()
 	params, err := rule.Params.First(c.kept(), sc.Value)
@@ -125,8 +125,8 @@ func (c *Codec) part(ctx context.Context, caller dialect.Caller, rule *load.Desc
 	})
 }
 
-// Pages reads a list that a method of the peer returns page by page. page requests the page with a cursor (nil: the first page) and
-// returns the cursor of the next; nil or null ends the list.
+// Pages reads a list that a method of the peer returns in pages. page requests the page at a cursor (nil for the first page) and
+// returns the next cursor. nil or null ends the list.
 func (c *Codec) Pages(method string, page func(cursor json.RawMessage) (next json.RawMessage, err error)) error {
 	var cursor json.RawMessage
 	for range maxPages {
@@ -177,8 +177,7 @@ func (c *Codec) methods(rule *load.Describe, answer json.RawMessage, to *found) 
 	return nil
 }
 
-// withInfo merges two descriptions of the peer: more fills in what info does not have. It drops a member whose type the catalog does not
-// allow, since the rest is still useful.
+// withInfo adds members of more that info lacks. It drops members of a type that the catalog does not allow, because the rest is useful.
 func withInfo(info, more json.RawMessage) json.RawMessage {
 	var o scan.Object
 	for _, name := range []string{"name", "version", "description"} {
@@ -202,7 +201,7 @@ func withInfo(info, more json.RawMessage) json.RawMessage {
 	return o.End()
 }
 
-// joined merges two descriptions of a method: lists get their missing elements, and all other members are those of the first.
+// joined merges two descriptions of a method. It adds missing elements to lists, and keeps all other members of the first.
 func joined(first, more json.RawMessage) json.RawMessage {
 	switch {
 	case scan.Type(first) == 'o' && scan.Type(more) == 'o':
@@ -247,7 +246,7 @@ func (c *Codec) get(ctx context.Context, path string) (json.RawMessage, error) {
 	return answer, nil
 }
 
-// withoutNulls returns a method without the members whose value is null.
+// withoutNulls returns a method without null members.
 func withoutNulls(m []byte) []byte {
 	var o scan.Object
 	for key, val := range scan.Members(m) {
@@ -258,7 +257,7 @@ func withoutNulls(m []byte) []byte {
 	return o.End()
 }
 
-// Ask makes a call that is not wrapped and returns its result.
+// Ask makes a call without wrapping it and returns the result.
 func (c *Codec) Ask(ctx context.Context, caller dialect.Caller, method string, params json.RawMessage) (json.RawMessage, error) {
 	m, err := poll.Ask(ctx, caller, method, params)
 	switch {
@@ -273,8 +272,8 @@ func (c *Codec) Ask(ctx context.Context, caller dialect.Caller, method string, p
 	return m.Body, nil
 }
 
-// Typing returns the catalog that gives the types of a method's params. It returns nil if the dialect file does not request this, or if
-// calls of the method are not wrapped.
+// Typing returns the catalog with the types of a method's params. It returns nil if the dialect file does not request it, or if calls
+// of the method are not wrapped.
 func (c *Codec) Typing(ctx context.Context, caller dialect.Caller, method string) (*catalog.Catalog, error) {
 	if !c.d.Page.Typed || len(c.d.Page.Describe) == 0 || c.d.Page.Call != nil && c.d.Plain(method) {
 		return nil, nil
@@ -285,7 +284,7 @@ func (c *Codec) Typing(ctx context.Context, caller dialect.Caller, method string
 	cat, err := c.describe(ctx, caller, method)
 	var rpc *wire.Error
 	if errors.Is(err, wire.ErrUnsupported) || errors.As(err, &rpc) {
-		return nil, nil // the response to the call will show the error
+		return nil, nil // the response to the call will report the error
 	}
 	return cat, err
 }

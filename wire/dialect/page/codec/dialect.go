@@ -1,5 +1,5 @@
-// Package codec is the client's and the server's codec of a dialect file: the envelope's messages, and in addition the dialect file's
-// handshakes, wrapped calls, streams, events during a call, cancels and discovery.
+// Package codec implements the codec of a dialect file. To the messages of package envelope, it adds handshakes, wrapped calls,
+// streams, events during a call, cancels and discovery.
 package codec
 
 import (
@@ -20,26 +20,26 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Dialect is a checked and prepared dialect file. Its codecs, one for each connection, share it.
+// A Dialect is a checked and compiled dialect file. Its codecs, one per connection, share it.
 type Dialect struct {
 	Page *load.Page
 
 	native  Native
-	plan    *envelope.Plan         // nil: the messages are those of the base
-	target  func() (string, error) // the position of the id in a cancel: see cancelTarget
-	streams []string               // the methods of [subscribe.METHOD], the exact ones first
+	plan    *envelope.Plan         // nil for the base's messages
+	target  func() (string, error) // returns the place of the id in a cancel (see cancelTarget)
+	streams []string               // the methods of [subscribe.METHOD], exact ones first
 	tracks  bool                   // notifications may belong to a call
-	awaits  bool                   // the handshake has steps that await messages
-	guards  bool                   // a server requires a specific first call
-	last    string                 // the client's last request, after which only a notification of [[leave]] follows
-	keeps   bool                   // a server stores values from messages of its client
+	awaits  bool                   // the handshake awaits messages
+	guards  bool                   // a server requires a certain first call
+	last    string                 // the client's last request, after which only notifications of [[leave]] follow
+	keeps   bool                   // a server stores values of its client's messages
 	plain   struct {
 		sync.Mutex
-		known map[string]bool // results of call.plain, by method
+		known map[string]bool // results of call.plain by method
 	}
 }
 
-// New prepares the dialect of a dialect file and its native part (the zero value: no native part). The error is a usage Fault.
+// New returns the Dialect of a dialect file and its native part, or a usage Fault. The zero Native is no native part.
 func New(p *load.Page, native Native) (*Dialect, error) {
 	d := &Dialect{Page: p, native: native}
 	if !envelope.Plain(p) {
@@ -64,17 +64,17 @@ func New(p *load.Page, native Native) (*Dialect, error) {
 	return d, nil
 }
 
-// byStars returns patterns in the order in which they are tried: those with fewer stars first.
+// byStars sorts patterns in the order of matching: fewest stars first.
 func byStars(patterns iter.Seq[string]) []string {
 	return slices.SortedFunc(patterns, func(a, b string) int {
 		return cmp.Or(strings.Count(a, "*")-strings.Count(b, "*"), strings.Compare(a, b))
 	})
 }
 
-// Plan returns the form of the dialect file's messages, or nil for that of the base.
+// Plan returns the form of the dialect file's messages, or nil for the base's form.
 func (d *Dialect) Plan() *envelope.Plan { return d.plan }
 
-// messages returns the codec of the messages, without the flows of the dialect file.
+// messages returns the codec of the messages without the dialect file's flows.
 func (d *Dialect) messages(o dialect.CodecOptions, now func() *program.Conn) dialect.Codec {
 	if d.plan != nil {
 		return envelope.New(d.plan, envelope.Options{MaxDepth: o.MaxDepth, Serving: o.Serving, Conn: now})
@@ -86,32 +86,30 @@ func (d *Dialect) messages(o dialect.CodecOptions, now func() *program.Conn) dia
 	return jsonrpc.NewCodec(jsonrpc.Options{Version: v, MaxDepth: o.MaxDepth})
 }
 
-// CancelFails returns why the id of the request cannot be found in a cancel. It returns nil if it can be found, or if there are no
-// cancels.
+// CancelFails returns why a cancel does not identify its request. It returns nil if it does, and without cancels.
 func (d *Dialect) CancelFails() error {
 	_, err := d.target()
 	return err
 }
 
-// Streams reports whether a stream may answer a client's request, by names.stream.
+// Streams reports whether a stream may answer a client's request, according to names.stream.
 func (d *Dialect) Streams(raw []byte) bool { return d.plan.Streams(raw) }
 
-// Beside returns the members of a message that the dialect file names as extra as an object, or nil.
+// Beside returns an object of the message's extra members (names.extra), or nil.
 func (d *Dialect) Beside(raw []byte) json.RawMessage { return d.plan.Beside(raw) }
 
-// Extra returns the extra members of a received message as an object, or nil: the members that the dialect file names as extra, and those
-// that its rules find.
+// Extra returns an object of the received message's extra members, or nil: those in names.extra, and those that rules find.
 func (d *Dialect) Extra(raw []byte, sc *program.Scope) json.RawMessage { return d.plan.Extra(raw, sc) }
 
-// MessageScope sets the variables of sc that a message of the peer determines, and returns sc.
+// MessageScope adds the variables of a peer's message to sc, and returns sc.
 func (d *Dialect) MessageScope(sc *program.Scope, m *wire.Message) *program.Scope {
 	sc.Method, sc.Params, sc.ID, sc.Request = m.Method, m.Params, json.RawMessage(m.ID), m.Raw
 	sc.Extra = d.Extra(m.Raw, sc)
 	return sc
 }
 
-// Subscription returns the rule for the stream of a method, and the method or pattern that selects the rule in the dialect file. It
-// returns nil if the method opens no stream.
+// Subscription returns the rule for a method's stream, with the method or pattern of the rule. It returns nil if the method opens
+// no stream.
 func (d *Dialect) Subscription(method string) (name string, rule *load.Subscribe) {
 	for _, name := range d.streams {
 		if dialect.Matches(name, method) {
@@ -122,7 +120,7 @@ func (d *Dialect) Subscription(method string) (name string, rule *load.Subscribe
 	return "", nil
 }
 
-// Notifies reports whether the dialect file handles notifications of that method during a call. They then need no hook.
+// Notifies reports whether the dialect file uses notifications of that method during a call. They need no hook.
 func (d *Dialect) Notifies(method string) bool {
 	w := &d.Page.During
 	for _, rule := range []*load.Item{w.Progress, w.Log, w.Items} {
@@ -133,7 +131,7 @@ func (d *Dialect) Notifies(method string) bool {
 	return method != "" && method == d.native.Notification
 }
 
-// isPlain reports whether calls of a method are sent without being wrapped.
+// isPlain reports whether calls of a method are never wrapped.
 func (d *Dialect) isPlain(method string) (bool, error) {
 	d.plain.Lock()
 	defer d.plain.Unlock()
@@ -155,7 +153,7 @@ func (d *Dialect) isPlain(method string) (bool, error) {
 	return plain, nil
 }
 
-// Plain reports whether calls of a method are sent without being wrapped. It is also true if the program that decides this fails.
+// Plain reports whether calls of a method are never wrapped. It also returns true if the program that decides fails.
 func (d *Dialect) Plain(method string) bool {
 	if d.Page.Call == nil {
 		return true
@@ -164,12 +162,12 @@ func (d *Dialect) Plain(method string) bool {
 	return plain || err != nil
 }
 
-// protocolFault returns a Fault of kind Protocol: the peer did something that the dialect file does not allow.
+// protocolFault returns a Fault of kind Protocol about a peer that violates the dialect file.
 func protocolFault(method, what string) *wire.Fault {
 	return wire.NewFault(wire.Protocol, what, nil).WithMethod(method)
 }
 
-// Bridging describes how a bridge offers methods of other dialects in the dialect file's dialect.
+// Bridging describes how a bridge offers other dialects' methods in the dialect of the file.
 func (d *Dialect) Bridging() dialect.Bridging {
 	rule := &d.Page.Bridge
 	b := dialect.Bridging{Objects: rule.Objects, NoStreams: rule.Whole, Client: dialect.ClientHandshake{Begins: d.Page.Serve.First != "", Declares: d.Page.Serve.Can != nil}, Told: d.Notifies, Streams: d.opens, Gathers: d.gathers}
@@ -181,7 +179,7 @@ func (d *Dialect) Bridging() dialect.Bridging {
 		b.Errors = dialect.ErrorForm{NoCodes: !codes, NoData: !data}
 	}
 	for _, step := range d.Page.Handshake {
-		if name := step.Call + step.Notify; name != "" { // the step makes a call or a notification
+		if name := step.Call + step.Notify; name != "" { // the step makes a call or sends a notification
 			b.Own = append(b.Own, name)
 		}
 	}
@@ -217,7 +215,7 @@ func (d *Dialect) wrapped(method string, params json.RawMessage) (carrier string
 	return scan.String(name), same
 }
 
-// opens reports whether a method opens a stream, and whether the dialect file gives that stream no end.
+// opens reports whether a method opens a stream, and whether the dialect file does not define its end.
 func (d *Dialect) opens(method string) (streams, endless bool) {
 	_, rule := d.Subscription(method)
 	if rule == nil {
@@ -227,7 +225,7 @@ func (d *Dialect) opens(method string) (streams, endless bool) {
 	return true, rule.Until == nil && !ends
 }
 
-// gathers reports whether a server sends the items of a method's stream as one array: the dialect file has no messages for them.
+// gathers reports whether a server sends the items of a method's stream as one array, because the dialect file has no items.
 func (d *Dialect) gathers(method string) bool {
 	_, rule := d.Subscription(method)
 	names := d.Page.Names

@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// cancel returns the message that cancels a call in the dialect.
+// cancel returns the dialect's message that cancels a call.
 func (c *Codec) cancel(op dialect.Op) (wire.Message, error) {
 	rule := c.d.Page.Cancel
 	s := c.calls[string(op.OfID)]
@@ -48,7 +48,7 @@ func (c *Codec) cancel(op dialect.Op) (wire.Message, error) {
 	return m, err
 }
 
-// unsubscribe returns the message that ends a stream: with the user's method, or else as the dialect file specifies.
+// unsubscribe returns the message that ends a stream: the user's method, or that of the dialect file.
 func (c *Codec) unsubscribe(op dialect.Op, s *call) (wire.Message, error) {
 	c.forget(s)
 	end := s.rule.End
@@ -68,7 +68,6 @@ func (c *Codec) unsubscribe(op dialect.Op, s *call) (wire.Message, error) {
 	return c.Codec.Encode(dialect.Op{Kind: dialect.Notify, Method: end.Notify, Params: params})
 }
 
-// forget removes a finished call.
 func (c *Codec) forget(s *call) {
 	delete(c.calls, string(s.id))
 	if s.companion != nil {
@@ -86,7 +85,7 @@ func (c *Codec) forget(s *call) {
 	}
 }
 
-// cancelled turns a notification that cancels a request into a message of kind Cancel.
+// cancelled makes a Cancel of a notification that cancels a request.
 func (c *Codec) cancelled(m *wire.Message) {
 	at, _ := c.d.target()
 	if at == "" {
@@ -100,15 +99,15 @@ func (c *Codec) cancelled(m *wire.Message) {
 	if c.d.Page.Cancel.Answer == nil {
 		return
 	}
-	const most = 1024 // the map needs a bound: nothing removes the id of a request that was answered before its cancel
+	const most = 1024 // the id of a request that was answered before its cancel stays in the map
 	if c.dropped == nil || len(c.dropped) >= most {
 		c.dropped = map[string]bool{}
 	}
 	c.dropped[string(target)] = true
 }
 
-// cancelTarget returns the position of the request's id in the params of a cancel: a member name or an array index, or "" if the params
-// do not contain it. It creates a cancel with a generated id to find out.
+// cancelTarget returns the place of the request's id in the params of a cancel: a member name or an array index, or "" if the params
+// lack the id. It finds the place in a cancel with a generated id.
 func cancelTarget(c *load.Cancel) (string, error) {
 	if c == nil || c.Params == nil {
 		return "", nil

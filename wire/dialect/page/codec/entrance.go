@@ -9,31 +9,31 @@ import (
 	"rpcx/wire"
 )
 
-// An entrance controls how a server admits a client that must begin with a certain call (serve.first). A message that arrives during that
-// call waits for the outcome.
+// An entrance controls how a server admits a client whose first call must be a certain one (serve.first). Messages that arrive during
+// that call wait for its outcome.
 type entrance struct {
 	mu      sync.Mutex
 	open    bool
 	left    bool      // the client has called the method that announces its end
 	pending int       // the number of first calls without an outcome
-	change  wire.Gate // passed when a first call has its outcome
+	change  wire.Gate // opens at the outcome of a first call
 }
 
-// try records a first call, whose outcome settle reports.
+// try records a first call. settle reports its outcome.
 func (e *entrance) try() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.pending++
 }
 
-// closed reports whether no first call has succeeded and none can still succeed.
+// closed reports whether no first call has succeeded and none is pending.
 func (e *entrance) closed() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return !e.open && e.pending == 0
 }
 
-// wait waits for the outcome of pending first calls and reports whether the client is admitted.
+// wait waits for the pending first calls and reports whether the client is admitted.
 func (e *entrance) wait(ctx context.Context) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -51,7 +51,7 @@ func (e *entrance) settle(succeeded bool) {
 	e.change.Pass()
 }
 
-// leave reports whether the client has announced its end before. now: it does so with this message.
+// leave reports whether the client has announced its end before. now is set if this message announces it.
 func (e *entrance) leave(now bool) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -60,8 +60,8 @@ func (e *entrance) leave(now bool) bool {
 	return before
 }
 
-// early sets an error on a message that arrives before the first call, and on a request after the one that announces the client's end.
-// The decision is made here because it depends on the order of messages; the server sends the error.
+// early sets the error of a message before the first call, and of a request after the one that announces the client's end. The codec
+// decides this because the order of messages matters; the server sends the error.
 func (c *Codec) early(m *wire.Message) {
 	switch {
 	case !c.o.Serving || !c.d.guards:
@@ -75,7 +75,7 @@ func (c *Codec) early(m *wire.Message) {
 	}
 }
 
-// tooEarly returns the error for a message before the first call, or nil if the method may be called at any time.
+// tooEarly returns the error for a message before the first call, or nil if the method has no such restriction.
 func (c *Codec) tooEarly(method string) *wire.Error {
 	rule := &c.d.Page.Serve
 	text := rule.First + " must be called before " + method
@@ -88,7 +88,7 @@ func (c *Codec) tooEarly(method string) *wire.Error {
 	return wire.NewError(rule.Early.Code, cmp.Or(rule.Early.Message, text))
 }
 
-// Enter waits for the outcome of the first call if m arrived after it. It returns the error for m if the call has failed. c may be nil.
+// Enter waits for the outcome of the first call if m arrived after it. If the call failed, Enter returns the error for m. c may be nil.
 func (c *Codec) Enter(ctx context.Context, m *wire.Message) error {
 	if c == nil || !c.o.Serving || !c.d.guards || m.Method == c.d.Page.Serve.First {
 		return nil
@@ -99,7 +99,7 @@ func (c *Codec) Enter(ctx context.Context, m *wire.Message) error {
 	return nil
 }
 
-// Entered reports the outcome of m if that is the first call. c may be nil.
+// Entered records the outcome of m if m is the first call. c may be nil.
 func (c *Codec) Entered(m *wire.Message, succeeded bool) {
 	if c != nil && c.o.Serving && c.d.guards && m.Method == c.d.Page.Serve.First {
 		c.entrance.settle(succeeded)

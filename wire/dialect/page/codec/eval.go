@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// An unwrapping holds the programs that convert a response into the user's result. The zero value keeps responses unchanged.
+// An unwrapping contains the programs that convert a response to the user's result. The zero value changes nothing.
 type unwrapping struct {
 	result, fail load.Prog
 }
@@ -39,7 +39,7 @@ func (c *Codec) eval(op dialect.Op) (wire.Message, error) {
 	return c.send(dialect.Op{Kind: dialect.Call, Method: rule.Call, Params: params, Extra: extra}, s)
 }
 
-// Prepare makes the calls that precede the evaluation of code.
+// Prepare makes the calls that precede an evaluation of code.
 func (c *Codec) Prepare(ctx context.Context, caller dialect.Caller, op dialect.Op) error {
 	if c.d.Page.Eval == nil {
 		return nil
@@ -55,7 +55,7 @@ func (c *Codec) Prepare(ctx context.Context, caller dialect.Caller, op dialect.O
 	return nil
 }
 
-// firstOf takes the steps of the handshake that precede the first operation of a kind.
+// firstOf runs the steps of the handshake that precede the first operation of a kind.
 func (c *Codec) firstOf(ctx context.Context, caller dialect.Caller, kind string) error {
 	c.steps.preparing.Lock()
 	defer c.steps.preparing.Unlock()
@@ -102,7 +102,7 @@ func (c *Codec) prepare(ctx context.Context, caller dialect.Caller, step load.Ev
 	return c.accept(step.Accept, step.Keep, step.Call, m.Body)
 }
 
-// unwrapped replaces a response by the result or the error of the call that was wrapped, or of the code.
+// unwrapped replaces a response by the result or error of the wrapped call or the code.
 func (c *Codec) unwrapped(m *wire.Message, s *call) error {
 	if m.Err != nil || s.unwrap == (unwrapping{}) {
 		return nil

@@ -13,8 +13,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Handshake carries out the handshake of the dialect file. It returns a Fault of kind Protocol if a response is an error or the dialect file
-// does not accept it.
+// Handshake runs the dialect file's handshake. It returns a Fault of kind Protocol if a response is an error or violates the dialect file.
 func (c *Codec) Handshake(ctx context.Context, caller dialect.Caller) (err error) {
 	defer c.endAwaiting()
 	switch {
@@ -53,10 +52,10 @@ func (c *Codec) Handshake(ctx context.Context, caller dialect.Caller) (err error
 	return c.beginSession(caller)
 }
 
-// A handshake is the state that a step of the handshake passes to later ones.
+// A handshake is the state that steps of the handshake share.
 type handshake struct {
 	unanswered []unanswered
-	pending    *attempt // nil: none
+	pending    *attempt // a pending optional call, or nil
 }
 
 // unanswered is a step whose response arrives later.
@@ -65,7 +64,7 @@ type unanswered struct {
 	st   dialect.Stream
 }
 
-// handshakeStep takes one step of the handshake.
+// handshakeStep runs one step of the handshake.
 func (c *Codec) handshakeStep(ctx context.Context, caller dialect.Caller, step *load.Step, g *handshake) (err error) {
 	if isAttempt(step) {
 		g.pending, err = c.attempt(ctx, caller, step)
@@ -86,8 +85,8 @@ func (c *Codec) handshakeStep(ctx context.Context, caller dialect.Caller, step *
 	return c.answered(ctx, step, st)
 }
 
-// takeIDs consumes the ids of the handshake without sending it. It assumes that awaited messages arrive, and that conditions on responses
-// are false.
+// takeIDs uses the ids of the handshake without sending it. It assumes that awaited messages arrive, and that conditions on responses are
+// false.
 func (c *Codec) takeIDs(ctx context.Context, caller dialect.Caller) error {
 	for i := range c.d.Page.Handshake {
 		step := &c.d.Page.Handshake[i]
@@ -106,8 +105,7 @@ func (c *Codec) takeIDs(ctx context.Context, caller dialect.Caller) error {
 	return nil
 }
 
-// beginSession sets the headers of the HTTP exchanges that follow the handshake, and opens and ends the session as the dialect file
-// specifies.
+// beginSession sets the headers of HTTP exchanges after the handshake, and opens and ends the session as the dialect file defines.
 func (c *Codec) beginSession(caller dialect.Caller) error {
 	session, rule := caller.Connection().HTTPSession, &c.d.Page.HTTP
 	if session == nil {
@@ -134,13 +132,13 @@ func (c *Codec) beginSession(caller dialect.Caller) error {
 	return nil
 }
 
-// sayable reports whether a text can be the value of a header: it is short and printable ASCII.
+// sayable reports whether a string can be the value of a header: it is short and printable ASCII.
 func sayable(text string) bool {
 	const most = 256
 	return text != "" && len(text) <= most && !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
 }
 
-// kept returns the values that have been stored so far ($kept), as an object.
+// kept returns an object of the stored values ($kept).
 func (c *Codec) kept() json.RawMessage {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -158,7 +156,7 @@ func (c *Codec) due(step *load.Step) (bool, error) {
 	return c.holds(step.When)
 }
 
-// take sends the message of a step. It returns the stream of the response, or nil if no response is expected.
+// take sends the message of a step. It returns the stream of the response, or nil without a response.
 func (c *Codec) take(ctx context.Context, caller dialect.Caller, step *load.Step) (dialect.Stream, error) {
 	if step.Await != nil {
 		msg, err := c.await(ctx, caller, step)
@@ -173,7 +171,7 @@ func (c *Codec) take(ctx context.Context, caller dialect.Caller, step *load.Step
 	return c.say(ctx, caller, step)
 }
 
-// say makes the call of a step or sends its notification. It returns the stream of the response, or nil if no response is expected.
+// say makes the call of a step or sends its notification. It returns the stream of the response, or nil without a response.
 func (c *Codec) say(ctx context.Context, caller dialect.Caller, step *load.Step) (dialect.Stream, error) {
 	params, err := step.Params.First(c.kept(), c.Scope().Value)
 	if err != nil {
@@ -189,7 +187,7 @@ func (c *Codec) say(ctx context.Context, caller dialect.Caller, step *load.Step)
 	return caller.Open(ctx, op)
 }
 
-// answered reads the response to a step, if one is expected.
+// answered reads the response to a step, if any.
 func (c *Codec) answered(ctx context.Context, step *load.Step, st dialect.Stream) error {
 	if st == nil {
 		return nil
@@ -198,7 +196,7 @@ func (c *Codec) answered(ctx context.Context, step *load.Step, st dialect.Stream
 	return c.answer(step, answer{m, err})
 }
 
-// answer handles the response to a step.
+// answer processes the response to a step.
 func (c *Codec) answer(step *load.Step, got answer) error {
 	m := got.m
 	switch {
@@ -212,7 +210,7 @@ func (c *Codec) answer(step *load.Step, got answer) error {
 	return refused(step, c.accept(step.Accept, step.Keep, step.Call, m.Body))
 }
 
-// Shutdown carries out the steps of the dialect file's goodbye.
+// Shutdown runs the steps of [[leave]].
 func (c *Codec) Shutdown(ctx context.Context, caller dialect.Caller) error {
 	if c.o.Serving || c.o.HandshakeDone || !c.isTaken(wholeHandshake{}) {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// items appends an item for each stream that the notification belongs to.
+// items appends an item for each stream of the notification.
 func (c *Codec) items(m *wire.Message) (found bool, err error) {
 	for _, s := range c.streams {
 		var item wire.Message
@@ -28,7 +28,7 @@ func (c *Codec) items(m *wire.Message) (found bool, err error) {
 	return found, nil
 }
 
-// item sets item to the form of m in a stream; ok is false if m does not belong to the stream.
+// item sets item to the form of m in a stream. ok is false if m does not belong to the stream.
 func (c *Codec) item(s *call, m, item *wire.Message) (ok bool, err error) {
 	rule := &s.rule.Item
 	if rule.Method == "" || !dialect.Matches(rule.Method, m.Method) || !c.shares(s, m) {
@@ -59,7 +59,7 @@ func (c *Codec) about(s *call, m *wire.Message) *program.Scope {
 	return sc
 }
 
-// show sets the body of a stream item to the part that the dialect file shows, and determines whether it is the last.
+// show sets an item's body to the part that the dialect file shows, and determines whether the item is the last.
 func (c *Codec) show(s *call, item *wire.Message, vals func(name string) json.RawMessage) (err error) {
 	if prog := s.rule.Item.Event; prog != nil {
 		if item.Body, err = prog.First(item.Body, vals); err != nil {
@@ -73,7 +73,7 @@ func (c *Codec) show(s *call, item *wire.Message, vals func(name string) json.Ra
 	return err
 }
 
-// itemOf appends an item that identifies its call by id. If that call has opened a stream, the dialect file selects what is shown.
+// itemOf appends an item that names its call by id. If the call has opened a stream, the dialect file selects the shown part.
 func (c *Codec) itemOf(m *wire.Message) error {
 	s := c.calls[string(m.ID)]
 	if s == nil {
@@ -102,8 +102,8 @@ func (c *Codec) itemOf(m *wire.Message) error {
 	return nil
 }
 
-// partOf appends one of several responses to a call whose result is unwrapped. The last is the result; the others are events if [during]
-// has rules for the method of the call.
+// partOf appends one of several responses to a call with an unwrapped result. The last response is the result. The others are events if
+// [during] has rules for the call's method.
 func (c *Codec) partOf(m *wire.Message, s *call) error {
 	if m.Final {
 		c.forget(s)
@@ -126,7 +126,7 @@ func (c *Codec) partOf(m *wire.Message, s *call) error {
 	return nil
 }
 
-// trace adds the conversion of a message by a program to the message trace.
+// trace writes a program's conversion of a message to the trace.
 func (c *Codec) trace(format string, args ...any) {
 	if c.o.Trace == nil {
 		return
@@ -139,7 +139,7 @@ func (c *Codec) trace(format string, args ...any) {
 	c.o.Trace(c.d.Page.Name + ": " + fmt.Sprintf(format, args...))
 }
 
-// traceRead adds the conversion of a message by a [[read]] rule.
+// traceRead writes the conversion of a message by a [[read]] rule to the trace.
 func (c *Codec) traceRead(m *wire.Message) {
 	body := m.Body
 	if m.Err != nil {
@@ -155,7 +155,7 @@ func (c *Codec) traceRead(m *wire.Message) {
 	c.trace("a message is read as %s: %s", what, body)
 }
 
-// shown returns the beginning of a value.
+// shown returns the start of a value.
 func shown(val []byte) string {
 	const most = 500
 	if len(val) > most {
@@ -164,7 +164,7 @@ func shown(val []byte) string {
 	return string(val)
 }
 
-// subscription finds the rule for the stream of op, a Subscribe, and replaces its request if the rule requires it.
+// subscription finds the rule for the stream of op, a Subscribe. It replaces the request if the rule requires that.
 func (c *Codec) subscription(op *dialect.Op, s *call) error {
 	_, s.rule = c.d.Subscription(op.Method)
 	if s.rule == nil || s.rule.Instead == nil {
@@ -184,7 +184,7 @@ func (c *Codec) subscription(op *dialect.Op, s *call) error {
 	return nil
 }
 
-// opens turns the notification that confirms a stream into the response to its request.
+// opens makes a response of the notification that confirms a stream.
 func (c *Codec) opens(m *wire.Message) (bool, error) {
 	for _, s := range c.streams {
 		if s.rule.Opened != m.Method || s.result != nil || !c.shares(s, m) {

@@ -18,7 +18,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// keepTold stores the values that the dialect file selects from a notification of the server.
+// keepTold stores the values of a server's notification that the dialect file selects.
 func (c *Codec) keepTold(m *wire.Message) error {
 	if len(c.d.Page.Keep) == 0 || c.o.Serving {
 		return nil
@@ -29,7 +29,7 @@ func (c *Codec) keepTold(m *wire.Message) error {
 	}
 	without := null
 	if c.d.Page.Keep[m.Method] == nil {
-		without = nil // of a pattern: other notifications may lack the value
+		without = nil // a pattern also matches notifications without the value
 	}
 	values, err := valuesOf(rules, m.Params, c.scopeOf(m), without)
 	if err == nil && len(values) > 0 {
@@ -38,7 +38,8 @@ func (c *Codec) keepTold(m *wire.Message) error {
 	return err
 }
 
-// keptBy returns the programs for a method: those of its name, or of the pattern that matches it with the fewest stars.
+// keptBy returns the programs for a method: those with its name, or those of the matching pattern with the fewest
+// stars.
 func keptBy(rules map[string]map[string]load.Prog, method string) map[string]load.Prog {
 	if exact, ok := rules[method]; ok {
 		return exact
@@ -51,13 +52,13 @@ func keptBy(rules map[string]map[string]load.Prog, method string) map[string]loa
 	return nil
 }
 
-// scopeOf returns the variables of programs for a message of the peer.
+// scopeOf returns the variables for a message of the peer.
 func (c *Codec) scopeOf(m *wire.Message) *program.Scope {
 	return c.d.MessageScope(c.Scope(), m)
 }
 
-// keepServing stores, on a server, the values that the dialect file selects from a client's notification. It does so in message order to
-// provide the values to later requests. The handler of the notification reports failures (KeptOf).
+// keepServing stores, on a server, values of a client's notification that the dialect file selects. It runs in message order, which
+// provides the values to later requests. The handler of the notification reports failures (KeptOf).
 func (c *Codec) keepServing(m *wire.Message) {
 	if c.o.Serving && c.d.keeps {
 		if values, err := c.KeptOf(m); err == nil && values != nil {
@@ -66,8 +67,7 @@ func (c *Codec) keepServing(m *wire.Message) {
 	}
 }
 
-// KeptOf returns, on a server, the values that the dialect file stores from a message of the client, as an object. It returns nil if the
-// dialect file stores nothing from such messages.
+// KeptOf returns, on a server, an object of the values of a client's message that the dialect file selects, or nil if it selects none.
 func (c *Codec) KeptOf(m *wire.Message) (json.RawMessage, error) {
 	rules := keptBy(c.d.Page.Serve.Keep, m.Method)
 	if len(rules) == 0 {
@@ -88,7 +88,7 @@ func (c *Codec) keepOf(programs map[string]load.Prog, in json.RawMessage) error 
 	return err
 }
 
-// valuesOf returns an object of the outputs of programs for in, by their names; without replaces a missing output.
+// valuesOf returns an object of the outputs of programs for in by name. without replaces a missing output.
 func valuesOf(programs map[string]load.Prog, in json.RawMessage, sc *program.Scope, without json.RawMessage) (json.RawMessage, error) {
 	var values scan.Object
 	for _, name := range slices.Sorted(maps.Keys(programs)) {
@@ -109,14 +109,14 @@ func (c *Codec) Offer(told func() (doc json.RawMessage, names []string)) {
 	c.conn.Offers = told
 }
 
-// Keep adds the members of an object to the stored values of the connection ($kept).
+// Keep adds the members of an object to the connection's stored values ($kept).
 func (c *Codec) Keep(values json.RawMessage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.conn.Kept, c.shared = Merged(c.conn.Kept, values), nil
 }
 
-// refused returns the error of a step, as a login error if the step is a login.
+// refused returns the error of a step. For a login, it is an error of kind Auth.
 func refused(step *load.Step, err error) error {
 	if f := wire.AsFault(err); step.Login && f != nil && f.Kind == wire.Protocol {
 		login := *f
@@ -126,7 +126,7 @@ func refused(step *load.Step, err error) error {
 	return err
 }
 
-// accept checks that the dialect file accepts a response, and stores the values that a step selects from it.
+// accept checks a response with the dialect file and stores the values that a step selects.
 func (c *Codec) accept(accepted map[string][]any, keep map[string]load.Prog, method string, answer json.RawMessage) error {
 	sc := c.Scope()
 	for _, text := range slices.Sorted(maps.Keys(accepted)) {
@@ -144,7 +144,7 @@ func (c *Codec) accept(accepted map[string][]any, keep map[string]load.Prog, met
 	return c.keepOf(keep, answer)
 }
 
-// oneOf returns the Fault for a response in which got is not an accepted value.
+// oneOf returns the Fault about a response in which got is not an accepted value.
 func oneOf(method, what string, got json.RawMessage, accepted []any) error {
 	var list []string
 	for _, want := range accepted {
@@ -157,7 +157,7 @@ func oneOf(method, what string, got json.RawMessage, accepted []any) error {
 	return protocolFault(method, fmt.Sprintf("the response to %s has %s for %s, rpcx supports %s", method, shortened(got), what, strings.Join(list, ", ")))
 }
 
-// shortened returns the beginning of a response.
+// shortened returns the start of a response.
 func shortened(val json.RawMessage) string {
 	const most = 100
 	said := string(scan.Compact(nil, val))
@@ -170,13 +170,13 @@ func shortened(val json.RawMessage) string {
 	return said
 }
 
-// described is a catalog from the peer, with its expiry.
+// described is a catalog of the peer with its expiry.
 type described struct {
 	*catalog.Catalog
 	until time.Time
 }
 
-// stillValid returns the last catalog if it is valid and has method, or nil.
+// stillValid returns the last catalog if it has not expired and contains method, or nil.
 func (c *Codec) stillValid(method string) *catalog.Catalog {
 	if d := c.described.Load(); d != nil && time.Now().Before(d.until) && d.Method(method) != nil {
 		return d.Catalog
@@ -184,17 +184,17 @@ func (c *Codec) stillValid(method string) *catalog.Catalog {
 	return nil
 }
 
-// expire drops the last catalog if m reports that a part of it has changed.
+// expire removes the last catalog if m reports a change in it.
 func (c *Codec) expire(m *wire.Message) {
 	for i := range c.d.Page.Describe {
 		if stale := c.d.Page.Describe[i].Stale; stale != "" && stale == m.Method {
-			c.described.Store(&described{}) // also replaces the catalog that is being requested
+			c.described.Store(&described{}) // also invalidates a catalog that is being requested
 			return
 		}
 	}
 }
 
-// stays records how long a response to a rule's request stays valid, and whether it is for one user; the strictest response counts.
+// stays records how long a response stays valid, and whether it is for one user. The strictest response counts.
 func (f *found) stays(rule *load.Describe, answer json.RawMessage, vals func(string) json.RawMessage) error {
 	val, err := rule.Fresh.First(answer, vals)
 	if err != nil {

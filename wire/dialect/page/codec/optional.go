@@ -15,8 +15,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// attempt is an optional call of the handshake whose response is late. The response still counts if it arrives before that of the next
-// step.
+// attempt is an optional call of the handshake without a timely response. The response counts if it precedes that of the next step.
 type attempt struct {
 	step   *load.Step
 	answer chan answer
@@ -33,7 +32,7 @@ func isAttempt(step *load.Step) bool {
 	return step.Call != "" && step.Optional && (step.Within != "" || step.Again || len(step.Refused) > 0)
 }
 
-// attempt makes an optional call. It returns the call if its response is late, or nil if the call is over.
+// attempt makes an optional call. It returns the call if the response is late, or nil at the end of the call.
 func (c *Codec) attempt(ctx context.Context, caller dialect.Caller, step *load.Step) (*attempt, error) {
 	if c.omits(ctx, step) {
 		return nil, nil
@@ -60,7 +59,7 @@ func (c *Codec) attempt(ctx context.Context, caller dialect.Caller, step *load.S
 	}
 }
 
-// omits reports whether to skip a step: the peer is known not to support it, or the user makes a later call of the handshake first.
+// omits reports whether to skip a step: the peer does not support it, or the user makes a later call of the handshake first.
 func (c *Codec) omits(ctx context.Context, step *load.Step) bool {
 	if omitted := c.o.Handshake.Omitted; omitted != nil && omitted(step.Call) {
 		return true
@@ -72,7 +71,7 @@ func (c *Codec) omits(ctx context.Context, step *load.Step) bool {
 	return slices.ContainsFunc(c.d.Page.Handshake, func(s load.Step) bool { return s.Call != "" && s.Call != step.Call && s.Call == own })
 }
 
-// omit makes further handshakes skip a step.
+// omit makes later handshakes skip a step.
 func (c *Codec) omit(step *load.Step) {
 	if omit := c.o.Handshake.Omit; omit != nil {
 		omit(step.Call)
@@ -94,7 +93,7 @@ func awaitAnswer(ctx context.Context, st dialect.Stream) *attempt {
 	return a
 }
 
-// attempted handles the response to an optional call.
+// attempted processes the response to an optional call.
 func (c *Codec) attempted(step *load.Step, got answer) error {
 	switch {
 	case got.err != nil:
@@ -119,7 +118,7 @@ func (c *Codec) attempted(step *load.Step, got answer) error {
 	return c.accept(step.Accept, step.Keep, step.Call, got.m.Body)
 }
 
-// failed returns why the handshake fails if an optional call gets no response, or nil if it continues.
+// failed returns why the handshake fails without a response to an optional call, or nil if it continues.
 func (c *Codec) failed(step *load.Step, err error) error {
 	f := wire.AsFault(err)
 	switch {
@@ -147,8 +146,8 @@ func (c *Codec) failed(step *load.Step, err error) error {
 	return err
 }
 
-// overtaken waits for the response to a step, st, or to an earlier optional call, whichever arrives first. The earlier response may make
-// the step unnecessary.
+// overtaken waits for the response to a step, st, or to an earlier optional call, whichever arrives first. The earlier call's response
+// may make the step unnecessary.
 func (c *Codec) overtaken(ctx context.Context, a *attempt, step *load.Step, st dialect.Stream) error {
 	own := awaitAnswer(ctx, st)
 	defer own.cancel()
@@ -164,7 +163,7 @@ func (c *Codec) overtaken(ctx context.Context, a *attempt, step *load.Step, st d
 			c.omit(a.step)
 			return c.answer(step, got)
 		}
-		select { // the earlier response may have arrived with it
+		select { // the earlier response may have arrived at the same time
 		case before := <-a.answer:
 			if due, err := c.stillDue(a, before, step); err != nil || !due {
 				return err
@@ -176,7 +175,7 @@ func (c *Codec) overtaken(ctx context.Context, a *attempt, step *load.Step, st d
 	}
 }
 
-// stillDue handles the late response to an optional call, and reports whether the step is still due.
+// stillDue processes the late response to an optional call, and reports whether the step is still due.
 func (c *Codec) stillDue(a *attempt, got answer, step *load.Step) (bool, error) {
 	if err := c.attempted(a.step, got); err != nil {
 		return false, err
@@ -184,14 +183,14 @@ func (c *Codec) stillDue(a *attempt, got answer, step *load.Step) (bool, error) 
 	return c.due(step)
 }
 
-// manualStep is the part of the handshake that the user carries out.
+// manualStep is the part of the handshake that the user makes.
 type manualStep struct {
-	step atomic.Pointer[load.Step] // the step of the handshake whose call the user makes, or nil
-	id   wire.ID                   // the id of that call until it is answered
+	step atomic.Pointer[load.Step] // the step whose call the user makes, or nil
+	id   wire.ID                   // the id of that call before its response
 }
 
-// isOwn reports whether the user makes the call of a step. The step's values are then taken from its response, and the user carries out
-// all later steps.
+// isOwn reports whether the user makes the call of a step. The user's call then provides the step's values, and the user makes all
+// later steps.
 func (c *Codec) isOwn(ctx context.Context, step *load.Step) bool {
 	if step.Call == "" || c.o.Handshake.Own == nil || c.o.Handshake.Own(ctx) != step.Call {
 		return false
@@ -216,13 +215,13 @@ func (c *Codec) noteOwn(m *wire.Message) {
 	}
 }
 
-// stepsTaken are the steps that the user has carried out, or that were taken before an operation.
+// stepsTaken are the steps that the user has made, or that preceded an operation.
 type stepsTaken struct {
-	preparing sync.Mutex   // held while steps of the handshake are taken before an operation
+	preparing sync.Mutex   // held while steps of the handshake precede an operation
 	taken     map[any]bool // guarded by the codec's lock
 }
 
-// noteTaken records that a step, a *load.Step or a *load.Goodbye, must not be repeated.
+// noteTaken records that a step, a *load.Step or a *load.Goodbye, must not run again.
 func (c *Codec) noteTaken(step any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

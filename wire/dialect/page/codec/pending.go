@@ -11,16 +11,16 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A pending is a request of the peer that a client's hook is answering. The dialect file has a response for its method for the case that
-// the local call is cancelled.
+// A pending is a request of the peer with a running hook of a client. The dialect file has a response for it if the local call is
+// cancelled.
 type pending struct {
 	msg    *wire.Message
 	cancel context.CancelFunc
-	answer json.RawMessage // the dialect file's response after the call was cancelled; nil: not cancelled
+	answer json.RawMessage // the dialect file's response after the cancel of the call, or nil
 }
 
-// Answer answers m, a request of the peer, with the result of answer. If the local call that m belongs to is cancelled first, the context
-// of answer ends and the dialect file's response for that case is sent. c may be nil.
+// Answer answers m, a request of the peer, with the result of answer. If m's local call is cancelled first, the context of answer ends
+// and the dialect file's response is sent. c may be nil.
 func (c *Codec) Answer(ctx context.Context, m *wire.Message, answer func(context.Context) (json.RawMessage, error)) (json.RawMessage, error) {
 	result, err := c.answerPending(ctx, m, answer)
 	if c == nil || c.o.Serving || err != nil {
@@ -52,7 +52,7 @@ func (c *Codec) answerPending(ctx context.Context, m *wire.Message, answer func(
 	return result, err
 }
 
-// settlePending answers the peer's requests within s, a cancelled call.
+// settlePending answers the peer's requests in s, a cancelled call.
 func (c *Codec) settlePending(s *call) error {
 	sc := c.scope(s)
 	c.mu.Lock()
@@ -70,8 +70,8 @@ func (c *Codec) settlePending(s *call) error {
 	return nil
 }
 
-// Answers runs hooks concurrently to answer requests, an object of {method, params} by name. It returns an object of the results, or nil
-// if all requests are in answered.
+// Answers answers requests, an object of {method, params} by name, with concurrent hooks. It returns an object of the results, or nil if
+// answered contains all requests.
 func (c *Codec) Answers(ctx context.Context, caller dialect.Caller, requests json.RawMessage, answered map[string]bool) (json.RawMessage, error) {
 	ask := caller.Connection().Ask
 	var names []string

@@ -12,20 +12,21 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Continuer is a Flow in which further messages can follow between a call and its result. Its methods may make calls.
+// A Continuer is a Flow with calls whose result needs further messages. Its methods may make calls.
 type Continuer interface {
-	// Interim reports whether a response is not the result for a reason other than [input]. The peer holds its lock.
+	// Interim reports whether a response is not the result for another reason than [input]. It runs under the peer's
+	// lock.
 	Interim(m *wire.Message) bool
 	// Resume returns the stream with the result of op after an interim response.
 	Resume(ctx context.Context, caller dialect.Caller, op dialect.Op, m wire.Message) (dialect.Stream, error)
-	// Failed reports whether to send op again after it has failed with err, an error of the peer or of the connection. Otherwise it may
-	// return a more specific error; nil keeps err.
+	// Failed reports whether to send op again after err, an error of the peer or of the connection. It may also return a more specific
+	// error; nil keeps err.
 	Failed(ctx context.Context, caller dialect.Caller, op dialect.Op, err error) (again bool, instead *wire.Error)
 	// Unanswered returns the error of a call whose request for input has no hook.
 	Unanswered(method string, params json.RawMessage) *wire.Error
 }
 
-// interim records whether a response is not yet the result of its call.
+// interim records whether a response is not the result of its call.
 func (c *Codec) interim(m *wire.Message, s *call) error {
 	if c.o.Serving || s.rule != nil || m.Err != nil {
 		return nil
@@ -42,7 +43,7 @@ func (c *Codec) interim(m *wire.Message, s *call) error {
 	return nil
 }
 
-// moreKey is the member of a call's Extra with the value to merge into its params when the call continues. Users cannot type it.
+// moreKey is the member of a call's Extra with the value to merge into its params when it continues. Users cannot type it.
 const moreKey = "\x00more"
 
 // goesOn returns op as a continued call.
@@ -54,7 +55,7 @@ func goesOn(op dialect.Op, more []byte) dialect.Op {
 	return op
 }
 
-// takeMore removes and returns the addition of goesOn to op; nil: op is a new call.
+// takeMore removes the addition of goesOn from op and returns it. nil means that op is a new call.
 func takeMore(op *dialect.Op) json.RawMessage {
 	if len(op.Extra) == 0 {
 		return nil
@@ -69,7 +70,7 @@ func takeMore(op *dialect.Op) json.RawMessage {
 	return more
 }
 
-// Continue returns the stream of a call that may request input: see dialect.Abilities.
+// Continue returns the stream of a call that may request input (see dialect.Abilities).
 func (c *Codec) Continue(ctx context.Context, caller dialect.Caller, op dialect.Op, st dialect.Stream) dialect.Stream {
 	if takeMore(&op) != nil {
 		return st
@@ -83,26 +84,26 @@ func (c *Codec) Continue(ctx context.Context, caller dialect.Caller, op dialect.
 	return r
 }
 
-// rounds is the stream of a call that is repeated with the input that the peer requests. While hooks answer the requests there is no
-// message stream; a goroutine then makes the next one.
+// rounds is the stream of a call that is repeated with the input that the peer requests. While hooks answer the requests, no stream
+// exists, and a goroutine makes the next one.
 type rounds struct {
 	c      *Codec
 	caller dialect.Caller
 	op     dialect.Op
-	flow   Continuer       // nil: the dialect file has no flow
-	ctx    context.Context // of the calls and hooks; ends with Cancel
+	flow   Continuer       // nil if the dialect file names no flow
+	ctx    context.Context // for calls and hooks; ends with Cancel
 	stop   context.CancelFunc
 
 	more     []byte      // merged into the params of the last message; nil for the first message
-	count    int         // rounds so far
-	repeated bool        // a message was sent again after a failure
-	next     <-chan step // receives the following stream; nil: a stream is active
+	count    int         // the number of rounds so far
+	repeated bool        // a message was repeated after a failure
+	next     <-chan step // receives the next stream; nil while a stream is active
 
 	mu sync.Mutex     // guards st
-	st dialect.Stream // of the current message
+	st dialect.Stream // the stream of the current message
 }
 
-// A step is the stream of the next message of a call, or the reason for its absence.
+// A step is the stream of a call's next message, or why there is none.
 type step struct {
 	st  dialect.Stream
 	err error
@@ -141,7 +142,7 @@ func (r *rounds) Next(ctx context.Context) (wire.Message, error) {
 	}
 }
 
-// proceed waits for the next stream. It returns an error that the dialect derives from the peer's request as a response.
+// proceed waits for the next stream. It returns as a response an error that the dialect derives from the peer's request.
 func (r *rounds) proceed(ctx context.Context) (wire.Message, error) {
 	select {
 	case s := <-r.next:
@@ -179,7 +180,7 @@ func (r *rounds) open(op dialect.Op) step {
 	return step{st, err}
 }
 
-// failed sends the call again if that helps after m, an error of the peer, or err; why is one of them.
+// failed repeats the call if that helps after m, an error of the peer, or after err. why is one of these.
 func (r *rounds) failed(m wire.Message, err, why error) step {
 	again, instead := r.flow.Failed(r.ctx, r.caller, r.op, why)
 	switch {
@@ -191,7 +192,7 @@ func (r *rounds) failed(m wire.Message, err, why error) step {
 	return step{st: &said{Stream: r.current(), m: m, err: err}}
 }
 
-// goOn answers the requests of an interim response and repeats the call.
+// goOn answers the requests in an interim response and repeats the call.
 func (r *rounds) goOn(m wire.Message) step {
 	rule := r.c.d.Page.Input
 	asks, err := false, error(nil)
@@ -225,19 +226,18 @@ func (r *rounds) goOn(m wire.Message) step {
 	return r.open(goesOn(r.op, r.more))
 }
 
-// Cancel ends the call, and the hooks that answer its requests.
+// Cancel ends the call and the hooks for its requests.
 func (r *rounds) Cancel(ctx context.Context) error {
 	err := r.current().Cancel(ctx)
 	r.stop()
 	return err
 }
 
-// Severed and Waiting are those of the current stream.
 func (r *rounds) Severed() bool { return dialect.Severed(r.current()) }
 
 func (r *rounds) Waiting() bool { return r.next == nil && dialect.Waiting(r.current()) }
 
-// said is a stream that first returns a message or an error that was read from it before.
+// said is a stream that first returns a message or error that was read before.
 type said struct {
 	dialect.Stream
 	m     wire.Message
@@ -245,7 +245,7 @@ type said struct {
 	taken bool
 }
 
-// Next returns the message that was read before, then the rest.
+// Next returns the earlier message and then the rest.
 func (s *said) Next(ctx context.Context) (wire.Message, error) {
 	if !s.taken {
 		s.taken = true
@@ -254,5 +254,4 @@ func (s *said) Next(ctx context.Context) (wire.Message, error) {
 	return s.Stream.Next(ctx)
 }
 
-// Severed returns the value of the stream.
 func (s *said) Severed() bool { return dialect.Severed(s.Stream) }

@@ -7,7 +7,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// answer writes a response to req: e if it is not nil, else the data of ev.
+// answer writes a response to req: the error e, or the data of ev.
 func (c *codec) answer(req wire.Message, ev wire.Event, e *wire.Error) ([]byte, error) {
 	p := c.plan
 	prog := p.page.Write.Result
@@ -32,7 +32,7 @@ func (c *codec) answer(req wire.Message, ev wire.Event, e *wire.Error) ([]byte, 
 	if p.response.method.head >= 0 {
 		c.put(p.response.method, scan.AppendQuoted(nil, req.Method))
 	}
-	one := p.page.Base == "jsonrpc1" // it has result and error in each response
+	one := p.page.Base == "jsonrpc1" // its responses have both result and error
 	if e != nil {
 		if !slices.Equal(p.okAt.path, p.response.message.path) {
 			c.put(p.okAt, c.verdict())
@@ -57,7 +57,7 @@ func (c *codec) answer(req wire.Message, ev wire.Event, e *wire.Error) ([]byte, 
 	return message(c.parts, p.repeats(req.Raw)), nil
 }
 
-// repeating returns a response to req, or an item, that a program has made. It adds the extra members of req that are missing.
+// repeating returns a response to req, or an item, from a program. It adds missing extra members of req.
 func (c *Plan) repeating(req wire.Message, msg []byte) []byte {
 	for name, val := range scan.Named(c.repeats(req.Raw)) {
 		if scan.Type(msg) == 'o' && scan.Get(msg, name) == nil {
@@ -67,7 +67,7 @@ func (c *Plan) repeating(req wire.Message, msg []byte) []byte {
 	return msg
 }
 
-// verdict returns the value, in an error, of the member that distinguishes results from errors.
+// verdict returns the value that marks errors in the member that distinguishes results from errors.
 func (c *codec) verdict() []byte {
 	switch {
 	case string(c.plan.okIs) == "true":
@@ -78,8 +78,8 @@ func (c *codec) verdict() []byte {
 	return []byte(`"error"`)
 }
 
-// refusal adds an error to the message: in the members that the dialect file names, else as one member. If that member holds code and
-// message together, it gets a code that names the error, else the message.
+// refusal adds an error to the message: in the members of the dialect file's names, or as one member. If one member contains code and
+// message together, its value is a code with the error's name, or else the message.
 func (c *codec) refusal(e *wire.Error) {
 	f := c.plan.response
 	if f.message.head < 0 && f.code.head < 0 {

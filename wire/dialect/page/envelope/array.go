@@ -6,10 +6,10 @@ import (
 	"rpcx/wire/scan"
 )
 
-// maxIndex bounds the places in arrays that a dialect file may name.
+// maxIndex bounds the indexes in a dialect file.
 const maxIndex = 255
 
-// index returns the number in a step of a path, or -1 if the step is a name.
+// index returns the number in a step of a path, or -1 for a name.
 func index(step string) int {
 	if step == "" || step[0] < '0' || step[0] > '9' {
 		return -1
@@ -37,7 +37,7 @@ func (c *codec) list(raw []byte, i, depth int) (end int, err error) {
 	return l.Pos(), l.Err()
 }
 
-// elements appends the parts, whose paths begin with numbers, as an array. Elements without a part are null.
+// elements appends the parts, whose paths begin with numbers, as an array. Missing elements are null.
 func elements(b []byte, parts []part) []byte {
 	last := -1
 	for _, p := range parts {
@@ -52,7 +52,7 @@ func elements(b []byte, parts []part) []byte {
 	return l.End()
 }
 
-// element returns the value of the parts at a place of an array.
+// element returns the value of the parts at an index of an array.
 func element(parts []part, n int) []byte {
 	for i, p := range parts {
 		switch {
@@ -66,7 +66,7 @@ func element(parts []part, n int) []byte {
 	return null
 }
 
-// unstyled returns the params of a received message in the form for hooks. told reports that the message is an event.
+// unstyled returns a received message's params in the form for hooks. told reports that the message is an event.
 func (c *codec) unstyled(method string, params, raw []byte, consts []constant, told bool) []byte {
 	return c.plan.named(method, c.shaped(params, raw, consts, told))
 }

@@ -15,34 +15,34 @@ import (
 
 // Options are the limits of a codec. The zero value is usable.
 type Options struct {
-	MaxDepth int                  // the greatest nesting that is read; 0: wire.DefaultMaxDepth
+	MaxDepth int                  // the maximum nesting (wire.DefaultMaxDepth by default)
 	Serving  bool                 // the local side is the server
-	Conn     func() *program.Conn // the variables of the whole connection; nil: they have no values
+	Conn     func() *program.Conn // the variables of the connection; may be nil
 }
 
-// codec is the state for one connection.
+// codec is the state of one connection.
 type codec struct {
 	plan    *Plan
 	o       Options
 	last    int64
 	msgs    []wire.Message
 	heads   heads
-	parts   []part // of the message that is being written; reused
-	method  []byte // of that message, quoted; reused
-	id      []byte // of a call that is appended; reused
+	parts   []part // the parts of the current message; reused
+	method  []byte // the quoted method of the current message; reused
+	id      []byte // the id of an appended call; reused
 	methods jsonrpc.Methods
-	ours    order // local requests, where messages have no ids
+	ours    order // local requests if messages have no ids
 	theirs  order // the peer's requests
 }
 
-// New returns the codec for one connection.
+// New returns the codec of one connection.
 func New(p *Plan, o Options) dialect.Codec {
 	o.MaxDepth = cmp.Or(o.MaxDepth, wire.DefaultMaxDepth)
 	return &codec{plan: p, o: o}
 }
 
-// Abilities names the members that contain ids ("id" where the id is not a member of the message itself). Notifications that name no
-// stream may belong to a request. Calls are appended where the plan Appends.
+// Abilities names the members with ids ("id" if the id is not a member of the message itself). Notifications without a stream may
+// belong to a request. The codec appends calls if the plan Appends.
 func (c *codec) Abilities() dialect.Abilities {
 	return dialect.Abilities{
 		RequestID: c.plan.request.id.member("id"), AnswerID: c.plan.response.id.member("id"),
@@ -93,7 +93,7 @@ func (c *codec) newID() wire.ID {
 	return id
 }
 
-// unsubscribe writes the message that ends a stream if the user named its method.
+// unsubscribe writes the message that ends a stream by the user's method.
 func (c *codec) unsubscribe(op dialect.Op) (wire.Message, error) {
 	if op.Unsubscribe == "" {
 		return wire.Message{}, wire.ErrUnsupported
@@ -136,16 +136,15 @@ func (c *codec) raw(op dialect.Op) (wire.Message, error) {
 	return m, nil
 }
 
-// asks reports whether a message without an id is nevertheless a request: it has the member for the method of requests, and events use a
-// different member.
+// asks reports whether a message without an id is a request: it has the requests' member for the method, and events have another.
 func (c *codec) asks(raw []byte) bool {
 	p := c.plan
 	return p.request.method.head >= 0 && p.request.method.head != p.event.method.head && !p.version2 &&
 		scan.Get(raw, p.request.method.path[0]) != nil
 }
 
-// Opened returns no stream: the dialect file's codec decides which calls open one. If items have the id of their request, they may follow
-// the response to a Subscribe unless the response excludes it.
+// Opened returns no stream, because the dialect file's codec decides which calls open one. If items have the id of their request, items
+// may follow the response to a Subscribe unless the response excludes that.
 func (c *codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final bool) {
 	if c.plan.ends {
 		if said, ends := c.plan.Ends(resp.Raw, c.scope()); said {
@@ -155,8 +154,7 @@ func (c *codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final 
 	return nil, op.Kind != dialect.Subscribe || !c.plan.items
 }
 
-// Reply writes one event of the response to req. An event with a Stream is a complete message, which the dialect file's server has
-// written.
+// Reply writes one event of the response to req. An event with a Stream is a complete message of the dialect file's server.
 func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 	var b []byte
 	var err error
@@ -181,7 +179,7 @@ func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 // JoinBatch returns an array of replies.
 func (c *codec) JoinBatch(replies [][]byte) []byte { return scan.ArrayOf(replies...) }
 
-// extra returns the extra members of a received message.
+// extra returns a received message's extra members.
 func (c *codec) extra(raw []byte) json.RawMessage {
 	if !c.plan.extras {
 		return c.plan.Beside(raw)
@@ -189,21 +187,21 @@ func (c *codec) extra(raw []byte) json.RawMessage {
 	return c.plan.Extra(raw, c.scope())
 }
 
-// Event returns m in the form that users see.
+// Event returns the user's event for m.
 func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
 	jsonrpc.SetEvent(ev, m, c.extra(m.Raw))
 	return nil
 }
 
-// Appends reports whether codecs of the plan append calls: no program writes their calls, ids are integers, and each call has one
+// Appends reports whether the plan's codecs append calls: no program writes calls, ids are integers, and each call has one
 // response.
 func (c *Plan) Appends() bool {
 	counted := c.names.IDs == "" || c.names.IDs == "integer"
-	free := len(c.forbidden) == 0 && len(c.request.none) == 0 // of members that users must not add
+	free := len(c.forbidden) == 0 && len(c.request.none) == 0 // users may add any member
 	return free && c.page.Write.Request == nil && counted && c.request.id.head >= 0 && !c.array && c.response.more.head < 0 && !c.items
 }
 
-// AppendCall appends a call if the plan Appends. See dialect.Abilities.
+// AppendCall appends a call if the plan Appends (see dialect.Abilities).
 func (c *codec) AppendCall(b []byte, op *dialect.Op) (msg []byte, id int64, ok bool) {
 	if op.Kind != dialect.Call || len(op.Funcs) > 0 || !c.plan.Appends() {
 		return b, 0, false

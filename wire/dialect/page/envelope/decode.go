@@ -11,10 +11,10 @@ import (
 
 var null = []byte("null")
 
-// heads holds the members of one message that the plan reads, as JSON.
+// heads are the members of one message that the plan reads, as JSON.
 type heads [maxHeads][]byte
 
-// Decode finds the messages in raw, all of which is checked for valid JSON.
+// Decode finds the messages in raw and checks all of raw as JSON.
 func (c *codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) {
 	clear(c.msgs)
 	c.msgs = c.msgs[:0]
@@ -46,7 +46,7 @@ func (c *codec) batch(raw []byte, i int) ([]wire.Message, bool, error) {
 	return c.msgs, n > 0, nil
 }
 
-// unread describes input that could not be read: a program failed, or the input is not JSON.
+// unread describes an unreadable input: a program failed, or the input is not JSON.
 func (c *codec) unread(raw []byte, err error) ([]wire.Message, bool, error) {
 	if wire.AsFault(err) != nil {
 		return nil, false, err
@@ -61,8 +61,7 @@ func (c *codec) broken(raw []byte, what string) []wire.Message {
 	return c.msgs
 }
 
-// element reads the message at raw[i], one of a batch or the only one, into
-// c.msgs.
+// element reads the message at raw[i] into c.msgs.
 func (c *codec) element(raw []byte, i, depth int) (end int, err error) {
 	clear(c.heads[:len(c.plan.heads)])
 	if i < len(raw) && raw[i] == '{' {
@@ -86,7 +85,7 @@ func (c *codec) element(raw []byte, i, depth int) (end int, err error) {
 	c.msgs = append(c.msgs, wire.Message{})
 	last := len(c.msgs) - 1
 	if err := c.message(raw[i:end], &c.msgs[last]); err != nil {
-		c.msgs = c.msgs[:last] // a program failed: the input is not a message, and the peer made no mistake
+		c.msgs = c.msgs[:last] // a program failed: the input is not a message, but the peer made no mistake
 		return end, err
 	}
 	return end, nil

@@ -9,17 +9,17 @@ import (
 	"rpcx/wire/scan"
 )
 
-// order replaces ids in dialects without them: responses arrive in the order of their requests.
+// order replaces ids in dialects without them: responses have the order of their requests.
 type order struct {
 	last int64
 	open []wire.ID
 	held map[string]*held // responses that are ready before those of earlier requests
 }
 
-// held are the responses to one request that wait for their turn.
+// held are the responses to one request that wait for earlier ones.
 type held struct {
 	msgs [][]byte
-	last bool // no more responses will follow
+	last bool
 }
 
 // next returns an id for a new request.
@@ -29,7 +29,7 @@ func (o *order) next() wire.ID {
 	return id
 }
 
-// oldest returns the id of the request to be answered next, or nil if none is open. With remove it also removes it.
+// oldest returns the id of the next request to answer, or nil. With remove, it removes the request.
 func (o *order) oldest(remove bool) wire.ID {
 	if len(o.open) == 0 {
 		return nil
@@ -41,7 +41,7 @@ func (o *order) oldest(remove bool) wire.ID {
 	return id
 }
 
-// inTurn returns the responses that can be written when msg is ready for the request with that id. last marks the final one.
+// inTurn returns the responses to write when msg is ready for the request with that id. last marks its final response.
 func (o *order) inTurn(id wire.ID, msg []byte, last bool) (due [][]byte) {
 	if !slices.ContainsFunc(o.open, func(open wire.ID) bool { return bytes.Equal(open, id) }) {
 		return [][]byte{msg}
@@ -69,13 +69,13 @@ func (o *order) inTurn(id wire.ID, msg []byte, last bool) (due [][]byte) {
 	return due
 }
 
-// The ids that stand for a missing id and for the id null of a request. The response gets the request's original id.
+// These ids replace a missing id and the id null of a request. The response has the request's original id.
 var (
 	withoutID = []byte(`"\u0000 `)
 	withNull  = []byte(`"\u0000n`)
 )
 
-// asksUnnumbered reports whether messages without an id are also requests: they cannot be events, whose method is in a different member.
+// asksUnnumbered reports whether messages without an id are requests, because events have their method in another member.
 func (c *codec) asksUnnumbered() bool {
 	p := c.plan
 	return c.o.Serving && p.page.Base == "none" && p.names.IDs != "none" && p.request.method.head >= 0 && p.event.method.head >= 0 &&

@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// order returns the names of a method's parameters in array order, or nil if the dialect file has none. An exact name precedes patterns.
+// order returns a method's parameter names in array order, or nil. An exact name precedes patterns.
 func (c *Plan) order(method string) []string {
 	all := c.names.Order
 	if names, ok := all[method]; ok || len(all) == 0 {
@@ -51,7 +51,7 @@ func (c *Plan) ordered(method string, params json.RawMessage) (json.RawMessage, 
 	return list.End(), nil
 }
 
-// named is the reverse: it converts an array of params to an object with the names of names.order.
+// named converts an array of params to an object with the names of names.order.
 func (c *Plan) named(method string, params []byte) []byte {
 	names := c.order(method)
 	if names == nil || scan.Type(params) != 'a' {
@@ -60,7 +60,7 @@ func (c *Plan) named(method string, params []byte) []byte {
 	var o scan.Object
 	for val := range scan.Elements(params) {
 		if len(names) == 0 {
-			return params // more than the dialect file names
+			return params // the dialect file names fewer
 		}
 		o.Add(names[0], val)
 		names = names[1:]

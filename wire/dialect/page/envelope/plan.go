@@ -1,5 +1,5 @@
-// Package envelope reads and writes messages whose members have the names that a dialect file's [names], [write] and [read] define. It is
-// a dialect's codec without a handshake, streams or any other flow.
+// Package envelope reads and writes messages whose members have the names of a dialect file's [names], [write] and [read]. It implements
+// a codec without a handshake, streams or other flows.
 package envelope
 
 import (
@@ -14,48 +14,48 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Plan is the compiled description of a dialect file's messages. Codecs can share it.
+// A Plan is the compiled description of a dialect file's messages. Codecs share it.
 type Plan struct {
 	page      *load.Page
 	names     load.Names
-	heads     []string // the top-level members that are read
+	heads     []string // the top-level members to read
 	request   form
-	opening   []constant // those of a request for a stream
+	opening   []constant // the constants of a request for a stream
 	response  form
 	event     form
 	okAt      place
 	okIs      []byte
-	forbidden []place  // members that must not occur in messages
+	forbidden []place  // members that must not occur in any message
 	version2  bool     // the base is JSON-RPC 2.0
-	items     bool     // a rule reads items, which have the id of a request: responses show whether they are the last
-	ends      bool     // a rule determines from responses whether they are the last
+	items     bool     // a rule reads items with the id of a request, and responses show whether they are the last
+	ends      bool     // a rule determines whether a response is the last
 	extras    bool     // a rule finds extra members
-	told      bool     // events are recognised by members with fixed values or by missing members, not by a missing id
-	apart     bool     // requests and responses are distinguished by members with different fixed values
-	array     bool     // messages are arrays: all places begin with a number
-	farthest  int      // the greatest number in the places
-	patterns  []string // in names.order: the longest first
-	flatTold  bool     // params of events are members of the message itself
+	told      bool     // members with constant values or missing members distinguish events, not a missing id
+	apart     bool     // members with different constants distinguish requests and responses
+	array     bool     // messages are arrays, and all places begin with a number
+	farthest  int      // the greatest index in the places
+	patterns  []string // in names.order, longest first
+	flatTold  bool     // the params of events are members of the message itself
 }
 
-// maxHeads bounds the top-level members that a plan reads.
+// maxHeads bounds the top-level members to read.
 const maxHeads = 24
 
-// A form lists the places of the parts of one kind of message.
+// A form contains the places of the parts of one kind of message.
 type form struct {
 	method, params, id, result, fail, code, message, data, more place
 
-	consts []constant // members with a fixed value in every message
+	consts []constant // members with a constant value in every message
 	none   []place    // members that must not occur
 }
 
-// A place is the path of a value, with the index of its first member in Plan.heads, or -1 if the dialect file names no place.
+// A place is the path of a value, with the index of its first member in Plan.heads, or -1 without a path.
 type place struct {
 	head int
 	path []string
 }
 
-// member returns the name of the place if it is a member of the message itself, else other.
+// member returns the place's name if the place is a member of the message itself, else other.
 func (p place) member(other string) string {
 	if len(p.path) != 1 {
 		return other
@@ -63,13 +63,12 @@ func (p place) member(other string) string {
 	return p.path[0]
 }
 
-// A constant is a member with a fixed value.
+// A constant is a member with a constant value.
 type constant struct {
 	place
 	value []byte
 }
 
-// is reports whether two constants are equal.
 func (c constant) is(other constant) bool {
 	return slices.Equal(c.path, other.path) && scan.Equal(c.value, other.value)
 }
@@ -77,12 +76,12 @@ func (c constant) is(other constant) bool {
 // Array reports whether messages are arrays. It is false for a nil Plan.
 func (c *Plan) Array() bool { return c != nil && c.array }
 
-// Plain reports whether the messages of p are those of its base.
+// Plain reports whether p's messages are those of its base.
 func Plain(p *load.Page) bool {
 	return p.Base != "none" && p.Names == nil && p.Read == nil && p.Write == load.Write{}
 }
 
-// Compile returns the plan of a dialect file. The error is a usage Fault.
+// Compile returns the plan of a dialect file, or a usage Fault.
 func Compile(p *load.Page) (*Plan, error) {
 	c := &Plan{page: p, names: p.AllNames(), version2: p.Base == "jsonrpc"}
 	n := &c.names
@@ -163,7 +162,7 @@ func (c *Plan) constants(members load.Consts) (list []constant) {
 	return list
 }
 
-// none returns the value that is sent for missing params; nil: no value.
+// none returns the value for missing params, or nil to omit params.
 func (c *Plan) none() json.RawMessage {
 	switch c.names.None {
 	case "{}", "[]", "null":
@@ -172,7 +171,7 @@ func (c *Plan) none() json.RawMessage {
 	return nil
 }
 
-// Beside returns the members of a message that the dialect file names as extra as an object, or nil. A nil Plan finds none.
+// Beside returns an object of the message's extra members (names.extra), or nil. It returns nil for a nil Plan.
 func (c *Plan) Beside(raw []byte) json.RawMessage {
 	if c == nil || len(c.names.Extra) == 0 || scan.Type(raw) != 'o' {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// message reads raw into m, which must be the zero Message.
+// message reads raw into m, a zero Message.
 func (c *codec) message(raw []byte, m *wire.Message) error {
 	if done, err := c.byRules(raw, m); done || err != nil {
 		return err
@@ -32,7 +32,7 @@ func (c *codec) message(raw []byte, m *wire.Message) error {
 	return nil
 }
 
-// isEvent reports whether a message that has the method of an event is an event.
+// isEvent reports whether a message with the method of an event is an event.
 func (c *codec) isEvent(id []byte) bool {
 	p := c.plan
 	switch {
@@ -51,7 +51,7 @@ func (c *codec) isRequest(h *heads) bool {
 	return p.version2 || h.is(p.request.consts) || p.names.Stream != nil && h.is(p.opening)
 }
 
-// requestMethod returns the method of a message if it is a request, else nil.
+// requestMethod returns the method of a request, or nil for other messages.
 func (c *codec) requestMethod() []byte {
 	method := c.heads.get(c.plan.request.method)
 	if method == nil && c.plan.names.Params == "prefixed" {
@@ -136,7 +136,7 @@ func (c *codec) answered(raw []byte, m *wire.Message) {
 	}
 }
 
-// failure reads an error from the members that the dialect file names.
+// failure reads an error from the members in the dialect file.
 func (c *codec) failure(fail, raw []byte) *wire.Error {
 	p, h := c.plan.response, &c.heads
 	e := &wire.Error{Raw: fail}

@@ -13,13 +13,14 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A shape reads the messages of a plan outside of a conversation.
+// A shape reads a plan's messages outside of a conversation.
 type shape struct {
 	plan   *Plan
 	codecs sync.Pool
 }
 
-// Shape returns how tapes read the messages of c. It returns nil for messages without ids, which only a conversation can match.
+// Shape returns the Shape of c's messages for tapes. It returns nil for messages without ids, which only a conversation can
+// match.
 func (c *Plan) Shape() dialect.OwnShape {
 	if c.names.IDs == "none" {
 		return nil
@@ -69,8 +70,8 @@ func (c *Plan) isHeartbeat(msg []byte) bool {
 	return false
 }
 
-// Unnumbered reads the messages of c outside of a conversation if they have no ids: requests and their responses, which arrive in order,
-// get the id null. It returns nil if messages have ids.
+// Unnumbered returns a function that reads c's messages outside of a conversation if they have no ids. Requests and their responses then
+// have the id null. It returns nil if messages have ids.
 func (c *Plan) Unnumbered() func(msg []byte) wire.Message {
 	if c.names.IDs != "none" {
 		return nil
@@ -103,7 +104,7 @@ func (s *shape) SetID(msg []byte, id wire.ID) []byte {
 	return spliced(msg, at, id)
 }
 
-// spliced returns msg with another value at a path.
+// spliced returns msg with a new value at a path.
 func spliced(msg []byte, path []string, val []byte) []byte {
 	switch {
 	case len(path) == 0 || scan.Type(msg) != 'o' && scan.Type(msg) != 'a':
@@ -117,7 +118,7 @@ func spliced(msg []byte, path []string, val []byte) []byte {
 	return scan.Splice(msg, path[0], val)
 }
 
-// Templates return an error and an empty response as a plan writes them, in which $id, $code, $message and $data represent values.
+// Templates return an error and an empty response as a plan writes them, with $id, $code, $message and $data in place of values.
 func (c *Plan) Templates() (failed, ended string) {
 	write := func(ev wire.Event) string {
 		replies, err := New(c, Options{}).Reply(wire.Message{Kind: wire.Request, ID: wire.ID(`"$id"`)}, ev)
@@ -134,10 +135,10 @@ func (c *Plan) Templates() (failed, ended string) {
 	return write(wire.Event{Kind: wire.Failure, Final: true, Err: e}), write(wire.Event{Kind: wire.Data, Final: true, Data: json.RawMessage("true")})
 }
 
-// TakesErrors reports whether an error response, as the file itself or its base writes it, is read as a result. It is false if that
-// cannot be tested.
+// TakesErrors reports whether a client would read an error response, in the form of the file or its base, as a result. It is false
+// if a test is impossible.
 func (c *Plan) TakesErrors() bool {
-	if c.page.Call != nil && c.page.Call.Error != nil { // it finds the errors in results
+	if c.page.Call != nil && c.page.Call.Error != nil { // this program finds the errors in results
 		return false
 	}
 	if c.page.Base == "none" && !c.knowsErrors() {
@@ -147,7 +148,7 @@ func (c *Plan) TakesErrors() bool {
 	return ok && m.Kind == wire.Response && m.Err == nil
 }
 
-// ErrorMembers reports whether a client reads the code and the data of an error that a server writes.
+// ErrorMembers reports whether a client reads the code and the data of a server's error.
 func (c *Plan) ErrorMembers() (code, data bool) {
 	e := wire.NewError(wire.CodeRefused, "refused").WithData("data")
 	m, ok := c.readBack(e)
@@ -157,7 +158,7 @@ func (c *Plan) ErrorMembers() (code, data bool) {
 	return string(m.Err.Code) == string(e.Code), string(m.Err.Data) == string(e.Data)
 }
 
-// readBack returns the message that a client reads if a server responds with e. ok is false if that cannot be tested.
+// readBack returns the message that a client reads after a server's response e. ok is false if a test is impossible.
 func (c *Plan) readBack(e *wire.Error) (m wire.Message, ok bool) {
 	one := New(c, Options{}).(*codec)
 	req, err := one.Encode(dialect.Op{Kind: dialect.Call, Method: "m"})
@@ -175,7 +176,7 @@ func (c *Plan) readBack(e *wire.Error) (m wire.Message, ok bool) {
 	return msgs[0], true
 }
 
-// knowsErrors reports whether any rule identifies error responses.
+// knowsErrors reports whether a rule identifies error responses.
 func (c *Plan) knowsErrors() bool {
 	r := &c.response
 	return c.okAt.head >= 0 || r.fail.head >= 0 || slices.ContainsFunc(c.page.Read, func(r load.Read) bool { return r.Error != nil }) ||

@@ -11,14 +11,14 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A part is a value, with its place, of the message that is being written.
+// A part is a value of the current message with its place.
 type part struct {
 	path []string
 	val  []byte
 }
 
-// message writes parts in their order. Parts below one top-level member are written at the position of the first. The members of the
-// objects in beside follow.
+// message writes parts in order. It writes parts below one top-level member at the position of the first. The members of the objects
+// in beside follow.
 func message(parts []part, beside ...[]byte) []byte {
 	size := 32
 	for i := range parts {
@@ -30,7 +30,7 @@ func message(parts []part, beside ...[]byte) []byte {
 	return appended(make([]byte, 0, size), parts, beside...)
 }
 
-// appended is message with its output appended to b.
+// appended appends the output of message to b.
 func appended(b []byte, parts []part, beside ...[]byte) []byte {
 	o := scan.AppendObject(b)
 	add(&o, parts)
@@ -52,12 +52,12 @@ func add(o *scan.Object, parts []part) {
 	}
 }
 
-// written reports whether one of the parts has that top-level member.
+// written reports whether a part has that top-level member.
 func written(parts []part, name string) bool {
 	return slices.ContainsFunc(parts, func(p part) bool { return len(p.path) > 0 && len(p.val) > 0 && p.path[0] == name })
 }
 
-// nested writes the parts below one top-level member as its value: an array if they have numbers as names.
+// nested writes the parts below one top-level member: as an array if their names are numbers, else as an object.
 func nested(parts []part, name string) []byte {
 	var in []part
 	for _, p := range parts {
@@ -73,7 +73,7 @@ func nested(parts []part, name string) []byte {
 	return o.End()
 }
 
-// call writes a request, or a notification if there is no id.
+// call writes a request, or without an id a notification.
 func (c *codec) call(id wire.ID, op *dialect.Op) ([]byte, error) {
 	p, method, params, extra := c.plan, op.Method, op.Params, op.Extra
 	prog, f, kind := p.page.Write.Notify, &p.event, "a notification"
@@ -102,14 +102,14 @@ func (c *codec) call(id wire.ID, op *dialect.Op) ([]byte, error) {
 	return raw, c.allowed(raw, f.none, kind, method)
 }
 
-// forStream returns the form of a request for a stream. Members in extra replace constants of the same name.
+// forStream returns the form of a request for a stream. Members of extra replace constants of the same name.
 func (c *Plan) forStream(extra json.RawMessage) *form {
 	f := c.request
 	f.consts = slices.DeleteFunc(slices.Clone(c.opening), func(k constant) bool { return scan.Get(extra, k.path[0]) != nil })
 	return &f
 }
 
-// Streams reports whether a stream may answer a request. Without names.stream, every request qualifies, as it does for a nil Plan.
+// Streams reports whether a stream may answer a request. Without names.stream, and for a nil Plan, every request qualifies.
 func (c *Plan) Streams(raw []byte) bool {
 	if c == nil || c.names.Stream == nil {
 		return true
@@ -123,7 +123,7 @@ func (c *Plan) Streams(raw []byte) bool {
 	})
 }
 
-// lay sets c.parts to those of a request, or of a notification if there is no id. The members of flat follow them.
+// lay sets c.parts for a request, or without an id for a notification. The members of flat follow.
 func (c *codec) lay(f *form, id wire.ID, method string, params json.RawMessage) (flat json.RawMessage, err error) {
 	params, flat, err = c.styled(f, method, params)
 	if err != nil {
@@ -158,7 +158,7 @@ func (c *codec) begin(consts []constant) {
 	}
 }
 
-// put adds a value to c.parts unless the dialect file names no place for it.
+// put adds a value to c.parts if its place exists in the dialect file.
 func (c *codec) put(at place, val []byte) { c.parts = append(c.parts, part{at.path, val}) }
 
 // numbered returns the id of a notification if the dialect file numbers all messages.
@@ -181,7 +181,7 @@ func (c *codec) whole(prog load.Prog, scope *program.Scope) ([]byte, error) {
 	return c.counted(msg), nil
 }
 
-// counted adds an id to a program's message if the dialect file numbers all messages and it has none.
+// counted adds an id to a program's message that has none if the dialect file numbers all messages.
 func (c *codec) counted(msg []byte) []byte {
 	if at := c.plan.request.id.path; c.plan.names.Counter == "all" && len(at) == 1 && scan.Get(msg, at[0]) == nil {
 		msg = scan.Splice(msg, at[0], c.newID())
@@ -189,7 +189,7 @@ func (c *codec) counted(msg []byte) []byte {
 	return msg
 }
 
-// styled returns params in the form that the dialect sends. flat is an object whose members become members of the message itself.
+// styled returns params in the dialect's form. The members of the object flat become members of the message itself.
 func (c *codec) styled(f *form, method string, params json.RawMessage) (styled, flat json.RawMessage, err error) {
 	if params, err = c.plan.ordered(method, params); err != nil {
 		return nil, nil, err
@@ -230,7 +230,7 @@ func membersOf(method string, params json.RawMessage, given bool) (json.RawMessa
 	return params, nil
 }
 
-// prefixed returns an array of the method and the params, if there are any.
+// prefixed returns an array of the method and the params, if any.
 func prefixed(method string, params json.RawMessage, given bool) json.RawMessage {
 	list := scan.AppendArray(nil)
 	list.Text(method)

@@ -1,6 +1,6 @@
 package load
 
-// HTTP defines which HTTP exchanges form one session.
+// HTTP defines which HTTP exchanges form a session.
 type HTTP struct {
 	Session string           `toml:"session" says:"the header that names a session: its value in a response is sent with each request from then on. A server begins a session with the first call (serve.first)"`
 	Again   int              `toml:"again" says:"the status of a response that only brings that header, such as 409: the message is sent again with it. A server rejects requests without the header with this status"`
@@ -21,12 +21,12 @@ type Resolve struct {
 	Post Prog  `toml:"post" says:"in place of url: the URL for POST, if the address has no path. The URL of another host is an error"`
 }
 
-// Requests defines the common parts of all requests of a client.
+// Requests defines the common parts of a client's requests.
 type Requests struct {
 	Params Prog `toml:"params" says:"an object that is merged into the params of each request of a client, made from $kept (the input) and $method; no output: nothing"`
 }
 
-// Input defines how a response requests input, with which the call is repeated.
+// Input defines how a response requests input for a repetition of the call.
 type Input struct {
 	When      Prog   `toml:"when" says:"true for a result that is not final, but requests input"`
 	Requests  string `toml:"requests" says:"its member with the requests: an object of {method, params} by name, which hooks answer"`

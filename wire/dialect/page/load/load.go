@@ -20,8 +20,7 @@ import (
 // maxSize bounds the size of a dialect file in bytes.
 const maxSize = 1 << 20
 
-// Trusting returns the embedded dialect file with the text b of file, which the tests have checked. Its programs are compiled on first
-// use.
+// Trusting returns the embedded dialect file with the text b, which the tests have checked. It compiles programs at their first use.
 func Trusting(file string, b []byte) (*Page, error) {
 	p := &Page{}
 	if err := toml.Read(b, p); err != nil {
@@ -31,11 +30,10 @@ func Trusting(file string, b []byte) (*Page, error) {
 	return p, nil
 }
 
-// Parse returns the dialect file with the text b of file. The error is a usage Fault that names the file, the line, the member and the
-// expected value.
+// Parse returns the dialect file with the text b of file. Its usage Fault names the file, the line, the member and the expected value.
 func Parse(file string, b []byte) (*Page, error) {
 	var any map[string]any
-	if err := toml.Read(b, &any); err != nil { // check first whether it is TOML
+	if err := toml.Read(b, &any); err != nil { // it must be TOML
 		return nil, syntax(file, err)
 	}
 	if err := checkKeys(file, toml.Keys(b)); err != nil {
@@ -88,7 +86,7 @@ func File(path string) (*Page, error) {
 
 var nameForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9-]*$`) })
 
-// IsName reports whether name has the form of a dialect file's name.
+// IsName reports whether name is valid for a dialect file.
 func IsName(name string) bool { return nameForm().MatchString(name) }
 
 func (p *Page) defaults() {
@@ -100,8 +98,8 @@ func (p *Page) defaults() {
 	}
 }
 
-// check returns the first error of a dialect file whose members are all known and of the right kind: a member is missing, members
-// contradict each other, or a program does not compile.
+// check returns the first error of a dialect file whose members are known and of the right kind: a missing member, a
+// contradiction, or a program that does not compile.
 func (p *Page) check(file string, keys []toml.Key) error {
 	at := places{file, keys}
 	if err := p.choices(at); err != nil {
@@ -116,13 +114,13 @@ func (p *Page) check(file string, keys []toml.Key) error {
 	return p.checkRules(at)
 }
 
-// Limit returns the maximum duration of an await, or 0 if the dialect file has none.
+// Limit returns the time limit of an await, or 0.
 func (s *Step) Limit() time.Duration {
 	d, _ := time.ParseDuration(s.Within)
 	return d
 }
 
-// ReadsItems reports whether a message can be an item of the call with the same id.
+// ReadsItems reports whether messages can be items of a call with the same id.
 func (p *Page) ReadsItems() bool {
 	return slices.ContainsFunc(p.Read, func(r Read) bool { return r.Kind == "item" })
 }

@@ -5,10 +5,11 @@ import (
 	"strings"
 )
 
-// A memberHint helps an author who wrote a member that does not exist in dialect files: path is the member, and says names the right one.
+// A memberHint helps an author who used a member that does not exist in dialect files. path is that member, and says names the correct
+// one.
 type memberHint struct{ path, says string }
 
-// memberHints returns the table. In a path a star stands for any one part.
+// memberHints returns the table. A star in a path matches any one part.
 func memberHints() []memberHint {
 	return []memberHint{
 		{"names.notify", "it is event: what is notified by either side"},
@@ -35,7 +36,7 @@ func memberHints() []memberHint {
 	}
 }
 
-// hintFor returns the hint for an unknown member at path, or "" if there is none.
+// hintFor returns the hint for an unknown member at path, or "".
 func hintFor(path []string) string {
 	for _, w := range memberHints() {
 		parts := strings.Split(w.path, ".")

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Names define which members of messages hold which values.
+// Names defines the members of messages.
 type Names struct {
 	Request   Members          `toml:"request" says:"of a request: method, params, id, const, forbidden"`
 	Response  Members          `toml:"response" says:"of a response: id, result, error, and below it code, message, data; method (repeats that of the request); const, forbidden"`
@@ -27,7 +27,7 @@ type Names struct {
 	Sentinel  bool             `toml:"sentinel" says:"a message begins after a byte 0xFF, whatever is before that on its line"`
 }
 
-// Members name the members of one kind of message. Each is a dotted path.
+// Members names the members of one kind of message. Each name is a dotted path.
 type Members struct {
 	Method  string `toml:"method" says:"the method"`
 	Params  string `toml:"params" says:"the params"`
@@ -43,7 +43,7 @@ type Members struct {
 	Forbidden Texts `toml:"forbidden" says:"members that such messages never have, which identifies them"`
 }
 
-// Consts are members with their values.
+// Consts is members with constant values.
 type Consts map[string]any
 
 // OK names the member that distinguishes results from errors.
@@ -52,7 +52,7 @@ type OK struct {
 	Is any    `toml:"is" says:"its value in a message with a result"`
 }
 
-// AllNames returns the names of the dialect file, completed with those of its base.
+// AllNames returns the dialect file's names, completed with those of its base.
 func (p *Page) AllNames() Names {
 	n := baseNames(p.Base)
 	if p.Names != nil {
@@ -72,7 +72,7 @@ func (p *Page) AllNames() Names {
 	return n
 }
 
-// baseNames returns the member names of the dialect that a dialect file extends.
+// baseNames returns the member names of a dialect file's base.
 func baseNames(base string) Names {
 	if base == "none" {
 		return Names{}
@@ -92,7 +92,7 @@ func baseNames(base string) Names {
 	return n
 }
 
-// merge replaces the names in n that the dialect file defines itself.
+// merge replaces the names in n that the dialect file defines.
 func (n *Names) merge(more Names) {
 	for _, pair := range []struct{ to, from *Members }{{&n.Request, &more.Request}, {&n.Response, &more.Response}, {&n.Event, &more.Event}} {
 		for i, to := range pair.to.paths() {
@@ -102,7 +102,7 @@ func (n *Names) merge(more Names) {
 			pair.to.Const = pair.from.Const
 		}
 		pair.to.Forbidden = pair.from.Forbidden
-		if pair.from.Const == nil { // the constants of the base yield to forbidden members of the dialect file
+		if pair.from.Const == nil { // forbidden members of the dialect file override constants of the base
 			pair.to.Const = maps.Clone(pair.to.Const)
 			maps.DeleteFunc(pair.to.Const, func(name string, _ any) bool {
 				return slices.Contains(more.Forbidden, name) || slices.Contains(pair.to.Forbidden, name)
@@ -146,7 +146,7 @@ func (Names) rules(p *Page) []rule {
 	return append(list, forbid("forbidden", n.Forbidden, beside)...)
 }
 
-// paths returns the rules about the paths of a kind of message: each is unique, and no constant occupies the place of the method.
+// paths returns the rules for the paths of a kind of message: each is unique, and no constant has the place of the method.
 func paths(kind string, used map[string]string, m *Members) (list []rule) {
 	for _, path := range slices.Sorted(maps.Keys(used)) {
 		list = append(list, rule{kind, strings.Contains("."+path+".", ".."), fmt.Sprintf("%q is not a path of a member", path)})
@@ -157,8 +157,8 @@ func paths(kind string, used map[string]string, m *Members) (list []rule) {
 	return list
 }
 
-// forbid returns the rules about forbidden paths: a forbidden path must not be in use or contain a used path. used has the user of each
-// path.
+// forbid returns the rules for forbidden paths. A forbidden path must not be in use, and must not contain a used path. used has the
+// user of each path.
 func forbid(member string, paths []string, used map[string]string) (list []rule) {
 	for _, path := range paths {
 		list = append(list, rule{member, path == "" || strings.Contains("."+path+".", ".."), fmt.Sprintf("%q is not a path of a member, such as \"jsonrpc\" or \"header.version\"", path)})
@@ -169,7 +169,6 @@ func forbid(member string, paths []string, used map[string]string) (list []rule)
 	return list
 }
 
-// within reports whether the member at path is place or below it.
 func within(path, place string) bool { return path == place || strings.HasPrefix(path, place+".") }
 
 // A memberPath is the place of one part of a message.

@@ -1,13 +1,13 @@
-// Package load reads dialect files, which define dialects in TOML with jq programs (rpcx-dialect-file(5)). Its errors name the line, the
+// Package load reads dialect files, which define dialects in TOML with jq programs (rpcx-dialect-file(5)). Errors name the line, the
 // member and the expected value.
 //
-// The struct tags of this package's types are the only table of the members of dialect files: their names, their choices and their
-// description in the manual.
+// The struct tags of this package are the only table of dialect files' members: their names, their choices and their descriptions
+// in the manual.
 package load
 
 import "rpcx/wire/dialect/page/program"
 
-// A Page is the text of a dialect file, decoded.
+// A Page is a decoded dialect file.
 type Page struct {
 	Name         string `toml:"name" says:"the dialect's name, as in NAME+tcp://…; matches [a-z][a-z0-9-]*"`
 	Source       string `toml:"source" says:"where the protocol is documented, for people"`
@@ -45,16 +45,16 @@ type Page struct {
 	Rules     map[string]any             `toml:"rules" says:"rules for rpcx validate, beside those of the base: except, defs, about, [[rules.keep]], [[rules.rule]], see rpcx-rules(7)"`
 }
 
-// Texts are several texts. A dialect file may write a single text without an array.
+// Texts is a list of strings. A dialect file may contain a single string in its place.
 type Texts []string
 
-// UnmarshalText takes a single text.
+// UnmarshalText sets t to a single string.
 func (t *Texts) UnmarshalText(text []byte) error {
 	*t = Texts{string(text)}
 	return nil
 }
 
-// A Prog is a program in a dialect file. It is a pointer: nil if the dialect file has no program there.
+// A Prog is a program in a dialect file, or nil.
 type Prog = *program.Program
 
 // Text is the text around the JSON of a message.
@@ -63,7 +63,7 @@ type Text struct {
 	After  string `toml:"after" says:"the text after each message. One WebSocket message may hold several"`
 }
 
-// Alive are the heartbeats of both sides.
+// Alive contains the heartbeats of both sides.
 type Alive struct {
 	Client *Beat `toml:"client" says:"those of a client, from the end of the handshake on"`
 	Server *Beat `toml:"server" says:"those of a server, from the first call on"`
@@ -85,7 +85,7 @@ type Beat struct {
 	Answer Prog `toml:"answer" says:"the whole message that answers it (the input)"`
 }
 
-// Write holds the programs that write whole messages.
+// Write contains the programs that write whole messages.
 type Write struct {
 	Request Prog `toml:"request" says:"a request with $method, $params, $id"`
 	Notify  Prog `toml:"notify" says:"a notification with $method, $params"`
@@ -96,7 +96,7 @@ type Write struct {
 	Hello   Prog `toml:"hello" says:"the first message of a server"`
 }
 
-// Read is a rule that recognises a kind of message and reads it.
+// Read is a rule that recognizes a kind of message and reads it.
 type Read struct {
 	When   Prog   `toml:"when" says:"the rule applies if this is true"`
 	Kind   string `toml:"kind" of:"response|request|notification|item|cancel" says:"the kind of message; an item belongs to the stream or call whose request has its id"`
@@ -129,7 +129,7 @@ type Step struct {
 	Keep     map[string]Prog  `toml:"keep" says:"NAME = a program on the response, or on the awaited message; its value is $kept.NAME from then on"`
 }
 
-// A Goodbye is one message of a goodbye. The next step follows regardless of the outcome of a call.
+// A Goodbye is one message before the end of a connection. The next one follows regardless of the outcome.
 type Goodbye struct {
 	Call   string `toml:"call" says:"the method to call; its response comes before the next step"`
 	Notify string `toml:"notify" says:"the notification to send"`
@@ -137,7 +137,7 @@ type Goodbye struct {
 	When   Prog   `toml:"when" says:"the step is skipped unless this is true; its input is $kept"`
 }
 
-// An EvalPrelude is one message that is sent before code is evaluated.
+// An EvalPrelude is one message before an evaluation of code.
 type EvalPrelude struct {
 	Call     string           `toml:"call" says:"the method to call; its response comes before the next step"`
 	Notify   string           `toml:"notify" says:"the notification to send"`
@@ -167,7 +167,7 @@ type Eval struct {
 	Error  Prog          `toml:"error" says:"the error that its result means: an object with code and message; no output: no error"`
 }
 
-// After defines the calls that a client makes after a notification.
+// After defines the client's calls after a notification.
 type After struct {
 	Event  string `toml:"event" says:"the notification"`
 	When   Prog   `toml:"when" says:"the call is skipped unless this is true; its input is the params"`
@@ -183,7 +183,7 @@ type During struct {
 	Items    *Item `toml:"items" says:"data"`
 }
 
-// An Item recognises the notifications that belong to a call or a stream.
+// An Item recognizes the notifications of a call or a stream.
 type Item struct {
 	Method string `toml:"method" says:"its method, or a pattern"`
 	When   Prog   `toml:"when" says:"it belongs to the call or stream for which this is true (without it: to the only one); its input is the params"`
@@ -213,7 +213,7 @@ type Subscribe struct {
 	End     *End     `toml:"end" says:"how the stream is ended"`
 }
 
-// Instead is the request that opens a stream in place of the user's request.
+// Instead is the request for a stream that replaces the user's request.
 type Instead struct {
 	When   Prog   `toml:"when" says:"it is sent if this is true; its input is $kept"`
 	Method string `toml:"method" says:"its method, which has a [subscribe.METHOD] that says how the stream opens and ends"`
@@ -229,7 +229,7 @@ type End struct {
 	Params Prog   `toml:"params" says:"its params, made from $params, $result (the input) and $id"`
 }
 
-// Detect defines how a server of the dialect is detected.
+// Detect defines how to detect a server of the dialect.
 type Detect struct {
 	First   Texts    `toml:"first" says:"regular expressions that all match its first bytes, or the text of its errors"`
 	Unless  string   `toml:"unless" says:"a regular expression that does not match them"`
@@ -237,14 +237,14 @@ type Detect struct {
 	Refusal *Refusal `toml:"refusal" says:"its error for a plain JSON-RPC request before the handshake"`
 }
 
-// Refusal is an error of a server before the handshake.
+// Refusal is a server's error before the handshake.
 type Refusal struct {
 	Method string `toml:"method" says:"a regular expression that matches the method of the request"`
 	Error  string `toml:"error" says:"a regular expression that matches the error's code, a blank and its message"`
 	Hint   string `toml:"hint" says:"what is missing, for people"`
 }
 
-// Probe defines a request by which a server of the dialect is recognised.
+// Probe defines a request that identifies a server of the dialect.
 type Probe struct {
 	Send    Prog  `toml:"send" says:"the whole message to send, made from $id; without it the server sends first"`
 	Is      Prog  `toml:"is" says:"true only for messages of such a server; $request is the message that it responds to, or null"`
@@ -253,7 +253,7 @@ type Probe struct {
 	Hooks   Texts `toml:"hooks" says:"hooks for which a server may offer more methods: rpcx describe --probe compares"`
 }
 
-// Describe is one request for the description of a peer.
+// Describe is one request for a peer's description.
 type Describe struct {
 	Call     string `toml:"call" says:"the method to call"`
 	Get      string `toml:"get" says:"the path of an HTTP GET at the WebSocket's host, in place of a call"`
@@ -270,13 +270,13 @@ type Describe struct {
 	Partial  string `toml:"partial" says:"why the peer may have methods that are not listed, as a clause"`
 }
 
-// Next defines how the next page of a list is requested.
+// Next defines how to request the next page of a list.
 type Next struct {
 	Result Prog `toml:"result" says:"the cursor in a response; null or no output: the last page"`
 	Params Prog `toml:"params" says:"the params of the next call; the input is the cursor"`
 }
 
-// Bridge defines how methods of another dialect are offered.
+// Bridge defines how to offer methods of another dialect.
 type Bridge struct {
 	Name    Prog `toml:"name" says:"the name to offer a method under, made from its own name"`
 	Objects bool `toml:"objects" says:"true: params must be an object; others become its member params"`

@@ -12,9 +12,9 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A rule is a requirement for a table of a dialect file, in addition to the types of its members.
+// A rule is a requirement for a table of a dialect file, besides the types of its members.
 type rule struct {
-	member string // below the table; "": the table itself
+	member string // the member below the table, or "" for the table itself
 	broken bool
 	says   string
 }
@@ -24,7 +24,7 @@ type ruled interface {
 	rules(p *Page) []rule
 }
 
-// checkRules returns the error of the first rule that the dialect file breaks.
+// checkRules returns the error of the first violated rule.
 func (p *Page) checkRules(at places) (err error) {
 	each(reflect.ValueOf(p).Elem(), "", "", func(path string, v reflect.Value, _ reflect.StructTag) bool {
 		if v.Kind() != reflect.Struct {
@@ -52,7 +52,7 @@ func (p Page) rules(*Page) []rule {
 	}...)
 }
 
-// setRules are the rules for settings of users: each value has a type and a use.
+// setRules are the rules for users' settings: each value has a type and a use.
 func (p Page) setRules() (list []rule) {
 	uses := func(params Prog) bool { return params != nil && strings.Contains(params.Text(), "$meta") }
 	used := p.Eval != nil && uses(p.Eval.Params) || slices.ContainsFunc(p.Handshake, func(s Step) bool { return uses(s.Params) })
@@ -82,7 +82,6 @@ func (a Beat) rules(*Page) []rule {
 	}
 }
 
-// attempts reports whether a step is an optional call.
 func (s Step) attempts() bool { return s.Call != "" && s.Optional }
 
 func (s Step) rules(*Page) []rule {
@@ -109,7 +108,7 @@ func (s Step) ownRules() []rule {
 	}
 }
 
-// callOrNotify is the rule that a table is either a call or a notification.
+// callOrNotify is the rule that a table has exactly one of call and notify.
 func callOrNotify(call, notify string) rule {
 	return rule{"", (call == "") == (notify == ""), "expected exactly one of call and notify"}
 }
@@ -142,7 +141,7 @@ func (r Refusal) rules(*Page) []rule {
 	}
 }
 
-// isPattern is the rule that a text is a regular expression.
+// isPattern is the rule that a string is a regular expression.
 func isPattern(member, text string) rule {
 	_, err := regexp.Compile(text)
 	return rule{member, err != nil, fmt.Sprintf("not a regular expression: %v", err)}

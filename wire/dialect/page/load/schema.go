@@ -14,17 +14,17 @@ import (
 	"rpcx/wire/toml"
 )
 
-// A Member is a member that a dialect file may have.
+// A Member is a possible member of a dialect file.
 type Member struct {
-	Path    string // dotted; "[]" stands for each table of an array, "*" for any name
-	Kind    string // what its value must be: "text", "program", "true or false" …
+	Path    string // dotted; "[]" is each table of an array, and "*" any name
+	Kind    string // the kind of its value: "text", "program", "true or false" and others
 	Choices []string
 	Says    string
 	Table   bool // it has members of its own
 }
 
-// Table returns the members that a dialect file may have, in the order of the manual. Of tables with the same members, only those
-// of the first are listed.
+// Table returns the possible members of a dialect file in the order of the manual. Of tables with the same members, it lists only
+// the first.
 func Table() []Member { return members("", reflect.TypeFor[Page](), map[reflect.Type]string{}) }
 
 func members(prefix string, t reflect.Type, listed map[reflect.Type]string) (all []Member) {
@@ -49,8 +49,7 @@ func members(prefix string, t reflect.Type, listed map[reflect.Type]string) (all
 	return all
 }
 
-// suffix returns what stands in a path between a member of type t and the
-// members below it.
+// suffix returns the part of a path between a member of type t and the members below it.
 func suffix(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Slice:
@@ -61,10 +60,10 @@ func suffix(t reflect.Type) string {
 	return ""
 }
 
-// A kind is what the value of a member must be.
+// A kind is the kind of a member's value.
 type kind struct {
 	says  string
-	below reflect.Type // the type of the members below it; nil means it has none
+	below reflect.Type // the type of the members below it, or nil
 	fits  func(k toml.Key) bool
 }
 
@@ -106,8 +105,7 @@ func kindOf(t reflect.Type) kind {
 	return kind{"a value", nil, func(toml.Key) bool { return true }}
 }
 
-// checkKeys returns the error of the first key of file that a dialect file cannot have,
-// or whose value is of the wrong kind.
+// checkKeys returns the error of the first unknown key in file, or of the first value of the wrong kind.
 func checkKeys(file string, keys []toml.Key) error {
 	for _, k := range keys {
 		if err := checkKey(file, k); err != nil {
@@ -133,7 +131,7 @@ func checkKey(file string, k toml.Key) error {
 		case t.Kind() == reflect.Map, t.Kind() == reflect.Slice && isNumber(part):
 			t = t.Elem()
 		case t.Kind() == reflect.Interface:
-			return nil // the dialect file is free in what it holds
+			return nil // the author determines its content
 		default:
 			up := toml.Key{Path: k.Path[:i]}
 			return wire.Usagef("%s:%d: %s: expected %s", file, k.Line, up.Name(), kindOf(t).says)
@@ -150,8 +148,7 @@ func isNumber(s string) bool {
 	return err == nil
 }
 
-// field returns the member of that name; without one it returns the names that
-// there are.
+// field returns the member of that name, or else the existing names.
 func field(t reflect.Type, name string) (f reflect.StructField, names []string, ok bool) {
 	for i := range t.NumField() {
 		f = t.Field(i)
@@ -163,8 +160,7 @@ func field(t reflect.Type, name string) (f reflect.StructField, names []string, 
 	return f, names, false
 }
 
-// unknown returns the error for a key that no dialect file has; i is the index of the
-// first part of its path that is unknown.
+// unknown returns the error for an unknown key. i is the index of the first unknown part of its path.
 func unknown(file string, k toml.Key, i int, names []string) error {
 	in := "a page"
 	if i > 0 {
@@ -174,14 +170,14 @@ func unknown(file string, k toml.Key, i int, names []string) error {
 		WithHint(cmp.Or(hintFor(k.Path[:i+1]), catalog.DidYouMean(k.Path[i], names), "it has "+strings.Join(names, ", ")))
 }
 
-// places maps members to the lines on which they stand.
+// places maps members to their lines.
 type places struct {
 	file string
 	keys []toml.Key
 }
 
-// fault returns a usage Fault about the member at path. It names the line of
-// that member, or of the nearest one above it that the dialect file has.
+// fault returns a usage Fault about the member at path. It names the line of the member, or of its nearest ancestor in
+// the dialect file.
 func (p places) fault(path, what string) error {
 	for at := path; at != ""; {
 		for _, k := range p.keys {
@@ -194,7 +190,7 @@ func (p places) fault(path, what string) error {
 	return wire.Usagef("%s:1: %s: %s", p.file, path, what)
 }
 
-// Programs yields the programs of a dialect file, each with its path.
+// Programs yields the programs of a dialect file with their paths.
 func Programs(p *Page) iter.Seq2[string, Prog] {
 	return func(yield func(string, Prog) bool) {
 		each(reflect.ValueOf(p).Elem(), "", "", func(path string, v reflect.Value, _ reflect.StructTag) bool {
@@ -204,8 +200,7 @@ func Programs(p *Page) iter.Seq2[string, Prog] {
 	}
 }
 
-// choices returns the error of the first member of p whose value is not one of
-// its choices.
+// choices returns the error of the first member of p whose value is not among its choices.
 func (p *Page) choices(at places) (err error) {
 	each(reflect.ValueOf(p).Elem(), "", "", func(path string, v reflect.Value, tag reflect.StructTag) bool {
 		of := tag.Get("of")
@@ -235,8 +230,7 @@ func (p *Page) choices(at places) (err error) {
 	return err
 }
 
-// each calls f for v, at path and with the tag of its member, and for every member below it; it stops
-// when that returns false.
+// each calls f for v, at path and with the tag of its member, and for every member below it, until f returns false.
 func each(v reflect.Value, path string, tag reflect.StructTag, f func(path string, v reflect.Value, tag reflect.StructTag) bool) bool {
 	if !f(path, v, tag) {
 		return false

@@ -1,6 +1,6 @@
 package load
 
-// Serve defines the responses of a server of the dialect.
+// Serve defines a server's responses.
 type Serve struct {
 	First     string                     `toml:"first" says:"the method that a client must call, or notify, before all others. Without a hook or program, its result is {}"`
 	Early     *Early                     `toml:"early" says:"the error for a call before first"`
@@ -19,14 +19,14 @@ type Serve struct {
 	Then      map[string]Say             `toml:"then" says:"[serve.then.METHOD]: the notification after the response to a method, or after the hook of a notification"`
 }
 
-// Stop recognises a notification that ends running calls.
+// Stop recognizes a notification that ends running calls.
 type Stop struct {
 	Notify string `toml:"notify" says:"its method"`
 	When   Prog   `toml:"when" says:"it ends the call for whose $params this is true; its input is the notification's params"`
 	Result Prog   `toml:"result" says:"the result of the call"`
 }
 
-// Early is the error for a call that the dialect file does not allow, such as one that is too early.
+// Early is the error for a call that the dialect file does not allow at that time.
 type Early struct {
 	Code    int    `toml:"code" says:"the error's code"`
 	Message string `toml:"message" says:"its message"`
@@ -43,7 +43,7 @@ type Wrapped struct {
 	Unknown *Early `toml:"unknown" says:"the error if no hook has that name"`
 }
 
-// Items defines how a server answers the request for a stream.
+// Items defines a server's answer to the request for a stream.
 type Items struct {
 	Hooks  Prog `toml:"hooks" says:"the names of the hooks whose data are the items, made from the params of the request; hooks that do not stream are ignored. $name is then the name of the hook, and the message that ends the stream has it in its params"`
 	Method Prog `toml:"method" says:"the method of an item, if the file names only a pattern; made from the same values as its params"`
@@ -61,7 +61,7 @@ type HookEvents struct {
 	Items    *Say `toml:"items" says:"data of a hook before the last, which is the result, made from $event and $token; if result in [serve.calls.METHOD] makes the result, the last data is an item, too"`
 }
 
-// Say defines how one notification is written.
+// Say defines one notification.
 type Say struct {
 	When   Prog   `toml:"when" says:"it is sent if this is true; its input is $event"`
 	Method string `toml:"method" says:"its method"`

@@ -1,5 +1,5 @@
-// Package program runs the jq programs of a dialect file with its variables and with limits on time and output. A program is compiled on
-// first use.
+// Package program runs the jq programs of a dialect file with its variables, and with limits on time and output. It compiles a program
+// at its first use.
 package program
 
 import (
@@ -21,25 +21,25 @@ import (
 	"rpcx/wire/scan"
 )
 
-// ListLimit bounds the time of a program that turns a whole response into a list, as in All, which is not done for each message.
+// ListLimit bounds a run of All, which converts a whole response to a list and does not run for each message.
 const ListLimit = 10 * time.Second
 
-// maxOutput bounds the bytes of one output, as for a message.
+// maxOutput bounds the bytes of one output, like those of a message.
 const maxOutput = wire.DefaultMaxMessage
 
-// Limit bounds the time that a program may take for one message.
+// Limit bounds a program's run for one message.
 const Limit = 100 * time.Millisecond
 
-// tries is how often a program that exceeds Limit is run.
+// tries bounds the attempts after a program has exceeded Limit.
 const tries = 4
 
-// Bounds of what All reads.
+// These bound the outputs of All.
 const (
 	maxOutputs = 100_000
 	maxList    = jq.MaxMemory // bytes of all outputs
 )
 
-// Variables lists the variables available to programs, with their descriptions. A variable without a value is null.
+// Variables lists the variables of programs with their descriptions. A variable without a value is null.
 func Variables() []Variable {
 	return []Variable{
 		{"method", "the method that is called, as the user or the hook names it", func(s *Scope) json.RawMessage { return text(s.Method) }},
@@ -66,7 +66,7 @@ func Variables() []Variable {
 	}
 }
 
-// A Variable is a variable of a dialect file's programs: its name, and its description for the manual.
+// A Variable is a variable of programs: its name, and its description for the manual.
 type Variable struct {
 	Name, Says string
 	value      func(*Scope) json.RawMessage
@@ -75,18 +75,18 @@ type Variable struct {
 // A Program is one jq program of a dialect file. A nil Program has no output.
 type Program struct {
 	text     string
-	member   string          // the file and the member of the program; "": unknown
-	constant json.RawMessage // its output, if its text is a JSON value; else nil
+	member   string          // the program's file and member, or ""
+	constant json.RawMessage // the output if the text is a JSON value, else nil
 	compile  func() (*jq.Program, error)
 }
 
-// New returns the program with that text. It is compiled on first use; see Check.
+// New returns the program with that text, which is compiled at its first use or by Check.
 func New(text string) *Program {
 	p := &Program{
 		text: text,
 		compile: sync.OnceValues(func() (*jq.Program, error) {
 			o := jq.Options{Declared: slices.Sorted(maps.Keys(values())), Foreign: true}
-			if callsOwn().MatchString(text) { // a program with functions of its own is decoded as a whole
+			if callsOwn().MatchString(text) { // a program with functions is decoded as a whole
 				o.Funcs = []jq.Func{
 					{Name: "fail", Arity: 2, Call: fail},
 					{Name: "fail", Arity: 3, Call: fail},
@@ -105,26 +105,26 @@ func New(text string) *Program {
 
 var callsOwn = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|[^.$\w])(fail|hash|hmac)\s*\(`) })
 
-// UnmarshalText replaces p by the program with that text.
+// UnmarshalText sets p to the program with that text.
 func (p *Program) UnmarshalText(text []byte) error {
 	*p = *New(string(text))
 	return nil
 }
 
-// Text returns the program's text as in the dialect file.
+// Text returns the program's text.
 func (p *Program) Text() string { return p.text }
 
-// StandsAt sets the file and the member of the program, for error messages.
+// StandsAt sets the program's file and member for error messages.
 func (p *Program) StandsAt(member string) { p.member = member }
 
-// Check returns a usage Fault if the program does not compile, else nil.
+// Check returns a usage Fault if the program does not compile.
 func (p *Program) Check() error {
 	_, err := p.compile()
 	return err
 }
 
-// First returns the first output for the input in, or nil. The caller must not change it, as it may be a part of in or of a variable's
-// value. The error is a Fault of kind Helper: the program failed, or took longer than Limit.
+// First returns the first output for the input in, or nil. The caller must not change it, because it may be a part of in or of a
+// variable. The error is a Fault of kind Helper: the program failed or exceeded Limit.
 func (p *Program) First(in json.RawMessage, vals jq.Values) (json.RawMessage, error) {
 	switch {
 	case p == nil:
@@ -141,7 +141,7 @@ func (p *Program) First(in json.RawMessage, vals jq.Values) (json.RawMessage, er
 	})
 }
 
-// All returns all outputs for the input in, with the properties of First.
+// All returns all outputs for the input in. The notes on First apply.
 func (p *Program) All(in json.RawMessage, vals jq.Values) (outs []json.RawMessage, err error) {
 	switch {
 	case p == nil:
@@ -180,8 +180,8 @@ func (p *Program) Holds(in json.RawMessage, vals jq.Values) (bool, error) {
 	})
 }
 
-// within calls run to run the program for at most Limit. It tries again on timeout, in case this process had to wait for a processor. A
-// program that is only a path runs without a limit: its time is bounded by the length of its input.
+// within runs the program for at most Limit. After a timeout, it tries again, because this process may have waited for a processor. A
+// program that is only a path has no limit: its input bounds its time.
 func within[T any](p *Program, in json.RawMessage, run func(ctx context.Context, prog *jq.Program, in json.RawMessage) (T, error)) (got T, err error) {
 	prog, err := p.compile()
 	if err != nil {
@@ -213,7 +213,7 @@ func tooLong(v json.RawMessage) error {
 	return nil
 }
 
-// fail is fail(CODE; TEXT) and fail(CODE; TEXT; DATA): the error with which the program rejects a call.
+// fail implements fail(CODE; TEXT) and fail(CODE; TEXT; DATA), the error with which the program rejects a call.
 func fail(_ context.Context, _ any, args []any) (any, error) {
 	e := &wire.Error{}
 	var err error
@@ -233,8 +233,8 @@ func fail(_ context.Context, _ any, args []any) (any, error) {
 	return nil, e
 }
 
-// Public returns err as a peer may see it: the failure of a program is reduced to an internal error without program, path or value. own
-// is the failure in that case, else nil.
+// Public returns err as a peer may see it. The failure of a program becomes an internal error without program, path or value, and own
+// is the failure. For other errors, own is nil.
 func Public(err error) (own *wire.Fault, public error) {
 	if f := wire.AsFault(err); f != nil && f.Kind == wire.Helper {
 		return f, wire.NewError(wire.CodeInternal, "internal error")
@@ -242,7 +242,7 @@ func Public(err error) (own *wire.Fault, public error) {
 	return nil, err
 }
 
-// failed returns err as a Fault that names the program and its time limit. It returns an error of fail as the peer's response would be.
+// failed returns err as a Fault that names the program and its time limit. An error of fail becomes an error response.
 func (p *Program) failed(err error, limit time.Duration) error {
 	if err == nil {
 		return nil
@@ -253,7 +253,7 @@ func (p *Program) failed(err error, limit time.Duration) error {
 	what := err.Error()
 	if errors.Is(err, context.DeadlineExceeded) {
 		what = "it took longer than " + limit.String()
-		err = errors.New(what) // the user must not think that the peer was slow
+		err = errors.New(what) // the user must not blame the peer
 	}
 	const most = 120
 	text := p.text

@@ -8,26 +8,26 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Scope holds the values of the variables for one run; a nil value is null in the program. Variables describes each of them.
+// A Scope contains the values of the variables for one run. A nil value is null in the program. Variables describes each.
 type Scope struct {
 	Method, Name                                  string
 	Params, ID, Token, Code                       json.RawMessage
 	Result, Error, Event, Request, Catalog, Extra json.RawMessage
 	Schema                                        json.RawMessage
-	Conn                                          *Conn        // of the whole connection; may be nil
-	Now                                           func() *Conn // returns Conn when it is nil and needed; may be nil
+	Conn                                          *Conn        // the values of the connection; may be nil
+	Now                                           func() *Conn // returns the value for a nil Conn when it is needed; may be nil
 }
 
-// A Conn holds the values that are the same for a whole connection.
+// A Conn contains the values of a whole connection.
 type Conn struct {
-	Hooks   []string // the exact names of the available hooks
+	Hooks   []string // the exact names of hooks
 	Kept    json.RawMessage
 	Meta    json.RawMessage // the user's values for the handshake
 	Version string
 	HTTP    bool   // each message is an HTTP request
-	Logs    string // the lowest level of log lines that are read; "": no log lines are read
+	Logs    string // the lowest level of log lines for the user, or ""
 	Serving bool   // the local side is the server
-	// Offers returns, on a server, the offered catalog as JSON and the names of its methods; nil: not known yet.
+	// Offers returns, on a server, the catalog as JSON and the names of its methods. It is nil before these are known.
 	Offers func() (doc json.RawMessage, names []string)
 }
 
@@ -39,7 +39,7 @@ func (s *Scope) Value(name string) json.RawMessage {
 	return nil
 }
 
-// values maps each variable to the function that finds its value.
+// values maps each variable to a function that returns its value.
 var values = sync.OnceValue(func() map[string]func(*Scope) json.RawMessage {
 	all := map[string]func(*Scope) json.RawMessage{}
 	for _, v := range Variables() {
@@ -48,7 +48,7 @@ var values = sync.OnceValue(func() map[string]func(*Scope) json.RawMessage {
 	return all
 })
 
-// Whole returns the values that are the same for a whole connection, or nil.
+// Whole returns the values of the connection, or nil.
 func (s *Scope) Whole() *Conn {
 	if s.Conn == nil && s.Now != nil {
 		return s.Now()
@@ -56,7 +56,7 @@ func (s *Scope) Whole() *Conn {
 	return s.Conn
 }
 
-// ofConn returns a function for the value of a variable of the connection, or nil.
+// ofConn returns a function for the value of a variable of the connection.
 func ofConn(value func(*Conn) json.RawMessage) func(*Scope) json.RawMessage {
 	return func(s *Scope) json.RawMessage {
 		if c := s.Whole(); c != nil {
@@ -66,7 +66,7 @@ func ofConn(value func(*Conn) json.RawMessage) func(*Scope) json.RawMessage {
 	}
 }
 
-// text returns a string as JSON, or nil if it is empty.
+// text returns a string as JSON, or nil for "".
 func text(s string) json.RawMessage {
 	if s == "" {
 		return nil
@@ -94,7 +94,7 @@ func (s *Scope) catalog() json.RawMessage {
 	return s.Catalog
 }
 
-// directory returns the current directory, or nil if it is unknown.
+// directory returns the current directory, or nil.
 func directory(*Scope) json.RawMessage {
 	dir, _ := os.Getwd()
 	return text(dir)

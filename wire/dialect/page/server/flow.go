@@ -10,9 +10,9 @@ import (
 	"rpcx/wire/dialect/page/codec"
 )
 
-// A Conn is a connection whose requests are answered.
+// A Conn is a connection of a server.
 type Conn struct {
-	Codec          *codec.Codec // nil: the caller does not expose it
+	Codec          *codec.Codec // may be nil
 	Caller         dialect.Caller
 	Backend        dialect.Backend
 	Responder      dialect.Responder
@@ -23,41 +23,41 @@ type Conn struct {
 // A Host is the environment of a server's native part.
 type Host struct {
 	Backend dialect.Backend
-	Accept  func(c dialect.Caller) dialect.Handler // answers the requests of a new connection as the dialect file specifies
+	Accept  func(c dialect.Caller) dialect.Handler // returns the handler of a new connection, as the dialect file defines it
 }
 
-// A Native is the Go part of a server, which all its connections share.
+// A Native is the Go part of a server. All connections share it.
 type Native struct {
 	Open    func(c Conn) Flow // returns the part of one connection, or nil
-	Posts   *wire.HTTPPosts   // nil: the dialect file defines them completely
-	Changed func()            // notifies clients that the catalog has changed; nil: no client can be notified
-	End     func() error      // ends work that continues after connections; nil: none
+	Posts   *wire.HTTPPosts   // nil if the dialect file defines them completely
+	Changed func()            // notifies clients of a new catalog; may be nil
+	End     func() error      // ends work that outlives connections; may be nil
 }
 
-// A Flow is the native part of a connection that answers the peer (see codec.Native).
+// A Flow is the native part of one connection on the answering side (see codec.Native).
 type Flow interface {
-	// Take answers a request that the dialect file has no rules for, and runs first; mine is false for any other request.
+	// Take answers a request before the dialect file's rules. mine is false for other requests.
 	Take(ctx context.Context, in *dialect.Inbound) (result json.RawMessage, mine bool, err error)
-	// Close is called when the connection ends, before its hooks end.
+	// Close runs at the end of the connection, before its hooks end.
 	Close()
-	// Begin turns a request that a hook is about to answer into work, if the peer wants that, and answers the request. carried is the
-	// call that the request carries, or "". stop ends the hook. Without Work, the hook's result answers the request.
+	// Begin makes work of a request for a hook, if the peer wants that, and answers the request. carried is the call in the request,
+	// or "". stop ends the hook. Without Work, the hook's result is the response.
 	Begin(in *dialect.Inbound, carried string, stop context.CancelFunc) (Work, error)
-	// Answer answers the flow's own calls; mine is false for any other call.
+	// Answer answers the flow's own calls. mine is false for other calls.
 	Answer(ctx context.Context, m *wire.Message) (result json.RawMessage, mine bool, err error)
 }
 
-// Work is a request that is answered before its hook ends.
+// A Work is a request that is answered before the end of its hook.
 type Work interface {
-	// Emitted is called with each event of the hook.
+	// Emitted receives each event of the hook.
 	Emitted(ev wire.Event)
 	// Mark returns the params of a notification with a reference to the work.
 	Mark(params json.RawMessage) json.RawMessage
-	// End is called with the outcome of the hook.
+	// End receives the outcome of the hook.
 	End(ctx context.Context, result json.RawMessage, err error)
 }
 
-// begin lets the flow turn a request into work, or returns nil.
+// begin lets the flow make work of a request. It returns nil if the flow does not.
 func (h *handler) begin(in *dialect.Inbound, carried string, stop context.CancelFunc) (Work, error) {
 	if h.flow == nil {
 		return nil, nil
@@ -65,7 +65,7 @@ func (h *handler) begin(in *dialect.Inbound, carried string, stop context.Cancel
 	return h.flow.Begin(in, carried, stop)
 }
 
-// ended returns the response to a request whose hook has ended. It returns nil if the request has become work.
+// ended returns the response to a request after its hook. It returns nil if the request has become work.
 func ended(ctx context.Context, in *dialect.Inbound, w Work, result json.RawMessage, err error) (json.RawMessage, error) {
 	if w == nil {
 		return result, err

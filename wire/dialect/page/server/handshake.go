@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// handshakeDone notifies the responder that the client's handshake is complete.
+// handshakeDone notifies the responder after the client's handshake.
 func (h *handler) handshakeDone() {
 	var names []string
 	if sc := h.scope(); sc.Conn != nil {
@@ -28,8 +28,8 @@ func (h *handler) handshakeDone() {
 	}
 }
 
-// early returns the error for a message before the client's first call has succeeded, or for an array of messages that the client must
-// not send. Otherwise it returns nil.
+// early returns the error for a message before the client's first call has succeeded, or for a forbidden array of messages. Otherwise
+// it returns nil.
 func (h *handler) early(ctx context.Context, m *wire.Message) error {
 	if m.Err != nil {
 		return m.Err
@@ -37,8 +37,8 @@ func (h *handler) early(ctx context.Context, m *wire.Message) error {
 	return h.Codec.Enter(ctx, m)
 }
 
-// keep stores the values that the dialect file selects from the params of a call. The codec stores those of a notification on arrival;
-// here the programs run only to report their errors.
+// keep stores the values of a call's params that the dialect file selects. The codec stores those of a notification on arrival; here
+// the programs run only to report their errors.
 func (h *handler) keep(m *wire.Message) error {
 	if !h.Serving || h.Codec == nil {
 		return nil
@@ -50,7 +50,7 @@ func (h *handler) keep(m *wire.Message) error {
 	return err
 }
 
-// Gets returns the dialect file's answers to GET requests.
+// Gets returns the dialect file's responses to GET requests.
 func (s *server) Gets(about catalog.Info) wire.HTTPGets {
 	gets := wire.HTTPGets{}
 	for path, prog := range s.d.Page.Serve.Get {
@@ -66,7 +66,7 @@ func (s *server) Gets(about catalog.Info) wire.HTTPGets {
 	return gets
 }
 
-// describe returns the function told, which computes its values once for each catalog.
+// describe returns the function told, which computes its values once per catalog.
 func (s *server) describe() func() (doc json.RawMessage, names []string) {
 	var mu sync.Mutex
 	var of *catalog.Catalog

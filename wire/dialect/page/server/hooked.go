@@ -13,8 +13,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// hooked answers a request for a stream whose items are the data of other hooks, which serve.subscribe names. mine is false if none of
-// them streams. It does not start a hook that already runs for an earlier request of the client.
+// hooked answers a request for a stream whose items are the data of other hooks, those of serve.subscribe. mine is false if none of
+// these streams. It does not start a hook that already runs for an earlier request of the client.
 func (h *handler) hooked(ctx context.Context, in *dialect.Inbound) (mine bool, err error) {
 	name, rule := h.d.Subscription(in.Msg.Method)
 	serve := h.d.Page.Serve.Subscribe[name]
@@ -55,8 +55,8 @@ func (h *handler) hooked(ctx context.Context, in *dialect.Inbound) (mine bool, e
 	return true, failures[0]
 }
 
-// newFed returns the stream of a hook's data, which the client ends by a message with the hook's name in its params. It returns nil if no
-// such hook streams, or if its data is already being sent.
+// newFed returns the stream of a hook's data, which a client's message with the hook's name in its params ends. It returns nil if no such
+// hook streams, or if its data is already being sent.
 func (h *handler) newFed(ctx context.Context, in *dialect.Inbound, rule *load.Subscribe, serve *load.Items, hook string) *stream {
 	if kind, ok := h.Responder.Kind(hook); !ok || kind != catalog.Stream || h.isRunning(hook) {
 		return nil
@@ -70,7 +70,7 @@ func (h *handler) newFed(ctx context.Context, in *dialect.Inbound, rule *load.Su
 	return s
 }
 
-// isRunning reports whether the data of a hook is being sent to the client.
+// isRunning reports whether a hook's data is being sent to the client.
 func (h *handler) isRunning(hook string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -82,7 +82,7 @@ func (h *handler) isRunning(hook string) bool {
 	return false
 }
 
-// feed sends the data of a hook as the items of s.
+// feed sends a hook's data as the items of s.
 func (h *handler) feed(s *stream, open func() error) error {
 	defer h.remove(&s.ongoing)
 	told := h.newProgressSender(s.ctx, &s.in.Msg)
@@ -99,7 +99,7 @@ func (h *handler) feed(s *stream, open func() error) error {
 	return err
 }
 
-// holds reports whether params are the string, or an array that contains it.
+// holds reports whether params are the string or an array that contains it.
 func holds(params json.RawMessage, name string) bool {
 	for val := range scan.Elements(params) {
 		if scan.String(val) == name {

@@ -1,5 +1,5 @@
-// Package server answers requests according to a dialect file: with hooks, and with the outputs of the dialect file's programs for the
-// params and the catalog. Servers use it for their clients' requests, clients for their server's.
+// Package server answers requests as a dialect file defines: with hooks, and with the outputs of programs for the params and the
+// catalog. Servers use it for their clients' requests, and clients for their server's.
 package server
 
 import (
@@ -19,17 +19,18 @@ import (
 	"rpcx/wire/scan"
 )
 
-// server is shared by all connections of a listener; a client has one for its only connection.
+// server belongs to all connections of a listener, or to the only connection of a client.
 type server struct {
 	d      *codec.Dialect
 	b      dialect.Backend
-	native Native                                       // the zero value: the dialect file names no native part
-	told   func() (doc json.RawMessage, names []string) // the catalog as JSON, and the names of its methods
+	native Native                                       // the zero value if the dialect file names no flow
+	told   func() (doc json.RawMessage, names []string) // returns the catalog as JSON and the names of its methods
 
-	warned sync.Map // the programs of the dialect file whose failure was already reported to the user
+	warned sync.Map // the programs whose failure was reported to the user
 }
 
-// New returns a server for the offers of b in the dialect d. native is the native part of d (the zero value: none).
+// New returns a server for the catalog and the hooks of b in the dialect d. native is the native part of d. The zero
+// Native is no native part.
 func New(d *codec.Dialect, b dialect.Backend, native func(Host) Native) dialect.Server {
 	s := &server{d: d, b: b}
 	s.told = s.describe()
@@ -39,7 +40,7 @@ func New(d *codec.Dialect, b dialect.Backend, native func(Host) Native) dialect.
 	return dialect.Server{Accept: s.Accept, Gets: s.Gets, Posts: s.native.Posts, End: s.native.End, Changed: s.native.Changed}
 }
 
-// Accept returns the handler for one connection. It sends the dialect file's hello first.
+// Accept returns the handler of one connection. It sends the dialect file's hello first.
 func (s *server) Accept(c dialect.Caller) dialect.Handler {
 	about := c.Connection()
 	h := &handler{server: s, ongoing: map[*ongoing]bool{}}
@@ -59,7 +60,7 @@ func (s *server) Accept(c dialect.Caller) dialect.Handler {
 	return dialect.Handler{Handle: h.Handle, Close: h.keepAlive(), Ignores: h.Ignores}
 }
 
-// release ends everything that the connection has begun.
+// release ends everything that the connection has started.
 func (h *handler) release() error {
 	if h.flow != nil {
 		h.flow.Close()
@@ -67,18 +68,17 @@ func (h *handler) release() error {
 	return h.Responder.Close()
 }
 
-// handler answers on one connection.
 type handler struct {
 	*server
 	Conn
-	flow Flow // nil: the dialect file names no flow
+	flow Flow // nil if the dialect file names no flow
 
 	mu      sync.Mutex
 	ongoing map[*ongoing]bool
 	endings []ending // the latest endings, oldest first
 }
 
-// scope returns the variables of the whole connection.
+// scope returns the variables of the connection.
 func (h *handler) scope() *program.Scope {
 	sc := &program.Scope{}
 	if h.Codec != nil {
@@ -90,7 +90,7 @@ func (h *handler) scope() *program.Scope {
 	return sc
 }
 
-// of returns the variables for one request.
+// of returns the variables of one request.
 func (h *handler) of(m *wire.Message) *program.Scope {
 	return h.d.MessageScope(h.scope(), m)
 }
@@ -148,8 +148,8 @@ func (h *handler) handle(ctx context.Context, in *dialect.Inbound) (result json.
 	return nil, h.then(ctx, &in.Msg, &rule)
 }
 
-// answer answers a request in the first applicable way: as a wrapped call, by a hook of that exact name, by the flow, as the end of a
-// stream, by the dialect file's responses, or by a hook with a pattern.
+// answer answers a request in the first applicable way: as a wrapped call, by the hook of that exact name, by the flow, as the end of
+// a stream, by the dialect file's responses, or by a hook with a pattern.
 func (h *handler) answer(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	method := in.Msg.Method
 	kind, hooked := h.Responder.Kind(method)
@@ -203,7 +203,7 @@ func (h *handler) byPage(ctx context.Context, in *dialect.Inbound) (result json.
 	return json.RawMessage("{}"), mine, nil
 }
 
-// exact reports whether a hook has exactly that name rather than a matching pattern.
+// exact reports whether a hook has exactly that name.
 func (h *handler) exact(method string) bool {
 	switch {
 	case h.Codec == nil:
@@ -215,7 +215,7 @@ func (h *handler) exact(method string) bool {
 	return slices.Contains(h.Codec.Scope().Conn.Hooks, method)
 }
 
-// unknown returns the error for a method without a hook. Its data suggests the nearest name.
+// unknown returns the error for a method without a hook. Its data suggests the most similar name.
 func (h *handler) unknown(code int, message, name string) error {
 	e := wire.NewError(code, message)
 	if _, names := h.told(); names != nil {
@@ -226,7 +226,7 @@ func (h *handler) unknown(code int, message, name string) error {
 	return e
 }
 
-// vars are the variables of a hook that answers m: the extra members.
+// vars are the variables of m's hook: the extra members.
 func (h *handler) vars(m *wire.Message) map[string]string {
 	vars := h.Caller.Connection().Vars
 	if extra := h.d.Extra(m.Raw, h.scope()); extra != nil {
@@ -236,7 +236,7 @@ func (h *handler) vars(m *wire.Message) map[string]string {
 	return vars
 }
 
-// notified passes a notification to its hook. Notifications that the dialect file handles need no hook.
+// notified passes a notification to its hook. A notification that the dialect file uses needs no hook.
 func (h *handler) notified(ctx context.Context, in *dialect.Inbound) error {
 	method := in.Msg.Method
 	if h.stops(method) {
@@ -265,7 +265,7 @@ func (h *handler) notified(ctx context.Context, in *dialect.Inbound) error {
 	return wire.Errorf(wire.CodeNoMethod, "method not found: %s", method)
 }
 
-// Ignores reports whether a notification is not handled. A server handles every notification, as the dialect file may store values of it.
+// Ignores reports whether nothing uses a notification. A server uses every notification, because the dialect file may store its values.
 func (h *handler) Ignores(method string) bool {
 	if h.Serving || h.d.Notifies(method) || slices.ContainsFunc(h.d.Page.After, func(a load.After) bool { return a.Event == method }) {
 		return false

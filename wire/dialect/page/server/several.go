@@ -57,8 +57,8 @@ func (h *handler) several(m *wire.Message) (bool, error) {
 	return h.d.Page.Serve.More.Holds(m.Params, h.of(m).Value)
 }
 
-// answers sends the events of a hook as several responses to one request. It delays each until the next arrives, since the last response
-// has to be marked as the last.
+// answers sends the events of a hook as several responses to one request. It delays each until the next, because it must mark the last
+// response.
 func (h *handler) answers(ctx context.Context, in *dialect.Inbound, r dialect.Request) (json.RawMessage, error) {
 	var held json.RawMessage
 	var failed error
@@ -77,19 +77,19 @@ func (h *handler) answers(ctx context.Context, in *dialect.Inbound, r dialect.Re
 	_, err := h.Responder.Respond(ctx, r)
 	err = cmp.Or(err, failed)
 	if err != nil && held != nil { // the error is the last response
-		_ = in.Emit(wire.Event{Kind: wire.Data, Data: held}) // a disconnected client gets neither
+		_ = in.Emit(wire.Event{Kind: wire.Data, Data: held}) // a disconnected client receives neither
 	}
 	return held, err
 }
 
-// warn reports the failure of a program of the dialect file to the user, once for each program, if it is not reported elsewhere. It
-// ignores other errors.
+// warn reports a failed program of the dialect file to the user, once per program, unless another place reports it. It ignores
+// other errors.
 func (h *handler) warn(err error) {
 	f := wire.AsFault(err)
 	if f == nil || f.Kind != wire.Helper {
 		return
 	}
-	which, _, _ := strings.Cut(f.Message, "): ") // the rest is the reason, which may differ each time
+	which, _, _ := strings.Cut(f.Message, "): ") // the rest is the reason, which may vary
 	if warn := h.Caller.Connection().Warn; warn != nil {
 		if _, told := h.warned.LoadOrStore(which, true); !told {
 			warn(f.Message)
@@ -97,7 +97,7 @@ func (h *handler) warn(err error) {
 	}
 }
 
-// public returns err as the peer may see it, and reports the failure of a program to the user.
+// public returns err as the peer may see it, and reports a failed program to the user.
 func (h *handler) public(err error) error {
 	own, public := program.Public(err)
 	if own != nil {
@@ -119,7 +119,7 @@ func (h *handler) then(ctx context.Context, m *wire.Message, rule *load.Say) err
 	return h.Caller.Notify(ctx, dialect.Op{Kind: dialect.Notify, Method: rule.Method, Params: params})
 }
 
-// after makes a client's calls after the notification m, whose hook has ended.
+// after makes the client's calls that follow the notification m, after its hook.
 func (h *handler) after(m *wire.Message) {
 	if h.Serving {
 		return
@@ -131,7 +131,7 @@ func (h *handler) after(m *wire.Message) {
 		}
 		sc := h.of(m)
 		if ok, err := rule.When.Holds(m.Params, sc.Value); err != nil || !ok {
-			continue // the failure is reported where the program runs for an awaited message
+			continue // the place that runs the program for an awaited message reports the failure
 		}
 		params, err := rule.Params.First(m.Params, sc.Value)
 		if err != nil {
@@ -144,7 +144,7 @@ func (h *handler) after(m *wire.Message) {
 	}
 }
 
-// drain reads an unwanted response until it or the connection ends.
+// drain reads an unwanted response to its end, or to that of the connection.
 func drain(st dialect.Stream) {
 	defer wire.Guard()
 	for {

@@ -12,31 +12,31 @@ import (
 	"rpcx/wire/dialect/page/program"
 )
 
-// The limits of the stored messages that end a call or stream. They are needed only until the handlers of earlier requests have begun,
-// which takes only a few more messages.
+// These limits bound the stored messages that end calls or streams. The messages are needed only until the handlers of earlier
+// requests have started, a matter of a few messages.
 const (
 	maxEndings   = 64
-	endingsBytes = 4 << 10 // the params of each; a longer message ends only calls that have begun
+	endingsBytes = 4 << 10 // the params of one message; a longer message ends only calls that have started
 )
 
-// ongoing is a wrapped call whose hook still runs, or a stream that has begun.
+// An ongoing is a wrapped call with a running hook, or a stream.
 type ongoing struct {
-	order   uint64 // of its request
+	order   uint64 // the order of its request
 	stream  bool
-	hook    string                              // the hook's name for a stream that a method of another name has begun, else ""
+	hook    string                              // the hook's name if another method has started the stream, else ""
 	endedBy func(m *wire.Message) (bool, error) // reports whether a later message of the client ends it
 	cancel  context.CancelFunc
-	ended   atomic.Bool // by the client
+	ended   atomic.Bool // the client has ended it
 }
 
-// An ending is a message of the client that ends calls or streams. It is stored because the handler of an earlier request may begin after
-// it.
+// An ending is a message of the client that ends calls or streams. It is stored because the handler of an earlier request may start
+// later.
 type ending struct {
 	order uint64
 	msg   wire.Message
 }
 
-// ends ends the ongoing call or stream if e concerns it.
+// ends ends the ongoing call or stream if e names it.
 func (e *ending) ends(o *ongoing) error {
 	if e.order < o.order {
 		return nil
@@ -66,8 +66,8 @@ func (h *handler) remove(o *ongoing) {
 	delete(h.ongoing, o)
 }
 
-// end ends the streams, or else the calls, that a message of the client names, and stores the message. It returns the first failure of a
-// program of the dialect file.
+// end ends the streams, or else the calls, that a client's message names, and stores the message. It returns the first failure of a
+// program.
 func (h *handler) end(in *dialect.Inbound, streams bool) (err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -86,7 +86,7 @@ func (h *handler) end(in *dialect.Inbound, streams bool) (err error) {
 	return err
 }
 
-// run registers a running call. It returns the hook's context, which ends when the call is stopped and may have ended already.
+// run registers a running call. It returns the hook's context, which ends with the call and may have ended already.
 func (h *handler) run(ctx context.Context, in *dialect.Inbound, sc *program.Scope) (context.Context, *ongoing) {
 	ctx, cancel := context.WithCancel(ctx)
 	params := *sc
@@ -100,14 +100,13 @@ func (h *handler) run(ctx context.Context, in *dialect.Inbound, sc *program.Scop
 	return ctx, o
 }
 
-// stops reports whether the dialect file's clients stop calls with notifications of that method.
+// stops reports whether clients stop calls with notifications of that method.
 func (h *handler) stops(method string) bool {
 	rule := h.d.Page.Serve.Stop
 	return rule != nil && h.Serving && method == rule.Notify
 }
 
-// keepAlive begins the heartbeats of the connection if the dialect file has any. It returns a function that ends the connection's
-// handler.
+// keepAlive starts the connection's heartbeats, if any. It returns a function that ends the connection's handler.
 func (h *handler) keepAlive() (end func() error) {
 	if h.d.Page.Alive.Of(h.Serving) == nil || h.Codec == nil || h.SingleExchange {
 		return h.release
@@ -129,7 +128,7 @@ func (h *handler) keepAlive() (end func() error) {
 	}
 }
 
-// closes reports whether a message of the client is the last of its connection.
+// closes reports whether a client's message is the last of its connection.
 func (h *handler) closes(in *dialect.Inbound) bool {
 	return h.Serving && in.Msg.Err == nil && slices.Contains(h.d.Page.Serve.Close, in.Msg.Method)
 }
@@ -137,7 +136,7 @@ func (h *handler) closes(in *dialect.Inbound) bool {
 // closing bounds how long the connection stays open for pending responses.
 const closing = 2 * time.Second
 
-// close ends the connection once the earlier requests are answered.
+// close ends the connection after the responses to earlier requests.
 func (h *handler) close() {
 	go func() {
 		defer wire.Guard()

@@ -12,17 +12,17 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A stream is a stream of items that the local side sends.
+// A stream is a local stream of items.
 type stream struct {
 	ongoing
-	ctx   context.Context  // of a stream with a hook; ends with it
-	in    *dialect.Inbound // its request
+	ctx   context.Context // of a stream with a hook; ends with the hook
+	in    *dialect.Inbound
 	rule  *load.Subscribe
 	serve load.Items
-	scope *program.Scope // the variables of its request, with the response as Result
+	scope *program.Scope // the variables of the request, with the response as Result
 }
 
-// stream answers a request with the data of a hook. The first value is the result if the dialect file specifies this, and the others are
+// stream answers a request with the data of a hook. The first value is the result if the dialect file defines that. Other values are
 // items, until the hook or the client ends the stream.
 func (h *handler) stream(ctx context.Context, in *dialect.Inbound, r dialect.Request, name string, rule *load.Subscribe) (json.RawMessage, error) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -63,8 +63,7 @@ func (h *handler) stream(ctx context.Context, in *dialect.Inbound, r dialect.Req
 	return nil, err
 }
 
-// open sends the response to the request of a stream: the first item, or the output of a program of the dialect file. Without an output
-// it sends nothing.
+// open sends the response to the request of a stream: the first item, or the output of a program. Without an output, it sends nothing.
 func (h *handler) open(s *stream, result json.RawMessage) error {
 	s.scope.Result = result
 	said := s.rule.First || s.serve.Result == nil
@@ -83,7 +82,7 @@ func (h *handler) open(s *stream, result json.RawMessage) error {
 	return s.in.Emit(wire.Event{Kind: wire.Data, Data: s.scope.Result})
 }
 
-// item sends one item of a stream in the form of the dialect file.
+// item sends one item of a stream in the dialect file's form.
 func (h *handler) item(ctx context.Context, s *stream, data json.RawMessage) (err error) {
 	sc := *s.scope
 	sc.Event = data
@@ -107,8 +106,8 @@ func (h *handler) item(ctx context.Context, s *stream, data json.RawMessage) (er
 	return h.Caller.Notify(ctx, dialect.Op{Kind: dialect.Notify, Method: method, Params: params, Extra: sc.Extra})
 }
 
-// over notifies the client of the end of a stream that it did not end itself, if the dialect file has a message for that. err is the
-// failure of the hook, or nil.
+// over notifies the client of the stream's end, unless the client ended the stream, if the dialect file has a message for that. err
+// is the failure of the hook, or nil.
 func (h *handler) over(s *stream, err error) error {
 	w := &h.d.Page.Write
 	switch {
@@ -120,7 +119,7 @@ func (h *handler) over(s *stream, err error) error {
 	return nil
 }
 
-// write sends the output of a program as one message of a stream. Without an output it sends nothing.
+// write sends the output of a program as a message of a stream. Without an output, it sends nothing.
 func (h *handler) write(s *stream, prog load.Prog, sc *program.Scope) error {
 	msg, err := prog.First(nil, sc.Value)
 	if err != nil || msg == nil {
@@ -134,7 +133,7 @@ func endedBy(rule *load.Subscribe, method string) bool {
 	return rule.End != nil && (rule.End.Call == method || rule.End.Notify == method)
 }
 
-// ends ends the streams that a message of the client names. It reports whether the message is one that ends streams.
+// ends ends the streams that a client's message names. It reports whether the message is of a kind that ends streams.
 func (h *handler) ends(in *dialect.Inbound) (mine bool, err error) {
 	for _, rule := range h.d.Page.Subscribe {
 		mine = mine || endedBy(&rule, in.Msg.Method)
@@ -145,7 +144,7 @@ func (h *handler) ends(in *dialect.Inbound) (mine bool, err error) {
 	return true, h.end(in, true)
 }
 
-// isEndedBy reports whether a message of the client ends the stream.
+// isEndedBy reports whether a client's message ends the stream.
 func (s *stream) isEndedBy(m *wire.Message) (bool, error) {
 	if !endedBy(s.rule, m.Method) {
 		return false, nil

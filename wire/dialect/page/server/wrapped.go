@@ -17,7 +17,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// wrapped answers a call that carries another one; token is the name of the hook that answers the inner call.
+// wrapped answers a call that carries another one. token is the name of the hook for the inner call.
 func (h *handler) wrapped(ctx context.Context, in *dialect.Inbound, rule *load.Wrapped, token json.RawMessage) (json.RawMessage, error) {
 	sc := h.of(&in.Msg)
 	name, ok := scan.Text(token)
@@ -52,7 +52,7 @@ type wrappedCall struct {
 	params json.RawMessage
 	scope  *program.Scope
 	run    *ongoing
-	work   Work // nil: it is a plain call
+	work   Work // nil for a plain call
 }
 
 // outcome returns the dialect file's response for the result of a wrapped call.
@@ -88,9 +88,8 @@ func (h *handler) outcome(ctx context.Context, in *dialect.Inbound, rule *load.W
 	return rule.Error.First(sc.Error, sc.Value)
 }
 
-// respondAs answers a call; w is the work that it has become, or nil. The last data of the hook is the result, and those before it are
-// items if the dialect file has items for calls. If rule, which is nil unless the call is wrapped, makes the result itself, the last data is
-// an item, too.
+// respondAs answers a call. w is its work, or nil. The hook's last data is the result. Earlier data are items if the dialect file has items
+// for calls. If rule, which is nil unless the call is wrapped, makes the result itself, the last data is also an item.
 func (h *handler) respondAs(ctx context.Context, m *wire.Message, r dialect.Request, w Work, rule *load.Wrapped) (json.RawMessage, error) {
 	var failed error
 	told := h.newProgressSender(ctx, m)
@@ -107,8 +106,8 @@ func (h *handler) respondAs(ctx context.Context, m *wire.Message, r dialect.Requ
 // callData is the data of a hook that answers a call.
 type callData struct {
 	told  *progressSender
-	items bool // they are sent as items
-	made  bool // the last one, too
+	items bool // the data are items
+	made  bool // the last data is also an item
 	last  json.RawMessage
 }
 
@@ -146,20 +145,20 @@ func (d *callData) end(result json.RawMessage, err error) (json.RawMessage, erro
 	return result, err
 }
 
-// A progressSender sends the progress and the log lines of one call to the peer.
+// A progressSender sends a call's progress and log lines to the peer.
 type progressSender struct {
 	h     *handler
 	ctx   context.Context
 	m     *wire.Message
-	token json.RawMessage // the client's token for the progress of the call; nil: it wants no progress
-	work  Work            // the work of the call; nil: it is a plain call
+	token json.RawMessage // the client's token for progress, or nil if the client wants none
+	work  Work            // the call's work, or nil
 
 	mu    sync.Mutex
 	told  bool    // some progress was sent
-	last  float64 // the progress that was sent last
-	of    bool    // last is a fraction rather than a count
-	tried bool    // sending the begin message was attempted
-	begun bool    // it was sent
+	last  float64 // the last progress
+	of    bool    // last is a fraction, not a count
+	tried bool    // sending the begin message was tried
+	begun bool    // the begin message was sent
 }
 
 func (h *handler) newProgressSender(ctx context.Context, m *wire.Message) *progressSender {
@@ -172,8 +171,8 @@ func (h *handler) newProgressSender(ctx context.Context, m *wire.Message) *progr
 	return t
 }
 
-// emitter returns the receiver of a hook's events: data goes to data, the error of a failure is stored in failed, and all other events
-// are sent.
+// emitter returns the receiver of a hook's events. data receives data, failed stores the error of a failure, and all other events are
+// sent.
 func (t *progressSender) emitter(failed *error, data func(wire.Event) error) func(wire.Event) error {
 	return func(ev wire.Event) error {
 		switch {
@@ -211,7 +210,7 @@ func (t *progressSender) event(ev wire.Event) error {
 	return nil
 }
 
-// begin sends the dialect file's message for the beginning of progress, if it has one. If that fails, no progress is sent.
+// begin sends the dialect file's message for the start of progress, if any. If that fails, no progress is sent.
 func (t *progressSender) begin(ev wire.Event) (begun bool, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -226,23 +225,22 @@ func (t *progressSender) begin(ev wire.Event) (begun bool, err error) {
 	return t.begun, err
 }
 
-// end sends the dialect file's message for the end of progress if begin was sent.
+// end sends the dialect file's message for the end of progress if begin sent one.
 func (t *progressSender) end() {
 	t.mu.Lock()
 	begun := t.begun
 	t.mu.Unlock()
 	if rule := t.h.d.Page.Serve.During.End; begun && rule != nil {
-		t.h.warn(t.say(rule, wire.Event{Kind: wire.Progress}, nil)) // the response has the other details
+		t.h.warn(t.say(rule, wire.Event{Kind: wire.Progress}, nil)) // the response contains the other details
 	}
 }
 
-// step is added to the last fraction for an event that must be sent without a higher fraction: the protocol requires progress to
-// increase.
+// step is added to the last fraction for an event without a higher fraction, because the protocol requires rising progress.
 const step = 1e-6
 
-// rising returns the members progress and total for the next notification: the event's fraction if it is higher than the last, else a
-// higher number. Without fractions it counts the events from 0, and a fraction can still follow. ok is false for an event with neither a
-// higher fraction nor a message, which need not be sent.
+// rising returns the members progress and total of the next notification: the event's fraction if it is higher than the last, else a
+// higher number. Without fractions, it counts the events from 0. ok is false for an event without a higher fraction or a message, which
+// is not sent.
 func (t *progressSender) rising(ev wire.Event) (more []byte, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -268,13 +266,13 @@ func (t *progressSender) rising(ev wire.Event) (more []byte, ok bool) {
 	return o.End(), true
 }
 
-// rounded returns a number with at most six decimals and without trailing zeros.
+// rounded returns a number with at most six decimals and no trailing zeros.
 func rounded(x float64) []byte {
 	b := strconv.AppendFloat(nil, x, 'f', 6, 64)
 	return bytes.TrimRight(bytes.TrimRight(b, "0"), ".")
 }
 
-// say sends a notification. The program gets the event as $event, with the members of the object more added.
+// say sends a notification. The program sees the event as $event, with the members of more.
 func (t *progressSender) say(rule *load.Say, ev wire.Event, more []byte) error {
 	sc := t.h.of(t.m)
 	var o scan.Object
@@ -292,5 +290,5 @@ func (t *progressSender) say(rule *load.Say, ev wire.Event, more []byte) error {
 		params = t.work.Mark(params)
 	}
 	_ = t.h.Caller.Notify(t.ctx, dialect.Op{Kind: dialect.Notify, Method: rule.Method, Params: params})
-	return t.ctx.Err() // a client that accepts a single response gets only that
+	return t.ctx.Err() // a client with a single response receives nothing else
 }
