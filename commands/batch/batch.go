@@ -4,12 +4,15 @@ package batch
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"rpcx/commands/env"
 	"rpcx/commands/options"
 	"rpcx/commands/request"
+	"rpcx/commands/suggest"
 	"rpcx/format"
+	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
 	"rpcx/wire/endpoint"
@@ -65,10 +68,17 @@ func Run(ctx context.Context, run *env.Env, o Options, e endpoint.Endpoint, cat 
 			return b.dryRun(cl.Ctx, e)
 		}
 		failed, err := b.run(cl.Ctx)
-		err = errors.Join(err, print.Finish())
-		if failed {
-			err = errors.Join(err, request.SomeFailed())
-		}
-		return err
+		return errors.Join(err, print.Finish(), failed)
 	})
+}
+
+// someFailed returns the outcome of a batch in which calls failed, with the hint for the first of them, if there is one.
+func (b *batch) someFailed(first *firstError) error {
+	f := wire.AsFault(request.SomeFailed())
+	if first.fault != nil {
+		if suggest.Call(b.env, first.fault, b.types.known(first.fault.Method)); first.fault.Hint != "" {
+			f.Hint = fmt.Sprintf("line %d, %s: %s", first.line, wire.Quote(first.fault.Method), first.fault.Hint)
+		}
+	}
+	return f
 }

@@ -65,7 +65,9 @@ func (f *flow) failure(j *job, err error) {
 	fault := cmdline.ToFault(err)
 	e := fault.RPC
 	f.failed = true
-	if e == nil {
+	if e != nil {
+		f.first.note(j, e)
+	} else {
 		e = wire.NewError(wire.CodeServer, fault.Message)
 		if fault.Kind != wire.Timeout { // the line of a timeout is sufficient
 			f.fault = cmdline.Worst(errors.Join(f.fault, fault))

@@ -26,7 +26,8 @@ type flow struct {
 	farewell context.Context         // for printing
 	pipeline dialect.CallPipeline    // nil means each call has its own goroutine
 	answers
-	said wire.Event // the event of the current response
+	said  wire.Event // the event of the current response
+	first firstError
 
 	wake      chan struct{} // wakes the goroutine that calls advance; if it is nil, wakePrinter calls advance
 	advancing sync.Mutex    // held during advance
@@ -48,9 +49,24 @@ type answers struct {
 	took []*job // reusable memory for came
 }
 
+// A firstError is the first error with which the peer answered a line.
+type firstError struct {
+	once  sync.Once
+	line  int64
+	fault *wire.Fault
+}
+
+// note keeps e, the error of j, if it is the first.
+func (f *firstError) note(j *job, e *wire.Error) {
+	f.once.Do(func() {
+		f.line, f.fault = j.n, wire.NewFault(wire.RPCError, e.Message, nil)
+		f.fault.RPC, f.fault.Method = e.Clone(), j.op.Method
+	})
+}
+
 // run reads lines, keeps at most --jobs calls in flight, and prints the responses in the order of the lines. With
 // --unordered, it prints them in the order of arrival.
-func (b *batch) run(ctx context.Context) (failed bool, err error) {
+func (b *batch) run(ctx context.Context) (failed, err error) {
 	f := &flow{b: b, jobs: schedule.New[*job](b.jobs, b.o.Unordered)}
 	f.ctx, f.cancel = context.WithCancelCause(ctx)
 	defer f.cancel(nil)
@@ -78,7 +94,10 @@ func (b *batch) run(ctx context.Context) (failed bool, err error) {
 	err = r.feed()
 	close(over)
 	printer.Wait()
-	return f.failed, errors.Join(err, f.broken, f.fault, env.Cause(f.ctx, f.ctx.Err()))
+	if f.failed {
+		failed = b.someFailed(&f.first)
+	}
+	return failed, errors.Join(err, f.broken, f.fault, env.Cause(f.ctx, f.ctx.Err()))
 }
 
 // advanceLoop calls advance on each wake, until over is closed.

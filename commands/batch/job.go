@@ -77,6 +77,7 @@ func (j *job) Answered(m *wire.Message) bool {
 	case ev.Kind == wire.Failure && ev.Final && ev.Err != nil && j.f.ctx.Err() == nil:
 		j.answerWith("error", ev.Err.JSON())
 		j.refused = true
+		j.f.first.note(j, ev.Err)
 	default:
 		return false
 	}

@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"sync"
@@ -125,6 +126,16 @@ func (t *typer) catalog(ctx context.Context, method string) (*catalog.Catalog, e
 	}
 	t.told[key] = cat
 	return cat, nil
+}
+
+// known returns the catalog that describes method, or nil if none was given or requested.
+func (t *typer) known(method string) *catalog.Catalog {
+	if t == nil {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return cmp.Or(t.given, t.told[t.key(t.spec.Names.OnWire(method))])
 }
 
 // key returns the part of the catalog to request: the module of a method, or the method.

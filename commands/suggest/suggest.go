@@ -27,6 +27,10 @@ func Call(run *env.Env, f *wire.Fault, cat *catalog.Catalog) {
 			Name(run, f, f.Method, cat.Names())
 			return
 		}
+		if isMethodUnknown(f) {
+			exact(run, f, nearestOf(f.RPC.Data))
+			return
+		}
 		values(run, f)
 		return
 	}
@@ -75,6 +79,14 @@ func Job(run *env.Env, f *wire.Fault, m *catalog.Method) {
 		return slices.Contains([]string{"--grace", "--cache", "--no-cache"}, name) // jobs do not support these flags
 	})
 	f.Fix = job.WithArgs(job.Args)
+}
+
+var unknown = regexp.MustCompile(`(?i)\b(unknown|no|not found|not exist)\b`)
+
+// isMethodUnknown reports whether the message of an error names the method and says that it is unknown.
+func isMethodUnknown(f *wire.Fault) bool {
+	before, after, ok := strings.Cut(f.RPC.Message, f.Method)
+	return ok && f.Method != "" && unknown.MatchString(before+" "+after)
 }
 
 // nearestOf returns the method that a peer suggests in the data of an error, or "" if there is none.
