@@ -105,7 +105,7 @@ var floors = []floor{
 	{"commands/suggest", []string{"wire", "wire/*", "commands/cmdline", "commands/env", "commands/params"}, nil},
 	{"commands/request", []string{"wire", "wire/*", "format", "commands/cmdline", "commands/env", "commands/options", "commands/dialects", "commands/params", "commands/suggest", "commands/artifacts"}, nil},
 	{"commands/batch/schedule", nil, nil},
-	{"commands/batch", []string{"wire", "wire/*", "format", "commands/batch/schedule", "commands/cmdline", "commands/env", "commands/options", "commands/request", "commands/params"}, nil},
+	{"commands/batch", []string{"wire", "wire/*", "format", "commands/batch/schedule", "commands/cmdline", "commands/env", "commands/options", "commands/request", "commands/params", "commands/suggest"}, nil},
 	{"commands/prompt", []string{"wire", "wire/*", "format", "commands/cmdline", "commands/env", "commands/options", "commands/request", "commands/params", "commands/suggest"}, nil},
 	{"commands/finding", []string{"wire", "wire/*", "commands/env", "commands/options"}, nil},
 	{"commands/server", []string{"wire", "wire/*", "format", "commands/cmdline", "commands/env", "commands/options", "commands/request"}, nil},

@@ -23,15 +23,7 @@ import (
 // one, or with parameters that the peer may accept.
 func Call(run *env.Env, f *wire.Fault, cat *catalog.Catalog) {
 	if f.RPC != nil && f.Hint == "" && string(f.RPC.Code) == "-32602" {
-		if cat != nil && len(cat.Methods) > 0 && cat.Method(f.Method) == nil {
-			Name(run, f, f.Method, cat.Names())
-			return
-		}
-		if isMethodUnknown(f) {
-			exact(run, f, nearestOf(f.RPC.Data))
-			return
-		}
-		values(run, f)
+		invalidParams(run, f, cat)
 		return
 	}
 	if cat != nil {
@@ -48,6 +40,18 @@ func Call(run *env.Env, f *wire.Fault, cat *catalog.Catalog) {
 	}
 	if f.Hint == "" {
 		methodWord(run, f)
+	}
+}
+
+// invalidParams adds to the error -32602, which MCP also has for unknown tools.
+func invalidParams(run *env.Env, f *wire.Fault, cat *catalog.Catalog) {
+	switch {
+	case cat != nil && len(cat.Methods) > 0 && cat.Method(f.Method) == nil:
+		Name(run, f, f.Method, cat.Names())
+	case isMethodUnknown(f):
+		exact(run, f, nearestOf(f.RPC.Data))
+	default:
+		values(run, f)
 	}
 }
 

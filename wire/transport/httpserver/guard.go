@@ -29,7 +29,7 @@ type guard struct {
 	anyHost  bool
 	own      []string // the origins of pages that this listener itself would serve
 	websock  bool     // LISTEN names a WebSocket, and errors mention it
-	refused  refusals
+	refused  *refusals
 }
 
 // bind binds the listener, and sets up its guard and its endpoint.
@@ -109,11 +109,10 @@ func (g *guard) allow(w http.ResponseWriter, r *http.Request) bool {
 		no = g.refusesRequest(r)
 	}
 	if no.status > 0 {
-		g.refused.tell(g.c, r, no)
 		if no.header != "" {
 			w.Header().Set(no.header, no.says)
 		}
-		refuse(w, no.status, "%s", no.why)
+		g.refused.refuse(w, r, no.status, "%s", no.why)
 		return false
 	}
 	if from != "" && !isUpgrade(r) {
@@ -205,14 +204,17 @@ func postsJSON(r *http.Request) bool {
 	return err == nil && (media == "application/json" || media == "application/json-rpc")
 }
 
-// refuse answers with a status and one line of text.
-func refuse(w http.ResponseWriter, status int, format string, args ...any) {
-	http.Error(w, fmt.Sprintf(format, args...), status)
+// refuse answers the request r with a status and one line of text, and records that it was refused.
+func (f *refusals) refuse(w http.ResponseWriter, r *http.Request, status int, format string, args ...any) {
+	why := fmt.Sprintf(format, args...)
+	f.tell(r, status, why)
+	http.Error(w, why, status)
 }
 
 // refusals prints warnings about rejected clients, with the reason. If there are more than maxRefusals per second, it
 // reports only their number.
 type refusals struct {
+	c     transport.Config
 	mu    sync.Mutex
 	since time.Time
 	told  int
@@ -222,12 +224,12 @@ type refusals struct {
 const maxRefusals = 10
 
 // tell records that the request r was refused.
-func (f *refusals) tell(c transport.Config, r *http.Request, no refusal) {
+func (f *refusals) tell(r *http.Request, status int, why string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if now := time.Now(); now.Sub(f.since) > time.Second {
 		if f.left > 0 {
-			c.Warnf("%d more requests were refused", f.left)
+			f.c.Warnf("%d more requests were refused", f.left)
 		}
 		f.since, f.told, f.left = now, 0, 0
 	}
@@ -236,7 +238,7 @@ func (f *refusals) tell(c transport.Config, r *http.Request, no refusal) {
 		return
 	}
 	f.told++
-	c.Warnf("refused %s: %d, %s", cmp.Or(strings.Trim(r.RemoteAddr, "@"), "a client"), no.status, no.why) // "@" is a Unix socket's
+	f.c.Warnf("refused %s: %d, %s", cmp.Or(strings.Trim(r.RemoteAddr, "@"), "a client"), status, why) // "@" is a Unix socket's
 }
 
 // isPreflight reports whether a request is a browser's CORS preflight.

@@ -120,14 +120,14 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request) (msg []byte, ok b
 	var large *http.MaxBytesError
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		refuse(w, http.StatusRequestTimeout, "the body arrived too slowly")
+		h.refused.refuse(w, r, http.StatusRequestTimeout, "the body arrived too slowly")
 		return nil, false
 	case errors.As(err, &large), wire.AsFault(err) != nil:
-		refuse(w, http.StatusRequestEntityTooLarge, "a message can have at most %d bytes", max)
+		h.refused.refuse(w, r, http.StatusRequestEntityTooLarge, "a message can have at most %d bytes", max)
 		return nil, false
 	case err != nil:
 		if !errors.Is(err, io.ErrUnexpectedEOF) {
-			refuse(w, http.StatusBadRequest, "the body could not be read")
+			h.refused.refuse(w, r, http.StatusBadRequest, "the body could not be read")
 		}
 		return nil, false
 	}
@@ -145,7 +145,7 @@ func (h *handler) exchange(w http.ResponseWriter, r *http.Request, msg []byte, s
 	c.status = status
 	if !h.hand(r.Context(), c) {
 		c.abandon()
-		refuse(w, http.StatusServiceUnavailable, "the listener is closed")
+		http.Error(w, errListenerClosed.Error(), http.StatusServiceUnavailable)
 		return
 	}
 	c.serve()
@@ -165,7 +165,7 @@ func (h *handler) get(w http.ResponseWriter, r *http.Request) {
 	body, err := h.c.Gets[r.URL.Path](scheme + "://" + r.Host + h.path)
 	if err != nil {
 		h.c.Warnf("GET %s: %v", r.URL.Path, err)
-		refuse(w, http.StatusInternalServerError, "internal error")
+		http.Error(w, "internal error", http.StatusInternalServerError)
 		return
 	}
 	head := w.Header()
@@ -192,6 +192,6 @@ func (h *handler) names(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	w.Header().Set(h.c.Name.Header, h.name)
-	refuse(w, h.c.Name.Again, "send the request again with the header %s", h.c.Name.Header)
+	http.Error(w, "send the request again with the header "+h.c.Name.Header, h.c.Name.Again)
 	return true
 }

@@ -41,7 +41,8 @@ func Listen(ctx context.Context, a transport.Address, c transport.Config) (trans
 		c.TLS = transport.TLS{} // http requests no certificates
 	}
 	l := &listener{ready: make(chan wire.Conn), closed: make(chan struct{}), clients: clients{interval: lookInterval}}
-	h := &handler{guard: guard{c: c}, hand: l.hand, patience: bodyTimeout, sessions: newSessions(c), name: newName(c)}
+	refused := &refusals{c: c}
+	h := &handler{guard: guard{c: c, refused: refused}, hand: l.hand, patience: bodyTimeout, sessions: newSessions(c, refused), name: newName(c)}
 	ln, err := h.guard.bind(ctx, a)
 	if err != nil {
 		return nil, err

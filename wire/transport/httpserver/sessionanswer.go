@@ -24,7 +24,7 @@ type answerer struct {
 func (c *sessionConn) get(w http.ResponseWriter, r *http.Request) {
 	defer c.enter()()
 	if !takesEvents(r) {
-		refuse(w, http.StatusNotAcceptable, "only an event stream (text/event-stream) is available")
+		c.in.refused.refuse(w, r, http.StatusNotAcceptable, "only an event stream (text/event-stream) is available")
 		return
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // nothing more is read while it lasts
@@ -40,7 +40,7 @@ func (c *sessionConn) get(w http.ResponseWriter, r *http.Request) {
 	}
 	c.mu.Unlock()
 	if a.s == nil {
-		refuse(w, http.StatusBadRequest, "the events after that one are no longer available")
+		c.in.refused.refuse(w, r, http.StatusBadRequest, "the events after that one are no longer available")
 		return
 	}
 	a.begin()
@@ -125,7 +125,7 @@ func (a *answerer) last() {
 	case len(events) > 0:
 		a.whole(events)
 	case !a.begun:
-		refuse(a.w, http.StatusNotFound, "the session has ended")
+		http.Error(a.w, "the session has ended", http.StatusNotFound)
 	}
 }
 

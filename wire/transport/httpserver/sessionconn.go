@@ -229,7 +229,7 @@ func (c *sessionConn) post(w http.ResponseWriter, r *http.Request, msg []byte, o
 	for _, id := range owes {
 		if c.owing(id) != nil {
 			c.mu.Unlock()
-			refuse(w, http.StatusBadRequest, "a request with that id is pending")
+			c.in.refused.refuse(w, r, http.StatusBadRequest, "a request with that id is pending")
 			return
 		}
 	}
@@ -258,7 +258,7 @@ func (c *sessionConn) take(w http.ResponseWriter, r *http.Request, msg []byte) b
 	case c.posted <- msg:
 		return true
 	case <-c.over:
-		refuse(w, http.StatusNotFound, "the session has ended")
+		c.in.refused.refuse(w, r, http.StatusNotFound, "the session has ended")
 	case <-r.Context().Done():
 	}
 	return false

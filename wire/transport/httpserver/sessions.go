@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -26,21 +25,22 @@ const (
 // These are the sessions of an HTTP listener. Each is a connection of several exchanges (POSTs, and event streams
 // requested with GET), which DELETE ends.
 type sessions struct {
-	rules *wire.HTTPSessions
-	c     transport.Config
-	idle  time.Duration
-	keeps int          // bytes of events, in all sessions
-	share atomic.Int64 // the share of each session
+	rules   *wire.HTTPSessions
+	c       transport.Config
+	refused *refusals
+	idle    time.Duration
+	keeps   int          // bytes of events, in all sessions
+	share   atomic.Int64 // the share of each session
 
 	mu   sync.Mutex
 	byID map[string]*sessionConn
 }
 
-func newSessions(c transport.Config) *sessions {
+func newSessions(c transport.Config, refused *refusals) *sessions {
 	if c.Sessions == nil {
 		return nil
 	}
-	s := &sessions{rules: c.Sessions, c: c, idle: sessionIdle, keeps: sessionsKeep, byID: map[string]*sessionConn{}}
+	s := &sessions{rules: c.Sessions, c: c, refused: refused, idle: sessionIdle, keeps: sessionsKeep, byID: map[string]*sessionConn{}}
 	s.share.Store(keptBytes)
 	return s
 }
@@ -70,9 +70,7 @@ func (h *handler) serveSession(w http.ResponseWriter, r *http.Request) (msg []by
 	}
 	for name, values := range s.rules.Values {
 		if got := r.Header.Get(name); got != "" && !slices.Contains(values, got) {
-			no := refusal{status: http.StatusBadRequest, why: fmt.Sprintf("%s: %.40q is not supported", name, got)}
-			h.refused.tell(h.c, r, no)
-			refuse(w, no.status, "%s", no.why)
+			h.refused.refuse(w, r, http.StatusBadRequest, "%s: %.40q is not supported", name, got)
 			return nil, true
 		}
 	}
@@ -89,7 +87,7 @@ func (h *handler) serveSession(w http.ResponseWriter, r *http.Request) (msg []by
 	s.mu.Unlock()
 	switch {
 	case c == nil:
-		refuse(w, http.StatusNotFound, "there is no such session")
+		h.refused.refuse(w, r, http.StatusNotFound, "there is no such session")
 	case r.Method == http.MethodDelete:
 		c.end(errSessionEnded)
 		w.WriteHeader(http.StatusNoContent)
@@ -121,12 +119,12 @@ func (h *handler) begin(w http.ResponseWriter, r *http.Request, msg []byte, prim
 	}
 	if full {
 		w.Header().Set("Retry-After", "60")
-		refuse(w, http.StatusServiceUnavailable, "the limit of %d sessions is reached", maxSessions)
+		h.refused.refuse(w, r, http.StatusServiceUnavailable, "the limit of %d sessions is reached", maxSessions)
 		return
 	}
 	if !h.hand(r.Context(), c) {
 		c.end(errListenerClosed)
-		refuse(w, http.StatusServiceUnavailable, "the listener is closed")
+		http.Error(w, errListenerClosed.Error(), http.StatusServiceUnavailable)
 		return
 	}
 	owes, _ := requestsOf(msg)
@@ -230,7 +228,7 @@ func (h *handler) stateless(w http.ResponseWriter, r *http.Request, msg []byte) 
 		o.Add("id", bytes.Clone(id))
 	}
 	o.Add("error", no.JSON())
-	h.refused.tell(h.c, r, refusal{status: http.StatusBadRequest, why: string(no.Code) + ", " + no.Message})
+	h.refused.tell(r, http.StatusBadRequest, string(no.Code)+", "+no.Message)
 	a := &reply{servedExchange: serve(r, h.c.Watch), w: w, status: func(string) int { return http.StatusBadRequest }}
 	a.whole(o.End(), http.StatusBadRequest)
 	return true

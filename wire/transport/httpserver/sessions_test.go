@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -131,6 +132,43 @@ func TestSessionsKnowTheirHeaders(t *testing.T) {
 		c.Close()
 		t.Error("what was refused became a connection")
 	}
+}
+
+// The log names each refused request of a session, with the reason.
+func TestSessionRefusalsAreLogged(t *testing.T) {
+	listener := sessionListener(t)
+	warned := make(chan string, 20)
+	requestsTo(listener).refused.c.Warn = func(text string) { warned <- text }
+	conn, client := sessionWith(t, listener)
+	pending := make(chan *http.Response, 1)
+	go func() { pending <- client(http.MethodPost, `{"id":2,"method":"m"}`) }()
+	if _, err := conn.Recv(); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		method, body string
+		header       []string
+		status       int
+		why          string
+	}{
+		{http.MethodGet, "", []string{"Accept", "application/json"}, 406, "only an event stream"},
+		{http.MethodGet, "", []string{"Last-Event-ID", "9.9"}, 400, "no longer available"},
+		{http.MethodPost, `{"id":2,"method":"m"}`, nil, 400, "with that id is pending"},
+		{http.MethodPost, `{"id":3,"method":"m"}`, []string{"X-Session", "other"}, 404, "no such session"},
+		{http.MethodDelete, "", nil, 204, ""},
+		{http.MethodPost, `{"id":4,"method":"m"}`, nil, 404, "no such session"},
+	} {
+		if got := client(c.method, c.body, c.header...).StatusCode; got != c.status {
+			t.Errorf("%v: status %d", c, got)
+		}
+		if c.why == "" {
+			continue
+		}
+		if text := <-warned; !strings.Contains(text, strconv.Itoa(c.status)) || !strings.Contains(text, c.why) {
+			t.Errorf("%v: the log has %q", c, text)
+		}
+	}
+	<-pending
 }
 
 // Resuming after the last event of a stream returns an event stream, even if it is empty.
