@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestSecretIsAsked: --client-secret ask reads the secret from the terminal, which does not show it, and gives the terminal back.
+// TestSecretIsAsked checks that --client-secret ask reads the secret from the terminal without echo, and restores the terminal.
 func TestSecretIsAsked(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log")
 	if err := os.WriteFile(log, nil, 0o600); err != nil {

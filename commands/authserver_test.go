@@ -28,13 +28,13 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// An authServer is an authorization server and an endpoint that it protects, each at an address of its own, typed from the
-// RFCs. In scripts,
+// An authServer is an authorization server and an endpoint that it protects, at separate addresses, typed from the RFCs.
+// In scripts,
 //
 //	oauth FILE OPTION...
 //
-// starts it, sets $AT to the endpoint's http://HOST/mcp and $ISSUER to the other's address, and writes a line to FILE for each
-// request that counts. The options are below, each with what it changes.
+// starts it, sets $AT to the endpoint's http://HOST/mcp and $ISSUER to the authorization server's address, and writes a line
+// to FILE for each relevant request. The options are:
 type authServer struct {
 	o         map[string]string
 	at        *httptest.Server // the endpoint
@@ -42,9 +42,9 @@ type authServer struct {
 	mu        sync.Mutex
 	log       string
 	clients   map[string]authClient
-	codes     map[string]url.Values // the authorization request of a code
-	tokens    map[string]string     // the scopes of an access token
-	refreshes map[string]string     // the scopes of a refresh token
+	codes     map[string]url.Values // authorization requests by code
+	tokens    map[string]string     // scopes by access token
+	refreshes map[string]string     // scopes by refresh token
 	polls     int
 	n         int
 }
@@ -55,14 +55,14 @@ type authClient struct {
 }
 
 var authOptions = []string{
-	"oidc",           // metadata of OpenID alone
+	"oidc",           // only OpenID's metadata
 	"tenant",         // the issuer has a path
-	"root",           // the resource's metadata is at its root alone, and for the root
+	"root",           // the resource's metadata is at its root and describes the root
 	"noprm",          // the endpoint names no authorization server
-	"nochallenge",    // nor does its 401 have WWW-Authenticate
-	"legacy",         // the endpoint is its own authorization server, without any metadata
-	"expires",        // the seconds that a token lives
-	"iss",            // in answers: none, wrong, or a text
+	"nochallenge",    // and its 401 has no WWW-Authenticate
+	"legacy",         // the endpoint is its own authorization server, without metadata
+	"expires",        // the lifetime of a token in seconds
+	"iss",            // in responses: none, wrong, or a string
 	"issuer",         // in the metadata
 	"resource",       // in the resource's metadata
 	"prm",            // the address of the resource's metadata
@@ -75,12 +75,12 @@ var authOptions = []string{
 	"norefresh",      // no refresh tokens
 	"redirect",       // of the metadata: endless, or an address
 	"authorize",      // the address of the authorization endpoint
-	"state",          // a text: answers have this state
+	"state",          // responses have this state
 	"norevocation",   // tokens cannot be revoked
 	"deny",           // the user refuses
 	"token",          // the address of the token endpoint
 	"type",           // token_type
-	"moved",          // where the token endpoint redirects to
+	"moved",          // the redirect of the token endpoint
 }
 
 func oauthCommand(ts *testscript.TestScript, _ bool, args []string) {
@@ -110,11 +110,11 @@ func startAuthServer(o map[string]string, log string) *authServer {
 	return s
 }
 
-// authServers are those of scripts that run, by their log.
+// authServers are the servers of running scripts, by their log.
 var authServers sync.Map
 
-// oauthForgetCommand makes the server of $OAUTH forget a token, "oauth-forget FILE", or all refresh tokens and the access tokens,
-// "oauth-forget all"; oauthStopCommand stops its authorization server.
+// oauthForgetCommand removes a token from the server of $OAUTH ("oauth-forget FILE"), or all refresh tokens and access tokens
+// ("oauth-forget all"). oauthStopCommand stops its authorization server.
 func oauthForgetCommand(ts *testscript.TestScript, _ bool, args []string) {
 	v, _ := authServers.Load(ts.Getenv("ISSUER"))
 	s := v.(*authServer)
@@ -296,7 +296,7 @@ func (s *authServer) metadata() map[string]any {
 	return m
 }
 
-// said is a form as text, without what differs in each run.
+// said returns a form as text, without values that vary between runs.
 func said(form url.Values) string {
 	var words []string
 	for _, name := range slices.Sorted(maps.Keys(form)) {
@@ -367,7 +367,7 @@ func (s *authServer) register(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusCreated, answer)
 }
 
-// authenticate returns the client of a token request and how it authenticated; "" if it did not.
+// authenticate returns the client of a token request and its method, or "" if authentication failed.
 func (s *authServer) authenticate(r *http.Request) (id, method string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -464,7 +464,7 @@ func (s *authServer) grant(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, answer)
 }
 
-// authKeys are the public keys of ec.pem, rsa.pem and ed.pem, which `oauth-keys` writes with forged.pem.
+// authKeys are the public keys of ec.pem, rsa.pem and ed.pem, which `oauth-keys` writes together with forged.pem.
 var authKeys struct {
 	ec  *ecdsa.PrivateKey
 	rsa *rsa.PrivateKey
@@ -501,7 +501,8 @@ func isSigned(algorithm, text string, sig []byte) bool {
 	return false
 }
 
-// browserProgram is a browser: it visits its argument, and goes where it is sent; with --stay it prints where that is.
+// browserProgram is a browser: it gets the address of its argument and follows redirects. With --stay it prints the
+// last redirect.
 func browserProgram() {
 	if os.Args[1] == "--stay" {
 		http.DefaultClient.CheckRedirect = func(req *http.Request, _ []*http.Request) error {

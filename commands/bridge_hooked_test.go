@@ -14,14 +14,14 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// TestBridgeOfOneDialectWithHooks plays testdata/bridged/DIALECT.txt through a bridge of that dialect that has a hook: what the
-// hook does not answer arrives with other ids, and otherwise byte by byte. A line begins with
+// TestBridgeOfOneDialectWithHooks plays testdata/bridged/DIALECT.txt through a bridge of that dialect with a hook. Messages
+// without a hook pass with other ids, and otherwise byte for byte. A line begins with
 //
 //	c> s>   the client or the server sends this
 //	s< c<   the server or the client gets this, in which … is anything
 //	s       accepts a connection of the bridge; c: the client connects
 //
-// @NAME is a value, mostly an id: the one that was received last under that name.
+// @NAME is a value, mostly an id: the latest value received under that name.
 func TestBridgeOfOneDialectWithHooks(t *testing.T) {
 	testkit.SessionFolders(t)
 	files, err := filepath.Glob("testdata/bridged/*.txt")
@@ -58,13 +58,13 @@ func TestBridgeOfOneDialectWithHooks(t *testing.T) {
 	}
 }
 
-// A hookedPlay is a conversation that is played through a bridge with a hook.
+// A hookedPlay is a conversation through a bridge with a hook.
 type hookedPlay struct {
 	t        *testing.T
 	dialect  string
 	dir      string
 	listener net.Listener
-	started  chan [2]string // where the bridge listens, or why it has ended
+	started  chan [2]string // the bridge's address, or the reason of its end
 	server   net.Conn
 	lines    *bufio.Reader
 	client   wire.Conn
@@ -122,12 +122,12 @@ func (p *hookedPlay) step(line string) {
 	}
 }
 
-// filled returns text with the values of its names.
+// filled replaces names in text by their values.
 func (p *hookedPlay) filled(text string) string {
 	return boundName.ReplaceAllStringFunc(text, func(name string) string { return p.bound[name] })
 }
 
-// compare compares what was received with what is expected, and binds its names.
+// compare compares a received message with the expected one, and binds its names.
 func (p *hookedPlay) compare(line, got, want string) {
 	p.t.Helper()
 	pattern, names := "^", boundName.FindAllString(want, -1)

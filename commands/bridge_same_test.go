@@ -28,8 +28,8 @@ type spokenMessage struct {
 	text     string
 }
 
-// conversations returns the messages of the conversations of a directory, by the prefix of an endpoint. What stands for
-// anything there is one character. Dialect files that are part of a conversation are written to dir.
+// conversations returns the messages of the conversations of a directory, by the prefix of an endpoint. A wildcard is
+// one character there. It writes dialect files of conversations to dir.
 func conversations(t *testing.T, dir string) map[string][][]spokenMessage {
 	t.Helper()
 	files, err := filepath.Glob("../wire/dialect/all/testdata/spoken/*.txt")
@@ -75,9 +75,9 @@ func conversations(t *testing.T, dir string) map[string][][]spokenMessage {
 	return spoken
 }
 
-// TestBridgeOfOneDialectPassesAllUnchanged plays the conversations of all dialects between a client and a server, whose messages
-// are typed by hand, through `rpcx serve D+… --to D+…`. Every message arrives as it was sent, byte by byte, in both directions;
-// where clients post, with another id at most.
+// TestBridgeOfOneDialectPassesAllUnchanged plays the conversations of all dialects between a client and a server through `rpcx
+// serve D+… --to D+…`. Their messages are typed by hand. Each message arrives byte for byte, in both directions. Only POSTs may
+// get another id.
 func TestBridgeOfOneDialectPassesAllUnchanged(t *testing.T) {
 	testkit.SessionFolders(t)
 	dir := t.TempDir()
@@ -97,7 +97,7 @@ func TestBridgeOfOneDialectPassesAllUnchanged(t *testing.T) {
 		{false, `{"type":"error","id":2,"error":"unknown command","message":"no","stacktrace":"s"}`},
 	}}
 	for _, name := range all.Names() {
-		// The conversations of jsonrpc have messages of jsonrpc1, and rpcx is a client of a2a only.
+		// The conversations of jsonrpc have messages of jsonrpc1, and rpcx is only a client of a2a.
 		if spoken[name] == nil && name != "jsonrpc1" && name != "a2a" {
 			t.Errorf("no conversation of %s", name)
 		}
@@ -114,14 +114,14 @@ func TestBridgeOfOneDialectPassesAllUnchanged(t *testing.T) {
 			t.Cleanup(func() { _ = l.Close() })
 			for _, listen := range []string{"unix:" + filepath.Join(dir, "bridge"), "ws://127.0.0.1:0/", "http://127.0.0.1:0/"} {
 				if dialect == "cdp" && strings.HasPrefix(listen, "http") {
-					continue // a browser's address for HTTP lists its targets
+					continue // a browser's HTTP address lists its targets
 				}
 				if dialect == "mcp" {
 					go servesAllVersions(l)
 				}
 				at, failure := bridged(t, filepath.Join(dir, strings.Split(listen, ":")[0]+".at"), dialect+"+"+listen, dialect+"+line+unix:"+peer)
 				if strings.Contains(failure, "would be taken for results") {
-					t.Skip(failure) // the dialect file is refused
+					t.Skip(failure) // the dialect file is invalid
 				}
 				if failure != "" {
 					t.Fatal(failure)
@@ -138,7 +138,7 @@ func TestBridgeOfOneDialectPassesAllUnchanged(t *testing.T) {
 	}
 }
 
-// servesAllVersions answers the question of a bridge of mcp for the versions of the peer, on a connection of its own.
+// servesAllVersions answers a bridge of mcp that detects the peer's versions on a separate connection.
 func servesAllVersions(l net.Listener) {
 	c, err := l.Accept()
 	if err != nil {
@@ -156,7 +156,7 @@ func servesAllVersions(l net.Listener) {
 	}
 }
 
-// bridged starts a bridge and returns where it listens; if it has ended, why.
+// bridged starts a bridge and returns its address, or the reason of its end.
 func bridged(t *testing.T, file, listen, to string, more ...string) (at, failure string) {
 	t.Helper()
 	cmd := exec.Command("rpcx", append([]string{"serve", listen, "--to", to, "--listening", file}, more...)...)
@@ -181,7 +181,7 @@ func bridged(t *testing.T, file, listen, to string, more ...string) (at, failure
 	}
 }
 
-// dialled connects to a bridge, whose messages it returns as they are.
+// dialled connects to a bridge, and returns its messages unchanged.
 func dialled(t *testing.T, at string) (wire.Conn, func()) {
 	t.Helper()
 	e, err := session.ParseEndpoint(at, "")
@@ -231,11 +231,11 @@ func passed(t *testing.T, at string, l net.Listener, messages []spokenMessage) {
 	}
 }
 
-// unanswered matches messages with an id that have no response, and MCP's initialize: that begins a session of HTTP, which has
-// a connection of its own.
+// unanswered matches messages with an id that have no response, and MCP's initialize, which begins an HTTP session with its
+// own connection.
 var unanswered = regexp.MustCompile(`"type":"cancel"|"(result|error)":|"method":"initialize"`)
 
-// posted plays the requests of a client, each with its response, by POST.
+// posted sends the requests of a client as POSTs, each with its response.
 func posted(t *testing.T, at string, l net.Listener, messages []spokenMessage) {
 	t.Helper()
 	var server net.Conn
@@ -245,7 +245,7 @@ func posted(t *testing.T, at string, l net.Listener, messages []spokenMessage) {
 		if !m.byClient || id == nil || !json.Valid([]byte(m.text)) || unanswered.MatchString(m.text) {
 			continue
 		}
-		j := slices.IndexFunc(messages[i+1:], func(r spokenMessage) bool { // the next with that id
+		j := slices.IndexFunc(messages[i+1:], func(r spokenMessage) bool { // the next message with that id
 			return scan.Get([]byte(r.text), "method") == nil && string(scan.Get([]byte(r.text), "id")) == string(id) && json.Valid([]byte(r.text))
 		})
 		if j < 0 || messages[i+1+j].byClient {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestMap: CONTRIBUTING.md and the comment of main.go name existing files, each package and each step of the scripted
-// peer.
+// TestMap checks that CONTRIBUTING.md and the comment of main.go name existing files, each package and each step of the
+// scripted peer.
 func TestMap(t *testing.T) {
 	text := read(t, "../CONTRIBUTING.md")
 	named := map[string]bool{}
@@ -46,8 +46,7 @@ func TestMap(t *testing.T) {
 	}
 }
 
-// TestDialectsGo: examples of a removable dialect are in scripts whose names start with the dialect's, to remove them
-// with it.
+// TestDialectsGo checks that examples of a removable dialect are in scripts whose names start with the dialect's.
 func TestDialectsGo(t *testing.T) {
 	files, err := filepath.Glob("testdata/script/*.txtar")
 	if err != nil || len(files) < 50 {
@@ -63,8 +62,8 @@ func TestDialectsGo(t *testing.T) {
 	}
 }
 
-// TestJSONIsBuilt: JSON is written with the builders of wire/scan, never assembled from strings. format/tapeview/html.go
-// writes a page's data in pieces.
+// TestJSONIsBuilt checks that JSON is written with the builders of wire/scan, never assembled from strings.
+// format/tapeview/html.go writes a page's data in pieces.
 func TestJSONIsBuilt(t *testing.T) {
 	pieces := regexp.MustCompile("`[^`]*[{,]\"\\w+\":[^`]*` ?\\+" + // `{"a":` + …
 		"|\\+ ?`[^`]*[}\\]]`" + // … + `}`
@@ -77,7 +76,7 @@ func TestJSONIsBuilt(t *testing.T) {
 			}
 			for _, found := range pieces.FindAllString(read(t, path), -1) {
 				if strings.Contains(found, "…") {
-					continue // a text with placeholders for people
+					continue // a text with placeholders
 				}
 				t.Errorf("%s puts JSON together from text, as in %s: see Object and Array in wire/scan", path, found)
 			}
@@ -89,7 +88,7 @@ func TestJSONIsBuilt(t *testing.T) {
 	}
 }
 
-// TestCitations: comments cite only pages of the repository.
+// TestCitations checks that comments cite only files of the repository.
 func TestCitations(t *testing.T) {
 	headings := read(t, "../man/rpcx.1")
 	cited := regexp.MustCompile(`\b([A-Z][A-Z ]+[A-Z]) (?:in|of) rpcx\(1\)`)

@@ -17,9 +17,9 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// endlessCommands are commands in each state in which they could last: waiting for a peer that is silent (SILENT, and H:P over
-// TCP), for a file (FIFO, - for stdin), a program, a hook, or a session whose peer is silent (@s, @j and @p); showing help of an endless catalog (HUGE); running
-// programs of a tape (TAPE); serving.
+// endlessCommands are commands in each state that may last forever: waiting for a silent peer (SILENT, and H:P over TCP), a file (FIFO, -
+// for stdin), a program, a hook, or a session with a silent peer (@s, @j and @p), showing help of an endless catalog (HUGE), running
+// programs of a tape (TAPE), and serving.
 const endlessCommands = `
 call unix:SILENT m
 call mcp+unix:SILENT m
@@ -109,7 +109,7 @@ serve unix:DIR/h --hooks FIFO
 serve dial+unix:SILENT --on a=json:1
 record unix:DIR/r --to unix:SILENT -o DIR/r.tape`
 
-// Every command ends within --timeout and three seconds, and within three seconds after SIGTERM, in any state.
+// Each command ends within --timeout and three seconds, and within three seconds after SIGTERM, in any state.
 func TestEveryCommandEndsInTime(t *testing.T) {
 	dir := t.TempDir()
 	silent, tape := filepath.Join(dir, "silent"), filepath.Join(dir, "t.tape")
@@ -125,7 +125,7 @@ func TestEveryCommandEndsInTime(t *testing.T) {
 			t.Parallel()
 			words := names.Replace(line)
 			for _, by := range []string{"timeout", "signal"} {
-				fifo := fmt.Sprintf("%s/%d%s", dir, i, by) // of its own: what reads one would open another's
+				fifo := fmt.Sprintf("%s/%d%s", dir, i, by) // one for each command, whose reader would otherwise open another's
 				if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 					t.Fatal(err)
 				}
@@ -149,10 +149,10 @@ var silentSessions = map[string]string{
 		`; read l; echo '{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":null}'; sleep 100"`,
 }
 
-// stuck is the time after which a command is not waited for.
+// stuck bounds the wait for a command.
 const stuck = 20 * time.Second
 
-// A machineLoad measures how long the machine takes for a command that does nothing, again and again.
+// A machineLoad repeatedly measures the time for a command that does nothing.
 type machineLoad struct {
 	mu   sync.Mutex
 	took []loadSample
@@ -188,7 +188,7 @@ func measureLoad(t *testing.T) *machineLoad {
 	return l
 }
 
-// since returns the longest time that the command took since began, and at least the time of the last one.
+// since returns the longest measurement that ended after began, and at least the latest one.
 func (l *machineLoad) since(began time.Time) (most time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -200,8 +200,8 @@ func (l *machineLoad) since(began time.Time) (most time.Duration) {
 	return most
 }
 
-// endsInTime runs a command, sends it a signal if there is one, and fails unless it ends of that signal, and within limit and
-// three seconds. What the machine needs meanwhile for a command that does nothing is not the command's time.
+// endsInTime runs a command, and sends sig if there is one. It fails unless the command ends because of the signal, within
+// limit and three seconds. The time for a command that does nothing is subtracted.
 func endsInTime(t *testing.T, load *machineLoad, line string, limit time.Duration, s syscall.Signal) {
 	cmd := exec.Command("sh", "-c", "exec "+line)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -231,7 +231,7 @@ func endsInTime(t *testing.T, load *machineLoad, line string, limit time.Duratio
 	if s != 0 {
 		select {
 		case err := <-ended:
-			if strings.Contains(line, "catalog.json") { // it takes as long as the catalog is
+			if strings.Contains(line, "catalog.json") { // as long as the catalog takes
 				return
 			}
 			t.Fatalf("%s ended by itself: %v %s", line, err, said.String())
@@ -255,7 +255,7 @@ func endsInTime(t *testing.T, load *machineLoad, line string, limit time.Duratio
 	}
 }
 
-// listenSilently reads what is sent to the socket at path, and over TCP to the address that it returns.
+// listenSilently reads from the socket at path and from the TCP address that it returns.
 func listenSilently(t *testing.T, path string) string {
 	silent := func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }
 	testkit.Listen(t, "unix", path, silent)
@@ -268,7 +268,7 @@ func writeFile(t *testing.T, file, text string) {
 	}
 }
 
-// hugeCatalog has one method, whose params have 100,000 members that are all required.
+// hugeCatalog has a method with 100,000 required params.
 func hugeCatalog() string {
 	var required, properties []string
 	for i := range 100_000 {
@@ -279,7 +279,7 @@ func hugeCatalog() string {
 		strings.Join(required, ",") + `],"properties":{` + strings.Join(properties, ",") + `}}}]}`
 }
 
-// endlessTape has 30 lines that match what an endless program says of a message.
+// endlessTape has 30 lines that an endless program matches.
 func endlessTape() string {
 	all := `{"tape":1,"dialect":"jsonrpc"}` + "\n"
 	for i := range 30 {

@@ -15,8 +15,8 @@ import (
 	"rpcx/commands/help"
 )
 
-// exampleFiles are shell commands that make what an example needs: a file, a session, a program. They run for examples that
-// contain the word, in this order.
+// exampleFiles are shell commands that create what an example needs: a file, a session, a program. They run, in this order,
+// for examples with the word.
 var exampleFiles = []struct{ word, make string }{
 	{"api.json", "rpcx describe demo:orders >api.json"},
 	{"orders.tape", "rpcx call demo:orders getOrder id=o_001 --record orders.tape >/dev/null"},
@@ -52,7 +52,7 @@ var exampleFiles = []struct{ word, make string }{
 	{"@p 1", "rpcx connect demo:scriptling --session p; rpcx plugin new @p Config >/dev/null"},
 }
 
-// These make what several examples use.
+// These create what several examples use.
 const (
 	orderTape   = "rpcx call demo:orders getOrder id=o_001 --record order.tape >/dev/null"
 	workSession = "rpcx connect demo:orders --session work"
@@ -67,14 +67,14 @@ func program(name, line string) string {
 	return fmt.Sprintf("cat >%s <<'END'\n#!/bin/sh\n%s\nEND\nchmod +x %s", name, line, name)
 }
 
-// realPeers match examples that need another program, which tests do not have. Such an example runs with an address without
-// a server, or a program that does not exist: it is correct if exactly that fails (status 3 or 127).
+// realPeers match examples that need another program. Such an example runs with an address without a server, or with a
+// program that does not exist. It is correct if exactly that fails (status 3 or 127).
 var realPeers = regexp.MustCompile(`localhost|127\.0\.0\.1:(9222|9229|4711|1234|6640|8080/ rpc|8080/$|9000)|wss://|gopls|debugpy|langserver|@(web|dbg|go) |subscribe @work|qmp\.sock|rpcws\+`)
 
-// otherShells are examples for other shells than sh, which complete.txtar runs.
+// otherShells are examples for shells other than sh. complete.txtar runs them.
 var otherShells = regexp.MustCompile(`^\. <\(|fish|zsh`)
 
-// placeholders are words that a reader replaces, so that the example does not run as printed.
+// placeholders are words that a reader replaces.
 var placeholders = regexp.MustCompile(`\b(E|SERVER|HOST|METHOD|TOOL|NAME )\b?`)
 
 // endless are examples that run until a signal.

@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// The process that starts rpcx sees the signal that ended it, which ends a shell's loop, too; if the
-// signal was ignored at the start, it sees the status.
+// The process that starts rpcx sees the signal that ended it, which also ends a shell's loop. If the signal was ignored
+// at the start, the process sees the status.
 func TestDiesOfTheSignal(t *testing.T) {
-	caught := make(chan os.Signal, 1) // a signal that the tests were started to ignore would be ignored by what they start
+	caught := make(chan os.Signal, 1) // tests that start with an ignored signal would pass it on
 	signal.Notify(caught, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(caught)
 	for _, c := range []struct {

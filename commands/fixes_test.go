@@ -22,9 +22,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// runFix is the command `runfix STATUS[/STATUS] PROGRAM ARGS…` of scripts: the program must fail with the first status and
+// runFix is the command `runfix STATUS[/STATUS] PROGRAM ARGS…` of scripts. The program must fail with the first status and
 // a fix, as one line of JSON on stderr. runFix runs the fix, which must succeed, or fail with the second status for
-// another reason; stdout and stderr of the script match its output.
+// another reason. The script sees the output of the fix.
 func runFix(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: runfix STATUS[/STATUS] PROGRAM ARGS...")
@@ -69,18 +69,18 @@ func runFix(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // triedFixes is the variable with the name of the file to which rpcx, in scripts, appends the fixes that it has run. A script
-// that unsets it says why.
+// that unsets it states the reason.
 const triedFixes = "RPCX_TEST_FIXES"
 
-// A triedFix is a command that a failure proposed, and what came of it.
+// A triedFix is a command that a failure proposed, and its outcome.
 type triedFix struct {
 	Words, Fix    []string
 	Message, Then string
-	Same          bool // it printed nothing, and failed for the same reason
+	Same          bool // no output, and the same failure
 }
 
-// tryFix runs the fix of o, where and when it was proposed: it succeeds, or fails for another reason. One that lasts is
-// interrupted.
+// tryFix runs the fix of o in the same place and at the same time. The fix must succeed, or fail for another reason. A
+// fix that lasts is interrupted.
 func tryFix(o Outcome) {
 	file := os.Getenv(triedFixes)
 	if file == "" || o.fault == nil || len(o.fault.Fix) == 0 || o.fault.Fix[1] == "session" { // the script needs its sessions
@@ -91,7 +91,7 @@ func tryFix(o Outcome) {
 	cmd := exec.CommandContext(ctx, "rpcx", o.fault.Fix[1:]...)
 	cmd.Cancel, cmd.WaitDelay = func() error { return cmd.Process.Signal(os.Interrupt) }, 3*time.Second
 	cmd.Env = append(os.Environ(), triedFixes+"=", "RPCX_ERRORS=json")
-	if strings.Contains(strings.Join(o.fault.Fix, " "), " --session=") { // it is opened among other sessions
+	if strings.Contains(strings.Join(o.fault.Fix, " "), " --session=") { // opens next to other sessions
 		own, err := os.MkdirTemp("", "s")
 		if err != nil {
 			panic(err)
@@ -122,7 +122,7 @@ func tryFix(o Outcome) {
 	_, _ = f.Write(append(line, '\n'))
 }
 
-// checkFixes reads the fixes that a script has seen.
+// checkFixes reads the fixes of a script.
 func checkFixes(t *testing.T, file string) {
 	b, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -140,8 +140,7 @@ func checkFixes(t *testing.T, file string) {
 	}
 }
 
-// fixes names, for each function that makes a fix, a script and a line of it that runs such a
-// fix.
+// fixes names, for each function that makes a fix, a script and a line of it that runs such a fix.
 var fixes = map[string]struct{ script, line string }{
 	"commands catalogOf":              {"net-find", "runfix 1 rpcx describe"},
 	"commands showMethod":             {"out-fixes-run", "runfix 2 rpcx describe demo:orders zzzz"},
@@ -168,7 +167,7 @@ var fixes = map[string]struct{ script, line string }{
 	"commands/request warnUnhandled":  {"cli-untaken", "runfix 7 rpcx subscribe"},
 }
 
-// TestFixesAreRun: a script runs a fix of each place in the code that makes fixes.
+// TestFixesAreRun checks that a script runs a fix of each place in the code that makes fixes.
 func TestFixesAreRun(t *testing.T) {
 	places := map[string]bool{}
 	for _, root := range []string{".", "../wire", "../format"} {
@@ -194,7 +193,7 @@ func TestFixesAreRun(t *testing.T) {
 	for place, by := range fixes {
 		b, err := os.ReadFile("testdata/script/" + by.script + ".txtar")
 		if errors.Is(err, fs.ErrNotExist) && strings.HasPrefix(place, "commands/dialects ") {
-			delete(places, place) // it went with its dialect
+			delete(places, place) // removed with its dialect
 			continue
 		}
 		if err != nil || !bytes.Contains(b, []byte("\n"+by.line)) && !bytes.Contains(b, []byte("[unix] "+by.line)) {

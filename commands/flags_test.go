@@ -25,8 +25,8 @@ func leaves(c *cmdline.Command, path []string, do func(path []string, c *cmdline
 	}
 }
 
-// TestFlagsApply: which endpoints take a flag. Each line has a command, a flag with the flags beside it, the endpoints
-// that take it, and after a semicolon those that refuse it.
+// TestFlagsApply checks which endpoints accept a flag. Each line has a command, a flag with other required flags, the
+// endpoints that accept it, and after a semicolon those that refuse it.
 func TestFlagsApply(t *testing.T) {
 	for line := range strings.Lines(flagsThatApply) {
 		words, lists, ok := strings.Cut(strings.TrimSpace(line), ": ")
@@ -132,7 +132,8 @@ func applies(t *testing.T, command, flags, at string) error {
 	return options.ForPeer(l, e).Check(l)
 }
 
-// TestFlagTable: the rows of the table name existing flags, and a flag without a row applies everywhere.
+// TestFlagTable checks that the rows of the table name existing flags, and that a flag without a row applies
+// everywhere.
 func TestFlagTable(t *testing.T) {
 	known := map[string][]string{}
 	leaves(tree(&env.Env{}), nil, func(path []string, c *cmdline.Command) {
@@ -158,8 +159,8 @@ func TestFlagTable(t *testing.T) {
 	}
 }
 
-// TestHelpOfAPlainEndpoint: help lists at most 45 flags for a plain endpoint, those of a dialect only for an endpoint
-// with that dialect, and `rpcx help --json` has each shared flag once.
+// TestHelpOfAPlainEndpoint checks that help lists at most 45 flags for a plain endpoint, and those of a dialect only
+// for its endpoints, and that `rpcx help --json` has each shared flag once.
 func TestHelpOfAPlainEndpoint(t *testing.T) {
 	listed := func(words ...string) (names []string) {
 		t.Helper()
@@ -197,7 +198,7 @@ func TestHelpOfAPlainEndpoint(t *testing.T) {
 // helpOf returns the output of rpcx.
 func helpOf(t *testing.T, words ...string) string {
 	t.Helper()
-	out, err := exec.Command("rpcx", words...).Output() // TestMain has put it into PATH
+	out, err := exec.Command("rpcx", words...).Output() // TestMain has added it to PATH
 	if err != nil {
 		t.Fatalf("rpcx %s: %v", strings.Join(words, " "), err)
 	}

@@ -12,7 +12,8 @@ import (
 	"testing"
 )
 
-// TestMemoryIsFlat: a stream of 100,000 events takes as much memory as one of 10,000, with a jq program on each.
+// TestMemoryIsFlat checks that a stream of 100,000 events takes as much memory as one of 10,000, with a jq program on
+// each.
 func TestMemoryIsFlat(t *testing.T) {
 	if testing.Short() {
 		t.Skip("100,000 events")
@@ -67,5 +68,5 @@ func sendEvents(l net.Listener, n int) {
 	}
 	fmt.Fprintln(out, `{"jsonrpc":"2.0","id":2,"result":true}`)
 	out.Flush()
-	_, _ = in.ReadString('\n') // until it goes
+	_, _ = in.ReadString('\n') // until the reader closes
 }

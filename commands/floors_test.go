@@ -14,8 +14,8 @@ type floor struct {
 	foreign []string
 }
 
-// floors lists which packages of rpcx a package may import (by prefix, below rpcx/), and which third-party modules only it
-// may import.
+// floors lists the packages of rpcx that a package may import (by prefix, below rpcx/), and the third-party modules that
+// only it may import.
 var floors = []floor{
 	{"wire", []string{"wire/scan"}, nil},
 	{"wire/scan", nil, nil},
@@ -118,8 +118,8 @@ var floors = []floor{
 	{"", []string{"commands"}, nil},
 }
 
-// TestFloors: a package imports only from lower floors, and each linked third-party module has one
-// importing package; golang.org/x/sys is the system itself.
+// TestFloors checks that a package imports only from lower floors, and that each linked third-party module has one
+// importing package, except golang.org/x/sys.
 func TestFloors(t *testing.T) {
 	for _, system := range []string{"linux", "windows"} {
 		list := exec.Command("go", "list", "-deps", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "rpcx")

@@ -24,8 +24,8 @@ func programFiles(t *testing.T) (files []string) {
 	return files
 }
 
-// runners says who may run jq programs that the user wrote, with no bounds but those of the command. Everyone else marks
-// programs as foreign and runs them by jq.Bounded.
+// runners has the packages that may run the user's jq programs, which only the command bounds. Other packages mark
+// programs as foreign and run them with jq.Bounded.
 var runners = map[string]string{
 	"format/options.go":                    "--jq, --select, --until and --expect",
 	"commands/replay/view.go":              "--jq of replay",
@@ -39,7 +39,7 @@ var runners = map[string]string{
 	"wire/tape/player/handwritten.go":      "",
 }
 
-// Bounded programs have one runner.
+// One package runs bounded programs.
 func TestForeignPrograms(t *testing.T) {
 	for _, file := range programFiles(t) {
 		text := read(t, "../"+file)
@@ -57,7 +57,7 @@ func TestForeignPrograms(t *testing.T) {
 	}
 }
 
-// writers says who else than the console may name stderr, and escapers who else may look for control characters.
+// writers has the other packages that may name stderr, and escapers those that may search for control characters.
 var (
 	writers = map[string]string{
 		"commands/env/env.go":           "finds out whether it is a terminal",
@@ -88,7 +88,7 @@ var (
 	}
 )
 
-// One place writes to stderr, and one escapes what is shown.
+// One package writes to stderr, and one escapes output.
 func TestOneWriterToPeople(t *testing.T) {
 	escape := regexp.MustCompile(`unicode\.(IsControl|Cc|Cf|Bidi_Control)|0x7f|< ' '|< 0x20|u202[a-e]`)
 	for _, file := range programFiles(t) {
@@ -102,7 +102,7 @@ func TestOneWriterToPeople(t *testing.T) {
 	}
 }
 
-// One package checks values by schemas: it counts steps, whoever asks.
+// One package checks values with schemas, and counts the steps.
 func TestOneSchemaLibrary(t *testing.T) {
 	for _, file := range programFiles(t) {
 		if text := read(t, "../"+file); strings.Contains(text, "santhosh-tekuri") && !strings.HasPrefix(file, "wire/schema/") {

@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// Output that cannot be shown, because the terminal is gone, is a failure.
+// Output to a closed terminal is a failure.
 func TestTerminalGone(t *testing.T) {
 	toGoneTerminal(t, "orders", "jsonrpc", "describe", "ENDPOINT")
 	toGoneTerminal(t, "orders", "jsonrpc", "describe", "ENDPOINT", "getOrder")
 	toGoneTerminal(t, "orders", "scriptling", "plugin", "describe", "ENDPOINT")
 }
 
-// toGoneTerminal runs rpcx on a terminal that closes before the peer answers. The peer is ENDPOINT in args; it uses dialect
+// toGoneTerminal runs rpcx on a terminal that closes before the peer answers. The peer is ENDPOINT in args. It uses dialect
 // and has the methods of a demo.
 func toGoneTerminal(t *testing.T, demo, dialect string, args ...string) {
 	t.Helper()

@@ -2,7 +2,7 @@ package commands
 
 import "testing"
 
-// The list of modules is output for people, too.
+// The list of modules is output, also on a terminal.
 func TestTerminalGoneForModules(t *testing.T) {
 	toGoneTerminal(t, "introspect", "introspect", "describe", "ENDPOINT")
 }

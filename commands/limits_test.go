@@ -10,7 +10,7 @@ import (
 	"rpcx/commands/cmdline"
 )
 
-// TestLimits: each flag in the table of limits is a flag of some command.
+// TestLimits checks that each flag in the table of limits is a flag of a command.
 func TestLimits(t *testing.T) {
 	var flags []string
 	var collect func(d cmdline.Doc)
@@ -93,7 +93,7 @@ var limitTests = map[string]string{
 	"different warnings about one peer":                                          "commands/options TestWarningsAboutAPeerAreBounded",
 }
 
-// TestLimitsAreShown: each row of the table has a test.
+// TestLimitsAreShown checks that each row of the table has a test.
 func TestLimitsAreShown(t *testing.T) {
 	for _, l := range cmdline.Limits() {
 		if !isTest(t, limitTests[l.What]) {
@@ -103,7 +103,7 @@ func TestLimitsAreShown(t *testing.T) {
 }
 
 // isTest reports whether there is a test with that name: a script, or a directory and a Go test in it. It accepts a missing
-// directory, since a dialect may have been removed.
+// directory, because a dialect may have been removed.
 func isTest(t *testing.T, name string) bool {
 	t.Helper()
 	where, test, goTest := strings.Cut(name, " ")

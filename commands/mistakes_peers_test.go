@@ -22,8 +22,8 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// mistakenPeers starts the peers of TestMistakes, and returns their addresses by the names that the table has for them. dir
-// gets socket (of LINE) and ca.pem (of the peers with TLS).
+// mistakenPeers starts the peers of TestMistakes, and returns their addresses by their names in the table. It adds the
+// files socket (of LINE) and ca.pem (of the peers with TLS) to dir.
 func mistakenPeers(t *testing.T, dir string) map[string]string {
 	peers := map[string]string{"DIR": dir}
 	for name, answer := range map[string]http.HandlerFunc{
@@ -44,7 +44,7 @@ func mistakenPeers(t *testing.T, dir string) map[string]string {
 		peers[name] = s.Listener.Addr().String()
 	}
 	https := httptest.NewUnstartedServer(http.HandlerFunc(postPeer))
-	https.Config.ErrorLog = log.New(io.Discard, "", 0) // the log of the process belongs to the command that runs
+	https.Config.ErrorLog = log.New(io.Discard, "", 0) // the process's log belongs to the command that runs
 	https.StartTLS()
 	t.Cleanup(https.Close)
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: https.Certificate().Raw})
@@ -76,7 +76,7 @@ func mistakenPeers(t *testing.T, dir string) map[string]string {
 				writeMessage(c, "line", fmt.Sprintf(`{"id":%s,"result":null,"error":"rpc: can't find service %s"}`, m.ID, m.Method))
 			}
 		},
-		"SPELT": func(c net.Conn) { // the id comes back as another value
+		"SPELT": func(c net.Conn) { // returns the id as another type
 			for m := range messages(c, "line") {
 				id := map[string]string{"asText": `"` + string(m.ID) + `"`, "asFloat": string(m.ID) + ".0"}[m.Method]
 				writeMessage(c, "line", fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":"answered"}`, id))
@@ -97,7 +97,7 @@ func mistakenPeers(t *testing.T, dir string) map[string]string {
 	return peers
 }
 
-// A bufferedConn reads what was peeked at.
+// A bufferedConn reads bytes again that were peeked.
 type bufferedConn struct {
 	net.Conn
 	r *bufio.Reader
@@ -134,7 +134,7 @@ func unauthorized(challenge string) http.HandlerFunc {
 	}
 }
 
-// A peerRequest is a request that a peer has read.
+// A peerRequest is a request to a peer.
 type peerRequest struct {
 	ID     json.RawMessage
 	Method string
@@ -179,7 +179,7 @@ func framedPeer(c net.Conn, framed string) {
 	}
 }
 
-// messages yields the requests that come in a framing; what is not one ends them.
+// messages yields the requests in a framing. Invalid data ends them.
 func messages(c net.Conn, framed string) func(yield func(*peerRequest) bool) {
 	r := bufio.NewReader(c)
 	return func(yield func(*peerRequest) bool) {
@@ -246,7 +246,7 @@ func readMessage(r *bufio.Reader, framed string) (text []byte, err error) {
 	return text, err
 }
 
-// onlyByte reads a byte at a time, so that a decoder reads no further than its value.
+// onlyByte reads a byte at a time. A decoder then reads no further than its value.
 type onlyByte struct{ r io.Reader }
 
 func (o onlyByte) Read(b []byte) (int, error) { return o.r.Read(b[:min(1, len(b))]) }

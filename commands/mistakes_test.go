@@ -14,8 +14,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// TestMistakes types each command line of testdata/mistakes.txt, in this process, and compares the exit status, facts of the
-// message and the fix. A fix is run as well: it succeeds, or fails for another reason.
+// TestMistakes runs each command line of testdata/mistakes.txt in this process, and compares the exit status, facts of the
+// message and the fix. Each fix must succeed, or fail for another reason.
 //
 //	$ WORDS         the command line after rpcx, quoted as for sh; $NAME is the address of a peer (mistakes_peers_test.go)
 //	< TEXT          a line for stdin ($'…' as in bash)
@@ -52,7 +52,7 @@ type mistake struct {
 	fails  bool
 }
 
-// readMistakes reads the table; names holds the values of $NAME.
+// readMistakes reads the table. names has the values of $NAME.
 func readMistakes(t *testing.T, names map[string]string) (list []*mistake) {
 	b, err := os.ReadFile(filepath.Join(testdata, "mistakes.txt"))
 	if err != nil {
@@ -84,7 +84,7 @@ func readMistakes(t *testing.T, names map[string]string) (list []*mistake) {
 	return list
 }
 
-// testdata is the directory, which the test leaves.
+// testdata is the absolute path of the directory, because the test changes its working directory.
 var testdata, _ = filepath.Abs("testdata")
 
 // expand replaces the names of peers in text by their addresses.
@@ -155,7 +155,7 @@ func shellWords(t *testing.T, line string, names map[string]string) (words []str
 	return words
 }
 
-// check types the line, and the command that it proposes.
+// check runs the line, and the command that it proposes.
 func (m *mistake) check(t *testing.T) {
 	got := typed(t, m.words, m.stdin)
 	said := got.text()
@@ -188,14 +188,14 @@ func (m *mistake) check(t *testing.T) {
 	}
 }
 
-// A typedLine is what came of a command line.
+// A typedLine is the outcome of a command line.
 type typedLine struct {
 	status int
 	fault  struct {
 		Message, Hint string
 		Fix           []string
 	}
-	other string // what else stderr has
+	other string // other lines of stderr
 }
 
 // text returns the message and the hint.

@@ -9,7 +9,8 @@ import (
 	"rpcx/wire/profile"
 )
 
-// TestProfileKeysAreFlags: the keys of profiles are flags, and all flags about connecting and answering are keys.
+// TestProfileKeysAreFlags checks that the keys of profiles are flags, and that all flags about connecting and answering
+// are keys.
 func TestProfileKeysAreFlags(t *testing.T) {
 	keys := profile.Keys()
 	known := map[string]bool{"endpoint": true}

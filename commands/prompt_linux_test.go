@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A teletype is rpcx on a terminal of its own. scripts/interop checks the terminal's screen.
+// A teletype is rpcx on its own terminal. scripts/interop checks the terminal's screen.
 type teletype struct {
 	t      *testing.T
 	master *os.File
@@ -26,7 +26,7 @@ type teletype struct {
 
 	mu   sync.Mutex
 	came []byte
-	seen int // what was awaited up to here
+	seen int // the end of the text that was awaited so far
 }
 
 func onTerminal(t *testing.T, args ...string) *teletype {
@@ -201,7 +201,8 @@ func TestPrompt(t *testing.T) {
 	}
 }
 
-// A wide or combined character is one character for the keys; the typed text is sent, and restored from the history.
+// A wide or combined character is one character for the keys. rpcx sends the typed text, and restores it from the
+// history.
 func TestPromptWide(t *testing.T) {
 	y := onTerminal(t, "connect", "exec:sh -c 'while read -r l; do echo got $l >&2; done'")
 	y.shows("> ")
@@ -213,7 +214,7 @@ func TestPromptWide(t *testing.T) {
 	y.left(0)
 }
 
-// Output to stderr while a line is typed is shown above the line, which is drawn again.
+// Output to stderr while a line is typed appears above the line, which is drawn again.
 func TestPromptKeepsTheLine(t *testing.T) {
 	y := onTerminal(t, "connect", "exec:sh -c 'until test -e go; do sleep 0.01; done; echo noise >&2; cat >/dev/null'")
 	y.shows("> ")
@@ -228,7 +229,7 @@ func TestPromptKeepsTheLine(t *testing.T) {
 	y.left(0)
 }
 
-// A request of the peer is explained once, by its id; a long id is cut.
+// The prompt explains a request of the peer once, by its id. A long id is cut.
 func TestPromptExplainsRequests(t *testing.T) {
 	peer := filepath.Join(t.TempDir(), "peer.sh")
 	script := fmt.Sprintf(`printf '{"jsonrpc":"2.0","id":"%%s","method":"ask"}\n' %s second; cat >/dev/null`, strings.Repeat("x", 60))
@@ -254,8 +255,8 @@ func TestPromptWithoutRoom(t *testing.T) {
 	y.left(74)
 }
 
-// Ctrl-Z without a shell that would continue rpcx changes nothing, nor does SIGCONT; the line is drawn again, on a
-// terminal of another size, too. Ctrl-C forgets a line that goes on below.
+// Without a shell that would continue rpcx, Ctrl-Z and SIGCONT change nothing. The line is drawn again, even if the
+// size of the terminal has changed. Ctrl-C discards a line of several rows.
 func TestPromptGoesOn(t *testing.T) {
 	y := onTerminal(t, "connect", "demo:orders", "-c", "-q", ".id")
 	y.shows("> ")
@@ -293,8 +294,8 @@ func TestPromptLeaves(t *testing.T) {
 	}
 }
 
-// A method that streams is a subscription, Tab completes its name, and a secret, or a line that
-// starts with a blank, is not stored.
+// A method that streams is a subscription, and Tab completes its name. The history has no lines with secrets or a
+// leading blank.
 func TestPromptStreamsAndForgets(t *testing.T) {
 	y := onTerminal(t, "connect", "demo:orders", "-c")
 	y.shows("> ")
@@ -320,7 +321,7 @@ func TestPromptStreamsAndForgets(t *testing.T) {
 	y.left(2)
 }
 
-// A command that is a job is waited for.
+// The prompt waits for a command that is a job.
 func TestPromptWaitsForJobs(t *testing.T) {
 	y := onTerminal(t, "connect", "demo:hotrepl", "-c")
 	y.shows("> ")
@@ -355,11 +356,11 @@ func TestPromptGivesTheTerminalBack(t *testing.T) {
 	y.left(124)
 }
 
-// A terminal that stops displaying delays neither the second signal nor restoring the terminal.
+// A blocked terminal delays neither the second signal nor restoring the terminal.
 func TestPromptOnAStuckTerminal(t *testing.T) {
 	y := onTerminal(t, "connect", `exec:yes '{"jsonrpc":"2.0","method":"tick"}'`)
 	y.shows(`"tick"`)
-	y.mu.Lock() // nothing is read from here on
+	y.mu.Lock() // blocks reading
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)

@@ -15,9 +15,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// proxy starts a proxy, `proxy connect|socks NAME TO USER:PASSWORD`: typed from RFC 9110, section 9.3.6, or from RFC 1928
-// and RFC 1929, it leads whatever it is asked for to the address TO (or the one in a file that --listening has written), for that user alone ("-": for everybody), and sets
-// $NAME to its host:port. What it was asked for is written to the file NAME.asked.
+// proxy starts a proxy, `proxy connect|socks NAME TO USER:PASSWORD`, typed from RFC 9110, section 9.3.6, or from RFC 1928 and RFC 1929. It
+// connects each request to the address TO (or the one in a file that --listening has written), for this user ("-": for all users), and sets
+// $NAME to its host:port. It writes the requested addresses to the file NAME.asked.
 func proxy(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 4 {
 		ts.Fatalf("usage: proxy connect|socks NAME TO USER:PASSWORD|-")
@@ -69,7 +69,7 @@ func (p *scriptProxy) lead(c net.Conn, serve func(net.Conn, *bufio.Reader) (stri
 	io.Copy(c, far)
 }
 
-// connect reads the head of a request; of one that is not CONNECT it returns what is handed on.
+// connect reads the head of a request. For a request other than CONNECT, it returns the bytes to forward.
 func (p *scriptProxy) connect(c net.Conn, in *bufio.Reader) (string, bool) {
 	req, err := http.ReadRequest(in)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The progress bar is erased before data, in a pipe too, and when a signal ends rpcx.
+// The progress bar is erased before data, even if stdout is a pipe, and when a signal ends rpcx.
 func TestProgressIsErased(t *testing.T) {
 	y := onTerminalOf(t, "sh", "-c", "rpcx call demo:ro attachment:create filename=a | cat")
 	y.shows("accepted")
@@ -21,7 +21,7 @@ func TestProgressIsErased(t *testing.T) {
 	y.left(130)
 }
 
-// At the prompt, results are labelled with their call, once, if another call was made after it.
+// At the prompt, a result has its call as a label, once, if it follows another call.
 func TestPromptNamesCalls(t *testing.T) {
 	peer := filepath.Join(t.TempDir(), "peer.sh")
 	script := `read -r first; read -r second

@@ -25,7 +25,7 @@ func onScreen(typed string, env func(key string) string) (shown string, status i
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	err = cmd.Start()
-	_ = slave.Close() // that the last one closes it ends what comes
+	_ = slave.Close() // the last close ends the output
 	if err != nil {
 		return "", 0, err
 	}

@@ -22,8 +22,7 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// The scripts in testdata/script run the real program as a user would. Beyond
-// testscript's own commands they have:
+// The scripts in testdata/script run the real program as a user would. Beyond testscript's own commands they have:
 //
 //	status N PROGRAM ARGS…   runs it and demands exit status N
 //	runfix N PROGRAM ARGS…   the same; then runs its fix, which must
@@ -45,8 +44,7 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 }
 
 func TestMain(m *testing.M) {
-	// Most of a script's time is spent waiting for its processes; under the race
-	// detector they compute for longer.
+	// Scripts mostly wait for their processes. Under the race detector, they compute longer.
 	each := 6
 	if testkit.Race {
 		each = 4
@@ -70,7 +68,7 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// panics is a program that goes the way of rpcx when one of its goroutines panics.
+// panics is a program that ends like rpcx with a panic in a goroutine.
 func panics() {
 	a := &env.Env{}
 	a.Detect(os.Args[1:])
@@ -82,9 +80,8 @@ func panics() {
 	select {}
 }
 
-// thenNothing is status, if all that the program has started has come to its end,
-// but for what waits for stdin, for keys, or for a reader of stdout, which nothing
-// wakes.
+// thenNothing returns status if all goroutines of the program have ended, except those that wait for stdin, for keys,
+// or for a reader of stdout, which cannot be woken.
 func thenNothing(status int) int {
 	var err error
 	for end := time.Now().Add(patience / 2); time.Now().Before(end); {
@@ -137,7 +134,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, params)
 }
 
-// nothingLeft checks that a script has left no process and no socket behind.
+// nothingLeft checks that a script has left no process and no socket.
 func nothingLeft(t *testing.T, dir string) {
 	var found string
 	for end := time.Now().Add(patience / 2); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
@@ -148,8 +145,7 @@ func nothingLeft(t *testing.T, dir string) {
 	t.Errorf("%s has left %s", filepath.Base(dir), found)
 }
 
-// leftIn is a process that works in dir, or whatever lies where sockets and
-// temporary files do.
+// leftIn returns a process that works in dir, or a file in the directories of sockets and temporary files.
 func leftIn(dir string) string {
 	if line := processWith("", dir); line != "" && runtime.GOOS == "linux" {
 		return "the process " + line
@@ -180,8 +176,7 @@ func exitStatusIs(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// shellStatus is the status of a process as a shell tells it: 128 and its number for a
-// signal.
+// shellStatus returns the status of a process as a shell reports it: 128 and the number of a signal.
 func shellStatus(p *os.ProcessState) int {
 	if ws, ok := p.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
 		return 128 + int(ws.Signal())
@@ -200,7 +195,7 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// awaitProgram is the program wait-for of hooks and programs of scripts; with -s FILE has to hold something.
+// awaitProgram is the program wait-for of hooks and programs of scripts. With -s, FILE must not be empty.
 func awaitProgram() {
 	args, some := os.Args[1:], false
 	if len(args) > 0 && args[0] == "-s" {
@@ -236,8 +231,8 @@ func absent(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Fatalf("still running: %s", found)
 }
 
-// processWith returns the command line of a process that contains pattern and works in dir. Without /proc it asks ps, for
-// all directories.
+// processWith returns the command line of a process that contains pattern and works in dir. Without /proc, it uses ps,
+// for all directories.
 func processWith(pattern, dir string) string {
 	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, f := range files {

@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// expand puts in the groups of what was read last, and x{N}.
+// expand replaces the groups of the latest read, and x{N}.
 func (p *scriptedPeer) expand(text string) string {
 	for i := len(p.group) - 1; i > 0; i-- {
 		text = strings.ReplaceAll(text, "$"+strconv.Itoa(i), p.group[i])
@@ -73,7 +73,7 @@ func (p *scriptedPeer) expect(what, rest string) error {
 	return err
 }
 
-// refuseDiscover answers MCP's server/discover as a server of before 2026-07-28 does.
+// refuseDiscover answers MCP's server/discover like a server of a version before 2026-07-28.
 func (p *scriptedPeer) refuseDiscover(what string) error {
 	if what == "http" {
 		return p.raw([]byte("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"))
@@ -81,7 +81,7 @@ func (p *scriptedPeer) refuseDiscover(what string) error {
 	return p.write("", `{"jsonrpc":"2.0","id":"discover","error":{"code":-32601,"message":"Method not found"}}`)
 }
 
-// keep has @{name} stand for value.
+// keep sets @{name} to value.
 func (p *scriptedPeer) keep(name, value string) {
 	if p.named == nil {
 		p.named = map[string]string{}
@@ -238,7 +238,7 @@ func (p *scriptedPeer) write(what, text string) error {
 	return p.raw([]byte(text + "\n"))
 }
 
-// send writes a whole frame; a client's are masked.
+// send writes a whole frame. A client's frames are masked.
 func (p *scriptedPeer) send(kind byte, b []byte) error {
 	head := []byte{0x80 | kind, 0}
 	switch n := len(b); {
@@ -253,12 +253,12 @@ func (p *scriptedPeer) send(kind byte, b []byte) error {
 	}
 	if p.mode == "wsclient" {
 		head[1] |= 0x80
-		head = append(head, 0, 0, 0, 0) // a mask that changes nothing
+		head = append(head, 0, 0, 0, 0) // a mask of zeros
 	}
 	return p.raw(append(head, b...))
 }
 
-// frame reads a message of one frame, or of several.
+// frame reads a message of one or several frames.
 func (p *scriptedPeer) frame() (kind byte, msg []byte, err error) {
 	for fin := false; !fin; {
 		var head [2]byte

@@ -17,8 +17,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// A scriptedPeer is the other end of a connection, typed by hand: its file has the bytes that it reads and writes, so that
-// it shares no mistake with rpcx. CONTRIBUTING.md, "The scripted peer", describes the language of the file.
+// A scriptedPeer is a peer typed by hand. Its file has the bytes that it reads and writes, so it shares no mistake with
+// rpcx. CONTRIBUTING.md, "The scripted peer", describes the language of the file.
 type scriptedPeer struct {
 	name  string
 	mode  string
@@ -35,7 +35,7 @@ type scriptedPeer struct {
 	all []net.Conn
 }
 
-var scriptedPeers sync.Map // of *testscript.TestScript and a name: chan error
+var scriptedPeers sync.Map // *testscript.TestScript and a name: chan error
 
 type peerKey struct {
 	ts   *testscript.TestScript

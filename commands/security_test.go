@@ -7,7 +7,7 @@ import (
 	"rpcx/commands/help"
 )
 
-// securityTests names for each line of rpcx-security(7) the tests that show it.
+// securityTests names the tests of each line of rpcx-security(7).
 var securityTests = map[string][]string{
 	"command lines":               {"hook-hostile"},
 	"variables":                   {"hook-hostile"},
@@ -37,7 +37,7 @@ var securityTests = map[string][]string{
 	"TLS":                         {"wire/transport/schemes TestTLS"},
 }
 
-// TestSecurityIsShown: each line of rpcx-security(7) has tests that show that it holds.
+// TestSecurityIsShown checks that each line of rpcx-security(7) has tests.
 func TestSecurityIsShown(t *testing.T) {
 	topic, ok := help.TopicNamed("security")
 	if !ok {

@@ -15,18 +15,18 @@ import (
 )
 
 const (
-	mostFields     = 20  // of a struct that holds state
-	mostLines      = 300 // of a file
+	mostFields     = 20  // fields of a struct that holds state
+	mostLines      = 300 // lines of a file
 	mostFiles      = 20  // files of a directory
 	mostComplexity = 15  // of a function: its branches and one
 )
 
-// tables are the structs without state that are not part of one with state: the settings of a user or a dialect, one field
-// for each.
+// tables are the structs without state that are not part of one with state: the settings of a user or a dialect, with a
+// field for each.
 var tables = []string{"session.Options", "load.Page"}
 
-// TestSizes: files, directories, structs and functions stay small enough to be read at once. Tests are exempt, as are files
-// that only one operating system builds.
+// TestSizes checks that files, directories, structs and functions are small enough to be read at once. Tests are exempt, as
+// are files that only one operating system builds.
 func TestSizes(t *testing.T) {
 	src := readSources(t)
 	for dir, n := range src.files {
@@ -44,8 +44,8 @@ func TestSizes(t *testing.T) {
 	compare(t, "branches", mostComplexity, src.branches, branchyFunctions)
 }
 
-// compare fails for each of found that is larger than most and than its bound in
-// the table, and for each row that is not needed.
+// compare fails for each of found that is larger than most and than its bound in the table, and for each row that is
+// not needed.
 func compare(t *testing.T, what string, most int, found map[string]int, table map[string]exception) {
 	for _, name := range slices.Sorted(maps.Keys(found)) {
 		if bound := max(table[name].bound, most); found[name] > bound {
@@ -63,8 +63,8 @@ func compare(t *testing.T, what string, most int, found map[string]int, table ma
 type sources struct {
 	files    map[string]int         // by directory
 	structs  map[string]*structType // by directory and name
-	users    map[string][]string    // of a struct: types and directories
-	branches map[string]int         // of functions that have too many
+	users    map[string][]string    // types and directories that use a struct
+	branches map[string]int         // functions with too many
 }
 
 type structType struct {
@@ -119,7 +119,7 @@ func readSources(t *testing.T) *sources {
 	return src
 }
 
-// ofOneSystem says whether only some operating systems build a file.
+// ofOneSystem reports whether only some operating systems build a file.
 func ofOneSystem(path string, file *ast.File) bool {
 	name := strings.TrimSuffix(filepath.Base(path), ".go")
 	for _, system := range []string{"_unix", "_linux", "_windows", "_darwin"} {
@@ -154,8 +154,7 @@ func (src *sources) declared(dir string, file *ast.File) {
 	})
 }
 
-// used notes which types have members of a struct or name it in their methods,
-// and which other packages name it.
+// used records the types that have members of a struct or name it in their methods, and other packages that name it.
 func (src *sources) used(dir string, file *ast.File) {
 	for _, d := range file.Decls {
 		ast.Inspect(d, func(n ast.Node) bool {
@@ -176,7 +175,7 @@ func (src *sources) used(dir string, file *ast.File) {
 	}
 }
 
-// named notes that a type uses each struct whose name n contains.
+// named records that a type uses each struct whose name n contains.
 func (src *sources) named(dir, user string, n ast.Node) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -210,9 +209,8 @@ func imported(file *ast.File, name string) string {
 	return ""
 }
 
-// members counts a struct's fields. A field whose struct only this one uses,
-// embedded or named, by value or by pointer, counts as that struct's fields. A
-// pointer to a struct that uses this one leads back to an owner, and counts once.
+// members counts a struct's fields. A field whose struct only this one uses, embedded or named, by value or by pointer,
+// counts as that struct's fields. A pointer to a struct that uses this one leads to an owner, and counts once.
 func (src *sources) members(s *structType) int {
 	n := 0
 	for _, f := range s.fields.List {
@@ -247,8 +245,8 @@ func typeName(e ast.Expr) string {
 	return ""
 }
 
-// complexity counts the ways through a function as McCabe does: one, and one
-// for each condition, loop, case and shortcut.
+// complexity counts the paths through a function as McCabe does: one, and one for each condition, loop, case and
+// shortcut.
 func complexity(f *ast.FuncDecl) int {
 	n := 1
 	ast.Inspect(f, func(node ast.Node) bool {

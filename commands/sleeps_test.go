@@ -10,12 +10,12 @@ import (
 
 var (
 	sleeps = regexp.MustCompile(`\bsleep ([0-9.]+|\$\w+)`)
-	looks  = regexp.MustCompile(`(until|while) .*?; do sleep 0\.[0-9]+; done`) // a loop that looks for an event
-	hangs  = regexp.MustCompile(`^([2-9][0-9]|[0-9]{3,4})$`)                   // longer than any test: it is ended
+	looks  = regexp.MustCompile(`(until|while) .*?; do sleep 0\.[0-9]+; done`) // a loop that polls for an event
+	hangs  = regexp.MustCompile(`^([2-9][0-9]|[0-9]{3,4})$`)                   // longer than any test: the test kills it
 	timed  = regexp.MustCompile(`(?m)^# time: sleep (\S+): .+$`)
 )
 
-// TestScriptsDoNotSleep: a script waits for events. One whose subject is a time says so in a line `# time: sleep N: WHY`.
+// TestScriptsDoNotSleep checks that scripts wait for events. A script about a time has a line `# time: sleep N: WHY`.
 func TestScriptsDoNotSleep(t *testing.T) {
 	files, err := filepath.Glob("testdata/script/*.txtar")
 	if err != nil || len(files) == 0 {

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// banned are phrases that no text, comment or message may have, with the words to use in their place.
+// banned are phrases that no text, comment or message may have, with the words to use instead.
 var banned = []struct{ phrase, use string }{
 	{`spoken with`, "uses the dialect"},
 	{`as it is said`, "as it arrives"},
@@ -87,7 +87,7 @@ func TestStyle(t *testing.T) {
 	}
 }
 
-// TestReadme checks that README is short, and that it names its audience and its first commands in the first lines.
+// TestReadme checks that README is short, and that its first lines name its audience and first commands.
 func TestReadme(t *testing.T) {
 	readme := read(t, "../README.md")
 	if n := strings.Count(readme, "\n"); n > 200 {
@@ -116,7 +116,7 @@ func TestGlossary(t *testing.T) {
 	}
 }
 
-// checkLines checks each paragraph of a text, since a phrase can go on in the next line.
+// checkLines checks each paragraph of a text, because a phrase can continue on the next line.
 func checkLines(check func(place, text string), name, text string) {
 	line := 1
 	for para := range strings.SplitSeq(text, "\n\n") {

@@ -13,8 +13,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// transcript is the command `transcript FILE` of scripts. FILE is what was typed and what came of it, in lines of these
-// kinds; other lines are unchanged:
+// transcript is the command `transcript FILE` of scripts. FILE has typed lines and their outcome, in lines of these
+// kinds. Other lines are unchanged:
 //
 //	$ WORDS ## N WORD ; WORD   a command line for sh, its status, and words that its stderr has; without ##, its
 //	                           status is 0 and its stderr empty
@@ -23,8 +23,8 @@ import (
 //	| TEXT                     a line of what the terminal gets, with ␛ for each escape (linux)
 //	= N                        its status, where that is not 0
 //
-// $WORK stands for the script's directory in the output. With UPDATE=1 in the environment the script's file gets what
-// is printed now; the words of stderr are typed by hand.
+// In the output, $WORK is the script's directory. With UPDATE=1 in the environment, the script's file gets the current
+// output. The words of stderr are typed by hand.
 func transcript(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: transcript FILE")
@@ -92,7 +92,7 @@ func comesOf(ts *testscript.TestScript, line string) string {
 	return marked(ts, ">", ts.ReadFile("stdout"))
 }
 
-// marked returns each line of what was printed with its mark.
+// marked returns each line of output with its mark.
 func marked(ts *testscript.TestScript, mark, printed string) string {
 	var b strings.Builder
 	for line := range strings.Lines(strings.ReplaceAll(printed, ts.Getenv("WORK"), "$WORK")) {

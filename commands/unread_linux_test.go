@@ -18,8 +18,8 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// Clients that ask for much and read nothing cost a server less than 400 MB together, on each transport: 40 of them ask
-// for 200 answers of 1 MB each.
+// Clients that request much and read nothing cost a server less than 400 MB together, on each transport: 40 of them
+// request 200 responses of 1 MB each.
 func TestUnreadAnswersAreBounded(t *testing.T) {
 	if testing.Short() || testkit.Race {
 		t.Skip("the race detector takes memory of its own; scripts/check runs it without")
@@ -45,7 +45,7 @@ func TestUnreadAnswersAreBounded(t *testing.T) {
 				sendUnread(t, c.transport, address, c.answers)
 			}
 			since, last := time.Now(), peak()
-			for time.Since(since) < 3*time.Second { // until it grows no more
+			for time.Since(since) < 3*time.Second { // until it stops growing
 				time.Sleep(50 * time.Millisecond)
 				if now := peak(); now > last+1<<20 {
 					since, last = time.Now(), now
@@ -58,7 +58,7 @@ func TestUnreadAnswersAreBounded(t *testing.T) {
 	}
 }
 
-// serveBig starts a server whose method big answers with size bytes. peak returns the most memory that it has had.
+// serveBig starts a server whose method big answers with size bytes. peak returns its peak memory.
 func serveBig(t *testing.T, listen string, size int) (address string, peak func() int64) {
 	cmd := exec.Command("rpcx", "serve", listen, "--on", fmt.Sprintf(`big=jq:"x" * %d`, size))
 	out, err := cmd.StdoutPipe()
@@ -88,7 +88,8 @@ func serveBig(t *testing.T, listen string, size int) (address string, peak func(
 	}
 }
 
-// sendUnread connects and sends requests for that many answers: as one array over HTTP, otherwise as separate messages.
+// sendUnread connects and sends requests for that many responses: as one array over HTTP, otherwise as separate
+// messages.
 func sendUnread(t *testing.T, transport, address string, answers int) {
 	network := "tcp"
 	if transport == "unix" {

@@ -16,7 +16,7 @@ import (
 	"rpcx/wire"
 )
 
-// announce is a host's announcement of a file with that content.
+// announce returns a host's announcement of a file with that content.
 func announce(name, where, content string, more string) json.RawMessage {
 	sum := sha256.Sum256([]byte(content))
 	return json.RawMessage(fmt.Sprintf(`{%q:{%s,"sha256":%q,"byteSize":%d,"contentType":"text/plain","finalized":true%s}}`,
@@ -93,7 +93,7 @@ func judge(t *testing.T, err error, kind wire.FaultKind, says string) {
 	}
 }
 
-// One that is announced badly does not keep the others from being saved.
+// An invalid announcement does not prevent the others from being saved.
 func TestOthersAreSaved(t *testing.T) {
 	root, out := t.TempDir(), t.TempDir()
 	good := announce("g", fmt.Sprintf(`"path":%q`, put(t, filepath.Join(root, "good"), "hello")), "hello", "")
@@ -104,7 +104,7 @@ func TestOthersAreSaved(t *testing.T) {
 	}
 }
 
-// Existing files are not overwritten, and good files are saved beside bad ones.
+// Existing files are not overwritten, and other files are saved.
 func TestNothingIsOverwritten(t *testing.T) {
 	root, out := t.TempDir(), t.TempDir()
 	good := put(t, filepath.Join(root, "good"), "hello")
@@ -188,7 +188,7 @@ func TestRemote(t *testing.T) {
 	}
 }
 
-// A peer names no file that a terminal obeys, that is hidden, or that a program takes for a flag.
+// A peer cannot name a file with control characters, a hidden file, or a file that looks like a flag.
 func TestFileNames(t *testing.T) {
 	for name, want := range map[string]bool{
 		"log.txt": true, "über uns.txt": true, "": false, ".x": false, "-rf": false, "a/b": false, `a\b`: false, "a\x00": false, "a\x1b[2J": false,

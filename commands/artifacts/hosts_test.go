@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Files are fetched from the peer's own host and port, and from those that the user names, with or without a port.
+// rpcx fetches files from the peer's own host and port, and from hosts that the user names, with or without a port.
 func TestAllowed(t *testing.T) {
 	for _, tt := range []struct {
 		host, from string

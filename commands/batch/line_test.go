@@ -8,7 +8,7 @@ import (
 	"rpcx/wire"
 )
 
-// TestLines: a response has the line's id, else its number; a malformed line gets the error that a peer
+// TestLines checks that a response has the line's id or number, and that a malformed line gets the error that a peer
 // would return.
 func TestLines(t *testing.T) {
 	for _, c := range []struct {

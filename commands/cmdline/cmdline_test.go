@@ -30,8 +30,8 @@ func parse(t *testing.T, words ...string) (*CommandLine, error) {
 	return Parse(o.tree(), words, []Flag{Bool("", "verbose", "v", "", new(bool))}, o.tree)
 }
 
-// TestParse: flags are valid anywhere before "--", bundled or with their values, and
-// a number or a word that starts with a blank is an argument.
+// TestParse checks that flags are valid anywhere before "--", bundled or with their values, and that a number or a word
+// with a leading blank is an argument.
 func TestParse(t *testing.T) {
 	for _, c := range []struct{ words, flags, args []string }{
 		{[]string{"call", "e", "m", "-1"}, nil, []string{"e", "m", "-1"}},
@@ -51,7 +51,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestParseRefuses: an error names the mistake and a similar name.
+// TestParseRefuses checks that an error names the mistake and a similar name.
 func TestParseRefuses(t *testing.T) {
 	for _, c := range []struct {
 		words      []string
@@ -72,8 +72,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// TestRewrite: a fix has the flags of the typed line, and is omitted if it would show a
-// secret.
+// TestRewrite checks that a fix has the flags of the typed line, and that there is none if it would contain a secret.
 func TestRewrite(t *testing.T) {
 	l, err := parse(t, "call", "-q", ".a", "ws://h/", "ad")
 	if err != nil {
@@ -103,7 +102,7 @@ func TestRewrite(t *testing.T) {
 	}
 }
 
-// TestFlagValues: durations default to seconds, sizes have binary units.
+// TestFlagValues checks that durations default to seconds and that sizes have binary units.
 func TestFlagValues(t *testing.T) {
 	for text, want := range map[string]time.Duration{"10": 10 * time.Second, "1m30s": 90 * time.Second, "0": time.Duration(unbounded)} {
 		var d Duration

@@ -7,9 +7,9 @@ import (
 	"rpcx/wire"
 )
 
-// TestWorst: the worst of several failures decides the status, in any order.
+// TestWorst checks that the most severe of several failures decides the status, in any order.
 func TestWorst(t *testing.T) {
-	// The order of EXIT STATUS in rpcx(1); 130 stands for all signals.
+	// The order of EXIT STATUS in rpcx(1). 130 represents all signals.
 	order := []int{70, 74, 130, 2, 127, 126, 6, 3, 5, 7, 124, 9, 8, 4, 1}
 	kinds := map[int]wire.FaultKind{}
 	for _, s := range statuses {
@@ -27,7 +27,7 @@ func TestWorst(t *testing.T) {
 	}
 }
 
-// TestStatuses: the numbers are an interface, and unique.
+// TestStatuses checks that the numbers are unique and unchanged.
 func TestStatuses(t *testing.T) {
 	want := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 70, 74, 124, 126, 127, 129, 130, 141, 143}
 	for i, s := range statuses {

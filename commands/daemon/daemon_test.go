@@ -17,7 +17,7 @@ import (
 	"rpcx/wire/endpoint"
 )
 
-// TestStartupTells: until the session is ready, stderr goes to the command that started it, then
+// TestStartupTells checks that stderr goes to the command that starts the session until the session is ready, and then
 // to a bounded log.
 func TestStartupTells(t *testing.T) {
 	in, out, err := os.Pipe()
@@ -39,8 +39,7 @@ func TestStartupTells(t *testing.T) {
 	}
 }
 
-// TestNothingIsSaidToNobody: lines written while the session becomes ready go to the command or
-// to the log, and are not lost.
+// TestNothingIsSaidToNobody checks that lines that are written while the session becomes ready are not lost.
 func TestNothingIsSaidToNobody(t *testing.T) {
 	for range 100 {
 		in, out, err := os.Pipe()
@@ -70,7 +69,7 @@ func TestNothingIsSaidToNobody(t *testing.T) {
 	}
 }
 
-// TestSubscriptions: --subscribe is a method, with params after a blank.
+// TestSubscriptions checks that --subscribe is a method, with params after a blank.
 func TestSubscriptions(t *testing.T) {
 	e := endpoint.Endpoint{Dialect: "jsonrpc"}
 	op, err := subscription(e, ` eth_subscribe ["newHeads"] `)
@@ -89,7 +88,7 @@ func TestSubscriptions(t *testing.T) {
 	}
 }
 
-// TestAsked: flags of sessions need --session, which refuses flags about output.
+// TestAsked checks that flags of sessions need --session, and that --session refuses flags about output.
 func TestAsked(t *testing.T) {
 	o := &Options{}
 	cmd := &cmdline.Command{Flags: slices.Concat(o.Session.Flags(), o.Client.Flags(&env.Env{}, ""), (&options.Params{}).Flags())}

@@ -9,8 +9,7 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// TestAdvice: guidance becomes a command line without words that could be flags or escape
-// sequences.
+// TestAdvice checks that guidance becomes a command line without words that could be flags or escape sequences.
 func TestAdvice(t *testing.T) {
 	l := &cmdline.CommandLine{Cmd: &cmdline.Command{}, Path: []string{"call"}, Args: []string{"demo:x", "storage_tre_create"}}
 	for suggested, want := range map[string]string{"tree_create": "rpcx call demo:x storage_tree_create", "-x\u001b": ""} {

@@ -9,12 +9,12 @@ import (
 	"rpcx/wire"
 )
 
-// The bound of the first message does not bound later ones, and --idle replaces it.
+// The limit of the first message does not apply to later ones, and --idle replaces it.
 func TestFirstMessage(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		idle  time.Duration
-		touch time.Duration // when the first message comes; 0 means never
+		touch time.Duration // the time of the first message; 0 means never
 		ends  time.Duration // 0 means never
 	}{
 		{"nothing comes", 0, 0, time.Minute},

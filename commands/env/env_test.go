@@ -9,8 +9,8 @@ import (
 	"rpcx/wire"
 )
 
-// TestDeadline: each timer ends the context with a Fault that names its flag, and a
-// message restarts only the idle timer.
+// TestDeadline checks that each timer ends the context with a Fault that names its flag, and that a message restarts
+// only the idle timer.
 func TestDeadline(t *testing.T) {
 	for text, d := range map[string]*Deadline{
 		"not done within 1ns (--timeout)": NewDeadline(context.Background(), 1, 0),
@@ -35,7 +35,7 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
-// TestCloseContext: closing messages are sent within a bound after the end of a call.
+// TestCloseContext checks that closing messages are sent within a limit after the end of a call.
 func TestCloseContext(t *testing.T) {
 	ended, end := context.WithCancel(context.Background())
 	end()
@@ -46,7 +46,7 @@ func TestCloseContext(t *testing.T) {
 	}
 }
 
-// TestEarly: the form of errors is known before the line is parsed.
+// TestEarly checks that the form of errors is known before the line is parsed.
 func TestEarly(t *testing.T) {
 	t.Setenv("RPCX_ERRORS", "")
 	for _, c := range []struct {

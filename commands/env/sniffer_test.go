@@ -10,8 +10,8 @@ import (
 	"rpcx/wire/endpoint"
 )
 
-// A peer that sends first shows its dialect, even in pieces; a message that any dialect may have is waited on until
-// the time is over.
+// A peer that sends first shows its dialect, even in pieces. After a message that several dialects have, the sniffer
+// waits until its limit.
 func TestListen(t *testing.T) {
 	for _, tt := range []struct {
 		name, better string

@@ -15,7 +15,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A server that leaves POST requests without a response tells by GET where conversations are held, as Chromium does.
+// A server that leaves POST requests without a response names its conversation endpoint in a GET response, as Chromium
+// does.
 func TestPostsWithoutAResponse(t *testing.T) {
 	t.Parallel()
 	done := make(chan struct{})
@@ -31,7 +32,7 @@ func TestPostsWithoutAResponse(t *testing.T) {
 	}
 }
 
-// A language server that loads for a second when it is initialized is recognised, although it answers other requests at once.
+// rpcx detects a language server that loads for a second in initialize, although it answers other requests at once.
 func TestALateHandshakeIsRecognised(t *testing.T) {
 	t.Parallel()
 	at := raw(t, func(c net.Conn) {

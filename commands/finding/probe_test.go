@@ -23,14 +23,14 @@ import (
 	"rpcx/wire/transport"
 )
 
-// The tests mostly wait for peers that say nothing: more of them run at once than there are processors.
+// The tests mostly wait for silent peers, so more of them run at once than there are processors.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	_ = flag.Set("test.parallel", "8")
 	m.Run()
 }
 
-// serve listens at a listen address with one hook until the test ends, and returns where.
+// serve listens at a listen address with one hook until the test ends, and returns its address.
 func serve(t *testing.T, at string) string {
 	t.Helper()
 	e, err := endpoint.Parse(at, "")
@@ -53,7 +53,7 @@ func serve(t *testing.T, at string) string {
 	return s.Endpoint()
 }
 
-// probe finds out what is at an endpoint.
+// probe detects an endpoint.
 func probe(t *testing.T, at string, limit time.Duration) *Report {
 	t.Helper()
 	e, err := endpoint.Parse(at, "")
@@ -69,13 +69,13 @@ func probe(t *testing.T, at string, limit time.Duration) *Report {
 	return p.Run(ctx)
 }
 
-// address returns an endpoint without the words for the dialect and the framing.
+// address removes the dialect and the framing from an endpoint.
 func address(at string) string {
 	scheme, rest, _ := strings.Cut(at, ":")
 	return scheme[strings.LastIndexByte(scheme, '+')+1:] + ":" + rest
 }
 
-// Each dialect of a server of ours is recognised, over each transport, and with it the framing.
+// rpcx detects each dialect and framing of its own servers, over each transport.
 func TestEveryDialectIsRecognised(t *testing.T) {
 	names := all.Names()
 	if len(names) < 17 {
@@ -104,7 +104,7 @@ func TestEveryDialectIsRecognised(t *testing.T) {
 	}
 }
 
-// recognised checks that a server is recognised by its address alone.
+// recognised checks that rpcx detects a server by its address.
 func recognised(t *testing.T, name, framing, listen string) {
 	t.Run(name+"+"+strings.SplitN(listen, ":", 2)[0], func(t *testing.T) {
 		t.Parallel()
@@ -118,7 +118,7 @@ func recognised(t *testing.T, name, framing, listen string) {
 	})
 }
 
-// What is typed in front of an address is not believed.
+// rpcx verifies the prefix of an endpoint.
 func TestAWrongPrefixIsOverruled(t *testing.T) {
 	at := address(serve(t, "lsp+tcp://127.0.0.1:0"))
 	for _, typed := range []string{"mcp+", "nul+", "dap+", "line+"} {
@@ -128,13 +128,13 @@ func TestAWrongPrefixIsOverruled(t *testing.T) {
 	}
 }
 
-// raw listens on a port and has talk speak on each connection.
+// raw listens on a port and runs talk on each connection.
 func raw(t *testing.T, talk func(net.Conn)) string {
 	t.Helper()
 	return "tcp://" + testkit.Listen(t, "tcp", "127.0.0.1:0", talk)
 }
 
-// A protocol that is not known has no dialect, whatever it says: the report ends in time and has the first bytes.
+// An unknown protocol has no dialect. The report ends in time and has the first bytes.
 func TestAnUnknownProtocolIsNotNamed(t *testing.T) {
 	for what, talk := range map[string]func(net.Conn){
 		"silent": func(c net.Conn) { _, _ = io.Copy(io.Discard, c) },
@@ -168,7 +168,7 @@ func TestAnUnknownProtocolIsNotNamed(t *testing.T) {
 			if r.Endpoint != nil && !r.Weak {
 				t.Errorf("it is taken for %v", r.Endpoint)
 			}
-			if what == "hangs up" && r.Fault != nil { // it was tried with TLS, too
+			if what == "hangs up" && r.Fault != nil { // rpcx has tried TLS, too
 				t.Errorf("TLS is blamed: %v", r.Fault)
 			}
 			if (what == "text" || what == "other JSON") && (r.Endpoint != nil || r.Heard() == "") {
@@ -178,7 +178,7 @@ func TestAnUnknownProtocolIsNotNamed(t *testing.T) {
 	}
 }
 
-// TestLeastIntrusiveFirst: what begins a session in the peer is sent after everything that only asks.
+// TestLeastIntrusiveFirst checks that messages that begin a session follow all others.
 func TestLeastIntrusiveFirst(t *testing.T) {
 	begins := []string{"handshake", "initialize", "scriptling.handshake"}
 	for _, method := range []string{"", "eth_call"} {
@@ -198,7 +198,7 @@ func TestLeastIntrusiveFirst(t *testing.T) {
 	}
 }
 
-// A message of one dialect's server is not recognised as one of another's.
+// A message of one dialect's server is not detected as another's.
 func TestMessagesAreRecognisedOnce(t *testing.T) {
 	list := steps(true, "")
 	for _, c := range []struct{ asked, msg, want string }{
@@ -261,7 +261,7 @@ func TestMessagesAreRecognisedOnce(t *testing.T) {
 	}
 }
 
-// Each framing is told from the others by what came, also with less than a whole message.
+// The received bytes distinguish each framing, even before a message is complete.
 func TestUnframed(t *testing.T) {
 	msg := []byte(`{"jsonrpc":"2.0","id":1,"result":"{\n[\u0000"}`)
 	for _, name := range []string{"line", "header", "nul", "netstring", "varint", "seq"} {

@@ -11,7 +11,8 @@ import (
 	"rpcx/commands/help"
 )
 
-// TestAgentKnowsStatuses: the topic for agents explains each exit status, in the order of the table, and no other.
+// TestAgentKnowsStatuses checks that the topic for agents explains each exit status, in the order of the table, and no
+// other.
 func TestAgentKnowsStatuses(t *testing.T) {
 	topic, ok := help.TopicNamed("agent")
 	if !ok {

@@ -13,8 +13,8 @@ import (
 	"rpcx/wire/dialect/all"
 )
 
-// TestHelpFits: help has at most help.Width columns and starts with the purpose of the command and two
-// examples; -h fits a screen of 20 lines.
+// TestHelpFits checks that help has at most help.Width columns and starts with the purpose of the command and two
+// examples, and that -h has at most 20 lines.
 func TestHelpFits(t *testing.T) {
 	var walk func(name string, d cmdline.Doc)
 	walk = func(name string, d cmdline.Doc) {
@@ -39,7 +39,7 @@ func TestHelpFits(t *testing.T) {
 	}
 }
 
-// TestTopicsAreShort checks that `rpcx help TOPIC` prints at most two screens; agent is one page of a model's context.
+// TestTopicsAreShort checks that `rpcx help TOPIC` prints at most two screens, and that agent has a bounded size.
 func TestTopicsAreShort(t *testing.T) {
 	for _, topic := range help.Topics() {
 		most := 60
@@ -62,7 +62,7 @@ func narrow(t *testing.T, name, text string) {
 	}
 }
 
-// TestEachDialectHasItsTopic: each dialect has a topic, with a phrase that names it.
+// TestEachDialectHasItsTopic checks that each dialect has a topic with a title.
 func TestEachDialectHasItsTopic(t *testing.T) {
 	for _, name := range all.Names() {
 		if topic, ok := help.TopicNamed(name); !ok || !strings.HasPrefix(topic.Says, "the "+name+" dialect: ") || help.DialectSays(name) == "" {
@@ -71,7 +71,7 @@ func TestEachDialectHasItsTopic(t *testing.T) {
 	}
 }
 
-// TestCatalogPageIsWhole: rpcx-catalog(5) has every member of the JSON Schema of catalogs.
+// TestCatalogPageIsWhole checks that rpcx-catalog(5) has each member of the JSON Schema of catalogs.
 func TestCatalogPageIsWhole(t *testing.T) {
 	b, err := os.ReadFile("../../wire/catalog/catalog.schema.json")
 	if err != nil {

@@ -15,8 +15,7 @@ import (
 	"rpcx/wire/peer"
 )
 
-// TestHeaders: --header takes a line or a file of lines, and refuses values that could end a
-// header early.
+// TestHeaders checks that --header takes a line or a file of lines, and refuses values that could end a header early.
 func TestHeaders(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "headers")
 	if err := os.WriteFile(file, []byte("X-One: 1\r\n\nx-two:2\n"), 0o600); err != nil {
@@ -33,7 +32,7 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// TestVariables: --arg and --argjson set variables with valid jq names.
+// TestVariables checks that --arg and --argjson set variables with valid jq names.
 func TestVariables(t *testing.T) {
 	o := &Output{args: []string{"a=x=y"}, jsonArgs: []string{`b={"n":1.10}`}}
 	vars, err := o.vars()
@@ -47,7 +46,7 @@ func TestVariables(t *testing.T) {
 	}
 }
 
-// TestFunctionsNeedHooks: a function value needs a local hook.
+// TestFunctionsNeedHooks checks that a function value needs a local hook.
 func TestFunctionsNeedHooks(t *testing.T) {
 	h := &Hooks{On: []string{"known=json:1"}, Functions: map[string]bool{"known": true}}
 	entries, err := h.Entries()
@@ -60,7 +59,7 @@ func TestFunctionsNeedHooks(t *testing.T) {
 	}
 }
 
-// TestShortly: short times have hundredths.
+// TestShortly checks that short times have hundredths.
 func TestShortly(t *testing.T) {
 	for d, want := range map[time.Duration]string{1234 * time.Millisecond: "1.23s", 61500 * time.Millisecond: "1m2s"} {
 		if got := rounded(d); got != want {
@@ -69,7 +68,7 @@ func TestShortly(t *testing.T) {
 	}
 }
 
-// TestToken: a token comes from a file, never from the command line.
+// TestToken checks that a token comes from a file, never from the command line.
 func TestToken(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "token")
 	if err := os.WriteFile(file, []byte(" secret\n"), 0o600); err != nil {
@@ -88,8 +87,8 @@ func TestToken(t *testing.T) {
 	}
 }
 
-// A peer can cause any number of different warnings: 200 are shown, each once, and then
-// one that more are hidden.
+// A peer can cause any number of different warnings. rpcx prints the first 200, each once, and a note that others are
+// hidden.
 func TestWarningsAboutAPeerAreBounded(t *testing.T) {
 	var stderr bytes.Buffer
 	run := &env.Env{Console: format.NewConsole(&stderr, format.ConsoleOptions{})}

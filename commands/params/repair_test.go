@@ -9,7 +9,7 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// TestRepaired: text is corrected if its meaning is clear, and a string never replaces an object.
+// TestRepaired checks that text is corrected if its meaning is clear, and that a string never replaces an object.
 func TestRepaired(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"id": o_001}`:                 `{"id": "o_001"}`,
@@ -28,7 +28,7 @@ func TestRepaired(t *testing.T) {
 	}
 }
 
-// TestMisspelt: if a schema takes any member, a misspelt one is corrected to the missing one; a member that the schema knows
+// TestMisspelt checks that a misspelt member becomes the missing one if a schema accepts any member. A member of the schema
 // is not misspelt.
 func TestMisspelt(t *testing.T) {
 	c, err := catalog.Parse([]byte(`{"catalog":1,"methods":[{"name":"list","params":{"type":"object","required":["path"],"properties":{

@@ -108,7 +108,7 @@ func TestPositionalParamsAreCheckedByOrder(t *testing.T) {
 	}
 }
 
-// Only the peers know what a function is; all other values are checked.
+// Only the peers know functions. rpcx checks all other values.
 func TestParamsWithFunctionsAreChecked(t *testing.T) {
 	c, err := catalog.Parse([]byte(`{"catalog":1,"methods":[{"name":"each","params":{"type":"object","required":["id","do"],"additionalProperties":false,
 		"properties":{"id":{"type":"string"},"n":{"type":"integer"},"do":{"type":"string"},"all":{"type":"array","items":{"type":"string"}},
@@ -217,8 +217,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestRefusalsWhole: the complete errors of params that do not match, with an example if one is known, and the
-// correction.
+// TestRefusalsWhole compares complete errors of invalid params, with an example if one is known, and the correction.
 func TestRefusalsWhole(t *testing.T) {
 	c, err := catalog.Parse([]byte(`{"catalog":1,"methods":[{"name":"m","params":{"type":"object","additionalProperties":false,"required":["a"],"properties":{
 		"a":{"type":"integer","examples":[7]},
@@ -265,8 +264,8 @@ func TestRefusalsWhole(t *testing.T) {
 	}
 }
 
-// TestPositional: the values of an object in the order of the schema's names, with null for missing ones; in their own
-// order if the schema lacks names.
+// TestPositional checks that the values of an object are in the order of the schema's names, with null for missing
+// ones, or in their own order if the schema lacks names.
 func TestPositional(t *testing.T) {
 	c, err := catalog.Parse([]byte(shop))
 	if err != nil {
@@ -289,8 +288,8 @@ func TestPositional(t *testing.T) {
 	}
 }
 
-// TestExamplesHaveBounds: a name of 60 characters and a value of 200 bytes are shown as key=value, a value of 1000
-// bytes is not.
+// TestExamplesHaveBounds checks that a name of 60 characters and a value of 200 bytes are shown as key=value, and that
+// a value of 1000 bytes is not.
 func TestExamplesHaveBounds(t *testing.T) {
 	say := func(schema string) (hint string) {
 		c, err := catalog.Parse([]byte(`{"catalog":1,"methods":[{"name":"m","params":` + schema + `}]}`))

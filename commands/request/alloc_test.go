@@ -24,7 +24,7 @@ type codecConversation struct {
 
 func (c codecConversation) Event(m *wire.Message, ev *wire.Event) error { return c.Codec.Event(m, ev) }
 
-// Printing a stream does not allocate, neither its items nor whole messages (--messages).
+// Printing a stream, as items or whole messages (--messages), does not allocate.
 func TestPrintingAStreamAllocatesNothing(t *testing.T) {
 	if testkit.Race {
 		t.Skip("the race detector allocates")
@@ -66,7 +66,7 @@ func (l testLogin) Token(context.Context, *url.URL, string) (string, error) { re
 
 func (l testLogin) Identity(transport.Address) string { return string(l) }
 
-// TestAnswersOfALogin: answers to one login are not those to another, or to nobody.
+// TestAnswersOfALogin checks that the cache separates responses by login.
 func TestAnswersOfALogin(t *testing.T) {
 	e, err := session.ParseEndpoint("ro+ws://127.0.0.1:1/", "")
 	if err != nil {

@@ -22,8 +22,8 @@ import (
 	"rpcx/wire/endpoint"
 )
 
-// anything has lines of a peer that cannot be trusted. "" closes its sending side, "x" the
-// connection; "…" is a line without an end.
+// anything has lines of an untrusted peer. "" closes its sending direction, "x" the connection. "…" is a line without
+// an end.
 var anything = []string{
 	`{"jsonrpc":"2.0","id":1,"result":{"yes":1}}`,
 	`{"jsonrpc":"2.0","id":1,"result":"s"}`,
@@ -45,8 +45,8 @@ var anything = []string{
 	`x`,
 }
 
-// TestStatusZeroMeansAnswered: whatever a peer does, status 0 means that it has responded:
-// to a call with a result, to a stream with its response and its end.
+// TestStatusZeroMeansAnswered checks that status 0 means that the peer has responded: to a call with a result, to a
+// stream with its response and its end.
 func TestStatusZeroMeansAnswered(t *testing.T) {
 	var running sync.WaitGroup
 	defer running.Wait()
@@ -78,7 +78,7 @@ func statusZeroMeansAnswered(t *testing.T, seed uint64) {
 	}
 }
 
-// wasAnswered reports whether the script responds before it breaks off or is refused.
+// wasAnswered reports whether the script responds before it ends or is rejected.
 func wasAnswered(script []string, kind dialect.OpKind) bool {
 	sent := strings.Join(script, "\n")
 	switch {
@@ -88,7 +88,7 @@ func wasAnswered(script []string, kind dialect.OpKind) bool {
 	return strings.Contains(sent, `"done":true`)
 }
 
-// ask does op against a peer that reads one line and plays script.
+// ask runs op against a peer that reads one line and plays script.
 func ask(t *testing.T, script []string, op dialect.Op) (string, error) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -116,7 +116,7 @@ func ask(t *testing.T, script []string, op dialect.Op) (string, error) {
 	return out.String(), err
 }
 
-// play accepts one connection, reads one line, plays script and hangs up.
+// play accepts one connection, reads one line, plays script and closes.
 func play(l net.Listener, script []string) {
 	c, err := l.Accept()
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"rpcx/wire/session"
 )
 
-// run makes one call of the demo and returns what it prints to stdout and stderr.
+// run makes one call of the demo and returns its stdout and stderr.
 func run(t *testing.T, op dialect.Op, more func(r *Request)) (stdout, notes string, err error) {
 	t.Helper()
 	var out strings.Builder
@@ -42,8 +42,8 @@ func run(t *testing.T, op dialect.Op, more func(r *Request)) (stdout, notes stri
 	return out.String(), stderr.String(), err
 }
 
-// TestLife: a request prints its result and saves the result's files; without a result there is
-// an error and no file.
+// TestLife checks that a request prints its result and saves the result's files. Without a result, there is an error
+// and no file.
 func TestLife(t *testing.T) {
 	files := func(r *Request) { r.Files = &artifacts.Flags{Dir: t.TempDir()} }
 	out, notes, err := run(t, dialect.Op{Kind: dialect.Call, Method: "getOrder", Params: json.RawMessage(`{"id":"o_001"}`)}, files)
@@ -56,7 +56,7 @@ func TestLife(t *testing.T) {
 	}
 }
 
-// TestNotOpened: without a message to send, no connection is opened.
+// TestNotOpened checks that no connection opens without a message.
 func TestNotOpened(t *testing.T) {
 	_, _, err := run(t, dialect.Op{Kind: dialect.Call}, func(r *Request) {
 		r.Params.DryRun = true
@@ -67,7 +67,7 @@ func TestNotOpened(t *testing.T) {
 	}
 }
 
-// TestRetry: only errors that the peer marks as retryable are retried.
+// TestRetry checks that only errors that the peer marks as retryable are retried.
 func TestRetry(t *testing.T) {
 	a := &env.Env{Console: format.NewConsole(new(strings.Builder), format.ConsoleOptions{})}
 	for again, want := range map[bool]int{true: 2, false: 1} {
@@ -82,7 +82,7 @@ func TestRetry(t *testing.T) {
 	}
 }
 
-// TestRetries: which HTTP statuses allow a retry, and which only with --retry-unsafe.
+// TestRetries checks which HTTP statuses allow a retry, and which only with --retry-unsafe.
 func TestRetries(t *testing.T) {
 	answered := func(kind wire.FaultKind, status int) *wire.Fault {
 		return &wire.Fault{Kind: kind, HTTP: &wire.HTTP{Status: status}}
@@ -114,7 +114,7 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// TestOutgoing: a typed message gets the member that its dialect requires, and no other.
+// TestOutgoing checks that a typed message gets the member that its dialect requires, and no other.
 func TestOutgoing(t *testing.T) {
 	for line, want := range map[string]string{
 		`{"id":1,"method":"m"}`:          `{"jsonrpc":"2.0","id":1,"method":"m"}`,
@@ -130,7 +130,7 @@ func TestOutgoing(t *testing.T) {
 	}
 }
 
-// TestNamed: an error names its method once.
+// TestNamed checks that an error names its method once.
 func TestNamed(t *testing.T) {
 	f := wire.AsFault(named(&wire.Fault{Kind: wire.Closed}, "m"))
 	if f == nil || f.Method != "m" || wire.AsFault(named(f, "n")).Method != "m" {
