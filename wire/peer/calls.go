@@ -9,8 +9,7 @@ import (
 	"rpcx/wire/peer/early"
 )
 
-// calls is the part of a Peer that tracks local requests. It finds the call to which a response, an item or an error
-// belongs.
+// calls is the part of a Peer that tracks local requests. It finds the call of a response, an item or an error.
 //
 // Its rules:
 //   - A call is in byID from before its request is sent until its final message, its failure or its
@@ -30,29 +29,29 @@ import (
 //   - Ids that the peer chose for its own requests are never looked up here.
 type calls struct {
 	byID         map[string]*stream
-	pipeline     *callPipeline      // for many calls at low cost, or nil
-	byToken      map[string]*stream // the streams of byID that have a token, and those whose call is over
-	latest       *stream            // the stream that had the latest item, or nil
-	watches      []*stream          // streams that show messages of the peer; they have no id
-	dirty        []*stream          // streams with messages whose consumer has not been woken yet
-	waiting      int                // calls that wait for their first response
-	awaiting     int                // the number of waiting calls whose response may open a stream
-	overfull     int                // the number of streams that queue more than they should
-	behind       *stream            // the stream with so many queued messages that the reader may wait briefly for its consumer, or nil
-	unshaped     []*stream          // the user's messages, in order, whose answers may have no id
+	pipeline     *callPipeline      // for many calls at low cost; may be nil
+	byToken      map[string]*stream // the streams of byID with a token, and those whose call has ended
+	latest       *stream            // the stream of the latest item, or nil
+	watches      []*stream          // streams without an id, which show messages of the peer
+	dirty        []*stream          // streams with messages whose consumer has not been woken
+	waiting      int                // calls without a response
+	awaiting     int                // waiting calls whose response may open a stream
+	overfull     int                // streams whose queue is too long
+	behind       *stream            // the stream with so long a queue that the reader may wait briefly for its consumer, or nil
+	unshaped     []*stream          // the user's messages, in order, whose responses may have no id
 	loose        int                // the number of messages without an id so far
 	early        early.Items
 	endedStreams early.Recent
 	abandoned    map[string]*stream
 	leftOpen     map[string]*stream
-	handshakes   []wire.Message // sent by the peer without a request; at most maxHandshakes
-	unsolicited  bool           // the peer opens streams that no call requested
+	handshakes   []wire.Message // sent by the peer first; at most maxHandshakes
+	unsolicited  bool           // the peer opens streams by itself
 }
 
-// maxAbandoned bounds the number of calls in abandoned and in leftOpen.
+// maxAbandoned bounds the calls in abandoned and in leftOpen.
 const maxAbandoned = 1024
 
-// looseKey is the prefix of the keys in byID for messages without an id.
+// looseKey is the prefix of keys in byID for messages without an id.
 const looseKey = "\x00"
 
 // isLoose reports whether s is a message without an id.
@@ -62,7 +61,6 @@ func newCalls() calls {
 	return calls{byID: map[string]*stream{}, byToken: map[string]*stream{}, abandoned: map[string]*stream{}, leftOpen: map[string]*stream{}}
 }
 
-// add stores s under the id of its request.
 func (c *calls) add(s *stream, id wire.ID) {
 	s.id = string(id)
 	c.byID[s.id] = s
@@ -70,7 +68,7 @@ func (c *calls) add(s *stream, id wire.ID) {
 }
 
 // addUnshaped stores s under a key that is not a JSON token, because the dialect does not know the form of its message.
-// The next message from the peer is its response.
+// The peer's next message is its response.
 func (c *calls) addUnshaped(s *stream) {
 	c.loose++
 	s.oneAnswer = true
@@ -118,7 +116,7 @@ func (c *calls) remove(s *stream) {
 	}
 }
 
-// setOverfull records whether s queues more than it should, and reports whether this state has changed.
+// setOverfull records whether the queue of s is too long, and reports whether that has changed.
 func (c *calls) setOverfull(s *stream, on bool) bool {
 	if s.overfull == on {
 		return false
@@ -132,7 +130,7 @@ func (c *calls) setOverfull(s *stream, on bool) bool {
 	return true
 }
 
-// abandon stores s by id, so that a late response is dropped silently and a stream that it opens is unsubscribed.
+// abandon stores s by id. A late response to s is dropped, and a stream that it opens is unsubscribed.
 func (c *calls) abandon(s *stream) {
 	if s.id == "" || s.isLoose() {
 		return
@@ -140,8 +138,7 @@ func (c *calls) abandon(s *stream) {
 	putBounded(c.abandoned, s.id, s)
 }
 
-// putBounded adds s to a table. If the table already has maxAbandoned entries, putBounded removes one of them, because
-// most are never used.
+// putBounded adds s to a table. At maxAbandoned entries, it removes one, because most are never used.
 func putBounded(table map[string]*stream, key string, s *stream) {
 	if len(table) >= maxAbandoned {
 		for other := range table {
@@ -152,12 +149,12 @@ func putBounded(table map[string]*stream, key string, s *stream) {
 	table[key] = s
 }
 
-// taken reports whether a response with this id may still arrive for a local request.
+// taken reports whether a response with this id may still arrive.
 func (c *calls) taken(id wire.ID) bool {
 	return c.byID[string(id)] != nil || c.pipeline.slot(id) != nil || c.abandoned[string(id)] != nil
 }
 
-// promoteAllLocked creates a stream for each call of the pipeline.
+// promoteAllLocked creates a stream for each call of the pipeline. The caller holds the lock.
 func (c *calls) promoteAllLocked() {
 	l := c.pipeline
 	if l == nil || l.open == 0 {
@@ -170,7 +167,7 @@ func (c *calls) promoteAllLocked() {
 	}
 }
 
-// unclaimed removes and returns the early items if no pending response can still name their streams.
+// unclaimed removes and returns the early items if no pending response can name their streams.
 func (c *calls) unclaimed() []wire.Message {
 	if c.awaiting > 0 {
 		return nil
@@ -203,7 +200,6 @@ func (c *calls) discard(token wire.ID) {
 	c.early.Take(token)
 }
 
-// wake wakes all consumers that have messages.
 func (c *calls) wake() {
 	for _, s := range c.dirty {
 		s.box.Release()

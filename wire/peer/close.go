@@ -8,8 +8,8 @@ import (
 	"rpcx/wire/peer/ending"
 )
 
-// CloseWith sends the queued messages and then ends the connection, with a code and a reason if its transport has them.
-// It does not wait for handlers. Done is closed when everything has ended.
+// CloseWith sends the queued messages and ends the connection, with a code and a reason if its transport has them. It
+// does not wait for handlers. Done is closed when everything has ended.
 func (p *Peer) CloseWith(code int, reason string) error {
 	p.mu.Lock()
 	p.enterLocked(ending.Closing)
@@ -19,13 +19,13 @@ func (p *Peer) CloseWith(code int, reason string) error {
 	return p.hangUp(code, reason)
 }
 
-// Close sends the dialect's closing messages if it has any, waits for handlers to return and answers to be sent, and
-// closes the connection. Options.CloseTimeout bounds each step. Contexts of handlers end at once. Nothing of p runs
-// after Close returns, so a handler must not call Close.
+// Close sends the dialect's closing messages, waits for handlers and their responses, and closes the connection.
+// Options.CloseTimeout bounds each step. Contexts of handlers end at once. No goroutine of p runs after Close, so a
+// handler must not call Close.
 func (p *Peer) Close() error { return p.CloseAs(0, "") }
 
-// CloseAs is like Close, and sends a code and a reason to the peer if the transport has them. For example, code 1001
-// means that a server stops and may return.
+// CloseAs does what Close does, and sends a code and a reason if the transport has them. Code 1001, for example, means
+// that a server stops and may return.
 func (p *Peer) CloseAs(code int, reason string) error {
 	var err error
 	p.once.Do(func() { err = p.shutDown(code, reason) })
@@ -63,32 +63,32 @@ func (p *Peer) leave() {
 	_ = p.can.Shutdown(ctx, p) // an error is ignored, because the peer may have disconnected
 }
 
-// flush waits, within limits, until the handlers have returned and their answers are sent.
+// flush waits, within limits, for the handlers and the sending of their responses.
 func (p *Peer) flush() {
 	p.settle(p.o.CloseTimeout, p.quietLocked)
 	p.settle(p.o.CloseTimeout, func() bool { return p.outbox.idle() && p.outbox.posting == 0 })
 }
 
-// quietLocked reports whether no handler runs and all their answers have been sent.
+// quietLocked reports whether no handler runs and all responses have been sent. The caller holds the lock.
 func (p *Peer) quietLocked() bool { return p.requests.Idle() && !p.notifications.Running }
 
-// enterLocked moves to a later state.
+// enterLocked moves to a later state. The caller holds the lock.
 func (p *Peer) enterLocked(s ending.State) {
 	p.end.Enter(s)
 	p.change.Pass()
 	p.outbox.room.Pass()
 }
 
-// hurriedStep bounds each step of Close after Options.Hurry has ended. That is enough to write the queued messages.
+// hurriedStep bounds each step of Close after the end of Options.Hurry. It suffices for writing the queued messages.
 const hurriedStep = 50 * time.Millisecond
 
-// settle waits until ok returns true, until d has passed, or until the connection or Options.Hurry has ended. ok is
-// called with the mutex held.
+// settle waits until ok returns true, d has passed, or the connection or Options.Hurry has ended. It calls ok with the
+// lock.
 func (p *Peer) settle(d time.Duration, ok func() bool) {
 	p.mu.Lock()
 	settled := ok() || p.end.State == ending.Ended
 	p.mu.Unlock()
-	if settled { // in the usual case, no timer is started, because a timer wakes a thread
+	if settled { // usually no timer is needed, which would wake a thread
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), d)
@@ -99,14 +99,14 @@ func (p *Peer) settle(d time.Duration, ok func() bool) {
 	_ = p.until(ctx, ok)
 }
 
-// Settle waits until no handler runs and all their answers have been sent, or until ctx or the
-// connection ends.
+// Settle waits until no handler runs and all responses have been sent, or until ctx or the connection ends.
 func (p *Peer) Settle(ctx context.Context) error {
 	return p.until(ctx, func() bool { return p.quietLocked() && p.outbox.idle() })
 }
 
-// WaitReceived waits until everything that the peer has sent so far has been read and the notifications in it have been
-// handled, or until ctx or the connection ends. If the connection supports it, the reader then reads nothing more.
+// WaitReceived waits until everything that the peer has sent so far has been read and its notifications have been
+// handled, or until ctx or the connection ends. After that, the reader reads nothing more if the connection supports
+// that.
 func (p *Peer) WaitReceived(ctx context.Context) error {
 	c, ok := p.conn.(wire.ReadCloser)
 	ok = ok && c.CloseRead() == nil
@@ -118,8 +118,7 @@ func (p *Peer) WaitNotified(ctx context.Context) error {
 	return p.until(ctx, func() bool { return !p.notifications.Running })
 }
 
-// until waits until ok returns true, or until ctx or the connection ends. ok is called with the
-// mutex held.
+// until waits until ok returns true, or until ctx or the connection ends. It calls ok with the lock.
 func (p *Peer) until(ctx context.Context, ok func() bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -134,9 +133,9 @@ func (l *link) hangUp(code int, reason string) error {
 	return l.conn.Close()
 }
 
-// waitForLocked waits until condition, which is called with the mutex held, returns true. The mutex is released while
-// it waits and held again when it returns. Every change that can make condition true must be followed by g.Pass. If ctx
-// ends first, waitForLocked returns the error of ctx.
+// waitForLocked waits until condition returns true, and calls condition with the lock. It releases the lock while it
+// waits, and returns with the lock. Every change that can make condition true must be followed by g.Pass. If ctx ends
+// first, it returns the error of ctx.
 func (p *Peer) waitForLocked(ctx context.Context, g *wire.Gate, condition func() bool) error {
 	for !condition() {
 		c := g.Wait()

@@ -9,7 +9,7 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// registerLocked adds s to the tables before its request, msg, is sent.
+// registerLocked adds s to the tables before its request, msg, is sent. The caller holds the lock.
 func (p *Peer) registerLocked(s *stream, msg wire.Message) {
 	if s.oneAnswer = s.oneAnswer || msg.Final; len(msg.ID) > 0 {
 		p.calls.add(s, msg.ID)
@@ -19,7 +19,8 @@ func (p *Peer) registerLocked(s *stream, msg wire.Message) {
 	p.change.Pass() // the reader must not stop now
 }
 
-// forgetLocked removes s from every table and ends it: its consumer gets the queued messages and then err.
+// forgetLocked removes s from all tables and ends it. Its consumer gets the queued messages and then err. The caller
+// holds the lock.
 func (p *Peer) forgetLocked(s *stream, err error) {
 	if s.ended() {
 		return
@@ -31,7 +32,8 @@ func (p *Peer) forgetLocked(s *stream, err error) {
 	s.box.End(err)
 }
 
-// deliverLocked queues m for s. It wakes the consumer at once, or when no further message can be read without waiting.
+// deliverLocked queues m for s. It wakes the consumer at once, or when the reader would have to wait for more. The
+// caller holds the lock.
 func (p *Peer) deliverLocked(s *stream, m *wire.Message) {
 	if s.ended() {
 		return
@@ -63,7 +65,7 @@ func (p *Peer) deliverLocked(s *stream, m *wire.Message) {
 	}
 }
 
-// restored returns the answer m with the id that the user chose.
+// restored returns the response m with the id that the user chose.
 func (s *stream) restored(m *wire.Message) *wire.Message {
 	if s.restore == nil {
 		return m
@@ -71,8 +73,8 @@ func (s *stream) restored(m *wire.Message) *wire.Message {
 	return s.restore(*m)
 }
 
-// passLocked passes an answer to a Raw operation, in order with all other messages, to the operation's Answer function
-// or, if it has none, to Incoming.
+// passLocked passes a response of a Raw operation, in order with all other messages, to the operation's Answer function
+// or else to Incoming. The caller holds the lock.
 func (p *Peer) passLocked(s *stream, m *wire.Message) {
 	if s.op.Kind != dialect.Raw {
 		return
@@ -89,8 +91,8 @@ func (p *Peer) passLocked(s *stream, m *wire.Message) {
 	s.op.Answer(c)
 }
 
-// overflowLocked handles a stream that queues too much. It ends the stream if the queue exceeds the limit by a whole
-// message, which happens only while the reader must not stop.
+// overflowLocked handles a stream with too long a queue. If the queue exceeds the limit by a whole message, which
+// happens only while the reader must not stop, it ends the stream. The caller holds the lock.
 //
 // If the reader never stops (Options.Lossy), the stream loses its oldest messages or ends.
 func (p *Peer) overflowLocked(s *stream) {
@@ -110,7 +112,7 @@ func (p *Peer) overflowLocked(s *stream) {
 	p.leaveStreamLocked(s, &wire.Fault{Kind: wire.IO, Method: s.op.Method, Message: why}, false)
 }
 
-// resumeReadingLocked lets the reader continue if s has room for messages again.
+// resumeReadingLocked lets the reader continue if s has room again. The caller holds the lock.
 func (p *Peer) resumeReadingLocked(s *stream) {
 	s.stuck = false
 	if p.calls.behind == s && s.box.Size() <= easeBytes/2 {
@@ -123,7 +125,7 @@ func (p *Peer) resumeReadingLocked(s *stream) {
 }
 
 // throttleLocked makes the reader wait while reading more would only fill memory. The reader never waits while a call
-// or a handler needs an answer that has not been read yet. The mutex is released during the wait.
+// or a handler needs a response that has not been read. The caller holds the lock, which the wait releases.
 func (p *Peer) throttleLocked(in *stream) {
 	if in == nil && p.calls.behind != nil {
 		p.easeLocked()
@@ -146,16 +148,16 @@ func (p *Peer) throttleLocked(in *stream) {
 	})
 }
 
-// The reader waits for a consumer that queues more than easeBytes, but no longer than easeFor. The queue then stays
-// short enough for the processor's caches. The reader waits for the same consumer again only after that consumer has
-// taken messages.
+// The reader waits for a consumer that queues more than easeBytes, but at most for easeFor. This keeps queues short
+// enough for the processor's caches. The reader waits for the same consumer again only after that consumer has taken
+// messages.
 const (
 	easeBytes = 512 << 10
 	easeFor   = 5 * time.Millisecond
 )
 
-// easeLocked makes the reader wait for the consumer of calls.behind, unless a call or a handler needs an answer that
-// has not been read yet. The mutex is released during the wait.
+// easeLocked makes the reader wait for the consumer of calls.behind, unless a call or a handler needs a response that
+// has not been read. The caller holds the lock, which the wait releases.
 func (p *Peer) easeLocked() {
 	s := p.calls.behind
 	p.calls.wake()
@@ -169,7 +171,8 @@ func (p *Peer) easeLocked() {
 	p.calls.behind = nil
 }
 
-// neededLocked reports whether a local call or a handler may need a response that has not been read yet.
+// neededLocked reports whether a local call or a handler may need a response that has not been read. The caller holds
+// the lock.
 func (p *Peer) neededLocked() bool { return p.calls.waiting > 0 || p.requests.Unanswered() }
 
 func (p *Peer) mustStopLocked(in *stream) bool {
@@ -186,8 +189,7 @@ func (p *Peer) mustStopLocked(in *stream) bool {
 	return (p.calls.overfull > 0 || p.notifications.Full()) && !p.neededLocked()
 }
 
-// wakeAll wakes the consumers that have messages. The connection calls it before it waits for
-// input.
+// wakeAll wakes the consumers with messages. The connection calls it before it waits for input.
 func (p *Peer) wakeAll() {
 	p.mu.Lock()
 	p.calls.wake()
@@ -195,8 +197,8 @@ func (p *Peer) wakeAll() {
 	p.mu.Unlock()
 }
 
-// pipelineReadyLocked calls the pipeline's ready function, because responses may have arrived. It releases the mutex
-// for that call.
+// pipelineReadyLocked calls the pipeline's ready function, because responses may have arrived. It releases the lock
+// during the call.
 func (p *Peer) pipelineReadyLocked() {
 	if l := p.calls.pipeline; l != nil {
 		p.mu.Unlock()

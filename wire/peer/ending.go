@@ -10,8 +10,7 @@ import (
 	"rpcx/wire/peer/ending"
 )
 
-// read is the reader's goroutine. Only this goroutine decides that the connection has ended, and it is the last of p's
-// goroutines to end.
+// read is the reader's goroutine, the last goroutine of p to end. Only read decides that the connection has ended.
 func (p *Peer) read() {
 	defer wire.Guard()
 	defer close(p.done)
@@ -53,8 +52,8 @@ func (p *Peer) read() {
 	}
 }
 
-// gone returns a channel that is closed when the peer, which sends no more, also stops reading. It returns nil if the
-// connection cannot detect that. If the peer is already known to have stopped, gone first cancels the contexts of the
+// gone returns a channel that is closed when the peer, which sends nothing more, also stops reading. It returns nil if
+// the connection cannot detect that. If the peer is known to have stopped, gone first cancels the contexts of the
 // peer's requests. Otherwise their handlers would see a local call fail and try to report that to the peer.
 func (p *Peer) gone(err error) <-chan struct{} {
 	g, ok := p.conn.(wire.PeerWatcher)
@@ -72,7 +71,7 @@ func (p *Peer) gone(err error) <-chan struct{} {
 	return gone
 }
 
-// failAll ends every call, stream and watch, because no more messages will arrive.
+// failAll ends every call, stream and watch after the last message.
 func (p *Peer) failAll(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -91,13 +90,13 @@ func (p *Peer) failAll(err error) {
 	p.calls.wake()
 }
 
-// disconnectLocked ends s because the connection ended with err.
+// disconnectLocked ends s after the connection ended with err. The caller holds the lock.
 func (p *Peer) disconnectLocked(s *stream, err error) {
 	s.cut = true
 	p.forgetLocked(s, s.fault(err))
 }
 
-// drain lets the handlers of requests finish, within limits, after the peer has closed its sending direction. gone is
+// drain lets handlers of requests finish, within limits, after the peer has closed its sending direction. gone is
 // closed when the peer also stops reading.
 func (p *Peer) drain(gone <-chan struct{}) {
 	ctx, cancel := p.drainContext()
@@ -123,18 +122,18 @@ func (p *Peer) drain(gone <-chan struct{}) {
 		}
 		return
 	}
-	p.flush() // in case Close was called in the meantime
+	p.flush() // Close may have been called in the meantime
 }
 
-// These are the intervals at which rpcx checks whether a peer that sends no more, but still gets an answer, is
-// connected: the time before the first check, and the time between later checks.
+// These intervals determine when rpcx checks whether a peer that sends nothing more is connected: the time before the
+// first check, and the time between later checks.
 const (
 	probeFirst = time.Second
 	probeNext  = 5 * time.Second
 )
 
-// probe repeatedly checks whether the peer can still read a response, until ctx ends. If the peer cannot, its system
-// refuses a probe, and the connection's Gone is closed.
+// probe repeatedly checks, until ctx ends, whether the peer can read a response. If not, the peer's system refuses a
+// probe, and the connection's PeerClosed channel is closed.
 func (p *Peer) probe(ctx context.Context, c wire.Prober) {
 	for wait := probeFirst; ; wait = probeNext {
 		select {
@@ -143,13 +142,12 @@ func (p *Peer) probe(ctx context.Context, c wire.Prober) {
 			return
 		}
 		if c.Probe() != nil {
-			return // sending the next answer fails in the same way
+			return // sending the next response fails in the same way
 		}
 	}
 }
 
-// drainContext bounds drain by Options.Drain. A one-shot connection has no limit, because it exists only for its
-// answers.
+// drainContext bounds drain by Options.Drain. A single exchange has no limit, because it exists only for its responses.
 func (p *Peer) drainContext() (context.Context, context.CancelFunc) {
 	if p.singleExchange {
 		return context.WithCancel(context.Background())
@@ -157,8 +155,8 @@ func (p *Peer) drainContext() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.Background(), p.o.Drain)
 }
 
-// watchFarEnd ends the connection if the peer disconnects before ctx ends. It is used while the reader does not read
-// and therefore cannot detect a disconnect.
+// watchFarEnd ends the connection if the peer disconnects before ctx ends. It is for times when the reader does not
+// read and cannot detect the disconnect.
 func (p *Peer) watchFarEnd(ctx context.Context) {
 	c, ok := p.conn.(wire.PeerState)
 	if !ok {
@@ -183,9 +181,9 @@ func (p *Peer) watchFarEnd(ctx context.Context) {
 	}
 }
 
-// finishNotifications lets the handler process, within limits, the notifications that arrived before the peer
-// disconnected, because a peer that only sends notifications need not wait for their effects. Requests can no longer be
-// answered, so the contexts of their handlers are cancelled.
+// finishNotifications lets the handler process, within limits, the notifications before the peer's disconnect, because
+// a peer that only sends notifications need not wait for their effects. It cancels the contexts of requests, which can
+// no longer be answered.
 func (p *Peer) finishNotifications() {
 	p.mu.Lock()
 	p.requests.EndAll()

@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/peer/ending"
 )
 
-// exchangeState is the part of a Peer that its exchanges share, on a wire.Exchanger.
+// exchangeState is the part of a Peer for the exchanges of a wire.Exchanger.
 //
 // Its rules:
 //   - Messages arrive concurrently, and are routed one exchange at a time (recv).
@@ -19,19 +19,19 @@ import (
 //     that detect this (renewal, renewed).
 //   - While an event stream is read (reads), streams may outlive their own exchange.
 type exchangeState struct {
-	ctx     context.Context // ends later than the context of handlers, so that answers can still be sent
+	ctx     context.Context // ends later than the contexts of handlers, whose responses it serves
 	cancel  context.CancelFunc
 	posts   chan struct{} // a semaphore
 	recv    sync.Mutex
 	renewal sync.Mutex // held during a renewal
 
-	// These are guarded by the Peer's lock:
-	renewed  int // how often the session was renewed
-	standing int // how often an event stream was started
+	// These are guarded by the Peer's lock.
+	renewed  int // the number of renewals of the session
+	standing int // the number of started event streams
 	reads    bool
 }
 
-// exchange sends one message as an exchange and receives its answers.
+// exchange sends one message as an exchange and receives its responses.
 func (p *Peer) exchange(o outgoing) {
 	defer wire.Guard()
 	ctx, cancel := p.exchangeContext(o.ctx)
@@ -54,7 +54,7 @@ func (p *Peer) exchange(o outgoing) {
 	err := p.exchangeRenewing(wire.WithSent(ctx, sent), &o, func(msg []byte) {
 		sent()
 		if answers && p.crowded() {
-			return // the message is not needed, and answering it would only add to the load
+			return // the message is unnecessary and would only add to the load
 		}
 		p.tap(wire.Recv, msg)
 		if err := p.receive(msg, in); err != nil {
@@ -86,10 +86,10 @@ func (p *Peer) posted() {
 	p.change.Pass()
 }
 
-// answers reports whether o is a response, so that no call waits for the result of sending it.
+// answers reports whether o is a response. No call waits for the result of sending it.
 func (o *outgoing) answers() bool { return o.call == nil && o.done == nil }
 
-// crowded reports whether the number of responses that are being posted exceeds the limit, or requests wait for room.
+// crowded reports whether too many responses are being posted, or requests wait for room.
 func (p *Peer) crowded() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -100,7 +100,6 @@ func (p *Peer) crowdedLocked() bool {
 	return p.outbox.posting > maxPosts || p.requests.Queued()
 }
 
-// exchangeContext returns a context that ends when ctx ends or the peer is closed.
 func (p *Peer) exchangeContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	if ctx == nil {
 		return p.exchanges.ctx, func() {}
@@ -110,7 +109,7 @@ func (p *Peer) exchangeContext(ctx context.Context) (context.Context, context.Ca
 	return ctx, func() { stop(); cancel() }
 }
 
-// exchanged is called when the exchange of a call has ended. It fails the call unless the call was answered.
+// exchanged handles the end of a call's exchange. It fails an unanswered call.
 func (p *Peer) exchanged(s *stream, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -127,7 +126,7 @@ func (p *Peer) exchanged(s *stream, err error) {
 	case s.exchange.optional:
 		err = io.EOF
 	case !s.waiting && s.named && p.exchanges.reads:
-		s.exchange.over = true // its items arrive on the standing event stream
+		s.exchange.over = true // the standing event stream carries its items
 		return
 	case s.waiting && s.exchange.malformed != "":
 		err = &wire.Fault{Kind: wire.Protocol, Method: s.op.Method, Message: "the HTTP response does not answer the request: " + s.exchange.malformed}
@@ -139,11 +138,10 @@ func (p *Peer) exchanged(s *stream, err error) {
 	p.forgetLocked(s, err)
 }
 
-// handshakeKey marks the context of a handshake.
 type handshakeKey struct{}
 
-// exchangeRenewing makes an exchange. If the peer has ended the session, exchangeRenewing repeats the handshake and
-// makes the exchange once more. The peer's state of the old session is lost, and its streams have ended.
+// exchangeRenewing makes an exchange. If the peer has ended the session, exchangeRenewing repeats the handshake and the
+// exchange. The old session's state and streams are lost.
 func (p *Peer) exchangeRenewing(ctx context.Context, o *outgoing, recv func([]byte)) error {
 	p.mu.Lock()
 	count := p.exchanges.renewed
@@ -158,7 +156,7 @@ func (p *Peer) exchangeRenewing(ctx context.Context, o *outgoing, recv func([]by
 	return p.exchanger.Exchange(ctx, o.msg, recv)
 }
 
-// renewSession repeats the handshake for the call s, unless another call has repeated it since the count-th renewal. It
+// renewSession repeats the handshake for the call s, unless another call has done so since renewal number count. It
 // reports whether the session is usable again.
 func (p *Peer) renewSession(ctx context.Context, count int, s *stream) bool {
 	p.exchanges.renewal.Lock()
@@ -188,8 +186,8 @@ type renewableSession struct {
 	x *exchangeState
 }
 
-// ReadEvents opens the event stream for messages outside of exchanges. While it is open, streams may continue after
-// their own exchange has ended.
+// ReadEvents opens the event stream for messages outside of exchanges. While it is open, streams may outlive their own
+// exchange.
 func (s renewableSession) ReadEvents(over func()) {
 	s.p.mu.Lock()
 	s.x.standing++

@@ -9,17 +9,17 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Exchanges matches responses to local requests when each exchange with the peer is its own connection, like POSTs to a
-// listener: a request is sent in the event stream of one exchange, and its response arrives in another POST. All
-// connections of a listener share one Exchanges.
+// Exchanges matches responses to local requests if each exchange with the peer is a connection, like POSTs to a
+// listener. The event stream of one exchange carries a request, and another POST carries the response. All connections
+// of a listener share one Exchanges.
 //
-// The requests have ids that cannot be guessed, so only the peer that received a request can answer it.
+// The peer cannot guess the ids of the requests. Only the receiver of a request can respond to it.
 type Exchanges struct {
 	mu     sync.Mutex
 	owners map[string]*Peer // by the ids of their requests
 }
 
-// NewExchanges returns an Exchanges without requests.
+// NewExchanges returns an empty Exchanges.
 func NewExchanges() *Exchanges { return &Exchanges{owners: map[string]*Peer{}} }
 
 // newID returns a new id for a request of p.
@@ -31,7 +31,7 @@ func (x *Exchanges) newID(p *Peer) wire.ID {
 	return id
 }
 
-// take removes the request with that id and returns its Peer, or nil if there is none.
+// take removes the request with that id and returns its Peer, or nil.
 func (x *Exchanges) take(id wire.ID) *Peer {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -40,21 +40,21 @@ func (x *Exchanges) take(id wire.ID) *Peer {
 	return p
 }
 
-// forget removes the requests of p that were not answered.
+// forget removes the unanswered requests of p.
 func (x *Exchanges) forget(p *Peer) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	maps.DeleteFunc(x.owners, func(_ string, owner *Peer) bool { return owner == p })
 }
 
-// asksInExchange reports whether the connection is a single exchange, in which local requests are sent but whose
-// answers arrive in another exchange.
+// asksInExchange reports whether the connection is a single exchange, which carries local requests but not their
+// responses.
 func (p *Peer) asksInExchange() bool {
 	return p.singleExchange && p.o.Exchanges != nil && !p.about.SingleResponse
 }
 
-// ownExchangeIDLocked gives a local request an id with which Exchanges finds its response. The request must have its id in
-// the member "id".
+// ownExchangeIDLocked gives a local request an id for Exchanges. The request's id must be in the member "id". The caller
+// holds the lock.
 func (p *Peer) ownExchangeIDLocked(msg wire.Message) wire.Message {
 	if !p.asksInExchange() || len(msg.ID) == 0 || !bytes.Equal(scan.Get(msg.Raw, "id"), msg.ID) {
 		return msg
@@ -64,8 +64,8 @@ func (p *Peer) ownExchangeIDLocked(msg wire.Message) wire.Message {
 	return msg
 }
 
-// passToAskerLocked passes an answer to the Peer whose exchange carried the request, and reports whether there is such
-// a Peer.
+// passToAskerLocked passes a response to the Peer whose exchange carried the request. It returns false without such a
+// Peer. The caller holds the lock.
 func (p *Peer) passToAskerLocked(m *wire.Message) bool {
 	if !p.singleExchange || p.o.Exchanges == nil || m.Kind != wire.Response {
 		return false

@@ -8,31 +8,31 @@ import (
 	"rpcx/wire/peer/inbound"
 )
 
-// A Budget bounds the unsent bytes of all connections that share it, such as the connections of one listener. While the
-// Budget is exceeded, a peer with more than roomBytes of unsent bytes starts no further handler. The zero value has no
+// A Budget bounds the unsent bytes of all connections that share it, such as those of one listener. While the total
+// exceeds the Budget, a peer with more than roomBytes of unsent bytes starts no further handler. The zero value has no
 // limit.
 type Budget struct {
 	most int
-	much int        // told is called with true when more bytes than this are held
+	much int        // told receives true above this number of bytes
 	told func(bool) // may be nil
 
 	mu   sync.Mutex
 	held int
-	high bool      // the last call of told had the argument true
-	free wire.Gate // passed when handlers may begin again
+	high bool      // the last argument of told
+	free wire.Gate // opens when handlers may start again
 }
 
 // NewBudget returns a Budget of most bytes.
 func NewBudget(most int) *Budget { return &Budget{most: most} }
 
-// WhenMuch makes b call told with true when more than much bytes are held, and with false when the held bytes have
-// fallen to half of much. told is called while the Budget is locked. WhenMuch returns b.
+// WhenMuch makes b call told with true above much bytes, and with false at half of much. b calls told under its lock.
+// WhenMuch returns b.
 func (b *Budget) WhenMuch(much int, told func(bool)) *Budget {
 	b.much, b.told = much, told
 	return b
 }
 
-// Hold adds n to the number of held bytes; a negative n releases bytes.
+// Hold adds n bytes to the total. A negative n releases bytes.
 func (b *Budget) Hold(n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -46,11 +46,11 @@ func (b *Budget) Hold(n int) {
 	}
 }
 
-// begun returns the number of bytes up to which handlers may begin. The rest of the Budget is for the answers of
-// handlers that already run.
+// begun returns the number of bytes up to which handlers may start. The rest of the Budget is for the responses of
+// running handlers.
 func (b *Budget) begun() int { return b.most / 4 }
 
-// spent returns nil while handlers may begin. Otherwise it returns a channel that is closed when they may begin again.
+// spent returns nil while handlers may start. Otherwise it returns a channel that is closed when they may start again.
 func (b *Budget) spent() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -60,7 +60,7 @@ func (b *Budget) spent() <-chan struct{} {
 	return b.free.Wait()
 }
 
-// lacks reports whether an answer of n bytes would exceed the Budget. One answer alone never does.
+// lacks reports whether a response of n bytes would exceed the Budget. A single response never does.
 func (b *Budget) lacks(n int) bool {
 	if b == nil || n <= smallAnswer {
 		return false
@@ -70,23 +70,24 @@ func (b *Budget) lacks(n int) bool {
 	return b.most > 0 && b.held > b.begun() && b.held+n > b.most
 }
 
-// share returns the limit in bytes for the answers to one array: a fourth of the rest.
+// share returns the limit in bytes for the responses to one array: a fourth of the rest.
 func (b *Budget) share() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return (b.begun() - b.held) / 4
 }
 
-// While the Budget is exceeded and the answers of a peer are larger than smallAnswer, or of unknown size, the peer's
-// handlers begin one after another. They begin turnEvery apart, and most handlers answer in that time. If many handlers
-// began at once, each would add an answer beyond the limit. (A handler does not wait for the answer of the previous
-// one, because handlers may depend on each other and could deadlock.)
+// While the total exceeds the Budget and a peer's responses are larger than smallAnswer, or of unknown size, the peer's
+// handlers start one after another, turnEvery apart. Most handlers respond in that time. If many handlers started at
+// once, each would add a response beyond the limit. (A handler does not wait for its predecessor's response, because
+// handlers may depend on each other and could deadlock.)
 const (
 	smallAnswer = 64 << 10
 	turnEvery   = 100 * time.Millisecond
 )
 
-// turnLocked reports whether the handler of in may begin although the Budget is exceeded.
+// turnLocked reports whether the handler of in may start although the total exceeds the Budget. The caller holds the
+// lock.
 func (p *Peer) turnLocked(in *inbound.Request) bool {
 	if in.Begun || p.outbox.lastAnswer > 0 && p.outbox.lastAnswer <= smallAnswer {
 		return true
@@ -102,7 +103,7 @@ func (p *Peer) turnLocked(in *inbound.Request) bool {
 	return true
 }
 
-// nextTurn lets one more handler begin.
+// nextTurn lets one more handler start.
 func (p *Peer) nextTurn() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -110,9 +111,9 @@ func (p *Peer) nextTurn() {
 	p.outbox.room.Pass()
 }
 
-// holdsTooMuchLocked reports whether the answer to in must wait until the peer has read more. If so, outbox.room is
-// passed when the result may have changed. It does not count the other answers to the array that contains in, because
-// they are sent only with the answer to in.
+// holdsTooMuchLocked reports whether the response to in must wait until the peer has read more. If so, outbox.room
+// opens when the result may have changed. It does not count the other responses to in's array, because they are sent
+// together with that to in. The caller holds the lock.
 func (p *Peer) holdsTooMuchLocked(in *inbound.Request) bool {
 	held := p.outbox.held - in.Array.Bytes()
 	if held > floodBytes {
@@ -135,14 +136,14 @@ func (p *Peer) holdsTooMuchLocked(in *inbound.Request) bool {
 	return true
 }
 
-// MostHeld returns the maximum number of unsent bytes so far.
+// MostHeld returns the maximum of unsent bytes so far.
 func (p *Peer) MostHeld() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.outbox.mostHeld
 }
 
-// awaitBudget passes outbox.room when free is closed, so that waiting handlers check again.
+// awaitBudget opens outbox.room when free is closed, which makes waiting handlers check again.
 func (p *Peer) awaitBudget(free <-chan struct{}) {
 	select {
 	case <-free:
@@ -154,14 +155,14 @@ func (p *Peer) awaitBudget(free <-chan struct{}) {
 	p.outbox.room.Pass()
 }
 
-// flowControl is the dialect.FlowControl of one request.
+// flowControl implements dialect.FlowControl for one request.
 type flowControl struct {
 	p  *Peer
 	in *inbound.Request
 }
 
-// Await waits while too many bytes of answers wait for the peer to read them. The error is for an array of requests
-// whose answers are too large in total.
+// Await waits while the peer has too many bytes of responses to read. Its error is for an array whose responses are too
+// large in total.
 func (r flowControl) Await() error {
 	p, in := r.p, r.in
 	p.mu.Lock()
@@ -180,11 +181,11 @@ func (r flowControl) Free() bool {
 	return !r.p.end.Live() || !r.p.holdsTooMuchLocked(r.in) && !r.p.o.overlong(r.in)
 }
 
-// Request returns the id of the request that is being answered.
+// Request returns the request's id.
 func (r flowControl) Request() wire.ID { return r.in.Msg.ID }
 
-// overlong reports whether the answers to the array of in, which are sent together, already exceed the maximum message
-// size or their share of the Budget.
+// overlong reports whether the responses to in's array, which are sent together, exceed the maximum message size or
+// their share of the Budget.
 func (o *Options) overlong(in *inbound.Request) bool {
 	n := in.Array.Bytes()
 	return n > o.MaxMessage || n > roomBytes && o.Budget != nil && o.Budget.most > 0 && n > o.Budget.share()

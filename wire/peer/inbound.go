@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	floodBytes = 16 << 20 // bytes of unsent answers at which the reader stops
-	maxPosts   = 64       // the number of answers that may be posted at once; if more wait, the reader stops
-	codeCancel = -32800   // the code of the answer to a cancelled request
+	floodBytes = 16 << 20 // the bytes of unsent responses at which the reader stops
+	maxPosts   = 64       // the number of responses that are posted at once; if more wait, the reader stops
+	codeCancel = -32800   // the code of the response to a cancelled request
 )
 
 // requestLocked dispatches a request.
@@ -47,13 +47,14 @@ func (p *Peer) requestLocked(m *wire.Message, g *inbound.Array) {
 	}
 }
 
-// waitsLocked reports whether a request that exceeds the limit may wait. It may if it arrived in an array with others,
-// or is the last before the reader stops. Exchanges are read concurrently, so none of their requests may wait.
+// waitsLocked reports whether a request above the limit may wait: it arrived in an array with others, or is the last
+// before the reader stops. Exchanges are read concurrently, and none of their requests may wait. The caller holds the
+// lock.
 func (p *Peer) waitsLocked(g *inbound.Array) bool {
 	return p.o.Incoming == nil && (g != nil || p.exchanger == nil && p.calls.waiting == 0 && !p.requests.Streaming())
 }
 
-// startLocked runs the handler of in.
+// startLocked runs the handler of in. The caller holds the lock.
 func (p *Peer) startLocked(in *inbound.Request) {
 	in.Ctx, in.Cancel = context.WithCancel(dialect.WithFlowControl(p.ctx, flowControl{p, in}))
 	in.Emit = func(ev wire.Event) error { return p.emit(in, ev) }
@@ -64,7 +65,7 @@ func (p *Peer) startLocked(in *inbound.Request) {
 	p.wg.Go(func() { p.serve(in) })
 }
 
-// finishLocked frees the slot of in, and starts the next request that waits for a slot.
+// finishLocked frees the slot of in and starts the next waiting request. The caller holds the lock.
 func (p *Peer) finishLocked(in *inbound.Request) {
 	p.requests.Finish(in)
 	for p.end.Live() {
@@ -81,19 +82,19 @@ func (p *Peer) finishLocked(in *inbound.Request) {
 	p.change.Pass()
 }
 
-// refuseLocked answers in with e at once.
+// refuseLocked answers in with e. The caller holds the lock.
 func (p *Peer) refuseLocked(in *inbound.Request, e *wire.Error) {
 	_ = p.replyLocked(in, failure(e))
 	p.owesNothingLocked(in)
 }
 
-// untakeLocked removes a request that Incoming took.
+// untakeLocked removes a request that Incoming took. The caller holds the lock.
 func (p *Peer) untakeLocked(in *inbound.Request) {
 	p.requests.Untake(in)
 	p.change.Pass()
 }
 
-// serve runs the handler of one request and sends its result as the answer.
+// serve runs the handler of one request and sends the response.
 func (p *Peer) serve(in *inbound.Request) {
 	defer wire.Guard()
 	ev, returned := wire.Event{}, false
@@ -111,8 +112,8 @@ func (p *Peer) serve(in *inbound.Request) {
 	returned = true
 }
 
-// served sends the last response to in and frees its slot. It first releases the data from which the response was made,
-// because the slot may stay in use while the response waits for a peer that does not read.
+// served sends the last response to in and frees its slot. It first releases the data of the response, because the slot
+// may stay in use for a peer that does not read.
 func (p *Peer) served(in *inbound.Request, ev *wire.Event) {
 	defer in.Cancel()
 	p.mu.Lock()
@@ -126,12 +127,12 @@ func (p *Peer) served(in *inbound.Request, ev *wire.Event) {
 	if !in.Answered {
 		_ = p.replyLocked(in, *ev)
 	}
-	if lacks { // the next answer will be as large, although the error is small
+	if lacks { // the next response will be as large, although the error is small
 		p.outbox.learn(size)
 	}
 	*ev = wire.Event{}
 	p.owesNothingLocked(in)
-	// The slot is freed only when the answer can be sent.
+	// The slot becomes free only when the response can be sent.
 	_ = p.waitForLocked(p.ctx, &p.outbox.room, func() bool {
 		return !p.outbox.full() && p.outbox.posting <= maxPosts || !p.end.Live()
 	})
@@ -156,7 +157,7 @@ func (p *Peer) run(in *inbound.Request) (ev wire.Event) {
 	} else if p.ctx.Err() != nil && errors.Is(err, context.Canceled) && !isRPC(err) {
 		e = wire.NewError(wire.CodeInternal, "the connection is being closed")
 	}
-	if string(e.Code) == "-32601" && e.Raw == nil { // not for the error of a nested call, which came from another peer
+	if string(e.Code) == "-32601" && e.Raw == nil { // excludes the error of a nested call, which came from another peer
 		p.note(Note{Kind: NoteUnhandledRequest, Method: in.Msg.Method, Text: "no hook for the request " + ending.Quoted(in.Msg.Method)})
 	}
 	return failure(e)
@@ -168,7 +169,7 @@ func (p *Peer) wasCancelled(in *inbound.Request) bool {
 	return in.Cancelled
 }
 
-// isRPC reports whether err is a protocol error, which is sent unchanged.
+// isRPC reports whether err is an error of the protocol, which is sent unchanged.
 func isRPC(err error) bool {
 	var e *wire.Error
 	return errors.As(err, &e)
@@ -181,7 +182,7 @@ func (p *Peer) emit(in *inbound.Request, ev wire.Event) error {
 	if err := p.waitRoomLocked(in.Ctx); err != nil {
 		return err
 	}
-	// Items are sent after the response that names their stream.
+	// Items follow the response that names their stream.
 	err := p.waitForLocked(in.Ctx, &p.change, func() bool { return !in.Replied || !in.Array.Waiting() })
 	if err != nil {
 		return err
@@ -200,7 +201,7 @@ func (p *Peer) emit(in *inbound.Request, ev wire.Event) error {
 	return p.replyLocked(in, ev)
 }
 
-// replyLocked sends the messages into which the dialect encodes ev.
+// replyLocked sends the dialect's messages for ev. The caller holds the lock.
 func (p *Peer) replyLocked(in *inbound.Request, ev wire.Event) error {
 	msgs, err := p.codec.Reply(in.Msg, ev)
 	if err != nil {
@@ -229,7 +230,7 @@ func (p *Peer) replyRawLocked(in *inbound.Request, msg []byte) {
 	p.outbox.learn(len(msg))
 }
 
-// owesNothingLocked records that in needs no more answers.
+// owesNothingLocked records that in needs no further response. The caller holds the lock.
 func (p *Peer) owesNothingLocked(in *inbound.Request) {
 	if !p.requests.Answered(in) {
 		return
@@ -242,14 +243,15 @@ func (p *Peer) owesNothingLocked(in *inbound.Request) {
 	}
 }
 
-// putLocked stores the response to in with the other responses to its array. If msg is nil, in has no response.
+// putLocked stores the response to in with those to the rest of its array. If msg is nil, in has no response. The
+// caller holds the lock.
 func (p *Peer) putLocked(in *inbound.Request, msg []byte) {
 	in.Array.Put(in, msg)
 	p.outbox.hold(len(msg))
 	p.sendArrayLocked(in.Array)
 }
 
-// sendArrayLocked sends the responses to an array when they are complete. If there are none, it sends nothing.
+// sendArrayLocked sends the complete responses to an array, if any. The caller holds the lock.
 func (p *Peer) sendArrayLocked(a *inbound.Array) {
 	n := a.Bytes()
 	replies, ok := a.Send()
@@ -263,7 +265,7 @@ func (p *Peer) sendArrayLocked(a *inbound.Array) {
 	}
 }
 
-// ask passes a request that is part of another message to the handler: see dialect.Connection.
+// ask passes a request that is part of another message to the handler (see dialect.Connection).
 func (p *Peer) ask(ctx context.Context, key, method string, params json.RawMessage) (result json.RawMessage, err error) {
 	h := p.handler
 	if h.Handle == nil || h.Ignores != nil && h.Ignores(method) {

@@ -11,56 +11,55 @@ import (
 // A NoteKind is the subject of a Note.
 type NoteKind uint8
 
-// These are the kinds of notes.
 const (
-	NoteUnhandledRequest      NoteKind = iota // a request was answered with -32601
-	NoteUnhandledNotification                 // a notification that nothing handled
-	NoteFailedNotification                    // the handler of a notification failed
-	NoteUnknownResponse                       // a response without a call, or the second response to a call
+	NoteUnhandledRequest      NoteKind = iota // a request got -32601
+	NoteUnhandledNotification                 // no hook handled a notification
+	NoteFailedNotification                    // a notification's handler failed
+	NoteUnknownResponse                       // a response without a call, or a second response to a call
 	NoteStrayError                            // an error without an id that does not belong to exactly one call
 	NoteMalformed                             // an invalid message
-	NoteBusy                                  // a request was answered with "busy", for the first time on this connection
+	NoteBusy                                  // a request got "busy", for the first time on this connection
 	NoteDropped                               // notifications were lost because they arrived faster than they were handled
 	NotePanic                                 // a handler panicked
 	NoteUnsent                                // a response could not be sent
-	NoteEvent                                 // Event, which belongs to no call
-	NoteProgram                               // the dialect could not make a message that it should have sent
+	NoteEvent                                 // an event outside of calls
+	NoteProgram                               // the dialect could not make a message
 	NoteDetail                                // a detail for -v
 )
 
-// A Note reports an occurrence that failed no call but may interest a user.
+// A Note reports an event that failed no call but may interest a user.
 type Note struct {
 	Kind   NoteKind
-	Method string      // "" if there is none or it is unknown
-	Text   string      // a line for people, lower case
-	Shown  bool        // for an unhandled notification: a watch of all messages received it and may have shown it
-	Err    *wire.Error // for NoteStrayError; nil otherwise
-	Event  *wire.Event // for NoteEvent; nil otherwise
+	Method string      // may be ""
+	Text   string      // a line for people in lower case
+	Shown  bool        // for an unhandled notification: a watch of all messages may have printed it
+	Err    *wire.Error // only for NoteStrayError
+	Event  *wire.Event // only for NoteEvent
 }
 
-// show shows the user an event that belongs to no call.
+// show shows the user an event outside of calls.
 func (p *Peer) show(ev wire.Event) { p.note(noteOf(ev)) }
 
-// warn reports to the user a problem that cannot be reported to the peer.
+// warn reports a problem to the user that cannot be reported to the peer.
 func (p *Peer) warn(text string) { p.note(Note{Kind: NoteProgram, Text: text}) }
 
 func noteOf(ev wire.Event) Note { return Note{Kind: NoteEvent, Text: ev.Message, Event: &ev} }
 
-// note passes n to Options.Note. The lock must not be held by the caller.
+// note passes n to Options.Note. The caller must not hold the lock.
 func (p *Peer) note(n Note) {
 	if p.o.Note != nil {
 		p.o.Note(n)
 	}
 }
 
-// noteLocked keeps n until unlockAndTell releases the lock.
+// noteLocked stores n until unlockAndTell. The caller holds the lock.
 func (p *Peer) noteLocked(n Note) {
 	if p.o.Note != nil {
 		p.pendingNotes = append(p.pendingNotes, n)
 	}
 }
 
-// unlockAndTell releases the lock and passes the kept notes to Options.Note.
+// unlockAndTell releases the lock and passes the stored notes to Options.Note.
 func (p *Peer) unlockAndTell() {
 	notes := p.pendingNotes
 	p.pendingNotes = nil
@@ -70,7 +69,7 @@ func (p *Peer) unlockAndTell() {
 	}
 }
 
-// excerpt returns the beginning of a message, for a note.
+// excerpt returns the start of a message for a note.
 func excerpt(raw []byte) string {
 	const most = 200
 	if len(raw) > most {
@@ -79,10 +78,10 @@ func excerpt(raw []byte) string {
 	return string(raw)
 }
 
-// panicText describes a panic in a few lines: its value and where it happened.
+// panicText describes a panic in a few lines: its value and its place.
 func panicText(v any) string {
 	lines := strings.Split(string(debug.Stack()), "\n")
-	for i, line := range lines { // the preceding frames belong to the recovery
+	for i, line := range lines { // earlier frames belong to the recovery
 		if strings.HasPrefix(line, "panic(") {
 			lines = lines[min(i+2, len(lines)):]
 			break

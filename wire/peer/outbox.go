@@ -11,10 +11,10 @@ import (
 	"rpcx/wire/peer/ending"
 )
 
-// roomBytes bounds the bytes that wait to be sent. Senders of requests wait while more bytes wait.
+// roomBytes bounds the bytes to send. Senders of requests wait while there are more.
 const roomBytes = 1 << 20
 
-// outbox is the part of a Peer that holds the messages to send.
+// outbox is the part of a Peer for the messages to send.
 //
 // Its rules:
 //   - Messages are sent in the order in which they are queued. One goroutine writes, and it runs
@@ -29,21 +29,21 @@ const roomBytes = 1 << 20
 type outbox struct {
 	queue   []outgoing
 	spare   []outgoing // the memory of the previous batch
-	bytes   int        // the number of bytes that wait or are being written
-	running bool       // the writer's goroutine is running
-	room    wire.Gate  // passed when bytes has decreased
-	posting int        // the number of local answers that are being posted or wait to be posted
+	bytes   int        // the bytes to write or being written
+	running bool       // the writer's goroutine runs
+	room    wire.Gate  // opens when bytes decreases
+	posting int        // the local responses that are posted or wait for that
 
 	budget       *Budget
-	held         int       // the number of bytes to send, including incomplete arrays
+	held         int       // the bytes to send, including incomplete arrays
 	mostHeld     int       // the maximum of held so far
-	awaitsBudget bool      // a goroutine will pass room when the Budget is within its limit
-	awaitsTurn   bool      // a timer will pass room when the next handler may begin (turnLocked)
-	begunAt      time.Time // when turnLocked last let a handler begin
-	lastAnswer   int       // the size of the last answer; 0 if there was none
+	awaitsBudget bool      // a goroutine opens room when the Budget allows more
+	awaitsTurn   bool      // a timer opens room when the next handler may start (turnLocked)
+	begunAt      time.Time // when turnLocked last let a handler start
+	lastAnswer   int       // the size of the last response, or 0
 }
 
-// hold records n more bytes to send. A negative n records that bytes were sent.
+// hold adds n bytes to send. A negative n means that bytes were sent.
 func (b *outbox) hold(n int) {
 	b.held += n
 	b.mostHeld = max(b.mostHeld, b.held)
@@ -52,14 +52,14 @@ func (b *outbox) hold(n int) {
 	}
 }
 
-// learn records the size of an answer, as an estimate for later answers.
+// learn stores the size of a response as an estimate for later ones.
 func (b *outbox) learn(n int) {
 	if b.lastAnswer = n; b.awaitsTurn && n <= smallAnswer {
 		b.room.Pass()
 	}
 }
 
-// put queues o and reports whether a writer must be started.
+// put queues o and reports whether the caller must start a writer.
 func (b *outbox) put(o outgoing) (start bool) {
 	b.queue = append(b.queue, o)
 	b.bytes += len(o.msg)
@@ -68,14 +68,13 @@ func (b *outbox) put(o outgoing) (start bool) {
 	return start
 }
 
-// take removes and returns all waiting messages.
 func (b *outbox) take() []outgoing {
 	batch := b.queue
 	b.queue = b.spare[:0]
 	return batch
 }
 
-// written records that batch, which take returned, was written and has n bytes.
+// written records that batch, which take returned, was written with n bytes.
 func (b *outbox) written(batch []outgoing, n int) {
 	clear(batch)
 	b.spare = batch
@@ -84,29 +83,27 @@ func (b *outbox) written(batch []outgoing, n int) {
 	b.room.Pass()
 }
 
-// idle reports whether no message waits or is being written.
 func (b *outbox) idle() bool { return !b.running }
 
 // full reports whether senders of requests must wait.
 func (b *outbox) full() bool { return b.bytes > roomBytes }
 
-// grace is the time that a failed write waits for the reader, which may find a better reason for the end of the
-// connection.
+// grace is how long a failed write waits for the reader, which may find a better reason for the end of the connection.
 const grace = 500 * time.Millisecond
 
-// outgoing is a message that waits to be sent.
+// outgoing is a message in the outbox.
 type outgoing struct {
 	msg  []byte
-	call *stream         // the call to which the message belongs, or nil if there is none or several
+	call *stream         // the only call of the message, or nil
 	from *rawBatch       // the batch that the message represents, or nil
-	done chan error      // receives the result of sending; nil if no goroutine waits for it
-	ctx  context.Context // the context of its exchange; nil for the peer's
-	// about is the peer's request to which the message belongs, if the message is not its answer. It is nil if there is
-	// no such request or it is unknown. If msg is empty, the request has no answer.
+	done chan error      // receives the result of sending; may be nil
+	ctx  context.Context // the context of its exchange; nil for that of the peer
+	// about is the peer's request to which the message belongs without being its response, or nil. If msg is empty,
+	// that request has no response.
 	about wire.ID
 }
 
-// waitRoomLocked waits until there is room to send. The mutex is released during the wait.
+// waitRoomLocked waits for room to send. The caller holds the lock, which the wait releases.
 func (p *Peer) waitRoomLocked(ctx context.Context) error {
 	_ = p.waitForLocked(ctx, &p.outbox.room, func() bool { return !p.outbox.full() || p.end.State == ending.Ended })
 	return ctx.Err()
@@ -125,7 +122,7 @@ func (p *Peer) sendAndUnlock(ctx context.Context, o outgoing) error {
 	}
 }
 
-// sendLocked queues o and starts the writer's goroutine if it is not running.
+// sendLocked queues o and starts the writer's goroutine if necessary. The caller holds the lock.
 func (p *Peer) sendLocked(o outgoing) {
 	if p.end.State == ending.Ended {
 		if o.done != nil {
@@ -150,8 +147,8 @@ func (p *Peer) sendLocked(o outgoing) {
 	}
 }
 
-// write is the writer's goroutine. It sends until nothing is queued. Before each write it lets other goroutines queue
-// their messages, so that one write sends many. It sends a single message at once.
+// write is the writer's goroutine. It sends until the queue is empty. Before each write, it lets other goroutines queue
+// messages, because one write can send many. It sends a single message at once.
 func (p *Peer) write() {
 	defer wire.Guard()
 	p.mu.Lock()
@@ -173,7 +170,7 @@ func (p *Peer) write() {
 	p.change.Pass()
 }
 
-// writeAll writes a batch and flushes it. It returns the number of bytes.
+// writeAll writes and flushes a batch. It returns the number of bytes.
 func (p *Peer) writeAll(batch []outgoing) (n int) {
 	var bad error
 	for i := range batch {
@@ -227,7 +224,7 @@ func (p *Peer) writeOne(o *outgoing) error {
 	return p.conn.Send(o.msg)
 }
 
-// aboutOf returns the peer's request that op belongs to, if the connection needs to know it.
+// aboutOf returns the peer's request to which op belongs, if the connection needs it.
 func (l *link) aboutOf(ctx context.Context, op *dialect.Op) wire.ID {
 	if l.router == nil || len(op.About) > 0 {
 		return op.About
@@ -235,8 +232,8 @@ func (l *link) aboutOf(ctx context.Context, op *dialect.Op) wire.ID {
 	return dialect.FlowControlOf(ctx).Request()
 }
 
-// onlyThis reports whether err concerns a single message and not the connection: the message is too large, or is the
-// second answer to a POST that accepts only one.
+// onlyThis reports whether err concerns a single message and not the connection: the message is too large, or is a
+// second response to a POST that accepts one.
 func (l *link) onlyThis(err error) bool {
 	if _, ok := errors.AsType[*wire.CloseError](err); ok {
 		return false
@@ -247,8 +244,8 @@ func (l *link) onlyThis(err error) bool {
 	return l.singleExchange
 }
 
-// unsent handles an answer that the connection did not accept. If nothing more can be sent to the peer, the contexts of
-// its streams end.
+// unsent handles a response that the connection did not accept. If nothing more can be sent to the peer, the contexts
+// of its streams end.
 func (p *Peer) unsent(err error) {
 	p.mu.Lock()
 	again := p.end.Sealed != nil
@@ -287,7 +284,6 @@ func (p *Peer) writeFailed(err error) error {
 	return ending.Fault(err, "", "")
 }
 
-// tap passes a message to Options.Record and Options.Tap.
 func (p *Peer) tap(d wire.Direction, msg []byte) {
 	if p.o.Record != nil {
 		p.o.Record(d, msg)

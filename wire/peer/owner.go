@@ -7,15 +7,15 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// An owner is the local call to which a message belongs, with the role of the message.
+// An owner is the local call of a message, with the message's role.
 type owner struct {
 	as    role
 	call  *stream
-	whole bool          // the message answers the whole batch, and therefore all its calls
-	slot  *pipelineSlot // of a pipelined call
+	whole bool          // the message answers the whole batch
+	slot  *pipelineSlot // the slot of a pipelined call
 }
 
-// others returns all calls of the batch except the first, if the message answers the whole batch.
+// others returns the other calls of the batch if the message answers the whole batch.
 func (o *owner) others() []*stream {
 	if !o.whole {
 		return nil
@@ -23,21 +23,21 @@ func (o *owner) others() []*stream {
 	return o.call.batch.sent[1:]
 }
 
-// A role is the way in which a message belongs to a call.
+// A role is how a message belongs to a call.
 type role uint8
 
 const (
 	nobodys   role = iota // it belongs to no call
 	pipelined             // it answers the pipelined call in slot
 	answer                // it is the first response
-	unshaped              // it answers a message of the user, and may not be a response
+	unshaped              // it answers a user's message of unknown form, and may not be a response
 	item                  // it has the id of its call
 	streamed              // it is an item of the call's stream
-	unnamed               // it is an item of a stream that no response has named yet; call is the one whose exchange carried it
+	unnamed               // it is an item of a stream that no response has named; call is that of its exchange
 	broken                // it is malformed, and its call fails
 	tardy                 // it is a response to an abandoned call
 	leftOpen              // it is the first item of a stream that was cancelled before
-	dropped               // it belongs to a call or stream that has ended
+	dropped               // its call or stream has ended
 )
 
 // owner returns the owner of m. in is the call whose exchange carried m, or nil for a connection in both directions.
@@ -78,8 +78,8 @@ func (c *calls) ofResponse(m *wire.Message, in *stream, alone bool) owner {
 	return c.ofShapeless(m, in)
 }
 
-// ofAnonymous returns the owner of an answer without an id: the call that was sent without one or, for an error, the
-// only call or batch to which it can belong.
+// ofAnonymous returns the owner of a response without an id: the call that was sent without one, or for an error the
+// only call or batch that it can answer.
 func (c *calls) ofAnonymous(m *wire.Message, in *stream, alone bool) owner {
 	var o owner
 	if m.Err != nil {
@@ -91,8 +91,8 @@ func (c *calls) ofAnonymous(m *wire.Message, in *stream, alone bool) owner {
 	return o
 }
 
-// ofItem returns the owner of an item: the call whose id it has, the call of its exchange, or its stream. An item of an
-// unknown stream belongs to the call in whose exchange it arrived, if that exchange continues.
+// ofItem returns the owner of an item: the call with its id, the call of its exchange, or its stream. An item of an
+// unknown stream belongs to the call of its exchange if that exchange continues.
 func (c *calls) ofItem(m *wire.Message, in *stream) owner {
 	id := m.ID
 	if len(id) == 0 && m.Beside {
@@ -113,7 +113,7 @@ func (c *calls) ofItem(m *wire.Message, in *stream) owner {
 }
 
 func (c *calls) ofStream(m *wire.Message, in *stream) owner {
-	if in != nil && !in.ended() { // because other exchanges may use the same ids
+	if in != nil && !in.ended() { // other exchanges may use the same ids
 		if o := c.ofExchange(m, in); o.call != nil {
 			return o
 		}
@@ -134,7 +134,8 @@ func (c *calls) ofStream(m *wire.Message, in *stream) owner {
 	return owner{}
 }
 
-// ofExchange returns the owner of an item that arrived in the exchange of in, or none if that exchange does not decide it.
+// ofExchange returns the owner of an item in the exchange of in. It returns none if the exchange does not determine the
+// owner.
 func (c *calls) ofExchange(m *wire.Message, in *stream) owner {
 	switch {
 	case c.unsolicited && !in.waiting && !in.named && !in.exchange.answers:
@@ -148,9 +149,9 @@ func (c *calls) ofExchange(m *wire.Message, in *stream) owner {
 	return owner{}
 }
 
-// ofInvalid returns the owner of a malformed message: the call that it answers.
+// ofInvalid returns the owner of a malformed message: the call that the message answers.
 func (c *calls) ofInvalid(m *wire.Message, in *stream) owner {
-	if m.Method != "" && !m.Bare { // such a message is not an answer
+	if m.Method != "" && !m.Bare { // such a message is not a response
 		return owner{}
 	}
 	s, bad := c.find(m.ID), isParseError(m)
@@ -173,16 +174,15 @@ func (c *calls) ofInvalid(m *wire.Message, in *stream) owner {
 
 func isParseError(m *wire.Message) bool { return m.Err != nil && string(m.Err.Code) == "-32700" }
 
-// looksBroken reports whether m, which is not valid JSON, was probably meant as a message, because it begins like an
-// object or an array. If exactly one call waits, m is treated as its answer.
+// looksBroken reports whether m, invalid JSON, was probably meant as a message, because it begins like an object or
+// array. If exactly one call waits, m counts as its response.
 func looksBroken(m *wire.Message) bool {
 	t := bytes.TrimLeft(m.Raw, " \t\r\n")
 	return len(t) > 0 && (t[0] == '{' || t[0] == '[')
 }
 
-// ofShapeless returns the user's message that m answers although no id shows that. Over HTTP it is the message of the
-// same exchange, otherwise the oldest message that waits for an answer of any form. If m names a call, it answers no
-// other message.
+// ofShapeless returns the user's message that m answers without an id. Over HTTP, it is the message of the same
+// exchange. Otherwise it is the oldest one that waits for a response of any form, unless m names a call.
 func (c *calls) ofShapeless(m *wire.Message, in *stream) owner {
 	candidates := c.unshaped
 	switch {
@@ -201,7 +201,7 @@ func (c *calls) ofShapeless(m *wire.Message, in *stream) owner {
 	return owner{}
 }
 
-// refers reports whether m has an id, is an event, or is not an object, and so cannot answer a message that has another id.
+// refers reports whether m cannot answer a message with another id, because m has an id, is an event, or is not an object.
 func refers(m *wire.Message) bool {
 	if !noID(m.ID) || m.Kind != wire.Invalid {
 		return !noID(m.ID)
@@ -209,10 +209,10 @@ func refers(m *wire.Message) bool {
 	return m.Final || m.Bare && m.Method != "" || !bytes.HasPrefix(m.Raw, []byte("{"))
 }
 
-// refused returns the calls that fail with an error without an id: the one in the exchange that carried the error, or
-// else the only message that waits for a response. That message is one call, or a batch without any answers so far,
-// because a server that does not accept batches answers the whole batch with one error. alone reports that the error
-// was not an element of an array. An error inside an array answers only one call of the batch.
+// refused returns the calls that fail with an error without an id: the one of the exchange, or else those of the only
+// message without a response. That message is one call, or a batch without any responses, because a server without
+// batches answers a whole batch with one error. alone reports that the error was not an element of an array. An error
+// in an array answers only one call of the batch.
 func (c *calls) refused(in *stream, alone bool) owner {
 	switch {
 	case in != nil && in.batch != nil:
@@ -241,7 +241,7 @@ func (c *calls) refused(in *stream, alone bool) owner {
 	return owner{}
 }
 
-// find returns the call with that id, or nil if there is none.
+// find returns the call with that id, or nil.
 func (c *calls) find(id wire.ID) *stream {
 	if len(id) == 0 {
 		return nil
@@ -268,9 +268,8 @@ func (c *calls) named(token wire.ID) *stream {
 	return c.latest
 }
 
-// onlyOpen returns the only pending call that a stream may answer. If there are several, it returns one of them; if
-// there is none, it returns nil.
-func (c *calls) onlyOpen() *stream { // pipelined calls are omitted, because a stream cannot answer them
+// onlyOpen returns the only pending call that a stream may answer, or any of several such calls, or nil.
+func (c *calls) onlyOpen() *stream { // without pipelined calls, which a stream cannot answer
 	for _, s := range c.byID {
 		if s.waiting && !s.oneAnswer {
 			return s

@@ -1,13 +1,13 @@
-// Package peer is the engine: calls in both directions over one connection, in any dialect. Clients and servers are the same
-// here; they differ only in their handler.
+// Package peer is the engine for calls in both directions over one connection, in any dialect. Clients and servers differ
+// only in their handler.
 //
-// One goroutine reads, decodes and routes messages. Another one writes, many messages at once. It runs only while
-// messages wait to be sent. Each request of the peer has its own goroutine. Its notifications share one, so that they
-// stay in order. All of them have ended when Close returns.
+// One goroutine reads, decodes and routes messages. Another one writes, many messages at once, and runs only while
+// messages wait. Each request of the peer has its own goroutine. The peer's notifications share one, which keeps their
+// order. All of them have ended when Close returns.
 //
 // Routing determines the owner of a message once (calls.owner). A response belongs to the local call with its id. An
-// item belongs to the stream that it names, or else to the local call with its id. Any other message is treated as a
-// notification. Ids of the peer's requests are never compared with local ones.
+// item belongs to the stream that it names, or else to the local call with its id. Any other message is a notification.
+// Ids of the peer's requests are never compared with local ones.
 package peer
 
 import (
@@ -36,55 +36,54 @@ const (
 
 // Options configure a Peer. The zero value is usable.
 type Options struct {
-	// Handler is called once, with the peer, before anything is read. The messages that it sends are the first ones. It
-	// may return nil. Without a handler every request is answered with -32601.
+	// Handler returns the handler of the peer's messages, or nil. New calls it once, before reading, and the messages
+	// that it sends are the first ones. Without a handler, each request gets -32601.
 	Handler func(c dialect.Caller) dialect.Handler
-	// MaxInbound is the number of the peer's requests that may be in flight, including those that Incoming took. At
-	// that number, or at a total of 128 MiB, the reader stops. If it must not stop, because a local call is unanswered,
-	// a stream is open or Incoming has taken requests, further requests are answered with -32000 "busy", which is
-	// retryable. 0 stands for 1,088.
+	// MaxInbound bounds the peer's pending requests, including those that Incoming took (1,088 by default). At that
+	// number, or at a total of 128 MiB, the reader stops. The reader must not stop while a local call is pending, a
+	// stream is open or Incoming has taken requests. In that case, further requests get -32000 "busy", which is
+	// retryable.
 	MaxInbound int
-	// Exchanges finds the responses to local requests on a listener whose exchanges are connections. If it is nil,
-	// requests are not sent inside exchanges.
+	// Exchanges finds the responses to local requests on a listener whose exchanges are connections. Without it,
+	// exchanges carry no local requests.
 	Exchanges *Exchanges
-	// Budget bounds the unsent bytes of this peer and of all others that share it. nil stands for 16 MiB for this peer
-	// alone.
+	// Budget bounds the unsent bytes of all peers that share it. The default is 16 MiB for this peer.
 	Budget *Budget
-	// StreamBuffer is the number of bytes of messages that a stream queues before the reader stops. 0 stands for 8 MiB.
+	// StreamBuffer bounds the queued bytes of a stream before the reader stops (8 MiB by default).
 	StreamBuffer int
-	// Lossy prevents the reader from stopping for a slow consumer. A Subscribe or Watch that queues more than
-	// StreamBuffer then loses its oldest messages, and its next message is a wire.Gap event with the number of lost
-	// messages. Any other stream ends with a Fault of kind IO.
+	// Lossy prevents the reader from stopping for a slow consumer. A Subscribe or Watch with more than StreamBuffer
+	// bytes loses its oldest messages, and its next message is a wire.Gap event with their number. Any other stream
+	// ends with a Fault of kind IO.
 	Lossy bool
-	// MaxMessage is the size of the largest message that the connection can deliver, in bytes. A stream may exceed
-	// StreamBuffer by that size while the reader must not stop. 0 stands for wire.DefaultMaxMessage.
+	// MaxMessage is the size of the largest message of the connection, in bytes (wire.DefaultMaxMessage by default). A
+	// stream may exceed StreamBuffer by that size while the reader must not stop.
 	MaxMessage int
-	// Drain bounds how long requests are still answered after the peer has closed its sending direction. 0 stands for
-	// 60 s. A wire.SingleExchange has no limit.
+	// Drain bounds how long requests are answered after the peer has closed its sending direction (60 s by default). A
+	// wire.SingleExchange has no limit.
 	Drain time.Duration
-	// CloseTimeout bounds each step of Close. 0 stands for 2 s.
+	// CloseTimeout bounds each step of Close (2 s by default).
 	CloseTimeout time.Duration
-	// Hurry ends when the caller of Close cannot wait any longer. Each step of Close then takes at most a fifth of a
-	// second. A nil Hurry never ends.
+	// Hurry ends when the caller of Close cannot wait any longer. Each step of Close then takes at most 200 ms. A nil
+	// Hurry never ends.
 	Hurry context.Context
-	// Client reports that the peer is a server. A malformed message of a server is not answered with an error. It is an
-	// event for watches, for Incoming and, under its own name, for the handler.
+	// Client reports that the peer is a server. A malformed message of a server gets no error. It is an event for
+	// watches, for Incoming and, under its own name, for the handler.
 	Client bool
-	// Name is the peer's name in messages to the user, or "" for the only peer.
+	// Name is the peer's name in messages to the user, or "" for an only peer.
 	Name string
 	// Tap sees every message. It may be nil.
 	Tap wire.Tap
-	// Record sees every message, before Tap does. It costs less than Tap, because it is called once for all messages
-	// that were read together. It may be nil.
+	// Record sees every message before Tap. It costs less than Tap, because it runs once for all messages that were
+	// read together. It may be nil.
 	Record wire.Record
-	// Note receives reports of occurrences that failed no call but may interest a user. It is called without any lock,
-	// from several goroutines. It may be nil.
+	// Note receives reports of events that failed no call but may interest a user. Several goroutines call it, without
+	// locks. It may be nil.
 	Note func(Note)
-	// Incoming, if set, receives every request, notification, answer to a Raw operation, and response, item or stray
-	// JSON that belongs to no call, before it is dispatched. It runs on the reader's goroutine, in the order of
-	// arrival, and may keep the message. If it returns true, it has taken the message. A request then stays open until
-	// Answer or RejectOpen. The reader reads nothing while Incoming runs, so Incoming must not wait for an answer.
-	// Close waits for it.
+	// Incoming receives every request, notification and response of a Raw operation, and every response, item or
+	// invalid JSON without a call, before its dispatch. It runs on the reader's goroutine, in the order of arrival, and
+	// may retain the message. If it returns true, it has taken the message, and a request stays open until Answer or
+	// RejectOpen. The reader reads nothing while Incoming runs. Incoming must not wait for a response. Close waits for
+	// it. It may be nil.
 	Incoming func(m wire.Message) bool
 }
 
@@ -97,26 +96,26 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// A Peer is one end of a connection. All its methods may be called from any goroutine.
+// A Peer is one end of a connection. It is safe for concurrent use.
 //
 // One mutex guards everything that changes. The parts (end, calls, outbox, requests, notifications) are data under that
-// mutex. They have no locks or goroutines of their own, and each states its rules in its type's comment. A method whose
-// name ends in Locked must be called with the mutex held.
+// mutex. They have no locks or goroutines. The comment of each type states its rules. The caller of a method with the
+// suffix Locked must hold the mutex.
 type Peer struct {
 	link
 	codec   dialect.Codec
-	can     dialect.Abilities // the abilities of codec
-	handler dialect.Handler   // handles the peer's requests and notifications; its zero value handles none
+	can     dialect.Abilities // the codec's abilities
+	handler dialect.Handler   // the handler of the peer's messages; the zero value handles none
 	o       Options
 
-	ctx    context.Context // the parent of the contexts of handlers; it ends when the peer begins to close
+	ctx    context.Context // the parent of handlers' contexts; it ends when the peer starts to close
 	cancel context.CancelFunc
 	once   sync.Once      // guards shutDown
 	wg     sync.WaitGroup // counts every goroutine except the reader
-	done   chan struct{}  // closed when no goroutine of the peer runs any more
+	done   chan struct{}  // closed after the end of all goroutines of the peer
 
 	mu            sync.Mutex // guards all fields below; the codec is called under it
-	change        wire.Gate  // passed after each change for which the reader or Close may wait
+	change        wire.Gate  // opens after each change for which the reader or Close may wait
 	end           ending.Ending
 	pendingNotes  []Note // passed to Options.Note when the mutex is released
 	calls         calls
@@ -126,17 +125,17 @@ type Peer struct {
 	exchanges     exchangeState
 }
 
-// A link is the connection with the optional interfaces that it implements.
+// A link is the connection with its optional interfaces.
 type link struct {
 	conn           wire.Conn
 	about          *dialect.Connection
-	exchanger      wire.Exchanger // conn, if each message is an exchange; nil otherwise
-	batcher        wire.Batcher   // conn, if it can queue messages until Flush; nil otherwise
-	router         wire.Router    // conn, if it has several streams; nil otherwise
-	buffered       wire.Buffered  // conn, if it can return messages that it has read ahead; nil otherwise
-	together       [][]byte       // used by the reader: the messages that were read together
+	exchanger      wire.Exchanger // conn if each message is an exchange, or nil
+	batcher        wire.Batcher   // conn if it can queue messages until Flush, or nil
+	router         wire.Router    // conn if it has several streams, or nil
+	buffered       wire.Buffered  // conn if it can return messages that it has read ahead, or nil
+	together       [][]byte       // the messages that the reader read together
 	idler          bool           // conn reports when it is about to wait for input
-	singleExchange bool           // conn accepts only the answers to the first message
+	singleExchange bool           // conn accepts only the responses to the first message
 }
 
 // newLink returns the link of conn. If conn supports it, conn calls onIdle before it waits for input.
@@ -154,7 +153,7 @@ func newLink(conn wire.Conn, onIdle func()) link {
 	return l
 }
 
-// New returns a peer that starts to read conn immediately. The peer then owns conn.
+// New returns a peer that starts to read conn. The peer owns conn.
 func New(conn wire.Conn, codec dialect.Codec, o Options) *Peer {
 	p := &Peer{codec: codec, can: codec.Abilities(), o: o.withDefaults(), done: make(chan struct{}), calls: newCalls()}
 	p.link = newLink(conn, p.wakeAll)
@@ -172,7 +171,7 @@ func New(conn wire.Conn, codec dialect.Codec, o Options) *Peer {
 	return p
 }
 
-// connection returns the result of p.Connection.
+// connection returns the result of Connection.
 func (p *Peer) connection() *dialect.Connection {
 	c := &dialect.Connection{Codec: p.codec, Name: p.o.Name, SingleExchange: p.singleExchange, Ask: p.ask, Warn: p.warn, Tell: p.show, Settle: p.Settle}
 	if known, ok := p.conn.(wire.Identified); ok {
@@ -187,14 +186,14 @@ func (p *Peer) connection() *dialect.Connection {
 	return c
 }
 
-// Connection returns the description of the connection.
+// Connection describes the connection.
 func (p *Peer) Connection() *dialect.Connection { return p.about }
 
-// Done is closed when the connection has ended and no goroutine of p runs.
+// Done is closed when the connection and all goroutines of p have ended.
 func (p *Peer) Done() <-chan struct{} { return p.done }
 
-// Err returns the reason why the connection ended, a *wire.Fault. It returns nil before Done is closed, after a local
-// Close and after a clean end.
+// Err returns why the connection ended, a *wire.Fault. It returns nil before Done is closed, after a local Close and
+// after a clean end.
 func (p *Peer) Err() error {
 	if wire.IsClosed(p.done) {
 		return p.end.Err()
@@ -202,8 +201,8 @@ func (p *Peer) Err() error {
 	return nil
 }
 
-// Handshake runs the dialect's handshake, if it has one. If the peer closes the connection during the handshake, it counts
-// as not reached.
+// Handshake runs the dialect's handshake, if any. If the peer closes the connection during the handshake, it counts as
+// unreached.
 func (p *Peer) Handshake(ctx context.Context) error {
 	if p.can.Handshake == nil {
 		return nil
@@ -220,13 +219,13 @@ func (p *Peer) Handshake(ctx context.Context) error {
 	return err
 }
 
-// Call calls method and returns its result. If there are several data events, it returns the last one. The peer's error
-// is a *wire.Error. If ctx ends first, Call cancels the call on the peer, if the dialect supports that.
+// Call calls method and returns its result, or the last of several data events. It returns an error of the peer as a
+// *wire.Error. If ctx ends first, Call cancels the call on the peer if the dialect supports that.
 func (p *Peer) Call(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	return p.CallOp(ctx, dialect.Op{Kind: dialect.Call, Method: method, Params: params})
 }
 
-// CallOp is like Call, for an operation with any settings.
+// CallOp does what Call does, for any operation.
 func (p *Peer) CallOp(ctx context.Context, op dialect.Op) (result json.RawMessage, err error) {
 	s, err := p.Open(ctx, op)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"rpcx/wire/peer/ending"
 )
 
-// callPipeline is the part of a Peer that keeps many calls in flight at low cost: a call has no stream, no goroutine
-// and no entry in the table of calls.
+// callPipeline is the part of a Peer for many concurrent calls at low cost: a call has no stream, no goroutine and no
+// entry in the table of calls.
 //
 // Its rules:
 //   - A call is in ring, in the slot of its id, from before its request is sent until its response, and counts in
@@ -30,10 +30,10 @@ type callPipeline struct {
 	ring  []pipelineSlot
 	open  int // the number of calls in ring
 	out   []byte
-	ends  []int   // the size of the messages in out
+	ends  []int   // the ends of the messages in out
 	ids   []int64 // the ids of the calls in out
 	now   nowFlusher
-	runs  runSender // nil if messages are sent one by one
+	runs  runSender // nil to send messages one by one
 }
 
 // A pipelineSlot is a place in the ring. It is free if call is nil.
@@ -43,22 +43,21 @@ type pipelineSlot struct {
 	call dialect.PipelinedCall
 }
 
-// A nowFlusher is a wire.Batcher that can flush as much as the system accepts without blocking. done reports whether
-// everything was flushed.
+// A nowFlusher is a wire.Batcher that can flush as much as the system accepts without blocking. done reports whether it
+// flushed everything.
 type nowFlusher interface{ FlushNow() (done bool, err error) }
 
 // A runSender is a wire.Batcher that accepts many messages in one call. The messages are adjacent in all: the first
-// begins at start, and ends has the end of each. taken is the number of messages that the runSender accepted.
+// begins at start, and ends has the end of each. taken is the number of accepted messages.
 type runSender interface {
 	SendRun(all []byte, start int, ends []int) (taken int, err error)
 }
 
-// pipelineBytes bounds the size of the requests that wait for Flush. Requests of that size fit into the buffer of a
-// connection.
+// pipelineBytes bounds the requests that wait for Flush. Requests of that size fit into the buffer of a connection.
 const pipelineBytes = 32 << 10
 
-// Pipeline returns a CallPipeline for about most calls in flight. ready is called when answers have arrived. It returns
-// nil if the dialect or the connection cannot pipeline calls, or if the Peer already has a pipeline.
+// Pipeline returns a CallPipeline for about most concurrent calls. It calls ready when responses have arrived. It
+// returns nil if the dialect or the connection cannot pipeline calls, or if the Peer already has a pipeline.
 func (p *Peer) Pipeline(most int, ready func()) dialect.CallPipeline {
 	if p.can.AppendCall == nil || p.exchanger != nil || p.router != nil || p.singleExchange || p.batcher == nil || !p.idler {
 		return nil
@@ -69,7 +68,7 @@ func (p *Peer) Pipeline(most int, ready func()) dialect.CallPipeline {
 	}
 	l := &callPipeline{p: p, calls: &p.calls, box: &p.outbox, link: &p.link, ready: ready, ring: make([]pipelineSlot, size)}
 	l.now, _ = p.conn.(nowFlusher)
-	if p.o.Tap == nil && p.o.Record == nil { // because Tap and Record see every message
+	if p.o.Tap == nil && p.o.Record == nil { // Tap and Record must see every message
 		l.runs, _ = p.conn.(runSender)
 	}
 	p.mu.Lock()
@@ -141,8 +140,7 @@ func (l *callPipeline) Flush() {
 	p.wg.Go(func() { l.writeRest(n, err) })
 }
 
-// write writes the requests in out as far as the connection accepts them without blocking. done reports whether all
-// were written.
+// write writes the requests in out that the connection accepts without blocking. done reports whether it wrote all.
 func (l *callPipeline) write() (done bool, err error) {
 	defer l.clear()
 	for i, start := 0, 0; i < len(l.ends); i++ {
@@ -181,7 +179,7 @@ func (l *callPipeline) fail(id int64, err error) {
 	}
 }
 
-// clear empties out. It keeps the memory unless the buffer has grown large.
+// clear empties out. It keeps the memory of a small buffer.
 func (l *callPipeline) clear() {
 	l.ends, l.ids = l.ends[:0], l.ids[:0]
 	if l.out = l.out[:0]; cap(l.out) > 2*pipelineBytes {
@@ -189,7 +187,7 @@ func (l *callPipeline) clear() {
 	}
 }
 
-// queueLocked moves the requests in out to the outbox, whose goroutine writes them.
+// queueLocked moves the requests in out to the outbox, whose goroutine writes them. The caller holds the lock.
 func (l *callPipeline) queueLocked() {
 	p, start := l.p, 0
 	all := bytes.Clone(l.out)
@@ -203,8 +201,8 @@ func (l *callPipeline) queueLocked() {
 	l.clear()
 }
 
-// writeRest continues where Flush would have had to wait, or where it failed with err. n is the number of bytes that
-// Flush has counted as being written.
+// writeRest continues where Flush would have blocked, or failed with err. n is the number of bytes that Flush counts as
+// being written.
 func (l *callPipeline) writeRest(n int, err error) {
 	p := l.p
 	defer wire.Guard()
@@ -234,7 +232,7 @@ func (l *callPipeline) Promote(c dialect.PipelinedCall) {
 	}
 }
 
-// promote creates a stream for the call in a slot and returns the stream. It returns nil if at is nil.
+// promote creates the stream of the call in a slot and returns it. It returns nil for a nil at.
 func (l *callPipeline) promote(at *pipelineSlot) *stream {
 	if at == nil {
 		return nil
@@ -247,7 +245,7 @@ func (l *callPipeline) promote(at *pipelineSlot) *stream {
 	return s
 }
 
-// answer passes the answer m to the call in a slot. If the call needs a stream for this answer, answer returns the
+// answer passes the response m to the call in a slot. If the call needs a stream for that response, answer returns the
 // stream.
 func (l *callPipeline) answer(at *pipelineSlot, m *wire.Message) *stream {
 	was := m.Final
@@ -269,7 +267,7 @@ func (l *callPipeline) free(at *pipelineSlot) pipelineSlot {
 	return was
 }
 
-// slot returns the slot of the call with this id, or nil if no such call is in the ring.
+// slot returns the slot of the call with this id, or nil.
 func (l *callPipeline) slot(id wire.ID) *pipelineSlot {
 	if l == nil || l.open == 0 {
 		return nil
@@ -281,7 +279,7 @@ func (l *callPipeline) slot(id wire.ID) *pipelineSlot {
 	return nil
 }
 
-// number returns the value of an id. ok reports whether AppendCall can have written the id.
+// number returns the value of an id. ok reports whether AppendCall can have written it.
 func number(id wire.ID) (n int64, ok bool) {
 	if len(id) == 0 || len(id) > 18 || id[0] == '0' {
 		return 0, false

@@ -13,10 +13,10 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A rawBatch is a message of the user that is an array of several messages, each with its own response. As a stream, it
-// returns the responses in the order of the requests, regardless of the order of arrival.
+// A rawBatch is a user's array of several messages, each with its own response. As a stream, it returns the responses
+// in the order of the requests.
 type rawBatch struct {
-	calls []*stream // the calls whose answers Next has not returned yet
+	calls []*stream // the calls whose responses Next has not returned
 	sent  []*stream // all calls of the batch
 }
 
@@ -29,7 +29,7 @@ func (p *Peer) isBatch(op dialect.Op) bool {
 	return !p.can.Arrays
 }
 
-// openBatch sends the array in op. The array is sent unchanged, byte for byte, if all of its ids are unused.
+// openBatch sends the array in op. If all of its ids are unused, the array stays unchanged, byte for byte.
 func (p *Peer) openBatch(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
 	p.mu.Lock()
 	whole, err := p.encodeLocked(ctx, newStream(p, op))
@@ -67,7 +67,7 @@ func (p *Peer) openBatch(ctx context.Context, op dialect.Op) (dialect.Stream, er
 	if changed {
 		whole.Raw = msg.End()
 	}
-	slices.SortStableFunc(b.sent, func(x, y *stream) int { // messages without an id are answered last, if at all
+	slices.SortStableFunc(b.sent, func(x, y *stream) int { // messages without an id are last, because they may have no response
 		return strings.Count(x.id, looseKey) - strings.Count(y.id, looseKey)
 	})
 	b.calls = b.sent
@@ -83,14 +83,14 @@ func (p *Peer) openBatch(ctx context.Context, op dialect.Op) (dialect.Stream, er
 	return b, err
 }
 
-// end fails the requests of the batch that have not been answered.
+// end fails the unanswered requests of the batch.
 func (b *rawBatch) end(p *Peer, err error) {
 	for _, s := range b.sent {
 		p.forgetLocked(s, err)
 	}
 }
 
-// unanswered reports whether no call of b has been answered.
+// unanswered reports whether no call of b has a response.
 func (b *rawBatch) unanswered() bool {
 	for _, s := range b.sent {
 		if !s.waiting {
@@ -105,7 +105,7 @@ func (b *rawBatch) owner() owner {
 	return owner{as: answer, call: b.sent[0], whole: len(b.sent) > 1}
 }
 
-// Next returns the next answer.
+// Next returns the next response.
 func (b *rawBatch) Next(ctx context.Context) (wire.Message, error) {
 	for len(b.calls) > 0 {
 		m, err := b.calls[0].Next(ctx)
@@ -124,7 +124,7 @@ func (b *rawBatch) Next(ctx context.Context) (wire.Message, error) {
 // Waiting reports whether Next would return at once.
 func (b *rawBatch) Waiting() bool { return len(b.calls) == 0 || b.calls[0].Waiting() }
 
-// Cancel forgets the requests that have not been answered yet.
+// Cancel forgets the unanswered requests.
 func (b *rawBatch) Cancel(ctx context.Context) error {
 	var err error
 	for _, s := range b.calls {

@@ -6,7 +6,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// receiveAll reads until the connection ends, and returns the reason for the end.
+// receiveAll reads until the end of the connection and returns its reason.
 func (p *Peer) receiveAll() error {
 	for {
 		raw, err := p.conn.Recv()
@@ -25,10 +25,10 @@ func (p *Peer) receiveAll() error {
 	}
 }
 
-// maxRoutedTogether is the number of messages that are routed before the lock is released for other goroutines.
+// maxRoutedTogether bounds the messages that are routed before other goroutines get the lock.
 const maxRoutedTogether = 256
 
-// receiveRead handles raw and the messages that were read with it. It records them first, without the lock.
+// receiveRead processes raw and the messages that were read with it. It first records them, without the lock.
 func (p *Peer) receiveRead(raw []byte) (err error) {
 	p.together = p.buffered.Buffered(append(p.together[:0], raw), maxRoutedTogether)
 	if p.o.Record != nil {
@@ -49,7 +49,7 @@ func (p *Peer) receiveRead(raw []byte) (err error) {
 }
 
 // receive decodes and routes raw. in is the call whose exchange carried it, or nil for a connection in both directions.
-// If the reader has to stop, receive then waits. An error ends the connection.
+// receive waits if the reader has to stop. An error ends the connection.
 func (p *Peer) receive(raw []byte, in *stream) error {
 	if p.exchanger != nil {
 		p.exchanges.recv.Lock()
@@ -75,7 +75,7 @@ func (p *Peer) decodeLocked(raw []byte, in *stream) error {
 	if batch {
 		g = &inbound.Array{}
 	}
-	for i := range msgs { // because messages may arrive together with the error
+	for i := range msgs { // messages may arrive together with the error
 		if p.o.Client {
 			nameBare(&msgs[i])
 		}
@@ -89,8 +89,8 @@ func (p *Peer) decodeLocked(raw []byte, in *stream) error {
 	return err
 }
 
-// nameBare sets the method of an object that a server sent and that is not a message of the dialect, so that watches
-// and hooks can handle it as an event. Its params are the whole object.
+// nameBare sets the method of a server's object that is not a message of the dialect, which makes it an event for
+// watches and hooks. Its params are the whole object.
 func nameBare(m *wire.Message) {
 	if m.Kind != wire.Invalid || m.Method != "" || m.Final || isParseError(m) || scan.Type(m.Raw) != 'o' {
 		return

@@ -11,38 +11,38 @@ import (
 	"rpcx/wire/peer/mailbox"
 )
 
-// A stream is one local operation and the messages that answer it. The tables of calls contain it from before its
-// message is sent until its final message, its failure or Cancel.
+// A stream is one local operation with its responses. The tables of calls contain it from before its message is sent
+// until its final message, its failure or Cancel.
 type stream struct {
 	p   *Peer
 	box mailbox.Box // messages for the consumer
 
 	op        dialect.Op
-	id        string        // the id of the request, or ""
-	token     string        // the token of the stream that the answer opened; valid if named is set
+	id        string        // the request's id, or ""
+	token     string        // the token of the stream that the response opened; valid if named is set
 	named     bool          // token is valid
-	follows   bool          // it is a watch of the stream with this token and sent no request
-	oneAnswer bool          // its first response is its only answer (Encode returned Final)
+	follows   bool          // it is a watch of the stream with this token, without a request
+	oneAnswer bool          // its first response is the only one (Encode returned Final)
 	waiting   bool          // it waits for its first response
 	streamed  bool          // an item has arrived
-	batch     *rawBatch     // the batch with which it was sent, or nil
-	late      chan struct{} // closed when the response for which Cancel waits arrives; nil if Cancel does not wait
-	exchange  *exchange     // the exchange in which it was sent; nil if the connection carries messages in both directions
+	batch     *rawBatch     // its batch, or nil
+	late      chan struct{} // closed at the response for which Cancel waits; may be nil
+	exchange  *exchange     // its exchange; nil if the connection carries messages in both directions
 
-	restore func(m wire.Message) *wire.Message // sets the id of an answer to the id that the user chose; nil if the answer already has that id
+	restore func(m wire.Message) *wire.Message // restores the user's own id in a response; nil if the response has that id
 
-	overfull bool // it queues more than it should
-	stuck    bool // the reader has waited in vain for the consumer, which has taken no message since then
-	cut      bool // it ended because the connection ended
+	overfull bool // its queue is too long
+	stuck    bool // the reader has waited in vain for the consumer, which has taken no message since
+	cut      bool // it ended because of the connection
 }
 
 // An exchange is the state of a call's exchange on a wire.Exchanger.
 type exchange struct {
 	stop      context.CancelFunc // cancels the exchange; nil if it carries no call
-	answers   bool               // it sends a response, and is not a call
+	answers   bool               // it carries a response, not a call
 	early     early.Items        // like calls.early, for this exchange
-	optional  bool               // it may end without an answer
-	malformed string             // text in the exchange that was not a message
+	optional  bool               // it may end without a response
+	malformed string             // text in the exchange that is not a message
 	over      bool               // it has ended, and further items arrive outside of it
 }
 
@@ -58,7 +58,7 @@ func newStream(p *Peer, op dialect.Op) *stream {
 // ended reports whether the stream accepts no more messages.
 func (s *stream) ended() bool { return s.box.Err() != nil }
 
-// fault returns the failure of s when the connection has ended with err.
+// fault returns the failure of s after the connection ended with err.
 func (s *stream) fault(err error) *wire.Fault {
 	when := "in the middle of the stream of " + ending.Quoted(s.op.Method)
 	switch {
@@ -70,8 +70,8 @@ func (s *stream) fault(err error) *wire.Fault {
 	return ending.Fault(err, s.op.Method, when)
 }
 
-// Next returns the next message. It allocates nothing if a message is queued. Only one goroutine at a time may call
-// Next. The first message of a Subscribe is its response, of Kind Response, and not an item.
+// Next returns the next message. It allocates nothing for a queued message. Calls must not be concurrent. The first
+// message of a Subscribe is its response, of Kind Response.
 func (s *stream) Next(ctx context.Context) (wire.Message, error) {
 	if m := s.box.Next(); m != nil {
 		return *m, nil
@@ -79,11 +79,10 @@ func (s *stream) Next(ctx context.Context) (wire.Message, error) {
 	return s.refill(ctx)
 }
 
-// Queued removes and returns further messages that are available without the lock. They are valid until the next call
-// of Next.
+// Queued removes and returns further messages that need no lock. They are valid until the next call of Next.
 func (s *stream) Queued() []wire.Message { return s.box.Queued() }
 
-// Waiting reports whether Next would return immediately, because a message is queued or the stream has ended.
+// Waiting reports whether Next would return at once.
 func (s *stream) Waiting() bool {
 	if s.box.Peek() {
 		return true
@@ -93,15 +92,14 @@ func (s *stream) Waiting() bool {
 	return s.box.Ready() || s.ended() && !s.cut
 }
 
-// Severed reports whether the stream ended because the connection ended before the stream did.
+// Severed reports whether the stream ended because its connection ended.
 func (s *stream) Severed() bool {
 	s.p.mu.Lock()
 	defer s.p.mu.Unlock()
 	return s.cut
 }
 
-// refill waits for messages and takes them. Messages queued before the stream ended can be read even after ctx has
-// ended; messages of a live stream cannot.
+// refill waits for messages and takes them. After the end of ctx, it takes only messages of a stream that has ended.
 func (s *stream) refill(ctx context.Context) (wire.Message, error) {
 	for {
 		s.p.mu.Lock()
@@ -125,9 +123,9 @@ func (s *stream) refill(ctx context.Context) (wire.Message, error) {
 	}
 }
 
-// Cancel asks the peer to end the stream, and forgets the stream. Queued messages are dropped, and from then on Next
-// returns io.EOF. ctx bounds the wait for the response, and before that for the response to a pending Subscribe, which
-// names the stream to end.
+// Cancel asks the peer to end the stream, and forgets it. It drops queued messages, and Next then returns io.EOF. ctx
+// bounds the wait for the response, and before it for the response to a pending Subscribe, which names the stream to
+// end.
 func (s *stream) Cancel(ctx context.Context) error {
 	p := s.p
 	p.mu.Lock()
@@ -162,7 +160,7 @@ func (s *stream) Cancel(ctx context.Context) error {
 	return err
 }
 
-// Finish makes a watch accept no more messages (see dialect.Finisher).
+// Finish makes a watch accept no further messages (see dialect.Finisher).
 func (s *stream) Finish(context.Context) error {
 	s.p.mu.Lock()
 	defer s.p.mu.Unlock()
@@ -170,8 +168,8 @@ func (s *stream) Finish(context.Context) error {
 	return nil
 }
 
-// leaveStreamLocked ends s locally with err, and requests that the peer end the stream. If the caller must wait for the
-// response to that request, leaveStreamLocked returns the call of the request.
+// leaveStreamLocked ends s locally with err, and asks the peer to end the stream. If the caller must wait for the
+// response, it returns the call. The caller holds the lock.
 func (p *Peer) leaveStreamLocked(s *stream, err error, await bool) *stream {
 	unanswered := s.waiting
 	p.forgetLocked(s, err)
@@ -199,8 +197,9 @@ func (p *Peer) leaveStreamLocked(s *stream, err error, await bool) *stream {
 	return bye
 }
 
-// unsubscribeLocked requests that the peer end s, which has ended locally. Some dialects have a message for that only after
-// an item, because a response without an item may have been any value. The first item that arrives then ends s (see calls).
+// unsubscribeLocked asks the peer to end s, which has ended locally. Some dialects have a message for that only after an
+// item, because a response without an item may have been any value. In those, the next item ends s (see calls). The caller
+// holds the lock.
 func (p *Peer) unsubscribeLocked(s *stream, await bool) (*stream, bool) {
 	op := dialect.Op{Kind: dialect.Unsubscribe, Of: &s.op, OfID: wire.ID(s.id), Unsubscribe: s.op.Unsubscribe, Lasting: s.streamed}
 	if s.named {
@@ -213,9 +212,9 @@ func (p *Peer) unsubscribeLocked(s *stream, await bool) (*stream, bool) {
 	return bye, ok
 }
 
-// sayLocked sends op if the dialect has a message for op and the connection can carry it. If await is set, it returns
-// the call that receives the answer. It does not wait for room in the outbox, because each call sends at most one such
-// message.
+// sayLocked sends op if the dialect has a message for it and the connection can carry that. If await is set, sayLocked
+// returns the call for the response. It does not wait for room in the outbox, because each call sends at most one such
+// message. The caller holds the lock.
 func (p *Peer) sayLocked(op dialect.Op, await bool) (*stream, bool) {
 	if p.end.State != ending.Open {
 		return nil, true

@@ -13,7 +13,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// unownedLocked handles a message that belongs to no local call. seen reports whether a watch has shown it.
+// unownedLocked handles a message without a local call. seen reports whether a watch has shown it. The caller holds the
+// lock.
 func (p *Peer) unownedLocked(m *wire.Message, g *inbound.Array, in *stream, seen bool) {
 	switch m.Kind {
 	case wire.Request:
@@ -22,7 +23,7 @@ func (p *Peer) unownedLocked(m *wire.Message, g *inbound.Array, in *stream, seen
 		if m.Kind == wire.Cancel && p.requests.End(m.Target) {
 			return
 		}
-		m.Kind = wire.Notification // like a Cancel of no request
+		m.Kind = wire.Notification // like a Cancel of an unknown request
 		p.notificationLocked(m)
 	case wire.Item:
 		p.unclaimedLocked(m)
@@ -34,7 +35,8 @@ func (p *Peer) unownedLocked(m *wire.Message, g *inbound.Array, in *stream, seen
 }
 
 // notificationLocked queues a notification for the handler. If the queue is full, the reader stops. If the reader must
-// not stop, the queue grows up to higher limits; above them, the oldest notifications are dropped, with a note.
+// not stop, the queue has higher limits, above which the oldest notifications are dropped with a note. The caller holds
+// the lock.
 func (p *Peer) notificationLocked(m *wire.Message) {
 	if p.incomingLocked(m) {
 		return
@@ -59,7 +61,7 @@ func (p *Peer) notificationLocked(m *wire.Message) {
 	}
 }
 
-// tellHandler passes the queued notifications to the handler, one after another, until none are left.
+// tellHandler passes the queued notifications to the handler one by one.
 func (p *Peer) tellHandler() {
 	defer wire.Guard()
 	p.mu.Lock()
@@ -102,7 +104,7 @@ func (p *Peer) tell(in *dialect.Inbound) {
 }
 
 // unhandledLocked reports to the user that no hook handled a notification, unless the handshake awaited it or a watch
-// shows its method.
+// shows its method. The caller holds the lock.
 func (p *Peer) unhandledLocked(m *wire.Message) {
 	if m.Awaited || p.calls.watched(m.Method, false) {
 		return
@@ -111,19 +113,19 @@ func (p *Peer) unhandledLocked(m *wire.Message) {
 	p.noteLocked(Note{Kind: NoteUnhandledNotification, Method: m.Method, Text: text, Shown: p.calls.watched(m.Method, true)})
 }
 
-// incomingLocked passes m to Incoming without holding the lock, and reports whether Incoming has taken it.
+// incomingLocked passes m to Incoming without the lock, and reports whether Incoming has taken it.
 func (p *Peer) incomingLocked(m *wire.Message) bool {
 	if p.o.Incoming == nil {
 		return false
 	}
 	c := m.Clone()
-	p.calls.wake() // because Incoming may block
+	p.calls.wake() // Incoming may block
 	p.unlockAndTell()
 	defer p.mu.Lock()
 	return p.o.Incoming(c)
 }
 
-// unclaimedLocked handles an item that belongs to no local call: it treats the item as a notification.
+// unclaimedLocked makes a notification of an item without a local call. The caller holds the lock.
 func (p *Peer) unclaimedLocked(m *wire.Message) {
 	if m.Beside { // Incoming receives the message to which the item belongs
 		if ev, err := dialect.EventOf(p.codec, *m); err == nil && p.o.Incoming == nil {
@@ -135,7 +137,7 @@ func (p *Peer) unclaimedLocked(m *wire.Message) {
 	p.notificationLocked(m)
 }
 
-// strayLocked handles a response that belongs to no local call.
+// strayLocked handles a response without a local call. The caller holds the lock.
 func (p *Peer) strayLocked(m *wire.Message) {
 	switch {
 	case p.passToAskerLocked(m) || p.incomingLocked(m):
@@ -154,7 +156,7 @@ func (p *Peer) strayLocked(m *wire.Message) {
 	}
 }
 
-// onlyWaiting returns the only call that waits for a response, or nil if there are none or several.
+// onlyWaiting returns the only call without a response. It returns nil if there are none or several.
 func (c *calls) onlyWaiting() *stream {
 	c.promoteAllLocked()
 	if c.waiting != 1 {
@@ -168,7 +170,7 @@ func (c *calls) onlyWaiting() *stream {
 	return nil
 }
 
-// spelled returns the id of the call that waits for a response with the same number as id, or "" if there is none.
+// spelled returns the id of the waiting call whose number equals id, or "".
 func (c *calls) spelled(id wire.ID) string {
 	number, err := strconv.ParseFloat(string(bytes.Trim(id, `"`)), 64)
 	if err != nil {
@@ -183,15 +185,15 @@ func (c *calls) spelled(id wire.ID) string {
 	return ""
 }
 
-// invalidLocked handles a malformed message. rpcx answers a malformed message from a client with an error. It answers a
-// malformed message from a server only if that message has a method and an id, and so expects an answer: other messages
-// may be errors, and errors must not be answered with errors.
+// invalidLocked handles a malformed message. A malformed message of a client gets an error. That of a server gets one
+// only if it has a method and an id and thus needs a response: other messages may be errors, and an error must not
+// answer an error. The caller holds the lock.
 func (p *Peer) invalidLocked(m *wire.Message, g *inbound.Array, in *stream, seen bool) {
 	what := malformation(m)
 	if in != nil && !m.Final {
 		in.exchange.malformed = what
 	}
-	if !m.Final && p.foreignLocked(m, seen) { // a message with Final set is an answer, which must not be answered
+	if !m.Final && p.foreignLocked(m, seen) { // a message with Final set is a response
 		return
 	}
 	p.noteLocked(Note{Kind: NoteMalformed, Text: what + ": " + excerpt(m.Raw)})
@@ -201,8 +203,8 @@ func (p *Peer) invalidLocked(m *wire.Message, g *inbound.Array, in *stream, seen
 	}
 }
 
-// foreignLocked handles a malformed message as an event of a peer that does not use the dialect. It reports whether the
-// event was received by a watch, by Incoming, or by the handler of notifications with its name.
+// foreignLocked handles a malformed message as an event of a peer with another dialect. It reports whether a watch,
+// Incoming, or a hook of its name received the event. The caller holds the lock.
 func (p *Peer) foreignLocked(m *wire.Message, seen bool) bool {
 	switch {
 	case !m.Bare:
@@ -216,7 +218,7 @@ func (p *Peer) foreignLocked(m *wire.Message, seen bool) bool {
 	return true
 }
 
-// brokenLocked fails the call that the malformed message m answers.
+// brokenLocked fails the call that the malformed message m answers. The caller holds the lock.
 func (p *Peer) brokenLocked(o *owner, m *wire.Message) {
 	what := malformation(m)
 	for _, s := range append([]*stream{o.call}, o.others()...) {
@@ -224,7 +226,7 @@ func (p *Peer) brokenLocked(o *owner, m *wire.Message) {
 	}
 }
 
-// malformation returns a description of the problem with m, which is Invalid.
+// malformation describes the problem of m, an Invalid message.
 func malformation(m *wire.Message) string {
 	what := "the peer sent a malformed message"
 	if m.Err != nil {
@@ -236,7 +238,7 @@ func malformation(m *wire.Message) string {
 	return what
 }
 
-// Answer sends raw, a whole response message, for a request that Incoming took. If several requests have that id, it
+// Answer sends raw, a whole response message, for a request that Incoming took. Of several requests with that id, it
 // answers the oldest.
 func (p *Peer) Answer(id wire.ID, raw []byte) error {
 	p.mu.Lock()
@@ -253,8 +255,8 @@ func (p *Peer) Answer(id wire.ID, raw []byte) error {
 	return nil
 }
 
-// Answered records that a Raw message has answered the requests with these ids that Incoming took. If several requests
-// have the same id, it records the oldest.
+// Answered records that a Raw message has answered the requests with these ids that Incoming took. Of several requests
+// with the same id, it records the oldest.
 func (p *Peer) Answered(ids ...wire.ID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -266,7 +268,7 @@ func (p *Peer) Answered(ids ...wire.ID) {
 	}
 }
 
-// RejectOpen answers the open requests that Incoming took with e. With ids, it answers only requests with these ids.
+// RejectOpen answers the pending requests that Incoming took with e. With ids, it answers only those.
 func (p *Peer) RejectOpen(e *wire.Error, ids ...wire.ID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

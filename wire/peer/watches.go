@@ -8,11 +8,11 @@ import (
 	"rpcx/wire/peer/ending"
 )
 
-// maxHandshakes bounds the handshake messages that are kept for later watches.
+// maxHandshakes bounds the handshake messages that are stored for later watches.
 const maxHandshakes = 8
 
-// watch opens a stream of the peer's messages: all of them, or those that match op. It begins with the handshake
-// messages of that method that have arrived.
+// watch opens a stream of the peer's messages, or of those that match op. It begins with the stored handshake messages
+// of that method.
 func (p *Peer) watch(op dialect.Op) (dialect.Stream, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -31,7 +31,8 @@ func (p *Peer) watch(op dialect.Op) (dialect.Stream, error) {
 	return s, nil
 }
 
-// followLocked makes s a watch of a single stream. It sends no request for the watch, which ends with that stream.
+// followLocked makes s a watch of a single stream. The watch sends no request and ends with that stream. The caller
+// holds the lock.
 func (p *Peer) followLocked(s *stream, token wire.ID) error {
 	switch {
 	case p.exchanger != nil:
@@ -42,16 +43,16 @@ func (p *Peer) followLocked(s *stream, token wire.ID) error {
 	s.token, s.follows = string(token), true
 	p.calls.watches = append(p.calls.watches, s)
 	null := []byte("null")
-	p.deliverLocked(s, &wire.Message{Kind: wire.Response, Raw: null, Body: null}) // as if it had been answered
+	p.deliverLocked(s, &wire.Message{Kind: wire.Response, Raw: null, Body: null}) // replaces a response
 	p.calls.wake()
 	return nil
 }
 
-// isWatch reports whether s only shows messages and has no request of its own.
+// isWatch reports whether s only shows messages and has no request.
 func (s *stream) isWatch() bool { return s.follows || s.op.Kind == dialect.Watch }
 
-// sees reports whether a watch shows m. It does not show an item with Beside set, because the watch shows the message
-// to which the item belongs.
+// sees reports whether a watch shows m. It returns false for an item with Beside set, because the watch shows the
+// item's message.
 func (s *stream) sees(m *wire.Message) bool {
 	switch {
 	case m.Kind == wire.Item && m.Beside:
@@ -62,16 +63,16 @@ func (s *stream) sees(m *wire.Message) bool {
 	return s.op.Takes(m.Method)
 }
 
-// showLocked delivers m to the watches for which sees returns true, and reports whether there is one. It does not show
-// invalid JSON, because no reader could parse it. A handshake message is kept for later watches.
+// showLocked delivers m to the watches that see it, and reports whether there are any. It does not show invalid JSON,
+// which no reader could parse. It stores a handshake message for later watches. The caller holds the lock.
 func (p *Peer) showLocked(m *wire.Message, sees func(w *stream, m *wire.Message) bool) (seen bool) {
-	for i := len(p.calls.watches) - 1; i >= 0; i-- { // backwards, because a watch that queues too much is removed
+	for i := len(p.calls.watches) - 1; i >= 0; i-- { // backwards, because an overfull watch is removed
 		w := p.calls.watches[i]
 		if m.Kind == wire.Invalid && isParseError(m) || !sees(w, m) {
 			continue
 		}
 		seen = true
-		final := m.Final // the end of the stream of m, which ends the watch only if the watch follows that stream
+		final := m.Final // the end of m's stream ends only watches that follow that stream
 		m.Final = final && w.follows
 		p.deliverLocked(w, m)
 		m.Final = final
@@ -82,15 +83,15 @@ func (p *Peer) showLocked(m *wire.Message, sees func(w *stream, m *wire.Message)
 	return seen
 }
 
-// watched reports whether a watch waits for messages of this method only or, if all is set, for all messages.
+// watched reports whether a watch shows only messages of this method, or with all every message.
 func (c *calls) watched(method string, all bool) bool {
 	return slices.ContainsFunc(c.watches, func(w *stream) bool {
 		return w.op.Kind == dialect.Watch && (w.op.Method == "") == all && w.op.Takes(method)
 	})
 }
 
-// takenWholeLocked delivers an array that contains no message of the dialect, as a whole, to the watches and to
-// Incoming, and reports whether any of them took it. A dialect other than JSON-RPC has no batches.
+// takenWholeLocked delivers an array without a message of the dialect, as a whole, to the watches and to Incoming, and
+// reports whether any took it. Only JSON-RPC has batches. The caller holds the lock.
 func (p *Peer) takenWholeLocked(msgs []wire.Message, raw []byte, in *stream) bool {
 	for i := range msgs {
 		if msgs[i].Kind != wire.Invalid || len(msgs[i].ID) > 0 || isParseError(&msgs[i]) {

@@ -10,25 +10,25 @@ import (
 	"rpcx/wire"
 )
 
-// A State determines what may still happen on a connection. The states follow each other in this order.
+// A State determines what is still possible on a connection. States follow each other in this order.
 type State uint8
 
-// The states.
+// These are the states.
 const (
 	Open    State = iota
-	EOF           // the peer sends no more, but reads
-	Closing       // about to close: no new operation begins
+	EOF           // the peer sends nothing more, but reads
+	Closing       // about to close; no operation starts
 	Ended         // nothing can be sent
 )
 
-// These are the errors of connections that ended without an error of the transport.
+// These are the errors of connections that ended without a transport error.
 var (
 	ErrOurs = errors.New("rpcx closed the connection")
 	ErrLeft = errors.New("the peer closed the connection before its responses")
 )
 
-// An Ending records how far the shutdown of a connection has progressed, and why it ended. It has no lock of its own;
-// the lock of the connection guards it.
+// An Ending records how far the shutdown of a connection has progressed, and why it ended. The lock of the connection
+// guards it.
 //
 // Its rules:
 //   - The state only moves forward.
@@ -36,19 +36,19 @@ var (
 type Ending struct {
 	State  State
 	Ours   bool  // closed locally
-	Sealed error // why the peer accepts no more messages, because it accepted the only answer to its request
+	Sealed error // why the peer accepts no more messages: it has accepted the only response to its request
 	Abort  error // the write error that ended the connection
-	cause  error // why no more messages arrive; nil if they may arrive
+	cause  error // why no more messages arrive, or nil
 	final  error // the result of Err
 }
 
 // Enter moves to a later state.
 func (e *Ending) Enter(s State) { e.State = max(e.State, s) }
 
-// Live reports whether new operations may begin.
+// Live reports whether new operations may start.
 func (e *Ending) Live() bool { return e.State < Closing }
 
-// Stop records that reading ended because of err, and returns the reason to report to open calls.
+// Stop records that reading ended with err, and returns the error for pending calls.
 func (e *Ending) Stop(err error) error {
 	if err == io.EOF || Broken(err) {
 		e.Enter(EOF)
@@ -65,7 +65,7 @@ func (e *Ending) Stop(err error) error {
 	return err
 }
 
-// prefer returns the more informative of two reasons: the child's exit or the close reason rather than the write error.
+// prefer returns the more informative of two reasons: a child's exit or a close reason precedes a write error.
 func prefer(read, write error) error {
 	var ce *wire.CloseError
 	if errors.As(read, &ce) && (ce.Child != nil || ce.Code != 0) {
@@ -74,7 +74,7 @@ func prefer(read, write error) error {
 	return write
 }
 
-// Finish records that the connection has ended with err, as detected by the reader.
+// Finish records the end of the connection with err, as the reader saw it.
 func (e *Ending) Finish(err error) {
 	switch {
 	case e.Ours || err == io.EOF:
@@ -85,11 +85,10 @@ func (e *Ending) Finish(err error) {
 	}
 }
 
-// Err returns the reason why the connection ended, or nil after a local close or a clean end.
+// Err returns why the connection ended, or nil after a local close or a clean end.
 func (e *Ending) Err() error { return e.final }
 
-// Fault returns the failure of a call that was not sent: the reason why the connection ended if it is known, and why
-// otherwise.
+// Fault returns the failure of an unsent call: the reason for the connection's end if known, else otherwise.
 func (e *Ending) Fault(why error, method string) *wire.Fault {
 	switch {
 	case e.cause != nil:
@@ -100,7 +99,7 @@ func (e *Ending) Fault(why error, method string) *wire.Fault {
 	return Fault(why, method, "before "+Quoted(method)+" was sent")
 }
 
-// Unwatched returns the failure of a watch that cannot begin, because no more messages arrive.
+// Unwatched returns the failure of a watch that cannot start, because no more messages arrive.
 func (e *Ending) Unwatched(method string) *wire.Fault {
 	if e.State == EOF {
 		return Fault(io.EOF, method, "")
@@ -108,8 +107,7 @@ func (e *Ending) Unwatched(method string) *wire.Fault {
 	return Fault(e.cause, method, "")
 }
 
-// Fault returns the Fault for a connection that ended with err. when describes the operation in progress, or is "" if
-// there was none.
+// Fault returns the Fault of a connection that ended with err. when describes the current operation, or is "".
 func Fault(err error, method, when string) *wire.Fault {
 	var f *wire.Fault
 	if errors.As(err, &f) {
@@ -152,13 +150,13 @@ func Goodbye(err error) bool {
 }
 
 // Broken reports whether the peer broke the framing, or closed its sending direction inside a message, but may still
-// read. Nothing more can be read from it.
+// read. Reading is then impossible.
 func Broken(err error) bool {
 	f := wire.AsFault(err)
 	return f != nil && f.Kind == wire.Protocol || errors.Is(err, wire.ErrCut)
 }
 
-// Code returns the code and reason to close a WebSocket with after err.
+// Code returns the WebSocket close code and reason for err.
 func Code(err error) (code int, reason string) {
 	f := wire.AsFault(err)
 	switch {

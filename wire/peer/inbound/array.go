@@ -2,17 +2,17 @@ package inbound
 
 import "slices"
 
-// An Array collects the answers to one array of the peer's requests. They are kept until they are complete, because
-// they are sent as one message. A nil Array contains nothing.
+// An Array collects the responses to one array of the peer's requests, which are sent as one message. A nil Array
+// contains nothing.
 type Array struct {
 	replies  [][]byte
-	bytes    int  // of replies
-	left     int  // the number of missing answers
+	bytes    int  // the size of replies
+	left     int  // the number of missing responses
 	complete bool // all messages of the array have been routed
 	sent     bool
 }
 
-// owe reserves a place for one more answer and returns its index.
+// owe reserves a place for another response and returns its index.
 func (a *Array) owe() (index int) {
 	if a == nil {
 		return 0
@@ -29,11 +29,10 @@ func (a *Array) Put(r *Request, msg []byte) {
 	a.left--
 }
 
-// Complete reports that no more requests belong to a.
+// Complete records that no more requests belong to a.
 func (a *Array) Complete() { a.complete = true }
 
-// Send returns the answers when they are complete. ok reports whether Send returned them, which happens once. The array
-// may have no answers.
+// Send returns the responses when they are complete, possibly none. ok is true for the one call that returns them.
 func (a *Array) Send() (replies [][]byte, ok bool) {
 	if !a.complete || a.left > 0 || a.sent {
 		return nil, false
@@ -44,10 +43,10 @@ func (a *Array) Send() (replies [][]byte, ok bool) {
 	return replies, true
 }
 
-// Waiting reports whether the answers of a have not been sent yet.
+// Waiting reports whether the responses of a have not been sent.
 func (a *Array) Waiting() bool { return a != nil && !a.sent }
 
-// Bytes returns the size of the answers in a that have not been sent yet.
+// Bytes returns the size of the unsent responses in a.
 func (a *Array) Bytes() int {
 	if !a.Waiting() {
 		return 0

@@ -5,15 +5,15 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// These are the limits of the queue of notifications.
+// These limits bound the queue of notifications.
 const (
-	maxQueued          = 1024      // the number of notifications at which the reader stops
-	maxQueuedBytes     = 8 << 20   // the number of bytes at which the reader stops
-	maxUnreadable      = 8 * 1024  // the number of notifications in the queue while the reader must not stop; the oldest above that are lost
-	maxUnreadableBytes = 128 << 20 // the number of bytes in the queue while the reader must not stop; the oldest notifications above that are lost
+	maxQueued          = 1024      // the number at which the reader stops
+	maxQueuedBytes     = 8 << 20   // the bytes at which the reader stops
+	maxUnreadable      = 8 * 1024  // the maximum number while the reader must not stop; the oldest above that are lost
+	maxUnreadableBytes = 128 << 20 // the maximum bytes while the reader must not stop; the oldest notifications above that are lost
 )
 
-// Notifications is the queue of the notifications that wait for the handler.
+// Notifications is the queue of notifications for the handler.
 //
 // Its rules:
 //   - They are handled one after another, in the order of arrival, by
@@ -23,13 +23,13 @@ const (
 //     which the oldest are dropped, with a note to the user.
 type Notifications struct {
 	Running bool
-	Lost    int64 // the number of lost notifications
+	Lost    int64
 	queue   []dialect.Inbound
 	bytes   int
 }
 
-// Put queues a copy of m. order is the number of m among all messages. It reports whether it had to drop notifications
-// for the first time on this connection.
+// Put queues a copy of m. order is the number of m among all messages. Put returns true when it drops notifications for
+// the first time on this connection.
 func (n *Notifications) Put(m *wire.Message, order uint64) (losing bool) {
 	before := n.Lost
 	n.queue = append(n.queue, dialect.Inbound{Msg: m.Clone(), Order: order})
@@ -56,5 +56,5 @@ func (n *Notifications) Next() dialect.Inbound {
 	return in
 }
 
-// Stop empties the queue, because the goroutine that handles it ends.
+// Stop empties the queue at the end of the goroutine that reads it.
 func (n *Notifications) Stop() { *n = Notifications{Lost: n.Lost} }

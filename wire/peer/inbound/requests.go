@@ -1,5 +1,5 @@
-// Package inbound queues a peer's unfinished requests, the arrays in which they arrived, and its notifications. The
-// types have no locks of their own; the lock of the connection guards them.
+// Package inbound queues a peer's unfinished requests, their arrays, and its notifications. The lock of the connection
+// guards all types.
 package inbound
 
 import (
@@ -10,9 +10,9 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// These are the limits of Requests, in addition to the number of requests.
+// These limits bound Requests, in addition to the number of requests.
 const (
-	mostBytes  = 128 << 20 // the size in bytes of the open requests at which further ones are refused
+	mostBytes  = 128 << 20 // the size of open requests, in bytes, at which further ones are refused
 	mostQueued = 1 << 16   // requests that wait for room
 )
 
@@ -21,19 +21,19 @@ type Request struct {
 	dialect.Inbound
 	Ctx    context.Context // the context of its handler
 	Cancel context.CancelFunc
-	Array  *Array // the array that contained it, or nil
+	Array  *Array // its array, or nil
 
-	Closed    bool // its handler has returned, so it must not emit more events
-	Cancelled bool // cancelled by the peer
-	Begun     bool // its handler was allowed to begin although the Budget is exceeded
-	Replied   bool // its first answer has been sent, or it will have none
+	Closed    bool // its handler has returned and must not emit more events
+	Cancelled bool // the peer has cancelled it
+	Begun     bool // its handler could start although the Budget was exceeded
+	Replied   bool // its first response has been sent, or it has none
 
-	index int  // its place in Array
+	index int  // its index in Array
 	taken bool // Incoming took it, and Answer will answer it
-	goes  bool // it has been answered, and more answers will follow
+	goes  bool // it has a response, and more will follow
 }
 
-// New returns a Request for m, which arrived in a (nil for no array). The Request is not counted by any Requests.
+// New returns a Request for m, which arrived in a (nil for no array). No Requests counts it.
 func New(m *wire.Message, a *Array) *Request {
 	r := &Request{Array: a, index: a.owe()}
 	r.Msg = m.Clone()
@@ -58,17 +58,17 @@ type Requests struct {
 	open       map[*Request]struct{}
 	queue      []*Request // requests of arrays that wait for room
 	bytes      int        // the size of the messages in open
-	taken      int        // the number of requests in open that Incoming took
-	streams    int        // the number of requests in open that have been answered and continue
+	taken      int        // the number of requests that Incoming took
+	streams    int        // the number of answered requests that continue
 	unanswered int
 	arrived    uint64
-	refused    bool // a request was refused
+	refused    bool
 }
 
 // NewRequests returns a table for most concurrent requests.
 func NewRequests(most int) Requests { return Requests{most: most, open: map[*Request]struct{}{}} }
 
-// Order returns the number of a message that was just read, which determines the order of messages.
+// Order returns the number of a message that was just read.
 func (t *Requests) Order() uint64 {
 	t.arrived++
 	return t.arrived
@@ -82,8 +82,8 @@ func (t *Requests) Arrive(m *wire.Message, a *Array) *Request {
 	return r
 }
 
-// Answered records that the first response to r has been sent, or that r has no response. It reports whether this is
-// the first such record.
+// Answered records that the first response to r has been sent, or that r has none. It returns true for the first such
+// record.
 func (t *Requests) Answered(r *Request) bool {
 	if r.Replied {
 		return false
@@ -100,21 +100,20 @@ func (t *Requests) Full(n int) bool {
 	return len(t.open) >= t.most || len(t.open) > 0 && t.bytes+n > mostBytes
 }
 
-// Crowded reports whether the reader should stop until a request is done. It must not stop while an open request may
-// depend on a message that is still to be read: a stream on its unsubscribe, or a taken request on a message for its
-// user.
+// Crowded reports whether the reader should stop until a request has finished. It must not stop while an open request
+// may depend on an unread message: a stream on its unsubscribe, or a taken request on a message for its user.
 func (t *Requests) Crowded() bool {
 	return (t.Full(0) || t.bytes >= mostBytes || t.Queued()) && !t.Streaming() && t.taken == 0
 }
 
-// FirstRefusal reports whether no request was refused before, so that the user gets only one warning.
+// FirstRefusal returns true for the first refused request, which causes the only warning.
 func (t *Requests) FirstRefusal() bool {
 	was := t.refused
 	t.refused = true
 	return !was
 }
 
-// Later queues a request until there is room for it. It returns false if too many wait already.
+// Later queues a request until there is room. It returns false if the queue is full.
 func (t *Requests) Later(r *Request) bool {
 	if len(t.queue) >= mostQueued {
 		return false
@@ -123,7 +122,7 @@ func (t *Requests) Later(r *Request) bool {
 	return true
 }
 
-// Next removes and returns the first waiting request. It returns nil if no request waits or there is no room for it.
+// Next removes and returns the first waiting request. It returns nil if no request waits or there is no room.
 func (t *Requests) Next() *Request {
 	if len(t.queue) == 0 || t.Full(len(t.queue[0].Msg.Raw)) {
 		return nil
@@ -134,7 +133,7 @@ func (t *Requests) Next() *Request {
 	return r
 }
 
-// GoesOn records that r has been answered but is not finished.
+// GoesOn records that r has a response but is not finished.
 func (t *Requests) GoesOn(r *Request) {
 	if !r.goes {
 		r.goes = true
@@ -142,13 +141,13 @@ func (t *Requests) GoesOn(r *Request) {
 	}
 }
 
-// Start adds a request whose handler is about to run.
+// Start adds a request before its handler runs.
 func (t *Requests) Start(r *Request) {
 	t.open[r] = struct{}{}
 	t.bytes += len(r.Msg.Raw)
 }
 
-// Finish removes a request whose handler has returned.
+// Finish removes a request after its handler.
 func (t *Requests) Finish(r *Request) {
 	if r.goes {
 		t.streams--
@@ -156,7 +155,7 @@ func (t *Requests) Finish(r *Request) {
 	t.close(r)
 }
 
-// Take adds a request that Incoming received instead of the handler.
+// Take adds a request that Incoming received in place of the handler.
 func (t *Requests) Take(r *Request) {
 	r.taken = true
 	t.taken++
@@ -179,7 +178,7 @@ func (t *Requests) close(r *Request) {
 	t.bytes -= len(r.Msg.Raw)
 }
 
-// Taken returns the taken requests with these ids, oldest first. Without ids, it returns all of them.
+// Taken returns the taken requests with these ids, or all without ids, oldest first.
 func (t *Requests) Taken(ids ...wire.ID) (all []*Request) {
 	if t.taken == 0 {
 		return nil
@@ -195,8 +194,7 @@ func (t *Requests) Taken(ids ...wire.ID) (all []*Request) {
 
 func (r *Request) has(id wire.ID) bool { return string(r.Msg.ID) == string(id) }
 
-// End cancels the contexts of the running handlers of requests with this id, and reports whether it found such a
-// request.
+// End cancels the handlers of requests with this id, and reports whether there were any.
 func (t *Requests) End(id wire.ID) (found bool) {
 	for r := range t.open {
 		if !r.taken && r.has(id) {
@@ -212,7 +210,7 @@ func (t *Requests) End(id wire.ID) (found bool) {
 	return found
 }
 
-// EndAll cancels the contexts of all running handlers.
+// EndAll cancels all running handlers.
 func (t *Requests) EndAll() {
 	for r := range t.open {
 		if !r.taken {
@@ -224,14 +222,14 @@ func (t *Requests) EndAll() {
 // Idle reports whether no handler runs.
 func (t *Requests) Idle() bool { return len(t.open) == t.taken }
 
-// Len returns how many requests are open.
+// Len returns the number of open requests.
 func (t *Requests) Len() int { return len(t.open) }
 
 // Queued reports whether requests wait for room.
 func (t *Requests) Queued() bool { return len(t.queue) > 0 }
 
-// Unanswered reports whether requests are open that have no answer yet.
+// Unanswered reports whether an open request has no response.
 func (t *Requests) Unanswered() bool { return t.unanswered > 0 }
 
-// Streaming reports whether answered requests continue.
+// Streaming reports whether an answered request continues.
 func (t *Requests) Streaming() bool { return t.streams > 0 }

@@ -1,5 +1,4 @@
-// Package mailbox passes messages from the one goroutine that reads a connection to the consumer of
-// a call.
+// Package mailbox passes messages from a connection's reader to the consumer of a call.
 package mailbox
 
 import (
@@ -8,12 +7,11 @@ import (
 	"rpcx/wire"
 )
 
-// wakeBytes is the number of queued bytes at which the consumer is woken even if more messages can be read without
-// waiting.
+// wakeBytes is the number of queued bytes that wakes the consumer even while the reader has more messages.
 const wakeBytes = 64 << 10
 
-// A Box queues the messages of one call. The reader fills it, and one consumer empties it. All methods must be called
-// with the reader's lock held, except Next, Peek, Queued and C, which the consumer calls without it.
+// A Box queues the messages of one call. The reader fills it, and one consumer empties it. The consumer calls Next,
+// Peek, Queued and C without a lock. All other methods need the reader's lock.
 //
 // Its rules:
 //   - The consumer takes the messages in runs, and reads a run without the lock.
@@ -25,11 +23,11 @@ type Box struct {
 	queue
 	wake    chan struct{} // receives a value when there is something for the consumer
 	asks    bool          // the consumer waits for wake
-	held    bool          // Release wakes the consumer
+	held    bool          // Release will wake the consumer
 	dropped atomic.Bool
-	lost    int64  // the number of dropped messages not yet reported to the consumer
-	err     error  // the argument of End; nil before End
-	current *chunk // the chunk that the consumer reads
+	lost    int64  // the number of dropped messages that the consumer does not know
+	err     error  // the argument of End, or nil
+	current *chunk // the chunk of the consumer
 	pos     int    // the index of the next message in current
 }
 
@@ -39,13 +37,13 @@ func (b *Box) Init() { b.wake = make(chan struct{}, 1) }
 // Put appends a copy of m.
 func (b *Box) Put(m *wire.Message) { b.push(m) }
 
-// Size returns the number of waiting bytes, including Overhead.
+// Size returns the number of queued bytes, including Overhead.
 func (b *Box) Size() int { return b.size }
 
-// Full reports whether so many bytes wait that the consumer should be woken at once.
+// Full reports whether the queue is so long that the consumer should wake at once.
 func (b *Box) Full() bool { return b.size >= wakeBytes }
 
-// Hold delays the wake-up of the consumer until Release, and reports whether it was not delayed before.
+// Hold delays the consumer's wake-up until Release. It returns false if the wake-up was already delayed.
 func (b *Box) Hold() bool {
 	was := b.held
 	b.held = true
@@ -70,10 +68,10 @@ func (b *Box) Wake() {
 // Lose counts n messages as dropped.
 func (b *Box) Lose(n int64) { b.lost += n }
 
-// Shed drops the oldest messages until about most bytes wait.
+// Shed drops the oldest messages until about most bytes remain.
 func (b *Box) Shed(most int) { b.lost += b.shed(most) }
 
-// Drop drops all messages, including those that the consumer has taken but not yet read.
+// Drop drops all messages, including the unread ones of the consumer.
 func (b *Box) Drop() {
 	b.dropped.Store(true)
 	b.drop()
@@ -88,7 +86,7 @@ func (b *Box) End(err error) {
 	b.Wake()
 }
 
-// Err returns the argument of End, or nil before End.
+// Err returns the argument of End, or nil.
 func (b *Box) Err() error { return b.err }
 
 // Ready reports whether Take would return a message.
@@ -96,7 +94,7 @@ func (b *Box) Ready() bool { return b.first != nil && (b.err != nil || b.due()) 
 
 func (b *Box) due() bool { return !b.held || b.Full() }
 
-// Next returns the next message of the current run, or nil if there is none. The message is valid until the next Take.
+// Next returns the next message of the current run, or nil. The message is valid until the next Take.
 func (b *Box) Next() *wire.Message {
 	if !b.Peek() || b.dropped.Load() {
 		return nil
@@ -121,8 +119,8 @@ func (b *Box) Queued() []wire.Message {
 // C returns the channel on which the consumer waits after Take has returned nothing.
 func (b *Box) C() <-chan struct{} { return b.wake }
 
-// Take makes the next run the current one and returns its first message, or the error of End if nothing is left. If live is
-// false, Take returns nothing from a box that has not ended, so that an uninterrupted stream can be cancelled.
+// Take makes the next run current and returns its first message, or the error of End after the last. If live is false, Take
+// returns nothing from a box that has not ended, which lets an uninterrupted stream be cancelled.
 func (b *Box) Take(live bool) (*wire.Message, error) {
 	b.recycle(b.current)
 	b.current, b.pos = nil, 0

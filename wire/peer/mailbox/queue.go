@@ -2,18 +2,18 @@ package mailbox
 
 import "rpcx/wire"
 
-// These are the sizes of a queue's chunks.
+// These are the sizes of chunks.
 const (
 	chunkBytes    = 64 << 10
 	chunkCount    = 256
-	maxSpareBytes = 16 // the number of empty chunks that a queue keeps
+	maxSpareBytes = 16 // the number of empty chunks that a queue stores
 )
 
-// Overhead is the number of bytes that a queued message costs beyond its own length.
+// Overhead is the number of bytes that a queued message needs besides its own length.
 const Overhead = 192
 
-// chunk is a run of messages whose bytes are in one buffer. The reader fills it; the consumer then reads it without a
-// lock; the reader then fills it again.
+// chunk is a run of messages whose bytes share one buffer. The reader fills it, the consumer reads it without a lock,
+// and then the reader reuses it.
 type chunk struct {
 	buf  []byte
 	msgs []wire.Message
@@ -21,8 +21,8 @@ type chunk struct {
 	next *chunk
 }
 
-// queue is a list of chunks. The reader fills the last one, and the consumer takes the first one. After a while, the
-// queue alternates between two or three chunks and allocates nothing.
+// queue is a list of chunks. The reader fills the last chunk, and the consumer takes the first. In steady operation,
+// the queue alternates between two or three chunks and allocates nothing.
 type queue struct {
 	first, last *chunk
 	free        *chunk
@@ -32,14 +32,14 @@ type queue struct {
 	one         [1]wire.Message
 }
 
-// push appends a copy of m with a single copy of the large Message. The first message gets exactly the memory that it
-// needs, because most calls have one answer.
+// push appends a copy of m with a single copy of the large Message. The first message gets exactly its memory, because
+// most calls have one response.
 func (q *queue) push(m *wire.Message) {
 	c := q.last
 	if c == nil || len(c.msgs) == cap(c.msgs) || cap(c.buf)-len(c.buf) < len(m.Raw) {
 		c = q.grow(len(m.Raw))
 	}
-	at := len(c.msgs) // grow has made room for it
+	at := len(c.msgs) // grow has made room
 	c.msgs = c.msgs[:at+1]
 	c.buf = c.msgs[at].CopyOf(m, c.buf)
 	n := len(m.Raw) + Overhead
@@ -83,8 +83,8 @@ func (q *queue) take() *chunk {
 	return c
 }
 
-// shed drops the oldest chunks, but never the newest one, until no more than most bytes are queued.
-// It returns how many messages were dropped.
+// shed drops the oldest chunks, except the newest, until at most most bytes are queued. It returns the number of
+// dropped messages.
 func (q *queue) shed(most int) (lost int64) {
 	for q.size > most && q.first != q.last {
 		c := q.take()
@@ -94,17 +94,17 @@ func (q *queue) shed(most int) (lost int64) {
 	return lost
 }
 
-// recycle prepares c, which take returned, for reuse. It releases chunks that held a huge message, and keeps only a few
-// chunks, so that memory stays bounded.
+// recycle prepares c, a chunk from take, for reuse. It releases chunks after a huge message, and stores only a few
+// chunks, which bounds memory.
 func (q *queue) recycle(c *chunk) {
 	if c == nil || c == &q.single || cap(c.buf) > chunkBytes || q.spare == maxSpareBytes {
 		return
 	}
-	clear(c.msgs) // may hold cloned errors
+	clear(c.msgs) // these may contain cloned errors
 	c.buf, c.msgs, c.size = c.buf[:0], c.msgs[:0], 0
 	c.next, q.free = q.free, c
 	q.spare++
 }
 
-// drop discards all queued messages.
+// drop removes all queued messages.
 func (q *queue) drop() { q.first, q.last, q.free, q.spare, q.size = nil, nil, nil, 0, 0 }

@@ -234,7 +234,7 @@ func joined(first, more json.RawMessage) json.RawMessage {
 	return first
 }
 
-// get returns the JSON that the peer's server returns for a GET.
+// get returns the JSON response to a GET of the peer's server.
 func (c *Codec) get(ctx context.Context, path string) (json.RawMessage, error) {
 	answer, err := c.o.Handshake.Get(ctx, path)
 	if err != nil {

@@ -191,7 +191,7 @@ func (m *Members) paths() []memberPath {
 	}
 }
 
-// used returns the members of a kind of message: each path with the key that names it.
+// used returns the members of a kind of message: each path with its key.
 func (m *Members) used(kind string) map[string]string {
 	used := map[string]string{}
 	for _, p := range m.paths() {
