@@ -5,11 +5,10 @@ import (
 	"sync/atomic"
 )
 
-// defect is the function set by OnDefect.
 var defect atomic.Pointer[func(what any, stack []byte)]
 
-// OnDefect sets the function that is called when a goroutine panics. The function receives the value of the panic and the
-// stack, and ends the program. If f is nil, the default, a panic ends the program with Go's own trace.
+// OnDefect sets the function that handles a panic. f receives the value of the panic and the stack, and ends the program.
+// With nil, the default, a panic ends the program with Go's trace.
 func OnDefect(f func(what any, stack []byte)) {
 	if f == nil {
 		defect.Store(nil)
@@ -18,8 +17,8 @@ func OnDefect(f func(what any, stack []byte)) {
 	defect.Store(&f)
 }
 
-// Guard is deferred by goroutines that process input from other programs. A panic in such a goroutine is a defect of rpcx,
-// which is reported in one line.
+// Guard reports a panic, which is a defect of rpcx, in one line. Goroutines that process input from other programs defer
+// it.
 func Guard() {
 	f := defect.Load()
 	if f == nil {

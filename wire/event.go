@@ -6,7 +6,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// An EventKind is the kind of an event that --events shows (EVENTS in the manual).
+// An EventKind is the kind of an event in --events (EVENTS in the manual).
 type EventKind uint8
 
 // These are the kinds of events.
@@ -15,39 +15,39 @@ const (
 	Progress           // Message, Fraction
 	Guidance           // Topic, Action, Fix
 	Log                // Level, Message
-	Failure            // Err: shown as "error"
+	Failure            // Err; users see it as "error"
 	Done               // the end
-	Gap                // Missed items were lost, in a session's ring or because the connection was lost
-	Opened             // never shown: a server's answer that names the Stream that follows
+	Gap                // Missed items were lost in a session's ring or with a connection
+	Opened             // not for users: a server's response that names Stream
 )
 
 var eventNames = [...]string{"data", "progress", "guidance", "log", "error", "done", "gap", "opened"}
 
-// String returns the word that users see.
+// String returns the user's word.
 func (k EventKind) String() string { return eventNames[k] }
 
-// MissedUnknown is the Missed of a Gap if the events cannot be counted, because they were sent while there was no
-// connection. It is shown as null.
+// MissedUnknown is the Missed of a Gap whose events cannot be counted, because the peer sent them without a connection.
+// Users see null.
 const MissedUnknown = -1
 
-// An Event is one piece of an answer in the form that users see, which is the same for every dialect. Processes of rpcx
-// use its JSON encoding to pass events to each other. AppendJSON writes the form that users see.
+// An Event is one part of an answer in the users' form, which is equal for all dialects. rpcx processes exchange its
+// JSON encoding. AppendJSON writes the users' form.
 type Event struct {
 	Kind        EventKind       `json:"kind"`
-	Final       bool            `json:"final,omitempty"`        // nothing follows
-	Result      bool            `json:"-"`                      // it is the requested result, among other lines: --events then marks it as final
-	Stream      ID              `json:"-"`                      // the stream to which it belongs; for servers of dialects, never shown
-	ContentType string          `json:"content_type,omitempty"` // "" for none
-	Method      string          `json:"method,omitempty"`       // the method of the notification or item, or "" if there is none or it does not matter
-	Data        json.RawMessage `json:"data,omitempty"`         // the payload of Data, or what a Failure has beside its error
+	Final       bool            `json:"final,omitempty"`        // the last event
+	Result      bool            `json:"-"`                      // the requested result among other lines; --events marks it as final
+	Stream      ID              `json:"-"`                      // the stream of the event, only for servers of dialects
+	ContentType string          `json:"content_type,omitempty"` // may be ""
+	Method      string          `json:"method,omitempty"`       // the method of the notification or item, or ""
+	Data        json.RawMessage `json:"data,omitempty"`         // the payload of Data, or a Failure's data beside its error
 	Message     string          `json:"message,omitempty"`
-	Fraction    json.RawMessage `json:"fraction,omitempty"` // 0 to 1, unchanged, or nil
-	Topic       string          `json:"topic,omitempty"`    // the kind of a Guidance
+	Fraction    json.RawMessage `json:"fraction,omitempty"` // from 0 to 1, unchanged, or nil
+	Topic       string          `json:"topic,omitempty"`    // the kind of Guidance
 	Action      string          `json:"action,omitempty"`
 	Fix         []string        `json:"fix,omitempty"`
 	Level       string          `json:"level,omitempty"`
 	Err         *Error          `json:"error,omitempty"`
-	Missed      int64           `json:"missed,omitempty"` // the number for a Gap; may be MissedUnknown
+	Missed      int64           `json:"missed,omitempty"` // the number of items in a Gap, or MissedUnknown
 	Seq         json.RawMessage `json:"seq,omitempty"`    // these four are unchanged, or nil
 	Time        json.RawMessage `json:"time,omitempty"`
 	Job         json.RawMessage `json:"job,omitempty"`
@@ -55,7 +55,7 @@ type Event struct {
 	Extra       json.RawMessage `json:"extra,omitempty"` // an object of all other members, or nil
 }
 
-// AppendJSON appends the event as --events prints it: one line, without the line break.
+// AppendJSON appends the event as one line of --events, without the line break.
 func (e Event) AppendJSON(b []byte) []byte {
 	o := scan.AppendObject(b)
 	o.Text("event", e.Kind.String())

@@ -8,11 +8,10 @@ import (
 	"time"
 )
 
-// A FaultKind is the class of a failure. Each has one exit status, which EXIT
-// STATUS in the manual lists.
+// A FaultKind is the class of a failure. Each has an exit status (EXIT STATUS in the manual).
 type FaultKind string
 
-// These are the kinds of failures, in the words that --errors json shows.
+// These are the kinds of failures, in the words of --errors json.
 const (
 	RPCError      FaultKind = "rpc_error"
 	Usage         FaultKind = "usage"
@@ -34,37 +33,37 @@ const (
 	HungUp        FaultKind = "hung_up"
 )
 
-// A Fault is a failure in the form that the user sees: one line of text or one JSON object, and the exit status.
-// Processes of rpcx use its JSON encoding, which lacks the cause, to pass failures to each other.
+// A Fault is a failure in the users' form: one line of text or one JSON object, and the exit status. rpcx processes
+// exchange its JSON encoding, which omits the cause.
 type Fault struct {
 	Kind      FaultKind   `json:"kind"`
-	Message   string      `json:"message"` // in lower case; it names the problem
+	Message   string      `json:"message"` // the problem, in lower case
 	Method    string      `json:"method,omitempty"`
 	Retryable *bool       `json:"retryable,omitempty"`
-	Unreached bool        `json:"unreached,omitempty"` // the request provably did not reach the peer, so that it can be repeated
+	Unreached bool        `json:"unreached,omitempty"` // the request certainly did not reach the peer, and may be repeated
 	RPC       *Error      `json:"rpc,omitempty"`
 	Close     *CloseError `json:"close,omitempty"`
 	HTTP      *HTTP       `json:"http,omitempty"`
 	Child     *Child      `json:"child,omitempty"`
-	Trace     []string    `json:"-"`              // the place in the peer's code, line by line; empty but not nil if unknown
-	Hint      string      `json:"hint,omitempty"` // what to do, a phrase
-	Fix       []string    `json:"fix,omitempty"`  // a command that would work, as its words
+	Trace     []string    `json:"-"`              // the lines of the place in the peer's code; empty but not nil if unknown
+	Hint      string      `json:"hint,omitempty"` // what to do, as a phrase
+	Fix       []string    `json:"fix,omitempty"`  // a command that works, as words
 	Err       error       `json:"-"`
 }
 
-// HTTP is the response of an HTTP server that is not a message.
+// HTTP is an HTTP server's response that is not a message.
 type HTTP struct {
 	Status int    `json:"status"`
 	Body   string `json:"body,omitempty"` // the first 1,024 bytes
-	// RetryAfter is the number of seconds that the server wants clients to wait, or 0 if it does not specify that.
+	// RetryAfter is how long the server asks clients to wait, in seconds, or 0.
 	RetryAfter int `json:"retry_after,omitempty"`
-	// Challenge is the scheme of WWW-Authenticate, such as "Basic", or "" if there is none.
+	// Challenge is the scheme of WWW-Authenticate, such as "Basic", or "".
 	Challenge string `json:"-"`
-	// Challenges are the values of WWW-Authenticate.
+	// Challenges are all values of WWW-Authenticate.
 	Challenges []string `json:"-"`
 }
 
-// Error returns the message, followed by its cause if the message does not contain it.
+// Error returns the message, followed by the cause unless the message contains it.
 func (f *Fault) Error() string {
 	if f.Message == "" && f.Err != nil {
 		return f.Err.Error()
@@ -85,7 +84,7 @@ func (f *Fault) Unwrap() error {
 	return nil
 }
 
-// NewFault returns a Fault with a cause, which may be nil.
+// NewFault returns a Fault with a cause. The cause may be nil.
 func NewFault(kind FaultKind, message string, cause error) *Fault {
 	return &Fault{Kind: kind, Message: message, Err: cause}
 }
@@ -96,13 +95,13 @@ func (f Fault) WithHint(hint string) *Fault {
 	return &f
 }
 
-// WithMethod returns a copy of f that names a method, if f does not name one.
+// WithMethod returns a copy of f that names a method. It keeps the method in f.
 func (f Fault) WithMethod(method string) *Fault {
 	f.Method = cmp.Or(f.Method, method)
 	return &f
 }
 
-// AsFault returns the *Fault in err, or nil if there is none.
+// AsFault returns the *Fault in err, or nil.
 func AsFault(err error) *Fault {
 	if f, ok := errors.AsType[*Fault](err); ok {
 		return f
@@ -110,11 +109,10 @@ func AsFault(err error) *Fault {
 	return nil
 }
 
-// ErrUnsupported is returned by a Codec for an operation that its dialect does not
-// have.
+// ErrUnsupported is the error of an operation that a dialect lacks.
 var ErrUnsupported = errors.New("not part of this dialect")
 
-// ErrUnanswered is the cause of a Fault if a request over HTTP has reached the peer, and its response was lost.
+// ErrUnanswered is the cause of a Fault about a request over HTTP that reached the peer, but whose response was lost.
 var ErrUnanswered = errors.New("the response was lost")
 
 // Usagef returns a Fault of kind Usage.
@@ -122,13 +120,13 @@ func Usagef(format string, args ...any) *Fault {
 	return NewFault(Usage, fmt.Sprintf(format, args...), nil)
 }
 
-// TooLong returns the Fault for a message of the peer that is longer than max bytes.
+// TooLong returns the Fault for a peer's message of more than max bytes.
 func TooLong(max int) *Fault {
 	return NewFault(Protocol, fmt.Sprintf("the peer sent a message over the limit of %d bytes (--max-message)", max), nil)
 }
 
-// Ended returns ctx.Err(), and context.DeadlineExceeded if ctx's deadline has passed although its timer has not fired
-// yet. Code that waits until that deadline with its own timer, as a dial does, may notice the deadline before ctx does.
+// Ended returns ctx.Err(). It also returns context.DeadlineExceeded if ctx's deadline has passed but its timer has not
+// expired. Code with its own timer for that deadline, such as a dial, may notice the deadline before ctx.
 func Ended(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err

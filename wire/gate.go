@@ -5,10 +5,10 @@ import (
 	"sync"
 )
 
-// A Gate lets goroutines wait, without holding a lock, for a change that is made under the lock. The zero value is usable.
+// A Gate lets goroutines wait without a lock for a change that is made under the lock. The zero value is usable.
 type Gate struct{ c chan struct{} }
 
-// Wait returns a channel that the next call of Pass closes. The lock must be held.
+// Wait returns a channel that the next Pass closes. The caller holds the lock.
 func (g *Gate) Wait() <-chan struct{} {
 	if g.c == nil {
 		g.c = make(chan struct{})
@@ -16,7 +16,7 @@ func (g *Gate) Wait() <-chan struct{} {
 	return g.c
 }
 
-// Pass wakes all waiters. The lock must be held.
+// Pass wakes all waiters. The caller holds the lock.
 func (g *Gate) Pass() {
 	if g.c != nil {
 		close(g.c)
@@ -24,7 +24,7 @@ func (g *Gate) Pass() {
 	}
 }
 
-// Await waits for the next call of Pass, or returns the error of ctx. The lock is released while it waits, and held again when it returns.
+// Await waits for the next Pass, or returns the error of ctx. It releases the lock while it waits, and returns with the lock.
 func (g *Gate) Await(ctx context.Context, lock sync.Locker) error {
 	c := g.Wait()
 	lock.Unlock()

@@ -5,51 +5,52 @@ import (
 	"net/http"
 )
 
-// An HTTPSession is an Exchanger whose exchanges can belong to one session of the peer
-// (the Model Context Protocol's streamable HTTP).
+// An HTTPSession is an Exchanger whose exchanges can belong to a session of the peer (the Model Context Protocol's
+// streamable HTTP).
 type HTTPSession interface {
-	// SetHeader adds a header to all further exchanges.
+	// SetHeader adds a header to all later exchanges.
 	SetHeader(name, value string)
-	// Mirror adds to each further exchange the headers that headers returns for its message. A server that gets such headers
-	// is never taken for one of the older HTTP with SSE.
+	// Mirror adds to each later exchange the headers that headers returns for its message. A server with such headers never
+	// counts as one of the older HTTP with SSE.
 	Mirror(headers func(msg []byte) map[string]string)
-	// ReadEvents starts reading the event stream with messages outside of exchanges, if the server has one; Recv
-	// returns the messages. over is called when that stream has ended for good, or at once if there is none.
+	// ReadEvents starts to read the event stream for messages outside of exchanges, if the server has one. Recv returns
+	// these messages. over runs when the stream has ended for good, or at once without a stream.
 	ReadEvents(over func())
-	// EndByDelete makes Close end the server's session with an HTTP DELETE.
+	// EndByDelete makes Close end the session with an HTTP DELETE.
 	EndByDelete()
 }
 
-// An HTTPName is a header by which an HTTP server recognises a client. A response contains it, and every later request
-// repeats it.
+// An HTTPName is a header by which an HTTP server recognizes a client. A response contains it, and the client repeats
+// it in every later request.
 type HTTPName struct {
-	Header string // "": Mcp-Session-Id
-	// Again is the status of a response that only carries the header. The message is then sent once more, with the
-	// header. 0 for none.
+	Header string // Mcp-Session-Id by default
+	// Again is the status of a response that carries only the header. The client then sends the message again with the
+	// header. 0 means none.
 	Again int
 }
 
-// HTTPGets maps paths to functions that answer a GET of an HTTP listener with JSON. at is the URL of its WebSocket.
+// HTTPGets maps paths to functions that respond to a GET of an HTTP listener with JSON. at is the URL of its WebSocket.
 type HTTPGets map[string]func(at string) ([]byte, error)
 
-// ErrSessionLost is the cause of an Exchange's Fault if the server no longer knows the session. The server has not
+// ErrSessionLost is the cause of an Exchange's Fault if the server does not know the session. The server has not
 // accepted the message, and the next exchange has no session.
 var ErrSessionLost = errors.New("the session is over")
 
-// HTTPSessions describes how a dialect's HTTP exchanges form sessions. Each session is its own Conn, which is a Router.
+// HTTPSessions describes how a dialect's HTTP exchanges form sessions. Each session is a Conn of its own, which is a
+// Router.
 type HTTPSessions struct {
-	Header string // names the session in its exchanges, and in the answer that begins it
-	// Begins reports whether a message begins a session, and whether the client accepts event streams that begin with
-	// an empty event (with which they can be resumed from the start).
+	Header string // names the session in its exchanges, and in the response that starts it
+	// Begins reports whether a message starts a session, and whether the client accepts event streams that begin with
+	// an empty event, from which they can be resumed.
 	Begins func(msg []byte) (begins, primes bool)
-	// Values lists the accepted values of some headers. A request with another value is refused. Headers that are not
-	// listed, or not sent, are not checked.
+	// Values lists the accepted values of some headers. A request with another value is refused. Other headers, and
+	// missing ones, are not checked.
 	Values map[string][]string
-	// Posts has rules for POSTs outside of sessions, or is nil.
+	// Posts are the rules for POSTs outside of sessions. It may be nil.
 	Posts *HTTPPosts
 }
 
-// WithPosts returns s with rules for POSTs outside of sessions. If s is nil there are no sessions.
+// WithPosts returns s with rules for POSTs outside of sessions. A nil s means that there are no sessions.
 func (s *HTTPSessions) WithPosts(posts *HTTPPosts) *HTTPSessions {
 	if posts == nil {
 		return s
@@ -62,23 +63,23 @@ func (s *HTTPSessions) WithPosts(posts *HTTPPosts) *HTTPSessions {
 	return &with
 }
 
-// HTTPPosts has a dialect's rules for POSTs that belong to no session, although they may have its header.
+// HTTPPosts are a dialect's rules for POSTs outside of sessions, which may have a session's header.
 type HTTPPosts struct {
-	// Check reports whether the rules apply to a POST. The error is the response to a POST that is rejected with 400.
+	// Check reports whether the rules apply to a POST. Its error is the response to a rejected POST, with status 400.
 	Check func(h http.Header, msg []byte) (own bool, err *Error)
-	// Status returns the HTTP status of an error response, by its code.
+	// Status returns the HTTP status of an error response with that code.
 	Status func(code string) int
 }
 
-// An Identified Conn knows the identity that its client has proved with credentials.
+// An Identified is a Conn that knows its client's proved identity.
 type Identified interface{ Identity() string }
 
-// A Router is a Conn whose peer reads several streams. Each message is sent on one of them. An answer goes to the
+// A Router is a Conn whose peer reads several streams. It sends each message on one stream, and a response on the
 // stream of its request.
 type Router interface {
-	// SendAbout sends a message that is not a response but belongs to the peer's request with that id. It is sent on
-	// that request's stream while the stream is open.
+	// SendAbout sends a message, other than a response, that belongs to the peer's request with that id. It uses that
+	// request's stream while the stream is open.
 	SendAbout(request ID, msg []byte) error
-	// NoAnswer reports that the peer's request with that id will get no answer.
+	// NoAnswer reports that the peer's request with that id has no response.
 	NoAnswer(request ID)
 }

@@ -1,6 +1,6 @@
 package wire
 
-// IsName reports whether s can be the name of a variable, in jq and in shells.
+// IsName reports whether s is a valid name for a variable in jq and shells.
 func IsName(s string) bool {
 	for i, c := range []byte(s) {
 		letter := c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z'

@@ -1,5 +1,4 @@
-// Package wire defines the types that all other packages share: connections,
-// messages, events and failures. It does no I/O.
+// Package wire defines the common types of all packages: connections, messages, events and failures. It does no I/O.
 package wire
 
 import (
@@ -10,98 +9,97 @@ import (
 	"io"
 )
 
-// A Conn carries whole messages in both directions, in order. One goroutine may call Recv while any number call Send.
-// It does not use contexts, which belong to calls.
+// A Conn carries whole messages in both directions, in order. One goroutine may call Recv, and any number may call
+// Send. A Conn uses no contexts, because contexts belong to calls.
 type Conn interface {
 	// Recv returns the next message. Its bytes are valid until the next Recv.
 	//
-	// It returns io.EOF when the peer sends no more but still receives (half-close), a *CloseError when the connection
-	// has ended in both directions, and a *Fault of kind Protocol when the peer broke the framing, after which the
-	// connection is unusable.
+	// Recv returns io.EOF when the peer sends nothing more but still receives (half-close), and a *CloseError when the
+	// connection has ended in both directions. It returns a *Fault of kind Protocol when the peer breaks the framing,
+	// after which the connection is unusable.
 	Recv() ([]byte, error)
-	// Send writes one message. It does not keep or change msg.
+	// Send writes one message. It neither retains nor changes msg.
 	Send(msg []byte) error
-	// Close ends the connection properly and unblocks Recv and Send. It may be called twice, and its time is limited.
+	// Close ends the connection properly and unblocks Recv and Send. Further calls are allowed. Its time is bounded.
 	Close() error
 }
 
-// An Idler is a Conn that reports when Recv is about to wait for input. At that moment, the peer package delivers the
-// messages that it has collected.
+// An Idler is a Conn that reports when Recv is about to wait for input. Package peer then delivers the messages that it
+// has collected.
 type Idler interface {
-	// OnIdle sets f, which Recv calls on its own goroutine each time before it waits for bytes. It must be called
-	// before the first Recv. nil removes f.
+	// OnIdle sets f, which Recv calls on its own goroutine each time before it waits for bytes. It must precede the
+	// first Recv. nil removes f.
 	OnIdle(f func())
 }
 
-// A Buffered is a Conn that may read several messages at a time, so that they can be routed together.
+// A Buffered is a Conn that may read several messages at a time, which can be routed together.
 type Buffered interface {
-	// Buffered appends the messages that have been read ahead to msgs, up to most elements. It never waits. Recv
-	// returns the error that follows them. The bytes are valid until the next Recv, like those that Recv returns.
+	// Buffered appends up to most messages that have been read ahead to msgs. It never waits. Recv returns the error
+	// after these messages. The bytes are valid until the next Recv.
 	Buffered(msgs [][]byte, most int) [][]byte
 }
 
-// A Batcher is a Conn that can queue messages until Flush, so that one write sends many. Its Send is SendBuffered
+// A Batcher is a Conn that can queue messages until Flush and send them with one write. Its Send is SendBuffered
 // followed by Flush.
 type Batcher interface {
-	// SendBuffered is like Send, but the bytes may stay in a buffer until Flush.
+	// SendBuffered does what Send does, but may leave the bytes in a buffer until Flush.
 	SendBuffered(msg []byte) error
 	// Flush writes the queued messages.
 	Flush() error
 }
 
-// A BinarySender is a Conn whose protocol tells text, in UTF-8, from other bytes (WebSocket).
+// A BinarySender is a Conn whose protocol distinguishes text (UTF-8) from other bytes, such as WebSocket.
 type BinarySender interface {
-	// SendBinary is like Send, for bytes that are not text.
+	// SendBinary does what Send does, for bytes other than text.
 	SendBinary(msg []byte) error
 }
 
-// A CloserWith is a Conn whose protocol has close codes and reasons (WebSocket).
+// A CloserWith is a Conn whose protocol has close codes and reasons, such as WebSocket.
 type CloserWith interface {
-	// CloseWith is like Close, and sends a code and a reason to the peer.
+	// CloseWith does what Close does, and sends a code and a reason to the peer.
 	CloseWith(code int, reason string) error
 }
 
-// A HalfCloser is a Conn that can close its sending direction and still receive (a child's stdin, TCP).
+// A HalfCloser is a Conn that can close its sending direction and continue to receive, such as a child's stdin or TCP.
 type HalfCloser interface {
 	// CloseSend signals to the peer that no more messages follow.
 	CloseSend() error
 }
 
-// A Prober is a Conn that can send meaningless bytes, such as a blank between messages, so that the system detects
-// whether the peer has disappeared.
+// A Prober is a Conn that can send meaningless bytes, such as a blank between messages. The system can then detect that
+// the peer has disappeared.
 type Prober interface {
 	// Probe sends such bytes unless a message is being written.
 	Probe() error
 }
 
-// An Exchanger is a Conn on which each sent message is its own exchange (an HTTP POST), which ends with the context of
-// its call. The peer package calls Exchange instead of Send. Recv of such a Conn only waits for Close.
+// An Exchanger is a Conn on which each sent message is a separate exchange (an HTTP POST), which ends with the context
+// of its call. Package peer calls Exchange instead of Send. Recv of such a Conn only waits for Close.
 type Exchanger interface {
-	// Exchange sends msg and calls recv for each message of the reply, in order. The bytes are valid only during that
-	// call. It returns when the reply has ended. A failure is a *Fault.
+	// Exchange sends msg and calls recv for each message of the reply, in order. The bytes are valid during that call.
+	// Exchange returns at the end of the reply. A failure is a *Fault.
 	Exchange(ctx context.Context, msg []byte, recv func(msg []byte)) error
 }
 
-// sentKey is the context key for the function passed to WithSent.
 type sentKey struct{}
 
 // WithSent returns a context in which Exchange calls sent when the connection is open and the message is being sent.
-// sent may be called several times, from any goroutine.
+// Any goroutine may call sent, several times.
 func WithSent(ctx context.Context, sent func()) context.Context {
 	return context.WithValue(ctx, sentKey{}, sent)
 }
 
-// Sent calls the function that WithSent stored in ctx, if any.
+// Sent calls the function of WithSent in ctx, if any.
 func Sent(ctx context.Context) {
 	if sent, ok := ctx.Value(sentKey{}).(func()); ok {
 		sent()
 	}
 }
 
-// A SingleExchange is a Conn for one exchange that the peer started (an HTTP POST to a listener). It is closed after
-// the responses to the messages of that exchange; only the peer limits the time for them.
+// A SingleExchange is a Conn for one exchange that the peer started (an HTTP POST to a listener). It closes after the
+// responses to the messages of that exchange. Only the peer bounds the time for them.
 type SingleExchange interface {
-	// SingleExchange is a marker and does nothing.
+	// SingleExchange does nothing. It marks the type.
 	SingleExchange()
 }
 
@@ -116,46 +114,45 @@ type Framing func(rwc io.ReadWriteCloser, o Options) Conn
 
 // Options are the limits and callbacks of a framing.
 type Options struct {
-	// MaxMessage is the maximum length of a message, in bytes. 0 stands for DefaultMaxMessage.
+	// MaxMessage bounds a message in bytes (DefaultMaxMessage by default).
 	MaxMessage int
-	// MaxDepth is the maximum nesting of arrays and objects. 0 stands for DefaultMaxDepth.
+	// MaxDepth bounds the nesting of arrays and objects (DefaultMaxDepth by default).
 	MaxDepth int
-	// NoiseLimit is the number of lines without JSON that are skipped; the next such line is an error. A negative limit
-	// has the same absolute value, and also applies to peers that are not children. If NoiseLimit is 0, the first such
-	// line is an error.
+	// NoiseLimit bounds the skipped lines without JSON. The next such line is an error. A negative limit has the same
+	// absolute value, and also applies to peers that are not children. With 0, the first such line is an error.
 	NoiseLimit int
-	// Noise receives each skipped line, without its line break. It may be nil. The bytes are valid during the call.
+	// Noise receives each skipped line without its line break. The bytes are valid during the call. Noise may be nil.
 	Noise func(line []byte)
-	// Head holds the header lines, each with its CRLF, that the framing named header writes before each message in
-	// addition to Content-Length.
+	// Head contains additional header lines, each with its CRLF, that the framing named header writes before each
+	// message.
 	Head []byte
 	// First receives the first bytes of a byte stream as they arrive, or the first message. The bytes are valid during
-	// the call. It may be nil.
+	// the call. First may be nil.
 	First func(b []byte)
-	// Seen receives all bytes that are read and written, unchanged. It must not keep them. It may be nil.
+	// Seen receives all bytes of reads and writes. It must not retain them. It may be nil.
 	Seen func(d Direction, b []byte)
-	// Sentinel drops, in a line or a value, everything up to and including a byte 0xFF: QEMU's guest agent marks the
-	// beginning of an answer with this byte. It applies to the framings line and concat.
+	// Sentinel drops everything up to and including the last byte 0xFF in a line or value. QEMU's guest agent marks the start of a
+	// response with that byte. It applies to the framings line and concat.
 	Sentinel bool
-	// Around is the text around the JSON of a WebSocket's messages; nil means there is none.
+	// Around is the text around the JSON of a WebSocket's messages. It may be nil.
 	Around *Around
-	// Strict is set for a listener. A line with a JSON value other than an object or an array is then a message, which
-	// the dialect answers. Before the first message, the framing named header refuses header lines other than
-	// Content-Length and Content-Type, so that it never mistakes an HTTP request of a browser for messages.
+	// Strict is set for a listener. A line with a scalar JSON value is then a message, which the dialect answers.
+	// Before the first message, the framing named header refuses header lines other than Content-Length and
+	// Content-Type. It therefore never takes a browser's HTTP request for messages.
 	Strict bool
 	// Whole is set for a client. The framing then drops a message that the end of the input cuts off, and Recv returns
-	// a *CloseError with ErrCut. Without Whole, Recv returns such a message for the dialect to answer, if the framing
-	// can distinguish it from noise. Otherwise Recv returns a *Fault.
+	// a *CloseError with ErrCut. Without Whole, Recv returns such a message for the dialect to answer if the framing
+	// can distinguish it from noise, and otherwise a *Fault.
 	Whole bool
 }
 
-// These are the limits that apply unless the user sets others.
+// These are the default limits.
 const (
-	DefaultMaxMessage = 64 << 20 // bytes
+	DefaultMaxMessage = 64 << 20 // in bytes
 	DefaultMaxDepth   = 1000     // nested arrays and objects
 )
 
-// WithDefaults returns a copy of o in which defaults replace all limits that are zero.
+// WithDefaults returns a copy of o with the default for each zero limit.
 func (o Options) WithDefaults() Options {
 	o.MaxMessage = cmp.Or(o.MaxMessage, DefaultMaxMessage)
 	o.MaxDepth = cmp.Or(o.MaxDepth, DefaultMaxDepth)
@@ -179,15 +176,15 @@ func (d Direction) String() string {
 	return "recv"
 }
 
-// A Tap receives every message, byte for byte. It receives a sent message before that message is written. It must not
-// keep the bytes, and is called from several goroutines.
+// A Tap receives every message, byte for byte. It receives a sent message before the write. It must not retain the
+// bytes. Several goroutines call it.
 type Tap func(d Direction, msg []byte)
 
-// A Record is like a Tap, but is called once, in order, for all messages that arrived together, before any of them is
-// handled.
+// A Record receives every message like a Tap. It receives messages that arrived together in one call, in order, before
+// any of them is handled.
 type Record func(d Direction, first []byte, more ...[]byte)
 
-// A Binary determines how a dialect whose own messages are text treats binary WebSocket messages.
+// A Binary determines how a dialect with text messages treats binary WebSocket messages.
 type Binary uint8
 
 // These are the ways to treat a binary message.
@@ -205,7 +202,7 @@ func Wake(c chan<- struct{}) {
 	}
 }
 
-// IsClosed reports whether c is closed. No values may be sent on c.
+// IsClosed reports whether c is closed. c must not carry values.
 func IsClosed(c <-chan struct{}) bool {
 	select {
 	case <-c:
@@ -215,7 +212,7 @@ func IsClosed(c <-chan struct{}) bool {
 	}
 }
 
-// Put sets in[key] to val. If the map is nil, Put makes it first.
+// Put sets in[key] to val, and makes a nil map first.
 func Put[K comparable, V any](in *map[K]V, key K, val V) {
 	if *in == nil {
 		*in = map[K]V{}
@@ -223,7 +220,7 @@ func Put[K comparable, V any](in *map[K]V, key K, val V) {
 	(*in)[key] = val
 }
 
-// Map returns the results of f for the elements of list, or nil if list is empty.
+// Map returns the results of f for the elements of list, or nil for an empty list.
 func Map[T, U any](list []T, f func(T) U) (all []U) {
 	for _, v := range list {
 		all = append(all, f(v))

@@ -205,7 +205,7 @@ func (s renewableSession) ReadEvents(over func()) {
 	})
 }
 
-// endStreamsLocked ends all streams, except s, that continue outside of their exchange.
+// endStreamsLocked ends all streams, except s, that have outlived their exchange. The caller holds the lock.
 func (p *Peer) endStreamsLocked(s *stream, why string) {
 	for _, other := range p.calls.byToken {
 		if other != s && other.exchange != nil && other.exchange.over {
