@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"iter"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -243,16 +244,12 @@ func (o *replayOptions) learn(ctx context.Context, run *env.Env, file string, ru
 	return update(t, results, player.BindVarying)
 }
 
-// connections plays all connections of a tape in sequence and returns the differences of each.
+// connections plays all connections of a tape. results are the differences of each.
 func connections(ctx context.Context, t *transcript.Transcript, e endpoint.Endpoint, po player.Options, so session.Options) (found []*player.Found, results [][]*player.Found, err error) {
-	for n := range t.Tracks {
-		r, err := connection(ctx, t, n, e, po, so)
-		found, results = append(found, r...), append(results, r)
-		if err != nil {
-			return found, results, err
-		}
-	}
-	return found, results, nil
+	results, err = player.Clients(ctx, t, po, e.Reversed != "", func(ctx context.Context, n int, po player.Options) ([]*player.Found, error) {
+		return connection(ctx, t, n, e, po, so)
+	})
+	return slices.Concat(results...), results, err
 }
 
 func connection(ctx context.Context, t *transcript.Transcript, n int, e endpoint.Endpoint, po player.Options, so session.Options) ([]*player.Found, error) {

@@ -72,6 +72,9 @@ type cursor struct {
 }
 
 func newEngine(t *transcript.Transcript, side wire.Direction, indexes []*index, o Options) *engine {
+	if o.order == nil {
+		o.order = unordered{}
+	}
 	return &engine{
 		t: t, o: o, side: side, indexes: indexes, plays: make([]*play, len(t.Tracks)),
 		arrived: make(chan arrival), done: make(chan struct{}), posted: make(chan error), conns: map[*conn]bool{}, asked: map[string]asked{}, lively: time.Now(),
@@ -149,6 +152,7 @@ func (e *engine) next(ctx context.Context, wait time.Duration) (over bool) {
 	case err := <-e.posted:
 		return e.postEnded(err)
 	case <-time.After(wait):
+	case <-e.o.order.woken():
 	case <-ctx.Done():
 	}
 	return false
@@ -157,6 +161,7 @@ func (e *engine) next(ctx context.Context, wait time.Duration) (over bool) {
 // proceed sends one message if possible. wait is the time until the next message is due, or 0 if it is due now. A received message
 // may end that wait.
 func (e *engine) proceed() (wait time.Duration, over bool) {
+	e.o.order.publish()
 	if e.posting > e.ignored {
 		if left := e.o.AnswerTimeout - time.Since(e.lively); left > 0 {
 			return left, false

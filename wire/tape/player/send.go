@@ -92,6 +92,9 @@ const (
 
 // due returns how long the next line of k must wait.
 func (e *engine) due(k *cursor) time.Duration {
+	if left := e.o.order.left(k.next); left > 0 {
+		return left
+	}
 	if k.stream && !k.p.itemReady(k) {
 		if left := silence - time.Since(e.lively); left > 0 {
 			return left
