@@ -28,8 +28,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// An authServer is an authorization server and an endpoint that it protects, at separate addresses, typed from the RFCs.
-// In scripts,
+// An authServer is an authorization server and an endpoint that it protects, at separate addresses, hand-written from
+// the RFCs. In scripts,
 //
 //	oauth FILE OPTION...
 //

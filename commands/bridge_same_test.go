@@ -76,7 +76,7 @@ func conversations(t *testing.T, dir string) map[string][][]spokenMessage {
 }
 
 // TestBridgeOfOneDialectPassesAllUnchanged plays the conversations of all dialects between a client and a server through `rpcx
-// serve D+… --to D+…`. Their messages are typed by hand. Each message arrives byte for byte, in both directions. Only POSTs may
+// serve D+… --to D+…`. Their messages are hand-written. Each message arrives byte for byte, in both directions. Only POSTs may
 // get another id.
 func TestBridgeOfOneDialectPassesAllUnchanged(t *testing.T) {
 	testkit.SessionFolders(t)

@@ -52,7 +52,7 @@ var exampleFiles = []struct{ word, make string }{
 	{"@p 1", "rpcx connect demo:scriptling --session p; rpcx plugin new @p Config >/dev/null"},
 }
 
-// These create what several examples use.
+// Several examples use these.
 const (
 	orderTape   = "rpcx call demo:orders getOrder id=o_001 --record order.tape >/dev/null"
 	workSession = "rpcx connect demo:orders --session work"

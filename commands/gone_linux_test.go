@@ -18,8 +18,8 @@ func TestTerminalGone(t *testing.T) {
 	toGoneTerminal(t, "orders", "scriptling", "plugin", "describe", "ENDPOINT")
 }
 
-// toGoneTerminal runs rpcx on a terminal that closes before the peer answers. The peer is ENDPOINT in args. It uses dialect
-// and has the methods of a demo.
+// toGoneTerminal runs rpcx on a terminal that closes before the peer answers. The peer, ENDPOINT in args, uses dialect and
+// has the methods of a demo.
 func toGoneTerminal(t *testing.T, demo, dialect string, args ...string) {
 	t.Helper()
 	dir := t.TempDir()

@@ -15,9 +15,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// proxy starts a proxy, `proxy connect|socks NAME TO USER:PASSWORD`, typed from RFC 9110, section 9.3.6, or from RFC 1928 and RFC 1929. It
-// connects each request to the address TO (or the one in a file that --listening has written), for this user ("-": for all users), and sets
-// $NAME to its host:port. It writes the requested addresses to the file NAME.asked.
+// proxy starts a proxy, `proxy connect|socks NAME TO USER:PASSWORD`, hand-written from RFC 9110, section 9.3.6, or from RFC 1928 and RFC
+// 1929. It connects each request to the address TO (or the one in a file that --listening has written), for this user ("-": for all users),
+// and sets $NAME to its host:port. It writes the requested addresses to the file NAME.asked.
 func proxy(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 4 {
 		ts.Fatalf("usage: proxy connect|socks NAME TO USER:PASSWORD|-")

@@ -35,8 +35,8 @@ import (
 //	absent PATTERN           demands that no process below the script's directory has it
 //	                         in its command line
 //	certs                    writes ca.pem and certificates for server and client
-//	peer …                   a peer typed by hand (scriptedpeer_test.go)
-//	proxy …                  a proxy typed by hand (proxy_test.go)
+//	peer …                   a hand-written peer (scriptedpeer_test.go)
+//	proxy …                  a hand-written proxy (proxy_test.go)
 //	oauth FILE OPTION…       an authorization server and an endpoint that it protects (authserver_test.go)
 var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
 	"status": exitStatusIs, "streams": streams, "await": await, "absent": absent, "certs": certs, "peer": peerCommand, "proxy": proxy, "runfix": runFix,

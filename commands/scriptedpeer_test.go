@@ -17,7 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// A scriptedPeer is a peer typed by hand. Its file has the bytes that it reads and writes, so it shares no mistake with
+// A scriptedPeer is a hand-written peer. Its file has the bytes that it reads and writes, so it shares no mistake with
 // rpcx. CONTRIBUTING.md, "The scripted peer", describes the language of the file.
 type scriptedPeer struct {
 	name  string

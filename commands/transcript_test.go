@@ -24,7 +24,7 @@ import (
 //	= N                        its status, where that is not 0
 //
 // In the output, $WORK is the script's directory. With UPDATE=1 in the environment, the script's file gets the current
-// output. The words of stderr are typed by hand.
+// output. The words of stderr are hand-written.
 func transcript(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: transcript FILE")

@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// A crowd is n failures. It calls halfway in the middle.
+// A crowd is n failures, and calls halfway after half of them.
 type crowd struct {
 	n       int
 	halfway func()

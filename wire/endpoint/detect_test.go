@@ -2,7 +2,7 @@ package endpoint
 
 import "testing"
 
-// The first bytes of peers, typed by hand, and the endpoint that rpcx detects. "" means unchanged.
+// The first bytes of peers and the endpoint that rpcx detects. "" means unchanged.
 func TestSigns(t *testing.T) {
 	for _, c := range []struct{ typed, said, want string }{
 		{"tcp://h:1", "Content-Length: 20\r\n\r\n{", "header+tcp://h:1"},

@@ -98,7 +98,7 @@ func TestConversationStreams(t *testing.T) {
 	}
 }
 
-// A described catalog can be served. It keeps everything that checks need, and has no commands and denied methods.
+// A described catalog can be served: it has everything that checks need, but no commands and denied methods.
 func TestConversationDescribes(t *testing.T) {
 	p := dialDemo(t)
 	got, err := p.Connection().Codec.Abilities().Describe(t.Context(), p)

@@ -137,7 +137,7 @@ func (c *mcpClient) begin() *mcpClient {
 	return in
 }
 
-// A session over HTTP is a connection with its own state, which ends with DELETE. It accepts only its own id.
+// A session over HTTP is a connection with its own state, which ends with DELETE. A session accepts only its own id.
 func TestMCPSession(t *testing.T) {
 	w := newWorld(t, "")
 	c, stop := newMCP(t, w, `count=co:n=0; while read -r l; do n=$((n+1)); id=${l#*\"id\":}; echo "{\"id\":${id%%,*},\"result\":\"n$n\"}"; done`)

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A file of testdata/planted has a correct conversation of a dialect, typed from its specification, and defects:
+// A file of testdata/planted has a correct conversation of a dialect, hand-written from its specification, and defects:
 //
 //	dialect NAME         and its demo, and further arguments of --role client (DEMO is the demo's file)
 //	try METHOD[=PARAMS]  a method that a live server is called with, see --try

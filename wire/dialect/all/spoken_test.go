@@ -26,7 +26,7 @@ import (
 
 var update = flag.Bool("update", false, "write what is said into testdata/spoken, to be read before it is believed")
 
-// TestSpoken plays testdata/spoken/*.txt: conversations whose peer is typed by hand from the dialect's specification. "==
+// TestSpoken plays testdata/spoken/*.txt: conversations whose peer is hand-written from the dialect's specification. "==
 // TITLE" begins a conversation. Its first line is the role of rpcx:
 //
 //	client|server DIALECT   a page's lines may follow, from "page" to "end"

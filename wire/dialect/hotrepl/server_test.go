@@ -144,8 +144,8 @@ func (r *engine) Eval(ctx context.Context, e dialect.Code) (json.RawMessage, err
 	return nil, &dialect.EvalError{Message: "NullReferenceException"}
 }
 
-// A guestOf is a client of a host that sends raw messages. It checks each received message with the specification's
-// schemas.
+// A guestOf is a client of a host that sends raw messages. A guestOf checks each received message with the
+// specification's schemas.
 type guestOf struct {
 	t *testing.T
 	j judge

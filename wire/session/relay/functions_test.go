@@ -18,7 +18,7 @@ func (someone) Call(context.Context, string, json.RawMessage) (json.RawMessage, 
 	return json.RawMessage(`"here"`), nil
 }
 
-// The functions of a process are known until it ends. Those of others stay.
+// The functions of a process are known until the process ends. Functions of other processes stay.
 func TestFunctionsGoWithTheirProcess(t *testing.T) {
 	s := &Socket{Functions: &Functions{}, ServerOptions: ServerOptions{Owner: unowned{}}}
 	one, two := &Process{socket: s, client: someone{}}, &Process{socket: s, client: someone{}}

@@ -34,7 +34,7 @@ func typed(t *testing.T, l transport.Listener, request string) string {
 	return string(answer)
 }
 
-// Requests typed by hand, and whether the guard accepts them.
+// Hand-written requests, and whether the guard accepts them.
 func TestListenerGuard(t *testing.T) {
 	noLeaks(t)
 	const end = "Connection: close\n"

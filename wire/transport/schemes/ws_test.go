@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// The peer is typed by hand, because client and server of one library could share a mistake.
+// The peer is hand-written, because client and server of one library could share a mistake.
 func TestWSHandWritten(t *testing.T) {
 	isClose := func(code int, reason string, clean bool) func(*testing.T, error) {
 		return func(t *testing.T, err error) {
@@ -131,7 +131,7 @@ func TestWSHandWritten(t *testing.T) {
 	}
 }
 
-// The listener, with a client typed by hand.
+// The listener, with a hand-written client.
 func TestWSHandWrittenClient(t *testing.T) {
 	noLeaks(t)
 	for name, tt := range map[string]struct {

@@ -132,7 +132,7 @@ first = 'hi'
 	}
 }
 
-// Notifications of the dialect file need no hook. subscribe rules match methods.
+// Notifications of the dialect file need no hook. An exact name in subscribe takes precedence over patterns.
 func TestWhatAPageHandles(t *testing.T) {
 	d := dialectOf(t, "[during]\nprogress = { method = 'p.*' }\nlog = { method = 'l' }\nitems = { method = 'i' }\n[subscribe.'a.*']\nitem = { method = 'x' }\n[subscribe.'a.b']\nitem = { method = 'y' }\n[subscribe.'*']\nitem = { method = 'z' }")
 	for method, want := range map[string]bool{"p.a": true, "l": true, "i": true, "p": false, "x": false, "work": false, "": false} {

@@ -14,7 +14,7 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// hooks answer at once. Those with an ended context are in ended.
+// hooks answer at once, and record in ended those whose context has ended.
 type hooks struct {
 	testkit.Unrestricted
 	ended *[]string
@@ -58,7 +58,7 @@ type client struct {
 
 func (c client) Connection() *dialect.Connection { return &dialect.Connection{Codec: c.codec} }
 
-// A cancel or an unsubscribe may be handled before its request starts. It applies to earlier requests only.
+// A cancel or an unsubscribe may be handled before its request starts, and applies to earlier requests only.
 func TestEndingsThatAreHandledFirst(t *testing.T) {
 	p, err := load.Parse("x.toml", []byte(`
 name = "x"
