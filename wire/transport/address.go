@@ -16,13 +16,13 @@ import (
 // An Address is a parsed transport and target.
 type Address struct {
 	Scheme  string        // "ws", "http+unix", "exec", …
-	User    *url.Userinfo // for ws, wss, http, https, or nil
-	Host    string        // as written: host or host:port for ws, wss, http, https; host:port for tcp, tls
-	Path    string        // the socket's path for unix, ws+unix, http+unix
-	URLPath string        // path and query for ws and http, beginning with "/"
-	Command []string      // the words for exec and ipc; empty for `ipc:` alone
-	Env     []string      // of exec: environment variables in addition to the variables of this process
-	Dir     string        // of exec: where it starts; "" means the current directory
+	User    *url.Userinfo // for ws, wss, http and https; may be nil
+	Host    string        // as typed: host or host:port for ws, wss, http and https; host:port for tcp and tls
+	Path    string        // the socket of unix, ws+unix and http+unix
+	URLPath string        // the path and query of ws and http, with a leading "/"
+	Command []string      // the words of exec and ipc; empty for `ipc:`
+	Env     []string      // additional environment variables of exec
+	Dir     string        // the working directory of exec; "" for the current one
 }
 
 // HostPort returns host:port of a URL.
@@ -33,7 +33,7 @@ func HostPort(u *url.URL) string {
 	return net.JoinHostPort(u.Hostname(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
 }
 
-// Origin returns scheme, host and port of u, which determine whether two URLs have the same origin.
+// Origin returns the scheme, host and port of u.
 func Origin(u *url.URL) string { return u.Scheme + "://" + strings.ToLower(HostPort(u)) }
 
 // WebSocket reports whether a is the address of a WebSocket.
@@ -42,26 +42,26 @@ func (a Address) WebSocket() bool { return strings.HasPrefix(a.Scheme, "ws") }
 // IsHTTP reports whether a is an HTTP address, not a WebSocket.
 func (a Address) IsHTTP() bool { return strings.HasPrefix(a.Scheme, "http") }
 
-// UsageHint is Usage with a hint.
+// UsageHint returns a usage Fault with a hint.
 func UsageHint(hint, format string, args ...any) *wire.Fault {
 	return wire.Usagef(format, args...).WithHint(hint)
 }
 
-// A Meant is the cause of a Fault for an address that can only mean another one.
+// A Meant is the cause of a Fault about an address that can only mean another one.
 type Meant struct{ Given, Better string }
 
 // Error implements error.
 func (Meant) Error() string { return "another address is meant" }
 
-// meant returns the Fault for the given address, which can only mean better.
+// meant returns the Fault for given, which can only mean better.
 func meant(given, better, format string, args ...any) *wire.Fault {
 	f := UsageHint("did you mean "+better+"?", format, args...)
 	f.Err = Meant{given, better}
 	return f
 }
 
-// Parse parses an address such as "tcp://127.0.0.1:9000" or "exec:./plugin -v". It reads only the text. Its errors are
-// Faults of kind Usage with a correct spelling as their hint.
+// Parse parses an address such as "tcp://127.0.0.1:9000" or "exec:./plugin -v". It uses nothing but the text. Errors
+// are usage Faults with the correct form as their hint.
 func Parse(s string) (Address, error) {
 	scheme, rest, ok := strings.Cut(s, ":")
 	a := Address{Scheme: scheme}
@@ -114,7 +114,7 @@ func (a *Address) parseURL(s, rest string) *wire.Fault {
 	u, err := url.Parse(s)
 	if err != nil {
 		if e, ok := err.(*url.Error); ok {
-			err = e.Err // without the URL, which may contain a password
+			err = e.Err // the URL may contain a password
 		}
 		return wire.Usagef("%s:%s", a.Scheme, " "+err.Error())
 	}
@@ -135,7 +135,7 @@ func (a *Address) parseURL(s, rest string) *wire.Fault {
 	return nil
 }
 
-// urlPath returns path and query as in a request line.
+// urlPath returns the path and query for a request line.
 func urlPath(u *url.URL) string {
 	path := cmp.Or(u.EscapedPath(), "/")
 	if u.RawQuery != "" || u.ForceQuery {
@@ -170,7 +170,7 @@ func (a *Address) parseHostPort(s, rest string) *wire.Fault {
 	return nil
 }
 
-// badHostPort returns the error for an hp that net.SplitHostPort rejects.
+// badHostPort returns the error for a text that net.SplitHostPort rejects.
 func badHostPort(s, scheme, hp string) *wire.Fault {
 	i := strings.LastIndexByte(hp, ':')
 	switch {
@@ -198,7 +198,7 @@ func checkPort(scheme, port string, optional bool) *wire.Fault {
 	return nil
 }
 
-// parseSocket parses the path of a Unix socket; it also accepts the form of a URL, unix:///path.
+// parseSocket parses the path of a Unix socket. It also accepts unix:///path.
 func (a *Address) parseSocket(path string) *wire.Fault {
 	if abs, ok := strings.CutPrefix(path, "//"); ok {
 		if !strings.HasPrefix(abs, "/") {
@@ -230,8 +230,8 @@ func (a *Address) parseSocketURL(rest string) *wire.Fault {
 	return a.parseSocket(path)
 }
 
-// At returns a with another path and query. The path is from a dialect file or from the peer, and must not lead to
-// another authority. If it does not begin with "/", that is a Protocol Fault.
+// At returns a with another path and query from a dialect file or the peer, which must not lead to another authority. A
+// path without a leading "/" is a Protocol Fault.
 func (a Address) At(path string) (Address, error) {
 	if !strings.HasPrefix(path, "/") {
 		return a, wire.NewFault(wire.Protocol, wire.Quote(path)+" is not a path of "+a.Host+": a path begins with /", nil)
@@ -240,8 +240,8 @@ func (a Address) At(path string) (Address, error) {
 	return a, nil
 }
 
-// String returns the address in a form for users: userinfo, values of a query, and command words with secret names are
-// replaced by "…". If nothing is replaced, Parse accepts the result.
+// String returns the address for users. "…" replaces userinfo, values of a query, and command words with secret names.
+// If nothing is replaced, Parse accepts the result.
 func (a Address) String() string {
 	switch a.Scheme {
 	case "ws", "wss", "http", "https":
@@ -260,7 +260,7 @@ func (a Address) String() string {
 	return a.Scheme + ":" + ShownCommand(a.Command)
 }
 
-// noScheme returns the error for an address without a known transport, with a guess at the intended address.
+// noScheme returns the error for an address without a known transport. It guesses the intended address.
 func noScheme(s string) *wire.Fault {
 	head, rest, colon := strings.Cut(s, ":")
 	port, _, _ := strings.Cut(rest, "/")
@@ -289,7 +289,7 @@ func anyTransport(at string) string {
 	return fmt.Sprintf("tcp://%[1]s, ws://%[1]s/ or http://%[1]s/", at)
 }
 
-// transportOf returns the hint for head, an unknown transport: its words in the other order if one of them is a transport, or else a list.
+// transportOf returns the hint for head, an unknown transport: the transport among its words, or else a list.
 func transportOf(head, rest string) string {
 	schemes := []string{"ws", "wss", "http", "https", "tcp", "tls", "unix", "exec", "ipc", "stdio"}
 	if scheme, word, two := strings.Cut(head, "+"); two && slices.Contains(schemes, scheme) && !slices.Contains(schemes, word) {

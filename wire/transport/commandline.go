@@ -7,14 +7,13 @@ import (
 	"rpcx/wire/redact"
 )
 
-// wordReader splits a command into words. A shell gives the commands that it accepts the same meaning. It rejects
-// commands that only a shell could run.
+// wordReader splits a command into words as a shell does. It rejects commands that only a shell could run.
 type wordReader struct {
 	s     string
 	i     int
 	words []string
 	word  strings.Builder
-	open  bool // a word has begun, possibly with empty quotes
+	open  bool // a word, possibly empty, has started
 }
 
 // parseCommand sets the command of exec and ipc.
@@ -41,8 +40,8 @@ func (a *Address) parseCommand(rest string) *wire.Fault {
 
 // A NeedsShell is the cause of the Fault for a command that needs a shell.
 type NeedsShell struct {
-	Command string // as the user wrote it
-	Better  string // the command with the shell that it needs
+	Command string // as typed by the user
+	Better  string // the command with its shell
 }
 
 func (NeedsShell) Error() string { return "the command needs a shell" }
@@ -55,7 +54,7 @@ func (a *Address) needsShell(rest, what string) *wire.Fault {
 	return f
 }
 
-// next reads one character or quoted run. It returns the part that only a shell could interpret. An unterminated run leaves
+// next reads one character or quoted run. It returns the part that only a shell could interpret. An unterminated run moves
 // i beyond the end.
 func (r *wordReader) next() (special string) {
 	switch c := r.s[r.i]; c {

@@ -8,22 +8,21 @@ import (
 	"rpcx/wire"
 )
 
-// These are the limits of one direction of a pair, beyond which Send waits.
+// These limits bound one direction of a pair. Send waits beyond them.
 const (
 	pairMessages = 64
-	pairBytes    = 1 << 20 // a larger message is sent when the queue is empty
+	pairBytes    = 1 << 20 // a larger message needs an empty queue
 	pairKeep     = 64 << 10
 )
 
 // Pair returns the two ends of a connection in memory. Send waits while the peer has 64 messages or 1 MiB to read.
-// After Close of one end, the other receives the remaining messages and then a clean *wire.CloseError; after CloseSend,
+// After Close of one end, the other receives the remaining messages and a clean *wire.CloseError, and after CloseSend
 // io.EOF. Both ends are wire.Idlers and wire.HalfClosers.
 func Pair() (a, b wire.Conn) {
 	ab, ba := newPairQueue(), newPairQueue()
 	return &pairEnd{in: ba, out: ab}, &pairEnd{in: ab, out: ba}
 }
 
-// pairEnd is one end.
 type pairEnd struct {
 	in, out *pairQueue
 	onIdle  func()
@@ -34,22 +33,22 @@ func (e *pairEnd) Recv() ([]byte, error) { return e.in.pop(e.onIdle) }
 func (e *pairEnd) Send(msg []byte) error { return e.out.push(msg) }
 func (e *pairEnd) CloseSend() error      { e.out.end(pairEnded); return nil }
 
-// Close notifies the peer last, so that the peer can no longer send by then.
+// Close notifies the peer last, when the peer can no longer send.
 func (e *pairEnd) Close() error {
 	e.in.end(pairAbandoned)
 	e.out.end(pairClosed)
 	return nil
 }
 
-// These are the states of a queue, in order.
+// These are the states of a queue in order.
 const (
 	pairOpen      = iota
 	pairEnded     // the sender has called CloseSend
 	pairClosed    // the sender has closed
-	pairAbandoned // the receiver has closed, and the rest is dropped
+	pairAbandoned // the receiver has closed; the queue drops messages
 )
 
-// pairQueue is one direction: a ring with reused buffers. No goroutine waits while holding the lock.
+// pairQueue is one direction: a ring with reused buffers. A goroutine that waits does not hold the lock.
 type pairQueue struct {
 	mu      sync.Mutex
 	changed sync.Cond
@@ -57,7 +56,7 @@ type pairQueue struct {
 	head, n int
 	bytes   int
 	state   int
-	lent    []byte // returned by the last pop
+	lent    []byte // the result of the last pop
 }
 
 func newPairQueue() *pairQueue {
@@ -101,7 +100,7 @@ func (q *pairQueue) pop(onIdle func()) ([]byte, error) {
 		return nil, &wire.CloseError{Clean: true}
 	}
 	if cap(q.lent) > pairKeep {
-		q.lent = nil // release the buffer of a huge message
+		q.lent = nil // releases the buffer of a huge message
 	}
 	slot := &q.ring[q.head]
 	q.lent, *slot = *slot, q.lent
@@ -120,7 +119,7 @@ func (q *pairQueue) end(state int) {
 	q.changed.Broadcast()
 }
 
-// Single returns a listener for one client that is already connected.
+// Single returns a listener for one connected client.
 func Single(conn wire.Conn) Listener {
 	l := &single{conn: make(chan wire.Conn, 1), closed: make(chan struct{})}
 	l.conn <- conn
@@ -133,7 +132,7 @@ type single struct {
 	once   sync.Once
 }
 
-// Accept returns the connection once, and then waits for Close.
+// Accept returns the connection. A later call waits for Close.
 func (l *single) Accept() (wire.Conn, error) {
 	select {
 	case conn := <-l.conn:
@@ -143,10 +142,10 @@ func (l *single) Accept() (wire.Conn, error) {
 	}
 }
 
-// Endpoint returns "", because other clients cannot connect.
+// Endpoint returns "", because no other client can connect.
 func (l *single) Endpoint() string { return "" }
 
-// Close closes the listener, and the connection if it was not accepted.
+// Close closes the listener, and a connection that was not accepted.
 func (l *single) Close() error {
 	l.once.Do(func() {
 		close(l.closed)

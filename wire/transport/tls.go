@@ -13,8 +13,8 @@ import (
 	"rpcx/wire/userfile"
 )
 
-// Client returns the configuration of a TLS client. serverName is the name that the certificate must have; "" leaves it to
-// the caller. The roots are read from CACert if it is set; otherwise they are the roots of the system.
+// Client returns the configuration of a TLS client. serverName is the required name in the certificate; "" leaves that to
+// the caller. The roots are those in CACert, or by default the system's.
 func (t TLS) Client(serverName string) (*tls.Config, error) {
 	cfg := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: serverName, InsecureSkipVerify: t.Insecure}
 	var err error
@@ -32,8 +32,8 @@ func (t TLS) Client(serverName string) (*tls.Config, error) {
 	return cfg, err
 }
 
-// Server returns the configuration of a TLS server. It needs a certificate. With CACert, the client also needs a
-// certificate, signed by one of the roots in CACert.
+// Server returns the configuration of a TLS server, which needs a certificate. With CACert, clients need a certificate
+// from one of the roots in CACert.
 func (t TLS) Server() (*tls.Config, error) {
 	if t.Cert == "" {
 		return nil, wire.Usagef("a TLS listener needs a certificate: --cert FILE and --key FILE")
@@ -47,7 +47,7 @@ func (t TLS) Server() (*tls.Config, error) {
 	return cfg, err
 }
 
-// loadPair reads Cert and Key. If Key is empty, Cert contains both.
+// loadPair reads Cert and Key. Without Key, Cert contains both.
 func (t TLS) loadPair() ([]tls.Certificate, error) {
 	key := cmp.Or(t.Key, t.Cert)
 	chain, err := userfile.Read(t.Cert)
@@ -74,7 +74,7 @@ func loadRoots(file string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// SpeaksTLS reports whether the server at a host and port answers a TLS handshake, with any certificate. It sends
+// SpeaksTLS reports whether the server at host and port completes a TLS handshake with any certificate. It sends
 // nothing else.
 func SpeaksTLS(ctx context.Context, hostPort string) bool {
 	host, _, err := net.SplitHostPort(hostPort)

@@ -19,13 +19,14 @@ import (
 	"rpcx/wire/redact"
 )
 
-// PieceShown bounds the shown bytes of a piece.
+// PieceShown bounds the excerpt of a piece in bytes.
 const PieceShown = 2 << 10
 
-// A Watch receives the steps of connections, from any goroutine. It must not keep its arguments. It may be nil.
+// A Watch receives the steps of connections. Any goroutine may call it. It must not retain its arguments. It may be
+// nil.
 type Watch struct {
 	Fact  func(wire.Fact)
-	Piece func(wire.Piece) // nil if bytes are not watched
+	Piece func(wire.Piece) // nil to omit bytes
 }
 
 // Tell reports a fact.
@@ -42,7 +43,7 @@ func (w *Watch) Tellf(step, format string, args ...any) {
 	}
 }
 
-// Pieces returns a function that shows the bytes of one stream, in both directions, or nil if they are not watched.
+// Pieces returns a function that shows the bytes of one stream in both directions, or nil to omit them.
 func (w *Watch) Pieces(who string) func(d wire.Direction, b []byte) {
 	if w == nil || w.Piece == nil {
 		return nil
@@ -88,7 +89,7 @@ func (w *Watch) Dialling(ctx context.Context) context.Context {
 	})
 }
 
-// unwrapped removes the text of package net around the cause, which repeats the address.
+// unwrapped removes package net's text, which repeats the address.
 func unwrapped(err error) error {
 	if op, ok := err.(*net.OpError); ok {
 		return op.Err
@@ -96,7 +97,7 @@ func unwrapped(err error) error {
 	return err
 }
 
-// Secured reports a completed TLS handshake. for a listener, the name of the client
+// Secured reports a completed TLS handshake. client is the client's name on a listener.
 func (w *Watch) Secured(who string, s tls.ConnectionState, checked bool, took time.Duration) {
 	if w == nil || w.Fact == nil {
 		return
@@ -172,7 +173,7 @@ func HeadLine(name string, values []string) string {
 	return name + ": " + string(redact.Text([]byte(strings.Join(values, ", "))))
 }
 
-// ShownBody returns body, and passes everything that is read from it to show.
+// ShownBody returns body and passes everything that is read from it to show.
 func ShownBody(body io.ReadCloser, show func([]byte)) io.ReadCloser {
 	return struct {
 		io.Reader
@@ -180,7 +181,7 @@ func ShownBody(body io.ReadCloser, show func([]byte)) io.ReadCloser {
 	}{io.TeeReader(body, shower(show)), body}
 }
 
-// A shower is a writer that passes everything written to a function.
+// A shower is a writer that passes all writes to a function.
 type shower func([]byte)
 
 func (s shower) Write(b []byte) (int, error) {
@@ -188,20 +189,20 @@ func (s shower) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// An Exchange describes one HTTP exchange when the head of its response has been received or sent: an upgrade, a POST, a
-// request for an event stream. The bodies must not be read here.
+// An Exchange describes one HTTP exchange after the head of its response: an upgrade, a POST, or a request for an event
+// stream. Its user must not read the bodies.
 type Exchange struct {
 	Request  *http.Request
-	Response *http.Response // nil if there is none
-	Err      error          // why there is no response
-	Start    time.Time      // when it began
-	Connect  time.Duration  // the time to connect, without TLS; 0 if the connection was reused
+	Response *http.Response // may be nil
+	Err      error          // why there is no response, or nil
+	Start    time.Time      // when the exchange started
+	Connect  time.Duration  // the connect time without TLS, or 0 for a reused connection
 	TLS      time.Duration  // the time of the TLS handshake
-	Wait     time.Duration  // from the sent request to the head of the response
-	Remote   string         // the address of the peer, or "" if unknown
+	Wait     time.Duration  // from the request to the head of the response
+	Remote   string         // the peer's address, or ""
 }
 
-// RedactURL returns u without userinfo and values of its query.
+// RedactURL returns u without userinfo and query values.
 func RedactURL(u *url.URL) string {
 	c := *u
 	c.User = nil

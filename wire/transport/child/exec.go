@@ -1,4 +1,4 @@
-// Package child starts processes in their own groups, ends them with all their descendants, and connects to their stdin and
+// Package child starts processes in their own groups, ends them with all descendants, and connects to their stdin and
 // stdout (exec) or to Node's IPC channel (ipc).
 package child
 
@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Dial starts a child and connects to it (exec, ipc), or connects to the parent (ipc).
+// Dial starts a child and connects to it (exec, ipc), or connects to the parent (ipc without a command).
 func Dial(ctx context.Context, a transport.Address, c transport.Config) (wire.Conn, error) {
 	if a.Scheme == "ipc" {
 		return dialIPC(ctx, a, c)
@@ -51,7 +51,7 @@ func dialExec(ctx context.Context, a transport.Address, c transport.Config) (wir
 // childCommand returns the command of an exec or ipc address.
 func childCommand(a transport.Address, c transport.Config) *exec.Cmd {
 	cmd := exec.Command(a.Command[0], a.Command[1:]...)
-	// If this process is a child over Node's IPC, its child must not take the channel.
+	// If this process is a child over Node's IPC, its own child must not use the channel.
 	for _, v := range os.Environ() {
 		if !strings.HasPrefix(v, nodeChannelFD+"=") && !strings.HasPrefix(v, nodeChannelMode+"=") {
 			cmd.Env = append(cmd.Env, v)
@@ -62,7 +62,8 @@ func childCommand(a transport.Address, c transport.Config) *exec.Cmd {
 	return cmd
 }
 
-// startChild starts cmd and copies its stderr to c.Stderr. It also copies stdout, if that is not a connection.
+// startChild starts cmd and copies the child's stderr to c.Stderr. It also copies stdout unless stdout is the
+// connection.
 func startChild(ctx context.Context, cmd *exec.Cmd, pipes childPipes, c transport.Config) (*childStream, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, wire.NewFault(wire.Unreachable, "not started: "+err.Error(), err)

@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Foreground gives the terminal to a command that is about to be started. Otherwise, a command in its own process group
-// would be stopped when it reads from the terminal. It does so if tty is the controlling terminal and this process is
-// in the foreground. takeBack, called when the command has ended, reverses it.
+// Foreground gives the terminal to a command before its start. Without it, a command in its own process group would
+// stop when it reads from the terminal. Foreground does nothing unless tty is the controlling terminal and this process
+// is in the foreground. takeBack, which runs after the command, reverses it.
 func Foreground(cmd *exec.Cmd, tty *os.File) (takeBack func()) {
 	fd, us := int(tty.Fd()), syscall.Getpgrp()
 	if front, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP); err != nil || front != us {
@@ -24,7 +24,7 @@ func Foreground(cmd *exec.Cmd, tty *os.File) (takeBack func()) {
 	}
 	cmd.SysProcAttr.Foreground, cmd.SysProcAttr.Ctty = true, fd
 	return func() {
-		signal.Ignore(syscall.SIGTTOU) // sent to background groups that try
+		signal.Ignore(syscall.SIGTTOU) // the system sends it to background groups that try
 		defer signal.Reset(syscall.SIGTTOU)
 		_ = unix.IoctlSetPointerInt(fd, unix.TIOCSPGRP, us)
 	}

@@ -11,19 +11,19 @@ import (
 )
 
 // A group is a child and its descendants: a process group with the child's number. When the group is empty, its number
-// must no longer be used.
+// must not be used.
 type group struct{ id int }
 
-// groupOf returns the group of a child that processGroup has made its leader.
+// groupOf returns the group of a child, of which processGroup made the child the leader.
 func groupOf(child *os.Process) group { return group{child.Pid} }
 
-// ask requests that all of the group exit.
+// ask asks all processes of the group to exit.
 func (g group) ask() bool {
 	syscall.Kill(-g.id, syscall.SIGTERM)
 	return true
 }
 
-// force kills all of the group.
+// force kills all processes of the group.
 func (g group) force() { syscall.Kill(-g.id, syscall.SIGKILL) }
 
 // lives reports whether the group has a process.

@@ -9,17 +9,16 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// processGroup keeps Ctrl-C from a child, because rpcx forwards it, and makes it possible to end the child with
-// Ctrl-Break.
+// processGroup keeps Ctrl-C from a child, because rpcx forwards it, and allows ending the child with Ctrl-Break.
 func processGroup(attr *syscall.SysProcAttr) {
 	attr.CreationFlags |= windows.CREATE_NEW_PROCESS_GROUP
 }
 
 // A group is a child and its descendants: a job, which the system ends with this process. Processes that the child
-// starts before it is in the job are not part of the job.
+// starts before it is in the job do not belong to the job.
 type group struct {
 	child *os.Process
-	job   *job // nil if the system refused one; then only the child is ended
+	job   *job // nil if the system refused a job; then only the child is ended
 }
 
 type job struct{ handle windows.Handle }
@@ -37,7 +36,7 @@ func groupOf(child *os.Process) group {
 	_, err = windows.SetInformationJobObject(handle, windows.JobObjectExtendedLimitInformation, uintptr(unsafe.Pointer(&limits)), uint32(unsafe.Sizeof(limits)))
 	if err == nil {
 		if herr := child.WithHandle(func(process uintptr) { err = windows.AssignProcessToJobObject(handle, windows.Handle(process)) }); herr != nil {
-			err = herr // it has exited already
+			err = herr // the child has exited already
 		}
 	}
 	if err != nil {
@@ -49,13 +48,12 @@ func groupOf(child *os.Process) group {
 	return g
 }
 
-// ask requests that the whole group exit, with Ctrl-Break on their common console. It returns false if there is no
-// console.
+// ask asks the whole group to exit, with Ctrl-Break on its console. It returns false without a console.
 func (g group) ask() bool {
 	return windows.GenerateConsoleCtrlEvent(windows.CTRL_BREAK_EVENT, uint32(g.child.Pid)) == nil
 }
 
-// force kills all of the group.
+// force kills all processes of the group.
 func (g group) force() {
 	if g.job == nil || windows.TerminateJobObject(g.job.handle, 1) != nil {
 		_ = g.child.Kill()

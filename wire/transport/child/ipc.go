@@ -13,13 +13,13 @@ import (
 	"rpcx/wire/transport/stream"
 )
 
-// These are the variables with which Node names the channel to a child.
+// Node names the channel to a child in these variables.
 const (
 	nodeChannelFD   = "NODE_CHANNEL_FD"
 	nodeChannelMode = "NODE_CHANNEL_SERIALIZATION_MODE"
 )
 
-// dialIPC starts a child with Node's IPC channel or, without a command, uses the channel from the parent.
+// dialIPC starts a child with Node's IPC channel. Without a command, it uses the parent's channel.
 func dialIPC(ctx context.Context, a transport.Address, c transport.Config) (wire.Conn, error) {
 	if err := ipcHere(); err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func dialIPC(ctx context.Context, a transport.Address, c transport.Config) (wire
 	return newIPCConn(s, c)
 }
 
-// Listen returns a listener whose only client is the parent that passed a channel.
+// Listen returns a listener whose only client is the parent with its channel.
 func Listen(_ context.Context, a transport.Address, c transport.Config) (transport.Listener, error) {
 	if err := ipcHere(); err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func Listen(_ context.Context, a transport.Address, c transport.Config) (transpo
 	return transport.Single(conn), nil
 }
 
-// joinIPC opens the channel that the parent passed.
+// joinIPC opens the parent's channel.
 func joinIPC(c transport.Config) (wire.Conn, error) {
 	text, mode := os.Getenv(nodeChannelFD), os.Getenv(nodeChannelMode)
 	if text == "" {
@@ -103,8 +103,8 @@ func newIPCConn(s io.ReadWriteCloser, c transport.Config) (wire.Conn, error) {
 	return &ipcConn{lineConn: conn.(lineConn), c: c}, nil
 }
 
-// Recv returns the next message that is not Node's own ("cmd" begins with "NODE_"). It removes the handle from a
-// message with one, and acknowledges the handle, because Node waits for that.
+// Recv returns the next message except Node's own ("cmd" begins with "NODE_"). It removes the handle from a message and
+// acknowledges it, because Node waits for that.
 func (i *ipcConn) Recv() ([]byte, error) {
 	for {
 		msg, err := i.lineConn.Recv()

@@ -14,7 +14,7 @@ import (
 // ipcHere returns an error on systems without Node's channel.
 func ipcHere() error { return nil }
 
-// inheritedSocket takes over the descriptor with that number.
+// inheritedSocket takes over the descriptor number.
 func inheritedSocket(number string) (net.Conn, error) {
 	fd, err := strconv.Atoi(number)
 	if err != nil || fd < 3 {

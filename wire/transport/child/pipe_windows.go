@@ -7,13 +7,13 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// PipeTo returns a pipe for a child to read; the local end has deadlines.
+// PipeTo returns a pipe to a child. The local end has deadlines.
 func PipeTo() (theirs, ours *os.File, err error) {
 	ours, theirs, err = pipe(windows.PIPE_ACCESS_OUTBOUND, windows.GENERIC_READ)
 	return theirs, ours, err
 }
 
-// PipeFrom returns a pipe for a child to write; the local end has deadlines.
+// PipeFrom returns a pipe from a child. The local end has deadlines.
 func PipeFrom() (ours, theirs *os.File, err error) {
 	return pipe(windows.PIPE_ACCESS_INBOUND, windows.GENERIC_WRITE)
 }
@@ -21,8 +21,8 @@ func PipeFrom() (ours, theirs *os.File, err error) {
 // pipeSize is the capacity of a pipe, as on other systems.
 const pipeSize = 64 << 10
 
-// pipe creates a pipe with an unguessable name. Only with named pipes can one end be overlapped, which deadlines need,
-// while the child's end is not.
+// pipe creates a pipe with a name that other processes cannot guess. Only a named pipe can have one overlapped end,
+// which deadlines need, and another end for the child that is not.
 func pipe(ours, theirs uint32) (our, their *os.File, err error) {
 	name := `\\.\pipe\rpcx-` + rand.Text()
 	path, err := windows.UTF16PtrFromString(name)

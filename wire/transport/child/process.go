@@ -18,20 +18,20 @@ import (
 )
 
 // A Process is a child in its own group. If this process is killed, Linux kills the child (not its group), and Windows
-// the whole group. Call End in any case, even after the child has exited.
+// kills the whole group. The caller must call End, even after the child's exit.
 type Process struct {
 	cmd   *exec.Cmd
 	group group
-	done  chan struct{} // closed when the child has been waited for
-	gone  bool          // after done: the group was empty then
-	err   error         // after done: of cmd.Wait
+	done  chan struct{} // closed after cmd.Wait
+	gone  bool          // after done: the group was empty
+	err   error         // after done: the error of cmd.Wait
 }
 
-// Start starts cmd. It changes cmd.SysProcAttr to put the child into its own group, and waits for the child in the
-// background, so that cmd.Wait must not be called. If cmd has writers that are not *os.File, set cmd.WaitDelay.
-// Otherwise a grandchild that keeps stdout open delays Done.
+// Start starts cmd. It changes cmd.SysProcAttr to put the child into its own group. It waits for the child in the
+// background, so the caller must not call cmd.Wait. If cmd has writers other than *os.File, cmd.WaitDelay must be set.
+// Otherwise a grandchild with an open stdout delays Done.
 //
-// Failures are *wire.Fault of the kinds NotFound, NotExecutable or Unreachable.
+// Errors are *wire.Fault of kind NotFound, NotExecutable or Unreachable.
 func Start(cmd *exec.Cmd) (*Process, error) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
@@ -46,8 +46,8 @@ func Start(cmd *exec.Cmd) (*Process, error) {
 	return p, nil
 }
 
-// run starts the child and waits for it on one thread, because Linux sends the child's death signal when that thread
-// ends.
+// run starts the child and waits for it on one thread, because Linux sends the death signal to the child when that
+// thread ends.
 func (p *Process) run(started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -58,14 +58,14 @@ func (p *Process) run(started chan<- error) {
 	p.group = groupOf(p.cmd.Process)
 	started <- nil
 	p.err = p.cmd.Wait()
-	// The number of a group is not reused while a process of the group lives. An empty group is recorded, so that a later
-	// process with the same number never receives a signal.
+	// The system does not reuse a group's number while the group has a process. Storing that the group is empty prevents
+	// a signal to a later process with the same number.
 	p.gone = !p.group.lives()
 	close(p.done)
 }
 
-// Done returns a channel that is closed when the child has exited and cmd's writers have received its output. Its own
-// children may still run.
+// Done returns a channel that is closed after the child's exit, when cmd's writers have received its output. The
+// child's own children may still run.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
 // Wait waits for Done and returns the result of cmd.Wait.
@@ -74,10 +74,10 @@ func (p *Process) Wait() error {
 	return p.err
 }
 
-// Pid returns the child's process id, which is also the number of its process group.
+// Pid returns the process id of the child, which is also the number of its group.
 func (p *Process) Pid() int { return p.cmd.Process.Pid }
 
-// Status returns how the child ended: its exit status, or -1 and the signal's name. Before Done, it returns -1 and "".
+// Status returns the child's exit status, or -1 and the name of a signal. Before Done, it returns -1 and "".
 func (p *Process) Status() (exit int, signal string) {
 	if !wire.IsClosed(p.done) || p.cmd.ProcessState == nil {
 		return -1, ""
@@ -89,23 +89,23 @@ func (p *Process) Status() (exit int, signal string) {
 	return p.cmd.ProcessState.ExitCode(), ""
 }
 
-// empty reports whether the group was empty when the child was waited for.
+// empty reports whether the group was empty at the child's exit.
 func (p *Process) empty() bool { return wire.IsClosed(p.done) && p.gone }
 
-// LeftBehind reports whether the child has exited and its group has other processes.
+// LeftBehind reports whether the child has exited but its group has other processes.
 func (p *Process) LeftBehind() bool {
 	return wire.IsClosed(p.done) && !p.gone && p.group.lives() && !groupIsDead(p.Pid())
 }
 
-// HurriedGrace is how long a child may take to exit after Hurry.
+// HurriedGrace bounds how long a child may take to exit after Hurry.
 const HurriedGrace = 150 * time.Millisecond
 
-// End asks the whole group to exit (SIGTERM; on Windows Ctrl-Break), and kills it after grace (SIGKILL). It returns
-// when the group is empty, at most a second after the kill. If the child has already exited, End does the same for the
-// processes that it left behind.
+// End asks the whole group to exit (SIGTERM, or on Windows Ctrl-Break), and kills it after grace (SIGKILL). It returns
+// when the group is empty, and at most a second after the kill. If the child has exited, End does the same for its
+// remaining processes.
 func (p *Process) End(grace time.Duration) { p.EndWithin(context.Background(), grace) }
 
-// EndWithin is End with a grace that ends HurriedGrace after hurry, which may be nil, has ended.
+// EndWithin does what End does, with a grace that also ends HurriedGrace after the end of hurry. hurry may be nil.
 func (p *Process) EndWithin(hurry context.Context, grace time.Duration) {
 	if !p.empty() && !p.group.ask() {
 		p.group.force()
@@ -124,8 +124,8 @@ func (p *Process) EndWithin(hurry context.Context, grace time.Duration) {
 	}
 }
 
-// waitGroup waits until the process group is empty, for at most d. The system reports only the end of the child. For
-// the child's own children, waitGroup polls at growing intervals.
+// waitGroup waits at most d until the group is empty. The system reports only the end of the child. waitGroup polls the
+// other processes at growing intervals.
 func (p *Process) waitGroup(ctx context.Context) bool {
 	select {
 	case <-p.done:
@@ -148,7 +148,7 @@ func (p *Process) waitGroup(ctx context.Context) bool {
 	return true
 }
 
-// startFault returns why cmd could not be started.
+// startFault returns why cmd did not start.
 func startFault(cmd *exec.Cmd, err error) *wire.Fault {
 	name := cmd.Path
 	if len(cmd.Args) > 0 {
@@ -190,7 +190,7 @@ func startFault(cmd *exec.Cmd, err error) *wire.Fault {
 	return fault(wire.Unreachable, "cannot be started: "+strings.TrimSpace(why), "")
 }
 
-// HasCRLF reports whether the first line of the script at path ends with CR LF.
+// HasCRLF reports whether the first line of a script ends with CR LF.
 func HasCRLF(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
@@ -203,7 +203,7 @@ func HasCRLF(path string) bool {
 	return ok && bytes.HasPrefix(line, []byte("#!")) && bytes.HasSuffix(line, []byte("\r"))
 }
 
-// noInterpreter returns why the interpreter of the script at path was not found.
+// noInterpreter returns why the system did not find the interpreter of a script.
 func noInterpreter(path string) string {
 	if HasCRLF(path) {
 		return "its first line ends with CR LF; scripts need LF"

@@ -2,8 +2,8 @@ package child
 
 import "syscall"
 
-// processGroup puts a child into its own group, and has the system kill it when this process is killed. Its children
-// notice that because their stdin ends.
+// processGroup puts a child into its own group, and lets the system kill the child if this process is killed. The
+// child's own children notice the end of their stdin.
 func processGroup(attr *syscall.SysProcAttr) {
 	attr.Setpgid = true
 	attr.Pdeathsig = syscall.SIGKILL

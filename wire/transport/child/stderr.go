@@ -14,17 +14,17 @@ import (
 	"rpcx/wire/transport"
 )
 
-// These are the limits of a child's stderr that is kept for the message about its end.
+// These limits bound the stored part of a child's stderr, which the message about its end shows.
 const (
 	tailLines = 20
 	tailWidth = 500 // bytes per line
 )
 
-// A tail is a writer that keeps the last non-blank lines.
+// A tail is a writer that stores the last lines that are not blank.
 type tail struct {
 	mu   sync.Mutex
 	kept []string
-	line []byte // the last line, if it is not complete
+	line []byte // an incomplete last line
 }
 
 func (t *tail) Write(p []byte) (int, error) {
@@ -60,14 +60,14 @@ func appendLine(lines []string, line []byte) []string {
 	return append(lines, text)
 }
 
-// stderrPump forwards a child's stderr, and keeps its last lines.
+// stderrPump forwards a child's stderr and stores its last lines.
 type stderrPump struct {
 	tail
 	r    *os.File
 	done chan struct{}
 }
 
-// newStderrPump starts to copy; the returned file is for the child.
+// newStderrPump starts to copy. The returned file is for the child.
 func newStderrPump(to io.Writer) (*stderrPump, *os.File, error) {
 	r, w, err := PipeFrom()
 	if err != nil {
@@ -98,7 +98,7 @@ func (p *stderrPump) run(to io.Writer) {
 	}
 }
 
-// settle waits for the end of stderr for at most d, because a grandchild may keep it open.
+// settle waits at most d for the end of stderr, because a grandchild may have stderr open.
 func (p *stderrPump) settle(d time.Duration) {
 	select {
 	case <-p.done:
@@ -106,7 +106,7 @@ func (p *stderrPump) settle(d time.Duration) {
 	}
 }
 
-// close ends the copying after the bytes written so far have been read, and waits for at most d.
+// close ends the copying after the bytes written so far. It waits at most d.
 func (p *stderrPump) close(hurry context.Context, d time.Duration) {
 	p.settle(stderrTimeout)
 	p.r.Close()

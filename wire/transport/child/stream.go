@@ -13,14 +13,14 @@ import (
 	"rpcx/wire/transport"
 )
 
-// These are the limits of waiting for a child's end.
+// These limits bound the waits at a child's end.
 const (
-	exitTimeout   = time.Second            // for its exit, after its stdout ended
-	quietTimeout  = time.Second            // for the end of its stdout, after its exit: a grandchild may keep it open
-	stderrTimeout = 250 * time.Millisecond // for the last lines of stderr, after its exit
+	exitTimeout   = time.Second            // from the end of stdout to the exit
+	quietTimeout  = time.Second            // from the exit to the end of stdout, which a grandchild may have open
+	stderrTimeout = 250 * time.Millisecond // from the exit to the last lines of stderr
 )
 
-// childPipes are the local ends of the pipes to a child.
+// childPipes are the local ends of a child's pipes.
 type childPipes struct {
 	in interface {
 		io.Writer
@@ -33,12 +33,12 @@ type childPipes struct {
 	}
 }
 
-// A childStream is the stream of bytes to and from a child.
+// A childStream is the byte stream to and from a child.
 type childStream struct {
 	childPipes
 	p       *Process
 	stderr  *stderrPump
-	timeout time.Duration   // the limit of each step of Close
+	timeout time.Duration   // bounds each step of Close
 	hurry   context.Context // Config.Hurry
 
 	mu      sync.Mutex // guards the deadlines of in and out
@@ -46,7 +46,7 @@ type childStream struct {
 
 	reading sync.Mutex // held by Read, and by the last step of Close
 	ended   chan struct{}
-	half    bool // io.EOF has been returned
+	half    bool // Read has returned io.EOF
 
 	inOnce, closeOnce sync.Once
 	inClosed          atomic.Bool // set by CloseWrite
@@ -61,8 +61,7 @@ func newChildStream(p *Process, pipes childPipes, stderr *stderrPump, c transpor
 	return s
 }
 
-// watch ends reads and writes that continue after the child's exit, because a grandchild may keep the pipes open
-// forever.
+// watch ends reads and writes after the child's exit, because a grandchild may have the pipes open forever.
 func (s *childStream) watch() {
 	<-s.p.Done()
 	s.bound(quietTimeout)
@@ -92,7 +91,7 @@ func (s *childStream) Read(b []byte) (int, error) {
 		case n > 0:
 			return n, nil
 		case err == nil, errors.Is(err, os.ErrDeadlineExceeded) && !exited:
-			continue // the child has exited, so read the output that it wrote before
+			continue // the child has exited, and its earlier output remains
 		}
 		close(s.ended)
 	}
@@ -115,7 +114,7 @@ func (s *childStream) end() error {
 	return io.EOF
 }
 
-// waitExit waits for the child's exit, for at most d and not beyond Close.
+// waitExit waits at most d for the child's exit, and not beyond Close.
 func (s *childStream) waitExit(d time.Duration) bool {
 	select {
 	case <-s.p.Done():
@@ -125,7 +124,7 @@ func (s *childStream) waitExit(d time.Duration) bool {
 	return wire.IsClosed(s.p.done)
 }
 
-// exitError returns the end of the connection for the child's exit.
+// exitError returns the error of a connection that ended with the child's exit.
 func (s *childStream) exitError() *wire.CloseError {
 	if !wire.IsClosed(s.closing) {
 		s.stderr.settle(stderrTimeout)
@@ -176,8 +175,8 @@ func (s *childStream) CloseWrite() (err error) {
 	return err
 }
 
-// Close closes the child's stdin, reads the rest of its output, and ends its group, which is asked after timeout and
-// killed after another. When Close returns, no process of the group runs, except processes that SIGKILL does not end.
+// Close closes the child's stdin, reads the rest of its output, and ends its group: it asks after timeout, and kills
+// after another timeout. When Close returns, no process of the group runs, unless SIGKILL does not end it.
 func (s *childStream) Close() error {
 	s.closeOnce.Do(s.close)
 	return nil
@@ -197,7 +196,7 @@ func (s *childStream) close() {
 	s.out.SetReadDeadline(time.Time{})
 	drained := make(chan struct{})
 	go func() {
-		io.Copy(io.Discard, s.out) // a child that is blocked on writing does not exit
+		io.Copy(io.Discard, s.out) // a child that is blocked in a write does not exit
 		close(drained)
 	}()
 	patience, cancel := transport.Within(s.hurry, s.timeout, 0)

@@ -2,5 +2,5 @@
 
 package child
 
-// groupIsDead is not available on this system and returns false.
+// groupIsDead returns false, because this system does not provide the information.
 func groupIsDead(int) bool { return false }

@@ -1,5 +1,5 @@
-// Package httpbody reads and writes the messages in the body of an HTTP exchange: a single message, one per line, or
-// server-sent events.
+// Package httpbody reads and writes the messages in the body of an HTTP exchange: a single message, one message per
+// line, or server-sent events.
 package httpbody
 
 import (
@@ -10,17 +10,17 @@ import (
 	"rpcx/wire"
 )
 
-// Read reads a whole body, without surrounding blanks and without a byte order mark.
+// Read reads a whole body. It removes surrounding blanks and a byte order mark.
 func Read(r io.Reader, length int64, max int) ([]byte, error) {
 	b, err := ReadBytes(r, length, max)
 	return Trim(b), err
 }
 
-// Trim returns a body without surrounding blanks and without a byte order mark.
+// Trim returns a body without surrounding blanks and a byte order mark.
 func Trim(b []byte) []byte { return bytes.TrimSpace(bytes.TrimPrefix(b, []byte("\xEF\xBB\xBF"))) }
 
-// ReadBytes reads a whole body. It allocates memory for received bytes, not for the announced length, and rejects a length
-// over the limit at once.
+// ReadBytes reads a whole body. It allocates memory for received bytes, not for the announced length. It rejects an
+// announced length above the limit at once.
 func ReadBytes(r io.Reader, length int64, max int) ([]byte, error) {
 	if length > int64(max) {
 		return nil, wire.TooLong(max)
@@ -38,7 +38,7 @@ func ReadBytes(r io.Reader, length int64, max int) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Lines calls recv for each line that is not blank, in the form of Trim, including a last line without a line break.
+// Lines calls recv for each line that is not blank, after Trim. The last line may lack a line break.
 func Lines(r io.Reader, max int, recv func([]byte)) error {
 	s := bufio.NewScanner(r)
 	s.Buffer(make([]byte, 0, 64<<10), max+2) // room for CRLF

@@ -13,7 +13,7 @@ import (
 	"rpcx/wire"
 )
 
-// Decoded returns a body without its Content-Encoding: gzip, deflate or none.
+// Decoded returns a body without its Content-Encoding, which may be gzip, deflate or none.
 func Decoded(encoding string, body io.Reader) (io.Reader, error) {
 	switch strings.ToLower(strings.TrimSpace(encoding)) {
 	case "", "identity":
@@ -30,7 +30,7 @@ func Decoded(encoding string, body io.Reader) (io.Reader, error) {
 	return nil, fmt.Errorf("rpcx cannot decode %q", encoding)
 }
 
-// DecodedBytes is Decoded for a whole body. More than max bytes are an error.
+// DecodedBytes does what Decoded does, for a whole body. More than max bytes are an error.
 func DecodedBytes(encoding string, body []byte, max int) ([]byte, error) {
 	if len(body) == 0 {
 		return nil, nil
@@ -46,7 +46,8 @@ func DecodedBytes(encoding string, body []byte, max int) ([]byte, error) {
 	return decoded, err
 }
 
-// Accepted returns the part of an Accept-Encoding header that Decoded can read; ok is false if the header is unchanged.
+// Accepted returns the part of an Accept-Encoding header that Decoded supports. ok is false if that is the whole
+// header.
 func Accepted(header string) (accepted string, ok bool) {
 	var kept []string
 	all := strings.Split(header, ",")

@@ -11,31 +11,31 @@ import (
 	"rpcx/wire"
 )
 
-// An eventStream reads server-sent events as in the HTML standard. Lines end with CR, LF or CRLF, and an empty line
-// ends an event. Several data lines are joined by LF. Comments, unknown fields, and events without data are skipped.
+// An eventStream reads server-sent events as the HTML standard defines them. Lines end with CR, LF or CRLF, and an
+// empty line ends an event. LF joins several data lines. Comments, unknown fields, and events without data are skipped.
 type eventStream struct {
-	at     *Position // nil if not recorded
-	id     *string   // id of the current event, or nil
-	kind   string    // its kind
+	at     *Position // may be nil
+	id     *string   // the id of the current event, or nil
+	kind   string
 	in     *bufio.Reader
 	max    int
 	line   []byte
 	data   []byte
-	some   bool // a data line was seen
-	skipLF bool // the last line ended with CR, so skip an LF
+	some   bool // a data line has arrived
+	skipLF bool // the last line ended with CR; skip a following LF
 }
 
-// A Position is the place in an event stream from which it can be resumed.
+// A Position is the place for resuming an event stream.
 type Position struct {
-	ID    string        // id of the last complete event, or ""
-	Event string        // kind of the last event, or ""
-	Retry time.Duration // the server's pause before resuming, if any
+	ID    string        // the id of the last complete event, or ""
+	Event string        // the kind of the last event, or ""
+	Retry time.Duration // the server's pause before resuming, or 0
 }
 
-// Events calls recv with the data of each event until r ends. The data is valid during the call. As the standard
-// requires, it drops an event that is cut off by the end of r, unless its data is a whole JSON value: some servers omit
-// the last empty line. Data longer than max is a Protocol Fault. Events keeps at up to date, unless it is nil, so that
-// a stream that ends early can be resumed.
+// Events calls recv with the data of each event until r ends. The data is valid during the call. If the end of r cuts
+// off an event, Events drops it, as the standard requires, unless its data is a whole JSON value, because some servers
+// omit the last empty line. Data longer than max is a Protocol Fault. Events updates at, which may be nil, for resuming
+// the stream.
 func Events(r io.Reader, max int, at *Position, recv func([]byte)) error {
 	s := &eventStream{in: bufio.NewReaderSize(r, 64<<10), max: max, at: at}
 	if b, _ := s.in.Peek(3); bytes.Equal(b, []byte("\xEF\xBB\xBF")) {
@@ -66,7 +66,6 @@ func Events(r io.Reader, max int, at *Position, recv func([]byte)) error {
 	}
 }
 
-// end forwards a complete event.
 func (s *eventStream) end(recv func([]byte)) {
 	if s.id != nil {
 		s.at.ID = *s.id
@@ -79,7 +78,7 @@ func (s *eventStream) end(recv func([]byte)) {
 	}
 }
 
-// reset forgets the event, and releases the buffer of a large one.
+// reset clears the event and releases a large buffer.
 func (s *eventStream) reset() {
 	s.data, s.some, s.id, s.kind = s.data[:0], false, nil, ""
 	if cap(s.data) > 1<<20 {
@@ -90,8 +89,8 @@ func (s *eventStream) reset() {
 	}
 }
 
-// readLine reads the next line into s.line. The line is incomplete if the input ended (io.EOF) or failed inside it. It never
-// waits for the byte after a CR.
+// readLine reads the next line into s.line. The line is incomplete if the input ended (io.EOF) or failed inside it. readLine
+// never waits for the byte after a CR.
 func (s *eventStream) readLine() (whole bool, err error) {
 	s.line = s.line[:0]
 	for {
@@ -125,8 +124,7 @@ func (s *eventStream) readLine() (whole bool, err error) {
 	}
 }
 
-// lineBreak returns the index of the first CR or LF in b, or -1.
-// (bytes.IndexAny is many times slower.)
+// lineBreak returns the index of the first CR or LF in b, or -1. (bytes.IndexAny is much slower.)
 func lineBreak(b []byte) int {
 	lf := bytes.IndexByte(b, '\n')
 	if lf >= 0 {
@@ -138,13 +136,13 @@ func lineBreak(b []byte) int {
 	return lf
 }
 
-// maxEventID bounds the bytes of an event's id, because it is sent back as a header.
+// maxEventID bounds the bytes of an event's id, which rpcx sends back as a header.
 const maxEventID = 1 << 10
 
-// longestRetry bounds the pause before resuming that a server can request.
+// longestRetry bounds the pause before resuming that a server can demand.
 const longestRetry = time.Minute
 
-// field handles a line: data, or the place and time of resuming.
+// field processes a line: data, or the position and the pause for resuming.
 func (s *eventStream) field() error {
 	name, value, _ := bytes.Cut(s.line, []byte(":"))
 	value = bytes.TrimPrefix(value, []byte(" "))
@@ -170,8 +168,8 @@ func (s *eventStream) field() error {
 	return nil
 }
 
-// AppendEvent appends msg as one event. A line break between its tokens begins a new data line. JSON has no line breaks
-// elsewhere.
+// AppendEvent appends msg as one event. A line break between tokens starts a new data line. JSON has no other line
+// breaks.
 func AppendEvent(b, msg []byte) []byte {
 	b = append(b, "data: "...)
 	for {

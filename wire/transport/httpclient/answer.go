@@ -45,7 +45,7 @@ func (h *httpConn) answer(resp *http.Response, recv func([]byte)) error {
 	case err != nil:
 		return h.broken(err)
 	case len(body) == 0, resp.StatusCode == http.StatusAccepted && !json.Valid(body):
-		return nil // some servers send "Accepted" as text
+		return nil // some servers send the text "Accepted"
 	case isJSON(media) || json.Valid(body):
 		recv(body)
 		return nil
@@ -53,21 +53,20 @@ func (h *httpConn) answer(resp *http.Response, recv func([]byte)) error {
 	return h.notJSON(resp.StatusCode, media, body)
 }
 
-// isAuth reports whether a status means missing authorization. The body then does not matter.
+// isAuth reports whether a status means missing authorization, regardless of the body.
 func isAuth(status int) bool {
 	return status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusProxyAuthRequired
 }
 
-// nobodyThere lists the statuses that mean that there is no such service at this address, rather than that the service
-// failed.
+// nobodyThere lists the statuses that mean that the address has no such service, not that the service failed.
 var nobodyThere = map[int]bool{
 	http.StatusNotFound: true, http.StatusMethodNotAllowed: true, http.StatusGone: true,
 	http.StatusUnsupportedMediaType: true, http.StatusMisdirectedRequest: true, http.StatusUpgradeRequired: true,
 	http.StatusBadGateway: true, http.StatusServiceUnavailable: true, http.StatusGatewayTimeout: true,
 }
 
-// refusal returns the Fault for a POST whose response has a status but no message: Auth, Unreachable or, if the server
-// failed, RPCError.
+// refusal returns the Fault for a POST whose response has a status but no message. Its kind is Auth, Unreachable, or
+// RPCError if the server failed.
 func (h *httpConn) refusal(resp *http.Response, body []byte) *wire.Fault {
 	status := resp.StatusCode
 	f := transport.HTTPFault(h.Where+" answered", resp, body)
@@ -78,8 +77,8 @@ func (h *httpConn) refusal(resp *http.Response, body []byte) *wire.Fault {
 	return f
 }
 
-// readRefusal reads the body of a failed response, as far as it arrives in time. The status counts even if the body is
-// broken. If the body is not JSON, it keeps only the beginning, for people.
+// readRefusal reads the part of a failed response's body that arrives in time. The status counts even with a broken
+// body. Of a body other than JSON, readRefusal stores only the start, for people.
 func (h *httpConn) readRefusal(body io.ReadCloser, media string) []byte {
 	defer time.AfterFunc(refusalTimeout, func() { body.Close() }).Stop()
 	most := h.max
@@ -92,8 +91,7 @@ func (h *httpConn) readRefusal(body io.ReadCloser, media string) []byte {
 
 const refusalTimeout = time.Second
 
-// broken returns why a response ended early. It returns a Fault unchanged, and any other error as the end of the
-// connection.
+// broken returns why a response ended early: a Fault unchanged, and any other error as the end of the connection.
 func (h *httpConn) broken(err error) error {
 	if err == nil || wire.AsFault(err) != nil {
 		return err
@@ -106,7 +104,7 @@ func (h *httpConn) broken(err error) error {
 	return closedFault(h.Where, &wire.CloseError{Err: transport.Innermost(err)})
 }
 
-// isMischunked reports whether a body's chunk lengths are invalid; net/http has no error type for that.
+// isMischunked reports whether a body has invalid chunk lengths. net/http has no error type for that.
 func isMischunked(err error) bool {
 	return strings.Contains(err.Error(), "chunk")
 }
@@ -127,8 +125,7 @@ func isJSON(media string) bool {
 		strings.HasSuffix(media, "+json")
 }
 
-// isMessage reports whether the body of a failed response is itself a message: many servers send JSON-RPC errors with 4xx or
-// 5xx.
+// isMessage reports whether the body of a failed response is a message. Many servers send JSON-RPC errors with 4xx or 5xx.
 func isMessage(body []byte) bool {
 	var m struct {
 		JSONRPC, ID, Result, Error json.RawMessage
@@ -146,8 +143,7 @@ func isMessage(body []byte) bool {
 	return m.Result != nil || m.Error != nil && (m.JSONRPC != nil || m.ID != nil || bytes.HasPrefix(m.Error, []byte("{")))
 }
 
-// An eofNoter records the end of its input. net/http does not distinguish a head that is cut off inside a line from a
-// malformed one.
+// An eofNoter records the end of its input. net/http does not distinguish an incomplete head from a malformed one.
 type eofNoter struct {
 	net.Conn
 	ended atomic.Bool
@@ -162,5 +158,5 @@ func (e *eofNoter) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// atEnd reports whether the input has ended. It returns false if e is nil.
+// atEnd reports whether the input has ended. e may be nil.
 func (e *eofNoter) atEnd() bool { return e != nil && e.ended.Load() }

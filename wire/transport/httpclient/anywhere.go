@@ -13,10 +13,9 @@ import (
 	"rpcx/wire/transport/stream"
 )
 
-// Anywhere returns a client for http and https URLs of any host. It connects with the settings of c, but does not send
-// the hosts any headers, tokens or certificates of c, and shows nothing in traces. allow, unless it is nil, may refuse
-// an address before a request is sent. It is not called for proxies. The client follows redirects of GET within one
-// origin, at most five.
+// Anywhere returns a client for http and https URLs of any host. It connects with the settings of c. It sends no
+// headers, tokens or certificates of c, and appears in no trace. allow may refuse an address before a request, except
+// those of proxies, and may be nil. The client follows at most five redirects of GET within one origin.
 func Anywhere(c transport.Config, allow func(ctx context.Context, host string, at netip.Addr) error) *http.Client {
 	c.Header, c.Watch, c.HTTPObserver, c.TLS.Cert, c.TLS.Key = nil, nil, transport.HTTPObserver{}, "", ""
 	return &http.Client{
@@ -33,7 +32,7 @@ func Anywhere(c transport.Config, allow func(ctx context.Context, host string, a
 	}
 }
 
-// anywhere has a client for each origin.
+// anywhere contains a client for each origin.
 type anywhere struct {
 	c     transport.Config
 	allow func(ctx context.Context, host string, at netip.Addr) error
@@ -81,7 +80,7 @@ func (t *anywhere) client(ctx context.Context, a transport.Address) (*http.Clien
 	return t.origins[origin], nil
 }
 
-// CloseIdleConnections is called by http.Client.
+// CloseIdleConnections implements wire.IdleCloser.
 func (t *anywhere) CloseIdleConnections() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -90,7 +89,7 @@ func (t *anywhere) CloseIdleConnections() {
 	}
 }
 
-// A refusedConn fails before anything is sent.
+// A refusedConn fails before it sends anything.
 type refusedConn struct {
 	net.Conn
 	err error
@@ -102,8 +101,8 @@ func (c refusedConn) Write([]byte) (int, error) { return 0, c.err }
 // httpSchemes map the schemes of WebSockets to those of GET requests.
 var httpSchemes = map[string]string{"ws": "http", "wss": "https", "ws+unix": "http+unix"}
 
-// Get returns the body of a 200 response of the HTTP or WebSocket server at a to a GET of path, with at most
-// c.Options.MaxMessage bytes. Errors are Faults like those of a POST.
+// Get returns the body of a 200 response to a GET of path from the HTTP or WebSocket server at a, with at most
+// c.Options.MaxMessage bytes. Errors are Faults as for a POST.
 func Get(ctx context.Context, a transport.Address, path string, c transport.Config) ([]byte, error) {
 	if scheme, ok := httpSchemes[a.Scheme]; ok {
 		a.Scheme = scheme

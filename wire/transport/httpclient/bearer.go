@@ -9,14 +9,14 @@ import (
 	"rpcx/wire/transport/stream"
 )
 
-// A bearer sends the token of Config.Login in place of the Authorization of a request. If the server refuses it, it sends a
-// renewed one once. It is below the observer of exchanges, which therefore does not see tokens.
+// A bearer sends the token of Config.Login in place of a request's Authorization. If the server refuses the token, it sends
+// a renewed one once. The observer of exchanges is above it and never sees tokens.
 type bearer struct {
 	http.RoundTripper
 	d *Dialer
 }
 
-// withToken wraps t to send tokens, if the connection has them and is private.
+// withToken makes t send tokens if the connection has a Login and is private.
 func (d *Dialer) withToken(t http.RoundTripper) http.RoundTripper {
 	if d.c.Login == nil || d.a.Path != "" || d.Header.Get("Authorization") != "" || !d.isPrivate() {
 		return t
@@ -24,14 +24,14 @@ func (d *Dialer) withToken(t http.RoundTripper) http.RoundTripper {
 	return bearer{t, d}
 }
 
-// isPrivate reports whether no other machine can read a request: it is sent over TLS, or directly (without a proxy) to the
-// address as the user wrote it.
+// isPrivate reports whether no other machine can read a request: the request uses TLS, or goes directly (without a proxy)
+// to the address as the user typed it.
 func (d *Dialer) isPrivate() bool {
 	hosts := stream.Hosts(d.c.Route, d.a)
 	return d.a.Scheme == "https" || d.a.Scheme == "wss" || len(hosts) == 1 && d.c.Route.Resolve[hosts[0]] == ""
 }
 
-// CloseIdleConnections is called by http.Client.
+// CloseIdleConnections implements wire.IdleCloser.
 func (b bearer) CloseIdleConnections() { closeIdle(b.RoundTripper) }
 
 // RoundTrip implements http.RoundTripper.
@@ -49,7 +49,7 @@ func (b bearer) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	renewed, err := b.d.c.Login.Token(req.Context(), req.URL, token)
 	if err != nil || renewed == "" || renewed == token {
-		return resp, nil // its status counts
+		return resp, nil // the status of this response counts
 	}
 	again := authorized(req, renewed)
 	if req.GetBody != nil {
@@ -68,7 +68,7 @@ func authorized(req *http.Request, token string) *http.Request {
 	return req
 }
 
-// cookies keeps the cookies of one connection in memory, each for exactly the host that set it; Domain attributes are
+// cookies stores the cookies of one connection in memory, each for exactly the host that set it. Domain attributes are
 // ignored.
 type cookies struct{ *cookiejar.Jar }
 
@@ -78,10 +78,10 @@ func newCookies() cookies {
 	return cookies{jar}
 }
 
-// longSecret is the length from which a value set by a server counts as a secret rather than a word.
+// longSecret is the length from which a server's value counts as a secret.
 const longSecret = 16
 
-// SetCookies keeps the cookies of a response from u. Secret ones are masked wherever the peer repeats them.
+// SetCookies stores the cookies of a response from u. It masks secret ones wherever the peer repeats them.
 func (c cookies) SetCookies(u *url.URL, set []*http.Cookie) {
 	for _, k := range set {
 		k.Domain = ""

@@ -1,4 +1,4 @@
-// Package httpclient posts messages over HTTP. Its Dialer also makes the connections of WebSockets.
+// Package httpclient posts messages over HTTP. Its Dialer also connects WebSockets.
 package httpclient
 
 import (
@@ -20,24 +20,24 @@ import (
 )
 
 // An httpConn sends each message as a POST, whose response contains any number of messages. It is a wire.Exchanger.
-// Send is for callers that do not use Exchange.
+// Callers without Exchange use Send.
 type httpConn struct {
 	*Dialer
 	http    *http.Client
 	max     int
 	session atomic.Pointer[string]
 	flow    httpSession
-	events  atomic.Pointer[eventsConn] // for servers of the older HTTP with SSE; nil otherwise
+	events  atomic.Pointer[eventsConn] // for servers of the older HTTP with SSE; else nil
 
 	ctx     context.Context // ends with Close
 	cancel  context.CancelFunc
 	closing sync.Once
 	mu      sync.Mutex     // guards going.Add against going.Wait
-	going   sync.WaitGroup // exchanges
+	going   sync.WaitGroup // running exchanges
 	queue   chan []byte    // responses to Send
 }
 
-// Dial returns the client of http, https and http+unix. The first exchange connects.
+// Dial returns the client of http, https and http+unix. Its first exchange connects.
 func Dial(_ context.Context, a transport.Address, c transport.Config) (wire.Conn, error) {
 	d, err := NewDialer(a, c)
 	if err != nil {
@@ -53,7 +53,7 @@ func Dial(_ context.Context, a transport.Address, c transport.Config) (wire.Conn
 	return h, nil
 }
 
-// Recv waits for responses to Send, and for Close. Exchange passes its responses to its caller.
+// Recv waits for responses to Send and for Close. Exchange passes responses to its caller.
 func (h *httpConn) Recv() ([]byte, error) {
 	select {
 	case msg := <-h.queue:
@@ -63,7 +63,7 @@ func (h *httpConn) Recv() ([]byte, error) {
 	}
 }
 
-// Send is Exchange with responses that Recv returns. It returns after the last of them.
+// Send makes an exchange whose responses Recv returns. It returns after the last response.
 func (h *httpConn) Send(msg []byte) error {
 	return h.Exchange(context.Background(), msg, func(m []byte) {
 		select {
@@ -75,7 +75,7 @@ func (h *httpConn) Send(msg []byte) error {
 
 func (h *httpConn) gone() *wire.CloseError { return &wire.CloseError{Clean: true, Err: net.ErrClosed} }
 
-// closedFault returns the failure of an exchange whose connection ended.
+// closedFault returns the failure of an exchange on a connection that ended.
 func closedFault(where string, ce *wire.CloseError) *wire.Fault {
 	f := wire.NewFault(wire.Closed, where+": "+ce.Error(), nil)
 	f.Close = ce
@@ -102,7 +102,7 @@ func (h *httpConn) Close() error {
 	return nil
 }
 
-// begin counts an exchange, unless the connection is closed.
+// begin counts an exchange. It returns false if the connection is closed.
 func (h *httpConn) begin() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -113,7 +113,7 @@ func (h *httpConn) begin() bool {
 	return true
 }
 
-// Exchange posts msg and calls recv for each message of the response. If ctx ends first, it returns ctx's error.
+// Exchange posts msg and calls recv for each message of the response. If ctx ends first, it returns the error of ctx.
 func (h *httpConn) Exchange(ctx context.Context, msg []byte, recv func(msg []byte)) error {
 	if !h.begin() {
 		return closedFault(h.Where, h.gone())
@@ -150,7 +150,7 @@ func (h *httpConn) post(ctx context.Context, msg []byte, recv func([]byte)) erro
 	}
 	setDefault(req.Header, "Accept", "application/json, text/event-stream")
 	mirrored := h.mirrored(req.Header, msg)
-	var reached atomic.Bool // there was a connection, so that the message may have arrived
+	var reached atomic.Bool // a connection existed, and the message may have arrived
 	var way atomic.Pointer[eofNoter]
 	req = req.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(i httptrace.GotConnInfo) {
@@ -181,10 +181,10 @@ func (h *httpConn) post(ctx context.Context, msg []byte, recv func([]byte)) erro
 	return err
 }
 
-// request returns a request with the headers that all requests have, including the session's. session is the session's
-// name, or nil if there is none.
+// request returns a request with the common headers, including the session's. session is the name of the session, or
+// nil.
 func (h *httpConn) request(ctx context.Context, method, to string, msg []byte) (req *http.Request, session *string, err error) {
-	// A copy is needed, because the transport may still read it after the response.
+	// The transport may still read the original after the response.
 	req, err = http.NewRequestWithContext(ctx, method, to, bytes.NewReader(bytes.Clone(msg)))
 	if err != nil {
 		return nil, nil, wire.NewFault(wire.Usage, h.Where+": not a valid address", err)
@@ -196,10 +196,10 @@ func (h *httpConn) request(ctx context.Context, method, to string, msg []byte) (
 	return req, h.setSession(req.Header), nil
 }
 
-// UnansweredAfter is the time for the head of a server's response before Config.Unanswered is called.
+// UnansweredAfter is how long a POST waits for the head of a response before Config.Unanswered runs.
 const UnansweredAfter = 5 * time.Second
 
-// awaitAnswer calls unanswered, which may be nil, unless the returned function is called first.
+// awaitAnswer calls unanswered unless the returned function is called first. unanswered may be nil.
 func awaitAnswer(unanswered func()) (answered func() bool) {
 	if unanswered == nil {
 		return func() bool { return true }
@@ -213,9 +213,9 @@ func setDefault(h http.Header, name, value string) {
 	}
 }
 
-// notAnswered distinguishes a peer that could not be reached from one that may have received the message before it
-// disconnected. If ended reports the end of the connection, a response that net/http calls malformed was cut off. (If the
-// server refuses the client certificate, the connection appears to exist at first.)
+// notAnswered distinguishes an unreachable peer from one that may have received the message before it disconnected. If
+// ended reports the end of the connection, a response that net/http calls malformed was cut off. (If the server refuses
+// the client certificate, the connection first appears to exist.)
 func (h *httpConn) notAnswered(ctx context.Context, reached, ended bool, err error) error {
 	f := transport.DialFault(ctx, h.Where, h.c.ConnectTimeout, err)
 	if !reached || f.Kind != wire.Unreachable || wire.AsFault(err) != nil {
@@ -235,14 +235,13 @@ func (h *httpConn) notAnswered(ctx context.Context, reached, ended bool, err err
 	return closedFault(h.Where, &wire.CloseError{Err: err})
 }
 
-// errAgain reports that the response assigned a session name, with which the message has to be sent again.
+// errAgain reports that the response named a session, with which the message must be sent again.
 var errAgain = errors.New("to be sent again with the name that the server gave")
 
-// againKey marks the context of an exchange that is repeated.
 type againKey struct{}
 
-// takeName stores the session name of a response. It reports whether the message has to be sent again with it, because the
-// server did not process it.
+// takeName stores the session name in a response. It returns true if the message must be sent again with that name,
+// because the server did not process it.
 func (h *httpConn) takeName(ctx context.Context, resp *http.Response) bool {
 	id := resp.Header.Get(h.c.Name.Header)
 	if id == "" {
@@ -255,6 +254,6 @@ func (h *httpConn) takeName(ctx context.Context, resp *http.Response) bool {
 	if resp.StatusCode != h.c.Name.Again || ctx.Value(againKey{}) != nil {
 		return false
 	}
-	h.readRefusal(resp.Body, "") // to keep the connection usable
+	h.readRefusal(resp.Body, "") // keeps the connection usable
 	return true
 }

@@ -1,4 +1,4 @@
 package httpclient
 
-// maxConnections returns 0, because there is no limit.
+// maxConnections returns 0, because this system has no limit.
 func maxConnections() int { return 0 }

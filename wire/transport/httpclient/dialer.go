@@ -17,14 +17,14 @@ import (
 	"rpcx/wire/transport/stream"
 )
 
-// A Dialer has the settings that clients of WebSocket and HTTP share: the address, the headers, and how to connect.
+// A Dialer contains the common settings of WebSocket and HTTP clients: the address, the headers, and how to connect.
 type Dialer struct {
 	a          transport.Address
 	c          transport.Config
 	URL        string      // without userinfo
-	Where      string      // for messages: without userinfo and the query's values
+	Where      string      // for messages, without userinfo and query values
 	Header     http.Header // a copy
-	HostHeader string      // a Host given as a header; "" leaves it to the URL
+	HostHeader string      // the value of a Host header, or "" for that of the URL
 	tls        *tls.Config
 	asIs       bool // responses keep their encoding
 }
@@ -68,8 +68,8 @@ func NewDialer(a transport.Address, c transport.Config) (*Dialer, error) {
 	return d, err
 }
 
-// Client returns an http.Client with its own connections. wrap, unless it is nil, replaces them. It uses only HTTP/1.1,
-// because HTTP/2 loses the alert by which a server refuses the client certificate.
+// Client returns an http.Client with its own connections. wrap replaces the transport and may be nil. The client uses
+// only HTTP/1.1, because HTTP/2 loses the alert of a server that refuses the client certificate.
 func (d *Dialer) Client(wrap func(net.Conn) net.Conn) *http.Client {
 	return &http.Client{CheckRedirect: d.redirect, Transport: observed(d.withToken(&http.Transport{
 		Proxy: func(req *http.Request) (*url.URL, error) { return stream.Forwarder(d.c.Route, d.a, req.URL) },
@@ -92,12 +92,11 @@ func (d *Dialer) Client(wrap func(net.Conn) net.Conn) *http.Client {
 	}), d.c)}
 }
 
-// maxRedirects bounds the redirects followed for one request.
+// maxRedirects bounds the redirects of one request.
 const maxRedirects = 5
 
-// redirect follows 307 and 308 within one origin, to another path of the server that the user named. It follows no
-// other redirect, which would send the conversation to a server that the user did not name, or repeat a POST as a GET.
-// Redirected reports it as a failure.
+// redirect follows 307 and 308 within one origin. It follows no other redirect, which could lead to a server that the
+// user did not name, or repeat a POST as a GET. Redirected reports those as failures.
 func (d *Dialer) redirect(req *http.Request, via []*http.Request) error {
 	from := via[0].URL
 	permanent := req.Response.StatusCode == http.StatusTemporaryRedirect || req.Response.StatusCode == http.StatusPermanentRedirect

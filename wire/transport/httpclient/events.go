@@ -15,8 +15,8 @@ import (
 	"rpcx/wire/transport/httpbody"
 )
 
-// An eventsConn is a connection of the older HTTP with SSE of the Model Context Protocol (2024-11-05): one event stream
-// carries all messages of the server, and its first event names the address for POSTs.
+// An eventsConn is a connection of the older HTTP with SSE of the Model Context Protocol (2024-11-05). One event stream
+// carries all messages of the server, and its first event contains the address for POSTs.
 type eventsConn struct {
 	h  *httpConn
 	to string
@@ -26,14 +26,14 @@ type eventsConn struct {
 	ended   chan struct{}       // closed at the end of the event stream
 }
 
-// awaited is a request without a response yet.
+// awaited is a request without a response.
 type awaited struct {
 	recv func([]byte)
 	done chan struct{}
 }
 
 // speaksOlderSSE reports whether a server that rejected the first POST with err uses the older HTTP with SSE. If so, it
-// starts that.
+// starts the event stream.
 func (h *httpConn) speaksOlderSSE(ctx context.Context, err error) bool {
 	f := wire.AsFault(err)
 	if h.c.Sessions == nil || f == nil || f.HTTP == nil {
@@ -61,10 +61,10 @@ func (h *httpConn) speaksOlderSSE(ctx context.Context, err error) bool {
 	}
 }
 
-// read reads the event stream until it ends, and reports whether it is one of HTTP with SSE.
+// read reads the event stream to its end, and reports whether it is one of HTTP with SSE.
 func (e *eventsConn) read(found chan<- bool) {
 	defer close(e.ended)
-	defer func() { found <- false }() // ignored if it was found
+	defer func() { found <- false }() // ignored if the stream was one
 	resp, err := e.h.get(e.h.ctx, "")
 	if err != nil {
 		return
@@ -88,7 +88,8 @@ func (e *eventsConn) read(found chan<- bool) {
 	}
 }
 
-// named stores the address for POSTs. It must have the same origin, so that a server cannot redirect messages elsewhere.
+// named stores the address for POSTs. The address must have the same origin, which prevents a server from redirecting
+// messages.
 func (e *eventsConn) named(text []byte) bool {
 	base, err := url.Parse(e.h.URL)
 	if err != nil {
@@ -103,7 +104,7 @@ func (e *eventsConn) named(text []byte) bool {
 	return true
 }
 
-// said passes a message to the request that it answers, or to Recv if there is no such request.
+// said passes a message to the request that it answers, or to Recv.
 func (e *eventsConn) said(msg []byte) {
 	if id := scan.Get(msg, "id"); id != nil && scan.Get(msg, "method") == nil {
 		e.mu.Lock()
@@ -122,7 +123,7 @@ func (e *eventsConn) said(msg []byte) {
 	}
 }
 
-// exchange posts a message and, if it is a request, waits for its response.
+// exchange posts a message and waits for the response to a request.
 func (e *eventsConn) exchange(ctx context.Context, msg []byte, recv func([]byte)) error {
 	id := scan.Get(msg, "id")
 	a := &awaited{recv, make(chan struct{})}

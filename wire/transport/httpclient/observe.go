@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// observed returns t, wrapped to report its exchanges to Config.Exchanged and Config.Watch.
+// observed returns t wrapped for Config.Exchanged and Config.Watch.
 func observed(t http.RoundTripper, c transport.Config) http.RoundTripper {
 	if c.Exchanged == nil && c.Watch == nil {
 		return t
@@ -24,7 +24,7 @@ type observer struct {
 	c transport.Config
 }
 
-// CloseIdleConnections is called by http.Client.
+// CloseIdleConnections implements wire.IdleCloser.
 func (o observer) CloseIdleConnections() { closeIdle(o.RoundTripper) }
 
 func closeIdle(t http.RoundTripper) {
@@ -82,7 +82,7 @@ func (o observer) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// measuredExchange collects an Exchange. A connection that is not used may still be made after the exchange.
+// measuredExchange collects the facts for an Exchange. An unused connection may be completed after the exchange.
 type measuredExchange struct {
 	mu                                  sync.Mutex
 	over                                bool

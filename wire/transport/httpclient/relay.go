@@ -17,9 +17,9 @@ import (
 	"rpcx/wire/transport/httpbody"
 )
 
-// A Relay forwards HTTP requests to one address unchanged: the request's method, query, headers and body, and the
-// response's status, headers and body. Headers of a single connection (RFC 9110, section 7.6.1) are not forwarded, and
-// encodings that rpcx cannot read are not requested. It is safe for concurrent use.
+// A Relay forwards HTTP requests to one address. It keeps the method, query, headers and body of a request, and the
+// status, headers and body of a response. It does not forward headers of a single connection (RFC 9110, section 7.6.1),
+// or requests for encodings that rpcx cannot read. It is safe for concurrent use.
 type Relay struct {
 	d      *Dialer
 	client *http.Client
@@ -27,8 +27,8 @@ type Relay struct {
 	under  string
 }
 
-// NewRelay returns a Relay to the HTTP address a. The part of a request's path after under is appended to the path of
-// a. It does not connect yet.
+// NewRelay returns a Relay to the HTTP address a. It appends the part of a request's path after under to the path of a.
+// It does not connect.
 func NewRelay(a transport.Address, c transport.Config, under string) (*Relay, error) {
 	c = c.WithDefaults()
 	d, err := NewDialer(a, c)
@@ -44,9 +44,9 @@ func NewRelay(a transport.Address, c transport.Config, under string) (*Relay, er
 // Close closes the idle connections.
 func (r *Relay) Close() { r.client.CloseIdleConnections() }
 
-// Pass forwards a request, whose body has been read, and its response. tap, unless it is nil, sees each message before
-// it is forwarded: in the body, in the lines of a response or in its events, without their encoding. The error states why
-// there was no response, or why tap has not seen it (a Fault of kind Protocol). The client has received it.
+// Pass forwards a request, whose body has been read, and its response. tap sees each decoded message before it is
+// forwarded: the body, the lines of a response, or its events. tap may be nil. The error is why there was no response, or
+// why tap has not seen it (a Fault of kind Protocol). The client has received the error.
 func (r *Relay) Pass(w http.ResponseWriter, req *http.Request, body []byte, tap wire.Tap) error {
 	if tap == nil {
 		tap = func(wire.Direction, []byte) {}
@@ -78,12 +78,12 @@ func (r *Relay) Pass(w http.ResponseWriter, req *http.Request, body []byte, tap 
 	return err
 }
 
-// unseen returns the Fault for a body that was forwarded without its messages being read.
+// unseen returns the Fault for a forwarded body with unread messages.
 func unseen(which string, err error) error {
 	return wire.NewFault(wire.Protocol, which+" is not on the tape: "+err.Error(), err)
 }
 
-// request returns req in the form in which it is forwarded.
+// request returns req in the form for forwarding.
 func (r *Relay) request(req *http.Request, body []byte) (*http.Request, error) {
 	to := r.target(req)
 	if query := req.URL.RawQuery; query != "" {
@@ -107,7 +107,7 @@ func (r *Relay) request(req *http.Request, body []byte) (*http.Request, error) {
 	return out, nil
 }
 
-// target returns the URL for req, without its query.
+// target returns the URL for req without its query.
 func (r *Relay) target(req *http.Request) string {
 	rest := strings.Trim(strings.TrimPrefix(req.URL.EscapedPath(), r.under), "/")
 	if rest == "" {
@@ -149,7 +149,7 @@ func (r *Relay) answer(w http.ResponseWriter, resp *http.Response, tap wire.Tap)
 	text, unread := httpbody.DecodedBytes(resp.Header.Get("Content-Encoding"), body, r.max)
 	msg := httpbody.Trim(text)
 	isJSON := scan.Valid(msg, wire.DefaultMaxDepth) == nil
-	if len(msg) > 0 && unread == nil && (isJSON || resp.StatusCode != http.StatusAccepted) { // some servers send "Accepted" as text
+	if len(msg) > 0 && unread == nil && (isJSON || resp.StatusCode != http.StatusAccepted) { // some servers send the text "Accepted"
 		recv(msg)
 	}
 	w.WriteHeader(resp.StatusCode)
@@ -163,7 +163,7 @@ func (r *Relay) answer(w http.ResponseWriter, resp *http.Response, tap wire.Tap)
 	return r.cut(resp.Request.Context(), err)
 }
 
-// stream forwards a body as it arrives. read parses it, as far as possible.
+// stream forwards a body as it arrives. read parses as much of it as possible.
 func (r *Relay) stream(w http.ResponseWriter, resp *http.Response, read func(io.Reader) error) error {
 	w.WriteHeader(resp.StatusCode)
 	p := &passing{body: resp.Body, w: w}
@@ -172,7 +172,7 @@ func (r *Relay) stream(w http.ResponseWriter, resp *http.Response, read func(io.
 	what := "a response"
 	if unread == nil {
 		what = "the rest of a response"
-		if unread = read(in); errors.Is(unread, io.ErrUnexpectedEOF) { // the compression has no end
+		if unread = read(in); errors.Is(unread, io.ErrUnexpectedEOF) { // the compressed data has no end
 			unread = nil
 		}
 	}
@@ -188,12 +188,12 @@ func (r *Relay) stream(w http.ResponseWriter, resp *http.Response, read func(io.
 
 var errClientGone = errors.New("the client has disconnected")
 
-// A passing forwards data when more is read, after its reader has seen the data.
+// A passing forwards data at the next read, after its reader has seen the data.
 type passing struct {
 	body io.Reader
 	w    http.ResponseWriter
 	last []byte
-	err  error // ends reading
+	err  error // ends the reading
 }
 
 // Read implements io.Reader.
@@ -215,7 +215,7 @@ func (p *passing) pass() {
 	p.last = p.last[:0]
 }
 
-// cut returns why a response ended early, or nil if the client ended it.
+// cut returns why a response ended early. It returns nil if the client ended it.
 func (r *Relay) cut(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() != nil {
 		return nil

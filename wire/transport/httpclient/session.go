@@ -13,26 +13,26 @@ import (
 	"rpcx/wire/transport/httpbody"
 )
 
-// An httpSession is the state that exchanges share in dialects with HTTP sessions (wire.HTTPSession).
+// An httpSession is the common state of exchanges in dialects with HTTP sessions (wire.HTTPSession).
 type httpSession struct {
 	mu      sync.Mutex
 	headers http.Header
-	mirror  func(msg []byte) map[string]string // additional headers of the exchange of a message, or nil
+	mirror  func(msg []byte) map[string]string // returns additional headers for a message's exchange; may be nil
 	resumes bool                               // resume an event stream that ends before its response
 	ends    bool                               // send DELETE at the end of the session
-	stop    context.CancelFunc                 // ends the standing event stream; nil if there is none yet
+	stop    context.CancelFunc                 // ends the standing event stream; may be nil
 }
 
 const (
-	maxResumes    = 5                      // attempts to resume a response without any new messages
-	maxReopens    = 5                      // attempts to reopen a standing event stream without any new messages
-	reopenPause   = time.Second            // the pause before that, unless the server sets one
-	minRetry      = 50 * time.Millisecond  // the shortest pause, even if the server sets a shorter one
-	openTimeout   = 250 * time.Millisecond // the limit of waiting for the standing event stream
+	maxResumes    = 5                      // attempts to resume a response without a new message
+	maxReopens    = 5                      // attempts to reopen a standing event stream without a new message
+	reopenPause   = time.Second            // the pause before that, by default
+	minRetry      = 50 * time.Millisecond  // the shortest pause that a server can set
+	openTimeout   = 250 * time.Millisecond // bounds the wait for the standing event stream
 	deleteTimeout = 2 * time.Second
 )
 
-// SetHeader adds a header to each exchange from now on.
+// SetHeader adds a header to each later exchange.
 func (h *httpConn) SetHeader(name, value string) {
 	h.flow.mu.Lock()
 	defer h.flow.mu.Unlock()
@@ -42,14 +42,14 @@ func (h *httpConn) SetHeader(name, value string) {
 	h.flow.headers.Set(name, value)
 }
 
-// Mirror adds the headers that headers returns for a message to the message's exchange.
+// Mirror adds the headers that headers returns for a message to its exchange.
 func (h *httpConn) Mirror(headers func(msg []byte) map[string]string) {
 	h.flow.mu.Lock()
 	defer h.flow.mu.Unlock()
 	h.flow.mirror = headers
 }
 
-// mirrored adds the headers of a message to its request, and reports whether there are any.
+// mirrored adds a message's headers to its request, and reports whether there are any.
 func (h *httpConn) mirrored(head http.Header, msg []byte) bool {
 	h.flow.mu.Lock()
 	mirror := h.flow.mirror
@@ -71,7 +71,7 @@ func (h *httpConn) EndByDelete() {
 	h.flow.ends = true
 }
 
-// setSession adds the session's headers to a request. It returns the session's name, or nil if there is none.
+// setSession adds the session's headers to a request. It returns the name of the session, or nil.
 func (h *httpConn) setSession(head http.Header) *string {
 	id := h.session.Load()
 	if id != nil {
@@ -85,8 +85,8 @@ func (h *httpConn) setSession(head http.Header) *string {
 	return id
 }
 
-// lose forgets the session with that name, which the server has ended, if the dialect uses sessions. It reports whether
-// it forgot a session.
+// lose forgets the session of that name, which the server has ended. It returns true if it did, in dialects with
+// sessions.
 func (h *httpConn) lose(id *string) bool {
 	h.flow.mu.Lock()
 	defer h.flow.mu.Unlock()
@@ -99,9 +99,9 @@ func (h *httpConn) lose(id *string) bool {
 	return true
 }
 
-// ReadEvents starts to read unsolicited messages of the server in a standing event stream. Recv returns them. Servers
-// without such a stream work as well. It waits briefly for the stream, because an earlier request of the server might
-// be lost. From then on, responses are also resumed.
+// ReadEvents starts to read the server's unsolicited messages from a standing event stream. Recv returns them. The
+// stream is optional for servers. ReadEvents waits briefly for the stream, because the server might lose an earlier
+// request. From then on, responses are also resumed.
 func (h *httpConn) ReadEvents(over func()) {
 	if h.events.Load() != nil { // already reading
 		return
@@ -113,7 +113,7 @@ func (h *httpConn) ReadEvents(over func()) {
 	ctx, cancel := context.WithCancel(h.ctx)
 	h.flow.mu.Lock()
 	if h.flow.stop != nil {
-		h.flow.stop() // of an earlier session
+		h.flow.stop() // the stream of an earlier session
 	}
 	h.flow.resumes, h.flow.stop = true, cancel
 	h.flow.mu.Unlock()
@@ -130,8 +130,8 @@ func (h *httpConn) ReadEvents(over func()) {
 	}
 }
 
-// readEvents reads the standing event stream, and reopens it when it ends. It stops if the server has none, or if the
-// stream is repeatedly empty. It calls answered when the server has responded.
+// readEvents reads the standing event stream, and reopens it when it ends. It stops if the server has no such stream,
+// or if the stream is empty several times. It calls answered at the server's response.
 func (h *httpConn) readEvents(ctx context.Context, answered func()) {
 	defer answered()
 	at := httpbody.Position{Retry: reopenPause}
@@ -159,7 +159,7 @@ func (h *httpConn) readEvents(ctx context.Context, answered func()) {
 	}
 }
 
-// pause waits, and reports whether ctx is still active.
+// pause waits. It returns false if ctx has ended.
 func pause(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-time.After(d):
@@ -174,7 +174,7 @@ func isEvents(resp *http.Response) bool {
 	return resp.StatusCode == http.StatusOK && media == "text/event-stream"
 }
 
-// get requests an event stream, starting after the event with that id if there is one.
+// get requests an event stream that starts after the event with that id, if any.
 func (h *httpConn) get(ctx context.Context, last string) (*http.Response, error) {
 	req, _, err := h.request(ctx, http.MethodGet, h.URL, nil)
 	if err != nil {
@@ -210,7 +210,7 @@ func (h *httpConn) resumed(ctx context.Context, msg []byte, resp *http.Response,
 		if last != "" {
 			wait = max(wait, minRetry)
 		}
-		if at.ID != last { // progress: some servers end streams regularly
+		if at.ID != last { // some servers end streams regularly
 			tries, last = 0, at.ID
 		}
 		if !pause(ctx, wait) {
@@ -230,7 +230,7 @@ func (h *httpConn) resumed(ctx context.Context, msg []byte, resp *http.Response,
 	return h.broken(err)
 }
 
-// endSession sends DELETE if the server has a session and the dialect ends them so. The response does not matter.
+// endSession sends DELETE if the server has a session and the dialect ends sessions that way. It ignores the response.
 func (h *httpConn) endSession() {
 	h.flow.mu.Lock()
 	ends := h.flow.ends

@@ -12,8 +12,8 @@ import (
 )
 
 // Upgrade forwards a request for an upgrade. If the peer accepts it, Upgrade sends the peer's response to the client
-// and returns both connections. The caller forwards their bytes, and closes both. Otherwise both are nil, and the
-// client has received the peer's response, or 502 with the reason why there was none.
+// and returns both connections. The caller forwards their bytes and closes them. Otherwise, both are nil, and the
+// client has received the peer's response, or 502 and the reason.
 func (r *Relay) Upgrade(w http.ResponseWriter, req *http.Request) (client, peer io.ReadWriteCloser, err error) {
 	redact.SentHeader(req.Header)
 	out, err := r.request(req, nil)
@@ -21,7 +21,7 @@ func (r *Relay) Upgrade(w http.ResponseWriter, req *http.Request) (client, peer 
 		http.Error(w, "cannot reach the address", http.StatusBadGateway)
 		return nil, nil, err
 	}
-	ctx, cancel := context.WithTimeout(req.Context(), r.d.c.ConnectTimeout) // for the handshake alone
+	ctx, cancel := context.WithTimeout(req.Context(), r.d.c.ConnectTimeout) // bounds only the handshake
 	defer cancel()
 	resp, err := r.client.Transport.RoundTrip(upgrading(out.WithContext(ctx), req.Header))
 	if err != nil {
@@ -52,8 +52,8 @@ func (r *Relay) Upgrade(w http.ResponseWriter, req *http.Request) (client, peer 
 	return client, peer, nil
 }
 
-// upgrading returns out with the client's request for the upgrade, and with those requested extensions that rpcx can
-// read.
+// upgrading returns out with the client's request for the upgrade. Of the requested extensions, it keeps those that
+// rpcx can read.
 func upgrading(out *http.Request, asked http.Header) *http.Request {
 	out.Header.Set("Connection", "Upgrade")
 	out.Header.Set("Upgrade", asked.Get("Upgrade"))
@@ -73,10 +73,10 @@ func upgrading(out *http.Request, asked http.Header) *http.Request {
 	return out
 }
 
-// Deflate is the name of the extension that compresses messages (RFC 7692).
+// Deflate is the extension that compresses messages (RFC 7692).
 const Deflate = "permessage-deflate"
 
-// switched sends the client the peer's response to the upgrade, and returns the client's connection.
+// switched sends the peer's response to the client, and returns the client's connection.
 func switched(w http.ResponseWriter, resp *http.Response) (io.ReadWriteCloser, error) {
 	conn, buffered, err := http.NewResponseController(w).Hijack()
 	if err != nil {

@@ -20,23 +20,23 @@ import (
 	"rpcx/wire/transport/stream"
 )
 
-// A guard decides which requests, upgrades and POSTs, a listener accepts.
+// A guard decides which upgrades and POSTs a listener accepts.
 type guard struct {
 	c        transport.Config
 	endpoint string
-	path     string   // the only path, exactly
-	hosts    []string // names that Host may have in addition to the loopback ones; nil with anyHost
+	path     string   // the only allowed path
+	hosts    []string // allowed Hosts besides loopback names; nil with anyHost
 	anyHost  bool
-	own      []string // the origins of pages that this listener itself would serve
-	websock  bool     // LISTEN names a WebSocket, and errors mention it
+	own      []string // the origins of the listener's own pages
+	websock  bool     // the listen address is a WebSocket, which errors mention
 	refused  *refusals
 }
 
-// bind binds the listener, and sets up its guard and its endpoint.
+// bind binds the listener and sets its guard and endpoint.
 //
-// Host must be a loopback name or the one in LISTEN, because a page in a browser can reach the port under its own name
-// (DNS rebinding). If LISTEN is a wildcard or an address beyond loopback, any Host is allowed, because such a listener
-// has a token or client certificates, or is public. A Unix socket, which browsers cannot reach, has no such check.
+// Host must be a loopback name or the name in LISTEN, because a page in a browser can reach the port under its own name
+// (DNS rebinding). A listener on a wildcard or an address beyond loopback accepts any Host, because it has a token or
+// client certificates, or is public. Browsers cannot reach a Unix socket, which needs no such check.
 func (g *guard) bind(ctx context.Context, a transport.Address) (net.Listener, error) {
 	if a.User != nil {
 		return nil, wire.Usagef("%s: a listen address cannot have a user and password; require a token with --token @FILE", a.Scheme)
@@ -67,8 +67,8 @@ func (g *guard) bind(ctx context.Context, a transport.Address) (net.Listener, er
 	return ln, nil
 }
 
-// ownOrigins returns the origins of pages of this listener: its bound address if that is loopback, and the name in LISTEN.
-// Host does not count, because a client can send anything there.
+// ownOrigins returns the origins of this listener's pages: its bound address if that is loopback, and the name in LISTEN.
+// Host does not count, because a client can send any Host.
 func ownOrigins(scheme, name string, bound net.Addr) []string {
 	web := strings.Replace(scheme, "ws", "http", 1)
 	at, port, _ := net.SplitHostPort(bound.String())
@@ -90,14 +90,14 @@ func hostname(hostport string) string {
 	return host
 }
 
-// A refusal is the answer to a request that is not accepted.
+// A refusal is the response to a refused request.
 type refusal struct {
-	status       int // 0 if it is accepted
+	status       int // 0 if the request is accepted
 	why          string
-	header, says string // an extra header, or ""
+	header, says string // an additional header, or ""
 }
 
-// allow rejects a request that does not pass the guard, and reports whether it passes.
+// allow refuses a request that does not pass the guard. It returns true for others.
 func (g *guard) allow(w http.ResponseWriter, r *http.Request) bool {
 	from := r.Header.Get("Origin")
 	no := g.refusesClient(r, from)
@@ -121,7 +121,7 @@ func (g *guard) allow(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// refusesClient rejects requests to another name or path, or from a page that is not allowed.
+// refusesClient refuses requests to another name or path, or from a page that is not allowed.
 func (g *guard) refusesClient(r *http.Request, from string) (no refusal) {
 	switch {
 	case !g.knownHost(r.Host):
@@ -134,7 +134,7 @@ func (g *guard) refusesClient(r *http.Request, from string) (no refusal) {
 	return no
 }
 
-// refusesRequest rejects requests without the token, and requests that cannot contain a message.
+// refusesRequest refuses requests without the token, and requests that cannot contain a message.
 func (g *guard) refusesRequest(r *http.Request) (no refusal) {
 	post := r.Method == http.MethodPost
 	switch {
@@ -152,12 +152,12 @@ func (g *guard) refusesRequest(r *http.Request) (no refusal) {
 	return no
 }
 
-// relays reports whether a request is forwarded unchanged. For a WebSocket, upgrades are.
+// relays reports whether a request is forwarded unchanged. On a WebSocket listener, upgrades are.
 func (g *guard) relays(r *http.Request) bool {
 	return g.c.Relay != nil && (isUpgrade(r) || !g.websock)
 }
 
-// below reports whether a request is for a path below the listener's, and may be forwarded.
+// below reports whether a request for a path below the listener's may be forwarded.
 func (g *guard) below(r *http.Request) bool {
 	path := r.URL.Path
 	return g.relays(r) && strings.HasPrefix(path, strings.TrimSuffix(g.path, "/")+"/") && !slices.Contains(strings.Split(path, "/"), "..")
@@ -178,8 +178,8 @@ func (g *guard) knownHost(host string) bool {
 	return name == "localhost" || slices.Contains(g.hosts, name)
 }
 
-// knownOrigin reports whether a page of this origin may connect: a page of the listener itself, or one that the user
-// allowed. "null" is never the listener's own.
+// knownOrigin reports whether a page of this origin may connect: a page of the listener, or one that the user allowed.
+// "null" is never the listener's origin.
 func (g *guard) knownOrigin(from string) bool {
 	if slices.Contains(g.c.AllowOrigin, from) || slices.Contains(g.c.AllowOrigin, "*") {
 		return true
@@ -198,32 +198,31 @@ func (g *guard) authorized(r *http.Request) bool {
 	return subtle.ConstantTimeCompare(got[:], want[:]) == 1 && strings.EqualFold(scheme, "Bearer")
 }
 
-// postsJSON reports whether a body claims to be JSON, which no page can do without a preflight.
+// postsJSON reports whether a body is declared as JSON, which requires a preflight for pages.
 func postsJSON(r *http.Request) bool {
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	return err == nil && (media == "application/json" || media == "application/json-rpc")
 }
 
-// refuse answers the request r with a status and one line of text, and records that it was refused.
+// refuse answers the request r with a status and one line of text, and records the refusal.
 func (f *refusals) refuse(w http.ResponseWriter, r *http.Request, status int, format string, args ...any) {
 	why := fmt.Sprintf(format, args...)
 	f.tell(r, status, why)
 	http.Error(w, why, status)
 }
 
-// refusals prints warnings about rejected clients, with the reason. If there are more than maxRefusals per second, it
-// reports only their number.
+// refusals warns about refused clients. Above maxRefusals per second, it reports only their number.
 type refusals struct {
 	c     transport.Config
 	mu    sync.Mutex
 	since time.Time
 	told  int
-	left  int // the number not reported in this second
+	left  int // the number without a warning in this second
 }
 
 const maxRefusals = 10
 
-// tell records that the request r was refused.
+// tell records the refusal of the request r.
 func (f *refusals) tell(r *http.Request, status int, why string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -246,8 +245,8 @@ func (g *guard) isPreflight(r *http.Request, from string) bool {
 	return !g.c.NoPosts && from != "" && r.Method == http.MethodOptions
 }
 
-// preflight answers a browser's CORS preflight for posting JSON with the allowed methods and headers, including those of MCP
-// over HTTP.
+// preflight answers a browser's CORS preflight for posting JSON. It lists the allowed methods and headers, including those
+// of MCP over HTTP.
 func (g *guard) preflight(w http.ResponseWriter, from string) {
 	allowOrigin(w, from)
 	w.Header().Set("Access-Control-Allow-Methods", g.methods())

@@ -17,17 +17,17 @@ import (
 // A handler handles the requests of a listener.
 type handler struct {
 	guard
-	hand     func(context.Context, wire.Conn) bool // gives a connection to Accept; returns false if Accept will not be called any more
+	hand     func(context.Context, wire.Conn) bool // passes a connection to Accept; returns false if Accept has ended
 	patience time.Duration                         // see body
-	sessions *sessions                             // nil if the listener has no sessions
-	name     string                                // given to clients, which send it back, or ""
+	sessions *sessions                             // nil without sessions
+	name     string                                // the name that clients repeat, or ""
 }
 
 // ServeHTTP handles one request.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w = h.watched(w, r)
 	rc := http.NewResponseController(w)
-	rc.SetReadDeadline(time.Now().Add(h.patience)) // also for the rest of a rejected body
+	rc.SetReadDeadline(time.Now().Add(h.patience)) // also bounds the rest of a rejected body
 	rc.SetWriteDeadline(time.Time{})
 	if !h.allow(w, r) || h.names(w, r) {
 		return
@@ -56,7 +56,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // relay forwards a request.
 func (h *handler) relay(w http.ResponseWriter, r *http.Request, body []byte) {
 	if h.c.Token != "" {
-		r.Header.Del("Authorization") // meant for this listener
+		r.Header.Del("Authorization") // it is for this listener
 	}
 	h.c.Relay(w, r, body)
 }
@@ -76,11 +76,11 @@ func (h *handler) watched(w http.ResponseWriter, r *http.Request) http.ResponseW
 	return shownAnswer{w, func(b []byte) { show(wire.Send, b) }}
 }
 
-// These are the limits of waiting for more of a body, or for a client to read the response, and the lowest average
-// rate, so that slow clients do not occupy places.
+// These limits bound the waits for a body and for a client that reads the response. bodyRate is the lowest average
+// rate. They prevent slow clients from occupying places.
 const (
 	bodyTimeout = 30 * time.Second
-	bodyRate    = 1 << 10 // bytes per second
+	bodyRate    = 1 << 10 // in bytes per second
 )
 
 // body reads a body within these limits.
@@ -107,7 +107,7 @@ func (b *body) Read(p []byte) (int, error) {
 // atRate returns the time that n bytes may take.
 func atRate(n int) time.Duration { return time.Duration(n/bodyRate) * time.Second }
 
-// read reads the body of a request, and answers one that cannot be read.
+// read reads the body of a request. It answers an unreadable request.
 func (h *handler) read(w http.ResponseWriter, r *http.Request) (msg []byte, ok bool) {
 	max := h.c.MaxMessage
 	rc := http.NewResponseController(w)
@@ -139,7 +139,7 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, msg []byte) {
 	h.exchange(w, r, msg, nil)
 }
 
-// exchange makes a connection of a POST. status is the HTTP status of an error response; nil means 200.
+// exchange makes a connection of a POST. status returns the HTTP status of an error response and may be nil (200).
 func (h *handler) exchange(w http.ResponseWriter, r *http.Request, msg []byte, status func(code string) int) {
 	c := newPostConn(w, r, msg, h.c)
 	c.status = status
@@ -151,12 +151,12 @@ func (h *handler) exchange(w http.ResponseWriter, r *http.Request, msg []byte, s
 	c.serve()
 }
 
-// isGet reports whether a request is a GET that the dialect answers itself.
+// isGet reports whether the dialect itself answers a GET request.
 func (g *guard) isGet(r *http.Request) bool {
 	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && g.c.Gets[r.URL.Path] != nil && !isUpgrade(r)
 }
 
-// get answers such a GET. The dialect gets the URL of its WebSocket, with the host name that the client used.
+// get answers such a GET. The dialect gets the URL of its WebSocket, with the client's host name.
 func (h *handler) get(w http.ResponseWriter, r *http.Request) {
 	from, scheme := serve(r, h.c.Watch), "ws"
 	if r.TLS != nil {
@@ -176,7 +176,7 @@ func (h *handler) get(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body)
 }
 
-// newName returns a name for the clients of a listener. It is "" if the dialect uses no names, or if another server
+// newName returns a name for the clients of a listener. It returns "" if the dialect has no names, or if another server
 // provides the name.
 func newName(c transport.Config) string {
 	if c.Name.Again == 0 || c.Relay != nil {
@@ -185,7 +185,7 @@ func newName(c transport.Config) string {
 	return wire.RandomHex(16)
 }
 
-// names sends the listener's name to a client whose request lacks it, and reports whether it did. A page in a browser cannot
+// names sends the listener's name to a client whose request lacks it, and returns true if it did. A page in a browser cannot
 // send such a header without a preflight.
 func (h *handler) names(w http.ResponseWriter, r *http.Request) bool {
 	if h.name == "" || isUpgrade(r) || r.Header.Get(h.c.Name.Header) == h.name {

@@ -1,4 +1,4 @@
-// Package httpserver listens for WebSockets and for messages that are posted over HTTP, both on one port.
+// Package httpserver listens for WebSockets and for posted messages on one port.
 package httpserver
 
 import (
@@ -17,7 +17,7 @@ import (
 )
 
 // A listener serves ws, wss, http, https, ws+unix and http+unix, which differ only in TLS and in the result of
-// Endpoint. On one port, each upgrade to WebSocket is a Conn, and so is each POST, unless Config.NoPosts is set.
+// Endpoint. Each upgrade to WebSocket is a Conn, and each POST as well, unless Config.NoPosts is set.
 type listener struct {
 	endpoint string
 	server   *http.Server
@@ -28,7 +28,7 @@ type listener struct {
 	clients  clients
 }
 
-// Listen listens at a, and serves when it returns.
+// Listen listens at a. It serves when it returns.
 func Listen(ctx context.Context, a transport.Address, c transport.Config) (transport.Listener, error) {
 	secure := a.Scheme == "wss" || a.Scheme == "https"
 	var cfg *tls.Config
@@ -76,7 +76,7 @@ func newServer(h *handler, k *clients) *http.Server {
 	return s
 }
 
-// warner turns lines of a log into warnings.
+// warner turns the lines of a log into warnings.
 type warner struct{ c transport.Config }
 
 func (w warner) Write(p []byte) (int, error) {
@@ -94,15 +94,15 @@ func (l *listener) Accept() (wire.Conn, error) {
 	}
 }
 
-// Endpoint returns the URL in a client's spelling.
+// Endpoint returns the URL as a client uses it.
 func (l *listener) Endpoint() string { return l.endpoint }
 
-// Close ends the listener. Accepted connections continue until their Conn closes.
+// Close ends the listener. An accepted connection continues until its Conn closes.
 func (l *listener) Close() error {
 	l.closing.Do(func() {
 		close(l.closed)
 		over, cancel := context.WithCancel(context.Background())
-		cancel() // no waiting: this ends only the listener and keep-alive
+		cancel() // this ends only the listener and keep-alive
 		l.server.Shutdown(over)
 		l.serving.Wait()
 		l.clients.close()
@@ -110,7 +110,7 @@ func (l *listener) Close() error {
 	return nil
 }
 
-// hand gives a connection to Accept. It returns false if Accept will not be called any more.
+// hand passes a connection to Accept. It returns false if Accept has ended.
 func (l *listener) hand(ctx context.Context, c wire.Conn) bool {
 	if wire.IsClosed(l.closed) {
 		return false
@@ -124,34 +124,33 @@ func (l *listener) hand(ctx context.Context, c wire.Conn) bool {
 	return false
 }
 
-// lookInterval is how often a listener checks whether its clients are still connected.
+// lookInterval is the interval of checks for disconnected clients.
 const lookInterval = 2 * time.Second
 
 // clients are the connections of an HTTP listener.
 //
-// Idle ones end with the listener, while all others belong to their Conn.
+// Idle ones end with the listener. All others belong to their Conn.
 //
-// During a request, net/http reads one byte ahead to detect that its client disconnects. A client that has sent more
-// bytes defeats this, and an idle stream would then stay open forever. So clients also queries the system from time to
-// time.
+// During a request, net/http reads one byte ahead to detect a disconnect. If the client has sent more bytes, this
+// fails, and an idle stream would stay open forever. Therefore clients also queries the system from time to time.
 type clients struct {
 	interval time.Duration
 
 	mu     sync.Mutex
 	known  map[net.Conn]*clientState
-	timer  *time.Timer // nil for no clients
+	timer  *time.Timer // nil without clients
 	closed bool
 }
 
 type clientState struct {
-	leave context.CancelFunc // ends the work for it
-	idle  bool               // it has no request
+	leave context.CancelFunc // ends the work for the client
+	idle  bool               // the client has no request
 }
 
-// netKey is the key of a request's net.Conn in its context.
+// netKey is the context key of a request's net.Conn.
 type netKey struct{}
 
-// came is an http.Server's ConnContext. The context ends when the client has disconnected.
+// came implements an http.Server's ConnContext. Its context ends at the client's disconnect.
 func (k *clients) came(ctx context.Context, c net.Conn) context.Context {
 	ctx, leave := context.WithCancel(context.WithValue(ctx, netKey{}, c))
 	k.mu.Lock()
@@ -163,7 +162,7 @@ func (k *clients) came(ctx context.Context, c net.Conn) context.Context {
 	return ctx
 }
 
-// state is an http.Server's ConnState.
+// state implements an http.Server's ConnState.
 func (k *clients) state(c net.Conn, s http.ConnState) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -183,7 +182,7 @@ func (k *clients) state(c net.Conn, s http.ConnState) {
 	}
 }
 
-// look ends the work for clients that have disconnected.
+// look ends the work for disconnected clients.
 func (k *clients) look() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -197,7 +196,7 @@ func (k *clients) look() {
 	}
 }
 
-// close ends the connections without a request, now and later.
+// close ends the connections without a request, now and in the future.
 func (k *clients) close() {
 	k.mu.Lock()
 	defer k.mu.Unlock()

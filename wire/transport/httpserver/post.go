@@ -16,43 +16,43 @@ import (
 	"rpcx/wire/transport/httpbody"
 )
 
-// settle is how long the first message of an answer waits. If another follows, the answer becomes an event stream, for
-// clients that accept one.
+// settle is how long the first message of a response waits for another. If one follows, the response becomes an event
+// stream for clients that accept one.
 const settle = 20 * time.Millisecond
 
-// ErrNoStream is returned by Send for a message that cannot be sent in answer to a POST, because its client accepts
-// only one answer and no event stream.
+// ErrNoStream is the error of Send for a message that cannot answer a POST, because the client accepts only one
+// response and no event stream.
 var ErrNoStream = errors.New("the peer accepts one response and no event stream")
 
-// A postConn is one POST to a listener. Recv returns its body and then io.EOF, and messages sent until Close are the
+// A postConn is one POST to a listener. Recv returns its body and then io.EOF. The messages sent until Close are the
 // response. It is a wire.SingleExchange and a wire.Batcher.
 type postConn struct {
 	reply
 	body   []byte
 	gone   context.Context // ends when the peer disconnects
 	stream bool            // the peer accepts an event stream
-	plain  bool            // and JSON
+	plain  bool            // the peer accepts JSON
 	limit  time.Duration
-	from   string // its address
+	from   string // the peer's address
 	taken  int    // the status of a response without a body
 	hold   func(bytes int)
 
 	mu       sync.Mutex
-	first    []byte // the first message, if it is not sent yet, or nil
-	held     int    // its bytes, until they are written
+	first    []byte // the unsent first message, or nil
+	held     int    // the bytes of the first message until it is written
 	out      []byte
 	timer    *time.Timer
-	err      error // nothing can be written any more
+	err      error // why nothing can be written, or nil
 	closed   bool
 	finish   chan struct{} // closed by Close
-	finished chan struct{} // closed when the answer is sent
+	finished chan struct{} // closed when the response is sent
 
 	read bool // used only by Recv
 }
 
 func newPostConn(w http.ResponseWriter, r *http.Request, body []byte, c transport.Config) *postConn {
 	taken := http.StatusNoContent
-	if c.Sessions != nil { // as where they are one
+	if c.Sessions != nil { // the same status as in a session
 		taken = http.StatusAccepted
 	}
 	return &postConn{
@@ -72,16 +72,16 @@ func (p *postConn) OnHold(hold func(bytes int)) {
 // SingleExchange marks a wire.SingleExchange.
 func (p *postConn) SingleExchange() {}
 
-// SingleResponse reports whether the peer accepts one message and no event stream.
+// SingleResponse reports whether the peer accepts only one message and no event stream.
 func (p *postConn) SingleResponse() bool { return !p.stream }
 
-// Remote returns the address of the peer, or "" if it has none.
+// Remote returns the peer's address, or "".
 func (p *postConn) Remote() string { return p.from }
 
-// PeerClosed returns a channel that is closed when the client has disconnected, so that work for this exchange can be cancelled.
+// PeerClosed returns a channel that is closed at the client's disconnect, which cancels the work for this exchange.
 func (p *postConn) PeerClosed() <-chan struct{} { return p.gone.Done() }
 
-// Recv returns the body of the POST, even for a peer that has not waited for the answer, then io.EOF. When the peer has
+// Recv returns the body of the POST, even after the peer has disconnected, and then io.EOF. When the peer has
 // disconnected, or after Close, it returns a *wire.CloseError.
 func (p *postConn) Recv() ([]byte, error) {
 	p.mu.Lock()
@@ -96,7 +96,7 @@ func (p *postConn) Recv() ([]byte, error) {
 	return nil, io.EOF
 }
 
-// over returns why nothing can be sent any more, or nil if it can.
+// over returns why nothing can be sent, or nil.
 func (p *postConn) over() error {
 	switch {
 	case p.closed:
@@ -109,7 +109,7 @@ func (p *postConn) over() error {
 	return nil
 }
 
-// Send adds a message to the answer.
+// Send adds a message to the response.
 func (p *postConn) Send(msg []byte) error {
 	if err := p.SendBuffered(msg); err != nil {
 		return err
@@ -117,7 +117,7 @@ func (p *postConn) Send(msg []byte) error {
 	return p.Flush()
 }
 
-// SendBuffered delays the first message briefly, because an answer of one message needs no event stream.
+// SendBuffered delays the first message briefly, because a response of one message needs no event stream.
 func (p *postConn) SendBuffered(msg []byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -152,13 +152,12 @@ func (p *postConn) keep(msg []byte) {
 	p.hold(p.held)
 }
 
-// release counts the first message as written.
 func (p *postConn) release() {
 	p.hold(-p.held)
 	p.held = 0
 }
 
-// late turns the response into an event stream, because there are more messages, or because it takes long.
+// late makes the response an event stream, because it has more messages or takes long.
 func (p *postConn) late() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -198,8 +197,8 @@ func (p *postConn) flush() error {
 	return nil
 }
 
-// Close ends the answer. It waits until the answer is written, but no longer than the Config's CloseTimeout. The rest
-// is between the peer and the handler. It cuts off a Send for which the peer has waited that long.
+// Close ends the response and waits until it is written, at most Config.CloseTimeout. After that, only the peer and the
+// handler use it. Close interrupts a Send that has waited that long for the peer.
 func (p *postConn) Close() error {
 	cut := time.AfterFunc(p.limit, func() {
 		http.NewResponseController(p.w).SetWriteDeadline(time.Unix(1, 0))
@@ -221,14 +220,13 @@ func (p *postConn) Close() error {
 	return nil
 }
 
-// abandon marks the exchange as over before anyone has received it.
+// abandon ends the exchange before it is accepted.
 func (p *postConn) abandon() {
 	p.closed = true
 	close(p.finished)
 }
 
-// serve is the handler's goroutine. The response must not be used after serve returns. After Close, nothing else uses
-// it.
+// serve is the handler's goroutine, after which the response must not be used. After Close, only serve uses it.
 func (p *postConn) serve() {
 	defer close(p.finished)
 	<-p.finish

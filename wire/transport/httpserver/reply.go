@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// A reply writes the answer to a request: one message as JSON, no message, or an event stream.
+// A reply writes the response to a request: one message as JSON, no message, or an event stream.
 type reply struct {
 	*servedExchange
 	w      http.ResponseWriter
-	begun  bool                  // the event stream has begun
-	status func(code string) int // the status of an error response; nil for 200
+	begun  bool                  // the event stream has started
+	status func(code string) int // returns the status of an error response; may be nil (200)
 }
 
-// takesEvents and takesPlain report which responses a client accepts.
+// takesEvents reports whether a client accepts event streams, and takesPlain whether it accepts JSON.
 func takesEvents(r *http.Request) bool { return strings.Contains(accepts(r), "text/event-stream") }
 
 func takesPlain(r *http.Request) bool {
@@ -27,12 +27,12 @@ func accepts(r *http.Request) string {
 	return strings.ToLower(strings.Join(r.Header.Values("Accept"), ","))
 }
 
-// patience limits the time in which the client may read that many bytes.
+// patience bounds how long the client may take to read n bytes.
 func (a *reply) patience(n int) {
 	_ = http.NewResponseController(a.w).SetWriteDeadline(time.Now().Add(bodyTimeout + atRate(n)))
 }
 
-// whole answers with one message, or with the status alone if that is nil.
+// whole answers with one message, or for nil only with the status.
 func (a *reply) whole(msg []byte, none int) {
 	status, head := none, a.w.Header()
 	if msg != nil {
@@ -47,7 +47,7 @@ func (a *reply) whole(msg []byte, none int) {
 	}
 }
 
-// begin starts an event stream unless it was started before, and reports whether it did.
+// begin starts an event stream. It returns false if the stream was started before.
 func (a *reply) begin() bool {
 	if a.begun {
 		return false

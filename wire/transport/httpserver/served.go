@@ -20,16 +20,16 @@ type servedExchange struct {
 	watch *transport.Watch
 
 	mu   sync.Mutex
-	head *http.Response           // nil if it was not sent yet
-	tell func(transport.Exchange) // nil if not wanted, or already called
+	head *http.Response           // nil before it is sent
+	tell func(transport.Exchange) // nil if unwanted or already called
 }
 
 func serve(r *http.Request, w *transport.Watch) *servedExchange {
 	return &servedExchange{r: r, start: time.Now(), watch: w}
 }
 
-// OnExchange sets the function that is called with the exchange when the head of its response has been sent, or at once
-// if it was sent before.
+// OnExchange sets a function that receives the exchange after the head of its response, or at once if that was sent
+// before.
 func (s *servedExchange) OnExchange(tell func(transport.Exchange)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -59,7 +59,7 @@ func (s *servedExchange) told() {
 	s.tell = nil
 }
 
-// A shownAnswer is a ResponseWriter that shows the written part of a body.
+// A shownAnswer is a ResponseWriter that shows written bodies.
 type shownAnswer struct {
 	http.ResponseWriter
 	show func([]byte)
@@ -73,7 +73,7 @@ func (s shownAnswer) Write(p []byte) (int, error) {
 // http.ResponseController uses Unwrap.
 func (s shownAnswer) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 
-// An upgraded is a WebSocket, with the exchange that opened it.
+// An upgraded is a WebSocket with its opening exchange.
 type upgraded struct {
 	*ws.Conn
 	*servedExchange
@@ -84,7 +84,7 @@ func (h *handler) upgrade(w http.ResponseWriter, r *http.Request) {
 	c := upgraded{servedExchange: serve(r, h.c.Watch)}
 	var err error
 	if c.Conn, err = ws.Accept(w, r, r.Context().Value(netKey{}).(net.Conn), h.c); err != nil {
-		return // it has answered
+		return // it has answered the request
 	}
 	c.answered(http.StatusSwitchingProtocols, w.Header())
 	if !h.hand(context.Background(), c) {
@@ -92,7 +92,7 @@ func (h *handler) upgrade(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// A limitedListener accepts a limited number of connections, each of which can become a WebSocket.
+// A limitedListener bounds the number of connections. Each of them can become a WebSocket.
 type limitedListener struct {
 	net.Listener
 	places *stream.Limit

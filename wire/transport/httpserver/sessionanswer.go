@@ -9,25 +9,25 @@ import (
 	"rpcx/wire/transport/httpbody"
 )
 
-// An answerer writes a stream as the answer to an exchange.
+// An answerer writes a stream as the response to an exchange.
 type answerer struct {
 	reply
 	c     *sessionConn
 	r     *http.Request
 	s     *eventLog
 	at    int  // the number of the last event that the client has
-	plain bool // one message may be the whole answer, as JSON
-	opens bool // the message begins the session, whose name the client does not know yet
+	plain bool // one JSON message may be the whole response
+	opens bool // the message starts the session, whose name the client does not know
 }
 
-// get answers with the standing event stream, or with events of another one that a client has not received yet.
+// get answers with the standing event stream, or with those events of another stream that a client has not received.
 func (c *sessionConn) get(w http.ResponseWriter, r *http.Request) {
 	defer c.enter()()
 	if !takesEvents(r) {
 		c.in.refused.refuse(w, r, http.StatusNotAcceptable, "only an event stream (text/event-stream) is available")
 		return
 	}
-	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // nothing more is read while it lasts
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // nothing more is read from the client
 	a := &answerer{reply: reply{servedExchange: c.exchange(r), w: w}, c: c, r: r}
 	c.mu.Lock()
 	if last := r.Header.Get("Last-Event-ID"); last == "" {
@@ -47,7 +47,7 @@ func (c *sessionConn) get(w http.ResponseWriter, r *http.Request) {
 	a.answer()
 }
 
-// behind returns the stream of an event, and its number, or nil if it is not kept. The caller holds the lock.
+// behind returns the stream of an event and its number, or nil for an unknown event. The caller holds the lock.
 func (c *sessionConn) behind(id string) (*eventLog, int) {
 	stream, number, _ := strings.Cut(id, "-")
 	n, err := strconv.Atoi(stream)
@@ -63,13 +63,13 @@ func (c *sessionConn) behind(id string) (*eventLog, int) {
 	return nil, 0
 }
 
-// attach makes this the only reader of the stream. The caller holds the lock.
+// attach makes a the only reader of the stream. The caller holds the lock.
 func (a *answerer) attach() {
 	a.s.reader = a
 	a.s.change.Pass()
 }
 
-// answer writes the stream's messages until it ends, or until another reader takes over.
+// answer writes the stream's messages until the stream ends or another reader takes over.
 func (a *answerer) answer() {
 	defer a.detach()
 	timer := time.NewTimer(plainWithin)
@@ -94,7 +94,7 @@ func (a *answerer) answer() {
 	}
 }
 
-// catchUp writes the available messages of the stream. The channel is closed when there are more.
+// catchUp writes the available messages of the stream. The returned channel is closed when there are more.
 func (a *answerer) catchUp() (change <-chan struct{}, goesOn bool) {
 	for {
 		a.c.mu.Lock()
@@ -114,7 +114,7 @@ func (a *answerer) catchUp() (change <-chan struct{}, goesOn bool) {
 	}
 }
 
-// last writes the rest when the session is over.
+// last writes the rest at the end of the session.
 func (a *answerer) last() {
 	a.c.mu.Lock()
 	events := a.s.after(a.at)
@@ -139,7 +139,7 @@ func (a *answerer) detach() {
 	a.c.trim()
 }
 
-// whole answers with one message, or none.
+// whole answers with one message or none.
 func (a *answerer) whole(events []loggedEvent) {
 	var msg []byte
 	if len(events) > 0 {
@@ -148,11 +148,11 @@ func (a *answerer) whole(events []loggedEvent) {
 		a.nameSession()
 	}
 	a.reply.whole(msg, http.StatusAccepted)
-	a.c.drop(a.s) // it has no events with which it could be requested
+	a.c.drop(a.s) // without events, no client can request it
 }
 
-// begin starts an event stream. If the client accepts one, it starts with an empty event, from whose id the client can
-// resume.
+// begin starts an event stream. For clients that accept one, the stream starts with an empty event, from whose id the
+// client can resume.
 func (a *answerer) begin() {
 	a.patience(0)
 	a.nameSession()
@@ -165,8 +165,8 @@ func (a *answerer) begin() {
 	}
 }
 
-// nameSession adds the name of the session to the head of the response to the message that begins it, unless that
-// message was refused.
+// nameSession adds the session's name to the head of the response to the message that started it, unless that message
+// was refused.
 func (a *answerer) nameSession() {
 	a.c.mu.Lock()
 	defer a.c.mu.Unlock()
@@ -176,7 +176,7 @@ func (a *answerer) nameSession() {
 	a.opens = false
 }
 
-// write writes events, and reports whether that succeeded.
+// write writes events. It returns false if that failed.
 func (a *answerer) write(events []loggedEvent) bool {
 	a.begin()
 	var out []byte

@@ -18,30 +18,28 @@ var (
 )
 
 // A sessionConn is a session of exchanges with an HTTP listener. Recv returns the posted messages. A message is sent on
-// the event stream, or as the response, of the POST to which it belongs, and otherwise on the standing event stream. A
-// disconnect ends nothing, because the client can request missed events again.
-//
-// It is a wire.Router.
+// the event stream, or as the response, of its POST, and otherwise on the standing event stream. A disconnect does not
+// end the session, because the client can request missed events.
 type sessionConn struct {
 	id     string
-	from   string // the address of the peer
+	from   string // the peer's address
 	in     *sessions
-	primes bool        // event streams begin with an empty event
-	posted chan []byte // for Recv
+	primes bool        // event streams start with an empty event
+	posted chan []byte // posted messages for Recv
 
 	ending sync.Once
-	over   chan struct{} // closed when the session is over
-	why    error         // set before that
+	over   chan struct{} // closed at the end of the session
+	why    error         // why the session ended; set before over
 
 	mu        sync.Mutex
-	streams   []*eventLog // streams that can be requested, in the order in which they began; the first is the standing one
-	last      int         // the number of the last one
-	answered  bool        // the message that begins the session was answered
-	refused   bool        // with an error
-	exchanges int         // under way
-	held      int         // bytes that wait to be written, as reported to hold
+	streams   []*eventLog // streams that can be requested, oldest first; the first is the standing one
+	last      int         // the number of the last stream
+	answered  bool        // the message that starts the session has a response
+	refused   bool        // that response is an error
+	exchanges int         // the number of running exchanges
+	held      int         // the bytes to write, as reported to hold
 	hold      func(bytes int)
-	idle      *time.Timer // runs while there are no exchanges
+	idle      *time.Timer // runs while there is no exchange
 	quiet     chan struct{}
 	tell      func(transport.Exchange)
 }
@@ -60,10 +58,10 @@ func (c *sessionConn) OnHold(hold func(bytes int)) {
 	c.hold = hold
 }
 
-// Remote returns the address of the peer, or "" if it has none.
+// Remote returns the peer's address, or "".
 func (c *sessionConn) Remote() string { return c.from }
 
-// OnExchange sets the function that is called with each exchange when the head of its response has been sent.
+// OnExchange sets a function that receives each exchange after the head of its response.
 func (c *sessionConn) OnExchange(tell func(transport.Exchange)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -105,7 +103,7 @@ func (c *sessionConn) route(request wire.ID, msg []byte) error {
 	switch {
 	case len(answers) > 0:
 		if s = c.owing(answers[0]); s == nil {
-			return nil // no client waits for it, or its client got an empty response
+			return nil // no client waits for it, or the client got an empty response
 		}
 	case len(request) > 0:
 		s = c.owing(string(request))
@@ -136,8 +134,8 @@ func (c *sessionConn) route(request wire.ID, msg []byte) error {
 	return nil
 }
 
-// carrier returns the stream for a message that is not a response: the stream of its request, or the standing stream,
-// or, if that has no reader, another stream with a reader. Only streams of events count. The lock must be held.
+// carrier returns the stream for a message other than a response: the stream of its request, the standing stream, or if
+// that has no reader another stream with a reader. Only event streams count. The caller holds the lock.
 func (c *sessionConn) carrier(of *eventLog) *eventLog {
 	if of != nil && of.carries {
 		return of
@@ -154,8 +152,7 @@ func (c *sessionConn) carrier(of *eventLog) *eventLog {
 	return standing
 }
 
-// owing returns the stream whose client waits for the response to a request, or nil if there is none. The lock must be
-// held.
+// owing returns the stream of the client that waits for the response to a request, or nil. The caller holds the lock.
 func (c *sessionConn) owing(request string) *eventLog {
 	for _, s := range c.streams {
 		if s.owes[request] {
@@ -165,7 +162,7 @@ func (c *sessionConn) owing(request string) *eventLog {
 	return nil
 }
 
-// Close ends the session, and waits until messages in flight have been written, for at most the Config's CloseTimeout.
+// Close ends the session. It waits at most Config.CloseTimeout until messages in flight are written.
 func (c *sessionConn) Close() error {
 	c.end(errListenerClosed)
 	limit := time.After(c.in.c.CloseTimeout)
@@ -197,7 +194,7 @@ func (c *sessionConn) end(why error) {
 	})
 }
 
-// enter counts an exchange. Call leave when it is over.
+// enter counts an exchange until leave.
 func (c *sessionConn) enter() (leave func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -214,7 +211,7 @@ func (c *sessionConn) enter() (leave func()) {
 	}
 }
 
-// post handles a message. Its client waits for the responses to its requests, if it has any.
+// post processes a message, whose client waits for the responses to its requests.
 func (c *sessionConn) post(w http.ResponseWriter, r *http.Request, msg []byte, owes []string) {
 	defer c.enter()()
 	if len(owes) == 0 {
@@ -245,7 +242,7 @@ func (c *sessionConn) post(w http.ResponseWriter, r *http.Request, msg []byte, o
 	a.answer()
 }
 
-// refuses reports whether the message that begins the session was answered with an error, or not at all.
+// refuses reports whether the message that starts the session has no response or an error.
 func (c *sessionConn) refuses() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -264,7 +261,7 @@ func (c *sessionConn) take(w http.ResponseWriter, r *http.Request, msg []byte) b
 	return false
 }
 
-// exchange returns the description of a request of the session.
+// exchange describes a request of the session.
 func (c *sessionConn) exchange(r *http.Request) *servedExchange {
 	x := serve(r, c.in.c.Watch)
 	c.mu.Lock()

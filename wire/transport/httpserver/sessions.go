@@ -17,19 +17,19 @@ import (
 )
 
 const (
-	maxSessions  = 1000             // of one listener; beyond that, the status is 503
-	sessionIdle  = 30 * time.Minute // without an exchange, after which a session is over
-	sessionsKeep = 256 << 20        // bytes of events that all of them keep
+	maxSessions  = 1000             // bounds the sessions of a listener, above which the status is 503
+	sessionIdle  = 30 * time.Minute // bounds how long a session exists without an exchange
+	sessionsKeep = 256 << 20        // bounds the stored events of all sessions, in bytes
 )
 
-// These are the sessions of an HTTP listener. Each is a connection of several exchanges (POSTs, and event streams
-// requested with GET), which DELETE ends.
+// sessions are the sessions of an HTTP listener. Each is a connection of several exchanges (POSTs, and event streams
+// requested with GET). DELETE ends it.
 type sessions struct {
 	rules   *wire.HTTPSessions
 	c       transport.Config
 	refused *refusals
 	idle    time.Duration
-	keeps   int          // bytes of events, in all sessions
+	keeps   int          // the bytes of events in all sessions
 	share   atomic.Int64 // the share of each session
 
 	mu   sync.Mutex
@@ -45,8 +45,8 @@ func newSessions(c transport.Config, refused *refusals) *sessions {
 	return s
 }
 
-// divideLocked determines how much each session may keep, and returns those that may now keep less. Shares are halves
-// of halves, so that they seldom change.
+// divideLocked computes how much each session may store, and returns the sessions whose share shrank. Shares are halves
+// of halves, and therefore seldom change. The caller holds the lock.
 func (s *sessions) divideLocked() (less []*sessionConn) {
 	share := int64(keptBytes)
 	for share*int64(len(s.byID)) > int64(s.keeps) {
@@ -58,8 +58,8 @@ func (s *sessions) divideLocked() (less []*sessionConn) {
 	return less
 }
 
-// serveSession answers a request that belongs to a session, or begins one, and reports whether it was such a request.
-// For any other POST, it returns the message that it has read.
+// serveSession answers a request that belongs to a session or starts one. It returns false for other requests, and for
+// a POST the message that it has read.
 func (h *handler) serveSession(w http.ResponseWriter, r *http.Request) (msg []byte, done bool) {
 	s := h.sessions
 	id, post := r.Header.Get(s.rules.Header), r.Method == http.MethodPost
@@ -96,14 +96,14 @@ func (h *handler) serveSession(w http.ResponseWriter, r *http.Request) (msg []by
 	default:
 		owes, ok := requestsOf(msg)
 		if !ok {
-			return msg, false // it is answered by its kind, outside of the session
+			return msg, false // its kind determines the response, outside of the session
 		}
 		c.post(w, r, msg, owes)
 	}
 	return nil, true
 }
 
-// begin makes a session for the message that begins it.
+// begin makes a session for its first message.
 func (h *handler) begin(w http.ResponseWriter, r *http.Request, msg []byte, primes bool) {
 	s := h.sessions
 	c := newSessionConn(wire.RandomHex(16), r.RemoteAddr, s, primes)
@@ -141,8 +141,8 @@ func (s *sessions) forget(c *sessionConn) {
 	s.divideLocked()
 }
 
-// requestsOf returns the ids of the requests in a message, or an array of messages. ok is false for messages other than
-// requests, notifications and answers.
+// requestsOf returns the ids of the requests in a message or an array of messages. ok is false for other values than
+// requests, notifications and responses.
 func requestsOf(msg []byte) (ids []string, ok bool) {
 	each := func(m []byte) bool {
 		method, id := scan.Get(m, "method"), scan.Get(m, "id")
@@ -175,7 +175,7 @@ func requestsOf(msg []byte) (ids []string, ok bool) {
 	return ids, scan.Count(msg) > 0
 }
 
-// answersOf returns the ids of the requests that a message answers, or none if it is not a response.
+// answersOf returns the ids of the requests that a message answers, if any.
 func answersOf(msg []byte) (ids []string) {
 	if scan.Type(msg) == 'a' {
 		for m := range scan.Elements(msg) {
@@ -195,7 +195,7 @@ func isError(msg []byte) bool {
 	return fail != nil && string(fail) != "null"
 }
 
-// methods are the accepted HTTP methods, for the error about others.
+// methods are the accepted HTTP methods, for the error about other methods.
 func (g *guard) methods() string {
 	if g.c.Sessions == nil {
 		return "POST"
@@ -203,12 +203,12 @@ func (g *guard) methods() string {
 	return "POST, GET, DELETE"
 }
 
-// inSession reports whether a request is one of a session that has no body.
+// inSession reports whether a request belongs to a session and has no body.
 func (g *guard) inSession(r *http.Request) bool {
 	return g.c.Sessions != nil && r.Header.Get(g.c.Sessions.Header) != "" && (r.Method == http.MethodGet || r.Method == http.MethodDelete)
 }
 
-// stateless handles a POST that belongs to no session, by the dialect's rules, and reports whether it was one.
+// stateless processes a POST outside of sessions by the dialect's rules, and returns true if it was one.
 func (h *handler) stateless(w http.ResponseWriter, r *http.Request, msg []byte) bool {
 	posts := h.sessions.rules.Posts
 	if posts == nil {
@@ -234,7 +234,7 @@ func (h *handler) stateless(w http.ResponseWriter, r *http.Request, msg []byte) 
 	return true
 }
 
-// Identity implements wire.Identified: the same credentials mean the same client.
+// Identity implements wire.Identified. Equal credentials mean the same client.
 func (p *postConn) Identity() string {
 	sum := sha256.New()
 	sum.Write([]byte(p.r.Header.Get("Authorization")))
@@ -246,7 +246,7 @@ func (p *postConn) Identity() string {
 	return "http:" + hex.EncodeToString(sum.Sum(nil))
 }
 
-// statusOf returns the status of a response that is one message.
+// statusOf returns the status of a response of one message.
 func (a *reply) statusOf(msg []byte) int {
 	if a.status != nil {
 		if code := scan.Get(scan.Get(msg, "error"), "code"); code != nil {

@@ -10,29 +10,29 @@ import (
 )
 
 const (
-	// keptBytes is how many bytes of events a session keeps that its client may request again, or has not read yet, if
-	// there are few sessions (see sessions.share). If a reader is further behind, senders wait.
+	// keptBytes bounds the events, in bytes, that a session stores for a client while there are few sessions (see
+	// sessions.share). If a reader is further behind, senders wait.
 	keptBytes   = 1 << 20
-	keptEvents  = 1024                   // the number of events, like keptBytes
-	plainWithin = 100 * time.Millisecond // the time in which an answer may be sent as plain JSON, before an event stream begins
+	keptEvents  = 1024                   // bounds the number of those events
+	plainWithin = 100 * time.Millisecond // bounds how long a response may wait to be plain JSON before an event stream starts
 )
 
-// An eventLog is one stream to the client of a session: its kept messages, and its reader. The session's lock guards it.
+// An eventLog is one stream to a session's client: its stored messages and its reader. The session's lock guards it.
 type eventLog struct {
 	number  int             // 0 for the standing stream
-	carries bool            // the client reads events there, not only one answer
-	owes    map[string]bool // requests whose answers are still pending
+	carries bool            // the client reads events there, not only one response
+	owes    map[string]bool // requests without a response
 
 	events []loggedEvent
 	last   int // the number of the last event, from 1
 	sent   int // the number of the last written event
-	unsent int // the bytes after that
+	unsent int // the number of bytes after that
 
-	reader *answerer // nil for no reader
-	change wire.Gate // passed at a change of any of these
+	reader *answerer // may be nil
+	change wire.Gate // opens at a change of any of these
 }
 
-// A loggedEvent is a message with its number on its stream.
+// A loggedEvent is a message with its number in its stream.
 type loggedEvent struct {
 	number int
 	msg    []byte
@@ -46,10 +46,10 @@ func newEventLog(number int, owes []string, carries bool) *eventLog {
 	return s
 }
 
-// done reports whether no more messages will follow.
+// done reports whether no more messages follow.
 func (s *eventLog) done() bool { return s.number > 0 && len(s.owes) == 0 }
 
-// full reports whether a reader is behind by more than that many bytes.
+// full reports whether a reader is more than that many bytes behind.
 func (s *eventLog) full(most int64) bool { return s.reader != nil && int64(s.unsent) > most }
 
 func (s *eventLog) add(msg []byte) {
@@ -59,13 +59,13 @@ func (s *eventLog) add(msg []byte) {
 	s.change.Pass()
 }
 
-// settle records that a request was answered, or will not be.
+// settle records that a request has a response, or will have none.
 func (s *eventLog) settle(request string) {
 	delete(s.owes, request)
 	s.change.Pass()
 }
 
-// after returns the kept events after the one with that number.
+// after returns the stored events after the one with that number.
 func (s *eventLog) after(number int) []loggedEvent {
 	for i, ev := range s.events {
 		if ev.number > number {
@@ -75,7 +75,6 @@ func (s *eventLog) after(number int) []loggedEvent {
 	return nil
 }
 
-// wrote records that the events up to that number are written.
 func (s *eventLog) wrote(number int) {
 	for _, ev := range s.after(s.sent) {
 		if ev.number <= number {
@@ -86,8 +85,8 @@ func (s *eventLog) wrote(number int) {
 	s.change.Pass()
 }
 
-// trim drops the oldest events beyond the bounds, except those that a reader still needs, and streams that have ended. The
-// session's lock must be held.
+// trim drops the oldest events beyond the bounds, and ended streams. It keeps events that a reader needs. The caller holds
+// the session's lock.
 func (c *sessionConn) trim() {
 	size, count, most := 0, 0, int(c.in.share.Load())
 	for _, s := range c.streams {
@@ -102,7 +101,7 @@ func (c *sessionConn) trim() {
 			if ev.number > s.sent {
 				s.unsent -= len(ev.msg)
 			}
-			s.events = s.events[1:] // and not changed, because a reader may have them
+			s.events = s.events[1:] // without changing the array, which readers may use
 			size, count = size-len(ev.msg), count-1
 		}
 	}
@@ -117,7 +116,7 @@ func (c *sessionConn) trim() {
 	c.count()
 }
 
-// count reports to hold how many bytes wait to be written. The session's lock is held.
+// count reports the number of bytes to write to hold. The caller holds the session's lock.
 func (c *sessionConn) count() {
 	held := 0
 	for _, s := range c.streams {
@@ -129,7 +128,7 @@ func (c *sessionConn) count() {
 	}
 }
 
-// keepLess drops the events that exceed the new limit.
+// keepLess drops the events beyond the new limit.
 func (c *sessionConn) keepLess() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -139,7 +138,7 @@ func (c *sessionConn) keepLess() {
 	}
 }
 
-// event is the id of an event of the stream.
+// event returns the id of an event of the stream.
 func (s *eventLog) event(number int) string {
 	return strconv.Itoa(s.number) + "-" + strconv.Itoa(number)
 }

@@ -1,4 +1,4 @@
-// Package schemes dials and listens by the scheme of an address. It has the table of transports.
+// Package schemes dials and listens by the scheme of an address. It contains the table of transports.
 package schemes
 
 import (
@@ -14,8 +14,8 @@ import (
 	"rpcx/wire/transport/ws"
 )
 
-// Dial connects to a. Only children may send noise. Failures are *wire.Fault: Unreachable, Auth, NotFound,
-// NotExecutable, Usage, or Protocol.
+// Dial connects to a. Only children may send noise. Errors are *wire.Fault of kind Unreachable, Auth, NotFound,
+// NotExecutable, Usage or Protocol.
 func Dial(ctx context.Context, a transport.Address, c transport.Config) (wire.Conn, error) {
 	t, err := lookup(a)
 	if err != nil {
@@ -57,8 +57,8 @@ func Listen(ctx context.Context, a transport.Address, c transport.Config) (trans
 }
 
 // Await listens at a, calls bound with the listen address, and returns the first connection that passes all checks of
-// the listener. Clients that are rejected or disconnect at once do not count. After that, no other client can connect.
-// It returns ctx's error when ctx ends.
+// the listener. Clients that are refused or disconnect at once do not count. No further client can connect. When ctx
+// ends, Await returns its error.
 func Await(ctx context.Context, a transport.Address, c transport.Config, bound func(endpoint string) error) (wire.Conn, error) {
 	c.NoPosts = true
 	l, err := Listen(ctx, a, c)
@@ -86,16 +86,16 @@ type kind struct {
 	dial   func(context.Context, transport.Address, transport.Config) (wire.Conn, error)
 	listen func(context.Context, transport.Address, transport.Config) (transport.Listener, error)
 	pings  bool // supports Config.Ping
-	http   bool // it begins with an HTTP request
+	http   bool // starts with an HTTP request
 }
 
-// Pings reports whether a connection to a can be kept alive (Config.Ping).
+// Pings reports whether connections to a support keep-alive (Config.Ping).
 func Pings(a transport.Address) bool {
 	k, err := lookup(a)
 	return err == nil && k.pings
 }
 
-// TakesHeaders reports whether HTTP headers can be sent to a.
+// TakesHeaders reports whether a connection to a can send HTTP headers.
 func TakesHeaders(a transport.Address) bool {
 	k, err := lookup(a)
 	return err == nil && k.http
@@ -109,7 +109,7 @@ func (k kind) checkPing(a transport.Address, c transport.Config) error {
 	return transport.UsageHint("--ping works with ws, wss, ws+unix, tcp and tls", "--ping does not apply to %s:", a.Scheme)
 }
 
-// checkHeader rejects headers for transports without them, so that a user does not believe that a token was sent.
+// checkHeader rejects headers for transports without headers. Otherwise a user might believe that a token was sent.
 func (k kind) checkHeader(a transport.Address, c transport.Config) error {
 	if len(c.Header) == 0 || k.http {
 		return nil

@@ -12,15 +12,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A fileStream reads or writes a file that other processes may share, such as stdin and stdout, so that Close ends a
-// blocked Read or Write. O_NONBLOCK would affect all processes that share the file. poll(2) with a pipe to which Close
+// A fileStream reads or writes a file that other processes may share, such as stdin and stdout. Close ends a blocked
+// Read or Write. O_NONBLOCK would affect all processes that share the file, but poll(2) with a pipe to which Close
 // writes does not.
 type fileStream struct {
 	f          *os.File
 	fd         int
 	socket     bool        // a write can use MSG_DONTWAIT
 	regular    bool        // a write never blocks
-	waits      atomic.Bool // nonblocking writes are not available: see writeToPipeNonblocking
+	waits      atomic.Bool // the system has no nonblocking writes (see writeToPipeNonblocking)
 	wake, woke *os.File
 	wakeFD     int
 
@@ -29,7 +29,7 @@ type fileStream struct {
 	closed bool
 }
 
-// maxPipeWrite is how much can be written without blocking to a pipe that poll reports as writable (PIPE_BUF).
+// maxPipeWrite is how much a pipe that poll reports as writable accepts without blocking (PIPE_BUF).
 const maxPipeWrite = 4096
 
 func newFileStream(f *os.File) (*fileStream, error) {
@@ -51,7 +51,7 @@ func newFileStream(f *os.File) (*fileStream, error) {
 	return s, nil
 }
 
-// number returns f's descriptor. Unlike f.Fd, it does not change the descriptor's mode.
+// number returns f's descriptor. Unlike f.Fd, it keeps the descriptor's mode.
 func number(f *os.File) (fd int, err error) {
 	raw, err := f.SyscallConn()
 	if err != nil {
@@ -72,7 +72,7 @@ func (s *fileStream) enter() bool {
 	return true
 }
 
-// leave ends the use that enter began. The last user after Close closes the files.
+// leave ends the use that enter started. The last user after Close closes the files.
 func (s *fileStream) leave() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,7 +122,7 @@ func (s *fileStream) Read(b []byte) (int, error) {
 	return 0, nil
 }
 
-// Write writes all of b. Unlike os.Stdout it returns EPIPE as an error.
+// Write writes all of b. Unlike os.Stdout, it returns EPIPE as an error.
 func (s *fileStream) Write(b []byte) (int, error) {
 	if !s.enter() {
 		return 0, os.ErrClosed
@@ -146,7 +146,7 @@ func (s *fileStream) Write(b []byte) (int, error) {
 	return done, nil
 }
 
-// writeSome writes as much as it can without blocking, or returns EAGAIN if that is nothing.
+// writeSome writes as much as possible without blocking, or returns EAGAIN.
 func (s *fileStream) writeSome(b []byte) (int, error) {
 	if s.socket {
 		return unix.SendmsgN(s.fd, b, nil, nil, unix.MSG_DONTWAIT)
@@ -167,7 +167,7 @@ func (s *fileStream) writeSome(b []byte) (int, error) {
 	return unix.Write(s.fd, b[:min(len(b), maxPipeWrite)])
 }
 
-// Close wakes the waiting goroutines, and closes the file when the last of them has left.
+// Close wakes waiting goroutines. The last one closes the file.
 func (s *fileStream) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -182,8 +182,8 @@ func (s *fileStream) Close() error {
 	return nil
 }
 
-// release closes the file. The descriptors of stdin and stdout then refer to /dev/null, so that no file opened later
-// receives their output.
+// release closes the file. The descriptors of stdin and stdout then refer to /dev/null, so that a file that is opened
+// later never receives their output.
 func (s *fileStream) release() {
 	s.woke.Close()
 	if s.f != os.Stdin && s.f != os.Stdout {

@@ -8,9 +8,9 @@ import (
 	"rpcx/wire"
 )
 
-// A fileStream reads or writes a file that other processes may share, such as stdin and stdout, so that Close ends a
-// blocked Read or Write. Windows cannot cancel a read of such a file. The reading goroutine is left behind, and its
-// bytes are lost.
+// A fileStream reads or writes a file that other processes may share, such as stdin and stdout. Close ends a blocked
+// Read or Write. Windows cannot cancel a read of such a file, so Close leaves the reading goroutine, whose bytes are
+// lost.
 type fileStream struct {
 	f      *os.File
 	closed chan struct{}
@@ -38,7 +38,7 @@ func (s *fileStream) Read(b []byte) (int, error) {
 	return s.in.Read(b)
 }
 
-// Write writes all of b. A write that Close ends is left behind.
+// Write writes all of b. Close leaves a blocked write.
 func (s *fileStream) Write(b []byte) (int, error) {
 	if wire.IsClosed(s.closed) {
 		return 0, os.ErrClosed
@@ -61,8 +61,8 @@ func (s *fileStream) Write(b []byte) (int, error) {
 	}
 }
 
-// Close wakes the waiting goroutines. It closes stdout for its reader, but not stdin, because a pending read would block
-// that.
+// Close wakes waiting goroutines. It closes stdout for its reader. It does not close stdin, because a pending read would
+// block that.
 func (s *fileStream) Close() error {
 	s.once.Do(func() {
 		close(s.closed)

@@ -4,5 +4,5 @@ package stdio
 
 import "golang.org/x/sys/unix"
 
-// writeToPipeNonblocking is not available on this system.
+// writeToPipeNonblocking returns errors.ErrUnsupported on this system.
 func writeToPipeNonblocking(int, []byte) (int, error) { return 0, unix.ENOTSUP }

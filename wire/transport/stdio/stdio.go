@@ -1,4 +1,4 @@
-// Package stdio connects over the process's own stdin and stdout.
+// Package stdio connects over the stdin and stdout of this process.
 package stdio
 
 import (
@@ -46,7 +46,7 @@ type stdioStream struct {
 	closeAll sync.Once
 }
 
-// newStdio uses the streams of c. Files are read and written through a fileStream, which Close can wake.
+// newStdio uses the streams of c. A fileStream reads and writes files, and Close can wake it.
 func newStdio(c transport.Config) (*stdioStream, error) {
 	s := &stdioStream{in: c.Stdin, out: c.Stdout, closed: make(chan struct{})}
 	if s.in == nil {
@@ -100,7 +100,7 @@ func (s *stdioStream) CloseWrite() (err error) {
 	return err
 }
 
-// Close closes both, without waiting for a pending read.
+// Close closes both streams without waiting for a pending read.
 func (s *stdioStream) Close() error {
 	var err error
 	s.closeAll.Do(func() {

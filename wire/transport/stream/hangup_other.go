@@ -2,8 +2,8 @@
 
 package stream
 
-// hungUp is not available on this system.
+// hungUp is not supported on this system.
 func hungUp(uintptr) bool { return false }
 
-// farEnd is not available on this system.
+// farEnd is not supported on this system.
 func farEnd(uintptr) (silent, gone bool) { return false, false }

@@ -52,17 +52,17 @@ type streamListener struct {
 	c        transport.Config
 	tls      *tls.Config
 
-	ready chan net.Conn   // of tls: after their handshake
+	ready chan net.Conn   // tls connections after their handshake
 	ctx   context.Context // ends with the listener
 	end   context.CancelFunc
 	wg    sync.WaitGroup
-	last  atomic.Bool // after Drain
+	last  atomic.Bool // set by Drain
 }
 
-// A deadliner is a net.Listener whose Accept can have a deadline.
+// A deadliner is a net.Listener with deadlines.
 type deadliner interface{ SetDeadline(t time.Time) error }
 
-// drainTimeout bounds how long Drain waits for each of the last connections, which are already in the listener's queue.
+// drainTimeout bounds how long Drain waits for each of the last connections, which are in the listener's queue.
 const drainTimeout = 100 * time.Millisecond
 
 // Drain makes Accept return net.ErrClosed after the connections made so far.
@@ -103,7 +103,6 @@ func (s *streamListener) Accept() (wire.Conn, error) {
 	}
 }
 
-// next returns the next connection after its handshake.
 func (s *streamListener) next() (net.Conn, error) {
 	if s.tls == nil {
 		return s.accept()
@@ -116,8 +115,8 @@ func (s *streamListener) next() (net.Conn, error) {
 	}
 }
 
-// accept is the listener's Accept, but waits and retries after temporary errors: too many open files, a client that has
-// already disconnected.
+// accept accepts a connection. It waits and retries after temporary errors, such as too many open files, or a client
+// that has disconnected.
 func (s *streamListener) accept() (net.Conn, error) {
 	for pause := 5 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		conn, err := s.acceptOne()
@@ -139,7 +138,7 @@ func (s *streamListener) accept() (net.Conn, error) {
 	}
 }
 
-// acceptOne is the listener's Accept. After Drain, it returns without waiting.
+// acceptOne accepts a connection. After Drain, it does not wait.
 func (s *streamListener) acceptOne() (net.Conn, error) {
 	if !s.last.Load() {
 		conn, err := s.Listener.Accept()
@@ -157,13 +156,13 @@ func (s *streamListener) acceptOne() (net.Conn, error) {
 	return conn, err
 }
 
-// handshakes accepts connections of tls, so that a client with a slow handshake does not delay others.
+// handshakes accepts tls connections concurrently, because a client with a slow handshake must not delay others.
 func (s *streamListener) handshakes() {
 	slots := make(chan struct{}, maxHandshakes)
 	for {
 		conn, err := s.accept()
 		if err != nil {
-			for range cap(slots) { // wait for handshakes that have begun
+			for range cap(slots) { // waits for handshakes that have started
 				slots <- struct{}{}
 			}
 			s.end()
@@ -196,7 +195,7 @@ func (s *streamListener) handshake(conn *tls.Conn) {
 	}
 }
 
-// Close closes the listener, and ends unfinished handshakes.
+// Close closes the listener and ends unfinished handshakes.
 func (s *streamListener) Close() error {
 	err := s.Listener.Close()
 	s.end()
@@ -210,7 +209,7 @@ func (s *streamListener) Close() error {
 // defaultClients is the default of Config.MaxClients.
 const defaultClients = 1000
 
-// Limit bounds the simultaneous connections of a listener. It closes connections beyond that number.
+// Limit bounds the simultaneous connections of a listener. It closes connections above that.
 type Limit struct {
 	most  int64
 	taken atomic.Int64
@@ -226,8 +225,7 @@ func NewLimit(c transport.Config) *Limit {
 	return &Limit{most: int64(most), warn: c.Warnf}
 }
 
-// Acquire returns conn with a place, which is freed when conn closes. If there is no place, it closes conn and returns
-// nil.
+// Acquire returns conn with a place, which its close frees. Without a free place, Acquire closes conn and returns nil.
 func (p *Limit) Acquire(conn net.Conn) (leave func()) {
 	if p.taken.Add(1) <= p.most {
 		return sync.OnceFunc(func() { p.taken.Add(-1) })
@@ -240,11 +238,11 @@ func (p *Limit) Acquire(conn net.Conn) (leave func()) {
 	return nil
 }
 
-// firstWords is how long an expected peer may take to send something that shows that it is another program. Most peers
-// send nothing before they get a request.
+// firstWords is how long an expected peer has to reveal itself as another program. Most peers send nothing before a
+// request.
 const firstWords = 100 * time.Millisecond
 
-// AcceptPeer is Accept for a connection that may be from the expected peer.
+// AcceptPeer accepts a connection that may be from the expected peer.
 func (s *streamListener) AcceptPeer() (wire.Conn, error) {
 	for {
 		conn, err := s.next()
@@ -260,7 +258,7 @@ func (s *streamListener) AcceptPeer() (wire.Conn, error) {
 	}
 }
 
-// hear returns the first bytes of conn, or the reason why it is not from the expected peer.
+// hear returns the first bytes of conn, or why it is not from the expected peer.
 func (s *streamListener) hear(conn net.Conn) ([]byte, error) {
 	words := make([]byte, 4<<10)
 	if err := conn.SetReadDeadline(time.Now().Add(firstWords)); err != nil {
@@ -283,7 +281,7 @@ func (s *streamListener) hear(conn net.Conn) ([]byte, error) {
 	return words, nil
 }
 
-// drainedStream is a stream of bytes that have all arrived.
+// drainedStream is a byte stream that has arrived completely.
 type drainedStream struct{ io.Reader }
 
 func (drainedStream) Write(b []byte) (int, error) { return len(b), nil }

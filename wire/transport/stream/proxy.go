@@ -19,7 +19,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Connect connects to the socket of a, or to hostPort for a, through a proxy if there is one.
+// Connect connects to the socket of a, or to hostPort for a, through a proxy if any.
 func Connect(ctx context.Context, c transport.Config, a transport.Address, hostPort string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.ConnectTimeout)
 	defer cancel()
@@ -52,9 +52,9 @@ func Connect(ctx context.Context, c transport.Config, a transport.Address, hostP
 	return tunnel(ctx, c, d, p, to)
 }
 
-// Forwarder returns the HTTP proxy that forwards a request to a, with its whole URL u, or nil if the request uses its
-// own connection, possibly through a proxy. HTTP proxies forward unencrypted requests, but no upgrades, which many do
-// not support. Upgrades use CONNECT, as in RFC 6455.
+// Forwarder returns the HTTP proxy that forwards a request to a, with its whole URL u. It returns nil if the request
+// uses its own connection, perhaps through a proxy. HTTP proxies forward unencrypted requests. Many do not support
+// upgrades, which therefore use CONNECT, as in RFC 6455.
 func Forwarder(r transport.Route, a transport.Address, u *url.URL) (*url.URL, error) {
 	if a.Scheme != "http" {
 		return nil, nil
@@ -88,7 +88,7 @@ func proxyConn(ctx context.Context, c transport.Config, d *net.Dialer, p *url.UR
 	return nil, err
 }
 
-// viaProxy marks an error as a failure to reach a proxy, and keeps the proxy's address.
+// viaProxy marks an error as a failure to reach a proxy, and keeps the address of the proxy.
 func viaProxy(err error) error {
 	marked := &net.OpError{Op: "proxyconnect", Net: "tcp", Err: err}
 	if op, ok := errors.AsType[*net.OpError](err); ok {
@@ -97,7 +97,7 @@ func viaProxy(err error) error {
 	return marked
 }
 
-// givenUp makes conn fail when ctx ends. The returned function undoes that.
+// givenUp makes conn fail when ctx ends. The returned function reverses that.
 func givenUp(ctx context.Context, conn net.Conn) func() {
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 	return func() { stop() }
@@ -118,7 +118,7 @@ func tunnel(ctx context.Context, c transport.Config, d *net.Dialer, p *url.URL, 
 	c.Watch.Requested("", "CONNECT", to, "HTTP/1.1", append([]string{"Host: " + to}, transport.HeadLines(req.Header)...))
 	asked := time.Now()
 	if err = req.Write(conn); err == nil {
-		// It reads byte by byte, because the bytes after the head belong to the peer.
+		// It reads single bytes, because the bytes after the head belong to the peer.
 		var resp *http.Response
 		if resp, err = finalResponse(bufio.NewReader(io.LimitReader(oneByte{conn}, 64<<10)), req); err == nil {
 			c.Watch.Answered("", resp.StatusCode, resp.Proto, resp.Header, time.Since(asked))
@@ -135,7 +135,7 @@ func tunnel(ctx context.Context, c transport.Config, d *net.Dialer, p *url.URL, 
 	return nil, err
 }
 
-// finalResponse reads a response that is not an interim one, such as 100 Continue.
+// finalResponse reads a response and skips interim ones, such as 100 Continue.
 func finalResponse(in *bufio.Reader, req *http.Request) (*http.Response, error) {
 	for {
 		resp, err := http.ReadResponse(in, req)
@@ -155,7 +155,7 @@ func proxyRefused(p *url.URL, resp *http.Response) *wire.Fault {
 	return f
 }
 
-// socks connects to an address through a SOCKS 5 proxy (RFC 1928), which resolves the name.
+// socks connects to an address through a SOCKS 5 proxy (RFC 1928). The proxy resolves the name.
 func socks(ctx context.Context, c transport.Config, d *net.Dialer, p *url.URL, to string) (net.Conn, error) {
 	var auth *proxy.Auth
 	if u := p.User; u != nil {

@@ -1,4 +1,4 @@
-// Package stream dials and listens on TCP, TLS and Unix sockets, and connects through proxies.
+// Package stream dials and listens on TCP, TLS and Unix sockets. It also connects through proxies.
 package stream
 
 import (
@@ -19,8 +19,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// lingerTimeout bounds how long Close reads bytes that the peer still sends, because closing a socket with unread bytes
-// may discard the last sent ones.
+// lingerTimeout bounds how long Close reads bytes that the peer still sends. Closing a socket with unread bytes may
+// discard the last sent ones.
 const lingerTimeout = 10 * time.Millisecond
 
 // goodbyeTimeout bounds how long Close tries to send a TLS close alert to a peer that does not read. Package tls would
@@ -74,8 +74,8 @@ func connectStream(ctx context.Context, a transport.Address, c transport.Config)
 	return secure, nil
 }
 
-// dialUnix connects to a socket, and retries while the listener's queue is full. TCP waits by itself, while a Unix
-// socket returns EAGAIN at once.
+// dialUnix connects to a socket. It retries while the listener's queue is full, because a Unix socket, unlike TCP,
+// returns EAGAIN instead of waiting.
 func dialUnix(ctx context.Context, path string) (net.Conn, error) {
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
 		conn, err := new(net.Dialer).DialContext(ctx, "unix", unixName(path))
@@ -90,7 +90,7 @@ func dialUnix(ctx context.Context, path string) (net.Conn, error) {
 	}
 }
 
-// serverName returns the name that a certificate must have.
+// serverName returns the required name in a certificate.
 func serverName(host string) string {
 	if host == "" {
 		return "localhost" // the host to which package net connects
@@ -108,10 +108,10 @@ func keepAlive(every time.Duration) net.KeepAliveConfig {
 type netStream struct {
 	net.Conn
 	first  []byte // bytes that were read ahead
-	insist bool   // a TLS alert about the client certificate may arrive instead of the first bytes
+	insist bool   // the first bytes may be a TLS alert about the client certificate
 	closed atomic.Bool
-	deaf   atomic.Bool // after CloseRead
-	left   func()      // frees the client's place, or nil
+	deaf   atomic.Bool // set by CloseRead
+	left   func()      // frees the client's place; may be nil
 }
 
 func New(conn net.Conn) *netStream {
@@ -159,10 +159,10 @@ func (s *netStream) CloseWrite() error {
 	return nil
 }
 
-// Remote returns the address of the peer, or "" if it has none.
+// Remote returns the peer's address, or "".
 func (s *netStream) Remote() string { return s.Conn.RemoteAddr().String() }
 
-// CloseRead makes Read return io.EOF after the bytes that have arrived.
+// CloseRead makes Read return io.EOF after the received bytes.
 func (s *netStream) CloseRead() error {
 	c, ok := s.socket().(wire.ReadCloser)
 	if !ok {
@@ -172,12 +172,12 @@ func (s *netStream) CloseRead() error {
 	return c.CloseRead()
 }
 
-// PeerClosed returns a channel that is closed when the peer has closed both directions: at once on a Unix socket
-// (Linux), otherwise when the system detects it. Call it once, after Read has returned io.EOF.
+// PeerClosed returns a channel that is closed when the peer has closed both directions. On a Unix socket (Linux), this
+// happens at once, and otherwise when the system detects it. It must be called once, after Read has returned io.EOF.
 func (s *netStream) PeerClosed() <-chan struct{} {
 	raw := rawOf(s.Conn)
 	if raw == nil {
-		return nil // not detected
+		return nil // not supported
 	}
 	gone := make(chan struct{})
 	if _, now := s.FarEnd(); now {
@@ -191,19 +191,19 @@ func (s *netStream) PeerClosed() <-chan struct{} {
 	return gone
 }
 
-// FarEnd is FarEnd of the connection.
+// FarEnd calls the function FarEnd.
 func (s *netStream) FarEnd() (silent, gone bool) { return FarEnd(s.Conn) }
 
-// FarEnd reports, without reading, whether the peer of a connection has closed its sending direction, and whether it
-// has closed both. It returns false if the system does not report this. conn may have layers.
+// FarEnd reports, without reading, whether the peer has closed its sending direction, and whether it has closed both.
+// It returns false if the system does not support this. conn may have layers.
 func FarEnd(conn net.Conn) (silent, gone bool) {
 	if raw := rawOf(conn); raw != nil {
-		_ = raw.Control(func(fd uintptr) { silent, gone = farEnd(fd) }) // an error means closed, which the reader knows
+		_ = raw.Control(func(fd uintptr) { silent, gone = farEnd(fd) }) // after an error, the socket is closed, which the reader detects
 	}
 	return silent, gone
 }
 
-// rawOf returns the system's connection below all layers, or nil if there is none.
+// rawOf returns the system's connection below all layers, or nil.
 func rawOf(conn net.Conn) syscall.RawConn {
 	sc, ok := transport.Layer[syscall.Conn](conn)
 	if !ok {
@@ -224,7 +224,7 @@ func (s *netStream) socket() net.Conn {
 	return s.Conn
 }
 
-// Close ends the sending direction, reads briefly the bytes that the peer still sends, and closes.
+// Close ends the sending direction, briefly reads the peer's last bytes, and closes.
 func (s *netStream) Close() error {
 	if s.closed.Swap(true) {
 		return nil
@@ -233,7 +233,7 @@ func (s *netStream) Close() error {
 		defer s.left()
 	}
 	now := time.Now()
-	s.Conn.SetWriteDeadline(now.Add(lingerTimeout)) // a blocked Write fails
+	s.Conn.SetWriteDeadline(now.Add(lingerTimeout)) // ends a blocked Write
 	enough := time.AfterFunc(goodbyeTimeout, func() { s.socket().Close() })
 	s.CloseWrite()
 	enough.Stop()

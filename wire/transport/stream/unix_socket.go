@@ -16,7 +16,7 @@ import (
 	"rpcx/wire/syserr"
 )
 
-// unixName returns the path for package net: a name that begins with "@" is a file, never one of Linux's abstract sockets,
+// unixName returns the path for package net. A name that begins with "@" is a file, never one of Linux's abstract sockets,
 // which have no mode.
 func unixName(path string) string {
 	if strings.HasPrefix(path, "@") {
@@ -26,7 +26,7 @@ func unixName(path string) string {
 }
 
 // ListenUnix binds a socket to which only its owner can connect (0600). It replaces a stale socket, which has no
-// listener. A live socket or any other file with that name is a Conflict Fault. Close removes the socket.
+// listener. A live socket or another file at the path is a Conflict Fault. Close removes the socket.
 func ListenUnix(path string) (net.Listener, error) {
 	if path == "" {
 		return nil, wire.Usagef("a Unix socket needs a path")
@@ -34,7 +34,7 @@ func ListenUnix(path string) (net.Listener, error) {
 	if err := checkUnixPath(path); err != nil {
 		return nil, err
 	}
-	// The socket is bound in a directory that only the owner can enter, and moved to its place with its mode, so that others
+	// The socket is bound in a directory that only the owner can enter, and then moved with its mode. Therefore other users
 	// can never connect.
 	dir, err := os.MkdirTemp(filepath.Dir(unixName(path)), ".s")
 	if err != nil {
@@ -57,8 +57,8 @@ func ListenUnix(path string) (net.Listener, error) {
 	return newUnixListener(l, path)
 }
 
-// listenUnixInPlace is for paths too long for a temporary name beside them, and for systems whose sockets cannot be moved.
-// It sets the mode right after binding.
+// listenUnixInPlace binds the socket at its path and then sets its mode. It is for paths too long for a temporary name
+// beside them, and for systems that cannot move sockets.
 func listenUnixInPlace(path, dir string) (net.Listener, error) {
 	if err := clearPlace(path, dir); err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func bindUnix(path string) (*net.UnixListener, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.SetUnlinkOnClose(false) // package net would remove whatever has the name by then
+	l.SetUnlinkOnClose(false) // package net would remove any later file of that name
 	if err := os.Chmod(unixName(path), 0o600); err != nil {
 		l.Close()
 		return nil, err
@@ -83,8 +83,8 @@ func bindUnix(path string) (*net.UnixListener, error) {
 	return l, nil
 }
 
-// putInPlace renames the socket tmp to path. A link fails if the name exists, so that one of two competing processes
-// loses.
+// putInPlace moves the socket tmp to path. A link fails if the path exists, which lets only one of two competing
+// processes succeed.
 func putInPlace(tmp, path, dir string) error {
 	for range 3 {
 		err := os.Link(tmp, path)
@@ -108,8 +108,8 @@ func putInPlace(tmp, path, dir string) error {
 	return inUse(path)
 }
 
-// clearPlace makes room for a new socket: it moves a stale one into dir, checks it again there, and puts it back if it
-// is alive after all.
+// clearPlace makes room for a new socket. It moves a stale socket into dir and checks it again there. If that socket is
+// alive, it puts it back.
 func clearPlace(path, dir string) error {
 	info, err := os.Lstat(path)
 	switch {
@@ -133,7 +133,7 @@ func clearPlace(path, dir string) error {
 	return nil
 }
 
-// stale reports whether a socket has no listener. If in doubt, it returns false.
+// stale reports whether a socket has no listener. In doubt, it returns false.
 func stale(path string) bool {
 	c, err := net.DialTimeout("unix", unixName(path), time.Second)
 	if err == nil {
@@ -163,7 +163,7 @@ func checkUnixPath(path string) error {
 	return nil
 }
 
-// maxUnixPath returns the length of a path in the system's sockaddr_un, without its final NUL.
+// maxUnixPath returns the maximum length of a path in sockaddr_un, without the final NUL.
 func maxUnixPath() int {
 	if runtime.GOOS == "linux" {
 		return 107
@@ -171,7 +171,7 @@ func maxUnixPath() int {
 	return 103
 }
 
-// A unixListener removes its socket when it closes, if the name is still its own.
+// A unixListener removes its socket when it closes, unless another socket has replaced it.
 type unixListener struct {
 	*net.UnixListener
 	path string

@@ -12,9 +12,8 @@ import (
 // socketsMove reports whether a socket keeps listening after a rename.
 const socketsMove = true
 
-// lockFolder lets one process at a time check a name in the directory and put a socket there, so that one process
-// replaces a stale socket. It locks the directory itself and leaves no files behind. If locks take long or do not
-// exist, it continues without one.
+// lockFolder locks dir for checking a path and binding a socket there, which lets only one process replace a stale
+// socket. The lock leaves no file. If the lock takes long or is not supported, it continues without one.
 func lockFolder(folder string) (unlock func()) {
 	f, err := os.Open(folder)
 	if err != nil {

@@ -1,7 +1,7 @@
 package stream
 
-// socketsMove is false, because a socket has to be bound at its final name.
+// socketsMove is false: a socket must be bound at its final path.
 const socketsMove = false
 
-// lockFolder does nothing, because Windows lets only one process bind a name.
+// lockFolder does nothing, because Windows lets only one process bind a path.
 func lockFolder(string) (unlock func()) { return func() {} }

@@ -9,8 +9,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Accept answers a request with an upgrade to WebSocket. under is its connection, which Wrap has made, with or without TLS.
-// If Accept fails, the request has been answered. The caller decides who may connect.
+// Accept answers a request with an upgrade to WebSocket. under is its connection from Wrap, with or without TLS. If Accept
+// fails, the request has a response. The caller decides which clients may connect.
 func Accept(w http.ResponseWriter, r *http.Request, under net.Conn, c transport.Config) (*Conn, error) {
 	if dirs := watchFrames(c.Watch, r.RemoteAddr); dirs[0] != nil {
 		w = shownUpgrade{w, dirs}

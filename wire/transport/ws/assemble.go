@@ -15,26 +15,26 @@ import (
 	"rpcx/wire/transport/httpclient"
 )
 
-// An assembler makes messages from the frames of one direction (RFC 6455, section 5). It does not change their bytes.
+// An assembler makes messages from one direction's frames (RFC 6455, section 5). It does not change their bytes.
 type assembler struct {
 	most     int
-	inflater *inflater // nil if messages are not compressed
+	inflater *inflater // nil without compression
 	message  func(msg []byte, binary bool)
 	unseen   func(why string)
 	closed   func(how *wire.CloseError)
 
 	frame
 	control []byte      // the payload of the current control frame
-	msg     []byte      // the payload of the current message, as far as received
-	first   byte        // the first byte of its first frame; 0 if there is none
-	long    bool        // it is too long
-	said    atomic.Bool // a close frame was received
+	msg     []byte      // the received payload of the current message
+	first   byte        // the first byte of its first frame, or 0
+	long    bool        // the message is too long
+	said    atomic.Bool // a close frame has arrived
 }
 
-// between reports whether no frame has begun.
+// between reports whether no frame has started.
 func (a *assembler) between() bool { return len(a.head) == 0 }
 
-// take handles the next bytes.
+// take processes the next bytes.
 func (a *assembler) take(b []byte) { a.read(b, a) }
 
 // begin starts a frame.
@@ -45,9 +45,9 @@ func (a *assembler) begin() {
 	}
 }
 
-// payload handles bytes of the payload.
+// payload processes bytes of the payload.
 func (a *assembler) payload(b []byte) {
-	if a.opcode()&0x08 != 0 { // a control frame, which may be between the frames of a message
+	if a.opcode()&0x08 != 0 { // control frames may be between the frames of a message
 		a.control = append(a.control, b...)
 	} else if a.long = a.long || len(a.msg)+len(b) > a.most; !a.long {
 		a.msg = append(a.msg, b...)
@@ -67,7 +67,7 @@ func (a *assembler) end() {
 	}
 }
 
-// close handles a close frame.
+// close processes a close frame.
 func (a *assembler) close() {
 	const noStatus = 1005
 	how := &wire.CloseError{Code: noStatus}
@@ -79,7 +79,7 @@ func (a *assembler) close() {
 	a.closed(how)
 }
 
-// whole handles a complete message.
+// whole processes a complete message.
 func (a *assembler) whole() {
 	const compressed = 0x40
 	msg, err := a.msg, error(nil)
@@ -101,19 +101,19 @@ func (a *assembler) whole() {
 	a.message(msg, a.first&0x0f == 2)
 }
 
-// An inflater decompresses the messages of one direction (RFC 7692).
+// An inflater decompresses one direction's messages (RFC 7692).
 type inflater struct {
 	fresh  bool   // each message is compressed separately
 	window []byte // the data to which later messages may refer
 	r      io.ReadCloser
 	out    bytes.Buffer
-	lost   bool // a message was not decompressed, so that later ones cannot be
+	lost   bool // a message was not decompressed, which prevents later ones
 }
 
-// window is how far back a compressed message may refer.
+// window is how far back a compressed message may refer, in bytes.
 const window = 32 << 10
 
-// inflaters returns an inflater for each direction, by the response to an upgrade, or nil for no compression.
+// inflaters returns an inflater for each direction according to the response to an upgrade, or nil without compression.
 func inflaters(response http.Header) (of [2]*inflater) {
 	for _, line := range response["Sec-Websocket-Extensions"] {
 		for extension := range strings.SplitSeq(line, ",") {
@@ -128,7 +128,7 @@ func inflaters(response http.Header) (of [2]*inflater) {
 	return of
 }
 
-// inflate returns the message, which is valid until the next.
+// inflate returns the message, which is valid until the next call.
 func (i *inflater) inflate(msg []byte, most int) ([]byte, error) {
 	if i.lost {
 		return nil, errors.New("it refers to a message that could not be decompressed")

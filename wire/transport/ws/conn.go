@@ -1,5 +1,4 @@
-// Package ws connects to WebSockets (Dial) and upgrades requests to them (Accept). Only this package imports
-// coder/websocket.
+// Package ws connects to WebSockets (Dial) and upgrades requests (Accept). Only this package imports coder/websocket.
 package ws
 
 import (
@@ -23,24 +22,24 @@ var (
 	errNotRead = errors.New("the peer did not read a control frame for 5s")
 )
 
-// A Conn is a WebSocket, of a client or a server, as a wire.Conn. Each wire message is one text message of the
-// WebSocket. It is a wire.Idler, wire.Batcher and wire.CloserWith.
+// A Conn is a WebSocket, of a client or a server, as a wire.Conn. Each wire message is one text message. It is a
+// wire.Idler, wire.Batcher and wire.CloserWith.
 type Conn struct {
 	ws     *websocket.Conn
 	net    *wsNet
-	frames *frameReader // the library reads from it; nil on a listener, where it reads from net
+	frames *frameReader // the library reads from it; nil on a listener, where the library reads from net
 	c      transport.Config
 
-	buf  []byte   // used only by Recv; its length is the length of the last message
-	more [][]byte // the messages after that, if text surrounds them
+	buf  []byte   // used only by Recv; its length is that of the last message
+	more [][]byte // further messages, if text surrounds them
 
-	end     atomic.Pointer[error] // the first reason for the end
+	end     atomic.Pointer[error] // why the WebSocket ended first
 	sending sync.Mutex            // held while rpcx or the library writes a message
 	closing sync.Once
 	unping  func() // stops the keep-alive
 }
 
-// newWS takes over a WebSocket after its handshake, with the connection below.
+// newWS takes over a WebSocket and its connection after the handshake.
 func newWS(ws *websocket.Conn, n *wsNet, c transport.Config) *Conn {
 	w := &Conn{ws: ws, net: n, c: c, unping: func() {}}
 	ws.SetReadLimit(int64(c.MaxMessage))
@@ -68,8 +67,8 @@ func (w *Conn) Send(msg []byte) error {
 // Flush writes the messages that SendBuffered queued.
 func (w *Conn) Flush() error { return w.sent(w.net.Flush()) }
 
-// sent returns why a write failed. Only the reader knows the peer's reason. Until that has arrived, sent returns the
-// error of the write.
+// sent returns why a write failed. The reader knows the peer's reason. Before that arrives, sent returns the error of
+// the write.
 func (w *Conn) sent(err error) error {
 	if err == nil {
 		return nil
@@ -83,13 +82,13 @@ func (w *Conn) sent(err error) error {
 	return &wire.CloseError{Err: err}
 }
 
-// Close is CloseWith 1000.
+// Close closes the WebSocket with code 1000.
 func (w *Conn) Close() error {
 	return w.CloseWith(int(websocket.StatusNormalClosure), "")
 }
 
-// CloseWith sends a close frame with a code and a reason, waits for the peer's within the Config's CloseTimeout, and closes
-// the connection. It cuts reasons of more than 123 bytes.
+// CloseWith sends a close frame with a code and a reason, waits at most Config.CloseTimeout for the peer's, and closes the
+// connection. It shortens the reason to 123 bytes.
 func (w *Conn) CloseWith(code int, reason string) error {
 	w.closing.Do(func() {
 		first := w.ended(&wire.CloseError{Clean: true, Err: net.ErrClosed})
@@ -97,7 +96,7 @@ func (w *Conn) CloseWith(code int, reason string) error {
 			code = int(websocket.StatusProtocolError) // unless the library has sent one
 		}
 		if errors.Is(first, errHuge) {
-			code = int(websocket.StatusMessageTooBig) // as the library does if it detects the size itself
+			code = int(websocket.StatusMessageTooBig) // like the library's own code for a message that is too long
 		}
 		w.net.phase.Store(closing)
 		w.bye(websocket.StatusCode(code), cutReason(reason))
@@ -106,11 +105,11 @@ func (w *Conn) CloseWith(code int, reason string) error {
 	return nil
 }
 
-// stuckTimeout is how long to wait for the library after its connection was closed.
+// stuckTimeout bounds the wait for the library after its connection was closed.
 const stuckTimeout = 150 * time.Millisecond
 
-// bye limits the library's close, which waits 5 seconds for a silent peer, by closing the connection below. If even
-// that does not help (because a reader is stuck in OnIdle's function), it abandons the library.
+// bye bounds the library's close, which waits 5 seconds for a silent peer. It closes the connection below. If the
+// library is still stuck, because a reader is in OnIdle's function, bye abandons it.
 func (w *Conn) bye(code websocket.StatusCode, reason string) {
 	patience, cancel := transport.Within(w.c.Hurry, w.c.CloseTimeout, 0)
 	defer cancel()
@@ -161,8 +160,8 @@ func (w *Conn) pings(ctx context.Context, every time.Duration) {
 	}
 }
 
-// ping fails only if a single read waited all the time. Any bytes show that the peer is alive, and a pong that rpcx has
-// not read yet is not the peer's failure.
+// ping fails only if a single read has waited all the time. Any bytes show that the peer is alive, and a pong that rpcx
+// has not read is no failure of the peer.
 func (w *Conn) ping(ctx context.Context, limit time.Duration) {
 	if !w.net.writable() {
 		return // the library would close a connection that is only full
@@ -181,10 +180,10 @@ func (w *Conn) ping(ctx context.Context, limit time.Duration) {
 	w.ws.Ping(ctx)
 }
 
-// noPong returns the error of a peer from which nothing arrived for the time after a ping.
+// noPong returns the error of a peer that sent nothing after a ping.
 func noPong(limit time.Duration) error {
 	return fmt.Errorf("no response to a keep-alive ping for %v", limit)
 }
 
-// Remote returns the address of the peer, or "" if it has none.
+// Remote returns the peer's address, or "".
 func (w *Conn) Remote() string { return w.net.RemoteAddr().String() }

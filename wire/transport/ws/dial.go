@@ -54,8 +54,7 @@ func Dial(ctx context.Context, a transport.Address, c transport.Config) (wire.Co
 	return w, nil
 }
 
-// takeSubprotocols moves the subprotocols of a --header to the place where the library looks for them when it checks
-// the peer's choice.
+// takeSubprotocols moves the subprotocols of a --header to the option in which the library checks the peer's choice.
 func takeSubprotocols(h http.Header, offered []string) []string {
 	const name = "Sec-Websocket-Protocol"
 	for _, v := range h[name] {
@@ -67,8 +66,7 @@ func takeSubprotocols(h http.Header, offered []string) []string {
 	return offered
 }
 
-// notUpgraded returns why there is no WebSocket: no connection, an HTTP response other than the upgrade, or an upgrade that
-// breaks the protocol.
+// notUpgraded returns why there is no WebSocket: no connection, another HTTP response, or an invalid upgrade.
 func notUpgraded(ctx context.Context, d *httpclient.Dialer, limit time.Duration, resp *http.Response, err error) error {
 	switch {
 	case resp == nil || wire.AsFault(err) != nil:

@@ -12,19 +12,19 @@ import (
 	"rpcx/wire/transport"
 )
 
-// errMasked reports a masked frame of a server, which the library accepts: "A client MUST close a connection if it detects a
+// errMasked reports a server's masked frame, which the library accepts: "A client MUST close a connection if it detects a
 // masked frame" (RFC 6455, section 5.1).
 var errMasked = errors.New("the peer sent a masked frame, which servers must not send")
 
-// errHuge reports a frame whose length exceeds --max-message. The library would first read the allowed part of it.
+// errHuge reports a frame longer than --max-message. The library would first read the allowed part of it.
 var errHuge = errors.New("the peer sent a frame over the limit of --max-message")
 
-// An upgrader puts a frameReader between the library and the connection after an upgrade to WebSocket.
+// An upgrader puts a frameReader between the library and the connection after an upgrade.
 type upgrader struct {
 	http.RoundTripper
 	watch  *transport.Watch
-	most   int          // the limit of a message in bytes
-	frames *frameReader // of the last upgrade
+	most   int          // bounds a message in bytes
+	frames *frameReader // the frames of the last upgrade
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -42,43 +42,43 @@ func (u *upgrader) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// CloseIdleConnections forwards to the transport.
+// CloseIdleConnections calls that of the transport.
 func (u *upgrader) CloseIdleConnections() {
 	if c, ok := u.RoundTripper.(wire.IdleCloser); ok {
 		c.CloseIdleConnections()
 	}
 }
 
-// A frameReader reads the bytes that a server sends after the upgrade. Nearly all of them are messages of one frame
-// each, which Message returns from its buffer. The library reads all other frames through Read (control frames,
-// fragmented and long messages, protocol errors), one frame at a time, so that it buffers nothing between messages.
-// Read fails at the first frame that is masked or too long.
+// A frameReader reads a server's bytes after the upgrade. Nearly all are messages of one frame, which Message returns
+// from its buffer. The library reads other frames through Read (control frames, fragmented and long messages, protocol
+// errors). It reads one frame at a time and therefore buffers nothing between messages. Read fails at the first frame
+// that is masked or too long.
 type frameReader struct {
 	io.ReadWriteCloser
-	most uint64 // the limit of a frame in bytes
+	most uint64 // bounds a frame in bytes
 
-	mu   sync.Mutex // Recv reads, and the library's Close may read too
+	mu   sync.Mutex // Recv reads, and the library's Close may also read
 	buf  []byte
-	in   []byte // the unconsumed part of buf
-	lent bool   // the caller of Message is still using the bytes
-	head []byte // the head of the frame at which Read is, as far as consumed
-	left uint64 // unconsumed bytes of that frame's payload
-	err  error  // the read error, returned after the bytes in in
+	in   []byte // the unread part of buf
+	lent bool   // the caller of Message uses the bytes
+	head []byte // the part that Read has consumed of the current frame's head
+	left uint64 // the unread bytes of that frame's payload
+	err  error  // the read error, which follows the bytes in in
 
 	writing sync.Mutex // held during a Write; guards the fields below
-	out     []byte     // the frame being written
+	out     []byte     // the current frame
 	goodbye bool       // the library has closed the WebSocket
 }
 
-// This is the first byte of a message of one frame: FIN set, no reserved bits.
+// This is the first byte of a message of one frame: FIN set, and no reserved bits.
 const (
 	wholeText   = 0x81
 	wholeBinary = 0x82
 )
 
 // Message waits for the next message. It returns the message if it is one frame of text (or binary, if allowed), fits
-// the buffer and is no longer than longest. The bytes are valid until the next call. If ok is false, the library must
-// read the next frame.
+// into the buffer and is at most longest bytes long. The bytes are valid until the next call. If ok is false, the
+// library must read the next frame.
 func (f *frameReader) Message(binary bool, longest int) (msg []byte, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -91,7 +91,7 @@ func (f *frameReader) Message(binary bool, longest int) (msg []byte, ok bool) {
 	}
 }
 
-// Buffered appends messages to msgs that Message would return without waiting, up to most. The bytes are valid until the
+// Buffered appends up to most messages to msgs that Message would return without waiting. The bytes are valid until the
 // next Message.
 func (f *frameReader) Buffered(msgs [][]byte, most int, binary bool, longest int) [][]byte {
 	f.mu.Lock()
@@ -106,8 +106,7 @@ func (f *frameReader) Buffered(msgs [][]byte, most int, binary bool, longest int
 	return msgs
 }
 
-// next removes the next message from the buffer if it is complete. plain reports whether Message can return it, as far
-// as that is known.
+// next removes a complete message from the buffer. plain reports whether Message can return it, as far as known.
 func (f *frameReader) next(binary bool, longest int) (msg []byte, ok, plain bool) {
 	if f.left > 0 || len(f.head) > 0 {
 		return nil, false, false
@@ -127,10 +126,10 @@ func (f *frameReader) next(binary bool, longest int) (msg []byte, ok, plain bool
 	return nil, false, true
 }
 
-// fill reads more bytes into the buffer. It reports whether there were any.
+// fill reads more bytes into the buffer. It returns false if there were none.
 func (f *frameReader) fill() bool {
 	if f.buf == nil || f.lent {
-		f.buf, f.lent = make([]byte, wsBuffer), false // lent bytes must not be overwritten
+		f.buf, f.lent = make([]byte, wsBuffer), false // the caller's bytes must not be overwritten
 	}
 	kept := copy(f.buf, f.in)
 	n, err := f.ReadWriteCloser.Read(f.buf[kept:])
@@ -138,7 +137,7 @@ func (f *frameReader) fill() bool {
 	return n > 0
 }
 
-// Read implements io.Reader. It never returns bytes of two frames at once.
+// Read implements io.Reader. It never returns bytes of two frames.
 func (f *frameReader) Read(p []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -185,8 +184,8 @@ func (f *frameReader) takeHead(b byte) error {
 	return nil
 }
 
-// frameHead returns the lengths of the head and of the payload of the frame at the start of b (RFC 6455, section 5.2).
-// known is false if b is too short. The length of the head does not include the masking key.
+// frameHead returns the lengths of the head and the payload of the frame at the start of b (RFC 6455, section 5.2). The
+// head does not include the masking key. known is false if b is too short.
 func frameHead(b []byte) (head int, size uint64, known bool) {
 	if len(b) < 2 {
 		return 0, 0, false
@@ -208,17 +207,17 @@ func frameHead(b []byte) (head int, size uint64, known bool) {
 
 // A frame is the current frame of one direction (RFC 6455, section 5.2).
 type frame struct {
-	head  []byte // as far as received
+	head  []byte // the received part
 	went  bool   // the head is complete
-	size  uint64 // of the payload
-	came  uint64 // received bytes of the payload
-	plain []byte // bytes without their mask
+	size  uint64 // the length of the payload
+	came  uint64 // the received bytes of the payload
+	plain []byte // unmasked bytes
 }
 
-// A frameSink handles the parts of frames, while the frame has their state.
+// A frameSink processes the parts of frames.
 type frameSink interface {
 	begin()           // the head is complete
-	payload(b []byte) // without its mask; valid during the call
+	payload(b []byte) // receives unmasked bytes, which are valid during the call
 	end()
 }
 
@@ -242,7 +241,7 @@ func (f *frame) read(b []byte, to frameSink) {
 	}
 }
 
-// complete reports whether the head is complete, and starts the payload.
+// complete reports whether the head is complete. It then starts the payload.
 func (f *frame) complete() bool {
 	head, size, known := frameHead(f.head)
 	if known && f.head[1]&0x80 != 0 {
@@ -252,7 +251,7 @@ func (f *frame) complete() bool {
 	return known && len(f.head) == head
 }
 
-// unmasked returns bytes of the payload without their mask.
+// unmasked returns bytes of the payload without the mask.
 func (f *frame) unmasked(b []byte) []byte {
 	if f.head[1]&0x80 == 0 {
 		return b

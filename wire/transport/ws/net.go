@@ -7,33 +7,33 @@ import (
 	"sync/atomic"
 )
 
-// wsBuffer is the size of a WebSocket's buffers in each direction. The library's own buffers have 4 KiB, with a system
-// call for each.
+// wsBuffer is the size of a WebSocket's buffer in each direction. The library's buffers have 4 KiB, with a system call
+// for each.
 const wsBuffer = 64 << 10
 
-// A wsNet is the net.Conn below a WebSocket (and below its TLS). It reads many bytes at a time, reports when it is about to
-// wait, queues writes until flush, and can be closed while the library waits for the peer.
+// A wsNet is the net.Conn below a WebSocket (and its TLS). It reads many bytes at a time, reports when it is about to wait,
+// and queues writes until flush. It can be closed while the library waits for the peer.
 type wsNet struct {
 	net.Conn
-	left func() // frees the client's place, or nil
+	left func() // frees the client's place; may be nil
 
-	// The library serialises reads with a lock.
+	// The library serializes reads with a lock.
 	ahead bool          // read more than requested
-	in    *bufio.Reader // nil until then
-	idle  func()        // called before Recv waits; may be nil
+	in    *bufio.Reader // nil before its first use
+	idle  func()        // runs before Recv waits; may be nil
 	phase atomic.Int32  // inRecv, closing, or 0
-	waits atomic.Int64  // counts reads: odd while one waits
+	waits atomic.Int64  // the number of reads; odd while one waits
 
 	broken atomic.Pointer[error] // the first error of a read or write
 
 	mu   sync.Mutex
-	out  []byte // queued bytes
+	out  []byte
 	hold atomic.Int32
-	err  error            // the first write error; no writes follow it
+	err  error            // the first write error, after which nothing is written
 	now  nonblockingWrite // the state of flushNow
 }
 
-// Wrap returns a connection for a WebSocket or its TLS. Close calls left, unless it is nil.
+// Wrap returns a connection for a WebSocket or its TLS. Close calls left, which may be nil.
 func Wrap(conn net.Conn, left func()) net.Conn { return &wsNet{Conn: conn, left: left} }
 
 // NetConn returns the connection below.
@@ -47,7 +47,7 @@ func (n *wsNet) Close() error {
 	return n.Conn.Close()
 }
 
-// These are the phases of a connection. Close also reads, on its own goroutine.
+// These are the phases of a connection. Close reads too, on its own goroutine.
 const (
 	inRecv = iota + 1
 	closing
@@ -81,7 +81,7 @@ func (w waiter) Read(p []byte) (int, error) {
 	return got, err
 }
 
-// failed returns the first error of the connection since start, or nil if there is none.
+// failed returns the first error of the connection since start, or nil.
 func (n *wsNet) failed() error {
 	if err := n.broken.Load(); err != nil {
 		return *err
@@ -89,14 +89,13 @@ func (n *wsNet) failed() error {
 	return nil
 }
 
-// waiting returns a number that stays the same while the same read waits, and whether a read is waiting.
+// waiting returns a number that stays equal while one read waits, and whether a read is waiting.
 func (n *wsNet) waiting() (int64, bool) {
 	w := n.waits.Load()
 	return w, w%2 == 1
 }
 
-// Write queues p while SendBuffered is in use, and writes at once otherwise, so that a pong does not wait for the next
-// flush.
+// Write queues p while SendBuffered runs. Otherwise it writes at once, because a pong must not wait for the next flush.
 func (n *wsNet) Write(p []byte) (int, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -125,7 +124,7 @@ func (n *wsNet) Flush() error {
 	return n.err
 }
 
-// flushNow writes as many queued bytes as it can without blocking.
+// flushNow writes as many queued bytes as possible without blocking.
 func (n *wsNet) flushNow() (done bool, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -149,7 +148,7 @@ func (n *wsNet) write(p []byte) {
 	}
 }
 
-// writable reports whether no write is waiting for the peer to read.
+// writable reports whether no write is waiting for the peer.
 func (n *wsNet) writable() bool {
 	ok := n.mu.TryLock()
 	if ok {
@@ -167,7 +166,7 @@ func (w *Conn) heard(msg []byte) []byte {
 	return msg
 }
 
-// FlushNow flushes as much as it can without blocking; done: nothing is left.
+// FlushNow flushes as much as possible without blocking. done reports that nothing remains.
 func (w *Conn) FlushNow() (done bool, err error) {
 	done, err = w.net.flushNow()
 	return done, w.sent(err)

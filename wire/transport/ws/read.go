@@ -12,14 +12,14 @@ import (
 	"rpcx/wire"
 )
 
-// The receive buffer starts small, and shrinks after a message much larger than those that follow.
+// The receive buffer starts small. It shrinks after a message that is much larger than those that follow.
 const (
 	smallMessage = 64 << 10
 	largeMessage = 1 << 20
 )
 
-// Recv returns the next text message (and binary ones, if the dialect allows them). An empty message counts. The context is
-// never a caller's, because its end would close the connection.
+// Recv returns the next text message (and binary ones, if the dialect allows them). An empty message counts. Its context is
+// never a caller's, whose end would close the connection.
 func (w *Conn) Recv() ([]byte, error) {
 	for len(w.more) == 0 {
 		text, err := w.recv()
@@ -73,7 +73,7 @@ func (w *Conn) Buffered(msgs [][]byte, most int) [][]byte {
 // framed reports whether frames can be read without the library.
 func (w *Conn) framed() bool { return w.frames != nil && w.net.phase.Load() != closing }
 
-// read reads one message into the buffer, which grows only as bytes arrive, regardless of the announced length.
+// read reads one message into the buffer, which grows with arriving bytes, regardless of the announced length.
 func (w *Conn) read(r io.Reader) ([]byte, error) {
 	if cap(w.buf) > largeMessage && len(w.buf) < cap(w.buf)/4 || w.buf == nil {
 		w.buf = make([]byte, 0, smallMessage)
@@ -102,7 +102,7 @@ func (w *Conn) refuseBinary() error {
 	return err
 }
 
-// ended stores the first reason for the end, and always returns that one.
+// ended stores the first reason of the end, and always returns it.
 func (w *Conn) ended(err error) error {
 	w.end.CompareAndSwap(nil, &err)
 	return *w.end.Load()

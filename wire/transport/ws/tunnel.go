@@ -11,20 +11,20 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A Tunnel forwards the frames of a WebSocket unchanged: opcodes, fragments, compression, control frames. Its
-// connections are the connections after the upgrade.
+// A Tunnel forwards the frames of a WebSocket unchanged: opcodes, fragments, compression and control frames. Its
+// connections are those after the upgrade.
 type Tunnel struct {
 	Client, Server io.ReadWriteCloser
-	Response       http.Header   // the head of the upgrade, which names the extensions in use
-	MaxMessage     int           // a longer message is forwarded, but not seen
-	Linger         time.Duration // how long to wait for a side that has closed the WebSocket
-	Ping           time.Duration // between keep-alive pings to both sides; 0 means no pings
+	Response       http.Header   // the head of the upgrade, with its extensions
+	MaxMessage     int           // a longer message is forwarded, but Message does not receive it
+	Linger         time.Duration // bounds the wait for a side that has closed the WebSocket
+	Ping           time.Duration // the interval of keep-alive pings to both sides; 0 for none
 	Watch          *transport.Watch
 	From           string // the client's address, for Watch
 	// Message receives each complete message, uncompressed, before its last bytes are forwarded. binary is its opcode.
-	// It must not keep msg.
+	// Message must not retain msg.
 	Message func(d wire.Direction, msg []byte, binary bool)
-	// Unseen receives the reason why a message is not passed to Message.
+	// Unseen receives why Message does not receive a message.
 	Unseen func(d wire.Direction, why string)
 
 	once sync.Once
@@ -32,8 +32,8 @@ type Tunnel struct {
 
 	mu    sync.Mutex
 	who   wire.Direction
-	how   *wire.CloseError // how the first side ended; nil if neither has
-	timer *time.Timer      // closes both connections; nil if not set
+	how   *wire.CloseError // how the first side ended, or nil
+	timer *time.Timer      // closes both connections; may be nil
 }
 
 // A way is one direction of a Tunnel.
@@ -46,7 +46,7 @@ type way struct {
 	*assembler
 }
 
-// Pass forwards until both sides have ended, closes both, and returns which ended first, and how.
+// Pass forwards until both sides have ended, and closes both. It returns which side ended first, and how.
 func (t *Tunnel) Pass() (who wire.Direction, end error) {
 	t.once.Do(t.prepare)
 	var wg sync.WaitGroup
@@ -88,7 +88,7 @@ func (t *Tunnel) prepare() {
 	}
 }
 
-// copy forwards the bytes of one direction to their end.
+// copy forwards one direction to its end.
 func (w *way) copy() {
 	b := make([]byte, wsBuffer)
 	for {
@@ -130,8 +130,8 @@ func (t *Tunnel) pings(done <-chan struct{}) {
 	}
 }
 
-// ping sends a ping to the side that sends in direction d, unless a frame is on its way there. A side from which nothing
-// arrives until the next ping ends the WebSocket.
+// ping sends a ping to the sender of direction d, unless an incomplete frame is on its way there. A side that sends
+// nothing until the next ping ends the WebSocket.
 func (t *Tunnel) ping(d wire.Direction) {
 	from, to := t.ways[d], t.ways[1-d]
 	before := from.reads.Load()
@@ -165,7 +165,7 @@ func (t *Tunnel) ended(d wire.Direction, how *wire.CloseError) {
 }
 
 // close closes both connections. It waits if the side of d has closed the WebSocket and the other side may still
-// answer.
+// respond.
 func (t *Tunnel) close(d wire.Direction) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -177,13 +177,13 @@ func (t *Tunnel) close(d wire.Direction) {
 	}
 }
 
-// goingAway is the frame that closes a WebSocket with code 1001, for a client and, masked, for a server.
+// goingAway is the close frame with code 1001 for a client and, masked, for a server.
 var goingAway = [2]string{wire.Recv: "\x88\x02\x03\xe9", wire.Send: "\x88\x82\x00\x00\x00\x00\x03\xe9"}
 
-// pingFrames are empty pings, for a client and, masked, for a server.
+// pingFrames are empty pings for a client and, masked, for a server.
 var pingFrames = [2]string{wire.Recv: "\x89\x00", wire.Send: "\x89\x80\x00\x00\x00\x00"}
 
-// Close closes the WebSocket of both sides, so that Pass returns.
+// Close closes the WebSocket of both sides, which ends Pass.
 func (t *Tunnel) Close() {
 	t.once.Do(t.prepare)
 	for d, w := range t.ways {

@@ -13,8 +13,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// watchFrames returns functions that show the frames of one WebSocket, by direction. It returns nil, nil if it is not
-// watched.
+// watchFrames returns functions that show the frames of one WebSocket, by direction. It returns nil, nil for a
+// WebSocket that is not watched.
 func watchFrames(w *transport.Watch, who string) (dirs [2]*frames) {
 	if w == nil || w.Piece == nil {
 		return dirs
@@ -29,14 +29,14 @@ func watchFrames(w *transport.Watch, who string) (dirs [2]*frames) {
 type frames struct {
 	tell func(wire.Piece)
 	frame
-	shown   []byte        // the part of its payload to show
-	message redact.Stream // redacts the message that the payload belongs to
+	shown   []byte        // the excerpt of its payload
+	message redact.Stream // redacts the message of the payload
 }
 
 // opcodes are the names of frames.
 var opcodes = map[byte]string{0: "continuation", 1: "text", 2: "binary", 8: "close", 9: "ping", 10: "pong"}
 
-// take handles the next bytes.
+// take processes the next bytes.
 func (f *frames) take(b []byte) { f.read(b, f) }
 
 // begin starts a frame.
@@ -47,7 +47,7 @@ func (f *frames) begin() {
 	}
 }
 
-// payload handles bytes of the payload.
+// payload processes bytes of the payload.
 func (f *frames) payload(b []byte) {
 	if f.opcode()&0x08 == 0 { // control frames may be between the frames of a message
 		b = f.message.Append(nil, b)
@@ -55,7 +55,7 @@ func (f *frames) payload(b []byte) {
 	f.show(b)
 }
 
-// show adds to the part of the payload that is shown.
+// show adds to the excerpt of the payload.
 func (f *frames) show(shown []byte) {
 	f.shown = append(f.shown, shown[:min(len(shown), max(transport.PieceShown-len(f.shown), 0))]...)
 }
@@ -63,7 +63,7 @@ func (f *frames) show(shown []byte) {
 // end shows the frame.
 func (f *frames) end() { f.tellFrame("") }
 
-// tellFrame shows the frame; more is added to its text.
+// tellFrame shows the frame. It adds more to the text.
 func (f *frames) tellFrame(more string) {
 	op := f.opcode()
 	name := opcodes[op]
@@ -122,7 +122,7 @@ func (s *shownFrames) Write(p []byte) (int, error) {
 	return s.ReadWriteCloser.Write(p)
 }
 
-// A shownUpgrade is a ResponseWriter whose connection shows its frames once it is a WebSocket.
+// A shownUpgrade is a ResponseWriter. After an upgrade, its connection shows the frames.
 type shownUpgrade struct {
 	http.ResponseWriter
 	dirs [2]*frames
@@ -141,10 +141,10 @@ func (s shownUpgrade) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return shown, rw, nil
 }
 
-// A shownConn is the connection under a WebSocket of a listener.
+// A shownConn is the connection below a listener's WebSocket.
 type shownConn struct {
 	net.Conn
-	frames shownFrames // of Conn
+	frames shownFrames // the frames of Conn
 }
 
 func (s *shownConn) Read(p []byte) (int, error)  { return s.frames.Read(p) }

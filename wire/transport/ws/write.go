@@ -8,11 +8,11 @@ import (
 	"github.com/coder/websocket"
 )
 
-// ownFrame is the longest message that a client puts into a frame by itself. The library writes longer ones, in many
+// ownFrame is the longest message that a client itself puts into a frame. The library writes longer messages in many
 // pieces.
 const ownFrame = 16 << 10
 
-// SendBuffered is Send without the last write to the system.
+// SendBuffered does what Send does, without the last write to the system.
 func (w *Conn) SendBuffered(msg []byte) error {
 	if w.c.Around != nil {
 		msg = w.c.Around.Close(msg)
@@ -44,8 +44,9 @@ func (w *Conn) SendBinary(msg []byte) error {
 	return w.Flush()
 }
 
-// SendRun is SendBuffered for messages that follow one another in all, the first from start, and end at ends. It
-// returns how many it accepted. It leaves a long message, and all messages after the closing one, to SendBuffered.
+// SendRun does what SendBuffered does, for adjacent messages in all: the first begins at start, and ends has the end of
+// each. It returns how many it accepted. It leaves a long message, and all messages after the close frame, to
+// SendBuffered.
 func (w *Conn) SendRun(all []byte, start int, ends []int) (taken int, err error) {
 	if w.frames == nil || w.c.Around != nil || w.end.Load() != nil {
 		return 0, nil
@@ -58,11 +59,11 @@ func (w *Conn) SendRun(all []byte, start int, ends []int) (taken int, err error)
 	return taken, w.sent(err)
 }
 
-// writeTexts writes each text message as a frame, up to the first long one.
+// writeTexts writes text messages as frames, up to the first long one.
 func (f *frameReader) writeTexts(all []byte, start int, ends []int) (n int, err error) {
 	f.writing.Lock()
 	defer f.writing.Unlock()
-	if f.goodbye { // the library returns the reason why messages have ended
+	if f.goodbye { // the library returns why messages have ended
 		return 0, nil
 	}
 	f.out = f.out[:0]
@@ -79,21 +80,20 @@ func (f *frameReader) writeTexts(all []byte, start int, ends []int) (n int, err 
 	return n, err
 }
 
-// Write implements io.Writer, for the library: its control frames, each of which is one
-// Write, and its long messages.
+// Write implements io.Writer for the library, which writes control frames, each with one Write, and long messages.
 func (f *frameReader) Write(p []byte) (int, error) {
 	f.writing.Lock()
 	defer f.writing.Unlock()
-	if len(p) > 0 && p[0] == wholeClose { // part of a message may also begin like this; the library then writes the rest
+	if len(p) > 0 && p[0] == wholeClose { // a part of a message may also begin like this; the library then writes the rest
 		f.goodbye = true
 	}
 	return f.ReadWriteCloser.Write(p)
 }
 
-// wholeClose is the first byte of a closing frame.
+// wholeClose is the first byte of a close frame.
 const wholeClose = 0x88
 
-// appendMasked appends a text message of one frame, in the form that a client sends (RFC 6455, sections 5.2 and 5.3).
+// appendMasked appends a text message of one frame in the form of a client (RFC 6455, sections 5.2 and 5.3).
 func appendMasked(b, msg []byte, key uint32) []byte {
 	const masked = 0x80
 	switch n := len(msg); {
