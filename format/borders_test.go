@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// TestWidths checks the columns of characters at both ends of ranges of wide ones.
+// TestWidths checks the columns of characters at both ends of the ranges of wide characters.
 func TestWidths(t *testing.T) {
 	for first, last := range map[rune]rune{0x1100: 0x115f, 0xac00: 0xd7a3, 0xff01: 0xff60, 0xffe0: 0xffe6, 0x1f300: 0x1f320} {
 		if got := Width(string([]rune{first - 1, first, last, last + 1})); got != 6 {

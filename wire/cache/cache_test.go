@@ -117,7 +117,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// Get returns a response until it expires. Put removes the file of an expired one.
+// Get returns a response until it expires. Put removes the file of an expired response.
 func TestAnswers(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	raw := json.RawMessage(`{"id":1,"result":[1.0]}`)

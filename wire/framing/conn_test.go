@@ -219,7 +219,7 @@ func TestIdleBeforeEachWait(t *testing.T) {
 	}
 }
 
-// A half is a stream that can close its sending direction.
+// half is a stream that can close its sending direction.
 type half struct {
 	stream
 	ended string // the text written before the close

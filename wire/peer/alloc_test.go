@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// A faucet is a connection that returns msg a given number of times, and calls OnIdle in between.
+// faucet is a connection that returns msg a given number of times, and calls OnIdle in between.
 type faucet struct {
 	first [][]byte
 	msg   []byte

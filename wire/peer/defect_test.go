@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A luckless is a codec that panics.
+// luckless is a codec that panics.
 type luckless struct{ dialect.Codec }
 
 func (luckless) Decode([]byte) ([]wire.Message, bool, error) { panic("out of luck") }

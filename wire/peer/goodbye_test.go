@@ -14,7 +14,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A leaving is a handler that takes a second for each notification, and runs until its context ends for a request.
+// leaving is a handler that takes a second for each notification, and runs until its context ends for a request.
 type leaving struct{ told, ended []string }
 
 func (l *leaving) Close() error { return nil }

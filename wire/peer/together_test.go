@@ -15,7 +15,7 @@ import (
 	"rpcx/wire/peer"
 )
 
-// A readahead is a connection that has all messages when the first is received.
+// readahead is a connection that has all messages when the first is received.
 type readahead struct {
 	msgs   [][]byte
 	answer func(n int) // gets the number of sent responses

@@ -14,7 +14,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A dialled is a conversation with hand-written peers. refuse decides the n-th attempt, and each successful attempt
+// dialled is a conversation with hand-written peers. refuse decides the n-th attempt, and each successful attempt
 // adds a peer to fars.
 type dialled struct {
 	t        *testing.T

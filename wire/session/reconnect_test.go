@@ -100,7 +100,7 @@ func TestReconnectEndsAtOnce(t *testing.T) {
 	}
 }
 
-// A broken is a connection whose peer violates the framing.
+// broken is a connection whose peer violates the framing.
 type broken struct{ wire.Conn }
 
 func (b broken) Recv() ([]byte, error) {

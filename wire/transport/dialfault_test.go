@@ -18,7 +18,7 @@ import (
 	"rpcx/wire"
 )
 
-// A late is a context whose deadline has passed and whose timer has not fired.
+// late is a context whose deadline has passed and whose timer has not fired.
 type late struct{ context.Context }
 
 func (late) Deadline() (time.Time, bool) { return time.Now().Add(-time.Millisecond), true }

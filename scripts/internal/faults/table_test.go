@@ -150,7 +150,7 @@ func TestSeed(t *testing.T) {
 	}
 }
 
-// TestTaped checks that a wrong tape is found.
+// TestTaped checks that problems on a tape are found.
 func TestTaped(t *testing.T) {
 	const (
 		top   = `{"tape":1}` + "\n" + `{"t":0,"conn":1,"open":{"endpoint":"x"}}` + "\n"
@@ -193,8 +193,8 @@ func TestTaped(t *testing.T) {
 	}
 }
 
-// TestDump checks that goroutines are counted by their creator, without those of the runtime, and that additional ones
-// are named.
+// TestDump checks that the dump counts goroutines by their creator, without those of the runtime, and names additional
+// goroutines.
 func TestDump(t *testing.T) {
 	const text = `SIGQUIT: quit
 PC=0x4916e1 m=0 sigcode=0

@@ -16,7 +16,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// An opened is a pending operation.
+// opened is a pending operation.
 type opened struct {
 	ready chan struct{} // closed after the operation has opened
 	st    dialect.Stream

@@ -14,8 +14,8 @@ import (
 // unequal are members whose values differ between runs. value may also differ in type.
 var unequal = []string{"value", "valueType", "seq", "durationMs", "timestamp"}
 
-// differs returns the first difference between got and want. Their members must be the same and equal. Members in but, by
-// path, must only have the same type. Each element of an array is compared with want's first.
+// differs returns the first difference between got and want. Both must have the same members with equal values. Members
+// in but, by path, must only have the same type. Each element of an array is compared with want's first.
 func differs(path string, got, want any, but []string) []string {
 	name := path[strings.LastIndexByte(path, '.')+1:]
 	loose := slices.Contains(unequal, name) || slices.ContainsFunc(but, func(b string) bool {

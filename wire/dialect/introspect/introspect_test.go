@@ -133,7 +133,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// A data event that repeats members of the one before it costs one allocation besides its data.
+// A data event that repeats members of the event before it costs one allocation besides its data.
 func TestDataAllocates(t *testing.T) {
 	c := NewCodec(dialect.CodecOptions{})
 	raw := []byte(`{"jsonrpc":"2.0","method":"m","params":{"subscription":"s","result":{"service_hash":"a1","type":"data","provenance":["x"],"content_type":"x.y","data":1}}}`)

@@ -95,7 +95,7 @@ func TestAppendCall(t *testing.T) {
 	}
 }
 
-// sameCalls makes random calls, by one with appendCall and by other with Encode.
+// sameCalls makes random calls with one codec's appendCall and the other codec's Encode.
 func sameCalls(t *testing.T, one dialect.Codec, appendCall func([]byte, *dialect.Op) ([]byte, int64, bool), other dialect.Codec) {
 	r := rand.New(rand.NewPCG(15, 15))
 	appended := 0

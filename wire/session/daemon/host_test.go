@@ -257,7 +257,7 @@ func TestHostIsClosedUnderRawTraffic(t *testing.T) {
 	}
 }
 
-// The peer's close before the session is live is recorded.
+// rpcx records that the peer closed before the session was live.
 func TestHostGone(t *testing.T) {
 	at := filepath.Join(t.TempDir(), "s")
 	l, err := net.Listen("unix", at)
@@ -286,7 +286,7 @@ func TestHostGone(t *testing.T) {
 	}
 }
 
-// A farewell is a stream whose cancellation takes a while.
+// farewell is a stream whose cancellation takes a while.
 type farewell struct {
 	dialect.Stream
 	told atomic.Bool

@@ -61,7 +61,7 @@ func TestStreamsOfItems(t *testing.T) {
 	}
 }
 
-// A posting is an HTTP connection whose exchanges end on command.
+// posting is an HTTP connection whose exchanges end on command.
 type posting struct {
 	wire.Conn
 	sent chan string

@@ -94,7 +94,7 @@ func other(val []byte) []byte {
 	return []byte("true")
 }
 
-// A taped is a conversation in testdata/dialects that was recorded from real programs.
+// taped is a conversation in testdata/dialects that was recorded from real programs.
 type taped struct {
 	name  string
 	holds []string // texts on the tape that show parts of the dialect
@@ -188,8 +188,8 @@ func TestDialects(t *testing.T) {
 	}
 }
 
-// members changes and removes each member of line i, and returns the number of reported ones. Under the race detector, which
-// takes 15 times as long, it tests one in 8.
+// members changes and removes each member of line i, and returns the number of reported changes. Under the race detector,
+// which takes 15 times as long, it tests one in 8.
 func (r *taped) members(t *testing.T, header []byte, lines []tape.Line, i int) (named int) {
 	whole, seen := text(header, lines), i
 	parts(lines[i].Msg, "", func(pointer string, val []byte, member bool) {

@@ -71,7 +71,7 @@ func TestClientIsFlooded(t *testing.T) {
 	})
 }
 
-// A slow is an HTTP server that sends a request while it handles a notification, whose POST ends long after the POST of
+// slow is an HTTP server that sends a request while it handles a notification, whose POST ends long after the POST of
 // the response.
 type slow struct {
 	*asker

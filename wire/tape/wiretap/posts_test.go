@@ -18,7 +18,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A leaving is the connection of a POST whose client may close while it waits.
+// leaving is the connection of a POST whose client may close while it waits.
 type leaving struct {
 	wire.Conn
 	gone chan struct{}
@@ -26,7 +26,7 @@ type leaving struct {
 
 func (l *leaving) PeerClosed() <-chan struct{} { return l.gone }
 
-// A halfDeaf is a server that has closed its sending direction and still accepts messages.
+// halfDeaf is a server that has closed its sending direction and still accepts messages.
 type halfDeaf struct{ wire.Conn }
 
 func (halfDeaf) Send([]byte) error { return nil }
@@ -91,7 +91,7 @@ func TestPostAfterTheEnd(t *testing.T) {
 	}
 }
 
-// A shut is a server that ends without a close message, and still accepts messages.
+// shut is a server that ends without a close message, and still accepts messages.
 type shut struct {
 	halfDeaf
 	at chan struct{}
@@ -189,7 +189,7 @@ func TestStreamsThatAreLeft(t *testing.T) {
 	}
 }
 
-// A tardy is a server whose end is visible only on command.
+// tardy is a server whose end is visible only on command.
 type tardy struct {
 	wire.Conn
 	may chan struct{}

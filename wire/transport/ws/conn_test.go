@@ -52,7 +52,7 @@ func wsPair(t *testing.T, c transport.Config) (client, server *Conn) {
 	return client, server
 }
 
-// A wrapping is a listener whose connections can become WebSockets.
+// wrapping is a listener whose connections can become WebSockets.
 type wrapping struct{ net.Listener }
 
 func (w wrapping) Accept() (net.Conn, error) {

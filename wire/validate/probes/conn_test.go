@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/validate/probes"
 )
 
-// An early is a connection whose peer sends messages at once and then none.
+// early is a connection whose peer sends messages at once and then none.
 type early struct {
 	first []byte
 	idle  chan struct{} // closed when all has been read

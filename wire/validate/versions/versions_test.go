@@ -281,7 +281,7 @@ func FuzzCompare(f *testing.F) {
 	})
 }
 
-// Values in messages are unchanged. Long ones are cut between two characters.
+// Values in messages are unchanged. Long values are cut between two characters.
 func TestMessages(t *testing.T) {
 	long := strings.Repeat("é", 60)
 	for _, c := range []struct{ before, now, method, want string }{
