@@ -9,8 +9,8 @@ import (
 	"rpcx/wire"
 )
 
-// A client reports a message that the end of the input cuts as a lost connection, in each framing. Whole messages and
-// noise are handled first.
+// If the end of the input cuts a message, a client reports a lost connection, in each framing. Whole messages and noise
+// are handled first.
 func TestCutMessage(t *testing.T) {
 	cases := []struct {
 		framing, in string

@@ -112,7 +112,7 @@ func TestGoodbye(t *testing.T) {
 	})
 }
 
-// Items with the request's id are its events without a response.
+// Items with the request's id need no response.
 func TestItemsByID(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := transport.Pair()

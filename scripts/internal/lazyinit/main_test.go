@@ -40,7 +40,7 @@ func TestPatches(t *testing.T) {
 	}
 }
 
-// go builds with the remaining files of a directory.
+// With the module file, go uses the libraries in the directory.
 func TestModfile(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir("../../..")

@@ -80,7 +80,7 @@ func TestVersionOfAModule(t *testing.T) {
 	}
 }
 
-// An unsubscribe after done, but before the writer continues, ends nothing.
+// The stream ends before the writer sends done, so a later unsubscribe ends nothing.
 func TestDoneIsTheEnd(t *testing.T) {
 	var out *streamWriter
 	said := 0

@@ -84,8 +84,8 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// A schema is compiled with its references. Its cost does not depend on the size of the catalog. The end of the context
-// ends it.
+// A schema is compiled with its references. The cost of a schema does not depend on the size of its catalog. The
+// compilation ends with its context.
 func TestReferencesOfALargeCatalog(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`{"catalog": 1, "methods": [
