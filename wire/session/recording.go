@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/dialect"
 	"rpcx/wire/peer"
 	"rpcx/wire/redact"
 	"rpcx/wire/tape"
@@ -22,6 +23,7 @@ type recording struct {
 	lasts bool           // the connection has no recorded end
 	brief bool           // a POST to a listener
 	post  *postRecording // the recorded POST, or nil
+	lanes *lanes         // of a recording that POSTs share, or nil
 }
 
 // record starts to record a connection. open describes the connection. server reports whether the local side is the
@@ -173,8 +175,11 @@ func (s *Server) record(conn wire.Conn) recording {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.posted.to == nil {
-		s.posted = s.options.record(open, true)
-		s.posted.lasts = true
+		s.posted = shared(s.endpoint.Spec().Shape(), func() recording {
+			rec := s.options.record(open, true)
+			rec.lasts = true
+			return rec
+		})
 	}
 	return s.posted
 }
@@ -188,6 +193,15 @@ type postRecording struct {
 	mu       sync.Mutex
 	recorded bool
 	held     [][]byte
+	free     func() // ends the use of the lane; nil: none was taken
+}
+
+// shared starts a recording that POSTs share.
+func shared(shape dialect.Shape, open func() recording) recording {
+	all := newLanes(shape, open)
+	rec := all.first()
+	rec.lanes = all
+	return rec
 }
 
 // message implements wire.Tap.
@@ -197,6 +211,11 @@ func (a *postRecording) message(d wire.Direction, msg []byte) {
 	if d == a.answers && !a.recorded {
 		a.held = append(a.held, bytes.Clone(msg))
 		return
+	}
+	if d != a.answers && a.free == nil && a.lanes != nil {
+		var rec recording
+		rec, a.free = a.lanes.take(msg)
+		a.to = rec.to
 	}
 	a.to.Message(d, msg)
 }
@@ -211,7 +230,10 @@ func (a *postRecording) messages(d wire.Direction, msg []byte, more ...[]byte) {
 
 // exchange records the HTTP exchange and then the queued messages.
 func (a *postRecording) exchange(x transport.Exchange) {
-	a.exchanged(nil)(x)
+	a.mu.Lock()
+	rec := a.recording
+	a.mu.Unlock()
+	rec.exchanged(nil)(x)
 	a.over()
 }
 
@@ -249,7 +271,13 @@ func (r recording) from(conn wire.Conn, answers wire.Direction) recording {
 
 // answered records that the POST, if any, sends nothing more.
 func (r recording) answered() {
-	if r.post != nil {
-		r.post.over()
+	if r.post == nil {
+		return
+	}
+	r.post.over()
+	r.post.mu.Lock()
+	defer r.post.mu.Unlock()
+	if r.post.free != nil {
+		r.post.free()
 	}
 }

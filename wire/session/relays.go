@@ -22,15 +22,15 @@ type relays struct {
 	header string // the header with the session's name, or ""
 
 	mu       sync.Mutex
-	record   func() recording
-	sessions map[string]recording // by the session's name; "" for requests without a session
+	record   func() *lanes
+	sessions map[string]*lanes // by the session's name; "" for requests without a session
 }
 
 // maxRelayed bounds the sessions that the tape distinguishes.
 const maxRelayed = 10_000
 
 // of returns the recording of a session.
-func (s *relays) of(session string) recording {
+func (s *relays) of(session string) *lanes {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	rec, ok := s.sessions[session]
@@ -50,8 +50,9 @@ type relayed struct {
 	all *relays
 
 	mu    sync.Mutex
+	lanes *lanes // of its session; nil: not known yet
 	rec   recording
-	known bool
+	free  func() // nil: rec is not chosen yet
 	sent  []byte // a queued message, or nil
 }
 
@@ -61,7 +62,7 @@ type relayedKey struct{}
 func (s *relays) begin(r *http.Request) *relayed {
 	one := &relayed{all: s}
 	if s.header == "" || r.Header.Get(s.header) != "" {
-		one.rec, one.known = s.of(r.Header.Get(s.header)), true
+		one.lanes = s.of(r.Header.Get(s.header))
 	}
 	return one
 }
@@ -70,11 +71,15 @@ func (s *relays) begin(r *http.Request) *relayed {
 func (r *relayed) message(d wire.Direction, msg []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.known && d == wire.Send {
+	if r.lanes == nil && d == wire.Send {
 		r.sent = bytes.Clone(msg)
 		return
 	}
-	r.begun("")
+	var begins []byte
+	if d == wire.Send {
+		begins = msg
+	}
+	r.begun("", begins)
 	r.rec.conn().Message(d, msg)
 }
 
@@ -86,18 +91,34 @@ func (r *relayed) exchange(x transport.Exchange) {
 	if x.Response != nil && r.all.header != "" {
 		session = x.Response.Header.Get(r.all.header)
 	}
-	r.begun(session)
+	r.begun(session, nil)
 	r.rec.exchanged(func(transport.Exchange) {})(x)
 }
 
-// begun chooses the recording if it is unknown, and records the queued message.
-func (r *relayed) begun(session string) {
-	if !r.known {
-		r.rec, r.known = r.all.of(session), true
-		if r.sent != nil {
-			r.rec.conn().Message(wire.Send, r.sent)
-		}
-		r.sent = nil
+// begun chooses the recording, unless it is chosen, by the session and by msg or the queued message, and records the latter.
+func (r *relayed) begun(session string, msg []byte) {
+	if r.free != nil {
+		return
+	}
+	if r.lanes == nil {
+		r.lanes = r.all.of(session)
+	}
+	if r.sent != nil {
+		msg = r.sent
+	}
+	r.rec, r.free = r.lanes.take(msg)
+	if r.sent != nil {
+		r.rec.conn().Message(wire.Send, r.sent)
+	}
+	r.sent = nil
+}
+
+// end ends the use of the recording.
+func (r *relayed) end() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.free != nil {
+		r.free()
 	}
 }
 
@@ -125,6 +146,7 @@ func (t *Wiretap) relay(w http.ResponseWriter, r *http.Request, body []byte) {
 		return
 	}
 	one := all.begin(r)
+	defer one.end()
 	ctx = context.WithValue(ctx, relayedKey{}, one)
 	if err := all.to.Pass(w, r.WithContext(ctx), body, both(one.message, t.options.Tap)); err != nil {
 		switch f := wire.AsFault(err); {
@@ -156,8 +178,8 @@ func (t *Wiretap) relaying() (*relays, error) {
 	if t.relays != nil {
 		return t.relays, nil
 	}
-	all := &relays{sessions: map[string]recording{}, record: func() recording {
-		return t.options.record(tape.Open{Endpoint: t.to.String()}, false)
+	all := &relays{sessions: map[string]*lanes{}, record: func() *lanes {
+		return newLanes(t.to.Spec().Shape(), func() recording { return t.options.record(tape.Open{Endpoint: t.to.String()}, false) })
 	}}
 	if s := t.dialling.Sessions; s != nil {
 		all.header = s.Header
@@ -170,7 +192,7 @@ func (t *Wiretap) relaying() (*relays, error) {
 	}
 	var err error
 	if all.to, err = httpclient.NewRelay(t.to.Address, cfg, t.listen.Address.URLPath); err != nil {
-		all.of("").failed(err)
+		all.of("").first().failed(err)
 		return nil, err
 	}
 	t.relays = all

@@ -196,7 +196,8 @@ func (t *Wiretap) post(ctx context.Context, client wire.Conn) {
 	defer wire.Guard()
 	t.mu.Lock()
 	if t.posts == nil {
-		rec := t.options.record(tape.Open{Endpoint: t.to.String()}, false)
+		shape := t.to.Spec().Shape()
+		rec := shared(shape, func() recording { return t.options.record(tape.Open{Endpoint: t.to.String()}, false) })
 		server, _, err := t.dial(ctx, rec)
 		if err != nil {
 			rec.failed(err)
@@ -205,7 +206,6 @@ func (t *Wiretap) post(ctx context.Context, client wire.Conn) {
 			_ = client.Close()
 			return
 		}
-		shape := t.to.Spec().Shape()
 		t.up, t.posted = server, rec
 		conn := rec.conn()
 		conn.Show = t.options.Tap

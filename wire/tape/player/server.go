@@ -110,11 +110,20 @@ func (s *serving) choose(c *conn, parsed match.Parsed, msg []byte, json bool) (*
 	if s.o.Strict {
 		return s.strict(c, parsed, msg, json)
 	}
+	var again *play // has only a used entry
+	last := int32(transcript.None)
 	for n := range s.e.t.Tracks {
 		p := s.e.play((s.e.primary + n) % len(s.e.t.Tracks))
-		if i := p.find(parsed, msg, json); i != transcript.None {
+		i := p.find(parsed, msg, json)
+		if i != transcript.None && (!c.singleExchange || p.seen(i) == 0) {
 			return p, i
 		}
+		if i != transcript.None && again == nil {
+			again, last = p, i
+		}
+	}
+	if again != nil {
+		return again, last
 	}
 	if !s.endStream(c, parsed, msg) {
 		s.unknown(c, parsed, msg)

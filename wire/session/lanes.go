@@ -1,0 +1,77 @@
+package session
+
+import (
+	"sync"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/tape/match"
+)
+
+// lanes record the POSTs that share a connection on the tape. Only its id tells which request a response answers, so that a request with
+// the id of another one that is pending is recorded as a further connection, which later ones use again.
+type lanes struct {
+	shape dialect.Shape
+	open  func() recording // starts to record a connection
+
+	mu  sync.Mutex
+	all []lane
+}
+
+// A lane is one of these connections, with the ids of its pending requests.
+type lane struct {
+	recording
+	pending map[string]bool
+}
+
+// maxLanes bounds the connections. The last one also gets the requests that find no other.
+const maxLanes = 1000
+
+func newLanes(shape dialect.Shape, open func() recording) *lanes {
+	return &lanes{shape: shape, open: open, all: []lane{{open(), map[string]bool{}}}}
+}
+
+// first is the connection of most POSTs.
+func (l *lanes) first() recording { return l.all[0].recording }
+
+// take returns the recording of a POST that begins with msg. free ends the POST.
+func (l *lanes) take(msg []byte) (rec recording, free func()) {
+	var ids []string
+	parts, _ := match.Elements(&l.shape, msg)
+	for _, part := range parts {
+		if p := match.Parse(&l.shape, part, true); p.Kind == wire.Request {
+			ids = append(ids, p.ID.String())
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := 0
+	for n < len(l.all)-1 && l.all[n].busy(ids) {
+		n++
+	}
+	if l.all[n].busy(ids) && len(l.all) < maxLanes {
+		n++
+		l.all = append(l.all, lane{l.open(), map[string]bool{}})
+	}
+	one := l.all[n]
+	for _, id := range ids {
+		one.pending[id] = true
+	}
+	return one.recording, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		for _, id := range ids {
+			delete(one.pending, id)
+		}
+	}
+}
+
+// busy reports whether a request with one of ids is pending.
+func (l lane) busy(ids []string) bool {
+	for _, id := range ids {
+		if l.pending[id] {
+			return true
+		}
+	}
+	return false
+}
