@@ -2,8 +2,13 @@ package hook
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
 )
 
 // A slot that is freed while its waiter is cancelled goes to another waiter.
@@ -106,5 +111,46 @@ func TestSlotsAreSharedFairly(t *testing.T) {
 				t.Errorf("%s waited, %s gave back: %s, want %s", tt.wait, tt.released, served, tt.served)
 			}
 		})
+	}
+}
+
+// At most MaxStreams streams run, half of them for one client. The next one is refused at once, with a warning, until one ends.
+func TestStreamsAreBounded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, Options{}, Binding{}, "m=lines:echo 1")
+	other := w.table.Bind(Binding{})
+	third := w.table.Bind(Binding{})
+	t.Cleanup(func() { _, _ = other.Close(), third.Close() })
+	var release func()
+	fill := func(b *ConnectionHooks) {
+		for range MaxStreams / 2 {
+			var err error
+			if _, release, err = b.hold(t.Context(), true); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	stream := func(b *ConnectionHooks) error {
+		_, err := b.Answer(t.Context(), dialect.Request{Method: "m", Stream: true, Emit: func(wire.Event) error { return nil }})
+		return err
+	}
+	refused := func(who string, b *ConnectionHooks) {
+		t.Helper()
+		warned := len(w.warnings)
+		err, _ := errors.AsType[*wire.Error](stream(b))
+		if err == nil || string(err.Code) != "-32000" || len(w.warnings) != warned+1 || !strings.Contains(w.warnings[warned], "512 streams") {
+			t.Errorf("%s: %v, warnings %q", who, err, w.warnings[warned:])
+		}
+	}
+	fill(w.ConnectionHooks)
+	refused("a client with half of all streams", w.ConnectionHooks)
+	if err := stream(other); err != nil {
+		t.Error("another client:", err)
+	}
+	fill(other)
+	refused("a third client", third)
+	release()
+	if err := stream(third); err != nil {
+		t.Error("after the end of a stream:", err)
 	}
 }
