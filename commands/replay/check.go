@@ -197,13 +197,16 @@ func (o *replayOptions) one(ctx context.Context, run *env.Env, file string, po p
 		return nil, err
 	}
 	found, err := o.compared(ctx, run, t, po, rules, so)
-	return found, errors.Join(err, cut(t))
+	return found, errors.Join(err, unchecked(t))
 }
 
-// cut returns the failure of a tape that ends inside a line and cannot be compared.
-func cut(t *transcript.Transcript) error {
-	if t.Cut == 0 {
+// unchecked returns the failure of a tape of which nothing can be compared, or not the last line.
+func unchecked(t *transcript.Transcript) error {
+	switch {
+	case t.Cut == 0 && slices.ContainsFunc(t.Tracks, func(tr *transcript.Track) bool { return tr.Len() > 0 }):
 		return nil
+	case t.Cut == 0:
+		return wire.NewFault(wire.Expectation, fmt.Sprintf("nothing checked: the tape %s has no messages", t.Name), nil)
 	}
 	return wire.NewFault(wire.Expectation, fmt.Sprintf("the tape %s ends inside line %d, which is not compared", t.Name, t.Cut), nil)
 }

@@ -166,7 +166,7 @@ func (o *replayOptions) compare(run *env.Env, file string, po player.Options, ru
 	if err != nil {
 		return err
 	}
-	whole := errors.Join(cut(one), cut(two))
+	whole := errors.Join(unchecked(one), unchecked(two))
 	if err := print(run, file, all); err != nil || len(all) == 0 {
 		return errors.Join(err, whole)
 	}
