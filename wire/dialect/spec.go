@@ -40,6 +40,7 @@ type Spec struct {
 type CodecOptions struct {
 	MaxDepth      int    // the maximum nesting (wire.DefaultMaxDepth by default)
 	Framing       string // the framing in the endpoint, or "" for the transport's default
+	Path          string // the path of the endpoint's URL, without its query
 	OneWay        bool   // the peer cannot send requests, as with HTTP POST
 	Serving       bool   // the local side is the server
 	HandshakeDone bool   // Handshake sends nothing, and uses the ids that the handshake would have

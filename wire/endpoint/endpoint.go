@@ -80,8 +80,9 @@ func (e Endpoint) Spec() dialect.Spec { return all.Named(e.Dialect) }
 
 // CodecOptions returns the options of a codec for e, with the limits of a connection.
 func (e Endpoint) CodecOptions(limits wire.Options) dialect.CodecOptions {
+	path, _, _ := strings.Cut(e.Address.URLPath, "?")
 	return dialect.CodecOptions{
-		MaxDepth: limits.MaxDepth, Framing: e.Framing, OneWay: e.IsHTTP(),
+		MaxDepth: limits.MaxDepth, Framing: e.Framing, Path: path, OneWay: e.IsHTTP(),
 		Plugin: e.Plugin,
 	}
 }

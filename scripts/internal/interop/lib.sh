@@ -201,3 +201,29 @@ reachable() {
     sleep 0.05
   done
 }
+
+# broken FILE: the level and the name of each broken rule, once.
+broken() {
+  sed -n 's/.*"rule":"\([^"]*\)","level":"\([^"]*\)".*/\2 \1/p' "$1" | sort -u
+}
+
+# found ENDPOINT FLAGS...: the broken rules of a live server. Its tape breaks none beside them.
+found() {
+  rpcx validate "$@" --idle 2s --record live.tape --force >lines || true
+  rpcx validate live.tape >again || true
+  broken lines
+  broken again >of-tape
+  broken lines | comm -13 - of-tape | sed 's/^/only on the tape: /'
+}
+
+# defective DIALECT SCRIPT: the dialect "defective" is the dialect file DIALECT with the changes of SCRIPT, of sed.
+defective() {
+  local page=$INTEROP/../../../wire/dialect/page/pages/$1.toml dir=$XDG_CONFIG_HOME/rpcx/dialects
+  mkdir -p "$dir"
+  sed 's/^name = .*/name = "defective"/' "$page" >same.toml
+  sed "$2" same.toml >"$dir/defective.toml"
+  if cmp -s same.toml "$dir/defective.toml"; then
+    bad=1
+    echo "$CASE: $2 changes nothing of $1" >&2
+  fi
+}

@@ -23,6 +23,17 @@ want 0 '"Runtime.executionContextCreated"' rpcx subscribe "$http" Runtime.enable
 ok "found by HTTP; what it describes; a domain's events"
 
 needs_packages
+want 0 'paused 41
+value 42
+profile true
+refused -32601
+refused -32602' rpcx record cdp+ws://127.0.0.1:0/ --to "$at" -o n.tape -- sh -c "node '$INTEROP/clients/inspector.js' \${RPCX_ENDPOINT#cdp+}"
+want 0 '' rpcx validate n.tape --strict
+sed '0,/"result":{/s//"result":1,"was":{/' n.tape >defect.tape
+rpcx validate defect.tape >lines || true
+want 0 'must result' broken lines
+ok "a debugger's conversation with it breaks no rule, and a planted result that is a number one"
+
 start '^\{"listening":' rpcx serve cdp+ws://127.0.0.1:0/ --on 'Target.attachToTarget=jq:{sessionId: "S-\(.targetId)"}' \
   --on 'Runtime.enable=rpcx call @ -n Runtime.consoleAPICalled type=log --set "sessionId=S-p" && echo {}' \
   --on 'Runtime.evaluate=jq:{result: {type: "string", value: .expression}}'

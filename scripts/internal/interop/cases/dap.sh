@@ -9,5 +9,6 @@ want 0 'capabilities {"supportsCancelRequest":true,"supportsConfigurationDoneReq
 stopped breakpoint
 threads main
 value x = 41
-left' node "$INTEROP/clients/dap.js" "$(port=${line##*:}; echo "${port%%[!0-9]*}")"
-ok "capabilities of the hooks, initialized, launch, an event of a hook, an error, the end"
+left' rpcx record dap+tcp://127.0.0.1:0 --to "$(field listening)" -o d.tape -- sh -c "node '$INTEROP/clients/dap.js' \${RPCX_ENDPOINT##*:}"
+want 0 '' rpcx validate d.tape --strict
+ok "capabilities of the hooks, initialized, launch, an event of a hook, an error, the end; no broken rule"

@@ -7,20 +7,7 @@ needs go
 certificate
 needs_built geth .
 needs_built gomcp .
-
-# broken FILE: the level and the name of each broken rule, once.
-broken() {
-  sed -n 's/.*"rule":"\([^"]*\)","level":"\([^"]*\)".*/\2 \1/p' "$1" | sort -u
-}
-
-# found ENDPOINT FLAGS...: the broken rules of a live server. Its tape breaks none beside them.
-found() {
-  rpcx validate "$@" --idle 2s --record live.tape --force >lines || true
-  rpcx validate live.tape >again || true
-  broken lines
-  broken again >of-tape
-  broken lines | comm -13 - of-tape | sed 's/^/only on the tape: /'
-}
+needs_built dlv github.com/go-delve/delve/cmd/dlv
 
 # Where a server does not answer what is no request: JSON-RPC 2.0, section 5, demands the id null in the response to such a
 # message, and section 7 shows one, but only section 5.1 names its codes. These are warnings.
@@ -141,6 +128,11 @@ start '"port"' ./netrpc
 want 0 '' found "netrpc+tcp://127.0.0.1:$(field port)"
 stop
 ok "A2A's agent: another code for an unknown method; rpc-websockets: notifications are answered; net/rpc: nothing"
+
+# DAP, Response: command is "The command requested.". Delve does not repeat one that it does not know.
+start 'listening at' dlv dap --check-go-version=false --listen=127.0.0.1:0
+want 0 'must response-command' found "dap+tcp://${line##* }"
+ok "Delve: the response to an unknown command does not name it"
 
 # Node's inspector: a command that no domain has shows that its live run and the tape of that agree.
 start 'Debugger listening on ws' node --inspect=127.0.0.1:0 -e 'setInterval(() => {}, 1000)'

@@ -65,7 +65,7 @@ func (d *Dialect) newCodec(o dialect.CodecOptions) *Codec {
 	c := &Codec{d: d, o: o, calls: map[string]*call{}, heard: &awaitedMessages{}, pendings: map[*pending]bool{}, steps: stepsTaken{taken: map[any]bool{}}, entrance: &entrance{}}
 	c.Codec = d.messages(o, c.now)
 	c.conn.Version, c.conn.Logs = o.Handshake.Info.Version, o.Handshake.Logs
-	c.conn.Serving = o.Serving
+	c.conn.Serving, c.conn.Path = o.Serving, o.Path
 	c.conn.Meta = o.Handshake.Settings
 	c.conn.Hooks = o.Handshake.Offers.Names()
 	if d.Page.Alive.Of(o.Serving) != nil && !o.OneWay {

@@ -58,6 +58,7 @@ func Variables() []Variable {
 		{"kept", "an object of the values kept in the handshake", ofConn(func(c *Conn) json.RawMessage { return c.Kept })},
 		{"extra", "an object of the extra members", func(s *Scope) json.RawMessage { return s.Extra }},
 		{"meta", "in the handshake: an object of the values of --set that [set] declares", ofConn(func(c *Conn) json.RawMessage { return c.Meta })},
+		{"path", "the path of the endpoint's URL, without its query", ofConn(func(c *Conn) json.RawMessage { return text(c.Path) })},
 		{"http", "true if each message is an HTTP request", ofConn(func(c *Conn) json.RawMessage { return strconv.AppendBool(nil, c.HTTP) })},
 		{"logs", "the lowest level of log lines that are read; null: none are", ofConn(func(c *Conn) json.RawMessage { return text(c.Logs) })},
 		{"version", "the version of rpcx", ofConn(func(c *Conn) json.RawMessage { return scan.AppendQuoted(nil, c.Version) })},

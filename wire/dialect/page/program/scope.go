@@ -24,6 +24,7 @@ type Conn struct {
 	Kept    json.RawMessage
 	Meta    json.RawMessage // the user's values for the handshake
 	Version string
+	Path    string // of the endpoint's URL, without its query
 	HTTP    bool   // each message is an HTTP request
 	Logs    string // the lowest level of log lines for the user, or ""
 	Serving bool   // the local side is the server

@@ -23,3 +23,13 @@ want 0 "$session" rpcx call @web Runtime.enable --set sessionId="$session" --met
 want 0 true rpcx call @web Target.closeTarget targetId="$target" -q .success
 want 0 '' rpcx session close web
 ok "a target of our own by its session"
+
+needs_packages
+want 0 'page about:blank
+value 42
+console hi
+left' rpcx record cdp+ws://127.0.0.1:0/ --to "cdp+$ws" -o p.tape -- \
+  sh -c "node '$INTEROP/clients/bidi.mjs' \${RPCX_ENDPOINT#cdp+} cdp | grep -E '^(page|value|console|left)'"
+want 0 '' rpcx validate p.tape --strict
+want 0 '' found "$http" --try Browser.getVersion --try Target.getTargets
+ok "puppeteer's conversation with it, probes, calls: no broken rule"

@@ -15,10 +15,12 @@ x += 1
 print(x)
 PY
 export SOURCE=$PWD/p.py LINE=3
-want 0 null rpcx subscribe 'dap+exec:python3 -m debugpy.adapter' launch program="$SOURCE" console=internalConsole "${hooks[@]}" --method terminated --count 1
+want 0 null rpcx subscribe 'dap+exec:python3 -m debugpy.adapter' launch program="$SOURCE" console=internalConsole "${hooks[@]}" --method terminated --count 1 --record p.tape
 want 0 'true
 "84"' cat verified value
-ok "debugpy, which answers launch once it is configured"
+want 0 '' rpcx validate p.tape --strict
+want 0 '' found 'dap+exec:python3 -m debugpy.adapter'
+ok "debugpy, which answers launch once it is configured; no broken rule"
 
 cat >c.c <<'C'
 #include <stdio.h>

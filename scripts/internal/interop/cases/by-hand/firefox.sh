@@ -14,6 +14,16 @@ want 1 '' rpcx call "$at" browsingContext.close context=nosuch
 said 'no such frame'
 ok "code, its failures, calls"
 
+needs_packages
+want 0 'page about:blank
+value 42
+console hi
+left' rpcx record bidi+ws://127.0.0.1:0/session --to "$at" -o p.tape -- \
+  sh -c "node '$INTEROP/clients/bidi.mjs' \${RPCX_ENDPOINT#bidi+} | grep -E '^(page|value|console|left)'"
+want 0 '' rpcx validate p.tape --strict
+want 0 '' found "$at" --try 'browsingContext.getTree={}' --try 'session.subscribe={"events":["log.entryAdded"]}'
+ok "puppeteer's conversation with it, probes, calls: no broken rule"
+
 cat >log.sh <<'SH'
 rpcx eval @ 'console.log("hi")'
 SH

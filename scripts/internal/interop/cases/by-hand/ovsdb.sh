@@ -2,6 +2,7 @@
 # ovsdb-server (JSON-RPC 1.0, values one after another without a line break): hangs up unless its echo is answered
 . "$INTEROP/lib.sh"
 needs ovsdb-server ovsdb-tool
+needs_built ovsdb .
 
 cat >orders.ovsschema <<'JSON'
 {"name":"Orders","version":"1.0.0",
@@ -69,3 +70,16 @@ want 0 0 echo "$status"
 want 0 $'[77]\n[78]' cat monitored
 want 0 '' cat monitored.err
 ok "the page: the monitor's first item and its update, echo answered in between"
+
+# RFC 7047, 4.1.7: "result": null stands beside the error. The server leaves it out.
+want 0 'must response-members' found "$page" --try list_dbs --try 'monitor=["Orders","m",{"Item":{}}]'
+want 0 '[{"count":1}]' rpcx call "$page" transact '"Orders"' '{"op":"delete","table":"Item","where":[["n","!=",77]]}'
+want 0 'schema Orders 1.0.0
+added nut 77
+echo <nil>
+insertions 1 <nil>
+added nut 4
+deletions 1 <nil>
+deleted nut
+cancelled <nil>' ovsdb "127.0.0.1:$port"
+ok "probes: its errors have no result; libovsdb does with it what it does with rpcx serve"

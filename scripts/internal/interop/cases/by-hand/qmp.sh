@@ -22,3 +22,7 @@ want 0 12345 rpcx call "qmp+unix:$PWD/ga.sock" guest-sync-delimited id:=12345
 want 1 '' rpcx call "qmp+unix:$PWD/ga.sock" nosuch
 want 0 true rpcx describe "qmp+unix:$PWD/ga.sock" -q '[.methods[].name] | contains(["guest-ping"])'
 ok "the guest agent: no greeting, a byte before an answer"
+
+want 0 '' found "$qemu" --try query-status --try 'qom-get={"path":"/","property":"type"}' --try stop --try cont
+want 0 '' found "qmp+unix:$PWD/ga.sock" --try guest-info --try guest-get-time
+ok "probes, calls, events of both: no broken rule"
