@@ -16,8 +16,8 @@ import (
 // An Answer is a response stored on disk.
 type Answer struct {
 	Raw    json.RawMessage // the message, unchanged
-	At     time.Time       // when it arrived
-	MaxAge time.Duration   // how long after At it may be used
+	At     time.Time       // the time of arrival
+	MaxAge time.Duration   // how long it may be used after At
 }
 
 // Age returns the time since the answer arrived.
@@ -28,15 +28,16 @@ func (a *Answer) Message() wire.Message {
 	return wire.Message{Kind: wire.Response, Final: true, Raw: a.Raw, Body: scan.Get(a.Raw, "result")}
 }
 
-// A Source identifies the answers that a conversation may use, those of one peer to one user. The zero Source stores no
-// answers.
+// A Source identifies the answers that a conversation may use: those of one peer to one user. The zero Source stores
+// none.
 type Source struct {
-	Of      string `json:"of,omitempty"`      // a hash of peer and user
-	Private bool   `json:"private,omitempty"` // the peer knows the user, so that answers may be for that user only
+	Of      string `json:"of,omitempty"`      // a hash of the peer and the user
+	Private bool   `json:"private,omitempty"` // the peer knows the user, and answers may be only for that user
 }
 
-// SourceOf returns the source of answers from e. asker is the identity sent to e ("" for none), and trust is the reason
-// why rpcx trusts the connection. It is zero if e does not identify a peer, or if another process holds the connection.
+// SourceOf returns the source of answers from e. asker is the identity that e receives, or "". trust is why rpcx trusts
+// the connection. SourceOf returns the zero Source if e does not identify a peer, or if another process owns the
+// connection.
 func SourceOf(e endpoint.Endpoint, asker, trust string) Source {
 	if e.Socket != "" || e.Address.Scheme == "stdio" || e.Address.Scheme == "ipc" && len(e.Address.Command) == 0 {
 		return Source{}
@@ -51,13 +52,12 @@ func SourceOf(e endpoint.Endpoint, asker, trust string) Source {
 // Key returns the key of the answer to a request.
 func (s Source) Key(asked json.RawMessage) string { return digest(s.Of, string(asked)) }
 
-// answerFile returns the file of the answer with that key.
 func answerFile(key string) (string, error) {
 	d, err := dir()
 	return filepath.Join(d, "answers", key+".json"), err
 }
 
-// Get returns the answer with that key, or nil if there is none, or if it is too old.
+// Get returns the answer with that key, or nil. It ignores expired answers.
 func Get(key string) *Answer {
 	path, err := answerFile(key)
 	if err != nil {
@@ -78,7 +78,7 @@ func Get(key string) *Answer {
 	return got
 }
 
-// Put stores an answer under a key, and removes answers that are too old.
+// Put stores an answer under a key and removes expired answers.
 func Put(key string, a Answer) error {
 	path, err := answerFile(key)
 	if err != nil {
@@ -86,7 +86,7 @@ func Put(key string, a Answer) error {
 	}
 	dropOld(filepath.Dir(path))
 	line := fmt.Appendf(nil, `{"at":%d,"max_age":%g,"msg":`, a.At.UnixMilli(), a.MaxAge.Seconds())
-	// the file's time is the time at which the answer expires
+	// the file's time is the expiry
 	return Write(path, append(scan.Compact(line, a.Raw), "}\n"...), a.At.Add(a.MaxAge))
 }
 

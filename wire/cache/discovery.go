@@ -12,18 +12,17 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Use determines how the discovery cache is used.
+// Use is a way to use the discovery cache.
 type Use int
 
-// These are the ways to use the discovery cache.
 const (
 	Usual   Use = iota // read and write
 	Refresh            // only write
 	None               // neither read nor write
 )
 
-// Discovery returns the cache for the codec's discoveries about the peer of e, dialled with cfg. Its function for
-// reading or writing is nil if that is not allowed.
+// Discovery returns the cache for discoveries about the peer of e, dialled with cfg. A function of the cache is nil if
+// it is not allowed.
 func Discovery(e endpoint.Endpoint, cfg transport.Config, use Use) (d dialect.DiscoveryCache) {
 	file := discoveryFile(e, cfg)
 	if file == "" || use == None {
@@ -38,8 +37,8 @@ func Discovery(e endpoint.Endpoint, cfg transport.Config, use Use) (d dialect.Di
 	return d
 }
 
-// DiscoveredCatalog returns the catalog of e from an earlier conversation, dialled with cfg. It is for use when e
-// cannot be reached, and nil if none is stored.
+// DiscoveredCatalog returns the catalog of e from an earlier conversation with cfg, or nil. It is for times when e is
+// unreachable.
 func DiscoveredCatalog(e endpoint.Endpoint, cfg transport.Config) *catalog.Catalog {
 	file, discovery := discoveryFile(e, cfg), e.Spec().Discovery
 	if file == "" || !discovery.IsCached() {
@@ -50,8 +49,8 @@ func DiscoveredCatalog(e endpoint.Endpoint, cfg transport.Config) *catalog.Catal
 }
 
 // discoveryFile returns the file for an endpoint, or "" for one that does not identify a peer. Its name is a hash,
-// because the endpoint may contain secrets. The hash includes whether credentials are sent, because the peer may show
-// more then. It does not include which, because tokens change.
+// because the endpoint may contain secrets. The hash includes whether credentials are sent, because the peer may then
+// show more. It does not include the credentials, because tokens change.
 func discoveryFile(e endpoint.Endpoint, cfg transport.Config) string {
 	d, err := dir()
 	if err != nil || e.Demo != "" || e.Tape != "" || e.Socket != "" || e.Address.Scheme == "stdio" || e.Address.Scheme == "" {
@@ -63,7 +62,7 @@ func discoveryFile(e endpoint.Endpoint, cfg transport.Config) string {
 	}
 	shows := slices.Sorted(maps.Keys(cfg.Header))
 	if cfg.TLS.Cert != "" {
-		shows = append(shows, "\x00certificate") // not a possible header name
+		shows = append(shows, "\x00certificate") // no header has this name
 	}
 	if cfg.Login != nil && cfg.Login.Identity(e.Address) != "" {
 		shows = append(shows, "\x00login")

@@ -1,5 +1,5 @@
-// Package cache keeps data from peers on disk: cacheable answers, discovered catalogs, and words for completion. Read, Write
-// and Update also serve other files that several processes share.
+// Package cache stores data from peers on disk: cacheable answers, discovered catalogs, and words for completion. Read,
+// Write and Update also serve other files that processes share.
 package cache
 
 import (
@@ -19,13 +19,12 @@ import (
 	"rpcx/wire/xdg"
 )
 
-// newPrefix begins the names of files that are still being written.
+// newPrefix begins the names of incomplete files.
 const newPrefix = ".new-"
 
-// maxFile is the size in bytes above which files are not read.
+// maxFile bounds the files that Read reads, in bytes.
 const maxFile = 64 << 20
 
-// dir returns the directory for caches.
 func dir() (string, error) {
 	d := xdg.Cache()
 	if d == "" {
@@ -34,7 +33,7 @@ func dir() (string, error) {
 	return d, nil
 }
 
-// Read returns the content of a file, or nil if it cannot be read or is too large.
+// Read returns the content of a file. It returns nil if the file is too large or unreadable.
 func Read(file string) []byte {
 	f, err := os.Open(file)
 	if err != nil {
@@ -48,14 +47,14 @@ func Read(file string) []byte {
 	return b
 }
 
-// Write replaces a file atomically: readers see the old content or the new one. Only the user can read the file. Write
-// creates missing directories, and sets the file's time to modified, unless that is zero.
+// Write replaces a file atomically: readers see the old or the new content. Only the user can read the file. Write
+// creates missing directories. It sets the file's time to modified unless that is zero.
 func Write(file string, b []byte, modified time.Time) error {
 	folder := filepath.Dir(file)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(folder, newPrefix+"*") // 0600
+	f, err := os.CreateTemp(folder, newPrefix+"*") // has mode 0600
 	if err != nil {
 		return err
 	}
@@ -73,8 +72,8 @@ func Write(file string, b []byte, modified time.Time) error {
 	return err
 }
 
-// Update replaces a file's content with the result of change; nil removes the file. It ignores errors, because a cache
-// that fails counts as empty.
+// Update replaces a file's content with the result of change, or removes the file if the result is nil. It ignores
+// errors, because a cache that fails counts as empty.
 func Update(file string, change func(old []byte) []byte) {
 	b := change(Read(file))
 	if b == nil {
@@ -84,8 +83,7 @@ func Update(file string, change func(old []byte) []byte) {
 	_ = Write(file, b, time.Time{})
 }
 
-// identity returns values that identify the peer of e: its address and user, and the working directory if that makes a
-// difference.
+// identity returns values that identify the peer of e: its address and user, and the working directory if that matters.
 func identity(e endpoint.Endpoint) ([]any, error) {
 	a := e.Address
 	user, path, folder := "", a.Path, ""
@@ -106,8 +104,8 @@ func identity(e endpoint.Endpoint) ([]any, error) {
 	return []any{e.Dialect, e.Framing, e.Reversed, e.Demo, e.Tape, a.Scheme, user, a.Host, path, a.URLPath, a.Command, folder}, nil
 }
 
-// environment returns the variables of a command, because other variables may cause other answers. It omits those that
-// shells change for each command. It is nil for an endpoint without a command.
+// environment returns the variables of a command, because they may affect its answers. It omits those that shells
+// change for each command. It returns nil for an endpoint without a command.
 func environment(e endpoint.Endpoint) []string {
 	if e.Address.Command == nil {
 		return nil
@@ -120,7 +118,8 @@ func environment(e endpoint.Endpoint) []string {
 	return vars
 }
 
-// Fingerprint returns a hash of e and everything else that opens a session: the working directory, and lists of words.
+// Fingerprint returns a hash of e and everything else that determines a session: the working directory and lists of
+// words.
 func Fingerprint(e endpoint.Endpoint, folder string, words ...[]string) string {
 	id, err := identity(e)
 	if err != nil {

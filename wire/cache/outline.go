@@ -10,23 +10,23 @@ import (
 	"rpcx/wire/scan"
 )
 
-// An Outline is what completion shows for a method.
+// An Outline is the part of a method's description that completion shows.
 type Outline struct {
 	Method string
-	Says   string // its description, at most outlineWidth characters
+	Says   string // the description, at most outlineWidth characters
 	Params []Param
 }
 
-// A Param is a parameter of a method, with its values if the schema lists them.
+// A Param is a parameter of a method, with the values that the schema lists.
 type Param struct {
 	Name   string
 	Values []string
 }
 
-// outlineWidth bounds the stored characters of a description.
+// outlineWidth bounds the stored part of a description in characters.
 const outlineWidth = 60
 
-// Outlines returns the outlines of a catalog, without the names and values that safe rejects.
+// Outlines returns the outlines of a catalog without names and values that safe rejects.
 func Outlines(c *catalog.Catalog, safe func(name string) bool) []Outline {
 	var all []Outline
 	for _, m := range c.Methods {
@@ -51,8 +51,8 @@ func Outlines(c *catalog.Catalog, safe func(name string) bool) []Outline {
 	return all
 }
 
-// KeepOutlines stores outlines for the completion of an endpoint as typed, for as long as the peer allows. It stores none that are for one
-// user only, because the file is the same for all credentials. Errors are ignored.
+// KeepOutlines stores outlines for the completion of an endpoint as typed, for as long as the peer allows. It stores none that are only
+// for one user, because all credentials share the file. It ignores errors.
 func KeepOutlines(typed, dialect string, all []Outline, keep catalog.Keep) {
 	file := outlineFile(typed, dialect)
 	if file == "" {
@@ -74,10 +74,10 @@ func KeepOutlines(typed, dialect string, all []Outline, keep catalog.Keep) {
 		}
 		b.WriteString("\n")
 	}
-	_ = Write(file, []byte(b.String()), until) // the file's time is the time at which the outlines expire
+	_ = Write(file, []byte(b.String()), until) // the file's time is the expiry
 }
 
-// KeptOutlines returns the outlines stored for an endpoint, or nil if there are none, or if they have expired.
+// KeptOutlines returns the unexpired outlines of an endpoint, or nil.
 func KeptOutlines(typed, dialect string) []Outline {
 	file := outlineFile(typed, dialect)
 	if file == "" {
@@ -107,8 +107,8 @@ func KeptOutlines(typed, dialect string) []Outline {
 	return all
 }
 
-// outlineFile returns the file for an endpoint as typed, or "" if there is no cache directory. Its name is a hash,
-// because the endpoint may contain secrets.
+// outlineFile returns the file for an endpoint as typed, or "" without a cache directory. Its name is a hash, because
+// the endpoint may contain secrets.
 func outlineFile(typed, dialect string) string {
 	d, err := dir()
 	if err != nil || typed == "" {

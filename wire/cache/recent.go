@@ -10,13 +10,13 @@ import (
 	"rpcx/wire/xdg"
 )
 
-// HistoryVariable is the environment variable whose value "off" turns the history of endpoints off.
+// HistoryVariable is the environment variable whose value "off" disables the history of endpoints.
 const HistoryVariable = "RPCX_HISTORY"
 
-// maxRecent bounds the remembered endpoints.
+// maxRecent bounds the stored endpoints.
 const maxRecent = 50
 
-// Remember stores an endpoint, as typed, for completion. The caller must omit endpoints with secrets.
+// Remember stores an endpoint as typed for completion. The caller must omit endpoints with secrets.
 func Remember(typed string) {
 	file := xdg.StateFile("endpoints")
 	if file == "" || os.Getenv(HistoryVariable) == "off" || strings.ContainsAny(typed, "\n\t") {
@@ -30,7 +30,7 @@ func Remember(typed string) {
 	_ = Write(file, []byte(strings.Join(all[:min(len(all), maxRecent)], "\n")+"\n"), time.Time{})
 }
 
-// Recent returns the remembered endpoints, starting with the latest.
+// Recent returns the stored endpoints, latest first.
 func Recent() []string {
 	file := xdg.StateFile("endpoints")
 	if file == "" {
@@ -39,7 +39,6 @@ func Recent() []string {
 	return strings.FieldsFunc(string(Read(file)), func(r rune) bool { return r == '\n' })
 }
 
-// begins reports whether a file begins with text.
 func begins(file, text string) bool {
 	f, err := os.Open(file)
 	if err != nil {

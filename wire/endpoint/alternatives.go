@@ -15,15 +15,15 @@ import (
 
 // An alternative is another endpoint to try after a certain failure to reach a peer or to complete its handshake.
 type alternative struct {
-	schemes []string // the dialects of the endpoints to which it applies; nil for all
+	schemes []string // the dialects of its endpoints; nil for all
 	applies func(f *wire.Fault, e Endpoint) bool
-	to      map[string]string // maps an endpoint's scheme to the one to try; nil for the same scheme, in the default dialect
+	to      map[string]string // maps schemes to the schemes to try; nil keeps the scheme and selects the default dialect
 	reason  string
 	proven  bool // the failure has no other explanation
 }
 
-// These are the schemes to try instead of others: without TLS, with TLS, HTTP POST instead of WebSocket and the
-// reverse, and a plain byte stream instead of HTTP.
+// These maps contain the schemes to try: without TLS, with TLS, HTTP POST for WebSocket and the reverse, and a byte
+// stream for HTTP.
 var (
 	plain    = map[string]string{"https": "http", "wss": "ws", "tls": "tcp"}
 	secure   = map[string]string{"http": "https", "ws": "wss", "tcp": "tls"}
@@ -33,18 +33,18 @@ var (
 	unframed = map[string]string{"http": "tcp", "ws": "tcp", "https": "tls", "wss": "tls"}
 )
 
-// wantsUpgrade and wantsTLS match the bodies of HTTP refusals. They are compiled when first needed.
+// wantsUpgrade and wantsTLS match the bodies of HTTP refusals. They are compiled at their first use.
 var (
 	wantsUpgrade = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)upgrade|websocket`) })
 	wantsTLS     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\bHTTPS\b`) })
 )
 
-// noMethod matches the messages of servers that answer an unknown method with a code other than -32601.
+// noMethod matches the messages of servers that answer an unknown method with another code than -32601.
 var noMethod = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(unknown|no such) method\b|^method (is )?(not found|unknown)\b`)
 })
 
-// alternatives is the table. The first row that applies counts.
+// alternatives is the table. Its first matching row counts.
 var alternatives = []alternative{
 	{
 		to: plain, reason: "try it without TLS", proven: true,
@@ -92,7 +92,7 @@ var alternatives = []alternative{
 	},
 }
 
-// SilenceHint returns the possible reason why a peer of e never sent anything, or "" if that is unknown.
+// SilenceHint returns why a peer of e may have sent nothing, or "".
 func (e Endpoint) SilenceHint() string {
 	switch {
 	case e.IsHTTP():
@@ -111,13 +111,13 @@ func (e Endpoint) SilenceHint() string {
 	return ""
 }
 
-// IsProven reports whether the Alternative to e is the only explanation of the failure f.
+// IsProven reports whether only the Alternative to e explains the failure f.
 func (e Endpoint) IsProven(f *wire.Fault) bool {
 	a := e.alternative(f)
 	return a != nil && a.proven
 }
 
-// Secure returns the change that adds TLS to e, or nil if e has TLS or cannot have it.
+// Secure returns the change that adds TLS to e, or nil if e has or cannot have TLS.
 func (e Endpoint) Secure() *Change {
 	if to := secure[e.Address.Scheme]; to != "" {
 		return &Change{Scheme: to}
@@ -125,8 +125,8 @@ func (e Endpoint) Secure() *Change {
 	return nil
 }
 
-// Refused returns the change of e's scheme to try after the failure f, or nil if there is none: that of Alternative, or POST requests if
-// the server refused an upgrade.
+// Refused returns the change of e's scheme to try after the failure f: that of Alternative, or POST requests if the server refused an
+// upgrade. It returns nil if there is none.
 func (e Endpoint) Refused(f *wire.Fault) *Change {
 	if c, _ := e.Alternative(f); c != nil && c.Scheme != "" {
 		return c
@@ -137,7 +137,7 @@ func (e Endpoint) Refused(f *wire.Fault) *Change {
 	return nil
 }
 
-// alternative returns the first row of the table that applies, or nil if there is none.
+// alternative returns the first matching row of the table, or nil.
 func (e Endpoint) alternative(f *wire.Fault) *alternative {
 	for i := range alternatives {
 		a := &alternatives[i]
@@ -148,8 +148,8 @@ func (e Endpoint) alternative(f *wire.Fault) *alternative {
 	return nil
 }
 
-// Alternative returns the change to e to try after the failure f to reach its peer or to complete its handshake, with
-// the reason, or nil if there is none.
+// Alternative returns the change to e to try after the failure f, with the reason, or nil. f is a failure to reach the
+// peer or to complete its handshake.
 func (e Endpoint) Alternative(f *wire.Fault) (c *Change, why string) {
 	if transport.OfProxy(f) {
 		return nil, ""
@@ -172,22 +172,21 @@ func (e Endpoint) Alternative(f *wire.Fault) (c *Change, why string) {
 	return nil, ""
 }
 
-// refused reports whether f is an HTTP response with one of these statuses and a body that matches says. A nil says
+// refused reports whether f is an HTTP response with one of these statuses and a body that says matches. A nil says
 // matches any body.
 func refused(f *wire.Fault, says func() *regexp.Regexp, statuses ...int) bool {
 	return f.HTTP != nil && slices.Contains(statuses, f.HTTP.Status) && (says == nil || says().MatchString(f.HTTP.Body))
 }
 
-// A Change turns an endpoint into another one that is worth trying: in another dialect, in another framing or over
-// another transport. At most one member is set if an endpoint has to be changed.
+// A Change turns an endpoint into another one to try: in another dialect or framing, or over another transport. For an
+// endpoint that must change, at most one member is set.
 type Change struct {
-	Dialect string // the right one; "" for the endpoint's
-	Framing string // the right one; "" for the endpoint's
-	Scheme  string // the right one; "" for the endpoint's
+	Dialect string // the new dialect, or ""
+	Framing string // the new framing, or ""
+	Scheme  string // the new scheme, or ""
 }
 
-// Prefix returns the part of an endpoint that c changes: the prefix before the transport, such as "header+", or the
-// transport itself, such as "http://".
+// Prefix returns the changed part of an endpoint: a prefix such as "header+", or the transport, such as "http://".
 func (c Change) Prefix() string {
 	switch {
 	case c.Dialect != "":
@@ -198,7 +197,7 @@ func (c Change) Prefix() string {
 	return c.Scheme + "://"
 }
 
-// Rewrite returns an endpoint that a user typed, with the dialect, framing and transport of c.
+// Rewrite returns a user's endpoint with the dialect, framing and transport of c.
 func (c Change) Rewrite(typed string) string {
 	e, rest, err := prefixes(typed)
 	if err != nil {
@@ -227,7 +226,7 @@ func (c Change) Rewrite(typed string) string {
 	return rest
 }
 
-// change gives e the dialect and the framing of c. rest is the transport of e and everything after it.
+// change gives e the dialect and the framing of c. rest is e's transport and everything after it.
 func (e *Endpoint) change(c Change, rest string) {
 	scheme, _, _ := strings.Cut(rest, ":")
 	if c.Dialect == all.Default() && byteTransports[scheme] && e.Framing == "" {
@@ -241,7 +240,7 @@ func (e *Endpoint) change(c Change, rest string) {
 	}
 }
 
-// Over returns typed with the dialect and the framing of e in front.
+// Over returns typed after the dialect and the framing of e.
 func (e Endpoint) Over(typed string) string {
 	c := Change{Dialect: e.Dialect, Framing: e.Framing}
 	if c.Dialect == all.Default() {
@@ -250,7 +249,7 @@ func (e Endpoint) Over(typed string) string {
 	return c.Rewrite(typed)
 }
 
-// NamesDialect reports whether an endpoint that a user typed names its dialect.
+// NamesDialect reports whether a user's endpoint names its dialect.
 func NamesDialect(typed string) bool {
 	e, _, err := prefixes(typed)
 	return err != nil || e.Dialect != ""

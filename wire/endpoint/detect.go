@@ -15,18 +15,17 @@ import (
 	"rpcx/wire/transport/schemes"
 )
 
-// A signature recognizes a dialect, framing or transport by the first bytes of a peer, or by the text of its error.
+// A signature recognizes a dialect, framing or transport by a peer's first bytes or by the text of its error.
 type signature struct {
-	patterns []*regexp.Regexp // all match
-	unless   *regexp.Regexp   // does not match, or nil
+	patterns []*regexp.Regexp // all must match
+	unless   *regexp.Regexp   // must not match; may be nil
 	matches  func(first []byte) bool
-	sure     bool     // unmistakable, even among the possible output of a starting program
-	instead  []string // the dialects of the endpoints to which it applies; nil for all
+	sure     bool     // it excludes even the output of a starting program
+	instead  []string // the dialects of its endpoints; nil for all
 	to       Change
 }
 
-// signatures is the table of all signatures: those of the dialects, of framings and of transports. The first match
-// counts.
+// signatures contains all signatures of dialects, framings and transports. The first match counts.
 var signatures = sync.OnceValue(func() (list []signature) {
 	for _, s := range all.Detected() {
 		d := s.Detection
@@ -49,12 +48,12 @@ var signatures = sync.OnceValue(func() (list []signature) {
 		signature{matches: varint, to: Change{Framing: "varint"}},
 		signature{patterns: says(http), to: Change{Scheme: "http"}},
 		signature{patterns: says(http), to: Change{Scheme: "https"}},
-		signature{patterns: says("^\x15\x03"), to: Change{Scheme: "tls"}}, // a TLS alert, because the server expected TLS
+		signature{patterns: says("^\x15\x03"), to: Change{Scheme: "tls"}}, // a TLS alert of a server that expected TLS
 		signature{patterns: says(`^\s*[\[{][^\n\x00]*[\]}]\s*\n`), to: Change{Framing: "line"}},
 	)
 })
 
-// varint reports whether first begins with a message and its length as a varint. A length of one byte could be any
+// varint reports whether first begins with a message after its length as a varint. A length of one byte could be any
 // character. It counts only if it is not white space and a whole message of that length follows.
 func varint(first []byte) bool {
 	size, n := binary.Uvarint(first)
@@ -67,8 +66,8 @@ func varint(first []byte) bool {
 	return n > 1
 }
 
-// Recognize returns the change for said, which is the first bytes of a peer of e, or its error. It is nil if said
-// matches no signature, or if e already names the same dialect, framing and transport. sure reports that there is no
+// Recognize returns the change for said, which is the first bytes of e's peer, or its error. It returns nil if no
+// signature matches, or if e already has the recognized dialect, framing and transport. sure reports that there is no
 // other explanation.
 func (e Endpoint) Recognize(said []byte) (c *Change, sure bool) {
 	for _, s := range signatures() {
@@ -79,23 +78,22 @@ func (e Endpoint) Recognize(said []byte) (c *Change, sure bool) {
 	return nil, false
 }
 
-// Shown returns the change that a failed request suggests, because of the first bytes of the peer of e or its error. It
-// returns nil if neither suggests one.
+// Shown returns the change that the first bytes of e's peer, or its error, suggest after a failed request. It returns
+// nil if they suggest none.
 func (e Endpoint) Shown(first []byte, f *wire.Fault) *Change {
 	c, _ := e.Recognize(first)
 	if whole := bytes.TrimSpace(first); c == nil && f.Kind == wire.Timeout && e.IsBytes() && e.FramingName() == "line" &&
 		len(whole) > 0 && whole[0] == '{' && bytes.IndexByte(first, '\n') < 0 && json.Valid(whole) {
-		return &Change{Framing: "concat"} // a message that does not end the line
+		return &Change{Framing: "concat"} // a message without the end of a line
 	}
 	if c == nil && f.RPC != nil {
 		if c, _ = e.Recognize(f.RPC.JSON()); c != nil && c.Dialect == "" {
-			return nil // an answer arrived, so that the framing is right
+			return nil // a response arrived, which proves the framing
 		}
 	}
 	return c
 }
 
-// shows reports whether the bytes match.
 func (s *signature) shows(said []byte) bool {
 	if s.matches != nil && !s.matches(said) || s.unless != nil && s.unless.Match(said) {
 		return false
@@ -103,7 +101,7 @@ func (s *signature) shows(said []byte) bool {
 	return !slices.ContainsFunc(s.patterns, func(p *regexp.Regexp) bool { return !p.Match(said) })
 }
 
-// fits reports whether s can apply to e: it names a dialect, a framing or a transport other than e's.
+// fits reports whether s can apply to e: it selects another dialect, framing or transport.
 func (s *signature) fits(e Endpoint) bool {
 	switch {
 	case s.to.Dialect != "":
@@ -116,14 +114,13 @@ func (s *signature) fits(e Endpoint) bool {
 	return e.Address.Scheme == map[string]string{"http": "tcp", "https": "tls", "tls": "tcp"}[s.to.Scheme]
 }
 
-// begins holds, by framing, the bytes with which a message can begin. In other framings, a message can begin with any
-// byte.
+// begins contains, by framing, the possible first bytes of a message. In other framings, any byte is possible.
 var begins = map[string]string{
 	"line": "{[ \t\r\n", "nul": "{[ \t\r\n", "concat": "{[ \t\r\n", "header": "Cc", "seq": "\x1e", "netstring": "0123456789",
 }
 
-// LooksExpected reports whether the first bytes of a peer of e can belong to e's framing. If so, Recognize, which is
-// slower, need not be called.
+// LooksExpected reports whether the first bytes of a peer may belong to e's framing. If they do, Recognize, which is
+// slower, is unnecessary.
 func (e Endpoint) LooksExpected(said []byte) bool {
 	if len(said) == 0 || !e.IsBytes() {
 		return true
@@ -132,13 +129,13 @@ func (e Endpoint) LooksExpected(said []byte) bool {
 	return !known || strings.IndexByte(usual, said[0]) >= 0 && (bytes.IndexByte(said, 0) < 0 || e.FramingName() == "nul")
 }
 
-// TakesHeaders reports whether the user's headers (--header) can be sent to e, in HTTP requests or in the header lines
+// TakesHeaders reports whether the user's headers (--header) can be sent to e: in HTTP requests, or in the header lines
 // before each message.
 func (e Endpoint) TakesHeaders() bool {
 	return schemes.TakesHeaders(e.Address) || e.IsBytes() && framing.HasHead(e.FramingName())
 }
 
-// FramingName returns the name of e's framing, even if it is the default.
+// FramingName returns the name of e's framing, also of the default.
 func (e Endpoint) FramingName() string {
 	for _, name := range []string{e.Framing, e.Spec().Transport.Framing} {
 		if name != "" {

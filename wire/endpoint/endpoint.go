@@ -1,4 +1,4 @@
-// Package endpoint parses and writes endpoints, which name a peer and how to reach it. An Endpoint is a value: this
+// Package endpoint parses and writes endpoints, which name a peer and how to reach it. An Endpoint is a value; the
 // package opens no connection.
 package endpoint
 
@@ -15,30 +15,30 @@ import (
 
 // An Endpoint names a peer and how to reach it (rpcx-endpoints(7)).
 type Endpoint struct {
-	Dialect  string            // a name in the table of dialects
+	Dialect  string            // the dialect's name
 	Framing  string            // "" for the transport's default
-	Reversed string            // Accept or Dial if the connection is reversed, else ""
-	Address  transport.Address // zero for a demo, a tape and a socket
-	Demo     string            // the name of an embedded server, else ""
-	Tape     string            // the file of a tape that is played, else ""
-	Socket   string            // the path of the socket of another process's conversation, else ""
-	Hook     string            // with Socket: the id of the calling hook, from its endpoint
-	Session  string            // with Socket: the name of the session, else ""
-	Profile  *profile.Profile  // the profile that names the endpoint, for its other settings, or nil
+	Reversed string            // Accept or Dial for a reversed connection, else ""
+	Address  transport.Address // the zero value for a demo, a tape and a socket
+	Demo     string            // the name of an embedded server, or ""
+	Tape     string            // the file of a tape, or ""
+	Socket   string            // the path of another process's socket, or ""
+	Hook     string            // with Socket: the id of the calling hook
+	Session  string            // with Socket: the session's name, or ""
+	Profile  *profile.Profile  // the endpoint's profile, with further settings; may be nil
 
-	Plugin dialect.PluginOptions // zero for a peer that is not a plugin
+	Plugin dialect.PluginOptions // the zero value for a peer that is not a plugin
 }
 
-// These prefixes reverse which side connects.
+// These prefixes reverse the direction of connecting.
 const (
-	Accept = "accept" // for a peer to call: the peer connects
-	Dial   = "dial"   // for an endpoint to serve: rpcx connects to the client
+	Accept = "accept" // the peer of a client connects
+	Dial   = "dial"   // a server connects to its client
 )
 
-// reversible are the transports for which either side can connect.
+// reversible are the transports that either side can connect.
 var reversible = []string{"tcp", "tls", "unix", "ws", "wss", "ws+unix"}
 
-// String returns the endpoint in a form that is safe to show, with secrets redacted.
+// String returns the redacted endpoint.
 func (e Endpoint) String() string {
 	switch {
 	case e.Demo != "":
@@ -62,8 +62,7 @@ func (e Endpoint) String() string {
 	return e.Prefixed(s)
 }
 
-// Prefixed returns an address with the prefixes for the dialect and the framing
-// of e.
+// Prefixed returns an address after the prefixes for e's dialect and framing.
 func (e Endpoint) Prefixed(s string) string {
 	if e.Framing != "" {
 		s = e.Framing + "+" + s
@@ -78,7 +77,7 @@ func (e Endpoint) Prefixed(s string) string {
 // its dialect.
 func (e Endpoint) Spec() dialect.Spec { return all.Named(e.Dialect) }
 
-// CodecOptions returns the options of a codec for e, with the limits of a connection.
+// CodecOptions returns the options of e's codec, with the limits of a connection.
 func (e Endpoint) CodecOptions(limits wire.Options) dialect.CodecOptions {
 	path, _, _ := strings.Cut(e.Address.URLPath, "?")
 	return dialect.CodecOptions{
@@ -87,20 +86,20 @@ func (e Endpoint) CodecOptions(limits wire.Options) dialect.CodecOptions {
 	}
 }
 
-// IsHTTP reports whether messages are sent with HTTP POST.
+// IsHTTP reports whether HTTP POST carries the messages.
 func (e Endpoint) IsHTTP() bool { return e.Address.IsHTTP() && !e.Resolves() }
 
-// Resolves reports whether the address is that of an HTTP server that names the WebSocket of the conversation.
+// Resolves reports whether the address is an HTTP server that names the WebSocket for the conversation.
 func (e Endpoint) Resolves() bool {
 	t := e.Spec().Transport
 	return e.Address.IsHTTP() && t.Resolve != nil && !t.Posts
 }
 
-// ResolvesPost reports whether the address is that of an HTTP server that names the URL for POST, because it has no path.
+// ResolvesPost reports whether the address is an HTTP server without a path, which names the URL for POST.
 func (e Endpoint) ResolvesPost() bool {
 	a := e.Address
 	return a.IsHTTP() && e.Spec().Transport.Posts && (a.URLPath == "" || a.URLPath == "/")
 }
 
-// IsBytes reports whether messages are framed in a byte stream.
+// IsBytes reports whether a byte stream carries the messages.
 func (e Endpoint) IsBytes() bool { return byteTransports[e.Address.Scheme] }

@@ -15,8 +15,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Parse parses an endpoint, `[dialect+][framing+][accept+|dial+]transport:…`. dialect is the value of --dialect, or ""
-// if it was not given. Errors are usage Faults. Names (@NAME) are resolved by session.ParseEndpoint.
+// Parse parses an endpoint, `[dialect+][framing+][accept+|dial+]transport:…`. dialect is the value of --dialect, or "".
+// Errors are usage Faults. session.ParseEndpoint resolves names (@NAME).
 func Parse(text, dialect string) (Endpoint, error) {
 	if before, name, ok := strings.Cut(text, "+@"); ok && !strings.ContainsAny(before, ":/") {
 		return Endpoint{}, wire.Usagef("a name includes dialect and framing; remove %s+ before @%s", before, name)
@@ -38,7 +38,7 @@ func Parse(text, dialect string) (Endpoint, error) {
 	return e, e.target(rest)
 }
 
-// prefixes reads the prefixes of text. Its error is that of a dialect file.
+// prefixes parses the prefixes of text. Its error is that of a dialect file.
 func prefixes(text string) (e Endpoint, rest string, err error) {
 	rest = text
 	for {
@@ -77,7 +77,7 @@ func (e *Endpoint) prefix(word string) (ok bool, err error) {
 	return true, nil
 }
 
-// target reads the rest after the prefixes: the scheme and the address.
+// target parses the part after the prefixes: the scheme and the address.
 func (e *Endpoint) target(rest string) error {
 	scheme, after, _ := strings.Cut(rest, ":")
 	if e.Reversed != "" && slices.Contains(schemeNames(), scheme) && !slices.Contains(reversible, scheme) {
@@ -107,14 +107,14 @@ func (e *Endpoint) target(rest string) error {
 	return nil
 }
 
-// conversation reads the rest after "conversation:".
+// conversation parses the part after "conversation:".
 func (e *Endpoint) conversation(after string) error {
 	if e.Dialect != "" || e.Framing != "" {
 		return wire.Usagef("conversation: takes no dialect and no framing")
 	}
 	e.Socket, e.Hook = after, ""
 	if i := strings.LastIndexByte(after, '#'); i >= 0 && !strings.Contains(after[i:], "/") {
-		e.Socket, e.Hook = after[:i], after[i+1:] // a directory's name may contain "#"
+		e.Socket, e.Hook = after[:i], after[i+1:] // the name of a directory may contain "#"
 	}
 	if e.Socket == "" {
 		return wire.Usagef("conversation: needs the path of a socket")
@@ -144,8 +144,8 @@ func (e *Endpoint) demo(name string) error {
 	return nil
 }
 
-// badTransport adds a suggestion to the error of a transport: the most similar transport or, for an unknown prefix such
-// as in "lps+exec:", the most similar dialect or framing.
+// badTransport adds a suggestion to the error of a transport: the most similar transport, or for an unknown prefix such
+// as in "lps+exec:" the most similar dialect or framing.
 func badTransport(rest string, err error) error {
 	scheme, after, colon := strings.Cut(rest, ":")
 	word, _, plus := strings.Cut(scheme, "+")
@@ -181,17 +181,17 @@ func badTransport(rest string, err error) error {
 	return f
 }
 
-// meant returns the usage Fault for the rest of an endpoint that can only mean better.
+// meant returns the usage Fault for the part after the prefixes, which can only mean better.
 func meant(given, better, message string) *wire.Fault {
 	return &wire.Fault{Kind: wire.Usage, Message: message, Hint: "did you mean " + better + "?", Err: transport.Meant{Given: given, Better: better}}
 }
 
-// aliases are prefixes that stand for a framing, unless a dialect has that name.
+// aliases are prefixes for framings, unless a dialect has that name.
 var aliases = map[string]string{
 	"lsp": "header", // as in ro+lsp+exec:x
 }
 
-// Prefixes returns the words allowed before a transport: dialects, framings, their aliases, and accept and dial.
+// Prefixes returns the words before a transport: dialects, framings and their aliases, accept and dial.
 func Prefixes() []string {
 	words := append(append(all.Names(), framing.Names()...), Accept, Dial)
 	for _, alias := range slices.Sorted(maps.Keys(aliases)) {
@@ -202,15 +202,15 @@ func Prefixes() []string {
 	return words
 }
 
-// beginnings are the words before the colon of an endpoint, one for each transport. If the address names a host, they
-// include the slashes.
+// beginnings are the words before an endpoint's colon, one for each transport. They include slashes if the address
+// names a host.
 var beginnings = []string{
 	"ws://", "wss://", "http://", "https://", "tcp://", "tls://", "unix", "ws+unix", "http+unix", "exec", "ipc", "stdio",
 	"demo", "tape", "conversation",
 }
 
 // Beginnings returns the beginnings of endpoints, such as "ws://" or "exec:", in the order of completion. It omits
-// endpoints that users do not type, and demos, which have names.
+// endpoints that users do not type, and demos.
 func Beginnings() (all []string) {
 	for _, s := range beginnings {
 		switch {
@@ -224,7 +224,7 @@ func Beginnings() (all []string) {
 	return all
 }
 
-// schemeNames returns the schemes of one word, without composed ones such as ws+unix.
+// schemeNames returns the schemes of one word, without those like ws+unix.
 func schemeNames() (names []string) {
 	for _, s := range beginnings {
 		if !strings.Contains(s, "+") {
@@ -234,5 +234,5 @@ func schemeNames() (names []string) {
 	return names
 }
 
-// byteTransports are the transports of byte streams, which need a framing.
+// byteTransports are the transports that need a framing.
 var byteTransports = map[string]bool{"unix": true, "tcp": true, "tls": true, "exec": true, "stdio": true}

@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/userfile"
 )
 
-// tape reads the rest after "tape:". The dialect is the one in the tape's header.
+// tape parses the part after "tape:". The dialect is that of the tape's header.
 func (e *Endpoint) tape(file string) error {
 	if file == "" {
 		return wire.Usagef("tape: the file name is missing")
@@ -29,7 +29,7 @@ func (e *Endpoint) tape(file string) error {
 	return nil
 }
 
-// tapeDialect returns the dialect that the header of the tape in file names.
+// tapeDialect returns the dialect in the header of a tape.
 func tapeDialect(file string) (string, error) {
 	f, err := userfile.Open(file)
 	if err != nil {

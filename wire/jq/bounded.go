@@ -15,29 +15,27 @@ import (
 	"rpcx/wire"
 )
 
-// The limits of a run of a foreign program, in addition to its time.
+// These limits bound a run of a foreign program, in addition to its time.
 const (
 	MaxSteps  = 20_000_000
 	MaxMemory = 256 << 20
 )
 
-// The errors of foreign programs that exceed the limits.
 var (
 	ErrSteps  = errors.New("it took more than 20 million steps")
 	ErrMemory = errors.New("it needs more than 256 MiB")
 )
 
-// A bounded is the context of one run of a foreign program. gojq calls Done before each step, so that steps are counted
-// there. Contexts that have not ended are reused, because a new one for each message would cost more than most
-// programs.
+// A bounded is the context of one run of a foreign program. gojq calls Done before each step, where bounded counts
+// steps. Unexpired contexts are reused, because a new one for each message would cost more than most programs.
 type bounded struct {
 	context.Context
 	done   chan struct{}
 	timer  *time.Timer
 	until  time.Time
 	steps  int
-	memory int64 // of the process when the run began; 0: unknown
-	err    error // why done was closed; nil means timeout
+	memory int64 // the process's memory at the start of the run, or 0 if unknown
+	err    error // why done was closed; nil means a timeout
 	once   *sync.Once
 }
 
@@ -56,7 +54,7 @@ func take(ctx context.Context, limit time.Duration) *bounded {
 	return b
 }
 
-// giveBack ends the use of b, which is reused if it has not ended.
+// giveBack releases b for reuse, unless b has ended.
 func (b *bounded) giveBack() {
 	if b.timer.Stop() && b.err == nil {
 		b.Context = nil
@@ -64,8 +62,8 @@ func (b *bounded) giveBack() {
 	}
 }
 
-// forCalls returns a context for functions that a program with the context ctx calls. The functions may use it from other
-// goroutines, even after the run, but a bounded has only one user.
+// forCalls returns a context for functions that a program with the context ctx calls. The functions may use it in other
+// goroutines, even after the run. A bounded allows only one user.
 func forCalls(ctx context.Context) (context.Context, context.CancelFunc) {
 	if b, ok := ctx.(*bounded); ok {
 		return context.WithDeadline(b.Context, b.until)
@@ -75,7 +73,7 @@ func forCalls(ctx context.Context) (context.Context, context.CancelFunc) {
 
 func (b *bounded) end() { b.once.Do(func() { close(b.done) }) }
 
-// sampleEvery is how many steps are between two looks at the memory and at the outer context.
+// sampleEvery is the number of steps between two checks of the memory and the outer context.
 const sampleEvery = 64
 
 // Done counts a step.
@@ -96,7 +94,7 @@ func (b *bounded) Done() <-chan struct{} {
 	return b.done
 }
 
-// Err returns why the run has to end, or nil.
+// Err returns why the run must end, or nil.
 func (b *bounded) Err() error {
 	if b.err != nil {
 		return b.err
@@ -107,8 +105,8 @@ func (b *bounded) Err() error {
 	return nil
 }
 
-// usesMuch reports whether the memory in use has grown by more than MaxMemory since the run began. Memory of other
-// users counts, too, but not garbage.
+// usesMuch reports whether the used memory has grown by more than MaxMemory during the run. Other users' memory also
+// counts, but garbage does not.
 func (b *bounded) usesMuch() bool {
 	now := inUse()
 	if b.memory == 0 || now < b.memory {
@@ -122,7 +120,7 @@ func (b *bounded) usesMuch() bool {
 	return inUse()-b.memory > MaxMemory
 }
 
-// inUse returns the bytes of the heap that are in use, or are garbage.
+// inUse returns the bytes of the heap that are in use or are garbage.
 func inUse() int64 {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(sample)
@@ -130,25 +128,25 @@ func inUse() int64 {
 }
 
 // longSteps finds the functions of jq whose run time grows faster than their input. gojq checks the time only between
-// two steps, and each such function is one step. The repetition of a string is also one step.
+// steps, and each such function is one step, as is the repetition of a string.
 var longSteps = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\b(match|capture|scan|splits?|sub|gsub|indices|r?index|contains|inside)\b|\*`)
 })
 
-// maxDetachedRuns bounds the abandoned runs that have not ended.
+// maxDetachedRuns bounds the abandoned runs that continue.
 const maxDetachedRuns = 4
 
-// detachedRuns counts them.
+// detachedRuns counts the abandoned runs that continue.
 var detachedRuns atomic.Int64
 
-// Sudden reports whether one step of p may take long.
+// Sudden reports whether a single step of p may take long.
 func (p *Program) Sudden() bool { return p.sudden }
 
-// Bounded calls run, which runs p with the given context and input. The context ends after limit, or when ctx ends. A program
-// with a step that could take long runs in its own goroutine, which is abandoned when the context ends.
+// Bounded calls run, which runs p with the given context and input. The context ends after limit, or with ctx. If a step of
+// the program could take long, the program runs in its own goroutine, which Bounded abandons when the context ends.
 func Bounded[T any](ctx context.Context, p *Program, limit time.Duration, in json.RawMessage, run func(ctx context.Context, in json.RawMessage) (T, error)) (T, error) {
 	if p.sudden {
-		return detached(ctx, limit, bytes.Clone(in), run) // the message may be released while it is still being read
+		return detached(ctx, limit, bytes.Clone(in), run) // the caller may release the message while the goroutine reads it
 	}
 	b := take(ctx, limit)
 	defer b.giveBack()
@@ -184,7 +182,7 @@ func detached[T any](ctx context.Context, limit time.Duration, in json.RawMessag
 	case <-ctx.Done():
 		err = ctx.Err()
 	}
-	if detachedRuns.Add(1); !late.CompareAndSwap(false, true) { // it has just ended
+	if detachedRuns.Add(1); !late.CompareAndSwap(false, true) { // the run has just ended
 		detachedRuns.Add(-1)
 	}
 	return none, err

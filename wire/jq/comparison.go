@@ -2,8 +2,8 @@ package jq
 
 import "github.com/itchyny/gojq"
 
-// Comparison returns src with == instead of its outermost assignment (=, |=, += and the like), even if the assignment
-// is the last part of a pipe. ok is false if src has no assignment or is not a program.
+// Comparison returns src with == in place of its outermost assignment (=, |=, += and others), even in the last part of
+// a pipe. ok is false if src has no assignment or is no program.
 func Comparison(src string) (better string, ok bool) {
 	query, err := gojq.Parse(src)
 	if err != nil {
@@ -25,7 +25,6 @@ func Comparison(src string) (better string, ok bool) {
 	}
 }
 
-// assigns reports whether op changes its left side.
 func assigns(op gojq.Operator) bool {
 	switch op {
 	case gojq.OpAssign, gojq.OpModify, gojq.OpUpdateAdd, gojq.OpUpdateSub, gojq.OpUpdateMul, gojq.OpUpdateDiv, gojq.OpUpdateMod, gojq.OpUpdateAlt:
@@ -34,7 +33,7 @@ func assigns(op gojq.Operator) bool {
 	return false
 }
 
-// bracketed returns q in brackets if it has an operator, because that may bind less tightly than ==.
+// bracketed returns q in brackets if its operator may bind less tightly than ==.
 func bracketed(q *gojq.Query) *gojq.Query {
 	if q.Op == 0 {
 		return q

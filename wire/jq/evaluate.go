@@ -13,8 +13,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// run computes the output for in. It is in s.outs, and a part of in or of s. run returns false if gojq has to compute
-// it.
+// run computes the output for in. The output is in s.outs, and is a part of in or of s. run returns false if gojq must
+// compute it.
 func (p *plan) run(ctx context.Context, in []byte, s *Scratch) bool {
 	if p == nil || ctx.Err() != nil || mayBeHuge(in) {
 		return false
@@ -55,7 +55,6 @@ func mayBeHuge(b []byte) bool {
 	return false
 }
 
-// truth reports whether val is neither null nor false.
 func truth(val []byte) bool { return val[0] != 'n' && val[0] != 'f' }
 
 // leave leaves the input to gojq.
@@ -73,7 +72,7 @@ func boolean(b bool) []byte {
 	return no
 }
 
-// value returns the JSON of n, as in the input, or in s.text.
+// value returns the JSON of n from the input or from s.text.
 func (s *Scratch) value(n *node) []byte {
 	switch n.op {
 	case opPath:
@@ -99,7 +98,7 @@ func (s *Scratch) value(n *node) []byte {
 	return s.text[start:len(s.text):len(s.text)]
 }
 
-// print appends n to s.text, as gojq prints it.
+// print appends n to s.text in gojq's form.
 func (s *Scratch) print(n *node) {
 	if n.op != opObject {
 		val := s.value(n)
@@ -118,7 +117,7 @@ func (s *Scratch) print(n *node) {
 	s.text = append(s.text, '}')
 }
 
-// printed returns val as gojq prints it.
+// printed returns val in gojq's form.
 func (s *Scratch) printed(val []byte) []byte {
 	switch val[0] {
 	case '{', '[':
@@ -168,7 +167,7 @@ func (s *Scratch) compared(o gojq.Operator, a, b []byte) []byte {
 	return boolean(order >= 0)
 }
 
-// words returns the text of a string.
+// words returns the content of a string.
 func words(val []byte) []byte {
 	if val = val[1 : len(val)-1]; odd(val) {
 		return []byte(unescape(val))
@@ -176,10 +175,10 @@ func words(val []byte) []byte {
 	return val
 }
 
-// orderOf returns the order of values of different types.
+// orderOf returns the position of a type in jq's order of types.
 var orderOf = [256]int8{'0': 0, 'f': 1, 't': 2, 'n': 3, 's': 4, 'a': 5, 'o': 6}
 
-// compare is gojq.Compare for the JSON of two values; ok is false if both are arrays or both are objects.
+// compare does what gojq.Compare does, for the JSON of two values. ok is false if both are arrays or objects.
 func compare(a, b []byte) (order int, ok bool) {
 	kind, other := scan.Type(a), scan.Type(b)
 	switch {
@@ -193,7 +192,7 @@ func compare(a, b []byte) (order int, ok bool) {
 	return 0, kind != 'o' && kind != 'a'
 }
 
-// compareNumbers compares whole numbers exactly, others as float64.
+// compareNumbers compares whole numbers exactly, and other numbers as float64.
 func compareNumbers(a, b []byte) int {
 	if bytes.ContainsAny(a, ".eE") || bytes.ContainsAny(b, ".eE") {
 		return cmp.Compare(float(a), float(b))
@@ -219,7 +218,7 @@ func compareNumbers(a, b []byte) int {
 
 var minus = []byte("-")
 
-// float returns the value of a number, or infinity if it is too large.
+// float returns the value of a number, or infinity for a number that is too large.
 func float(val []byte) float64 {
 	f, _ := strconv.ParseFloat(string(val), 64)
 	return f

@@ -8,19 +8,18 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// These are the limits of one step of a foreign program. gojq checks its context only between two steps, so a step with
-// a large result is refused before it runs.
+// These limits bound one step of a foreign program. gojq checks its context only between steps, so a step with a large
+// result is refused before it runs.
 const (
-	maxStep    = 64 << 20 // bytes of a value that is copied, joined or written as text
-	maxParts   = 8 << 20  // bytes of a string that is split into a value for each of its characters
-	maxMatched = 1 << 20  // bytes of a string to which a regular expression is applied
-	maxIndex   = 1 << 20  // of an array that is assigned to
-	maxPairs   = 1 << 20  // number of elements that are compared with each other
+	maxStep    = 64 << 20 // bytes of a value that is copied, joined or printed
+	maxParts   = 8 << 20  // bytes of a string that is split into characters
+	maxMatched = 1 << 20  // bytes of a string for a regular expression
+	maxIndex   = 1 << 20  // the index of an assignment to an array
+	maxPairs   = 1 << 20  // elements that are compared with each other
 )
 
 var errStep = fmt.Errorf("one step needs more than %d MiB", maxStep>>20)
 
-// withGuard is the function that guard calls.
 func withGuard() gojq.CompilerOption {
 	return gojq.WithFunction(guardFunc, 1, 3, func(v any, args []any) any {
 		how, _ := args[0].(string)
@@ -122,7 +121,7 @@ func bits(v any) int {
 	return 0
 }
 
-// indexFits reports whether v, an index or a path, leads to places that an array may have.
+// indexFits reports whether v, an index or a path, leads to possible places of an array.
 func indexFits(v any) bool {
 	if path, ok := v.([]any); ok {
 		return !slices.ContainsFunc(path, func(step any) bool {
@@ -150,7 +149,7 @@ func transposeFits(v any) error {
 	return nil
 }
 
-// wordSize is the memory of a value in an array.
+// wordSize is the memory of a value in an array, in bytes.
 const wordSize = 16
 
 func nested(v any) bool {
@@ -161,7 +160,7 @@ func nested(v any) bool {
 	return false
 }
 
-// size returns the approximate size of v in bytes, without the size of its members.
+// size returns the approximate size of v in bytes, without its members.
 func size(v any) int {
 	switch v := v.(type) {
 	case string:
@@ -174,7 +173,7 @@ func size(v any) int {
 	return 0
 }
 
-// within returns an error if v exceeds that many bytes, counting each part as often as it occurs.
+// within returns an error if v exceeds most bytes. It counts each part as often as the part occurs.
 func within(v any, most int) error {
 	if _, ok := count(v, most, 0); !ok {
 		return errStep
@@ -182,7 +181,7 @@ func within(v any, most int) error {
 	return nil
 }
 
-// count returns the remaining bytes after v.
+// count returns the bytes that remain after v.
 func count(v any, left, depth int) (int, bool) {
 	if left -= size(v) + 1; left < 0 || depth > maxDepth {
 		return 0, false

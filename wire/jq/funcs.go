@@ -13,12 +13,11 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// runVar is the variable that identifies the calling Run to a Func, because gojq passes its functions no context. It is a
-// number, so that a program that prints it does not fail.
+// runVar is the variable that identifies the calling Run to a Func, because gojq passes no context to functions. It is a
+// number, which lets a program print it.
 const runVar = "__rpcx_run"
 
-// define puts the definitions of functions that src may call before query,
-// which is src parsed.
+// define puts the definitions of functions that src may call before query, the parsed src.
 func (p *Program) define(o Options, src string, query *gojq.Query) error {
 	defs := ""
 	if strings.Contains(src, "debug") {
@@ -50,11 +49,10 @@ func (p *Program) define(o Options, src string, query *gojq.Query) error {
 	return nil
 }
 
-// inner returns the name of f in gojq, where each number of arguments needs its own function.
+// inner returns f's name in gojq, where each number of arguments needs its own function.
 func (f Func) inner() string { return "__rpcx_" + f.Name + "_" + strconv.Itoa(f.Arity) }
 
-// function returns f as a function of gojq with the run's handle as its first
-// argument.
+// function returns f as a function of gojq whose first argument is the run's handle.
 func (p *Program) function(f Func) gojq.CompilerOption {
 	return gojq.WithFunction(f.inner(), f.Arity+1, f.Arity+1, func(input any, args []any) any {
 		handle, _ := args[0].(int)
@@ -70,8 +68,7 @@ func (p *Program) function(f Func) gojq.CompilerOption {
 	})
 }
 
-// Names returns the names of the functions that every program can call, in
-// order.
+// Names returns the sorted names of the functions that every program can call.
 func Names() []string {
 	p, err := Compile(`[builtins[] | split("/")[0] | select(startswith("_") | not)] | unique`, Options{})
 	if err != nil {
@@ -94,11 +91,11 @@ func isPure(src string) bool {
 	return !slices.ContainsFunc(words, func(word string) bool { return slices.Contains(impure, word) })
 }
 
-// RunsAhead reports whether it is allowed and worthwhile to run p on several inputs at once, before their outputs are
-// needed: p has no side effects and does not read the clock, and it is slow, because gojq has to run it.
+// RunsAhead reports whether to run p on several inputs before their outputs are needed. p must have no side effects and
+// must not read the clock. It must also be slow, because gojq has to run it.
 func (p *Program) RunsAhead() bool { return p.code != nil && p.plan == nil && p.pure }
 
-// builtins returns the functions of jq that gojq leaves to its command.
+// builtins returns the functions of jq that gojq's own command implements.
 func builtins(w io.Writer) []gojq.CompilerOption {
 	if w == nil {
 		w = io.Discard

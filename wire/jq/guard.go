@@ -6,14 +6,15 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// Names within guarded programs; names of users cannot begin this way.
+// These names are for guarded programs. Users' names cannot begin like this.
 const (
 	guardFunc = "__rpcx_fits"
 	leftVar   = "$__rpcx_left"
 	rightVar  = "$__rpcx_right"
 )
 
-// guarded are the functions of jq that need a guard: how they use their input, and whether that depends on their argument.
+// guarded are the functions of jq that need a guard, with how they use their input, and whether that depends on their
+// argument.
 var guarded = map[string]struct {
 	how string
 	arg bool
@@ -29,7 +30,7 @@ var guarded = map[string]struct {
 	"sub": {how: "match"}, "gsub": {how: "match"}, "fromstream": {how: "never"}, "input": {how: "never"},
 }
 
-// prelude has the operators that gojq calls by name, in updates such as +=.
+// prelude contains the operators that gojq calls by name, in updates such as +=.
 const prelude = `def _add(l; r): l + r; def _multiply(l; r): l * r; def _divide(l; r): l / r; def _subtract(l; r): l - r;`
 
 // guard returns query with a guard before each step whose output can be much larger than its input.
@@ -49,7 +50,7 @@ func guard(query *gojq.Query) (*gojq.Query, error) {
 
 type guarder struct{}
 
-// walk guards v, a part of a program, after it has guarded the parts of v.
+// walk guards v, a part of a program, after the parts of v.
 func (g guarder) walk(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -107,12 +108,12 @@ func (guarder) query(q *gojq.Query) {
 		return
 	}
 	left, right := &gojq.Query{Term: variable(leftVar)}, &gojq.Query{Term: variable(rightVar)}
-	defs := q.FuncDefs // of functions that the operands call
+	defs := q.FuncDefs // the operands call these functions
 	*q = *bind(q.Right, rightVar, bind(q.Left, leftVar, pipe(fits(how, left, right), &gojq.Query{Left: left, Op: q.Op, Right: right})))
 	q.FuncDefs = defs
 }
 
-// plainValue reports whether q is a number, null, true, false or a text that is written in the program.
+// plainValue reports whether q is a number, null, true, false or a literal string.
 func plainValue(q *gojq.Query) bool {
 	if q.Term == nil || len(q.Term.SuffixList) > 0 {
 		return false
@@ -126,7 +127,7 @@ func plainValue(q *gojq.Query) bool {
 	return false
 }
 
-// term guards the call of a function, and a text with queries in it.
+// term guards the call of a function, and a string with queries.
 func (guarder) term(t *gojq.Term) {
 	inner := *t
 	inner.SuffixList = nil
@@ -161,7 +162,7 @@ func (guarder) term(t *gojq.Term) {
 	*t = gojq.Term{Type: gojq.TermTypeQuery, Query: alone, SuffixList: t.SuffixList}
 }
 
-// index guards an index, which an assignment could follow.
+// index guards an index that an assignment could use.
 func (guarder) index(x *gojq.Index) {
 	if s := x.Str; s != nil && s.Queries != nil {
 		x.Str, x.Start = nil, joined(s, "")
@@ -174,7 +175,7 @@ func (guarder) index(x *gojq.Index) {
 	}
 }
 
-// joined returns a string with queries in it as guarded additions of its parts, which are already guarded.
+// joined returns a string with queries as guarded additions of its parts, which are already guarded.
 func joined(s *gojq.String, format string) *gojq.Query {
 	var all *gojq.Query
 	for _, part := range s.Queries {
@@ -209,7 +210,7 @@ func bind(value *gojq.Query, name string, body *gojq.Query) *gojq.Query {
 	return &gojq.Query{Left: value, Op: gojq.OpPipe, Patterns: []*gojq.Pattern{{Name: name}}, Right: body}
 }
 
-// fits returns the call of the guard: its input passes, if the step fits.
+// fits returns the call of the guard, which passes on its input if the step fits.
 func fits(how string, left, right *gojq.Query) *gojq.Query {
 	args := []*gojq.Query{{Term: &gojq.Term{Type: gojq.TermTypeString, Str: &gojq.String{Str: how}}}}
 	if left != nil {

@@ -7,12 +7,12 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// A need is the set of paths that a program reads from a value; no path is empty. The other parts of the value are not
+// A need is the set of paths that a program reads from a value, none of them empty. Other parts of the value are not
 // decoded. nil means the whole value.
 type need [][]step
 
-// neededOf returns the parts of the input that query reads. passes reports that an output may be the input itself, which is
-// then printed unchanged.
+// neededOf returns the parts of the input that query reads. passes reports that an output may be the input itself, which
+// must be printed unchanged.
 func neededOf(query *gojq.Query) (needed need, passes bool) {
 	n := need{}
 	if query == nil || !n.output(query, &passes) {
@@ -30,7 +30,7 @@ func (n *need) add(path ...step) {
 	}
 }
 
-// output is query for the part that produces the program's outputs.
+// output does what query does, for the part that produces the program's outputs.
 func (n *need) output(q *gojq.Query, passes *bool) bool {
 	switch {
 	case n.selects(q):
@@ -48,7 +48,7 @@ func (n *need) plain(q *gojq.Query) bool {
 	return q.Meta == nil && len(q.Imports) == 0 && len(q.FuncDefs) == 0 && len(q.Patterns) == 0
 }
 
-// selects reports whether q only yields its input, and adds the parts that it reads to decide.
+// selects reports whether q only yields its input, and adds the parts on which its decision depends.
 func (n *need) selects(q *gojq.Query) bool {
 	switch {
 	case !n.plain(q):
@@ -65,7 +65,7 @@ func (n *need) selects(q *gojq.Query) bool {
 	return q.Term.Type == gojq.TermTypeIdentity
 }
 
-// query adds the parts that q reads. It returns false if that is the whole input, or unknown.
+// query adds the parts that q reads. It returns false if these are the whole input or unknown.
 func (n *need) query(q *gojq.Query) bool {
 	switch {
 	case q == nil:
@@ -153,7 +153,7 @@ func (n *need) made(t *gojq.Term) bool {
 	return false
 }
 
-// member adds the parts that a member of an object construction reads: {a} is {a: .a}.
+// member adds the parts that a member of an object construction reads. {a} means {a: .a}.
 func (n *need) member(kv *gojq.ObjectKeyVal) bool {
 	switch {
 	case kv.Val != nil:
@@ -168,7 +168,7 @@ func (n *need) member(kv *gojq.ObjectKeyVal) bool {
 	return true
 }
 
-// call adds the parts that a function reads. Most read their whole input.
+// call adds the parts that a function reads. Most functions read their whole input.
 func (n *need) call(f *gojq.Func) bool {
 	switch {
 	case f.Name[0] == '$', f.Name == "empty" && len(f.Args) == 0:

@@ -6,14 +6,14 @@ import (
 	"rpcx/wire/scan"
 )
 
-// fits reports whether values of raw's type allow the first step of every path of n.
+// fits reports whether a value of raw's type allows the first step of every path of n.
 func (n need) fits(raw []byte) bool {
 	kind := scan.Type(raw)
 	return (kind == 'o' || kind == 'a') && !slices.ContainsFunc(n, func(p []step) bool { return (p[0].key != nil) != (kind == 'o') || p[0].index < 0 })
 }
 
-// decodePart decodes the parts of raw that n names, or all of raw if raw has another type. passes reports whether the
-// decoded value may be an output, unchanged from raw.
+// decodePart decodes the parts of raw in n, or all of raw if raw has another type. passes reports whether an output may
+// be the decoded value, unchanged from raw.
 func (s *source) decodePart(raw []byte, n need, passes bool) (any, error) {
 	if n == nil || len(raw) < partFrom || !n.fits(raw) {
 		return s.decode(raw)
@@ -26,7 +26,7 @@ func (s *source) decodePart(raw []byte, n need, passes bool) (any, error) {
 	start := d.i
 	v := d.part(n)
 	if m, ok := v.(map[string]any); ok && passes {
-		m[unread] = nil // an empty one has no text of its own
+		m[unread] = nil // an empty object has no text of its own
 	}
 	if passes {
 		s.add(v, d.b[start:d.i])
@@ -40,7 +40,7 @@ func (s *source) decodePart(raw []byte, n need, passes bool) (any, error) {
 // partFrom is the minimum length for which skipping parts is worthwhile.
 const partFrom = 64
 
-// unread is a member that no program can name: it is not UTF-8.
+// unread is a member that no program can name, because it is not UTF-8.
 const unread = "\xff"
 
 func (d *decoder) part(n need) any {
@@ -60,7 +60,7 @@ func (d *decoder) part(n need) any {
 			key = []byte(unescape(key))
 		}
 		d.blanks()
-		d.i++ // the colon
+		d.i++ // skips the colon
 		if n.has(key) {
 			m[string(key)] = d.partOf(n, key, -1)
 		} else {
@@ -70,7 +70,7 @@ func (d *decoder) part(n need) any {
 	return m
 }
 
-// key skips a key and returns the position of its text.
+// key skips a key and returns its position.
 func (d *decoder) key() (start, end int) {
 	start = d.i + 1
 	if i, err := scan.Value(d.b, d.i, 0); err == nil {
@@ -90,8 +90,7 @@ func (n need) has(key []byte) bool {
 	return slices.ContainsFunc(n, func(p []step) bool { return p[0].key != nil && string(p[0].key) == string(key) })
 }
 
-// partOf decodes what n names of the member key, or without a key of the element at index,
-// that comes next.
+// partOf decodes the next value, the member key or without a key the element at index, as far as n names it.
 func (d *decoder) partOf(n need, key []byte, index int) any {
 	wanted, inner := false, need{}
 	for _, p := range n {
@@ -115,10 +114,10 @@ func (d *decoder) partOf(n need, key []byte, index int) any {
 	return d.part(inner)
 }
 
-// maxCopied is the maximum length of an input that is copied for the texts in a part of it.
+// maxCopied bounds an input that is copied for the strings in a part of it.
 const maxCopied = 16 << 10
 
-// whole is value, with one copy of a short input for all that is in an object or array.
+// whole does what value does, with one copy of a short input for all strings in an object or array.
 func (d *decoder) whole() any {
 	d.blanks()
 	if c := d.b[d.i]; d.all == "" && len(d.b) <= maxCopied && (c == '{' || c == '[') {

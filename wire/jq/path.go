@@ -14,11 +14,11 @@ import (
 // A step is a member of an object or, if key is nil, an element of an array.
 type step struct {
 	key   []byte
-	index int // negative: from the end
+	index int // a negative index counts from the end
 }
 
 // split splits the leading path off query: .params.result | {number} becomes .params.result and {number}. rest is nil
-// if nothing remains; path is nil if query does not begin with a path. The identity is an empty path.
+// if nothing remains, and path is nil without a leading path. The identity is an empty path.
 func split(query *gojq.Query) (path []step, rest *gojq.Query) {
 	if len(query.Imports) > 0 || query.Meta != nil || len(query.Patterns) > 0 {
 		return nil, query
@@ -44,7 +44,7 @@ func split(query *gojq.Query) (path []step, rest *gojq.Query) {
 	return path, rest
 }
 
-// splitTerm returns split of a single term.
+// splitTerm does what split does, for a single term.
 func splitTerm(t *gojq.Term) (path []step, rest *gojq.Query) {
 	path = []step{}
 	switch t.Type {
@@ -68,7 +68,7 @@ func splitTerm(t *gojq.Term) (path []step, rest *gojq.Query) {
 	return path, &gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeIdentity, SuffixList: suffixes}}
 }
 
-// constants appends to path the steps with which suffixes begin, and returns the rest of them.
+// constants appends the constant steps at the start of suffixes to path, and returns the remaining suffixes.
 func constants(path []step, suffixes []*gojq.Suffix) ([]step, []*gojq.Suffix) {
 	for n, suffix := range suffixes {
 		s, ok := constant(suffix.Index)
@@ -80,7 +80,7 @@ func constants(path []step, suffixes []*gojq.Suffix) ([]step, []*gojq.Suffix) {
 	return path, nil
 }
 
-// constant returns the step for an index that does not depend on the input.
+// constant returns the step of an index that does not depend on the input.
 func constant(x *gojq.Index) (s step, ok bool) {
 	switch {
 	case x == nil || x.IsSlice:
@@ -124,9 +124,8 @@ func wayOf(path []step) *place {
 	return way
 }
 
-// follow returns the value in b at the path of p, without blanks around it: null if a
-// member or an element is missing. ok is false if following the path is an error, which gojq
-// has to report. It checks all of b.
+// follow returns the value in b at the path of p, without surrounding blanks, or null for a missing member or element.
+// ok is false if the path is an error, which gojq must report. follow checks all of b.
 func (p *Program) follow(b []byte) (val []byte, ok bool, err error) {
 	var few [8]slot
 	slots := few[:]
@@ -143,7 +142,7 @@ func (p *Program) follow(b []byte) (val []byte, ok bool, err error) {
 	return end.text, true, nil
 }
 
-// compact returns val without blanks between tokens, or val itself if it has no such blanks.
+// compact returns val without blanks between tokens, or val itself if there are none.
 func compact(val []byte) json.RawMessage {
 	if scan.IsMinified(val) {
 		return val

@@ -16,8 +16,7 @@ import (
 // (.. | .card?).
 type Paths struct{ p *Program }
 
-// CompilePaths compiles src. Its errors are usage Faults; a program that
-// computes instead of selecting is one.
+// CompilePaths compiles src. Errors are usage Faults, also for a program that computes instead of selecting.
 func CompilePaths(src string) (*Paths, error) {
 	if _, err := Compile(src, Options{}); err != nil {
 		return nil, err
@@ -33,8 +32,8 @@ func CompilePaths(src string) (*Paths, error) {
 	return paths, nil
 }
 
-// withoutModule returns src without the parts that are allowed only at the beginning of a program, such as module {},
-// so that src can be part of another program.
+// withoutModule returns src without parts that only the start of a program may contain, such as module {}. The result
+// can be part of another program.
 func withoutModule(src string) string {
 	query, err := gojq.Parse(src)
 	if err != nil || query.Meta == nil {
@@ -44,8 +43,8 @@ func withoutModule(src string) string {
 	return query.String()
 }
 
-// Of returns the JSON pointers of the parts of in that are selected. They may include parts that do not exist. Its
-// errors are the errors of Program.Run.
+// Of returns the JSON pointers of the selected parts of in, some of which may not exist. Its errors are those of
+// Program.Run.
 func (p *Paths) Of(ctx context.Context, in json.RawMessage) (pointers []string, err error) {
 	err = p.p.Run(ctx, in, func(out json.RawMessage) (bool, error) {
 		paths := scan.ReadArray(out, wire.DefaultMaxDepth)

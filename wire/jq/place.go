@@ -8,20 +8,20 @@ import (
 
 // A place is a part of the input that a plan reads.
 type place struct {
-	step  step // from the place around it
-	slot  int  // where its text is kept
+	step  step // the step from the enclosing place
+	slot  int  // the index of its slot
 	parts []*place
 }
 
-// A slot is the text of a place. If a slot has no text, the part is missing, and its value is null. wrong means that reading
-// the place is an error, or that gojq must decide.
+// A slot is the text of a place. Without a text, the part is missing and its value is null. wrong means that reading the
+// place is an error, or that gojq must decide.
 type slot struct {
 	text  []byte
 	wrong bool
 }
 
-// read checks all of b and finds in one pass the parts of it that p and the places below p select. It reports whether b
-// is one valid value.
+// read checks all of b. In the same pass, it finds the parts of b that p and the places below p select. It returns
+// false if b is not one valid value.
 func (p *place) read(b []byte, slots []slot) bool {
 	b = b[scan.Skip(b, 0):]
 	c := scan.ReadObject(b, maxDepth)
@@ -43,7 +43,7 @@ func (p *place) read(b []byte, slots []slot) bool {
 	return c.Err() == nil
 }
 
-// members finds the parts of an object. The last of several members with the same name counts.
+// members finds the parts of an object. The last of repeated members counts.
 func (p *place) members(c *scan.Cursor, slots []slot) {
 	for key, ok := c.NextKey(); ok; key, ok = c.NextKey() {
 		if at := p.member(key); at == nil {
@@ -69,11 +69,11 @@ func (p *place) elements(c *scan.Cursor, slots []slot) {
 	p.wrong(slots, true)
 }
 
-// enter reads the value at the position of c, which is p.
+// enter reads the value at the position of c for p.
 func (p *place) enter(c *scan.Cursor, slots []slot) {
 	kind := byte(0)
 	if len(p.parts) > 0 {
-		p.forget(slots) // of an earlier member of this name
+		p.forget(slots) // an earlier member had this name
 		kind = c.Peek()
 	}
 	switch kind {
@@ -93,7 +93,7 @@ func (p *place) enter(c *scan.Cursor, slots []slot) {
 	}
 }
 
-// other records the parts of a value without parts: those of null are null.
+// other records the parts of a value without parts: the parts of null are null.
 func (p *place) other(kind byte, slots []slot) {
 	if kind != 'n' {
 		p.wrong(slots, true)
@@ -101,7 +101,7 @@ func (p *place) other(kind byte, slots []slot) {
 	}
 }
 
-// wrong records that p has no members or no elements.
+// wrong records that p has no members or elements.
 func (p *place) wrong(slots []slot, members bool) {
 	for _, at := range p.parts {
 		if (at.step.key != nil) == members {
@@ -148,7 +148,7 @@ func plain(key []byte) bool {
 	return true
 }
 
-// count returns the number of elements behind c, if a part of p is counted from the end.
+// count returns the number of elements behind c if a part of p is counted from the end.
 func (p *place) count(c scan.Cursor) (total int) {
 	if slices.ContainsFunc(p.parts, func(at *place) bool { return at.step.index < 0 }) {
 		for _, ok := c.NextKey(); ok; _, ok = c.NextKey() {
@@ -159,7 +159,7 @@ func (p *place) count(c scan.Cursor) (total int) {
 	return total
 }
 
-// element returns the part that is the element at index, of total ones.
+// element returns the part for the element at index of total elements.
 func (p *place) element(index, total int) *place {
 	for _, at := range p.parts {
 		if at.step.key == nil && (at.step.index == index || at.step.index == index-total) {

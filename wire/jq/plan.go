@@ -9,30 +9,30 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// A plan computes the output of the most frequent programs on the messages of a stream: select(…) | {…} with paths,
-// constants, comparisons, and, or. It works on the text of the input and prints exactly what gojq prints. If that is
-// uncertain, or the program fails, the plan leaves the input to gojq.
+// A plan computes the output of the most frequent programs for messages of a stream: select(…) | {…} with paths,
+// constants, comparisons, and, or. It works on the text of the input and prints exactly what gojq prints. If it cannot,
+// or if the program fails, it leaves the input to gojq.
 type plan struct {
-	input  *place // the parts of the input that are read
-	slots  int    // how many places there are
+	input  *place // the parts of the input to read
+	slots  int    // the number of places
 	checks []check
 	output *node
 }
 
-// A check is evaluated before the output, in the order of the program.
+// A check is an expression that is evaluated before the output, in the order of the program.
 type check struct {
 	value *node
-	must  bool // there is no output where value is null or false; else value only may be an error
+	must  bool // no output follows if value is null or false; without must, only an error of value counts
 }
 
-// A node is an expression that has one value.
+// A node is an expression with one value.
 type node struct {
 	op   op
-	at   *place        // of opPath
-	text []byte        // of opConst: its JSON
-	cmp  gojq.Operator // of opCompare
+	at   *place        // for opPath
+	text []byte        // for opConst: its JSON
+	cmp  gojq.Operator // for opCompare
 	kids []*node
-	keys []string // of opObject: what stands before each of kids
+	keys []string // for opObject: the text before each of kids
 }
 
 type op uint8
@@ -46,7 +46,7 @@ const (
 	opObject
 )
 
-// planOf returns the plan of query, or nil if query has none. vars are the values of variables.
+// planOf returns the plan of query, or nil. vars are the values of variables.
 func planOf(query *gojq.Query, vars map[string]json.RawMessage) *plan {
 	c := planner{&plan{}, vars}
 	c.input = c.place(step{})
@@ -56,7 +56,7 @@ func planOf(query *gojq.Query, vars map[string]json.RawMessage) *plan {
 	return c.plan
 }
 
-// A planner makes a plan. Its functions return nil for expressions that plans do not support.
+// A planner makes a plan. Its functions return nil for unsupported expressions.
 type planner struct {
 	*plan
 	vars map[string]json.RawMessage
@@ -68,12 +68,12 @@ func (c planner) place(s step) *place {
 	return &place{step: s, slot: c.slots - 1}
 }
 
-// isSimple reports whether q has only an operator and its operands, or only a term.
+// isSimple reports whether q consists of an operator and its operands, or of a term.
 func isSimple(q *gojq.Query) bool {
 	return q != nil && q.Meta == nil && len(q.Imports) == 0 && len(q.FuncDefs) == 0 && len(q.Patterns) == 0
 }
 
-// pipe returns the output of q, which is applied to the path in.
+// pipe returns the output of q at the path in.
 func (c planner) pipe(q *gojq.Query, in *node) *node {
 	if !isSimple(q) {
 		return nil
@@ -101,7 +101,7 @@ func (c planner) pipe(q *gojq.Query, in *node) *node {
 	return c.value(q, in)
 }
 
-// value returns the node of q, which is applied to the path in.
+// value returns the node of q at the path in.
 func (c planner) value(q *gojq.Query, in *node) *node {
 	switch {
 	case !isSimple(q):
@@ -127,7 +127,8 @@ func (c planner) value(q *gojq.Query, in *node) *node {
 	return n
 }
 
-// suffixed returns the node of a term with its suffixes. A ? has no effect: where it would, the input is left to gojq.
+// suffixed returns the node of a term with suffixes. A ? has no effect, because gojq gets the inputs for which it
+// would.
 func (c planner) suffixed(t *gojq.Term, in *node) *node {
 	n := c.term(t, in)
 	for _, s := range t.SuffixList {
@@ -189,7 +190,7 @@ func (c planner) term(t *gojq.Term, in *node) *node {
 	return nil
 }
 
-// literal returns the node of a value that does not depend on the input.
+// literal returns the node of a constant value.
 func literal(v any) *node {
 	text, err := Encode(v)
 	if err != nil {
@@ -198,7 +199,7 @@ func literal(v any) *node {
 	return &node{op: opConst, text: text}
 }
 
-// number returns the node of a number, with or without a minus.
+// number returns the node of a number, perhaps with a minus.
 func number(t *gojq.Term) *node {
 	text := t.Number
 	if t.Type == gojq.TermTypeUnary {
@@ -218,7 +219,7 @@ func number(t *gojq.Term) *node {
 	return literal(v)
 }
 
-// object returns the node of an object whose keys do not depend on the input.
+// object returns the node of an object with constant keys.
 func (c planner) object(o *gojq.Object, in *node) *node {
 	vals := map[string]*node{}
 	for _, kv := range o.KeyVals {

@@ -5,20 +5,20 @@ import (
 	"encoding/json"
 )
 
-// A Scratch is memory that successive runs of programs reuse. The zero value is usable.
+// A Scratch is memory that successive runs share. The zero value is usable.
 type Scratch struct {
-	slots  []slot // of the places of a plan
+	slots  []slot // the slots of a plan's places
 	text   []byte
 	outs   [][]byte
-	unsure bool // gojq has to compute the output
+	unsure bool // gojq must compute the output
 }
 
-// maxScratch bounds the memory for text that is reused.
+// maxScratch bounds the reused memory for text, in bytes.
 const maxScratch = 1 << 20
 
-// Quick is like Run, for programs that do not need gojq: programs that only follow a path, or that select, compare and
-// build an object. ok is false for all other programs and if the program fails. The outputs are parts of in or of s,
-// and are valid until s is used again.
+// Quick does what Run does for programs that do not need gojq. Such a program only follows a path, or selects, compares
+// and builds an object. ok is false for other programs and for failures. The outputs are parts of in or of s, and are
+// valid until the next use of s.
 func (p *Program) Quick(ctx context.Context, in json.RawMessage, s *Scratch) (outs [][]byte, ok bool) {
 	switch {
 	case p.code != nil:

@@ -13,32 +13,30 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A source remembers the text of each object and array in the input of a run. A
-// value that a program only selects is output as the same Go value (programs
-// never change values, they make new ones) and is then printed with its
-// original text, so that its keys keep their order. The zero value and nil know
-// no texts.
+// A source stores the text of each object and array in the input of a run. A value that a program only selects is
+// output as the same Go value (programs never change values). It is then printed with its original text, which keeps
+// the order of keys. The zero value and nil store no texts.
 type source struct {
 	spans []span
 	finds int
-	at    map[uintptr]span // spans by id; nil: not worthwhile
+	at    map[uintptr]span // spans by id; nil if not worthwhile
 }
 
-// findsFew is the number of lookups by linear search before the spans are put into a map.
+// findsFew bounds the linear searches before the spans are put into a map.
 const findsFew = 4
 
 // A span is the text of one object or array of the input.
 type span struct {
-	id     uintptr // the address of the map, or of the first element
+	id     uintptr // the address of the map or of the first element
 	raw    []byte
-	length int // the length of an array, because a slice of the array may begin with the same element
+	length int // the length of an array, because a slice of the array may have the same first element
 }
 
-// sourceKey is the context key of a run's source, for Funcs.
+// sourceKey is the context key of a run's source for Funcs.
 type sourceKey struct{}
 
-// EncodeArg is like Encode, for an argument of a Func; ctx is the context of its Call. A value that the program only
-// selected keeps its original text.
+// EncodeArg does what Encode does, for an argument of a Func. ctx is the context of its Call. A value that the program
+// only selected keeps its original text.
 func EncodeArg(ctx context.Context, v any) (json.RawMessage, error) {
 	src, _ := ctx.Value(sourceKey{}).(*source)
 	return src.encode(v)
@@ -50,7 +48,7 @@ func (s *source) decode(raw []byte) (any, error) {
 	return d.read()
 }
 
-// add remembers the text of v. Empty values are not stored, because they all have the same text.
+// add stores the text of v. It omits empty values, whose texts are all equal.
 func (s *source) add(v any, raw []byte) {
 	if s == nil {
 		return
@@ -60,8 +58,8 @@ func (s *source) add(v any, raw []byte) {
 	}
 }
 
-// identity returns the address and the length of a map or slice that is not
-// empty; among values that are alive, they identify it.
+// identity returns the address and the length of a map or slice, which identify it among living values. The map or
+// slice must not be empty.
 func identity(v any) (id uintptr, length int) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -72,7 +70,7 @@ func identity(v any) (id uintptr, length int) {
 	return 0, 0
 }
 
-// find returns the original text of v, or nil if the program made v.
+// find returns the original text of v, or nil for a value that the program made.
 func (s *source) find(v any) []byte {
 	id, n := identity(v)
 	if n == 0 || s == nil || len(s.spans) == 0 {
@@ -90,7 +88,7 @@ func (s *source) find(v any) []byte {
 	return nil
 }
 
-// span returns the last span with this id that is alive, or an empty span.
+// span returns the last living span with this id, or an empty span.
 func (s *source) span(id uintptr) span {
 	if s.at != nil {
 		return s.at[id]
@@ -103,8 +101,8 @@ func (s *source) span(id uintptr) span {
 	return span{}
 }
 
-// encode returns the compact JSON of v: parts of the input with their original
-// text, objects that the program made with sorted keys.
+// encode returns the compact JSON of v. Parts of the input have their original text, and objects that the program made
+// have sorted keys.
 func (s *source) encode(v any) (json.RawMessage, error) { return s.append(nil, v) }
 
 func (s *source) append(b []byte, v any) ([]byte, error) {
@@ -133,7 +131,7 @@ func (s *source) append(b []byte, v any) ([]byte, error) {
 	return append(b, text...), err
 }
 
-// appendText appends a string as gojq writes it.
+// appendText appends a string in gojq's form.
 func appendText(b []byte, s string) []byte {
 	start := len(b)
 	b = append(append(slices.Grow(b, len(s)+2), '"'), s...)

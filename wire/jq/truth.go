@@ -6,24 +6,23 @@ import (
 	"sync"
 )
 
-// Truth reports whether any output is neither null nor false; without an output
-// it is false.
+// Truth reports whether any output is neither null nor false. It returns false without an output.
 func (p *Program) Truth(ctx context.Context, in json.RawMessage) (bool, error) {
 	return p.TruthWith(ctx, in, nil)
 }
 
-// TruthWith is Truth with the values of the declared variables. nil: all are null.
+// TruthWith does what Truth does, with values of the declared variables, or with nil for all null.
 func (p *Program) TruthWith(ctx context.Context, in json.RawMessage, vals Values) (bool, error) {
 	return p.last(ctx, in, vals, true)
 }
 
-// Holds reports whether there is at least one output, and no output is null or false.
+// Holds reports whether there are outputs, and none is null or false.
 func (p *Program) Holds(ctx context.Context, in json.RawMessage) (bool, error) {
 	return p.last(ctx, in, nil, false)
 }
 
-// last reports whether the last output is neither null nor false; it returns false without an output. It stops at an output for which
-// that is until.
+// last reports whether the last output is neither null nor false. It stops at an output for which that equals until, and returns
+// false without an output.
 func (p *Program) last(ctx context.Context, in json.RawMessage, vals Values, until bool) (is bool, err error) {
 	if is, ok := p.judge(ctx, in); ok {
 		return is, nil
@@ -43,7 +42,7 @@ func (p *Program) last(ctx context.Context, in json.RawMessage, vals Values, unt
 	return is && err == nil, err
 }
 
-// First returns the first output, or nil if there is none.
+// First returns the first output, or nil.
 func (p *Program) First(ctx context.Context, in json.RawMessage) (first json.RawMessage, err error) {
 	err = p.Run(ctx, in, func(out json.RawMessage) (bool, error) {
 		first = out
@@ -52,11 +51,10 @@ func (p *Program) First(ctx context.Context, in json.RawMessage) (first json.Raw
 	return first, err
 }
 
-// scratches are for runs whose outputs are not kept.
+// scratches are for runs whose outputs are not retained.
 var scratches = sync.Pool{New: func() any { return new(Scratch) }}
 
-// judge reports whether the output is neither null nor false. ok is false where gojq has to
-// compute it.
+// judge reports whether the output is neither null nor false. ok is false if gojq must compute the output.
 func (p *Program) judge(ctx context.Context, in json.RawMessage) (is, ok bool) {
 	if p.code == nil || p.plan == nil {
 		return false, false

@@ -11,39 +11,36 @@ import (
 	"rpcx/wire/scan"
 )
 
-// maxDepth is the deepest nesting that is decoded, as in encoding/json.
+// maxDepth bounds the nesting, as in encoding/json.
 const maxDepth = 10_000
 
-// maxDigits bounds the digits of a number: the time of a computation grows with the square of the length and cannot be
-// interrupted.
+// maxDigits bounds the digits of a number. The time of a computation grows with the square of their number and cannot
+// be interrupted.
 const maxDigits = 10_000
 
 var errHuge = fmt.Errorf("a number has more than %d digits", maxDigits)
 
-// Decode decodes in into the types that programs work on: nil, bool,
-// json.Number, string, []any and map[string]any. Of members with the same name
-// the last counts; bytes that are not UTF-8 become U+FFFD. A number of more
-// than 10,000 digits is an error.
+// Decode decodes in to the types of programs: nil, bool, json.Number, string, []any and map[string]any. The last of
+// repeated members counts. Bytes that are not UTF-8 become U+FFFD. A number of more than 10,000 digits is an error.
 func Decode(in json.RawMessage) (any, error) {
 	d := decoder{b: in}
 	return d.read()
 }
 
-// Encode returns the compact JSON of v, a value that Decode or a program
-// returned, or an int, int64 or float64. Keys are sorted; <, > and & are not
-// escaped.
+// Encode returns the compact JSON of v, a value from Decode or a program, or an int, int64 or float64. Keys are sorted.
+// <, > and & are not escaped.
 func Encode(v any) (json.RawMessage, error) { return (&source{}).encode(v) }
 
-// Number returns the value of a number of any type that programs work on.
+// Number returns the value of a number of any type in programs.
 func Number(v any) (float64, bool) { return gojq.ToFloat64(v) }
 
-// A decoder decodes a value that is known to be valid.
+// A decoder decodes a valid value.
 type decoder struct {
 	b    []byte
 	i    int
 	huge bool // a number has more than maxDigits
 	src  *source
-	all  string // b, of which texts and numbers are parts; "" means each is a copy, so that it can be kept without b
+	all  string // the text of b, which strings and numbers share; "" if each is a copy that does not retain b
 }
 
 // read reads the whole input.
@@ -85,7 +82,6 @@ func (d *decoder) value() any {
 	return json.Number(d.cut(start, d.i))
 }
 
-// cut returns the bytes from start to end.
 func (d *decoder) cut(start, end int) string {
 	if d.all != "" {
 		return d.all[start:end]
@@ -99,7 +95,7 @@ func (d *decoder) object() any {
 		d.blanks()
 		key := d.text()
 		d.blanks()
-		d.i++ // the colon
+		d.i++ // skips the colon
 		m[key] = d.value()
 	}
 	d.src.add(m, d.b[start:d.i])
@@ -115,8 +111,8 @@ func (d *decoder) array() any {
 	return a
 }
 
-// more moves to the next member, past the opening bracket or a comma. After the last member, it moves past the closing
-// bracket and returns false.
+// more moves to the next member, after the opening bracket or a comma. After the last member, it moves behind the
+// closing bracket and returns false.
 func (d *decoder) more(end byte) bool {
 	d.blanks()
 	open := d.b[d.i] != ',' && d.b[d.i] != end
@@ -149,10 +145,10 @@ func (d *decoder) text() string {
 	return d.anyText()
 }
 
-// shortText is the length up to which a text is looked through byte by byte.
+// shortText bounds the strings that text scans byte by byte.
 const shortText = 24
 
-// anyText is like text, for strings that are long or not plain.
+// anyText does what text does, for strings that are long or not plain.
 func (d *decoder) anyText() string {
 	start := d.i + 1
 	end := start + bytes.IndexByte(d.b[start:], '"')
@@ -164,8 +160,7 @@ func (d *decoder) anyText() string {
 	return unescape(d.b[start : d.i-1])
 }
 
-// unescape returns the text of the inside of a string token. Each byte that is
-// not UTF-8 becomes U+FFFD.
+// unescape returns the content of a string token. Each byte that is not UTF-8 becomes U+FFFD.
 func unescape(raw []byte) string {
 	s := scan.Key(raw)
 	if utf8.ValidString(s) {

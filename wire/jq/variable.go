@@ -9,7 +9,7 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// A declared is a declared variable and the parts of its value that a program reads.
+// A declared is a declared variable with the parts of its value that a program reads.
 type declared struct {
 	name string
 	need need
@@ -25,9 +25,8 @@ func used(src string, names []string) (some []declared) {
 	return some
 }
 
-// splitVariable is split for a query that begins with a declared variable, such
-// as $params.name; root is the variable's name. Otherwise path is nil and rest
-// is query.
+// splitVariable does what split does, for a query that begins with a declared variable, such as $params.name. root is
+// the variable's name. For other queries, path is nil and rest is query.
 func (p *Program) splitVariable(query *gojq.Query) (root string, path []step, rest *gojq.Query) {
 	first := query
 	for first.Op == gojq.OpPipe && first.Term == nil && len(first.Patterns) == 0 {
@@ -49,7 +48,7 @@ func (p *Program) splitVariable(query *gojq.Query) (root string, path []step, re
 	return name, path, rest
 }
 
-// replaced returns query, whose first part is first, with term in place of that.
+// replaced returns query with term in place of first, its first part.
 func replaced(query, first *gojq.Query, term *gojq.Term) *gojq.Query {
 	q := *query
 	if query == first {
@@ -60,23 +59,23 @@ func replaced(query, first *gojq.Query, term *gojq.Term) *gojq.Query {
 	return &q
 }
 
-// Values returns the value of a declared variable for one run, as JSON; nil means null.
+// Values returns the value of a declared variable for one run as JSON. nil means null.
 type Values func(name string) json.RawMessage
 
 // IsPath reports whether p only follows a path in its input or in a declared variable. Such a program decodes nothing,
 // and its output is a part of its input.
 func (p *Program) IsPath() bool { return p.path != nil && p.code == nil }
 
-// A runState is the state of one run: the values of the declared variables, and the texts of the input's parts.
+// A runState is the state of a run: the values of the declared variables, and the texts of the input's parts.
 type runState struct {
 	vals Values
 	source
 }
 
-// freeRuns are states of runs that have ended, for their memory.
+// freeRuns are states of ended runs, whose memory is reused.
 var freeRuns = sync.Pool{New: func() any { return new(runState) }}
 
-// maxSpans is the most texts for which memory is kept.
+// maxSpans bounds the texts of reused memory.
 const maxSpans = 1 << 12
 
 func newRunState(vals Values) *runState {
@@ -85,7 +84,7 @@ func newRunState(vals Values) *runState {
 	return r
 }
 
-// free ends the use of r and of all values that were decoded with r.
+// free ends the use of r and of all values that r has decoded.
 func (r *runState) free() {
 	if cap(r.spans) > maxSpans {
 		return

@@ -17,19 +17,19 @@ import (
 	"rpcx/wire/xdg"
 )
 
-// A file is config.toml. Errors in a profile are reported only when that profile is used, so that the others remain usable.
+// A file is config.toml. rpcx reports an error in a profile only when it uses that profile; the others remain usable.
 type file struct {
 	path     string
 	profiles map[string]any
-	defaults any            // [default], or nil
-	stray    string         // an unknown top-level key, or ""
-	lines    map[string]int // by path, such as "profile.NAME.KEY"
+	defaults any            // [default]; may be nil
+	stray    string         // the unknown top-level key, or ""
+	lines    map[string]int // line numbers by path, such as "profile.NAME.KEY"
 }
 
-// PathVariable is the environment variable that names another file than config.toml.
+// PathVariable is the environment variable with the path of another file than config.toml.
 const PathVariable = "RPCX_CONFIG"
 
-// filePath returns the path of the file, which need not exist, or "" if there is no directory for it.
+// filePath returns the path of the file, which may be missing, or "" without a directory for it.
 func filePath() string {
 	if path := os.Getenv(PathVariable); path != "" {
 		return path
@@ -41,7 +41,7 @@ func filePath() string {
 	return filepath.Join(dir, "config.toml")
 }
 
-// open reads the file. It returns nil if there is none.
+// open reads the file. It returns nil for a missing file.
 func open() (*file, error) {
 	path := filePath()
 	b, err := contents(path)
@@ -51,7 +51,7 @@ func open() (*file, error) {
 	return load(path, b)
 }
 
-// contents returns the content of the file, or nil if there is none.
+// contents returns the content of the file, or nil for a missing file.
 func contents(path string) ([]byte, error) {
 	if path == "" {
 		return nil, nil
@@ -75,7 +75,7 @@ func contents(path string) ([]byte, error) {
 	return userfile.Unmarked(b), nil
 }
 
-// load reads b, the content of the file at path. It refuses a file that other users can write.
+// load parses b, the content of the file at path. It refuses a file that other users can write.
 func load(path string, b []byte) (*file, error) {
 	if err := trusted(path); err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func load(path string, b []byte) (*file, error) {
 // trusted refuses a file that other users can write, directly or through its directory. It also checks the target of a
 // link.
 func trusted(path string) error {
-	if userfile.IsInherited(path) { // who started rpcx has opened it
+	if userfile.IsInherited(path) { // the process that started rpcx has opened it
 		return nil
 	}
 	real, err := filepath.EvalSymlinks(path)
@@ -122,7 +122,7 @@ func (f *file) parse(b []byte) error {
 	return nil
 }
 
-// table returns the table of a profile, or nil if there is no profile with that name.
+// table returns the table of a profile, or nil.
 func (f *file) table(name string) (map[string]any, error) {
 	val, ok := f.profiles[name]
 	switch {
@@ -151,7 +151,6 @@ func (f *file) syntax(err error) error {
 	return wire.Usagef("%s: %v", f.path, err)
 }
 
-// places returns the line number of each key, by path.
 func places(b []byte) map[string]int {
 	var nothing struct {
 		Profile map[string]struct{} `toml:"profile"`
@@ -160,7 +159,7 @@ func places(b []byte) map[string]int {
 	return toml.Strange(b, &nothing)
 }
 
-// where returns the file and line of a key, for errors; two words name a key of a profile.
+// where returns the file and the line of a key for errors. Two words name a key of a profile.
 func (f *file) where(key ...string) string {
 	path := strings.Join(key, ".")
 	if key[0] == "" { // see Defaults
@@ -174,7 +173,7 @@ func (f *file) where(key ...string) string {
 	return f.path + ": " + path
 }
 
-// line returns the line of a key, or of the first one below it, or 0 if it is unknown.
+// line returns the line of a key, or of the first key below it, or 0.
 func (f *file) line(path string) int {
 	line := f.lines[path]
 	for key, n := range f.lines {

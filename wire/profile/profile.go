@@ -1,5 +1,5 @@
 // Package profile reads config.toml, in which a user names peers and how to reach them (rpcx-config(5)). It reads the
-// file only when a profile is used.
+// file only for a profile.
 package profile
 
 import (
@@ -13,25 +13,25 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// A Profile is a [profile.NAME], or [default], with environment variables filled in.
+// A Profile is a [profile.NAME] or [default] with the values of environment variables.
 type Profile struct {
 	Name     string
-	Folder   string    // the directory of the file, the base of relative paths
-	Endpoint Setting   // the endpoint, which has one value
-	Settings []Setting // the others, in the order of their keys
+	Folder   string    // the directory of the file, on which relative paths are based
+	Endpoint Setting   // the endpoint, with one value
+	Settings []Setting // the other settings in key order
 }
 
 // A Setting is one key of a profile. Keys have the names of flags.
 type Setting struct {
 	Key     string
-	Values  []string // exactly one, unless the key is a list
-	where   string   // file, line and key
-	filled  bool     // a variable was filled in, so that the values must not be shown
-	secrets []string // the values of the variables
+	Values  []string // one value, unless the key is a list
+	where   string   // the file, line and key
+	filled  bool     // the values contain variables and must not be shown
+	secrets []string // the variables' values
 }
 
-// shortestSecret is the smallest length of a variable's value that is redacted everywhere, because shorter values would
-// redact parts of words.
+// shortestSecret is the minimum length of a variable's value that is redacted everywhere. Shorter values would redact
+// parts of words.
 const shortestSecret = 4
 
 // Secrets returns the values of a profile's variables, which must not be shown.
@@ -43,11 +43,11 @@ func (p *Profile) Secrets() []string {
 	return all
 }
 
-// Keys returns the keys of profiles, including endpoint, sorted.
+// Keys returns the sorted keys of profiles, including endpoint.
 func Keys() []string { return slices.Sorted(maps.Keys(keys)) }
 
-// Find returns the profile with that name, or nil if there is no file or no such profile. Errors are usage Faults that
-// name the file and, if known, line and key.
+// Find returns the profile of that name, or nil. Errors are usage Faults that name the file and, if known, the line and
+// the key.
 func Find(name string) (*Profile, error) {
 	f, err := open()
 	if err != nil || f == nil {
@@ -56,7 +56,7 @@ func Find(name string) (*Profile, error) {
 	return f.profile(name)
 }
 
-// profile returns the profile with that name, or nil if there is none.
+// profile returns the profile of that name, or nil.
 func (f *file) profile(name string) (*Profile, error) {
 	table, err := f.table(name)
 	if table == nil || err != nil {
@@ -80,9 +80,9 @@ func (f *file) profile(name string) (*Profile, error) {
 	return p, nil
 }
 
-// Defaults returns the settings of [default] for every peer, as a profile without name and endpoint. They are times,
-// sizes and the like, and nothing that is sent to a peer. It is nil if there is no file or no such table. A file
-// without the text [default] is not parsed. Errors are like those of Find.
+// Defaults returns the settings of [default], for every peer, as a profile without a name and an endpoint. They are
+// times, sizes and other values that no peer receives. Without such a table, Defaults returns nil. It does not parse a
+// file without the text [default]. Errors are like those of Find.
 func Defaults() (*Profile, error) {
 	path := filePath()
 	b, err := contents(path)
@@ -114,10 +114,10 @@ func Defaults() (*Profile, error) {
 	return p, nil
 }
 
-// A Listed profile summarises a profile, without filling in variables.
+// A Listed is a summary of a profile, without the values of variables.
 type Listed struct{ Name, Endpoint, Dialect string }
 
-// List returns all profiles, sorted by name. One that Find rejects is listed with its readable parts.
+// List returns all profiles by name, including the readable parts of profiles that Find rejects.
 func List() ([]Listed, error) {
 	f, err := open()
 	if err != nil || f == nil {
@@ -144,7 +144,7 @@ func Names() ([]string, error) {
 	return slices.Sorted(maps.Keys(f.profiles)), nil
 }
 
-// Setting returns the setting for a key, or nil if the profile does not have it.
+// Setting returns the setting for a key, or nil.
 func (p *Profile) Setting(key string) *Setting {
 	for i := range p.Settings {
 		if p.Settings[i].Key == key {
@@ -154,10 +154,10 @@ func (p *Profile) Setting(key string) *Setting {
 	return nil
 }
 
-// Where returns file, line and key of s.
+// Where returns the file, line and key of s.
 func (s Setting) Where() string { return s.where }
 
-// Fault returns err, about a value of s, as a usage Fault with the place of the key. If a variable was filled in, it
+// Fault returns err, about a value of s, as a usage Fault with the key's place. If the value contains variables, Fault
 // omits the text of err, which may quote a secret.
 func (s Setting) Fault(err error) error {
 	f := wire.AsFault(err)
@@ -171,7 +171,7 @@ func (s Setting) Fault(err error) error {
 	return g
 }
 
-// unknown returns the usage Fault for an unknown key, with the nearest known one.
+// unknown returns the usage Fault for an unknown key, with the most similar known key.
 func unknown(where, key string, known []string) error {
 	return wire.Usagef("%s: unknown key", where).WithHint(catalog.DidYouMean(key, known))
 }

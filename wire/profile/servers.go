@@ -14,18 +14,17 @@ import (
 	"rpcx/wire/userfile"
 )
 
-// A Server is an entry of the file in which an editor or agent keeps its servers: the member mcpServers, or servers in VS
-// Code.
+// A Server is an entry in an editor's or agent's file of servers: the member mcpServers, or servers in VS Code.
 type Server struct {
 	Name     string
-	URL      string   // "" means it has a command
-	Command  []string // its words
+	URL      string   // "" for a server with a command
+	Command  []string // the command's words
 	Env      []string // NAME=VALUE
-	Dir      string   // where it starts; "" means the current directory
-	Settings *Profile // its headers
+	Dir      string   // the working directory; "" is the current one
+	Settings *Profile // the headers
 }
 
-// entry is a server as the file has it.
+// entry is a server in the form of the file.
 type entry struct {
 	Type    string            `json:"type"`
 	Command string            `json:"command"`
@@ -37,7 +36,7 @@ type entry struct {
 	Headers map[string]string `json:"headers"`
 }
 
-// servers reads the entries of a file. It rejects a file that other users can write.
+// servers reads the entries of a file. It refuses a file that other users can write.
 func servers(file string) (map[string]json.RawMessage, error) {
 	b, err := userfile.Read(file)
 	if err != nil {
@@ -68,7 +67,7 @@ func ServerNames(file string) ([]string, error) {
 	return slices.Sorted(maps.Keys(all)), err
 }
 
-// FindServer returns a server of a file, with its variables filled in. Errors are usage Faults.
+// FindServer returns a server of a file with the values of variables. Errors are usage Faults.
 func FindServer(file, name string) (*Server, error) {
 	all, err := servers(file)
 	if err != nil {
@@ -109,7 +108,7 @@ func (p *Profile) addHeader(line, where string) {
 	p.Settings[0].Values = append(p.Settings[0].Values, line)
 }
 
-// server fills in the variables of an entry.
+// server returns an entry with the values of variables.
 func (v *variables) server(e *entry) (*Server, error) {
 	switch {
 	case e.Command != "" && e.URL != "":
@@ -145,7 +144,7 @@ func (v *variables) server(e *entry) (*Server, error) {
 	return s, v.err
 }
 
-// assignments reads the lines NAME=VALUE of a file with environment variables.
+// assignments reads the lines NAME=VALUE of a file.
 func assignments(b []byte) (env []string) {
 	for line := range strings.Lines(string(userfile.Unmarked(b))) {
 		name, val, ok := strings.Cut(strings.TrimSpace(line), "=")
@@ -160,14 +159,14 @@ func assignments(b []byte) (env []string) {
 	return env
 }
 
-// variables fills in the variables of an entry, as the programs do whose files have them.
+// variables replaces the variables of an entry, as the programs do that own such files.
 type variables struct {
 	file    string
 	secrets []string // the values of environment variables
-	err     error    // the first
+	err     error    // the first error
 }
 
-// fill returns a text with its variables filled in. Text without "${" has none.
+// fill replaces the variables in a text, which contain "${".
 func (v *variables) fill(text string) string {
 	var b strings.Builder
 	for {
@@ -186,8 +185,8 @@ func (v *variables) fill(text string) string {
 	}
 }
 
-// value returns the value of a variable: ${NAME} and ${NAME:-DEFAULT} of Claude Code, ${env:NAME} and those with a name of
-// their own of VS Code and Cursor.
+// value returns the value of a variable: ${NAME} and ${NAME:-DEFAULT} of Claude Code, ${env:NAME} and the named ones of VS
+// Code and Cursor.
 func (v *variables) value(name string) (string, error) {
 	folder, err := filepath.Abs(filepath.Dir(v.file))
 	if base := filepath.Base(folder); base == ".vscode" || base == ".cursor" {
@@ -232,7 +231,7 @@ func (v *variables) secret(val string) string {
 	return val
 }
 
-// withoutComments returns JSON without comments, and without commas after the last element, which VS Code allows.
+// withoutComments returns JSON without comments and without a comma after a last element, which VS Code allows.
 func withoutComments(b []byte) []byte {
 	out := make([]byte, 0, len(b))
 	for i := 0; i < len(b); i++ {

@@ -2,8 +2,7 @@ package redact
 
 import "strings"
 
-// Address returns an endpoint or URL in a form that is safe to show, without userinfo and the values of its query. A
-// command is redacted like Text.
+// Address returns a redacted endpoint or URL, without userinfo and query values. It redacts a command as Text does.
 func Address(text string) string {
 	before, rest, ok := strings.Cut(text, "://")
 	if !ok {
@@ -22,7 +21,7 @@ func Address(text string) string {
 	return before + "://" + authority + Query(path)
 }
 
-// Query redacts the values of a path's query, which often are keys and tokens.
+// Query redacts the values in a path's query, which are often keys and tokens.
 func Query(path string) string {
 	path, query, ok := strings.Cut(path, "?")
 	if !ok {

@@ -5,10 +5,10 @@ import (
 	"math/bits"
 )
 
-// anchors are bytes that mark secrets: each secret that find can find has one of them at a known place.
+// anchors are bytes that mark secrets: each secret of find has one at a known place.
 var anchors = [256]bool{' ': true, '-': true, '_': true, '.': true, ':': true, '=': true, '@': true, 'I': true, 'J': true}
 
-// nextAnchor returns the index of the first anchor in text from i on, or len(text).
+// nextAnchor returns the index of the first anchor from i on, or len(text).
 func nextAnchor(text []byte, i int) int {
 	for ; i+8 <= len(text); i += 8 {
 		for left := unusual(binary.LittleEndian.Uint64(text[i:])); left != 0; left &= left - 1 {
@@ -21,13 +21,11 @@ func nextAnchor(text []byte, i int) int {
 	return while(text, i, func(c byte) bool { return !anchors[c] })
 }
 
-// endsScheme reports whether c is the last letter of Bearer or Basic.
 func endsScheme(c byte) bool { return c|0x20 == 'r' || c|0x20 == 'c' }
 
-// unusual returns the high bits of the bytes of x that are neither small letters nor digits, and ASCII. Of most strings that have no
-// secret, it looks at eight bytes in the time of a few.
+// unusual returns the high bits of the bytes of x that are ASCII, but neither lower-case letters nor digits. It examines eight bytes at once.
 func unusual(x uint64) uint64 {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
-	low := x &^ highs // a sum's high bit is that of a byte which is not less
+	low := x &^ highs // the high bit of a sum belongs to a byte that is not less
 	return highs &^ (low + (0x80-'a')*ones | (low+(0x80-'0')*ones)&^(low+(0x80-'9'-1)*ones) | x)
 }

@@ -9,7 +9,7 @@ import (
 // longestName bounds the length of a name beside a secret.
 const longestName = 64
 
-// assigned finds the value in NAME=VALUE with the name of a secret.
+// assigned finds the value in NAME=VALUE if NAME is the name of a secret.
 func assigned(text []byte, i int) (from, to int) {
 	start := back(text, i, longestName, wordByte)
 	before, after := byteAt(text, start-1), byteAt(text, i+1)
@@ -82,7 +82,7 @@ func value(text []byte, from int) (start, end int) {
 	return from, while(text, end, part)
 }
 
-// isPlaceholder reports whether a value stands for a secret, or is a word of a program.
+// isPlaceholder reports whether a value represents a secret, or is a word of a program.
 func isPlaceholder(val []byte) bool {
 	call := bytes.IndexByte(val, '(')
 	switch {
@@ -94,7 +94,7 @@ func isPlaceholder(val []byte) bool {
 	return slices.Contains([]string{"null", "nil", "none", "None", "true", "True", "false", "False", "undefined"}, string(val))
 }
 
-// looksRandom reports whether a value cannot be a word or a number.
+// looksRandom reports whether a value is neither a word nor a number.
 func looksRandom(val []byte) bool {
 	if len(val) > decides {
 		return true
@@ -113,10 +113,10 @@ func looksRandom(val []byte) bool {
 	return len(val) >= 6 && digits > 0 && upper+lower > 0 || len(val) >= 20 && upper > 0 && lower > 0
 }
 
-// ifRandom returns to if val looks random, and 0 otherwise.
+// ifRandom returns to if val looks random, and otherwise 0.
 func ifRandom(val []byte, to int) int { return choose(looksRandom(val), to) }
 
-// choose returns to if ok is true, and 0 otherwise.
+// choose returns to if ok is true, and otherwise 0.
 func choose(ok bool, to int) int {
 	if ok {
 		return to

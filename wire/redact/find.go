@@ -10,21 +10,20 @@ import (
 	"rpcx/wire/scan"
 )
 
-// HasSecret reports whether a string is, or contains, a secret that is recognised by its form, or by a name beside it in
-// the string.
+// HasSecret reports whether a string is or contains a secret that its form, or a name beside it in the string, reveals.
 func HasSecret(text []byte) bool {
 	_, to := find(text, 0)
 	return to > 0 || nested(text)
 }
 
-// Suspect reports whether a JSON string, in quotes, has a secret, or is a name of a secret, which may be beside it.
+// Suspect reports whether a quoted JSON string contains a secret, or is the name of a secret that may be beside it.
 func Suspect(quoted []byte) bool {
 	text := scan.Unescaped(quoted[1 : len(quoted)-1])
 	return len(text) <= longestName && isMember(text) || HasSecret(text)
 }
 
-// Spans returns b with each secret replaced by Mark that is recognised as in HasSecret. A Stream finds more: the values beside names in
-// JSON that arrives in pieces.
+// Spans returns b with Mark in place of each secret of HasSecret. A Stream finds more: the values beside names in JSON that arrives in
+// pieces.
 func Spans(b []byte) []byte {
 	from, to := find(b, 0)
 	if to == 0 {
@@ -39,8 +38,8 @@ func Spans(b []byte) []byte {
 	return append(out, b[done:]...)
 }
 
-// find returns the place of the first secret in text that ends after start; to is 0 if there is none. It looks only at the
-// bytes around anchors.
+// find returns the place of the first secret in text that ends after start. to is 0 without one. find reads only the bytes
+// around anchors.
 func find(text []byte, start int) (from, to int) {
 	for i := nextAnchor(text, start); i < len(text); i = nextAnchor(text, i+1) {
 		switch text[i] {
@@ -70,7 +69,7 @@ func find(text []byte, start int) (from, to int) {
 
 // webToken finds a JSON Web Token, whose header begins with "eyJ".
 func webToken(text []byte, i int) (from, to int) {
-	const least = 8 // of a part
+	const least = 8 // the minimum length of a part
 	if from = i - 2; from < 0 || text[from] != 'e' || text[i-1] != 'y' || from > 0 && tokenByte(text[from-1]) {
 		return 0, 0
 	}
@@ -97,14 +96,14 @@ func cloudKey(text []byte, i int) (from, to int) {
 	if long == 20 {
 		is = alphanumeric
 	}
-	if from > 0 && (wordOnly(text[from-1]) || text[from-1] == '+') { // in base64
+	if from > 0 && (wordOnly(text[from-1]) || text[from-1] == '+') { // it is inside Base64
 		return 0, 0
 	}
 	to = while(text[:min(len(text), from+long+1)], from, is)
 	return from, choose(to-from == long, to)
 }
 
-// prefixes are the prefixes that services use for their keys, with the minimum length of the rest of a key.
+// prefixes are the prefixes of services' keys, with the minimum length of the rest.
 var prefixes = map[string]int{
 	"ghp_": 30, "gho_": 30, "ghs_": 30, "ghu_": 30, "ghr_": 30, "github_pat_": 30, "glpat-": 18, "glrt-": 18, "gldt-": 18, "glptt-": 18,
 	"sk-": 20, "sk_live_": 16, "rk_live_": 16, "sk_test_": 16, "rk_test_": 16, "whsec_": 20, "xapp-": 10, "xoxa-": 10, "xoxb-": 10,
@@ -117,11 +116,10 @@ const (
 	shortestKey   = 10
 )
 
-// decides is the number of bytes of a value that decide whether it is a secret. It bounds the scan at each anchor for values that are
-// not secrets.
+// decides bounds the bytes of a value that determine whether it is a secret, and therefore the scan at each anchor.
 const decides = 256
 
-// prefixed finds a key with the prefix of its service, a private key in PEM, and the value of an option such as --password.
+// prefixed finds a key with a service's prefix, a private key in PEM, and the value of an option such as --password.
 func prefixed(text []byte, i int) (from, to int) {
 	c, after := text[i], byteAt(text, i+1)
 	if c == '-' && after == '-' {
@@ -153,15 +151,15 @@ func prefixed(text []byte, i int) (from, to int) {
 	return from, while(text, to, behind)
 }
 
-// isWords reports whether text is words of small letters with hyphens between them.
+// isWords reports whether text is lower-case words with hyphens between them.
 func isWords(text []byte) bool {
 	return bytes.IndexByte(text, '-') >= 0 && bytes.IndexFunc(text, func(r rune) bool { return r != '-' && (r < 'a' || r > 'z') }) < 0
 }
 
-// dashed finds a private key in PEM, or an option with a secret, at two hyphens.
+// dashed finds, at two hyphens, a private key in PEM or an option with a secret.
 func dashed(text []byte, i int) (from, to int) {
 	if rest, ok := bytes.CutPrefix(text[i:], []byte("-----BEGIN ")); ok {
-		const longest = 64 // of the label
+		const longest = 64 // the length of the label
 		label, _, ok := bytes.Cut(rest[:min(len(rest), longest)], []byte("-----"))
 		if !ok || !bytes.Contains(label, []byte("PRIVATE KEY")) {
 			return 0, 0
@@ -181,9 +179,9 @@ func dashed(text []byte, i int) (from, to int) {
 	return from, ifRandom(text[from:to], to)
 }
 
-// userinfo finds the user and the password in a URL, at the @.
+// userinfo finds the user and the password in a URL at the @.
 func userinfo(text []byte, i int) (from, to int) {
-	const longest, shortest = 512, 20 // shortest of a token, which some services accept as the user
+	const longest, shortest = 512, 20 // shortest bounds a token, which some services accept as the user
 	from = back(text, i, longest, func(c byte) bool { return !oneOf("/@\" \t\r\n", c) })
 	if from < 4 || string(text[from-3:from]) != "://" || !alphanumeric(text[from-4]) {
 		return 0, 0
@@ -195,7 +193,7 @@ func userinfo(text []byte, i int) (from, to int) {
 	return from, choose(!isTemplate(password), i)
 }
 
-// isTemplate reports whether the password of a URL is empty, or a variable or a mark in place of one.
+// isTemplate reports whether the password of a URL is empty, a variable or a placeholder.
 func isTemplate(password []byte) bool {
 	if len(password) == 0 || bytes.HasPrefix(password, []byte(Mark)) || len(bytes.Trim(password, "*")) == 0 {
 		return true
@@ -213,7 +211,7 @@ func isTemplate(password []byte) bool {
 	return false
 }
 
-// credentials finds the value of an Authorization header after the word Bearer or Basic, which the blank at i follows.
+// credentials finds the value of an Authorization header after the word Bearer or Basic. i is the blank after the word.
 func credentials(text []byte, i int) (from, to int) {
 	start := back(text, i, len("bearer"), alphanumeric)
 	scheme, before := text[start:i], byteAt(text, start-1)

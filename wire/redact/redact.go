@@ -1,4 +1,5 @@
-// Package redact replaces secrets by "…" in traces, command lines and files. It recognises them by their names.
+// Package redact replaces secrets by "…" in traces, command lines and files. It recognizes secrets by their names and
+// forms.
 package redact
 
 import (
@@ -11,11 +12,10 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Mark replaces a secret.
+// Mark is the replacement of a secret.
 const Mark = "…"
 
-// JSON returns msg with its secret strings replaced by "…", as a tape would have them. What is not JSON is redacted like
-// Text.
+// JSON returns msg with "…" in place of its secret strings, as on a tape. It redacts other texts as Text does.
 func JSON(msg []byte) []byte {
 	switch suspect, valid := suspicious(msg); {
 	case !valid:
@@ -26,7 +26,7 @@ func JSON(msg []byte) []byte {
 	return msg
 }
 
-// suspicious reports whether msg may have a secret, and whether it is JSON.
+// suspicious reports whether msg may contain a secret, and whether it is JSON.
 func suspicious(msg []byte) (suspect, valid bool) {
 	suspect = HasKnown(msg)
 	err := scan.Keys(msg, wire.DefaultMaxDepth,
@@ -35,7 +35,7 @@ func suspicious(msg []byte) (suspect, valid bool) {
 	return suspect, err == nil
 }
 
-// Header returns the value of a header line without its secrets.
+// Header returns the redacted value of a header line.
 func Header(name, value string) string {
 	if SecretName(name) {
 		return Mark
@@ -43,19 +43,19 @@ func Header(name, value string) string {
 	return string(Text([]byte(value)))
 }
 
-// Text returns b without its secrets: the values beside names of secrets, and the parts that are known by their form.
+// Text returns b without its secrets: the values beside names of secrets, and those that their form reveals.
 func Text(b []byte) []byte { return new(Stream).Append(nil, Spans(b)) }
 
-// secrets are parts of names, as plainName spells them, that mean a secret anywhere in a name.
+// secrets are parts of names, in the form of plainName, that mean a secret anywhere in a name.
 var secrets = []string{
 	"password", "passwd", "passphrase", "secret", "apikey", "authorization", "cookie",
 	"accesskey", "privatekey", "credential", "bearer", "mnemonic", "jwt", "mcpsessionid",
 }
 
-// secretWords are names, as plainName spells them, that denote a secret as a whole name or at the end of a name.
+// secretWords are names, in the form of plainName, that mean a secret as a whole name or at its end.
 var secretWords = []string{"auth", "otp"}
 
-// notSecret are endings of names, as plainName spells them, of positions, ids, words, and facts about a secret.
+// notSecret are ends of names, in the form of plainName, that mean a position, an id, a word, or a fact about a secret.
 var notSecret = []string{
 	"progresstoken", "workdonetoken", "partialresulttoken", "canceltoken", "cancellationtoken", "nexttoken", "pagetoken",
 	"continuationtoken", "continuetoken", "cursortoken", "resumetoken", "synctoken", "skiptoken", "deltatoken", "changetoken", "watchtoken",
@@ -65,7 +65,7 @@ var notSecret = []string{
 	"allowcredentials", "secretary",
 }
 
-// plainName spells a name as the tables do: lower case without separators.
+// plainName returns a name in lower case without separators.
 func plainName(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch r {
@@ -76,7 +76,7 @@ func plainName(name string) string {
 	}, name)
 }
 
-// SecretName reports whether the value of a member, header or parameter with this name must not be shown or stored.
+// SecretName reports whether the value of a member, header or parameter of this name must not be shown or stored.
 func SecretName(name string) bool {
 	name = plainName(name)
 	ends := func(with string) bool { return strings.HasSuffix(name, with) }
@@ -85,24 +85,24 @@ func SecretName(name string) bool {
 		!slices.ContainsFunc(notSecret, ends)
 }
 
-// members are names, as plainName spells them, of secrets in messages alone: in other places they are words.
+// members are names, in the form of plainName, that mean secrets only in messages.
 var members = []string{"sessionid", "pin", "cvv", "cvc", "signature"}
 
-// SecretMember is SecretName for a member of a message.
+// SecretMember does what SecretName does, for a member of a message.
 func SecretMember(name string) bool {
 	return SecretName(name) || slices.Contains(members, plainName(name))
 }
 
-// SecretKey is SecretMember for a name as it is in JSON, without quotes.
+// SecretKey does what SecretMember does, for a name in JSON form without quotes.
 func SecretKey(raw []byte) bool { return isMember(scan.Unescaped(raw)) }
 
-// secretParameter reports whether a parameter in a URL is secret although its name does not denote a secret elsewhere.
+// secretParameter reports whether a URL parameter is secret only because it is in a URL.
 func secretParameter(name string) bool {
 	plain := plainName(name)
 	return strings.HasSuffix(plain, "key") || strings.HasSuffix(plain, "signature") || plain == "sig" || plain == "code"
 }
 
-// isMember is SecretMember, but fast for most names that are not secret.
+// isMember does what SecretMember does, but is fast for most harmless names.
 func isMember(text []byte) bool {
 	has := letters(text)
 	for _, name := range letterSets() {
@@ -113,7 +113,7 @@ func isMember(text []byte) bool {
 	return false
 }
 
-// letters returns the set of the letters in text, and a few other characters.
+// letters returns the set of letters, and of a few other characters, in text.
 func letters(text []byte) (set uint32) {
 	for _, c := range text {
 		if c >= 'A' {
@@ -123,7 +123,7 @@ func letters(text []byte) (set uint32) {
 	return set
 }
 
-// letterSets has the letters of the parts of names that mean a secret.
+// letterSets contains the letters of the parts of names in secrets.
 var letterSets = sync.OnceValue(func() (sets []uint32) {
 	for _, name := range slices.Concat(secrets, secretWords, members, []string{"pwd", "token"}) {
 		sets = append(sets, letters([]byte(name)))

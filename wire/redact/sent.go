@@ -14,25 +14,25 @@ import (
 	"rpcx/wire/scan"
 )
 
-// These are the limits of secrets that are known by their values: a shorter value may be an ordinary word, and a server
-// may set any number of values.
+// These limits apply to secrets that are known by value: a shorter value may be an ordinary word, and a server may set
+// any number of values.
 const (
 	shortestSecret = 4
 	maxSecrets     = 1000
 )
 
-// sent has the secrets that this process has sent, by their values.
+// sent contains the secrets that this process has sent.
 var sent struct {
 	mu   sync.Mutex
 	all  map[string]bool
-	mask atomic.Pointer[strings.Replacer] // nil if there are no such secrets
-	list atomic.Pointer[[][]byte]         // all, longest first; stored after mask
+	mask atomic.Pointer[strings.Replacer] // nil without such secrets
+	list atomic.Pointer[[][]byte]         // longest first; stored after mask
 }
 
 // fewSecrets is the number of secrets up to which separate searches are faster.
 const fewSecrets = 16
 
-// From now on, Known masks the values wherever a peer may repeat them.
+// Sent makes Known mask the values wherever a peer may repeat them.
 func Sent(values ...string) {
 	if len(values) == 0 {
 		return
@@ -65,7 +65,7 @@ func Sent(values ...string) {
 	sent.list.Store(&each)
 }
 
-// SentHeader is Sent for the secrets in the lines of a header: credentials, cookies, and values with the name of a
+// SentHeader does what Sent does, for the secrets in header lines: credentials, cookies, and values with the name of a
 // secret.
 func SentHeader(h http.Header) {
 	for name, lines := range h {
@@ -92,7 +92,7 @@ func SentHeader(h http.Header) {
 	}
 }
 
-// SentQuery is like Sent, for the values in a URL's query whose names denote keys or other secrets.
+// SentQuery does what Sent does, for the values in a URL's query whose names mean secrets.
 func SentQuery(query string) {
 	values, _ := url.ParseQuery(query)
 	for name, all := range values {
@@ -102,7 +102,7 @@ func SentQuery(query string) {
 	}
 }
 
-// Known returns text with the sent secrets masked.
+// Known returns text with masked secrets.
 func Known(text string) string {
 	if mask := sent.mask.Load(); mask != nil {
 		return mask.Replace(text)
@@ -110,7 +110,7 @@ func Known(text string) string {
 	return text
 }
 
-// Repeated returns the sent secrets that b has, so that another process can mask them where it shows b.
+// Repeated returns the sent secrets in b. Another process can mask them when it shows b.
 func Repeated(b []byte) (list []string) {
 	all := sent.list.Load()
 	if all == nil {
@@ -124,7 +124,7 @@ func Repeated(b []byte) (list []string) {
 	return list
 }
 
-// HasKnown reports whether b has a secret that was sent.
+// HasKnown reports whether b contains a sent secret.
 func HasKnown(b []byte) bool {
 	all := sent.list.Load()
 	if all == nil {
@@ -136,7 +136,7 @@ func HasKnown(b []byte) bool {
 	return !bytes.Equal(masked(b), b)
 }
 
-// KnownBytes is Known for bytes, which it does not change.
+// KnownBytes does what Known does, for bytes, which it does not change.
 func KnownBytes(b []byte) []byte {
 	if !HasKnown(b) {
 		return b
@@ -144,7 +144,6 @@ func KnownBytes(b []byte) []byte {
 	return masked(b)
 }
 
-// masked returns b with the sent secrets masked.
 func masked(b []byte) []byte {
 	return []byte(sent.mask.Load().Replace(string(b)))
 }

@@ -6,19 +6,19 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Stream redacts bytes that arrive in pieces, however they are cut. It replaces the same values as JSON and, outside
-// quoted strings, the values of header lines and query parameters whose names SecretName knows, and the values after
-// the words Bearer and Basic. The bytes need not be JSON. The zero value is ready for use.
+// A Stream redacts bytes that arrive in pieces of any size. It replaces the same values as JSON. Outside of quoted
+// strings, it also replaces the values of header lines and query parameters with secret names, and the values after
+// Bearer and Basic. The bytes need not be JSON. The zero value is usable.
 type Stream struct {
 	state  state
 	key    []byte // the current or last quoted string, or the current word
-	ended  bool   // key is a complete string: a colon makes it a key
-	escape bool   // the previous byte was a backslash in quotes
-	depth  int    // nesting of the redacted value
+	ended  bool   // key is a complete string, which a colon makes a key
+	escape bool   // the previous byte was a backslash in a string
+	depth  int    // the nesting in the redacted value
 	quoted bool   // inside a string of the redacted value
 }
 
-// A state is the element to which the next byte belongs.
+// A state is what the next byte belongs to.
 type state uint8
 
 const (
@@ -27,15 +27,15 @@ const (
 	awaiting         // the value of a secret member
 	hiddenText       // a secret string, or the rest of a string with credentials
 	hiddenTree       // a secret object or array
-	hiddenWord       // a query's value
-	hiddenLine       // a header's value
+	hiddenWord       // a query value
+	hiddenLine       // a header value
 	scheme           // the blanks after Bearer or Basic
 )
 
-// longestKey bounds the kept bytes of a string. A longer string counts as the name of a secret.
+// longestKey bounds the stored bytes of a string. A longer string counts as the name of a secret.
 const longestKey = 1 << 10
 
-// Append appends the redacted b, which follows the previous bytes, to dst.
+// Append redacts b, which follows the previous bytes, and appends it to dst.
 func (s *Stream) Append(dst, b []byte) []byte {
 	for _, c := range b {
 		dst = s.next(dst, c)
@@ -86,7 +86,7 @@ func (s *Stream) become(to state) {
 	s.state, s.key, s.ended, s.escape = to, s.key[:0], false, false
 }
 
-// outer handles a byte outside strings.
+// outer processes a byte outside of strings.
 func (s *Stream) outer(dst []byte, c byte) []byte {
 	dst = append(dst, c)
 	switch {
@@ -100,7 +100,7 @@ func (s *Stream) outer(dst []byte, c byte) []byte {
 	return s.afterWord(dst, c)
 }
 
-// afterText handles a byte after a string: a colon makes the string a key.
+// afterText processes a byte after a string, which a colon makes a key.
 func (s *Stream) afterText(c byte) {
 	switch {
 	case c == ':' && s.secret():
@@ -114,7 +114,7 @@ func (s *Stream) afterText(c byte) {
 	}
 }
 
-// afterWord handles a byte of a word outside strings, or the byte after the word.
+// afterWord processes a byte of a word outside of strings, or the byte after the word.
 func (s *Stream) afterWord(dst []byte, c byte) []byte {
 	switch {
 	case wordByte(c):
@@ -133,7 +133,7 @@ func (s *Stream) afterWord(dst []byte, c byte) []byte {
 	return dst
 }
 
-// text handles a byte of a string, including its end.
+// text processes a byte of a string or its end.
 func (s *Stream) text(dst []byte, c byte) []byte {
 	dst = append(dst, c)
 	switch {
@@ -163,16 +163,15 @@ func (s *Stream) keep(c byte) {
 		s.key = append(s.key, c)
 		return
 	}
-	copy(s.key, s.key[1:]) // credentials are recognised by the end
+	copy(s.key, s.key[1:]) // the end decides about credentials
 	s.key[longestKey] = c
 }
 
-// secret reports whether a secret follows the key.
 func (s *Stream) secret() bool {
 	return len(s.key) > longestKey || SecretName(scan.Key(s.key))
 }
 
-// value handles a byte where the value of a secret member begins.
+// value processes a byte where the value of a secret member begins.
 func (s *Stream) value(dst []byte, c byte) []byte {
 	switch scan.Type([]byte{c}) {
 	case 's':
@@ -193,7 +192,7 @@ func (s *Stream) value(dst []byte, c byte) []byte {
 	return append(dst, Mark...)
 }
 
-// tree handles a byte of a redacted object or array.
+// tree processes a byte of a redacted object or array.
 func (s *Stream) tree(c byte) {
 	if s.quoted {
 		s.quoted = !s.endsText(c)
@@ -211,11 +210,12 @@ func (s *Stream) tree(c byte) {
 	}
 }
 
-// The bounds of what precedes the end of a piece: the word that may continue, and the context that decides what it is.
+// These bound the text before the end of a piece: the word that may continue, and the context that determines its
+// meaning.
 const longestWord, longestContext = 4 << 10, 512
 
-// Divided returns the start of a secret in text, with its context, that may end behind i, or i if there is none. If i is the end of text,
-// more may follow.
+// Divided returns the start of a secret in text, with its context, that may end behind i. Without one, it returns i. If i is the end of
+// text, more may follow.
 func Divided(text []byte, i int) int {
 	from, to := find(text, 0)
 	for to > 0 && to < i {
@@ -238,8 +238,8 @@ func Divided(text []byte, i int) int {
 	return near
 }
 
-// divided returns the start of the word before i if the text that follows may be the value of that word, or another part of a
-// secret without a known end.
+// divided returns the start of the word before i if the text after the word may be its value, or another part of a secret
+// without a known end.
 func divided(text []byte, i int) int {
 	blank := func(c byte) bool { return c == ' ' }
 	part := func(c byte) bool { return c > ' ' && !oneOf("{}[](),;<>|", c) }
@@ -252,7 +252,7 @@ func divided(text []byte, i int) int {
 	return start
 }
 
-// wordByte reports whether c can be part of a name outside strings.
+// wordByte reports whether a name outside of strings can contain c.
 func wordByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.'
 }
@@ -262,8 +262,8 @@ func isScheme(word []byte) bool {
 	return bytes.EqualFold(word, []byte("bearer")) || bytes.EqualFold(word, []byte("basic"))
 }
 
-// hasScheme reports whether a string ends with that scheme in a place where credentials would follow: at its start, or
-// after the name of a header.
+// hasScheme reports whether a string ends with that scheme in a place before credentials: at its start or after the
+// name of a header.
 func hasScheme(text []byte) bool {
 	for _, name := range []string{"bearer", "basic"} {
 		at := len(text) - len(name)

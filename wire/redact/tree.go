@@ -10,20 +10,20 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Numbering replaces the secret strings of JSON with "…1", "…2" and so on. Equal strings have equal replacements, so that
-// readers can see which are equal. Numbers and other values are unchanged. It is not safe for concurrent use.
+// A Numbering replaces the secret strings in JSON by "…1", "…2" and so on. Equal strings have equal replacements. Numbers
+// and other values stay unchanged. It is not safe for concurrent use.
 type Numbering struct {
-	Sessions bool // a member sessionId is the protocol's own, and its value stays
-	Last     int  // the number given last
-	plain    bool // marks have no numbers
+	Sessions bool // a member sessionId belongs to the protocol, and its value stays
+	Last     int  // the last number
+	plain    bool // replacements have no numbers
 	seen     map[string]int
 	progress bool // the current message names a task by its token
 }
 
-// maxNumbered bounds the number of stored secrets; each further secret becomes "…", which equals any string.
+// maxNumbered bounds the stored secrets. Each further secret becomes "…", which equals any string.
 const maxNumbered = 1 << 16
 
-// Mark returns the replacement of a secret, as JSON.
+// Mark returns a secret's replacement as JSON.
 func (n *Numbering) Mark(secret string) []byte {
 	number, known := n.seen[secret]
 	if n.plain {
@@ -42,7 +42,7 @@ func (n *Numbering) Mark(secret string) []byte {
 	return scan.AppendQuoted(nil, Mark+strconv.Itoa(number))
 }
 
-// MarkJSON is Mark for a value of any type.
+// MarkJSON does what Mark does, for a value of any type.
 func (n *Numbering) MarkJSON(val []byte) []byte {
 	if text, ok := scan.Text(val); ok {
 		return n.Mark(text)
@@ -50,7 +50,7 @@ func (n *Numbering) MarkJSON(val []byte) []byte {
 	return n.Mark(string(val))
 }
 
-// IsMark reports whether text is the replacement of a secret; number is 0 if it has no number.
+// IsMark reports whether text is a secret's replacement. number is 0 for one without a number.
 func IsMark(text string) (number int, is bool) {
 	rest, is := strings.CutPrefix(text, Mark)
 	if !is || rest == "" {
@@ -60,7 +60,7 @@ func IsMark(text string) (number int, is bool) {
 	return number, err == nil && number > 0 && rest[0] != '+'
 }
 
-// LastMark returns the greatest number of a mark in a message, or 0 if there is none.
+// LastMark returns the greatest number of a replacement in a message, or 0.
 func LastMark(msg []byte) (last int) {
 	for rest := msg; ; {
 		_, after, found := bytes.Cut(rest, []byte(`"`+Mark))
@@ -76,14 +76,14 @@ func LastMark(msg []byte) (last int) {
 	}
 }
 
-// JSON returns msg, which is valid, without its secrets.
+// JSON returns msg, which must be valid, without its secrets.
 func (n *Numbering) JSON(msg []byte) []byte {
 	method, _ := scan.Text(scan.Get(msg, "method"))
-	n.progress = method == "$/progress" || strings.HasPrefix(method, "window/workDoneProgress/") // of the Language Server Protocol
+	n.progress = method == "$/progress" || strings.HasPrefix(method, "window/workDoneProgress/") // the Language Server Protocol's
 	return n.value(nil, msg, false)
 }
 
-// value appends val. secret reports whether its name denotes a secret.
+// value appends val. secret reports whether val has a secret name.
 func (n *Numbering) value(b, val []byte, secret bool) []byte {
 	switch scan.Type(val) {
 	case 's':
@@ -103,7 +103,7 @@ func (n *Numbering) value(b, val []byte, secret bool) []byte {
 	return append(b, val...)
 }
 
-// inside returns a function that reports, for each part of an object or array in turn, whether its name denotes a secret.
+// inside returns a function that reports, for each part of an object or array in turn, whether its name means a secret.
 func (n *Numbering) inside(val []byte) func(i int, key, part []byte) bool {
 	if scan.Type(val) == 'o' {
 		beside := besideName(val)
@@ -120,7 +120,6 @@ func (n *Numbering) inside(val []byte) func(i int, key, part []byte) bool {
 	}
 }
 
-// named reports whether the value of a member is secret.
 func (n *Numbering) named(name string, val []byte) bool {
 	if !SecretMember(name) || n.progress && name == "token" {
 		return false
@@ -139,7 +138,7 @@ func (n *Numbering) named(name string, val []byte) bool {
 	return scan.Type(val) != 'o' || !isSchema(val)
 }
 
-// isSchema reports whether an object describes a value: a JSON Schema.
+// isSchema reports whether an object is a JSON Schema.
 func isSchema(val []byte) bool {
 	for _, member := range []string{"$ref", "anyOf", "oneOf", "allOf", "enum", "properties"} {
 		if scan.Get(val, member) != nil {
@@ -154,7 +153,7 @@ func isSchema(val []byte) bool {
 	return scan.Type(kind) == 'a' || slices.Contains([]string{"string", "object", "array", "number", "integer", "boolean", "null"}, text)
 }
 
-// besideName reports whether an object has the value of a secret beside its name: {"name":"…","value":"…"}.
+// besideName reports whether an object contains a secret beside its name: {"name":"…","value":"…"}.
 func besideName(val []byte) (is bool) {
 	for key, part := range scan.Members(val) {
 		switch name := strings.ToLower(scan.Key(key)); name {
@@ -166,7 +165,7 @@ func besideName(val []byte) (is bool) {
 	return is
 }
 
-// isEven reports whether an array has an even number of strings, such as the names and values of headers.
+// isEven reports whether an array has an even number of strings, such as names and values of headers.
 func isEven(val []byte) bool {
 	n := 0
 	for part := range scan.Elements(val) {
@@ -177,7 +176,7 @@ func isEven(val []byte) bool {
 	return n%2 == 0
 }
 
-// isHeader reports whether a text is the name of a header with a secret, rather than a word.
+// isHeader reports whether a text is the name of a header with a secret, not a word.
 func isHeader(name string) bool {
 	if name == "" || name[0] == '-' || while([]byte(name), 0, wordByte) < len(name) {
 		return false
@@ -186,7 +185,7 @@ func isHeader(name string) bool {
 	return SecretName(name) && (strings.Contains(name, "-") || plain == "authorization" || plain == "cookie")
 }
 
-// isFieldName reports whether a text is the name of a header rather than a value: words with hyphens between them.
+// isFieldName reports whether a text is a header's name, not a value: words with hyphens between them.
 func isFieldName(text string) bool {
 	letters := func(c byte) bool { return tokenByte(c) && (c < '0' || c > '9') }
 	if SecretName(text) && while([]byte(text), 0, letters) == len(text) {
@@ -198,7 +197,7 @@ func isFieldName(text string) bool {
 	})
 }
 
-// isOption reports whether an argument is an option whose value, a secret, is the next argument.
+// isOption reports whether the argument after this one is a secret, because this one is such an option.
 func isOption(arg string) bool {
 	name, ok := strings.CutPrefix(arg, "--")
 	return ok && while([]byte(name), 0, tokenByte) == len(name) && SecretName(name)

@@ -17,8 +17,7 @@ func ours(path string) bool {
 	return ok && int(st.Uid) == os.Getuid()
 }
 
-// lock takes the lock on f, which ends with the process. It returns false if another process has it, or if there are no
-// locks.
+// lock locks f until the process ends. It returns false if another process has the lock or locks are not supported.
 func lock(f *os.File) bool {
 	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil
 }

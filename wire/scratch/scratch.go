@@ -1,5 +1,4 @@
-// Package scratch makes temporary directories, and removes those of processes that were killed before they could remove
-// them.
+// Package scratch makes temporary directories. It also removes those of killed processes.
 package scratch
 
 import (
@@ -11,7 +10,7 @@ import (
 
 const (
 	prefix = "rpcx-"
-	// ownerFile is in each directory, locked while its process lives.
+	// ownerFile is a file in each directory that is locked while its process lives.
 	ownerFile = ".owner"
 )
 
@@ -21,8 +20,8 @@ type Dir struct {
 	owner *os.File // nil if the file system has no locks
 }
 
-// Make creates a private directory in the system's temporary directory. Its name begins with "rpcx-" and kind. It
-// removes directories of killed processes.
+// Make creates a private directory in the system's temporary directory, with a name that begins with "rpcx-" and kind.
+// It removes the directories of killed processes.
 func Make(kind string) (*Dir, error) {
 	sweep(os.TempDir())
 	path, err := os.MkdirTemp("", prefix+kind+"-")
@@ -32,7 +31,7 @@ func Make(kind string) (*Dir, error) {
 	return &Dir{Path: path, owner: claim(path)}, nil
 }
 
-// Remove removes the directory and everything in it.
+// Remove removes the directory and its content.
 func (d *Dir) Remove() error {
 	err := os.RemoveAll(d.Path)
 	if d.owner != nil {
@@ -41,8 +40,8 @@ func (d *Dir) Remove() error {
 	return err
 }
 
-// claim creates the owner's file in a directory and locks it before it gets its name. It is therefore never visible
-// without its lock.
+// claim creates the owner's file in a directory, and locks it before naming it. The file is never visible without its
+// lock.
 func claim(path string) *os.File {
 	f, err := os.CreateTemp(path, ownerFile)
 	if err != nil {
@@ -56,7 +55,7 @@ func claim(path string) *os.File {
 	return nil
 }
 
-// sweep removes the directories of processes that have ended.
+// sweep removes the directories of ended processes.
 func sweep(parent string) {
 	entries, _ := os.ReadDir(parent)
 	for _, e := range entries {
@@ -66,7 +65,7 @@ func sweep(parent string) {
 	}
 }
 
-// removeLeft removes a directory with an owner's file that is not locked.
+// removeLeft removes a directory whose owner's file is not locked.
 func removeLeft(path string) {
 	f, err := os.Open(filepath.Join(path, ownerFile))
 	if err != nil {
@@ -78,11 +77,11 @@ func removeLeft(path string) {
 	}
 }
 
-// A File is a temporary file without a name, which always disappears with the process. On systems where open files need
-// a name, it is removed when closed.
+// A File is a temporary file without a name, which disappears with the process. If a system requires names for open
+// files, closing the file removes it.
 type File struct{ *os.File }
 
-// NewFile creates a File in the system's directory for temporary files.
+// NewFile creates a File in the system's temporary directory.
 func NewFile() (*File, error) {
 	f, err := os.CreateTemp("", "rpcx-")
 	if err != nil {

@@ -2,5 +2,5 @@
 
 package testkit
 
-// Race reports whether the race detector is on, which takes memory of its own and makes loops slow.
+// Race reports whether the race detector is on, which needs memory and makes loops slow.
 const Race = true

@@ -1,7 +1,6 @@
 package testkit
 
-// Unrestricted is the part of a dialect.Responder that says what its policy and its hooks are: it
-// allows every method and has no hooks. Tests embed it.
+// Unrestricted implements the policy of a dialect.Responder for tests: it allows every method and has no hooks.
 type Unrestricted struct{}
 
 // Allows returns true.

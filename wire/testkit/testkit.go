@@ -1,4 +1,4 @@
-// Package testkit has what the tests of several packages need.
+// Package testkit contains helpers for the tests of several packages.
 package testkit
 
 import (
@@ -19,7 +19,7 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// Expect compares got with want; what describes the values.
+// Expect compares got with want. what describes the values.
 func Expect(t *testing.T, what, got, want string) {
 	t.Helper()
 	if got != want {
@@ -27,8 +27,8 @@ func Expect(t *testing.T, what, got, want string) {
 	}
 }
 
-// Failed returns an error as tests compare it: "failed " with the kind of the
-// Fault, or "failed: " with the text of another error.
+// Failed returns an error in the form that tests compare: "failed " with the kind of the Fault, or "failed: " with the
+// text of another error.
 func Failed(err error) string {
 	if f := wire.AsFault(err); f != nil {
 		return "failed " + string(f.Kind)
@@ -46,8 +46,8 @@ func Catalog(t *testing.T, text string) *catalog.Catalog {
 	return c
 }
 
-// SessionFolders makes a directory for the sockets and state of sessions, has the program use them, and checks that no
-// socket is left at the end of the test.
+// SessionFolders makes the directory for the sockets and the state of sessions, and checks that no socket remains at
+// the end of the test.
 func SessionFolders(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -65,8 +65,7 @@ func SessionFolders(t *testing.T) (dir string) {
 	return dir
 }
 
-// Serve has a server serve until the end of the test, where both its end and its
-// close must be without an error.
+// Serve runs a server until the end of the test. Its end and its close must not return errors.
 func Serve(t *testing.T, s interface {
 	Serve() error
 	Close() error
@@ -85,7 +84,7 @@ func Serve(t *testing.T, s interface {
 	})
 }
 
-// Until polls for what only the system can tell, for a minute at most.
+// Until polls a state of the system for at most a minute.
 func Until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(60 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
@@ -106,7 +105,7 @@ func Line(t *testing.T, file string) string {
 	return strings.TrimSpace(string(b))
 }
 
-// ProcessGone waits until the process whose id is the line of a file has ended.
+// ProcessGone waits for the end of the process whose id is the line of a file.
 func ProcessGone(t *testing.T, file string) {
 	t.Helper()
 	pid, err := strconv.Atoi(Line(t, file))
@@ -123,7 +122,7 @@ func ProcessGone(t *testing.T, file string) {
 	})
 }
 
-// SocketAnswers sends one line to a Unix socket, on a new connection, and checks that the first line of the response
+// SocketAnswers sends one line to a Unix socket on a new connection. It checks that the first line of the response
 // contains want.
 func SocketAnswers(t *testing.T, path, send, want string) {
 	t.Helper()
@@ -141,7 +140,7 @@ func SocketAnswers(t *testing.T, path, send, want string) {
 	}
 }
 
-// Listen listens until the end of the test, and calls serve for each connection. It returns the address.
+// Listen listens until the end of the test and calls serve for each connection. It returns the address.
 func Listen(t *testing.T, network, address string, serve func(net.Conn)) string {
 	t.Helper()
 	l, err := net.Listen(network, address)
@@ -166,7 +165,7 @@ type Opener interface {
 	Open(ctx context.Context, op dialect.Op) (dialect.Stream, error)
 }
 
-// Start opens an operation that must open. params are JSON, or "" if there is none.
+// Start opens an operation and fails the test if that fails. params are JSON or "".
 func Start(t *testing.T, c Opener, kind dialect.OpKind, method, params string) dialect.Stream {
 	t.Helper()
 	st, err := c.Open(t.Context(), operation(kind, method, params))
@@ -176,8 +175,7 @@ func Start(t *testing.T, c Opener, kind dialect.OpKind, method, params string) d
 	return st
 }
 
-// Call returns what method answers: the result, "error " and the error object, or
-// what Failed says.
+// Call returns the result of method, "error " and the error object, or the text of Failed.
 func Call(t *testing.T, c Opener, method, params string) string {
 	t.Helper()
 	st, err := c.Open(t.Context(), operation(dialect.Call, method, params))
@@ -195,7 +193,7 @@ func operation(kind dialect.OpKind, method, params string) dialect.Op {
 	return op
 }
 
-// Next returns the next message of a stream, as Call does.
+// Next returns the next message of a stream in the form of Call.
 func Next(t *testing.T, st dialect.Stream) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)

@@ -10,9 +10,8 @@ import (
 // A Kind is the type of a key's value.
 type Kind uint8
 
-// The kinds of values.
 const (
-	Other Kind = iota // a date, or a time
+	Other Kind = iota // a date or a time
 	Text
 	Number
 	Bool
@@ -20,16 +19,15 @@ const (
 	Table
 )
 
-// A Key is a key of a file. In its path, a table in an array of tables is its
-// index, from 0.
+// A Key is a key of a file. In its path, the index of a table in an array of tables, from 0, represents the table.
 type Key struct {
 	Path  []string
-	Line  int // from 1
+	Line  int // the line number, from 1
 	Kind  Kind
-	Items []Kind // the kinds of the elements, if Kind is Array
+	Items []Kind // the kinds of an Array's elements
 }
 
-// Name returns the path in the spelling for people: greet[0].keep.protocol.
+// Name returns the path in the form for people: greet[0].keep.protocol.
 func (k Key) Name() string {
 	var b strings.Builder
 	for i, part := range k.Path {
@@ -45,8 +43,7 @@ func (k Key) Name() string {
 	return b.String()
 }
 
-// Keys returns every key of b in order, with those of inline tables and the
-// tables themselves. b must be valid TOML.
+// Keys returns every key of b in order, including tables and the keys of inline tables. b must be valid TOML.
 func Keys(b []byte) []Key {
 	w := walker{counts: map[string]int{}}
 	w.p.Reset(b)
@@ -66,11 +63,11 @@ func Keys(b []byte) []Key {
 type walker struct {
 	p      unstable.Parser
 	at     []string       // the current table
-	counts map[string]int // number of tables of each array of tables so far, by path
+	counts map[string]int // the number of tables of each array of tables so far, by path
 	keys   []Key
 }
 
-// table begins [a.b] or [[a.b]].
+// table starts [a.b] or [[a.b]].
 func (w *walker) table(n *unstable.Node) {
 	names, line := w.names(n.Key())
 	w.at = nil

@@ -9,7 +9,7 @@ import (
 	lib "github.com/pelletier/go-toml/v2"
 )
 
-// An Error describes an error in a TOML text.
+// An Error is a mistake in a TOML text.
 type Error struct {
 	Line int // 0 if unknown
 	Text string
@@ -18,7 +18,7 @@ type Error struct {
 // Error returns the text without the line.
 func (e *Error) Error() string { return e.Text }
 
-// Decode decodes b into to. If to has no field for a key, that is an error. Errors are of the type *Error.
+// Decode decodes b into to. A key without a field of to is an error. Errors are of type *Error.
 func Decode(b []byte, to any) error {
 	err := lib.NewDecoder(bytes.NewReader(b)).DisallowUnknownFields().Decode(to)
 	if strict, ok := errors.AsType[*lib.StrictMissingError](err); ok && len(strict.Errors) > 0 {
@@ -29,13 +29,13 @@ func Decode(b []byte, to any) error {
 	return read(err)
 }
 
-// Read is Decode, but ignores keys for which to has no field.
+// Read does what Decode does, but ignores keys without a field of to.
 func Read(b []byte, to any) error { return read(lib.Unmarshal(b, to)) }
 
 // Encode returns v as TOML.
 func Encode(v any) ([]byte, error) { return lib.Marshal(v) }
 
-// read returns the library's error as an *Error, or nil for nil.
+// read converts the library's error to an *Error. It returns nil for nil.
 func read(err error) error {
 	if err == nil {
 		return nil
@@ -47,7 +47,7 @@ func read(err error) error {
 	return e
 }
 
-// Strange returns the keys of b for which to has no field, with their lines. It may miss keys of inline tables, and
+// Strange returns the keys of b without a field of to, with their lines. It may miss keys of inline tables, and always
 // misses those in arrays of tables.
 func Strange(b []byte, to any) map[string]int {
 	lines := map[string]int{}

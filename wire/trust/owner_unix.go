@@ -11,7 +11,7 @@ import (
 	"rpcx/wire"
 )
 
-// objection returns why a file must not be obeyed ("" for no reason), and what to do about it.
+// objection returns why a file must not be obeyed, or "", and how to correct that.
 func objection(path string, info fs.FileInfo) (why, hint string) {
 	switch {
 	case info.Mode().Perm()&0o022 != 0:
@@ -22,9 +22,9 @@ func objection(path string, info fs.FileInfo) (why, hint string) {
 	return "", ""
 }
 
-// trustedOwner reports whether a file's owner is the user or root. Root would otherwise obey any user's file. So for
-// root, the owner of the file's directory is also trusted, because that owner decides what is in the directory, and
-// root chose it.
+// trustedOwner reports whether the user or root owns a file. Otherwise root would obey any user's file. For root, the
+// owner of the file's directory is also trusted, because that owner controls the directory's content, and root chose
+// the directory.
 func trustedOwner(path string, info fs.FileInfo) bool {
 	owner, ok := ownerOf(info)
 	uid := os.Geteuid()
@@ -42,7 +42,6 @@ func trustedOwner(path string, info fs.FileInfo) bool {
 	return ok && of == owner
 }
 
-// ownerOf returns the user id of a file's owner.
 func ownerOf(info fs.FileInfo) (uid int, ok bool) {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -9,12 +9,12 @@ import (
 	"rpcx/wire"
 )
 
-// writes are the rights to change a file, or the contents of a directory.
+// writes are the rights to change a file or the content of a directory.
 const writes = windows.FILE_WRITE_DATA | windows.FILE_APPEND_DATA | windows.WRITE_DAC | windows.WRITE_OWNER |
 	windows.DELETE | windows.GENERIC_WRITE | windows.GENERIC_ALL
 
-// objection returns why a file must not be obeyed ("" for no reason), and what to do about it. The file must be owned
-// by the user, the system or its administrators, and writable only for them.
+// objection returns why a file must not be obeyed, or "", and how to correct that. The owner must be the user, the
+// system or an administrator, and only these may write the file.
 func objection(path string, _ fs.FileInfo) (why, hint string) {
 	sd, err := windows.GetNamedSecurityInfo(path, windows.SE_FILE_OBJECT, windows.OWNER_SECURITY_INFORMATION|windows.DACL_SECURITY_INFORMATION)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package trust decides whether a file may be obeyed: hooks, configuration, dialect files.
+// Package trust decides whether to obey a file: hooks, a configuration file or a dialect file.
 package trust
 
 import (
@@ -7,8 +7,8 @@ import (
 	"rpcx/wire"
 )
 
-// Check returns a usage Fault if users other than its owner can write the file at path, or if its owner is not trusted. what
-// names the kind of file in the Fault's text.
+// Check returns a usage Fault if other users than its owner can write the file at path, or if its owner is not trusted. what
+// is the kind of file in the Fault's text.
 func Check(what, path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -21,7 +21,6 @@ func Check(what, path string) error {
 	return wire.Usagef("%s: %s is refused: %s", what, path, why).WithHint(hint)
 }
 
-// The objections.
 const (
 	othersWrite = "other users can write it"
 	othersOwnIt = "it belongs to another user"

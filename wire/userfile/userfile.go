@@ -11,14 +11,14 @@ import (
 	"sync"
 )
 
-// kept has the content of files that can be read only once, by name.
+// kept contains the files that can be read only once, by name.
 var kept = struct {
 	sync.Mutex
 	content map[string][]byte
 }{content: map[string][]byte{}}
 
-// Read returns the content of a file; "-" is stdin. It keeps the content of a stream, because several parts of a
-// command may read the same one.
+// Read returns the content of a file. "-" is stdin. It stores the content of a stream, because several parts of a
+// command may read it.
 func Read(name string) ([]byte, error) {
 	if b := Kept(name); b != nil {
 		return b, nil
@@ -45,7 +45,7 @@ func read(name string) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
-// Open opens a file, and keeps a stream like Read.
+// Open opens a file. It stores the content of a stream.
 func Open(name string) (io.ReadCloser, error) {
 	if !IsStream(name) {
 		return os.Open(name)
@@ -54,29 +54,29 @@ func Open(name string) (io.ReadCloser, error) {
 	return io.NopCloser(bytes.NewReader(b)), err
 }
 
-// Kept returns the part of a stream that Read has kept, or nil if there is none.
+// Kept returns the stored content of a stream, or nil.
 func Kept(name string) []byte {
 	kept.Lock()
 	defer kept.Unlock()
 	return kept.content[name]
 }
 
-// Keep keeps the content of files that another process has read for this one.
+// Keep stores the content of files that another process has read for this one.
 func Keep(content map[string][]byte) {
 	kept.Lock()
 	defer kept.Unlock()
 	maps.Copy(kept.content, content)
 }
 
-// IsInherited reports whether name is stdin or a descriptor, such as that of a process substitution: only this process
-// can open it.
+// IsInherited reports whether name is stdin or a descriptor, such as that of a process substitution, which only this
+// process can open.
 func IsInherited(name string) bool {
 	number, ok := strings.CutPrefix(strings.Replace(name, "/proc/self/", "/dev/", 1), "/dev/fd/")
 	_, err := strconv.Atoi(number)
 	return name == "-" || ok && err == nil
 }
 
-// IsStream reports whether a file can be read only once: stdin, a FIFO, a process substitution.
+// IsStream reports whether a file can be read only once, such as stdin, a FIFO or a process substitution.
 func IsStream(name string) bool {
 	if name == "-" || Kept(name) != nil {
 		return true
@@ -85,8 +85,8 @@ func IsStream(name string) bool {
 	return err == nil && !info.Mode().IsRegular() && !info.IsDir()
 }
 
-// mark is the byte order mark of UTF-8, with which some editors begin a file.
+// mark is UTF-8's byte order mark, which some editors write at the start of a file.
 var mark = []byte("\ufeff")
 
-// Unmarked returns b without a byte order mark at its start.
+// Unmarked returns b without a byte order mark at the start.
 func Unmarked(b []byte) []byte { return bytes.TrimPrefix(b, mark) }

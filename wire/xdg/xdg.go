@@ -1,5 +1,5 @@
-// Package xdg returns the directories of a user's rpcx files, by the XDG Base Directory Specification: rpcx in each of
-// its base directories. It ignores a variable that is unset or contains a relative path.
+// Package xdg returns the directories of a user's rpcx files: rpcx in each base directory of the XDG Base Directory
+// Specification. It ignores a variable that is unset or contains a relative path.
 package xdg
 
 import (
@@ -25,7 +25,7 @@ func Cache() string {
 	return folder("XDG_CACHE_HOME", ".cache")
 }
 
-// StateFile returns the path of a file in State, or "" if there is no such directory.
+// StateFile returns the path of a file in State, or "" without that directory.
 func StateFile(name string) string {
 	dir := State()
 	if dir == "" {
@@ -34,7 +34,7 @@ func StateFile(name string) string {
 	return filepath.Join(dir, name)
 }
 
-// folder returns rpcx in the directory that a variable names, or else in one below the home directory.
+// folder returns rpcx in the directory of a variable, or else in one below the home directory.
 func folder(variable string, below ...string) string {
 	dir := os.Getenv(variable)
 	if !filepath.IsAbs(dir) {

@@ -1,9 +1,9 @@
 // Package ahead runs a jq program on a block of inputs on several cores, for a reader that takes the outputs of one
-// input after the other. The results are the same as without the package.
+// input after the other. Without the package, the results would be equal.
 //
-// The reader itself runs the program from the front of the block. Workers take inputs from the end, so the reader never
-// waits for an input that it could run at once, nor for an input after the current one, which may take forever and may not
-// be needed. When the reader meets the workers, only the inputs that they are running remain.
+// The reader runs the program from the front of the block. Workers take inputs from the end. Therefore the reader never
+// waits for an input that it could run at once, nor for an input after the current one, which may run forever without
+// being needed. When the reader meets the workers, only their running inputs remain.
 package ahead
 
 import (
@@ -16,42 +16,42 @@ import (
 	"rpcx/wire/jq"
 )
 
-// maxKept bounds the bytes of outputs that wait for the reader. A worker with more waits.
+// maxKept bounds the bytes of outputs that wait for the reader. Above it, workers wait.
 const maxKept = 1 << 20
 
-// atOnce is the number of bytes at which the outputs of an input are handed over although more outputs follow.
+// atOnce is the number of bytes at which the reader gets the outputs of an unfinished input.
 const atOnce = 4 << 10
 
-// shareLeast is the least number of inputs for which a further worker is started.
+// shareLeast is the minimum number of inputs for each worker.
 const shareLeast = 8
 
-// A Block is a number of inputs, some of which workers may have started. Run and End must be called from one goroutine.
+// A Block is a list of inputs, some of which workers may have started. One goroutine must call Run and End.
 type Block struct {
 	program *jq.Program
 	input   func(i int) []byte
-	ctx     context.Context // of the workers
+	ctx     context.Context // the context of the workers
 	cancel  context.CancelFunc
 	workers sync.WaitGroup
 
 	mu      sync.Mutex
 	changed sync.Cond // signals that the reader or a worker may continue
-	next    int       // the inputs before it belong to the reader
-	begun   int       // the inputs from it on belong to the workers
-	reading int       // the worker's input whose outputs the reader is reading; -1 means none
-	kept    int       // bytes in outs of results
+	next    int       // earlier inputs belong to the reader
+	begun   int       // this and later inputs belong to the workers
+	reading int       // the worker's input whose outputs the reader is reading, or -1
+	kept    int       // the bytes in outs of results
 	results []result
 }
 
 // A result is the output of a worker for an input so far.
 type result struct {
 	input []byte
-	outs  []json.RawMessage // not yet taken
+	outs  []json.RawMessage // outputs that the reader has not taken
 	done  bool
-	err   error // with done
+	err   error // set with done
 }
 
-// Start begins to run program, for which RunsAhead must be true, on n inputs. Workers call input, one at a time; nil means
-// no input. The inputs must not change until End, which must be called.
+// Start runs program on n inputs. RunsAhead must be true for program. Workers call input, one at a time; nil means that
+// there is no input. The inputs must not change until End, which the caller must call.
 func Start(ctx context.Context, program *jq.Program, n int, input func(i int) []byte) *Block {
 	b := &Block{program: program, input: input, begun: n, reading: -1, results: make([]result, n)}
 	b.changed.L = &b.mu
@@ -62,7 +62,7 @@ func Start(ctx context.Context, program *jq.Program, n int, input func(i int) []
 	return b
 }
 
-// End stops the workers and waits for their end.
+// End stops the workers and waits for them.
 func (b *Block) End() {
 	b.cancel()
 	b.mu.Lock()
@@ -106,8 +106,7 @@ func (b *Block) take() (i int, in []byte) {
 	return -1, nil
 }
 
-// keep keeps further outputs of input i, of so many bytes, for the reader. It waits while there
-// are too many.
+// keep stores further outputs of input i, of size bytes, for the reader. It waits while there are too many.
 func (b *Block) keep(i, size int, more result) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -120,9 +119,9 @@ func (b *Block) keep(i, size int, more result) {
 	b.changed.Broadcast()
 }
 
-// Run passes to yield the outputs of the program for input i, as jq.Program.Run does, if a worker has run the program
-// on in. Otherwise ok is false, yield was not called, and the reader must run the program itself. Inputs must be
-// requested in order; some may be skipped.
+// Run passes the outputs of the program for input i to yield, as jq.Program.Run does, if a worker has run the program
+// on in. Otherwise ok is false, and the reader must run the program itself. The caller must request inputs in order,
+// but may skip some.
 func (b *Block) Run(i int, in []byte, yield func(out json.RawMessage) (bool, error)) (ok bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -152,7 +151,7 @@ func (b *Block) Run(i int, in []byte, yield func(out json.RawMessage) (bool, err
 // same reports whether a and b share memory.
 func same(a, b []byte) bool { return len(a) > 0 && len(a) == len(b) && &a[0] == &b[0] }
 
-// give gives yield the outputs that are there, while others can be kept.
+// give passes the available outputs to yield. Meanwhile, workers can store others.
 func (b *Block) give(r *result, yield func(out json.RawMessage) (bool, error)) (more bool, err error) {
 	outs := r.outs
 	r.outs = nil

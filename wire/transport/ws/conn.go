@@ -53,7 +53,7 @@ func newWS(ws *websocket.Conn, n *wsNet, c transport.Config) *Conn {
 	return w
 }
 
-// OnIdle sets f to be called before Recv waits for bytes.
+// OnIdle sets f, which Recv calls before it waits for bytes.
 func (w *Conn) OnIdle(f func()) { w.net.idle = f }
 
 // Send writes one text message.
