@@ -65,7 +65,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// For = in place of ==, the error has the comparing program.
+// For a program with = instead of ==, the error has the program with ==.
 func TestComparison(t *testing.T) {
 	for src, want := range map[string]string{
 		`.a = 1`:                         `.a == 1`,

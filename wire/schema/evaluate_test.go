@@ -85,7 +85,7 @@ func TestLostReferencesAreUnknown(t *testing.T) {
 	}
 }
 
-// References in a schema of a catalog start at the schema as the root.
+// In a schema of a catalog, # refers to the schema itself.
 func TestASchemaInACatalogIsItsOwnRoot(t *testing.T) {
 	s := compile(t, `{"methods":[{"params":{"type":"object","properties":{"child":{"$ref":"#"}},"additionalProperties":false}}]}`, "/methods/0/params")
 	if err := s.Check(t.Context(), json.RawMessage(`{"child":{"child":{}}}`)); err != nil {
@@ -365,7 +365,7 @@ func TestDynamicReferences(t *testing.T) {
 	}
 }
 
-// A remembered verdict about an element stays right when the memory of others is reused.
+// Reusing memory does not change remembered verdicts about elements.
 func TestRememberedFailures(t *testing.T) {
 	s, err := Open(fstest.MapFS{"s": {Data: []byte(`{"allOf":[{"items":{"anyOf":[{"$ref":"#/$defs/a"},true]}},{"items":{"$ref":"#/$defs/a"}}],
 		"$defs":{"a":{"properties":{"x":{"type":"integer"}}}}}`)}}, "s", "", FileOptions{})
