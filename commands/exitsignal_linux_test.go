@@ -11,7 +11,7 @@ import (
 
 // The process that starts rpcx sees the signal that ended it, which also ends a shell's loop. If the signal was ignored
 // at the start, the process sees the status.
-func TestDiesOfTheSignal(t *testing.T) {
+func TestTheSignalEndsRpcx(t *testing.T) {
 	caught := make(chan os.Signal, 1) // tests that start with an ignored signal would pass it on
 	signal.Notify(caught, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(caught)
@@ -45,7 +45,7 @@ func TestDiesOfTheSignal(t *testing.T) {
 }
 
 // A closed pipe on stdout ends rpcx with SIGPIPE, like other programs.
-func TestDiesOfAClosedPipe(t *testing.T) {
+func TestAClosedPipeEndsRpcx(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

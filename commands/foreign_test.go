@@ -89,7 +89,7 @@ var (
 )
 
 // One package writes to stderr, and one escapes output.
-func TestOneWriterToPeople(t *testing.T) {
+func TestOneWriterToStderr(t *testing.T) {
 	escape := regexp.MustCompile(`unicode\.(IsControl|Cc|Cf|Bidi_Control)|0x7f|< ' '|< 0x20|u202[a-e]`)
 	for _, file := range programFiles(t) {
 		text := read(t, "../"+file)

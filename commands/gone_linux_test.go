@@ -12,7 +12,7 @@ import (
 )
 
 // Output to a closed terminal is a failure.
-func TestTerminalGone(t *testing.T) {
+func TestTerminalCloses(t *testing.T) {
 	toGoneTerminal(t, "orders", "jsonrpc", "describe", "ENDPOINT")
 	toGoneTerminal(t, "orders", "jsonrpc", "describe", "ENDPOINT", "getOrder")
 	toGoneTerminal(t, "orders", "scriptling", "plugin", "describe", "ENDPOINT")

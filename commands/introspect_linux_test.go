@@ -3,6 +3,6 @@ package commands
 import "testing"
 
 // The list of modules is output, also on a terminal.
-func TestTerminalGoneForModules(t *testing.T) {
+func TestTerminalClosesBeforeModules(t *testing.T) {
 	toGoneTerminal(t, "introspect", "introspect", "describe", "ENDPOINT")
 }

@@ -257,7 +257,7 @@ func TestPromptWithoutRoom(t *testing.T) {
 
 // Without a shell that would continue rpcx, Ctrl-Z and SIGCONT change nothing. The line is drawn again, even if the
 // size of the terminal has changed. Ctrl-C discards a line of several rows.
-func TestPromptGoesOn(t *testing.T) {
+func TestPromptContinues(t *testing.T) {
 	y := onTerminal(t, "connect", "demo:orders", "-c", "-q", ".id")
 	y.shows("> ")
 	y.types("getOrder id=o_0")
@@ -285,7 +285,7 @@ func TestPromptGoesOn(t *testing.T) {
 }
 
 // exit and quit end the prompt, as Ctrl-D does.
-func TestPromptLeaves(t *testing.T) {
+func TestPromptEnds(t *testing.T) {
 	for _, word := range []string{"exit", " quit "} {
 		y := onTerminal(t, "connect", "demo:orders", "-c")
 		y.shows("> ")
@@ -333,7 +333,7 @@ func TestPromptWaitsForJobs(t *testing.T) {
 	y.left(0)
 }
 
-func TestPromptGivesTheTerminalBack(t *testing.T) {
+func TestPromptRestoresTheTerminal(t *testing.T) {
 	for signal, status := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143, syscall.SIGHUP: 129, syscall.SIGQUIT: 2} {
 		y := onTerminal(t, "connect", "demo:orders")
 		y.shows("> ")

@@ -54,7 +54,7 @@ func printed(t *testing.T, o Options, together bool) string {
 }
 
 // The number of cores does not change output, messages and end.
-func TestManyAtOncePrintTheSame(t *testing.T) {
+func TestTogetherAndOneByOnePrintTheSame(t *testing.T) {
 	before := runtime.GOMAXPROCS(4)
 	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
 	heavy := `[.list[]?] | add`

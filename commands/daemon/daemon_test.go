@@ -17,9 +17,9 @@ import (
 	"rpcx/wire/endpoint"
 )
 
-// TestStartupTells checks that stderr goes to the command that starts the session until the session is ready, and then
+// TestStartupReportsToTheCommand checks that stderr goes to the command that starts the session until the session is ready, and then
 // to a bounded log.
-func TestStartupTells(t *testing.T) {
+func TestStartupReportsToTheCommand(t *testing.T) {
 	in, out, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -39,8 +39,8 @@ func TestStartupTells(t *testing.T) {
 	}
 }
 
-// TestNothingIsSaidToNobody checks that lines that are written while the session becomes ready are not lost.
-func TestNothingIsSaidToNobody(t *testing.T) {
+// TestNoLineIsLostAtTheStart checks that lines that are written while the session becomes ready are not lost.
+func TestNoLineIsLostAtTheStart(t *testing.T) {
 	for range 100 {
 		in, out, err := os.Pipe()
 		if err != nil {

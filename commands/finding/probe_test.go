@@ -119,7 +119,7 @@ func recognised(t *testing.T, name, framing, listen string) {
 }
 
 // rpcx verifies the prefix of an endpoint.
-func TestAWrongPrefixIsOverruled(t *testing.T) {
+func TestAWrongPrefixIsCorrected(t *testing.T) {
 	at := address(serve(t, "lsp+tcp://127.0.0.1:0"))
 	for _, typed := range []string{"mcp+", "nul+", "dap+", "line+"} {
 		if r := probe(t, typed+at, 10*time.Second); r.Endpoint == nil || r.Endpoint.String() != "lsp+"+at {

@@ -43,7 +43,7 @@ func failureOf(i int) Failure {
 }
 
 // Failures from an iterator look like others.
-func TestManyAreWrittenAsOthersAre(t *testing.T) {
+func TestManyFailuresAreWrittenLikeOthers(t *testing.T) {
 	suites := func(many bool) []Suite {
 		s := Suite{Name: "s", Started: time.Unix(1, 0)}
 		for i, n := range []int{0, 1, 5, 2} {

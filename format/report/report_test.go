@@ -149,7 +149,7 @@ func checkJUnit(t *testing.T, e xml.StartElement, around string) {
 	}
 }
 
-func TestJUnitSaysWhatHappened(t *testing.T) {
+func TestJUnitHasTheOutcome(t *testing.T) {
 	var doc junitSuites
 	if err := xml.Unmarshal([]byte(write(t, JUnit, some())), &doc); err != nil {
 		t.Fatal(err)
@@ -170,7 +170,7 @@ func TestJUnitSaysWhatHappened(t *testing.T) {
 	}
 }
 
-func TestJSONSaysWhatHappened(t *testing.T) {
+func TestJSONHasTheOutcome(t *testing.T) {
 	text := write(t, JSON, some())
 	if strings.Count(text, "\n") != 1 {
 		t.Errorf("not one line: %q", text)
@@ -216,7 +216,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-func TestTargetWritesWhereItIsTold(t *testing.T) {
+func TestTargetWritesToItsFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "out.tap")
 	var stdout strings.Builder
 	for _, target := range []Target{{}, {Form: TAP}, {Form: TAP, File: file}, {Form: TAP, File: file}} {

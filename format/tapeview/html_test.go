@@ -33,7 +33,7 @@ func dataOf(t *testing.T, page string) string {
 	return data
 }
 
-func TestHTMLHoldsTheTape(t *testing.T) {
+func TestHTMLContainsTheTape(t *testing.T) {
 	var doc struct {
 		pageHead
 		Rows []pageRow

@@ -14,7 +14,7 @@ import (
 	"rpcx/wire"
 )
 
-func TestWhatIsWritten(t *testing.T) {
+func TestWrittenBytes(t *testing.T) {
 	pretty := "{\r\n  \"a\" : [1, 2]\n}"
 	for name, want := range map[string]string{
 		"line":      "{\"a\":1}\n{\"a\":[1,2]}\n",
@@ -37,7 +37,7 @@ func TestWhatIsWritten(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeSentIsRefused(t *testing.T) {
+func TestUnsendableParamsAreRefused(t *testing.T) {
 	for name, msg := range map[string]string{"line": "{\"a\":\"x\ny\"}", "seq": "{\"a\":\"x\ny\"}", "concat": "{\"a\":\"x\ny\"}", "nul": "{\"a\":\"\x00\"}"} {
 		framing, _ := ByName(name)
 		s := &stream{}
@@ -142,7 +142,7 @@ func TestOneWriteForManyMessages(t *testing.T) {
 	}
 }
 
-func TestWhatIsHeldBackIsBounded(t *testing.T) {
+func TestHeldBytesAreBounded(t *testing.T) {
 	s := &stream{}
 	c := Line(s, wire.Options{}).(*conn)
 	msg := object(1000)
@@ -166,7 +166,7 @@ var errBad = errors.New("bad")
 
 func (*badWriter) Write([]byte) (int, error) { return 0, errBad }
 
-func TestAFailedWriteIsForEver(t *testing.T) {
+func TestAFailedWriteIsPermanent(t *testing.T) {
 	c := Line(&badWriter{}, wire.Options{}).(*conn)
 	for _, err := range []error{c.Send([]byte(a)), c.Send([]byte(a)), c.SendBuffered([]byte(a)), c.Flush()} {
 		var gone *wire.CloseError

@@ -246,7 +246,7 @@ func TestEndlessInputIsRefusedAtTheLimit(t *testing.T) {
 	}
 }
 
-func TestALyingContentLengthCostsNothing(t *testing.T) {
+func TestAWrongContentLengthCostsLittle(t *testing.T) {
 	in := Header(&stream{Reader: strings.NewReader("Content-Length: 60000000\r\n\r\n{}")}, wire.Options{})
 	if _, err := in.Recv(); wire.AsFault(err) == nil || !strings.Contains(err.Error(), "2 of 60000000 bytes") {
 		t.Errorf("%v", err)

@@ -207,7 +207,7 @@ func TestCloseEndsTheGroup(t *testing.T) {
 }
 
 // A background process of a successful command lives as long as its connection, with or without the command's pipes.
-func TestWhatIsLeftInTheBackgroundEndsWithTheConnection(t *testing.T) {
+func TestBackgroundProcessesEndWithTheConnection(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, Options{}, Binding{},
 		`m=sleep 1000 & echo $! > $T/grandchild; echo 5`,
@@ -284,7 +284,7 @@ func TestNotifications(t *testing.T) {
 	testkit.Expect(t, "failures", w.failures(), "hook killed: was ended by SIGKILL\nhook jq: jq: error: e")
 }
 
-func TestWarningsHoldNoEscapes(t *testing.T) {
+func TestWarningsHaveNoEscapes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, Options{}, Binding{}, `*=echo x`)
 	w.call("\x1b[2J"+strings.Repeat("y", 500), "")

@@ -110,7 +110,7 @@ func TestStreamsOfEachKind(t *testing.T) {
 	}
 }
 
-func TestStreamEndsWhenNobodyListens(t *testing.T) {
+func TestStreamEndsWithoutAListener(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, Options{Timeout: time.Minute}, Binding{}, `m=lines:echo $$ > $T/pid; while :; do echo 1; sleep 0.01; done`, `j=jq:repeat(1)`)
 	gone := errors.New("nobody listens")

@@ -12,7 +12,7 @@ import (
 )
 
 // A slot that is freed while its waiter is cancelled goes to another waiter.
-func TestASlotForNobody(t *testing.T) {
+func TestASlotOfACancelledWaiter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for i := range 200 {
 			s := &share{of: &semaphore{}}

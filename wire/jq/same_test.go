@@ -9,7 +9,7 @@ import (
 )
 
 // A program that only selects, compares and builds has the same output with full, partial and no decoding.
-func TestRandomProgramsSayTheSame(t *testing.T) {
+func TestRandomProgramsHaveTheSameOutput(t *testing.T) {
 	parts, plans, planned := 0, 0, 0
 	for seed := range uint64(4000) {
 		r := rand.New(rand.NewPCG(seed, 1))

@@ -76,7 +76,7 @@ func TestTextIsWrittenAsGojqDoes(t *testing.T) {
 }
 
 // Selected values keep their text, in inputs with few and many values, and with duplicate members.
-func TestWhatIsSelectedKeepsItsText(t *testing.T) {
+func TestSelectedValuesKeepTheirText(t *testing.T) {
 	for n := range 3 * findsFew {
 		var parts []string
 		for i := range n {

@@ -13,7 +13,7 @@ func newCall(c *calls, id string) *stream {
 	return s
 }
 
-func TestCallsCountWhoWaits(t *testing.T) {
+func TestCallsCountWaitingCalls(t *testing.T) {
 	c := newCalls()
 	one := newStream(nil, dialect.Op{Kind: dialect.Call})
 	one.oneAnswer = true
@@ -65,7 +65,7 @@ func TestCallsAbandonIsBounded(t *testing.T) {
 	}
 }
 
-func TestCallsKeepEarlyItemsWhileSomebodyMayWantThem(t *testing.T) {
+func TestCallsKeepEarlyItemsOfPendingCalls(t *testing.T) {
 	c := newCalls()
 	s := newCall(&c, "1")
 	c.early.Keep(&wire.Message{Stream: wire.ID("9"), Raw: []byte("{}")}, 1<<20)

@@ -279,7 +279,7 @@ func TestWriteFails(t *testing.T) {
 }
 
 // Buffered messages that were not written are reported as unsent, including notifications.
-func TestAFailedFlushIsTold(t *testing.T) {
+func TestAFailedFlushIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := transport.Pair()
 		defer far.Close()

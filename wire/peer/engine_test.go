@@ -111,7 +111,7 @@ func TestDeadline(t *testing.T) {
 }
 
 // A peer that reads nothing does not delay a call beyond its deadline, or Close beyond its limits.
-func TestFarSideThatDoesNotRead(t *testing.T) {
+func TestPeerThatDoesNotRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := transport.Pair()
 		defer far.Close()
@@ -201,7 +201,7 @@ func TestBackpressure(t *testing.T) {
 
 // While a response is pending, the reader reads up to one more message of the maximum size. Then the slow stream ends,
 // and the response is found.
-func TestSlowStreamDoesNotHoldUpAnAnswer(t *testing.T) {
+func TestSlowStreamDoesNotDelayAnAnswer(t *testing.T) {
 	for _, outstanding := range []string{"call", "hook"} {
 		t.Run(outstanding, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -328,7 +328,7 @@ func TestCloseWith(t *testing.T) {
 }
 
 // Messages that the handler sends when it is made precede all others.
-func TestHandlerSpeaksFirst(t *testing.T) {
+func TestHandlerSendsFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := transport.Pair()
 		defer far.Close()

@@ -254,7 +254,7 @@ func TestExchangeClose(t *testing.T) {
 }
 
 // The response to a cancelled call may arrive before its exchange ends. The response is dropped without a note.
-func TestAnswerToWhatWasGivenUp(t *testing.T) {
+func TestAnswerToACancelledCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var notes []string
 		said := make(chan struct{})

@@ -35,7 +35,7 @@ func (l *leaving) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 }
 
 // Notifications before the end are handled. Requests are not, because the peer cannot read a response. Close ends both.
-func TestGoodbyeOfTheFarSide(t *testing.T) {
+func TestCloseOfThePeer(t *testing.T) {
 	for name, ours := range map[string]bool{"theirs": false, "ours": true} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -74,7 +74,7 @@ func TestGoodbyeOfTheFarSide(t *testing.T) {
 }
 
 // A cancelled subscription waits for its name, within bounds, because it cannot be ended at the peer without the name.
-func TestLeavingBeforeTheAnswer(t *testing.T) {
+func TestCancellingBeforeTheResponse(t *testing.T) {
 	for name, answers := range map[string]bool{"it answers": true, "it does not": false} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

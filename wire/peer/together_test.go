@@ -51,7 +51,7 @@ func (r *readahead) Close() error { return nil }
 
 // Messages that are read together are recorded together and in order, before their effects. A Tap sees each message when it
 // is handled.
-func TestWhatWasReadAtOnceIsRecordedFirst(t *testing.T) {
+func TestMessagesReadTogetherAreRecordedFirst(t *testing.T) {
 	const n = 700 // more than are routed together
 	for _, tapped := range []bool{false, true} {
 		t.Run(fmt.Sprintf("tapped %v", tapped), func(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 
 // A peer that sends many requests and reads nothing gets few responses: up to the limit of one connection, or fewer if all
 // connections exceed theirs.
-func TestAnswersThatNobodyReadsAreBounded(t *testing.T) {
+func TestUnreadAnswersOfOneClientAreBounded(t *testing.T) {
 	const answer, asked = 1 << 20, 120
 	for _, c := range []struct {
 		name   string

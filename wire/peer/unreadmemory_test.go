@@ -17,9 +17,9 @@ import (
 	"rpcx/wire/transport"
 )
 
-// TestUnreadAnswersAreHeldOnce checks that unread responses take only the memory of their messages. When the Budget is
+// TestUnreadAnswersAreStoredOnce checks that unread responses take only the memory of their messages. When the Budget is
 // spent, another client gets few responses.
-func TestUnreadAnswersAreHeldOnce(t *testing.T) {
+func TestUnreadAnswersAreStoredOnce(t *testing.T) {
 	const answer, asked, clients, bound = 1 << 20, 40, 8, 32 << 20
 	synctest.Test(t, func(t *testing.T) {
 		budget := peer.NewBudget(bound)

@@ -100,7 +100,7 @@ func TestVariables(t *testing.T) {
 	}
 }
 
-func TestMistakesAreNothingToOthers(t *testing.T) {
+func TestAnErrorInOneProfileDoesNotAffectOthers(t *testing.T) {
 	config(t, `
 profiles = 1
 [profile]

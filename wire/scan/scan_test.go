@@ -85,7 +85,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-func TestErrorsSayWhereAndWhat(t *testing.T) {
+func TestErrorsNameThePlaceAndTheReason(t *testing.T) {
 	for _, c := range []struct {
 		in     string
 		offset int

@@ -57,7 +57,7 @@ func TestAllowAndDeny(t *testing.T) {
 }
 
 // A notification with invalid params runs no hook. The warning has the client's name if there may be several.
-func TestUnfitNotificationsAreTold(t *testing.T) {
+func TestInvalidNotificationsAreReported(t *testing.T) {
 	for client, want := range map[string]string{
 		"":         "notification add: invalid params: lacks \"b\" (code -32602)",
 		"client:1": "client:1: notification add: invalid params: lacks \"b\" (code -32602)",

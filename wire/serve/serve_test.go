@@ -116,7 +116,7 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotAllowedButHasNoHookIsLeftToTheDialect(t *testing.T) {
+func TestDeniedMethodsWithoutHooksAreForTheDialect(t *testing.T) {
 	r := bind(t, Options{Allow: []string{"watch"}, Deny: []string{"rpc.*"}}, caller{}, "watch=json:1", "secret=json:2")
 	for name, want := range map[string]bool{"watch": true, "secret": true, "watch_unsubscribe": false, "rpc.discover": true, "rpc.other": true} {
 		if _, ok := r.Kind(name); ok != want {
@@ -217,7 +217,7 @@ func TestEventsAreChecked(t *testing.T) {
 	}
 }
 
-func TestCatalogIsToldWithoutWhatIsOurs(t *testing.T) {
+func TestCatalogOmitsLocalMembers(t *testing.T) {
 	c := testkit.Catalog(t, `{"catalog":1,"methods":[{"name":"a","run":"json:1"},{"name":"b","run":"json:2"}]}`)
 	b := New(Options{Catalog: c, Tell: true, Deny: []string{"b"}})
 	got, err := b.Catalog().Marshal()
@@ -232,7 +232,7 @@ func TestCatalogIsToldWithoutWhatIsOurs(t *testing.T) {
 	}
 }
 
-func TestTalkBackKnowsTheConnection(t *testing.T) {
+func TestCallsOfAHookUseItsConnection(t *testing.T) {
 	var got dialect.Caller
 	far := caller{}
 	o := Options{TalkBack: func(c dialect.Caller, hooks dialect.Commands) func() (string, error) {

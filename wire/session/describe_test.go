@@ -12,7 +12,7 @@ import (
 
 // Any peer's description becomes a catalog that matches the JSON Schema, that Parse accepts, and that survives serving
 // and describing.
-func TestWhatDescribesCanServe(t *testing.T) {
+func TestDescribedCatalogsCanBeServed(t *testing.T) {
 	text, err := os.ReadFile("../catalog/catalog.schema.json")
 	if err != nil {
 		t.Fatal(err)

@@ -116,7 +116,7 @@ type closeNotifier struct {
 func (c *closeNotifier) CloseWith(code int, _ string) error { c.code <- code; return c.Close() }
 
 // A client that connects while the server stops gets the same close code.
-func TestLateClientIsToldToComeBack(t *testing.T) {
+func TestLateClientGetsTheCloseCode(t *testing.T) {
 	e, err := ParseEndpoint("ws://127.0.0.1:0/", "")
 	if err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 )
 
 // The pauses double up to 30 s, until the time limit.
-func TestReconnectGivesUp(t *testing.T) {
+func TestReconnectEndsAtItsLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dialAgain(t, Options{}, func(ctx context.Context, n int) error {
 			if n == 1 {
@@ -47,7 +47,7 @@ func TestReconnectGivesUp(t *testing.T) {
 }
 
 // A peer that accepts and closes counts as unreachable, unless it sends a message.
-func TestReconnectToWhatHangsUp(t *testing.T) {
+func TestReconnectToAPeerThatCloses(t *testing.T) {
 	for _, says := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			c := dialAgain(t, Options{}, nil)
@@ -198,7 +198,7 @@ func TestHandshakeIsRepeated(t *testing.T) {
 	})
 }
 
-func TestWhatCannotBeDialledAgain(t *testing.T) {
+func TestEndpointsWithoutReconnect(t *testing.T) {
 	for _, at := range []string{"http://127.0.0.1:1/", "stdio:", "ipc:", "conversation:/nosuch"} {
 		e, err := ParseEndpoint(at, "")
 		if err != nil {

@@ -19,7 +19,7 @@ import (
 )
 
 // A hook's @ uses the connection of its request.
-func TestTalkBack(t *testing.T) {
+func TestCallsOfAHook(t *testing.T) {
 	for _, prefix := range []string{"", "header+", "jsonrpc1+"} {
 		t.Run(prefix, func(t *testing.T) {
 			w := newWorld(t, prefix, where)
@@ -77,7 +77,7 @@ func (w *world) items(c Conversation, method string) (got []string) {
 }
 
 // A hook gets the same description of the peer as other callers.
-func TestTalkBackDescribes(t *testing.T) {
+func TestCallsOfAHookDescribe(t *testing.T) {
 	w := newWorld(t, "", `go=jq:rpc("where"; null)`, "one=json:1")
 	c := w.client(where)
 	var at string
@@ -88,7 +88,7 @@ func TestTalkBackDescribes(t *testing.T) {
 }
 
 // Large and deep messages fit through the socket if they fit through the connection.
-func TestTalkBackOfLargeMessages(t *testing.T) {
+func TestCallsOfAHookWithLargeMessages(t *testing.T) {
 	w := newWorld(t, "", where)
 	r := w.open(w.back(w.client(`echo=jq:.`)))
 	deep := strings.Repeat("[", 990) + strings.Repeat("]", 990)
@@ -102,7 +102,7 @@ func TestTalkBackOfLargeMessages(t *testing.T) {
 }
 
 // Concurrent calls in both directions get their own responses.
-func TestTalkBackOfMany(t *testing.T) {
+func TestManyCallsOfHooks(t *testing.T) {
 	w := newWorld(t, "", where, "up=jq:.[0] + 1")
 	at := w.back(w.client("down=jq:.[0] - 1"))
 	var wg sync.WaitGroup
@@ -120,7 +120,7 @@ func TestTalkBackOfMany(t *testing.T) {
 }
 
 // When the connection ends, all waiting calls end at once with its reason.
-func TestConnectionGoesUnderTalkBack(t *testing.T) {
+func TestConnectionEndsDuringACallOfAHook(t *testing.T) {
 	w := newWorld(t, "", where)
 	nc, err := net.Dial("unix", strings.TrimPrefix(w.at, "unix:"))
 	if err != nil {
@@ -155,7 +155,7 @@ func TestConnectionGoesUnderTalkBack(t *testing.T) {
 }
 
 // A client that closes normally finishes its responses, and reports the reason.
-func TestClientLeavesUnderTalkBack(t *testing.T) {
+func TestClientClosesDuringACallOfAHook(t *testing.T) {
 	w := newWorld(t, "", where)
 	c := w.client(`hang=echo $$ > $T/pid; exec sleep 1000`)
 	call := w.start(w.open(w.back(c)), dialect.Call, "hang", "")
@@ -166,7 +166,7 @@ func TestClientLeavesUnderTalkBack(t *testing.T) {
 }
 
 // The server closes while calls through its socket are pending.
-func TestServerGoesUnderTalkBack(t *testing.T) {
+func TestServerClosesDuringACallOfAHook(t *testing.T) {
 	w := newWorld(t, "", where)
 	r := w.open(w.back(w.client(`hang=echo $$ > $T/pid; exec sleep 1000`)))
 	call := w.start(r, dialect.Call, "hang", "")

@@ -17,7 +17,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-func TestStreamsGoOnOverTheNextConnection(t *testing.T) {
+func TestStreamsContinueOnTheNextConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dialAgain(t, Options{}, func(ctx context.Context, n int) error {
 			if n == 2 {
@@ -128,7 +128,7 @@ func TestResubscriptionIsRefused(t *testing.T) {
 }
 
 // Raw traffic continues, and reports lost responses.
-func TestRawTrafficGoesOn(t *testing.T) {
+func TestRawTrafficContinues(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dialAgain(t, Options{Raw: true}, nil)
 		pipe, err := c.d.Raw()

@@ -95,7 +95,7 @@ func TestLines(t *testing.T) {
 }
 
 // A line without a time has the time of the line before it. Blank lines and unknown members are allowed.
-func TestByHand(t *testing.T) {
+func TestRawMessagesOfTheUser(t *testing.T) {
 	lines, err := readAll(t, `{"tape":1}`+"\n\n"+`{"t":1.5,"dir":"send","msg":1}`+"\r\n"+` {"dir":"recv","conn":0,"msg":2,"seen":{"by":"me"}}`)
 	if err != nil || len(lines) != 2 || lines[1].Conn != 0 || lines[1].Time != 1500*time.Millisecond || lines[1].Number != 4 {
 		t.Errorf("%+v, %v", lines, err)

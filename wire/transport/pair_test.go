@@ -126,7 +126,7 @@ func TestPairCloseUnblocksRecv(t *testing.T) {
 	})
 }
 
-func TestPairSaysWhenItWaits(t *testing.T) {
+func TestPairReportsIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := Pair()
 		idle := 0

@@ -106,7 +106,7 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-func TestManualPrintsWhatIsWritten(t *testing.T) {
+func TestManualPrintsTheTopics(t *testing.T) {
 	for text, want := range map[string]string{
 		"a-b":     `a\-b`,
 		".x":      `\&.x`,

@@ -131,7 +131,7 @@ func TestTooLargeForTheHost(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeSent(t *testing.T) {
+func TestUnsentMessages(t *testing.T) {
 	c := NewCodec(dialect.CodecOptions{})
 	for _, op := range []dialect.Op{
 		{Kind: dialect.Call, Method: "x", Params: json.RawMessage(`[1]`)},
@@ -196,7 +196,7 @@ func FuzzDecode(f *testing.F) {
 }
 
 // A response without its main member is invalid, and would otherwise count as empty.
-func TestAnswersThatLackTheirMember(t *testing.T) {
+func TestResponsesWithoutTheirMember(t *testing.T) {
 	for _, kind := range []string{typeList, typeDescribe, typeJournal} {
 		c := NewCodec(dialect.CodecOptions{})
 		m, err := c.Encode(dialect.Op{Kind: dialect.Internal, Method: kind})

@@ -131,7 +131,7 @@ func TestHostExamples(t *testing.T) {
 }
 
 // A response to an unknown id is dropped, with an id of any type.
-func TestStrangersAnswers(t *testing.T) {
+func TestResponsesWithUnknownIDs(t *testing.T) {
 	for kind, example := range page(t, "testdata/examples.json") {
 		if kind == typeHandshake || !strings.Contains(string(example), `"id"`) || strings.Contains(strings.ToLower(kind), "entry") {
 			continue

@@ -205,7 +205,7 @@ func TestServerUnsubscribeBehindTheEnd(t *testing.T) {
 }
 
 // Cancelling a client's stream ends the server's.
-func TestClientLeavesStream(t *testing.T) {
+func TestClientUnsubscribes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := client(t, serve(t, jsonrpc.NewServer(jsonrpc.V2, backend{})), peer.Options{})
 		for range 3 {

@@ -73,7 +73,7 @@ func follow(t *testing.T, s *taskServer) *following {
 }
 
 // rpcx polls a task at the server's interval, within bounds, or at growing intervals. It reports each change once.
-func TestATaskIsAskedAbout(t *testing.T) {
+func TestATaskIsPolled(t *testing.T) {
 	working := func(more string) string { return `{"taskId":"t","status":"working"` + more + `}` }
 	const done = `{"taskId":"t","status":"completed"}`
 	for _, c := range []struct {
@@ -120,7 +120,7 @@ func TestATaskIsAskedAbout(t *testing.T) {
 
 // An error of the server ends the stream as an event, and an error of the connection is returned. Cancelling ends the
 // wait.
-func TestATaskThatCannotBeAskedAbout(t *testing.T) {
+func TestATaskThatCannotBePolled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gone := errors.New("the connection is gone")
 		for _, c := range []struct {
@@ -162,7 +162,7 @@ func TestATaskThatCannotBeAskedAbout(t *testing.T) {
 }
 
 // rpcx cancels a task without a reader if rpcx began it, it is running, and the server supports that.
-func TestATaskIsGivenUp(t *testing.T) {
+func TestATaskIsCancelled(t *testing.T) {
 	gone := errors.New("the connection is gone")
 	for _, c := range []struct {
 		name   string

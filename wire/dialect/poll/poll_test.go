@@ -71,7 +71,7 @@ func TestReportsAndQuestions(t *testing.T) {
 }
 
 // rpcx cancels work once, and not after its end.
-func TestGivingUp(t *testing.T) {
+func TestCancelledRequests(t *testing.T) {
 	failed := errors.New("failed")
 	gaveUp := 0
 	giveUp := func(context.Context) error { gaveUp++; return failed }

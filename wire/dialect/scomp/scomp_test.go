@@ -225,7 +225,7 @@ func TestFunctionsLiveUntilTheyAreReleased(t *testing.T) {
 	want("unknown", "unknown", "unknown")
 }
 
-func TestFunctionsOfTheirs(t *testing.T) {
+func TestFunctionsOfThePeer(t *testing.T) {
 	c := met(t)
 	for _, in := range []string{
 		`{"jsonrpc":"2.0","id":1,"result":{"value":[{"$fn":"b","input":{"type":"string"}},{"x":{"$function":"a"}},{"type":"function","$ref":"c"},{"$ref":"#/no"}]}}`,

@@ -75,7 +75,7 @@ func awaitWorkers(b *Block) {
 }
 
 // A reader gets the same bytes and the same error with and without workers.
-func TestAnyProgramSaysTheSame(t *testing.T) {
+func TestAnyProgramHasTheSameOutput(t *testing.T) {
 	onCores(t, 5)
 	errors, programs := 0, 0
 	for seed := range uint64(400) {

@@ -28,7 +28,7 @@ func TestNotificationsKeepTheirOrderAndTheNewest(t *testing.T) {
 	}
 }
 
-func TestNotificationsKeepOneHowLargeItIs(t *testing.T) {
+func TestNotificationsKeepOneOfAnySize(t *testing.T) {
 	var n Notifications
 	big := &wire.Message{Raw: make([]byte, maxUnreadableBytes+1)}
 	if n.Put(big, 1) || n.Lost != 0 || !n.Full() {

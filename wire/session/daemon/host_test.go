@@ -258,7 +258,7 @@ func TestHostIsClosedUnderRawTraffic(t *testing.T) {
 }
 
 // rpcx records that the peer closed before the session was live.
-func TestHostGone(t *testing.T) {
+func TestHostCloses(t *testing.T) {
 	at := filepath.Join(t.TempDir(), "s")
 	l, err := net.Listen("unix", at)
 	if err != nil {

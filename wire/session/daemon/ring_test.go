@@ -116,7 +116,7 @@ func TestRingIsReadAsItGrows(t *testing.T) {
 	})
 }
 
-func TestRingReaderThatGivesUp(t *testing.T) {
+func TestRingReaderThatIsCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := after(t, ringOf(1, 1), 0, "").Next(ctx); !errors.Is(err, context.Canceled) {

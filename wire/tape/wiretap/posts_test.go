@@ -58,7 +58,7 @@ func posted(t *testing.T, posts *Posts, msg string) (client wire.Conn, gone chan
 }
 
 // A POST that the server did not accept leaves no record, because there will be no response.
-func TestNothingIsKeptOfWhatWasNotTaken(t *testing.T) {
+func TestARefusedPostLeavesNoRecord(t *testing.T) {
 	far, server := transport.Pair()
 	posts, _ := newPosts(t, far)
 	server.Close()
@@ -124,7 +124,7 @@ func TestPostsAtTheEndOfBytes(t *testing.T) {
 
 // Clients that close before a response leave a bounded number of records. The latest records keep a late response from
 // other clients.
-func TestClientsThatHangUp(t *testing.T) {
+func TestClientsThatClose(t *testing.T) {
 	far, server := transport.Pair()
 	posts, _ := newPosts(t, far)
 	for i := range maxLeft + 10 {
@@ -158,7 +158,7 @@ func TestClientsThatHangUp(t *testing.T) {
 }
 
 // The number of streams with closed clients is bounded, too.
-func TestStreamsThatAreLeft(t *testing.T) {
+func TestUnsubscribedStreams(t *testing.T) {
 	far, server := transport.Pair()
 	posts, _ := newPosts(t, far)
 	for i := range maxLeft + 10 {

@@ -191,7 +191,7 @@ func TestMessages(t *testing.T) {
 }
 
 // A POST that the server does not accept fails, and its client gets the error.
-func TestPostNotTaken(t *testing.T) {
+func TestPostNotAccepted(t *testing.T) {
 	client, near := transport.Pair()
 	far, server := transport.Pair()
 	r, read := record(t)
@@ -228,7 +228,7 @@ func (s *streaming) Send(msg []byte) error {
 }
 
 // A POST with a closed client ends at the next item of its stream. Later items go only to the tape.
-func TestStreamOfOneThatHasGone(t *testing.T) {
+func TestStreamOfAClosedClient(t *testing.T) {
 	far, server := transport.Pair()
 	r, read := record(t)
 	posts := NewPosts(far, jsonrpc.Shape(jsonrpc.V2), r.Conn(tape.Open{}, false), nil)

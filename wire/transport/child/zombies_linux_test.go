@@ -10,7 +10,7 @@ import (
 )
 
 // This process inherits orphans and reaps none before the test ends, like the first process of many containers.
-func TestEndDoesNotWaitForTheDead(t *testing.T) {
+func TestEndDoesNotWaitForEndedProcesses(t *testing.T) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		t.Skip(err)
 	}

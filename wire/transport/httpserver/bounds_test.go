@@ -99,7 +99,7 @@ func TestListenerWaitsAreBounded(t *testing.T) {
 }
 
 // The server detects that a client closes, even if unread bytes hide the end from net/http.
-func TestPostOfOneWhoHasSentMoreEnds(t *testing.T) {
+func TestPostOfAClosedClientWithUnreadBytesEnds(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux tells")
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // A peer of accept+ may send half a message first. A client that sends anything else is rejected.
-func TestAwaitHearsHalves(t *testing.T) {
+func TestAwaitReadsHalfMessages(t *testing.T) {
 	for _, c := range []struct{ framing, other, half, rest string }{
 		{"line", "GET / HTTP/1.1\r\n", `{"id":`, "1}\n"},
 		{"header", "GET / HTTP/1.1\r\n\r\n", "Content-Length: 8\r\n\r\n{\"id", `":1}`},
@@ -87,7 +87,7 @@ func TestHeadersWithoutHTTP(t *testing.T) {
 	}
 }
 
-func TestWhatTransportsCan(t *testing.T) {
+func TestAbilitiesOfTransports(t *testing.T) {
 	for scheme, c := range map[string]struct{ pings, headers bool }{
 		"ws": {true, true}, "wss": {true, true}, "ws+unix": {true, true}, "http": {false, true}, "https": {false, true}, "http+unix": {false, true},
 		"tcp": {true, false}, "tls": {true, false}, "unix": {}, "exec": {}, "ipc": {}, "stdio": {}, "carrier-pigeon": {},

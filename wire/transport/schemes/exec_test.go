@@ -43,7 +43,7 @@ func TestExecIsAStreamOfMessages(t *testing.T) {
 	}
 }
 
-func TestExecGivesAllItSaidBeforeItsEnd(t *testing.T) {
+func TestExecReturnsAllOutputBeforeTheEnd(t *testing.T) {
 	var stderr lockedBuffer
 	c := helperConn(t, "burst", transport.Config{Stderr: &stderr})
 	sendErr := make(chan error, 1)
@@ -226,7 +226,7 @@ func TestExecCannotStart(t *testing.T) {
 	}
 }
 
-func TestExecChildInheritsNoDescriptorOfOurs(t *testing.T) {
+func TestExecChildInheritsNoDescriptor(t *testing.T) {
 	other := dialed(t, "exec:cat", transport.Config{}) // another child must not inherit its pipes
 	c := helperConn(t, "descriptors", transport.Config{})
 	want, _ := json.Marshal(given) // 0, 1, 2, and descriptors that the test inherited
@@ -266,7 +266,7 @@ func TestExecChildHasItsEnvironment(t *testing.T) {
 	}
 }
 
-func TestExecChildDiesWithUs(t *testing.T) {
+func TestExecChildIsKilledWithRpcx(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux tells a child of its parent's death")
 	}

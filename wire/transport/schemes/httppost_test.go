@@ -137,7 +137,7 @@ func TestPostAnswerThatTakesTime(t *testing.T) {
 	}
 }
 
-func TestPostWhoseSenderHangsUp(t *testing.T) {
+func TestPostWhoseClientCloses(t *testing.T) {
 	noLeaks(t)
 	l := mustListen(t, "http://127.0.0.1:0/", transport.Config{})
 	raw, err := net.Dial("tcp", mustParse(t, l.Endpoint()).Host)

@@ -140,7 +140,7 @@ func TestHTTPSessionRefused(t *testing.T) {
 }
 
 // A stream without messages is reopened a limited number of times: the standing one, and one of a response.
-func TestHTTPSessionStopsAsking(t *testing.T) {
+func TestHTTPSessionStopsReopening(t *testing.T) {
 	var mu sync.Mutex
 	asked := map[string]int{} // numbers of requests, by the client's last event
 	brings := map[string]bool{"": true, "g2": true, "p1": true}

@@ -35,7 +35,7 @@ func script(t *testing.T, text string) string {
 	return file
 }
 
-func TestIPCBetweenOurOwnEnds(t *testing.T) {
+func TestIPCBetweenTwoEndsOfRpcx(t *testing.T) {
 	c := dialed(t, "ipc:"+wire.Quote(os.Args[0]), transport.Config{Env: helperEnv("ipc")})
 	for _, msg := range []string{`{"a":1}`, `["` + strings.Repeat("x", 1<<20) + `"]`, `{"text":"NODE_ENV"}`, `{"cmd":"NODE_"}`, `{"cmd":5,"x":"NODE_HANDLE"}`} {
 		go c.Send([]byte(msg))

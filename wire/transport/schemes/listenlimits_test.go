@@ -34,7 +34,7 @@ func TestLargeHeadIsRefused(t *testing.T) {
 }
 
 // A client that is silent in its TLS handshake is closed with a warning. Many of them do not delay another client further.
-func TestSilentTLSClientsAreHungUpOn(t *testing.T) {
+func TestSilentTLSClientsAreClosed(t *testing.T) {
 	server, client, _ := certified(t)
 	var told atomic.Int64
 	l := listening(t, "tls://127.0.0.1:0", transport.Config{TLS: server, ConnectTimeout: 300 * time.Millisecond, Warn: func(string) { told.Add(1) }})

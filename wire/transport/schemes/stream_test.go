@@ -234,7 +234,7 @@ func TestTLSClientCertificates(t *testing.T) {
 	}
 }
 
-func TestTLSInsecureSaysSo(t *testing.T) {
+func TestTLSInsecureWarns(t *testing.T) {
 	server, _, _ := certified(t)
 	l := listening(t, "tls://127.0.0.1:0", transport.Config{TLS: server})
 	echo(t, l)
@@ -247,7 +247,7 @@ func TestTLSInsecureSaysSo(t *testing.T) {
 	}
 }
 
-func TestTLSListenerIsNotHeldUpByASilentClient(t *testing.T) {
+func TestASilentClientDoesNotDelayATLSListener(t *testing.T) {
 	server, client, _ := certified(t)
 	l := listening(t, "tls://127.0.0.1:0", transport.Config{TLS: server})
 	echo(t, l)

@@ -16,7 +16,7 @@ import (
 
 // Messages arrive whole and in order, through rpcx's code and the library's: short and long, in one frame and in several,
 // with control frames between them, and in any packets.
-func TestWSFramesHoweverTheyAreCut(t *testing.T) {
+func TestWSFramesInAnyPieces(t *testing.T) {
 	noLeaks(t)
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 0))

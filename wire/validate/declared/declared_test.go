@@ -47,7 +47,7 @@ func expect(t *testing.T, k *declared.Checker, want ...string) {
 	}
 }
 
-func TestWhatACatalogSays(t *testing.T) {
+func TestCatalogOfAServer(t *testing.T) {
 	k := checker(t)
 	expect(t, k, "schema-compiles broken /methods/1/result", "schema-complete lost /methods/2/result")
 	if n := k.Examples(context.Background()); n != 9 {

@@ -133,7 +133,7 @@ first = 'hi'
 }
 
 // Notifications of the dialect file need no hook. An exact name in subscribe takes precedence over patterns.
-func TestWhatAPageHandles(t *testing.T) {
+func TestMethodsOfADialectFile(t *testing.T) {
 	d := dialectOf(t, "[during]\nprogress = { method = 'p.*' }\nlog = { method = 'l' }\nitems = { method = 'i' }\n[subscribe.'a.*']\nitem = { method = 'x' }\n[subscribe.'a.b']\nitem = { method = 'y' }\n[subscribe.'*']\nitem = { method = 'z' }")
 	for method, want := range map[string]bool{"p.a": true, "l": true, "i": true, "p": false, "x": false, "work": false, "": false} {
 		if d.Notifies(method) != want {
@@ -180,7 +180,7 @@ func TestCancelTarget(t *testing.T) {
 }
 
 // The handshake keeps a bounded number and size of messages for later steps.
-func TestHeardIsBounded(t *testing.T) {
+func TestKeptMessagesAreBounded(t *testing.T) {
 	d := dialectOf(t, "[[greet]]\nawait = '.method == \"last\"'")
 	add := func(c *Codec, msg string) { _, _, _ = c.Decode([]byte(msg)) }
 	is := program.New(`.method == "last"`)

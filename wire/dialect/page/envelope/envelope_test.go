@@ -116,7 +116,7 @@ params = "."
 }
 
 // The rule that reads a response decides whether more follow, and otherwise the dialect decides.
-func TestWhetherAnythingFollows(t *testing.T) {
+func TestResponsesThatContinue(t *testing.T) {
 	const page = "[write]\nrequest = '{$method, i: $id}'\n[[read]]\nwhen = '.r'\nkind = 'response'\nid = '.i'\nresult = '.r'\nfinal = '.last'\n[[read]]\nwhen = '.e'\nkind = 'response'\nid = '.i'\nresult = '.e'\n"
 	for _, c := range []struct {
 		page, msg  string

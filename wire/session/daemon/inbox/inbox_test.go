@@ -101,7 +101,7 @@ func TestInboxClaims(t *testing.T) {
 }
 
 // A returned call goes to a waiting claimant at once.
-func TestInboxWakesWhoWaits(t *testing.T) {
+func TestInboxWakesClaimants(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, one, two := &Inbox{}, &relay.Process{}, &relay.Process{}
 		answer := parking(t.Context(), b, "ask")
