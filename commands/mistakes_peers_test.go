@@ -97,7 +97,7 @@ func mistakenPeers(t *testing.T, dir string) map[string]string {
 	return peers
 }
 
-// A bufferedConn reads bytes again that were peeked.
+// A bufferedConn returns peeked bytes again.
 type bufferedConn struct {
 	net.Conn
 	r *bufio.Reader

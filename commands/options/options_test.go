@@ -59,7 +59,7 @@ func TestFunctionsNeedHooks(t *testing.T) {
 	}
 }
 
-// TestShortly checks that short times have hundredths.
+// TestShortly checks that printed times under a minute have hundredths of a second.
 func TestShortly(t *testing.T) {
 	for d, want := range map[time.Duration]string{1234 * time.Millisecond: "1.23s", 61500 * time.Millisecond: "1m2s"} {
 		if got := rounded(d); got != want {

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// A tape that is read survives writing and reading.
+// Writing and reading keep a tape.
 func FuzzReader(f *testing.F) {
 	for _, s := range []string{
 		`{"t":0.0132,"dir":"send","msg":{"id":1}}`, `{"t":1,"open":{"endpoint":"x"}}`, `{"t":0,"dir":"recv","text":"a\n"}` + "\n" + `{"note":"x"}`,

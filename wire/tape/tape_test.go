@@ -223,7 +223,7 @@ func TestWriterAllocatesNothing(t *testing.T) {
 	}
 }
 
-// A recorded message survives reading. Line breaks between tokens are removed.
+// Reading a tape returns the recorded messages. Line breaks between tokens are removed.
 func TestWriter(t *testing.T) {
 	var buf bytes.Buffer
 	now := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)

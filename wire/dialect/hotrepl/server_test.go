@@ -269,7 +269,7 @@ func TestEval(t *testing.T) {
 			return `< {"type":"eval_error","id":"` + id + `","error":{"kind":"` + kind + `","code":"` + code + `","message":"` + message + `","retryable":false}}`
 		}
 		g.play(
-			// State survives between evals, which keep their order.
+			// Evals keep their order, and share state.
 			`> {"type":"eval","id":"a","code":"count"}`, `> {"type":"eval","id":"b","code":"count"}`,
 			`< {"type":"eval_result","id":"a","hasValue":true,"value":1,"valueType":"number","durationMs":0}`,
 			`< {"type":"eval_result","id":"b","hasValue":true,"value":2,"valueType":"number","durationMs":0}`,

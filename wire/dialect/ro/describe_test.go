@@ -80,7 +80,7 @@ func TestSchemaOf(t *testing.T) {
 	}
 }
 
-// A description by rpcx's server survives reading.
+// Reading a description of rpcx's server returns an equal catalog.
 func TestDescription(t *testing.T) {
 	c, err := catalog.Parse([]byte(`{"catalog":1,"dialect":"ro","info":{"name":"n","version":"1"},"methods":[
 		{"name":"user.get","description":"<one>","params":{"type":"object"},"result":{"$ref":"#/$defs/u"},"cache":{"max-age":60}},

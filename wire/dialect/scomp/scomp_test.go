@@ -268,7 +268,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// A catalog's bindings survive writing.
+// Writing keeps a catalog's bindings.
 func TestBindings(t *testing.T) {
 	for _, tt := range []struct{ name, hello, want, again string }{
 		{

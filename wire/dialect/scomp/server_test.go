@@ -211,7 +211,7 @@ func TestEvalsTakeTurns(t *testing.T) {
 	})
 }
 
-// A session survives its connection for a while. A later client gets a new one.
+// A session outlives its connection for a while. A later client gets a new session.
 func TestSessionsOutliveConnections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &runtime{counts: map[string]int{}}

@@ -237,7 +237,7 @@ func TestBlocked(t *testing.T) {
 	}
 }
 
-// FuzzDecode checks that a request's id survives to its response.
+// FuzzDecode checks that a response has its request's id.
 func FuzzDecode(f *testing.F) {
 	for _, s := range []string{
 		`{"jsonrpc":"2.0","id":1,"result":{"type":"list","items":[{"type":"int","value":1}]}}`,

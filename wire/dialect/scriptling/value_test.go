@@ -136,7 +136,7 @@ func FuzzPlain(f *testing.F) {
 	})
 }
 
-// FuzzValue checks that a Value survives writing and reading.
+// FuzzValue checks that writing and reading keep a Value.
 func FuzzValue(f *testing.F) {
 	for _, c := range both {
 		f.Add([]byte(c.plain))

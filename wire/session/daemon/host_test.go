@@ -217,7 +217,7 @@ func TestHostTakesASingleResponse(t *testing.T) {
 	}
 }
 
-// A request for the status survives a failure in the session.
+// A request for the status gets a response despite a failure in the session.
 func TestHostStatusWhileItFails(t *testing.T) {
 	w := newWorld(t, "", `go=jq:rpc("bad"; null)`)
 	w.host(w.at, HostOptions{Name: "work"}, `bad=jq:error("no")`)

@@ -146,7 +146,7 @@ func (r recording) Recv() ([]byte, error) {
 	return msg, err
 }
 
-// Random conversations survive recording, reading, writing and playing: the played server and the played client repeat
+// Recording, reading, writing and playing keep random conversations: the played server and the played client repeat
 // their messages.
 func TestRandomConversations(t *testing.T) {
 	for seed := range uint64(400) {

@@ -116,8 +116,8 @@ item = { method = "ticks", when = ".subscription == $result", event = ".result" 
 	}
 }
 
-// The id of a cancel is at the dialect file's place. A cancelled call gets no response, and a new call with its id gets
-// one.
+// The dialect file defines the place of the id in a cancel. A cancelled call gets no response, and a new call with its
+// id gets one.
 func TestCancelled(t *testing.T) {
 	c := speaks(t, "name = 'x'\n[cancel]\nnotify = 'stop'\nparams = '{why: \"so\", which: $id}'\nanswer = 'none'\n")
 	msgs, _, err := c.Decode([]byte(`{"jsonrpc":"2.0","method":"stop","params":{"which":"a"}}`))
