@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"regexp"
@@ -137,10 +138,9 @@ func (e Endpoint) TakesHeaders() bool {
 
 // FramingName returns the name of e's framing, also of the default.
 func (e Endpoint) FramingName() string {
-	for _, name := range []string{e.Framing, e.Spec().Transport.Framing} {
-		if name != "" {
-			return name
-		}
+	usual := framing.Names()[0]
+	if e.Address.Scheme == "ipc" { // Node.js writes lines
+		return usual
 	}
-	return framing.Names()[0]
+	return cmp.Or(e.Framing, e.Spec().Transport.Framing, usual)
 }
