@@ -3,6 +3,7 @@ package endpoint
 import (
 	"errors"
 	"io/fs"
+	"net/url"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect/all"
@@ -18,34 +19,37 @@ func (e *Endpoint) tape(file string) error {
 	if e.Framing != "" {
 		return wire.Usagef("tape: takes no framing; remove %s+", e.Framing)
 	}
-	its, err := tapeDialect(file)
+	its, path, err := readHeader(file)
 	if err != nil {
 		return err
 	}
 	if e.Dialect != "" && e.Dialect != its {
 		return wire.Usagef("the tape %s uses the %s dialect, not %s", file, its, e.Dialect)
 	}
-	e.Tape, e.Dialect = file, its
+	e.Tape, e.Dialect, e.Address.URLPath = file, its, path
 	return nil
 }
 
-// tapeDialect returns the dialect in the header of a tape.
-func tapeDialect(file string) (string, error) {
+// readHeader returns the dialect and the path of the URL in the header of a tape.
+func readHeader(file string) (its, path string, err error) {
 	f, err := userfile.Open(file)
 	if err != nil {
 		if p, ok := errors.AsType[*fs.PathError](err); ok {
 			err = p.Err
 		}
-		return "", wire.Usagef("cannot read the tape %s: %v", file, err)
+		return "", "", wire.Usagef("cannot read the tape %s: %v", file, err)
 	}
 	defer func() { _ = f.Close() }()
 	r, err := tape.NewReader(f, file)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	spec, err := all.FromTape(r.Header().Dialect)
 	if err != nil {
-		return "", tape.Fault(file, 1, err)
+		return "", "", tape.Fault(file, 1, err)
 	}
-	return spec.Name, nil
+	if u, err := url.Parse(r.Header().Endpoint); err == nil && u.Host != "" {
+		path = u.EscapedPath()
+	}
+	return spec.Name, path, nil
 }
