@@ -52,11 +52,11 @@ func (in *input) more() error {
 	if in.err != nil {
 		return in.err
 	}
+	if in.idle != nil {
+		in.idle() // before room, so that it finds what was read last where it was read
+	}
 	in.room()
 	for range 100 {
-		if in.idle != nil {
-			in.idle()
-		}
 		n, err := in.src.Read(in.buf[in.w:])
 		in.w += n
 		if in.first != nil && n > 0 {

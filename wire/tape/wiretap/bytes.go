@@ -50,19 +50,20 @@ func (c *byteConn) PeerClosed() <-chan struct{} {
 	return make(chan struct{})
 }
 
-// chunk bounds the bytes of one read.
+// chunk bounds the bytes of one read without a framing.
 const chunk = 64 << 10
 
 // bytes passes on bytes until from ends, and returns the error of that end. The framing reads the same bytes to record messages. When it
-// requests more, every message in the last chunk is on the tape, and bytes passes the chunk on. A peer therefore never waits for the rest
-// of a message.
+// needs more, every message in what it has read is on the tape, and bytes passes that on. A peer therefore never waits for the rest of a
+// message.
 func (p *pass) bytes(from, to *byteConn, framing wire.Framing, d wire.Direction) error {
-	s := &stream{from: from.rwc, to: to.rwc, buf: make([]byte, chunk), clock: p.rec.Elapsed, read: from.o.Seen, wrote: to.o.Seen}
+	s := &stream{from: from.rwc, to: to.rwc, clock: p.rec.Elapsed, read: from.o.Seen, wrote: to.o.Seen}
 	if p.first != nil {
 		s.first = func(b []byte) { p.first(d, b) }
 	}
 	o := wire.Options{MaxMessage: from.o.MaxMessage, NoiseLimit: math.MaxInt, Noise: func(line []byte) { p.rec.MessageAt(s.came, d, line) }}
 	messages := framing(s, o)
+	messages.(wire.Idler).OnIdle(s.flush)
 	var read together
 	for {
 		msg, err := messages.Recv()
@@ -70,19 +71,17 @@ func (p *pass) bytes(from, to *byteConn, framing wire.Framing, d wire.Direction)
 			p.rec.MessageAt(s.came, d, msg, read.with(messages)...)
 			continue
 		}
-		if s.ended != nil {
-			return s.ended
+		if s.ended == nil {
+			s.rest(err, messages, p.rec, d)
 		}
-		return s.rest(err, messages, p.rec, d)
+		return s.ended
 	}
 }
 
-// A stream is the framing's input. Each read first passes on the bytes of the previous read.
+// A stream is the framing's input.
 type stream struct {
 	from, to io.ReadWriteCloser
-	buf      []byte
 	pending  []byte // bytes that the framing has, but that are not passed on
-	unread   []byte // the part of pending that the framing has not read
 	ended    error
 	first    func(b []byte) // receives the first bytes; nil after that
 	clock    func() time.Duration
@@ -91,72 +90,56 @@ type stream struct {
 	read, wrote func(d wire.Direction, b []byte) // receive the bytes of each side; may be nil
 }
 
+// Read reads bytes, which b has to hold until flush.
 func (s *stream) Read(b []byte) (int, error) {
-	if len(s.unread) == 0 {
-		if err := s.next(); err != nil {
-			return 0, err
-		}
+	if s.ended != nil {
+		return 0, s.ended
 	}
-	n := copy(b, s.unread)
-	s.unread = s.unread[n:]
-	return n, nil
-}
-
-func (s *stream) next() error {
-	if err := s.flush(); err != nil {
-		return err
-	}
-	n, err := s.from.Read(s.buf)
+	n, err := s.from.Read(b)
 	s.came = s.clock()
-	if s.read != nil && n > 0 {
-		s.read(wire.Recv, s.buf[:n])
+	if n == 0 {
+		s.ended = err
+		return 0, err
 	}
-	if s.first != nil && n > 0 {
-		s.first(s.buf[:n])
+	s.pending = b[:n]
+	if s.read != nil {
+		s.read(wire.Recv, s.pending)
+	}
+	if s.first != nil {
+		s.first(s.pending)
 		s.first = nil
 	}
-	s.pending, s.unread = s.buf[:n], s.buf[:n]
-	if n > 0 {
-		return nil
-	}
-	if err != nil {
-		s.ended = err
-	}
-	return err
+	return n, nil // the next read returns the error again
 }
 
-func (s *stream) flush() error {
-	if len(s.pending) > 0 {
-		if s.wrote != nil {
-			s.wrote(wire.Send, s.pending)
-		}
-		if _, err := s.to.Write(s.pending); err != nil {
-			s.ended = sendError(err)
-			return s.ended
-		}
-		s.pending = nil
+// flush passes on the pending bytes.
+func (s *stream) flush() {
+	if len(s.pending) == 0 || s.ended != nil {
+		return
 	}
-	return nil
+	if s.wrote != nil {
+		s.wrote(wire.Send, s.pending)
+	}
+	if _, err := s.to.Write(s.pending); err != nil {
+		s.ended = sendError(err)
+	}
+	s.pending = nil
 }
-
-// An unreader is a framing that returns the bytes that it read but did not understand.
-type unreader interface{ Unread() []byte }
 
 // rest passes on the rest of a stream with broken framing. It records the bytes as they arrive, starting with the invalid message.
-func (s *stream) rest(why error, framing wire.Conn, rec *recorder.Conn, d wire.Direction) error {
+func (s *stream) rest(why error, framing wire.Conn, rec *recorder.Conn, d wire.Direction) {
 	rec.Note("the rest is recorded as bytes: " + why.Error())
 	record := rec.Pieces(d)
-	if f, ok := framing.(unreader); ok {
+	if f, ok := framing.(interface{ Unread() []byte }); ok {
 		for piece := range slices.Chunk(f.Unread(), chunk) {
 			record(piece)
 		}
 	}
-	record(s.unread)
-	for {
-		if err := s.next(); err != nil {
-			return err
+	buf := make([]byte, chunk)
+	for s.flush(); s.ended == nil; s.flush() {
+		if n, _ := s.Read(buf); n > 0 {
+			record(buf[:n])
 		}
-		record(s.pending)
 	}
 }
 
