@@ -13,10 +13,11 @@ const longestName = 64
 func assigned(text []byte, i int) (from, to int) {
 	start := back(text, i, longestName, wordByte)
 	before, after := byteAt(text, start-1), byteAt(text, i+1)
-	name, query := string(text[start:i]), oneOf("?&#", before)
-	if after <= ' ' || after == '=' || !SecretName(name) && !(query && secretParameter(name)) {
+	query := oneOf("?&#", before)
+	if after <= ' ' || after == '=' || !isSecret(text[start:i], whole) && !(query && secretParameter(string(text[start:i]))) {
 		return 0, 0
 	}
+	name := string(text[start:i])
 	from, to = value(text, i+1)
 	if query || name == strings.ToUpper(name) || from > i+1 || oneOf("\n\r;\"'`", before) || byteAt(text, start-2) == ';' || strings.HasPrefix(name, "--") {
 		return from, to
@@ -30,6 +31,9 @@ func headed(text []byte, i int) (from, to int) {
 		return quoted(text, i, last)
 	}
 	start := back(text, i, longestName, tokenByte)
+	if !isSecret(text[start:i], whole) {
+		return 0, 0
+	}
 	name, before := string(text[start:i]), byteAt(text, start-1)
 	from = while(text, i+1, func(c byte) bool { return c == ' ' || c == '\t' })
 	switch {
@@ -38,7 +42,7 @@ func headed(text []byte, i int) (from, to int) {
 	case isHeader(name) && oneOf("\n\"'", before):
 		return headerLine(text, from, before)
 	}
-	if plain := plainName(name); !SecretName(name) || strings.HasSuffix(plain, "token") || strings.HasSuffix(plain, "auth") {
+	if plain := plainName(name); strings.HasSuffix(plain, "token") || strings.HasSuffix(plain, "auth") {
 		return 0, 0 // words of sentences
 	}
 	from, to = value(text, from)
@@ -61,7 +65,7 @@ func quoted(text []byte, i int, quote byte) (from, to int) {
 	end := len(bytes.TrimRight(text[:i-1], `\`))
 	start := back(text, end, longestName, func(c byte) bool { return c != quote })
 	next := while(text, i+1, func(c byte) bool { return c == ' ' || c == '\\' })
-	if !oneOf("\"'", byteAt(text, next)) || !SecretMember(string(text[start:end])) {
+	if !oneOf("\"'", byteAt(text, next)) || !isSecret(text[start:end], member) {
 		return 0, 0
 	}
 	return value(text, next)

@@ -16,10 +16,14 @@ func HasSecret(text []byte) bool {
 	return to > 0 || nested(text)
 }
 
-// Suspect reports whether a quoted JSON string contains a secret, or is the name of a secret that may be beside it.
-func Suspect(quoted []byte) bool {
-	text := scan.Unescaped(quoted[1 : len(quoted)-1])
-	return len(text) <= longestName && isMember(text) || HasSecret(text)
+// Suspect reports whether a quoted JSON string contains a secret, or is the name of a secret that may be beside it. word reports whether
+// the string is known to be lower-case letters and digits.
+func Suspect(quoted []byte, word bool) bool {
+	text := quoted[1 : len(quoted)-1]
+	if !word {
+		text = scan.Unescaped(text)
+	}
+	return len(text) <= longestName && isSecret(text, member) || !word && HasSecret(text)
 }
 
 // Spans returns b with Mark in place of each secret of HasSecret. A Stream finds more: the values beside names in JSON that arrives in
@@ -125,7 +129,7 @@ func prefixed(text []byte, i int) (from, to int) {
 	if c == '-' && after == '-' {
 		return dashed(text, i)
 	}
-	if !tokenByte(after) || len(text)-i <= shortestKey {
+	if !tokenByte(after) || len(text)-i <= shortestKey || !endsPrefix(byteAt(text, i-1), c) {
 		return 0, 0
 	}
 	before, behind := alphanumeric, tokenByte
@@ -172,7 +176,7 @@ func dashed(text []byte, i int) (from, to int) {
 		return i, while(text, end, func(c byte) bool { return c == '-' || c == ' ' || c >= 'A' && c <= 'Z' })
 	}
 	end := while(text[:min(len(text), i+2+longestName)], i+2, tokenByte)
-	if alphanumeric(byteAt(text, i-1)) || byteAt(text, end) != ' ' || !SecretName(string(text[i+2:end])) {
+	if alphanumeric(byteAt(text, i-1)) || byteAt(text, end) != ' ' || !isSecret(text[i+2:end], whole) {
 		return 0, 0
 	}
 	from, to = value(text, end+1)

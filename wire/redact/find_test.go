@@ -102,6 +102,15 @@ func TestHarmlessStrings(t *testing.T) {
 	}
 }
 
+// endsPrefix accepts the ends of all prefixes.
+func TestEndsPrefix(t *testing.T) {
+	for prefix := range prefixes {
+		if last := len(prefix) - 1; !endsPrefix(prefix[last-1], prefix[last]) {
+			t.Error(prefix)
+		}
+	}
+}
+
 // Messages, and their form on a tape.
 func TestHostileMessages(t *testing.T) {
 	for in, want := range map[string]string{

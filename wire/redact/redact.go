@@ -3,10 +3,10 @@
 package redact
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"sync"
-	"unicode"
 
 	"rpcx/wire"
 	"rpcx/wire/scan"
@@ -31,7 +31,7 @@ func suspicious(msg []byte) (suspect, valid bool) {
 	suspect = HasKnown(msg)
 	err := scan.Keys(msg, wire.DefaultMaxDepth,
 		func(name []byte) { suspect = suspect || SecretKey(name) },
-		func(quoted []byte) { suspect = suspect || Suspect(quoted) })
+		func(quoted []byte) { suspect = suspect || Suspect(quoted, false) })
 	return suspect, err == nil
 }
 
@@ -46,14 +46,24 @@ func Header(name, value string) string {
 // Text returns b without its secrets: the values beside names of secrets, and those that their form reveals.
 func Text(b []byte) []byte { return new(Stream).Append(nil, Spans(b)) }
 
-// secrets are parts of names, in the form of plainName, that mean a secret anywhere in a name.
-var secrets = []string{
-	"password", "passwd", "passphrase", "secret", "apikey", "authorization", "cookie",
-	"accesskey", "privatekey", "credential", "bearer", "mnemonic", "jwt", "mcpsessionid",
-}
+// These are the places where one of secretWords marks a name as that of a secret.
+const (
+	anywhere = iota // in a name
+	atEnd           // or the whole name
+	whole           // the whole name
+	member          // the whole name of a member of a message: in other places it is a word
+)
 
-// secretWords are names, in the form of plainName, that mean a secret as a whole name or at its end.
-var secretWords = []string{"auth", "otp"}
+// secretWords are words, in the form of plainName, that mean a secret.
+var secretWords = [][]string{
+	anywhere: {
+		"password", "passwd", "passphrase", "secret", "apikey", "authorization", "cookie",
+		"accesskey", "privatekey", "credential", "bearer", "mnemonic", "jwt", "mcpsessionid",
+	},
+	atEnd:  {"token", "auth", "otp"},
+	whole:  {"pwd"},
+	member: {"sessionid", "pin", "cvv", "cvc", "signature"},
+}
 
 // notSecret are ends of names, in the form of plainName, that mean a position, an id, a word, or a fact about a secret.
 var notSecret = []string{
@@ -66,52 +76,74 @@ var notSecret = []string{
 }
 
 // plainName returns a name in lower case without separators.
-func plainName(name string) string {
-	return strings.Map(func(r rune) rune {
-		switch r {
-		case '_', '-', '.', ' ':
-			return -1
+func plainName(name string) string { return string(appendPlain(nil, []byte(name))) }
+
+func appendPlain(dst, name []byte) []byte {
+	for _, c := range name {
+		switch {
+		case c >= 'A' && c <= 'Z':
+			dst = append(dst, c|0x20)
+		case c != '_' && c != '-' && c != '.' && c != ' ':
+			dst = append(dst, c)
 		}
-		return unicode.ToLower(r)
-	}, name)
+	}
+	return dst
 }
 
 // SecretName reports whether the value of a member, header or parameter of this name must not be shown or stored.
-func SecretName(name string) bool {
-	name = plainName(name)
-	ends := func(with string) bool { return strings.HasSuffix(name, with) }
-	return (name == "pwd" || ends("token") || slices.ContainsFunc(secretWords, ends) ||
-		slices.ContainsFunc(secrets, func(part string) bool { return strings.Contains(name, part) })) &&
-		!slices.ContainsFunc(notSecret, ends)
-}
-
-// members are names, in the form of plainName, that mean secrets only in messages.
-var members = []string{"sessionid", "pin", "cvv", "cvc", "signature"}
+func SecretName(name string) bool { return isSecret([]byte(name), whole) }
 
 // SecretMember does what SecretName does, for a member of a message.
-func SecretMember(name string) bool {
-	return SecretName(name) || slices.Contains(members, plainName(name))
-}
+func SecretMember(name string) bool { return isSecret([]byte(name), member) }
 
 // SecretKey does what SecretMember does, for a name in JSON form without quotes.
-func SecretKey(raw []byte) bool { return isMember(scan.Unescaped(raw)) }
+func SecretKey(raw []byte) bool { return isSecret(scan.Unescaped(raw), member) }
 
-// secretParameter reports whether a URL parameter is secret only because it is in a URL.
-func secretParameter(name string) bool {
-	plain := plainName(name)
-	return strings.HasSuffix(plain, "key") || strings.HasSuffix(plain, "signature") || plain == "sig" || plain == "code"
-}
-
-// isMember does what SecretMember does, but is fast for most harmless names.
-func isMember(text []byte) bool {
-	has := letters(text)
-	for _, name := range letterSets() {
-		if has&name == name {
-			return SecretMember(string(text))
+// isSecret reports whether a name has one of the words up to the place last. It does not allocate, and compares only words whose letters
+// the name has.
+func isSecret(name []byte, last int) bool {
+	has := letters(name)
+	for _, set := range letterSets() {
+		if has&set == set {
+			return hasWord(name, has, last)
 		}
 	}
 	return false
 }
+
+// hasWord does what isSecret does, for a name with these letters.
+func hasWord(name []byte, has uint32, last int) bool {
+	var room [longestName]byte
+	name = appendPlain(room[:0], name)
+	sets := letterSets()
+	for place, words := range secretWords[:last+1] {
+		for i, word := range words {
+			if set := sets[i]; has&set == set && isAt(place, name, word) {
+				return !slices.ContainsFunc(notSecret, func(end string) bool { return isAt(atEnd, name, end) })
+			}
+		}
+		sets = sets[len(words):]
+	}
+	return false
+}
+
+func isAt(place int, name []byte, word string) bool {
+	switch place {
+	case anywhere:
+		return bytes.Contains(name, []byte(word))
+	case atEnd:
+		return bytes.HasSuffix(name, []byte(word))
+	}
+	return string(name) == word
+}
+
+// letterSets contains the letters of each of secretWords.
+var letterSets = sync.OnceValue(func() (sets []uint32) {
+	for _, word := range slices.Concat(secretWords...) {
+		sets = append(sets, letters([]byte(word)))
+	}
+	return sets
+})
 
 // letters returns the set of letters, and of a few other characters, in text.
 func letters(text []byte) (set uint32) {
@@ -123,10 +155,8 @@ func letters(text []byte) (set uint32) {
 	return set
 }
 
-// letterSets contains the letters of the parts of names in secrets.
-var letterSets = sync.OnceValue(func() (sets []uint32) {
-	for _, name := range slices.Concat(secrets, secretWords, members, []string{"pwd", "token"}) {
-		sets = append(sets, letters([]byte(name)))
-	}
-	return sets
-})
+// secretParameter reports whether a URL parameter is secret only because it is in a URL.
+func secretParameter(name string) bool {
+	plain := plainName(name)
+	return strings.HasSuffix(plain, "key") || strings.HasSuffix(plain, "signature") || plain == "sig" || plain == "code"
+}

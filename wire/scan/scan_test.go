@@ -51,6 +51,10 @@ func TestRunsEndAtTheirEnd(t *testing.T) {
 				if got := asciiRun(b, 0); got != n {
 					t.Errorf("%q: asciiRun is %d", b, got)
 				}
+				b = []byte(strings.Repeat("a0z9~", 14)[:n] + end + behind)
+				if got := wordRun(b, 0); got != n {
+					t.Errorf("%q: wordRun is %d", b, got)
+				}
 				got, want := plain(b, 0), n
 				if end == "\x80" || end == "\xff" {
 					want = n + 1 + plain([]byte(behind), 0)

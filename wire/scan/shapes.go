@@ -35,12 +35,13 @@ const (
 
 // Valid reports whether b is exactly one JSON value with at most depth nesting, which must be equal in all calls. It passes
 // the names of members, without quotes, to see, unless see has accepted the names of an earlier message of the same shape.
-// It passes other strings, in quotes, to text, unless text has accepted the same string at the same place. If see or text
-// returns false, Valid does not store the message. ascii is true if b is known to be ASCII without control characters.
-func (s *Shapes) Valid(b []byte, depth int, see, text func(b []byte) bool) (ok, ascii bool) {
+// It passes other strings, in quotes, to text, unless text has accepted the same string at the same place; word is true if
+// the string is known to be lower-case letters and digits. If see or text returns false, Valid does not store the message.
+// ascii is true if b is known to be ASCII without control characters.
+func (s *Shapes) Valid(b []byte, depth int, see func(b []byte) bool, text func(b []byte, word bool) bool) (ok, ascii bool) {
 	if s.missed > patience && s.missed%seldom != 0 || len(b) > maxShapeLength {
 		s.missed++
-		return Keys(b, depth, func(name []byte) { see(name) }, func(quoted []byte) { text(quoted) }) == nil, false
+		return Keys(b, depth, func(name []byte) { see(name) }, func(quoted []byte) { text(quoted, false) }) == nil, false
 	}
 	for n := range s.all {
 		if ok, ascii = s.all[n].fits(b, text); ok {
@@ -53,7 +54,7 @@ func (s *Shapes) Valid(b []byte, depth int, see, text func(b []byte) bool) (ok, 
 	}
 	s.missed++
 	again := true
-	if Keys(b, depth, func(name []byte) { again = see(name) && again }, func(quoted []byte) { again = text(quoted) && again }) != nil {
+	if Keys(b, depth, func(name []byte) { again = see(name) && again }, func(quoted []byte) { again = text(quoted, false) && again }) != nil {
 		return false, false
 	}
 	last := &s.all[maxShapes-1]
@@ -64,7 +65,7 @@ func (s *Shapes) Valid(b []byte, depth int, see, text func(b []byte) bool) (ok, 
 }
 
 // fits reports whether b has the shape and text accepts its strings, and whether b is ASCII.
-func (s *shape) fits(b []byte, text func(b []byte) bool) (ok, ascii bool) {
+func (s *shape) fits(b []byte, text func(b []byte, word bool) bool) (ok, ascii bool) {
 	if len(s.ends) == 0 {
 		return false, false
 	}
@@ -99,13 +100,15 @@ func (s *shape) fits(b []byte, text func(b []byte) bool) (ok, ascii bool) {
 
 // valueAndPart reports whether b[i:] begins with a value and part n. It returns the end of the part, and whether the value
 // is a string other than ASCII.
-func (s *shape) valueAndPart(b []byte, i, n int, text func(b []byte) bool) (end int, beyond, ok bool) {
+func (s *shape) valueAndPart(b []byte, i, n int, text func(b []byte, word bool) bool) (end int, beyond, ok bool) {
 	if n == 0 { // no value precedes the first part
 		return i, false, false
 	}
 	var bad fault
 	if start := i; i < len(b) && b[i] == '"' {
-		if i, beyond, bad = asciiString(b, i); bad == none && !text(b[start:i]) {
+		var is content
+		i, is, bad = asciiString(b, i)
+		if beyond = is == other; bad == none && !text(b[start:i], is == word) {
 			return i, beyond, false
 		}
 	} else {
@@ -120,8 +123,11 @@ func (s *shape) valueAndPart(b []byte, i, n int, text func(b []byte) bool) (end 
 
 // alike reports whether b, which is as long as last, has the shape, is ASCII, and its values have the lengths of those of
 // last. If last is ASCII, alike compares only the different bytes, and copies the values of b to last.
-func (s *shape) alike(b []byte, text func(b []byte) bool) bool {
-	for i, n := 0, 0; string(b[i:]) != string(s.last[i:]); n++ {
+func (s *shape) alike(b []byte, text func(b []byte, word bool) bool) bool {
+	if string(b) == string(s.last) {
+		return true
+	}
+	for i, n := 0, 0; ; n++ {
 		if i += common(b[i:], s.last[i:]); i == len(b) {
 			return true
 		}
@@ -139,7 +145,6 @@ func (s *shape) alike(b []byte, text func(b []byte) bool) bool {
 		copy(s.last[began:end], b[began:end])
 		i = end
 	}
-	return true
 }
 
 // common returns the length of the common prefix of a and b, which are equally long.

@@ -14,7 +14,7 @@ func told(s *Shapes, b string, bad ...string) (names []string, ok bool) {
 	ok, _ = s.Valid([]byte(b), deepEnough, func(name []byte) bool {
 		names = append(names, string(name))
 		return !slices.Contains(bad, string(name))
-	}, func([]byte) bool { return true })
+	}, func([]byte, bool) bool { return true })
 	return names, ok
 }
 
@@ -108,7 +108,7 @@ func judge(t *testing.T, s *Shapes, b []byte) {
 		names = append(names, string(name))
 		secret = secret || string(name) == "secret"
 		return string(name) != "secret"
-	}, func([]byte) bool { return true })
+	}, func([]byte, bool) bool { return true })
 	if ascii && !IsASCII(b) {
 		t.Fatalf("%q is called ASCII", b)
 	}
@@ -150,7 +150,7 @@ func TestShapesPassStrings(t *testing.T) {
 		{`"bad"`, `["bad"]`},
 	} {
 		texts := []string{}
-		ok, _ := s.Valid([]byte(c.in), deepEnough, func([]byte) bool { return true }, func(b []byte) bool {
+		ok, _ := s.Valid([]byte(c.in), deepEnough, func([]byte) bool { return true }, func(b []byte, _ bool) bool {
 			texts = append(texts, string(b))
 			return string(b) != `"bad"`
 		})

@@ -54,25 +54,62 @@ func plain(b []byte, i int) int {
 	return i
 }
 
-// asciiString does what str does, and reports whether the string contains bytes beyond ASCII.
-func asciiString(b []byte, i int) (end int, other bool, bad fault) {
-	i++
+// A content is what a string consists of.
+type content uint8
+
+const (
+	other content = iota
+	ascii
+	word // lower-case letters and digits
+)
+
+// asciiString does what str does, and returns what the string consists of.
+func asciiString(b []byte, i int) (end int, is content, bad fault) {
+	if i = wordRun(b, i+1); i < len(b) && b[i] == '"' {
+		return i + 1, word, none
+	}
 	for {
 		if i = asciiRun(b, i); i >= len(b) {
-			return i, false, cut
+			return i, ascii, cut
 		}
 		switch {
 		case b[i] == '"':
-			return i + 1, false, none
+			return i + 1, ascii, none
 		case b[i] == '\\':
 			if i, bad = escape(b, i); bad != none {
-				return i, false, bad
+				return i, ascii, bad
 			}
 		default: // a control character, or not ASCII
 			end, bad = str(b, i-1)
-			return end, true, bad
+			return end, other, bad
 		}
 	}
+}
+
+// wordRun returns the end of the run of lower-case letters, digits and characters of ASCII after z at i.
+func wordRun(b []byte, i int) int {
+	for ; i+32 <= len(b); i += 32 {
+		c := b[i : i+32]
+		if NotWord(binary.LittleEndian.Uint64(c))|NotWord(binary.LittleEndian.Uint64(c[8:]))|
+			NotWord(binary.LittleEndian.Uint64(c[16:]))|NotWord(binary.LittleEndian.Uint64(c[24:])) != 0 {
+			break
+		}
+	}
+	for ; i+8 <= len(b); i += 8 {
+		if m := NotWord(binary.LittleEndian.Uint64(b[i:])); m != 0 {
+			return i + bits.TrailingZeros64(m)>>3
+		}
+	}
+	for i < len(b) && (b[i]-'0' <= 9 || b[i]-'a' < 0x80-'a') {
+		i++
+	}
+	return i
+}
+
+// NotWord returns the high bits of the bytes of x that are neither digits, nor a or a character after it in ASCII.
+func NotWord(x uint64) uint64 {
+	low := x &^ highs // the high bit of a sum belongs to a byte that is not less
+	return highs & (^(low + (0x80-'a')*ones | (low+(0x80-'0')*ones)&^(low+(0x80-'9'-1)*ones)) | x)
 }
 
 // asciiRun returns the end of the run of plain ASCII string bytes at i.

@@ -20,7 +20,7 @@ type redactor struct {
 	told   bool
 	shapes scan.Shapes
 	see    func(name []byte) bool // the methods name and text, bound once to save allocations in look
-	read   func(quoted []byte) bool
+	read   func(quoted []byte, word bool) bool
 	found  bool              // the current message may contain a secret
 	marks  *redact.Numbering // nil to redact nothing
 }
@@ -38,6 +38,8 @@ func (r *redactor) append(dst, msg []byte) ([]byte, tape.Text) {
 	switch {
 	case is == tape.Unknown:
 		return append(dst, redact.KnownBytes(redact.Text(msg))...), is
+	case !found && len(r.paths) == 0:
+		return append(dst, msg...), is
 	case found:
 		msg, is = r.marks.JSON(msg), tape.JSON
 	}
@@ -73,7 +75,9 @@ func (r *redactor) name(name []byte) bool {
 }
 
 // text reports whether a string other than a name is harmless.
-func (r *redactor) text(quoted []byte) bool { return r.harmless(!redact.Suspect(quoted)) }
+func (r *redactor) text(quoted []byte, word bool) bool {
+	return r.harmless(!redact.Suspect(quoted, word))
+}
 
 func (r *redactor) harmless(is bool) bool {
 	r.found = r.found || !is
