@@ -21,7 +21,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// callOptions are the flags of call, and the values computed from them.
+// callOptions are the flags of call, and values that rpcx computes from them.
 type callOptions struct {
 	options.Client
 	params    options.Params
@@ -140,7 +140,7 @@ func (o *callOptions) do(ctx context.Context, r *request.Request, rest []string)
 	return r.Do(ctx)
 }
 
-// callConflicts lists the flags that exclude each other, by the names of exclude. The first matching row is the error.
+// callConflicts lists flags that exclude each other, by the names of exclude. The first matching row is the error.
 var callConflicts = []struct {
 	given  string
 	with   []string
@@ -158,10 +158,10 @@ var callConflicts = []struct {
 	{"batch", []string{"retry", "retry-unsafe"}, "--retry needs a single call, not --batch"},
 }
 
-// ofResults are flags for a call's result.
+// ofResults are the flags for a call's result.
 var ofResults = []string{"jq", "template", "decode", "expect", "expect-any", "expect-none", "expect-error", "expect-count"}
 
-// exclude returns an error for flags that exclude each other. members reports members of requests in --set.
+// exclude returns an error for flags that exclude each other. members reports that --set sets members of requests.
 func (o *callOptions) exclude(l *cmdline.CommandLine, rest []string, members bool) error {
 	given := map[string]bool{
 		"arguments": len(rest) > 0, "no method": o.send == "" && (len(rest) == 0 || rest[0] == ""), "one call": !o.batch,
@@ -180,7 +180,6 @@ func (o *callOptions) exclude(l *cmdline.CommandLine, rest []string, members boo
 	return nil
 }
 
-// messageToSend reads --send.
 func messageToSend(ctx context.Context, given string) (json.RawMessage, error) {
 	msg := []byte(given)
 	if given == "-" {

@@ -119,8 +119,8 @@ type connection struct {
 	deadline *env.Deadline
 	dialect  string
 	typed    *env.Lines
-	lasts    bool        // it continues until enough is set, even after the end of stdin
-	enough   atomic.Bool // the limit is reached: ignore later failures to send
+	lasts    bool        // it continues after the end of stdin, until enough is set
+	enough   atomic.Bool // the limit is reached, and failures to send no longer count
 }
 
 // run exchanges messages until stdin ends and all expected responses have arrived, or until enough is set.
@@ -201,7 +201,7 @@ func (c *connection) show() error {
 	}
 }
 
-// feed sends the lines of stdin. If a line is not a message, feed reports an error and reads the next line.
+// feed sends the lines of stdin. It reports an error for a line that is not a message, and continues.
 func (c *connection) feed() error {
 	defer wire.Guard()
 	var refused error

@@ -30,8 +30,8 @@ type describeOptions struct {
 	json bool
 	form string
 
-	probe  bool            // detect the peer's protocol, even if the endpoint names it
-	probed json.RawMessage // the report, an object; nil if not probed
+	probe  bool            // detect the peer's protocol even if the endpoint names it
+	probed json.RawMessage // the report, an object, or nil without --probe
 }
 
 func describeCommand(run *env.Env) *cmdline.Command {
@@ -104,7 +104,7 @@ func runDescribe(ctx context.Context, run *env.Env, o *describeOptions) error {
 	return errors.Join(o.show(ctx, run, print, c, name), undescribed(c, name), request.Incomplete(run, c, name))
 }
 
-// configFile returns the file whose servers are to be listed.
+// configFile returns the file of the servers to list.
 func (o *describeOptions) configFile(run *env.Env) (string, bool) {
 	if len(run.Line.Args) != 1 {
 		return "", false
@@ -112,7 +112,7 @@ func (o *describeOptions) configFile(run *env.Env) (string, bool) {
 	return endpoint.ConfigFile(run.Line.Args[0])
 }
 
-// listServers prints the servers of another program's configuration file, a line for each.
+// listServers prints the servers of another program's configuration file, one per line.
 func listServers(file string) error {
 	names, err := profile.ServerNames(file)
 	if err != nil {
@@ -128,7 +128,6 @@ func listServers(file string) error {
 	return cmdline.Print(os.Stdout, string(lines))
 }
 
-// showPage prints a dialect file.
 func showPage(dialect string) error {
 	if _, err := all.Lookup(dialect); err != nil {
 		return err
@@ -140,8 +139,7 @@ func showPage(dialect string) error {
 	return cmdline.Print(os.Stdout, string(text))
 }
 
-// undescribed returns an error if the description of the method called name is incomplete, or of any method if name is
-// "".
+// undescribed returns an error if the description of the method name, or for "" of any method, is incomplete.
 func undescribed(c *catalog.Catalog, name string) error {
 	var lacks []string
 	for key, val := range scan.Members(scan.Get(c.Extra, catalog.Incomplete)) {
@@ -155,7 +153,7 @@ func undescribed(c *catalog.Catalog, name string) error {
 	return wire.NewFault(wire.RPCError, "the peer did not describe "+strings.Join(lacks, "; "), nil)
 }
 
-// show prints a catalog, or the part called name.
+// show prints a catalog, or its part called name.
 func (o *describeOptions) show(ctx context.Context, run *env.Env, print *format.Pipeline, c *catalog.Catalog, name string) error {
 	part := dialects.CatalogModules().Of(c, name)
 	switch {
@@ -185,12 +183,11 @@ func (o *describeOptions) show(ctx context.Context, run *env.Env, print *format.
 	return request.PrintJSON(ctx, print, b)
 }
 
-// forPeople reports whether rpcx prints tables instead of JSON.
+// forPeople reports whether rpcx prints tables in place of JSON.
 func (o *describeOptions) forPeople(run *env.Env) bool {
 	return o.form == "" && !o.json && o.Out.ForPeople(run)
 }
 
-// showMethod prints one method.
 func (o *describeOptions) showMethod(ctx context.Context, run *env.Env, print *format.Pipeline, c *catalog.Catalog, name string) error {
 	m := dialects.MethodOf(c, name)
 	if m == nil {

@@ -6,7 +6,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// describeForms lists the values of describe --format.
+// describeForms are the values of describe --format.
 var describeForms = []string{"catalog", "openrpc", "jsonschema"}
 
 // describeAs returns a catalog in another format: an OpenRPC document, or a JSON Schema of the
@@ -21,7 +21,7 @@ func describeAs(form string, c *catalog.Catalog) ([]byte, error) {
 	return c.MarshalIndent()
 }
 
-// methodAs is describeAs for one method. Its JSON Schema is the schema of the params.
+// methodAs does what describeAs does, for one method. Its JSON Schema is that of the params.
 func methodAs(form string, c *catalog.Catalog, m *catalog.Method) []byte {
 	switch form {
 	case "openrpc":
@@ -36,7 +36,7 @@ func methodAs(form string, c *catalog.Catalog, m *catalog.Method) []byte {
 
 const schemaDialect = `"https://json-schema.org/draft/2020-12/schema"`
 
-// paramsSchema returns the schema of a method's params, with all definitions to which it refers.
+// paramsSchema returns the schema of a method's params with all its definitions.
 func paramsSchema(c *catalog.Catalog, m *catalog.Method) []byte {
 	schema := []byte(m.Params)
 	if scan.Type(schema) != 'o' {
@@ -51,7 +51,7 @@ func paramsSchema(c *catalog.Catalog, m *catalog.Method) []byte {
 	return scan.Splice(schema, "$schema", []byte(schemaDialect))
 }
 
-// callsSchema returns the schema of all calls in c, which are objects with method and params.
+// callsSchema returns the schema of all calls in c. A call is an object with method and params.
 func callsSchema(c *catalog.Catalog) []byte {
 	var oneOf scan.Array
 	for _, m := range c.Methods {
@@ -67,7 +67,7 @@ func callsSchema(c *catalog.Catalog) []byte {
 	return o.End()
 }
 
-// callSchema returns the schema of the calls of one method.
+// callSchema returns the schema of calls of one method.
 func callSchema(m *catalog.Method) []byte {
 	var properties, o scan.Object
 	properties.Add("method", scan.Pair("const", scan.AppendQuoted(nil, m.Name)))

@@ -18,23 +18,23 @@ import (
 	"rpcx/wire/session"
 )
 
-// findTimeout bounds the wait for a peer of an unknown dialect before rpcx probes it.
+// findTimeout bounds the wait for a peer of an unknown dialect before rpcx sends probes.
 const findTimeout = 5 * time.Second
 
-// listens bounds the wait for a first message that may show the peer's dialect.
+// listens bounds the wait for a first message that may reveal the peer's dialect.
 const listens = 300 * time.Millisecond
 
-// A search requests the catalog of a peer, and detects the dialect if none is named.
+// A search requests the catalog of a peer, and detects a dialect that the endpoint does not name.
 type search struct {
 	*describeOptions
 	run      *env.Env
-	typed    string // the endpoint, as the user wrote it
+	typed    string // the endpoint as typed by the user
 	endpoint endpoint.Endpoint
 	name     string // the name of a method or a module, or "" for the whole catalog
 }
 
-// fetch requests the catalog of the peer. If no dialect is named, it detects the dialect with at most four connections.
-// At most two of them start a command.
+// fetch requests the catalog of the peer. If the endpoint names no dialect, it detects the dialect with at most four
+// connections, of which at most two start a command.
 func (o *describeOptions) fetch(ctx context.Context, run *env.Env, e endpoint.Endpoint, name string) (*catalog.Catalog, error) {
 	s := &search{o, run, run.Line.Args[0], e, name}
 	switch {
@@ -60,13 +60,13 @@ func (o *describeOptions) fetch(ctx context.Context, run *env.Env, e endpoint.En
 	return s.catalogOf(ctx, f, failed)
 }
 
-// ask requests the catalog of the peer at e.
+// ask requests the catalog of the peer of e.
 func (s *search) ask(ctx context.Context, e endpoint.Endpoint, o options.Client) (*catalog.Catalog, error) {
 	return request.FetchCatalog(ctx, s.run, e, &o, s.name, s.forPeople(s.run))
 }
 
-// bounded returns the options. If the peer has no handshake, it sets a short idle timeout, because then there is a
-// single request.
+// bounded returns the options. For a peer without a handshake, which gets a single request, it sets a short idle
+// timeout.
 func (s *search) bounded() options.Client {
 	o := s.Client
 	if spec := s.endpoint.Spec(); !s.run.Line.Has("idle") && spec.Discovery == nil && !spec.Handshake.Introduces && !spec.Handshake.ServerFirst && finding.Reaches(s.endpoint) {
@@ -75,16 +75,16 @@ func (s *search) bounded() options.Client {
 	return o
 }
 
-// askAsTyped requests the catalog of a peer that may use another dialect, and may send the first message.
+// askAsTyped requests the catalog of a peer that may have another dialect, and may send the first message.
 func (s *search) askAsTyped(ctx context.Context) (*catalog.Catalog, error) {
 	o := s.bounded()
-	if !s.endpoint.Address.IsHTTP() { // a server over HTTP never sends first
+	if !s.endpoint.Address.IsHTTP() { // an HTTP server never sends first
 		o.Listen = listens
 	}
 	return s.ask(ctx, s.endpoint, o)
 }
 
-// catalogOf returns the catalog of the peer that f describes. failed is the error at the typed endpoint.
+// catalogOf returns the catalog of the peer in f. failed is the error for the typed endpoint.
 func (s *search) catalogOf(ctx context.Context, f *finding.Finding, failed error) (*catalog.Catalog, error) {
 	if f.Catalog == nil && f.Starts > 1 && len(s.endpoint.Address.Command) > 0 { // the user's command has been started twice
 		g := wire.NewFault(wire.RPCError, "the endpoint to use is "+f.Endpoint.String(), nil)
@@ -112,7 +112,7 @@ func (s *search) catalogOf(ctx context.Context, f *finding.Finding, failed error
 	return f.Catalog, nil
 }
 
-// look detects the dialect from the first bytes that the peer sends, or else with requests.
+// look detects the dialect from the peer's first bytes, or else with requests.
 func (s *search) look(ctx context.Context, failed error) *finding.Finding {
 	if shown, ok := errors.AsType[*env.Mismatch](failed); ok {
 		better, err := session.ParseEndpoint(shown.Better, "")

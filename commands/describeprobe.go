@@ -19,10 +19,10 @@ import (
 	"rpcx/wire/scan"
 )
 
-// probeTimeout limits --probe if --timeout is not given.
+// probeTimeout bounds --probe without --timeout.
 const probeTimeout = 10 * time.Second
 
-// probeAll detects the peer's protocol with trial messages, reports them, and returns the peer's catalog.
+// probeAll detects the peer's protocol with trial messages, reports them, and returns the catalog of the peer.
 func (s *search) probeAll(ctx context.Context) (*catalog.Catalog, error) {
 	limit := s.Time.Timeout.Or(probeTimeout)
 	cl := env.NewDeadline(ctx, limit, 0)
@@ -32,7 +32,7 @@ func (s *search) probeAll(ctx context.Context) (*catalog.Catalog, error) {
 		return nil, err
 	}
 	p.Method = s.name
-	trying, cancel := context.WithTimeout(cl.Ctx, limit*3/4) // the remaining time is for the catalog
+	trying, cancel := context.WithTimeout(cl.Ctx, limit*3/4) // the rest is for the catalog
 	defer cancel()
 	r := p.Run(trying)
 	for _, t := range r.Tried {
@@ -56,7 +56,7 @@ func (s *search) probeAll(ctx context.Context) (*catalog.Catalog, error) {
 }
 
 // askDialectFiles requests the catalog in each of the user's own dialects that has no probe. It returns the catalog of
-// the first dialect that yields methods, and stores the endpoint.
+// the first dialect with methods, and stores the endpoint.
 func (s *search) askDialectFiles(ctx context.Context, r *finding.Report, end time.Time) *catalog.Catalog {
 	for _, name := range all.OwnNames() {
 		spec := all.Named(name)
@@ -83,24 +83,24 @@ func (s *search) askDialectFiles(ctx context.Context, r *finding.Report, end tim
 	return nil
 }
 
-// note shows an attempt to people. With JSON output it prints nothing, because the report contains the attempts.
+// note shows an attempt to people. It prints nothing with JSON output, because the report contains the attempts.
 func (s *search) note(t *finding.Try) {
 	if s.forPeople(s.run) {
 		s.run.Console.Note(t.Line())
 	}
 }
 
-// maxStarts bounds how often --probe starts the user's command.
+// maxStarts bounds how often --probe starts a command.
 const maxStarts = 5
 
-// askUntil requests the catalog of the peer at e, until end.
+// askUntil requests the catalog of the peer of e, until end.
 func (s *search) askUntil(ctx context.Context, e endpoint.Endpoint, end time.Time) (*catalog.Catalog, error) {
 	o := s.Client
 	o.Time.Timeout = cmdline.Duration(max(time.Until(end), 100*time.Millisecond))
 	return s.ask(ctx, e, o)
 }
 
-// unknown prints the attempts, unless note has, and returns the error for an unrecognised peer.
+// unknown prints the attempts, unless note has printed them, and returns the error for an unknown peer.
 func (s *search) unknown(ctx context.Context, r *finding.Report) error {
 	if !s.forPeople(s.run) {
 		var o scan.Object
@@ -119,15 +119,15 @@ func (s *search) unknown(ctx context.Context, r *finding.Report) error {
 	return &wire.Fault{Kind: wire.Timeout, Message: fmt.Sprintf("the peer sent no message in %d attempts", len(r.Tried)), Hint: page}
 }
 
-// A report is the result of --probe as JSON.
+// A report is the result of --probe in JSON form.
 type report struct {
 	Endpoint string         `json:"endpoint,omitempty"`
-	Header   string         `json:"header,omitempty"` // the value of --header that the peer needs
+	Header   string         `json:"header,omitempty"` // the value of --header that the peer requires
 	More     []string       `json:"more,omitempty"`   // methods that the peer offers only to clients with certain hooks
 	Tried    []*finding.Try `json:"tried"`
 }
 
-// probed returns the catalog of a recognised peer, and stores the report.
+// probed returns the catalog of a detected peer and stores the report.
 func (s *search) probed(ctx context.Context, p *finding.Prober, r *finding.Report, c *catalog.Catalog, end time.Time) (*catalog.Catalog, error) {
 	e := *r.Endpoint
 	at := e.Over(p.Typed)
@@ -162,7 +162,7 @@ func (s *search) probed(ctx context.Context, p *finding.Prober, r *finding.Repor
 	return c, nil
 }
 
-// probeHooks lists the hooks for which servers of e's dialect may offer more methods.
+// probeHooks lists the hooks with which clients of e's dialect may get more methods.
 func probeHooks(e endpoint.Endpoint) []string {
 	if d := e.Spec().Detection; d != nil && d.Probe != nil {
 		return d.Probe.Hooks

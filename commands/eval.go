@@ -93,7 +93,7 @@ func runEval(ctx context.Context, run *env.Env, o *evalOptions) error {
 	return r.Do(ctx)
 }
 
-// checkEvals returns an error for an endpoint whose dialect cannot evaluate code.
+// checkEvals returns an error if the endpoint's dialect cannot evaluate code.
 func checkEvals(e endpoint.Endpoint) error {
 	if e.Spec().Evaluation != nil {
 		return nil
@@ -105,7 +105,7 @@ func checkEvals(e endpoint.Endpoint) error {
 	return f
 }
 
-// code returns the code from the argument, a file or stdin.
+// code returns the code in the argument, a file or stdin.
 func (o *evalOptions) code(ctx context.Context, l *cmdline.CommandLine, rest []string) (string, error) {
 	var code []byte
 	var err error
@@ -136,10 +136,10 @@ func (o *evalOptions) code(ctx context.Context, l *cmdline.CommandLine, rest []s
 	return string(code), nil
 }
 
-// maxTrace bounds the lines of a stack trace that are shown.
+// maxTrace bounds the printed lines of a stack trace.
 const maxTrace = 100
 
-// withStack adds the class and the stack trace that a runtime reports to its error.
+// withStack adds the class and the stack trace to a runtime's error.
 func withStack(err error) error {
 	f := wire.AsFault(err)
 	if f == nil || f.Kind != wire.RPCError {

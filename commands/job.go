@@ -24,7 +24,7 @@ type jobVerb struct {
 	examples                       []cmdline.Example
 }
 
-// jobVerbs are the commands of `job`. They take METHOD with its params, a JOB, or no argument.
+// jobVerbs are the commands of `job`. Their arguments are METHOD with its params, a JOB, or nothing.
 var jobVerbs = []jobVerb{
 	{
 		"run", "start a job, wait for it and print its result", argsMethod,
@@ -80,7 +80,7 @@ hotrepl and mcp, jobs belong to their connection, so only run works without a se
 connect). A HotRepl host has one client at a time: a command without a session evicts the
 client that was connected. job list prints the host's journal.`
 
-// jobOptions are the flags of all commands of job. Each command has some of them.
+// jobOptions are the flags of all commands of job. Each command has a subset.
 type jobOptions struct {
 	options.Client
 	params  options.Params
@@ -153,8 +153,8 @@ func (v jobVerb) run(ctx context.Context, run *env.Env, o *jobOptions) error {
 	return r.Do(ctx)
 }
 
-// first returns the limit for the first response. It is the limit for a call, because the peer accepts a job at once or
-// not at all. The result may take any time.
+// first returns the limit for the first response. It is that of a call, because the peer accepts or rejects a job at
+// once. The result may take any time.
 func (v jobVerb) first() time.Duration {
 	if v.kind == dialect.JobWait {
 		return 0
@@ -162,7 +162,7 @@ func (v jobVerb) first() time.Duration {
 	return options.DefaultIdle
 }
 
-// check returns an error for invalid arguments, and for a dialect without jobs.
+// check returns an error for invalid arguments and for a dialect without jobs.
 func (v jobVerb) check(l *cmdline.CommandLine, e endpoint.Endpoint, rest []string) error {
 	switch {
 	case v.args == argsMethod && (len(rest) == 0 || rest[0] == ""):

@@ -19,16 +19,15 @@ import (
 	"rpcx/wire/session/relay"
 )
 
-// asksAboutMethod reports whether --help follows a method; rpcx then prints the method's help.
+// asksAboutMethod reports whether --help follows a method, whose help rpcx then prints.
 func asksAboutMethod(l *cmdline.CommandLine) bool {
 	return (l.Cmd.Name == "call" || l.Cmd.Name == "subscribe") && len(l.Path) == 1 && len(l.Args) > 1
 }
 
-// helpLimit bounds the wait for a session's dialect before rpcx prints help.
+// helpLimit bounds the wait for the dialect of a session before rpcx prints help.
 const helpLimit = time.Second
 
-// printHelp prints the help of the command on the line. With an endpoint, it shows only the flags that apply to that
-// endpoint.
+// printHelp prints the help of the command on the line. For an endpoint, it shows only the flags that apply.
 func printHelp(run *env.Env) error {
 	l := run.Line
 	d := cmdline.DocOf(l.Cmd)
@@ -52,8 +51,8 @@ func printHelp(run *env.Env) error {
 	return help.Print(os.Stdout, strings.TrimSpace("rpcx "+strings.Join(l.Path, " ")), d, more, l.Brief)
 }
 
-// helpSituation returns the situation for the help: the endpoint on the line, or else a WebSocket with and without TLS.
-// It returns nil for commands with several situations, and their help lists all flags.
+// helpSituation returns the situation for help: the line's endpoint, or by default a WebSocket with and without TLS. It
+// returns nil for commands with several situations, whose help lists all flags.
 func helpSituation(l *cmdline.CommandLine) *options.Situation {
 	listens := strings.HasPrefix(l.Cmd.ArgsUsage, "LISTEN")
 	if !listens && !strings.HasPrefix(l.Cmd.ArgsUsage, "ENDPOINT") || l.Cmd.Name == "record" || l.Cmd.Name == "validate" {
@@ -92,8 +91,8 @@ func helpSituation(l *cmdline.CommandLine) *options.Situation {
 	return &s
 }
 
-// appliesTo returns which flags have an effect for the endpoint on a line that is still being typed; nil if none is given, or
-// the command has more than one.
+// appliesTo returns which flags apply to the endpoint on an incomplete line. It returns nil without an endpoint, and for
+// commands with several.
 func appliesTo(command []string, usage string, args []string, dialect string) func(flag string) bool {
 	listens := strings.HasPrefix(usage, "LISTEN")
 	switch name := strings.Join(command, " "); {
@@ -125,8 +124,7 @@ func askDialect(e endpoint.Endpoint) string {
 	return remote.Dialect()
 }
 
-// methodHelp prints the help of a method, from the file of --catalog or the peer's catalog. Without either, it prints
-// the help of the command.
+// methodHelp prints a method's help from the file of --catalog or the peer's catalog, or else the help of the command.
 func methodHelp(ctx context.Context, run *env.Env, o *options.Client, file string) error {
 	e, rest, err := request.Endpoint(ctx, run, o.Conn.Dialect)
 	if err != nil {

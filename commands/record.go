@@ -65,7 +65,7 @@ func runRecord(ctx context.Context, run *env.Env, o *server.RecordOptions) error
 	return server.RunRecord(ctx, run, o, listen, to, command)
 }
 
-// sameDialect gives both endpoints the dialect that either names.
+// sameDialect gives both endpoints the dialect that one of them names.
 func sameDialect(run *env.Env, listen, to *endpoint.Endpoint) error {
 	usual := dialects.Default()
 	switch {

@@ -1,4 +1,4 @@
-// Package commands implements rpcx's command line: it parses the words, runs the command, and returns the exit status.
+// Package commands implements rpcx's command line. It parses the words, runs the command, and returns the exit status.
 package commands
 
 import (
@@ -35,10 +35,10 @@ import (
 // An Outcome is the result of a run of the program.
 type Outcome struct {
 	Status int
-	fault  *wire.Fault // the failure that caused Status, or nil
+	fault  *wire.Fault // the failure behind Status, or nil
 }
 
-// Exit ends the process with the status or, if a signal ended the run, by that signal.
+// Exit ends the process with the status, or with the signal that ended the run.
 func (o Outcome) Exit() {
 	if o.fault != nil {
 		env.ExitBySignal(o.fault)
@@ -79,7 +79,7 @@ func Main(args []string) Outcome {
 	return Outcome{Status: st.Code, fault: f}
 }
 
-// execute parses the words and executes them. It reports a panic as a defect of rpcx.
+// execute parses and executes the words. It reports a panic as a defect of rpcx.
 func execute(run *env.Env, words []string) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -126,8 +126,7 @@ func execute(run *env.Env, words []string) (err error) {
 	return err
 }
 
-// timeoutOf returns the value of --timeout, or 0 without the flag. In the process of a session it returns 0, because --timeout does not
-// limit sessions.
+// timeoutOf returns the value of --timeout, or 0. In a session's process it returns 0, because --timeout does not apply to sessions.
 func timeoutOf(run *env.Env) time.Duration {
 	if run.Parent != nil {
 		return 0
@@ -136,7 +135,8 @@ func timeoutOf(run *env.Env) time.Duration {
 	return d
 }
 
-// libraryLog shows the log of libraries with -v only: it is not a failure of rpcx, and may contain text of the peer.
+// libraryLog prints the log of libraries only with -v, because it reports no failure of rpcx and may contain text of
+// the peer.
 type libraryLog struct{ run *env.Env }
 
 func (l libraryLog) Write(b []byte) (int, error) {
@@ -152,7 +152,7 @@ type command struct {
 	make func(*env.Env) *cmdline.Command
 }
 
-// commandTable lists the commands, in the order of the help.
+// commandTable lists the commands in the order of the help.
 var commandTable = []command{
 	{"call", callCommand},
 	{"eval", evalCommand},
@@ -170,8 +170,8 @@ var commandTable = []command{
 	{"completion", complete.Command},
 }
 
-// tree returns the command tree. Each run builds its own, because the library keeps state in it. If the command line
-// (words) begins with a command, the tree omits the others, because their flags make up most of it.
+// tree returns the command tree. Each run builds a new one, because the library stores state in it. If words begin with
+// a command, the tree omits the others, whose flags make up most of it.
 func tree(run *env.Env, words ...string) *cmdline.Command {
 	root := &cmdline.Command{
 		Name:        "rpcx",
@@ -205,14 +205,14 @@ A dialect (see --dialect) and a framing (%s) can stand
 before it, as in header+exec:gopls or jsonrpc1+ws://host/. @NAME is a session (see connect)
 or a profile of config.toml, @ alone is $RPCX_ENDPOINT.`
 
-// Tree returns the command tree as data, for the manual and the completions.
+// Tree returns the command tree as data for the manual and the completions.
 func Tree() cmdline.Doc {
 	d := cmdline.DocOf(tree(&env.Env{}))
 	options.Describe(&d)
 	return d
 }
 
-// printVersion prints the version of rpcx; as JSON also its dialects and framings.
+// printVersion prints the version of rpcx, and as JSON also its dialects and framings.
 func printVersion(asJSON bool) error {
 	if !asJSON {
 		return cmdline.Print(os.Stdout, "rpcx "+env.Version()+"\n")

@@ -79,7 +79,7 @@ func runServe(ctx context.Context, run *env.Env, o *server.Options) error {
 	return listen(ctx, run, o, e, so, command)
 }
 
-// checkServe returns an error if serve has a command after -- but no endpoint for it to call.
+// checkServe returns an error for a command after -- without an endpoint that it could call.
 func checkServe(l *cmdline.CommandLine, o *server.Options, e endpoint.Endpoint, command []string) error {
 	if scheme := e.Address.Scheme; command != nil && (scheme == "stdio" || scheme == "ipc" || e.Reversed == endpoint.Dial) {
 		return l.Usage("%s: has no endpoint for a command to call", scheme)
@@ -105,7 +105,7 @@ func listen(ctx context.Context, run *env.Env, o *server.Options, e endpoint.End
 	return server.Run(ctx, run, s, command, o.Conn.Listen.File, o.Hooks.Strict)
 }
 
-// serveCommandLine returns the command after "--", or nil if there is none.
+// serveCommandLine returns the command after "--", or nil.
 func serveCommandLine(run *env.Env, rest []string) ([]string, error) {
 	if run.Line.Dash < 0 {
 		if len(rest) > 0 {

@@ -28,7 +28,7 @@ type subscribeOptions struct {
 	choose      string
 	method      []string
 	unsubscribe string
-	beside      string // links the watch of --method or --select to the request that triggers it, or ""
+	beside      string // links the watch of --method or --select to its request, or ""
 	since       int64
 	lossy       bool
 	grace       cmdline.Duration
@@ -99,7 +99,7 @@ func runSubscribe(ctx context.Context, run *env.Env, o *subscribeOptions) error 
 			return err
 		}
 		if watches {
-			r.Args = nil // code, not METHOD and PARAMS
+			r.Args = nil // the arguments are code, not METHOD and PARAMS
 		}
 	}
 	return r.Do(ctx)
@@ -114,7 +114,7 @@ func (o *subscribeOptions) checkKept(l *cmdline.CommandLine, e endpoint.Endpoint
 	return nil
 }
 
-// check returns an error for a subscription without a method, and for one that cannot receive events.
+// check returns an error for a subscription without a method, or without a way to receive events.
 func (o *subscribeOptions) check(l *cmdline.CommandLine, e endpoint.Endpoint, rest []string) error {
 	if err := o.checkKept(l, e, rest); err != nil {
 		return err
@@ -129,12 +129,12 @@ func (o *subscribeOptions) check(l *cmdline.CommandLine, e endpoint.Endpoint, re
 	return nil
 }
 
-// lasting reports whether a flag limits the items, so that the response alone does not end the stream.
+// lasting reports whether a flag limits the items. The response alone then does not end the stream.
 func (o *subscribeOptions) lasting() bool {
 	return o.Given() || len(o.method) > 0 || o.unsubscribe != "" || o.Time.Idle > 0
 }
 
-// goodbye parses --unsubscribe, a method and, after a blank, its params.
+// goodbye parses --unsubscribe: a method and, after a blank, its params.
 func goodbye(given string) (method string, params json.RawMessage, err error) {
 	method, rest, _ := strings.Cut(strings.TrimSpace(given), " ")
 	if rest = strings.TrimSpace(rest); rest == "" {
@@ -148,7 +148,7 @@ func goodbye(given string) (method string, params json.RawMessage, err error) {
 	return method, params, nil
 }
 
-// limit returns the number of values that the peer needs to send, or 0 if it is unknown.
+// limit returns the number of values that the peer must send, or 0 if unknown.
 func (o *subscribeOptions) limit() int64 {
 	if o.Out.Jq != "" || o.choose != "" || len(o.method) > 0 {
 		return 0
@@ -156,7 +156,8 @@ func (o *subscribeOptions) limit() int64 {
 	return o.Count
 }
 
-// watchOp returns the watch of --method, --select and --since, or nil if rpcx prints only the responses to METHOD.
+// watchOp returns the watch of --method, --select and --since. It returns nil if rpcx prints only the responses to
+// METHOD.
 func (o *subscribeOptions) watchOp() *dialect.Op {
 	if o.choose == "" && len(o.method) == 0 && o.since < 0 {
 		return nil

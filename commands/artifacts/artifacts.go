@@ -1,6 +1,5 @@
-// Package artifacts fetches the files that a peer announces with the result of a job, checks them with the
-// announcement, and saves them in the user's directory. The user decides where files are saved, and from which
-// directory or host they are read. The peer decides neither.
+// Package artifacts fetches the files that a peer announces with a job's result, checks them, and saves them in the
+// user's directory. The user, never the peer, chooses where to save files, and which directory or host to read.
 package artifacts
 
 import (
@@ -21,7 +20,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// These are the default limits of a Saver: the size of an artifact in bytes, and how long its host may be silent.
+// These are the default limits of a Saver: an artifact's size in bytes, and how long its host may be silent.
 const (
 	DefaultMaxSize = 1 << 30
 	DefaultIdle    = time.Minute
@@ -29,24 +28,24 @@ const (
 
 // A Saver saves artifacts.
 type Saver struct {
-	Dir     string                        // the directory for saved files; created if missing
-	Root    string                        // the directory below which local files are read, or ""
-	Hosts   []string                      // HOST or HOST:PORT from which files may be fetched
-	MaxSize int64                         // maximum size in bytes; 0 for DefaultMaxSize
-	Idle    time.Duration                 // how long a host may be silent; 0 for DefaultIdle
-	Saved   func(path string, size int64) // called after each file is saved; may be nil
+	Dir     string                        // the directory for saved files, which is created if missing
+	Root    string                        // the directory that contains local files, or ""
+	Hosts   []string                      // allowed HOST or HOST:PORT for fetching
+	MaxSize int64                         // the maximum size in bytes (DefaultMaxSize by default)
+	Idle    time.Duration                 // how long a host may be silent (DefaultIdle by default)
+	Saved   func(path string, size int64) // receives each saved file; may be nil
 }
 
-// A ref is an artifact as announced in a result.
+// A ref is an artifact in an announcement.
 type ref struct {
 	name, uri, path, sum string
-	size                 int64 // -1 if none was announced
+	size                 int64 // -1 without an announced size
 	finalized            bool
 }
 
-// Save saves all artifacts of announced, the "artifacts" object of a result. A forbidden place is a usage Fault. A Fault of
-// kind Expectation reports an invalid file name (only the result shows the names) or an artifact that differs from the
-// announcement, and one of kind Conflict an existing file. If one artifact fails, the others are still saved.
+// Save saves all artifacts of announced, the "artifacts" object of a result. A forbidden place is a usage Fault. An invalid
+// file name, or an artifact that differs from the announcement, is a Fault of kind Expectation; only the result shows the
+// names. An existing file is a Fault of kind Conflict. After an error, Save saves the other artifacts.
 func (s *Saver) Save(ctx context.Context, announced json.RawMessage) error {
 	refs := read(announced)
 	if len(refs) == 0 {
@@ -78,7 +77,7 @@ func (s *Saver) folder() (*os.Root, error) {
 	return dir, nil
 }
 
-// most returns the maximum size of a file in bytes.
+// most returns the maximum file size in bytes.
 func (s *Saver) most() int64 {
 	if s.MaxSize <= 0 {
 		return DefaultMaxSize
@@ -86,14 +85,14 @@ func (s *Saver) most() int64 {
 	return s.MaxSize
 }
 
-// isFileName reports whether a peer may use this file name: it is not hidden, cannot be taken for a flag, and has no
-// characters that a terminal would interpret.
+// isFileName reports whether a peer may choose this file name. The file must not be hidden, its name must not look like
+// a flag, and must not contain characters that a terminal interprets.
 func isFileName(name string) bool {
 	const longest = 200
 	return name != "" && !strings.ContainsAny(name, `/\`) && format.Safe(name) && name[0] != '.' && name[0] != '-' && len(name) <= longest
 }
 
-// create makes a file that does not exist yet.
+// create creates a file that must not exist.
 func create(dir *os.Root, name string) (*os.File, error) {
 	to, err := dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	switch {
@@ -120,7 +119,7 @@ func read(announced json.RawMessage) (refs []ref) {
 	return refs
 }
 
-// save copies one artifact, checks it meanwhile, and removes the copy if it differs from the announcement.
+// save copies and checks one artifact. It removes the copy if the artifact differs from the announcement.
 func (s *Saver) save(ctx context.Context, dir *os.Root, r ref) error {
 	most := s.most()
 	switch {
@@ -156,7 +155,7 @@ func (s *Saver) save(ctx context.Context, dir *os.Root, r ref) error {
 	return nil
 }
 
-// copyChecked copies an artifact and returns its difference from the announcement.
+// copyChecked copies an artifact and returns the difference from the announcement.
 func copyChecked(to io.Writer, from io.Reader, r ref) error {
 	h := sha256.New()
 	n, err := io.Copy(io.MultiWriter(to, h), io.LimitReader(from, r.size+1))

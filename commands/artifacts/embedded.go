@@ -19,7 +19,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// EmbeddedFlags returns the flags of a command whose response contains files.
+// EmbeddedFlags returns the flags for files in a response.
 func (s *Flags) EmbeddedFlags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Text(groupFiles, "save", "", "save the files in the result, such as images, below `DIR`", &s.Dir),
@@ -27,7 +27,7 @@ func (s *Flags) EmbeddedFlags() []cmdline.Flag {
 	}
 }
 
-// CheckEmbedded returns an error if the user wants to save a file, but responses in the dialect contain no files.
+// CheckEmbedded returns an error if the user wants to save a file, but the dialect's responses contain no files.
 func (s *Flags) CheckEmbedded(run *env.Env, e endpoint.Endpoint) error {
 	held := e.Spec().Files
 	if s.Dir == "" || e.Dialect == "" || held.AreEmbedded() {
@@ -40,7 +40,7 @@ func (s *Flags) CheckEmbedded(run *env.Env, e endpoint.Endpoint) error {
 	return f
 }
 
-// SaveEmbedded saves the files in the response raw, a whole message, if the user wants that.
+// SaveEmbedded saves the files in the response raw, a whole message, if the user wants them.
 func (s *Flags) SaveEmbedded(ctx context.Context, run *env.Env, e endpoint.Endpoint, raw json.RawMessage) error {
 	held := e.Spec().Files
 	if !held.AreEmbedded() || raw == nil {
@@ -66,8 +66,8 @@ func saidBy(run *env.Env) func(path string, n int64) {
 	return func(path string, n int64) { run.Console.Note(fmt.Sprintf("saved %s (%d bytes)", path, n)) }
 }
 
-// SaveFiles saves the files of a result. It uses a name from the peer only if that is a valid file name. Otherwise it
-// names the file by its kind and index. It overwrites no file, and if one file fails, it still saves the others.
+// SaveFiles saves the files of a result. It uses the peer's name if that is a valid file name, and otherwise the file's
+// kind and index. It overwrites no file. After an error, it saves the other files.
 func (s *Saver) SaveFiles(files []wire.File) error {
 	dir, err := s.folder()
 	if err != nil {
@@ -85,7 +85,7 @@ func (s *Saver) SaveFiles(files []wire.File) error {
 	return errors.Join(all...)
 }
 
-// nameOf returns the name under which the file at index i is saved.
+// nameOf returns the name for the file at index i.
 func nameOf(f wire.File, i int, taken map[string]bool) string {
 	name := f.Name
 	if !isFileName(name) {
@@ -101,7 +101,7 @@ func nameOf(f wire.File, i int, taken map[string]bool) string {
 	return name
 }
 
-// extensions lists the extensions for files that have only a type.
+// extensions are the extensions for files with a type but no name.
 var extensions = map[string]string{
 	"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp", "image/svg+xml": ".svg",
 	"audio/wav": ".wav", "audio/x-wav": ".wav", "audio/mpeg": ".mp3", "audio/ogg": ".ogg", "audio/flac": ".flac",
@@ -109,7 +109,6 @@ var extensions = map[string]string{
 	"text/plain": ".txt", "text/html": ".html", "text/markdown": ".md", "text/csv": ".csv",
 }
 
-// write writes one file.
 func (s *Saver) write(dir *os.Root, name string, f wire.File) error {
 	var content []byte
 	if text, ok := scan.Text(f.Text); ok && f.Base64 == nil {

@@ -15,7 +15,7 @@ import (
 
 const groupFiles = "Artifacts"
 
-// Flags are the flags for the files of a job.
+// Flags contains the flags for the files of a job.
 type Flags struct {
 	Dir   string
 	root  string
@@ -23,7 +23,7 @@ type Flags struct {
 	most  cmdline.Size
 }
 
-// Flags returns the flags, which store their values in s.
+// Flags returns the flags of s.
 func (s *Flags) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Text(groupFiles, "save", "", "save the artifacts of the result below `DIR`, with sha256 and size checked", &s.Dir),
@@ -33,8 +33,8 @@ func (s *Flags) Flags() []cmdline.Flag {
 	}
 }
 
-// Check returns an error, before a job runs, if rpcx could not save the job's files afterwards. A local host names its
-// artifacts by path, and rpcx reads files only below a directory that the user gave.
+// Check returns an error, before a job runs, if rpcx could not save the job's files. A local host names its artifacts
+// by path, and rpcx reads files only below the user's directory.
 func (s *Flags) Check(run *env.Env, e endpoint.Endpoint) error {
 	if s.Dir == "" || s.root != "" || len(s.hosts) > 0 || !e.Spec().Files.AreLocal() || !local(peerOf(run, e).Address.Host) {
 		return nil
@@ -43,7 +43,7 @@ func (s *Flags) Check(run *env.Env, e endpoint.Endpoint) error {
 		WithHint("give --artifact-root DIR, or the host that serves them with --artifact-host HOST[:PORT]")
 }
 
-// peerOf returns the endpoint of the peer. For a session, it is the endpoint to which the session is connected.
+// peerOf returns the endpoint of the peer, also for a session.
 func peerOf(run *env.Env, e endpoint.Endpoint) endpoint.Endpoint {
 	if run.Reached != nil {
 		return run.Reached.RemoteEndpoint()
@@ -51,7 +51,7 @@ func peerOf(run *env.Env, e endpoint.Endpoint) endpoint.Endpoint {
 	return e
 }
 
-// local reports whether host is this machine, because it is empty or a loopback address.
+// local reports whether host is this machine: it is empty or a loopback address.
 func local(host string) bool {
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		host = h
@@ -60,7 +60,7 @@ func local(host string) bool {
 	return host == "" || host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// Save saves the artifacts announced with a job's result, if the user wants that.
+// Save saves the artifacts of a job's result if the user wants them.
 func (s *Flags) Save(ctx context.Context, run *env.Env, e endpoint.Endpoint, last json.RawMessage) error {
 	announced := scan.Get(last, "artifacts")
 	switch {
@@ -85,7 +85,7 @@ func (s *Flags) Save(ctx context.Context, run *env.Env, e endpoint.Endpoint, las
 	return env.Cause(ctx, saver.Save(ctx, announced))
 }
 
-// withPort returns an endpoint's host with its port.
+// withPort returns the host of an endpoint with its port.
 func withPort(scheme, host string) string {
 	if _, _, err := net.SplitHostPort(host); err == nil {
 		return host

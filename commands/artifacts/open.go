@@ -16,7 +16,7 @@ import (
 	"rpcx/wire"
 )
 
-// open opens an artifact by its path or, without one, by its URI.
+// open opens an artifact by its path, or else by its URI.
 func (s *Saver) open(ctx context.Context, r ref) (io.ReadCloser, error) {
 	if r.path != "" {
 		return s.local(r.path)
@@ -84,7 +84,7 @@ func below(root, path string) (string, error) {
 	return "", refused("its file is not below --artifact-root")
 }
 
-// cause returns the text of an error without the file name, which the peer chose.
+// cause returns the text of an error without the peer's file name.
 func cause(err error) string {
 	if p, ok := errors.AsType[*os.PathError](err); ok {
 		return p.Err.Error()
@@ -92,8 +92,8 @@ func cause(err error) string {
 	return err.Error()
 }
 
-// remote fetches a file from one of Hosts. It sends no credentials and follows no redirects. If a host is silent for
-// Idle, fetching fails.
+// remote fetches a file from one of Hosts. It sends no credentials and follows no redirects. It fails if a host is
+// silent for Idle.
 func (s *Saver) remote(ctx context.Context, u *url.URL) (io.ReadCloser, error) {
 	if !s.allowed(u) {
 		return nil, refused("it is on " + u.Host + ", which is not the endpoint's host and port").
@@ -115,9 +115,9 @@ func (s *Saver) remote(ctx context.Context, u *url.URL) (io.ReadCloser, error) {
 	return b, nil
 }
 
-// A body is a file that is being fetched. Reading fails if the host is silent for idle.
+// A body is a file that is being fetched. Read fails if the host is silent for idle.
 type body struct {
-	io.ReadCloser // nil if there is no response yet
+	io.ReadCloser // nil before the response
 	idle          time.Duration
 	timer         *time.Timer
 	cancel        context.CancelCauseFunc
@@ -128,7 +128,7 @@ func (b *body) get(ctx context.Context, u *url.URL) error {
 	if err != nil {
 		return refused("its uri is not valid")
 	}
-	t := &http.Transport{DisableKeepAlives: true, DisableCompression: true} // and no proxy
+	t := &http.Transport{DisableKeepAlives: true, DisableCompression: true} // uses no proxy
 	c := &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	resp, err := c.Do(req)
 	switch {
@@ -144,7 +144,7 @@ func (b *body) get(ctx context.Context, u *url.URL) error {
 	return nil
 }
 
-// Read continues reading. If the connection breaks, it returns a Fault of kind Closed.
+// Read returns a Fault of kind Closed if the connection breaks.
 func (b *body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.timer.Reset(b.idle)
@@ -164,7 +164,7 @@ func (b *body) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// allowed reports whether u's host is one of Hosts.
+// allowed reports whether the host of u is one of Hosts.
 func (s *Saver) allowed(u *url.URL) bool {
 	port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
 	for _, h := range s.Hosts {

@@ -17,14 +17,12 @@ import (
 	"rpcx/wire/scan"
 )
 
-// flags holds the flags of all commands below rpcx auth.
 type flags struct {
 	time options.Time
 	conn options.Connection
 	want wants
 }
 
-// A verb is a command below rpcx auth.
 type verb struct {
 	name, args, usage, description string
 
@@ -113,7 +111,7 @@ func (v verb) command(run *env.Env) *cmdline.Command {
 // longest is the default of --timeout.
 const longest = 10 * time.Minute
 
-// target returns the endpoint of the command and its resource.
+// target returns the command's endpoint and its resource.
 func target(ctx context.Context, run *env.Env) (endpoint.Endpoint, resource, error) {
 	e, _, err := request.Endpoint(ctx, run, "")
 	if err != nil {
@@ -126,12 +124,12 @@ func target(ctx context.Context, run *env.Env) (endpoint.Endpoint, resource, err
 	return e, u, err
 }
 
-// none returns the Fault for an endpoint without a login.
+// none returns the Fault of an endpoint without a login.
 func none(run *env.Env, u resource) error {
 	return wire.NewFault(wire.Auth, "there is no login for "+u.String(), nil).WithHint("log in with rpcx auth login " + wire.Quote(run.Line.Args[0]))
 }
 
-// print prints a login, without its tokens.
+// print prints a login without its tokens.
 func print(run *env.Env, l *oauth.Login) error {
 	var o scan.Object
 	o.Text("resource", l.Resource)

@@ -20,7 +20,6 @@ import (
 
 type resource = *url.URL
 
-// wants holds the flags of login.
 type wants struct {
 	id, secret, key, document string
 	issuer, redirect          string
@@ -47,7 +46,7 @@ func (w *wants) flags() []cmdline.Flag {
 	}
 }
 
-// exclusive lists for flags the others that have no effect with them.
+// exclusive lists, for some flags, the others that they make ineffective.
 var exclusive = []struct {
 	flag   string
 	others []string
@@ -96,7 +95,7 @@ func (o *flags) account() string {
 	return ""
 }
 
-// login discovers the authorization server, and logs in there.
+// login discovers the authorization server and logs in there.
 func (o *flags) login(ctx context.Context, run *env.Env, e endpoint.Endpoint, u resource) (*oauth.Login, error) {
 	w, err := o.want.read(ctx, run)
 	if err != nil {
@@ -134,7 +133,7 @@ func (o *flags) login(ctx context.Context, run *env.Env, e endpoint.Endpoint, u 
 	return c.Code(ctx, found, w, user)
 }
 
-// read returns the user's request from the flags.
+// read returns the user's request in the flags.
 func (w *wants) read(ctx context.Context, run *env.Env) (oauth.Want, error) {
 	want := oauth.Want{ClientID: w.id, Document: w.document, RedirectURI: w.redirect}
 	for _, s := range w.scopes {
@@ -157,7 +156,7 @@ func (w *wants) read(ctx context.Context, run *env.Env) (oauth.Want, error) {
 	return want, err
 }
 
-// readSecret returns the client's secret, from @FILE or typed by the user.
+// readSecret returns the client's secret from @FILE or the user's input.
 func readSecret(ctx context.Context, run *env.Env, given string) (string, error) {
 	file, isFile := strings.CutPrefix(given, "@")
 	switch {
@@ -191,7 +190,7 @@ func readToken(ctx context.Context, run *env.Env, u resource, account string) (*
 	return oauth.WithToken(u, account, strings.TrimSpace(string(b)))
 }
 
-// probe returns a request to e without side effects. The response shows which credentials e demands.
+// probe returns a request to e without side effects, whose response contains the demanded credentials.
 func probe(e endpoint.Endpoint) oauth.Probe {
 	if e.Address.WebSocket() {
 		return oauth.Probe{Method: http.MethodGet}

@@ -1,4 +1,4 @@
-// Package batch implements call --batch: many calls, read as lines, over one connection.
+// Package batch implements call --batch, which reads calls as lines and makes them over one connection.
 package batch
 
 import (
@@ -24,7 +24,7 @@ const (
 	MaxJobs     = 4096
 )
 
-// A batch is a conversation with the options of the user. It makes a job of each line; flow makes their calls.
+// A batch is a conversation with the user's options. It makes a job of each line, and flow makes the calls.
 type batch struct {
 	env   *env.Env
 	o     Options
@@ -32,8 +32,8 @@ type batch struct {
 	print *format.Pipeline
 	types *typer
 	spec  dialect.Spec
-	lines *env.Lines    // the dialect of stdin, if the first line may be a handshake, else nil
-	jobs  int           // the limit of calls in flight
+	lines *env.Lines    // the dialect of stdin if the first line may be a handshake, else nil
+	jobs  int           // bounds the concurrent calls
 	idle  time.Duration // the timeout of each call; 0 or less for none
 }
 
@@ -45,8 +45,8 @@ type Options struct {
 	Unordered bool
 }
 
-// Run makes the calls in the lines of stdin and prints one line for each. If a call
-// failed, the error is a Fault of kind RPCError.
+// Run makes the calls in the lines of stdin and prints one line for each. It returns a Fault of kind RPCError if a call
+// failed.
 func Run(ctx context.Context, run *env.Env, o Options, e endpoint.Endpoint, cat *catalog.Catalog, print *format.Pipeline) error {
 	b := &batch{env: run, o: o, print: print, spec: e.Spec(), types: newTyper(run, e, nil, cat, o.Params)}
 	b.jobs, b.idle = defaultJobs, o.Client.Time.Idle.Or(options.DefaultIdle)
@@ -72,7 +72,7 @@ func Run(ctx context.Context, run *env.Env, o Options, e endpoint.Endpoint, cat 
 	})
 }
 
-// someFailed returns the outcome of a batch in which calls failed, with the hint for the first of them, if there is one.
+// someFailed returns the outcome of a batch with failed calls, with the hint for the first of them, if any.
 func (b *batch) someFailed(first *firstError) error {
 	f := wire.AsFault(request.SomeFailed())
 	if first.fault != nil {

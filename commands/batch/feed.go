@@ -8,15 +8,15 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A reader makes jobs of the lines of stdin. Only the goroutine that reads stdin uses it.
+// A reader makes jobs of the lines of stdin, in the goroutine that reads stdin.
 type reader struct {
 	*flow
-	read   []*job // lines that are not queued yet
-	length int    // the size of read, in bytes
-	spare  []*job // memory for more lines
+	read   []*job // lines that are not queued
+	length int    // the size of read in bytes
+	spare  []*job // memory for further lines
 }
 
-// maxReadAtOnce is the number of lines that are queued together.
+// maxReadAtOnce bounds the lines that are queued together.
 const maxReadAtOnce = 32
 
 // feed makes a job of each line of stdin until ctx ends, and waits until all are printed.
@@ -30,8 +30,8 @@ func (r *reader) feed() error {
 	return err
 }
 
-// feedHandshake is feed for a batch whose first lines may be the dialect's handshake. It sends the remaining lines
-// after the handshake.
+// feedHandshake does what feed does, for a batch whose first lines may be the dialect's handshake. It sends the
+// remaining lines after the handshake.
 func (r *reader) feedHandshake() error {
 	inHandshake := true // all lines so far belong to the handshake
 	return r.b.lines.Each(func(n int64, line []byte) error {
@@ -45,7 +45,6 @@ func (r *reader) feedHandshake() error {
 	})
 }
 
-// take makes a job of a line.
 func (r *reader) take(n int64, line []byte) error {
 	if len(r.spare) == 0 && !r.handIn() {
 		return env.Cause(r.ctx, r.ctx.Err())
@@ -65,8 +64,8 @@ func (r *reader) take(n int64, line []byte) error {
 	return nil
 }
 
-// handIn queues the lines that were read, and gets memory for new ones. It waits while enough lines are queued. It
-// returns false if the batch has ended.
+// handIn queues the lines that were read, and gets memory for new ones. It waits while the queue is full. It returns
+// false if the batch has ended.
 func (r *reader) handIn() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -88,13 +87,13 @@ func (r *reader) handIn() bool {
 	return !r.jobs.Stopped()
 }
 
-// queueRead queues the lines that were read. The lock is held.
+// queueRead queues the lines that were read. The caller holds the lock.
 func (r *reader) queueRead() {
 	r.jobs.Queue(r.read)
 	r.read, r.length = r.read[:0], 0
 }
 
-// startRead queues the jobs that were read and starts as many as possible, before it waits for stdin.
+// startRead queues the jobs that were read, and starts as many as possible before the next read of stdin.
 func (r *reader) startRead() {
 	r.mu.Lock()
 	r.queueRead()

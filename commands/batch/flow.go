@@ -15,48 +15,47 @@ import (
 
 // A flow makes the calls of a batch.
 //
-// Usually a single goroutine does all the work: the one that reads the connection. Before it waits for input, it
-// collects the responses, prints them, and starts the next jobs (advance). If printing may block, another goroutine
-// calls advance. A job that is not a plain call, such as a notification or a line that needs the peer's catalog, has
-// its own goroutine.
+// Usually, the goroutine that reads the connection does all the work. Before it waits for input, it collects and prints
+// the responses, and starts the next jobs (advance). If printing may block, another goroutine calls advance. A job
+// other than a plain call, such as a notification or a line that needs the peer's catalog, has its own goroutine.
 type flow struct {
 	b        *batch
 	ctx      context.Context
 	cancel   context.CancelCauseFunc // ends the batch
 	farewell context.Context         // for printing
-	pipeline dialect.CallPipeline    // nil means each call has its own goroutine
+	pipeline dialect.CallPipeline    // nil if each call has its own goroutine
 	answers
 	said  wire.Event // the event of the current response
 	first firstError
 
-	wake      chan struct{} // wakes the goroutine that calls advance; if it is nil, wakePrinter calls advance
+	wake      chan struct{} // wakes the goroutine that calls advance; if nil, wakePrinter calls advance
 	advancing sync.Mutex    // held during advance
-	broken    error         // the error that ended printing
+	broken    error         // why printing ended, or nil
 
-	mu      sync.Mutex // guards the following fields
+	mu      sync.Mutex // guards the fields below
 	changed sync.Cond  // signals a shorter queue, or the end of all jobs
 	jobs    *schedule.Schedule[*job]
 	all     []*job
-	timer   *time.Timer // the time of the oldest call in the pipeline; nil for no time limit
+	timer   *time.Timer // for the oldest call in the pipeline; nil without a time limit
 	failed  bool        // a response was an error
-	fault   error       // any other failure, such as a closed connection
+	fault   error       // another failure, such as a closed connection, or nil
 }
 
-// answers holds the pipelined jobs that have a response which advance has not handled yet.
+// answers contains the pipelined jobs with a new response.
 type answers struct {
 	mu   sync.Mutex
 	came []*job
-	took []*job // reusable memory for came
+	took []*job // reused memory for came
 }
 
-// A firstError is the first error with which the peer answered a line.
+// A firstError is the peer's first error.
 type firstError struct {
 	once  sync.Once
 	line  int64
 	fault *wire.Fault
 }
 
-// note keeps e, the error of j, if it is the first.
+// note stores e, the error of j, if it is the first.
 func (f *firstError) note(j *job, e *wire.Error) {
 	f.once.Do(func() {
 		f.line, f.fault = j.n, wire.NewFault(wire.RPCError, e.Message, nil)
@@ -64,7 +63,7 @@ func (f *firstError) note(j *job, e *wire.Error) {
 	})
 }
 
-// run reads lines, keeps at most --jobs calls in flight, and prints the responses in the order of the lines. With
+// run reads lines, makes at most --jobs calls at once, and prints the responses in the order of the lines. With
 // --unordered, it prints them in the order of arrival.
 func (b *batch) run(ctx context.Context) (failed, err error) {
 	f := &flow{b: b, jobs: schedule.New[*job](b.jobs, b.o.Unordered)}
@@ -100,7 +99,7 @@ func (b *batch) run(ctx context.Context) (failed, err error) {
 	return failed, errors.Join(err, f.broken, f.fault, env.Cause(f.ctx, f.ctx.Err()))
 }
 
-// advanceLoop calls advance on each wake, until over is closed.
+// advanceLoop calls advance on each wake until over is closed.
 func (f *flow) advanceLoop(over <-chan struct{}) {
 	defer wire.Guard()
 	for {
@@ -113,7 +112,7 @@ func (f *flow) advanceLoop(over <-chan struct{}) {
 	}
 }
 
-// start starts queued jobs up to the limits. The lock is held.
+// start starts queued jobs up to the limits. The caller holds the lock.
 func (f *flow) start() {
 	sent := false
 	var now time.Time
@@ -142,7 +141,7 @@ func (f *flow) start() {
 	}
 }
 
-// send sends j through the pipeline. It returns false if the pipeline refuses j. The lock is held.
+// send sends j through the pipeline. It returns false if the pipeline refuses j. The caller holds the lock.
 func (f *flow) send(j *job, now time.Time) bool {
 	j.sent = now
 	if !f.pipeline.Send(&j.op, j) {
@@ -162,7 +161,7 @@ func (a *answers) answered(j *job) {
 	a.mu.Unlock()
 }
 
-// take returns the jobs that got a response since the last take.
+// take returns the jobs with a response since the last take.
 func (a *answers) take() []*job {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -170,7 +169,7 @@ func (a *answers) take() []*job {
 	return a.took
 }
 
-// onAnswers handles a wake-up of the pipeline, which may have responses.
+// onAnswers wakes after the pipeline may have received responses.
 func (f *flow) onAnswers() {
 	f.answers.mu.Lock()
 	none := len(f.came) == 0
@@ -180,7 +179,7 @@ func (f *flow) onAnswers() {
 	}
 }
 
-// wakePrinter runs advance, here or in the goroutine that prints.
+// wakePrinter runs advance here, or wakes the goroutine that prints.
 func (f *flow) wakePrinter() {
 	if f.wake == nil {
 		f.advance()
@@ -218,12 +217,12 @@ func (f *flow) advance() {
 		f.changed.Broadcast()
 	}
 	f.mu.Unlock()
-	if any { // flush, because a user may wait for this response before typing the next line
+	if any { // a user may wait for this response before typing the next line
 		f.b.print.Idle()
 	}
 }
 
-// emit prints the output of j, if it has any. An error ends the batch.
+// emit prints the output of j, if any. An error ends the batch.
 func (f *flow) emit(j *job) {
 	if !j.hasOne || f.broken != nil {
 		return
@@ -235,7 +234,7 @@ func (f *flow) emit(j *job) {
 	}
 }
 
-// end records that j has ended. The lock is held.
+// end records that j has ended. The caller holds the lock.
 func (f *flow) end(j *job) {
 	j.over, j.pipelined = true, false
 	f.jobs.End(j)

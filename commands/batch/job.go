@@ -10,39 +10,39 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A job is one line of stdin with its response. After its response is printed, it is reused for another line.
+// A job is one line of stdin with its response. After printing, another line reuses it.
 type job struct {
 	f    *flow
-	n    int64  // the number of the line
+	n    int64  // the line number
 	line []byte // in its own memory
-	id   []byte // the id of the response: the id in the line, or else the line's number
+	id   []byte // the id of the response: the id in the line, or else the line number
 	num  [20]byte
 
 	isRead bool       // op and bad are set
 	op     dialect.Op // the operation of the line
-	bad    error      // the error of the line, in the form of a peer's error
+	bad    error      // the line's error in the form of a peer's error
 
 	pipelined bool // the call is in the pipeline
 	sent      time.Time
 
 	answer  []byte
-	hasOne  bool // j has a response; false if the batch ended before that
+	hasOne  bool // j has a response, unless the batch ended before
 	refused bool // the response is an error of the peer
 	over    bool // the job has ended
 }
 
-// keptBytes bounds the memory that a job reuses for the next line.
+// keptBytes bounds the memory that the next line reuses.
 const keptBytes = 64 << 10
 
 // set makes j the job of a line.
 func (j *job) set(n int64, line []byte) {
 	method := j.op.Method
 	*j = job{f: j.f, n: n, line: append(reused(j.line), line...), answer: reused(j.answer)}
-	j.op.Method = method // often the same in the next line
+	j.op.Method = method // often equal in the next line
 	j.id = strconv.AppendInt(j.num[:0], n, 10)
 }
 
-// reused returns b's memory, unless it exceeds keptBytes.
+// reused returns the memory of b if it is at most keptBytes.
 func reused(b []byte) []byte {
 	if cap(b) > keptBytes {
 		return nil
@@ -50,7 +50,7 @@ func reused(b []byte) []byte {
 	return b[:0]
 }
 
-// answerWith makes {"id":ID,MEMBER:VALUE} the output of j, on one line.
+// answerWith sets the output of j to {"id":ID,MEMBER:VALUE} on one line.
 func (j *job) answerWith(member string, value json.RawMessage) {
 	value = scan.OrNull(value)
 	line := scan.AppendObject(j.answer[:0])

@@ -16,7 +16,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// read parses the line of j and sets its operation, its id, and bad if a peer would return an error for the line.
+// read parses the line of j. It sets the operation, the id, and bad if a peer would return an error for the line.
 func (b *batch) read(ctx context.Context, j *job) {
 	j.isRead = true
 	if j.bad = j.parse(b.spec.Params.Scalar); j.bad != nil {
@@ -26,7 +26,7 @@ func (b *batch) read(ctx context.Context, j *job) {
 	request.Style(b.spec, b.o.Params, &j.op)
 }
 
-// lineMembers are the members of a line, the first of each name.
+// lineMembers are the members of a line. The first of repeated members counts.
 type lineMembers struct{ id, method, params, notify []byte }
 
 // membersOf returns the members of a line, or an error if the line is not a JSON object.
@@ -47,7 +47,7 @@ func membersOf(line []byte) (m lineMembers, err error) {
 	return m, members.Err()
 }
 
-// parse reads a line without the peer's catalog. With scalar, params may be any value.
+// parse parses a line without the peer's catalog. With scalar, params may be any value.
 func (j *job) parse(scalar bool) error {
 	last := j.op.Method
 	j.op = dialect.Op{Kind: dialect.Call}
@@ -76,7 +76,7 @@ func (j *job) parse(scalar bool) error {
 	return nil
 }
 
-// textReusing is scan.Text, but returns like if it equals the string.
+// textReusing decodes a string. It returns like if like equals the string, which saves an allocation.
 func textReusing(val []byte, like string) (string, bool) {
 	if n := len(val); n == len(like)+2 && val[0] == '"' && string(val[1:n-1]) == like && strings.IndexByte(like, '\\') < 0 {
 		return like, true
@@ -84,7 +84,7 @@ func textReusing(val []byte, like string) (string, bool) {
 	return scan.Text(val)
 }
 
-// dryRun prints the message of each line, with the ids of a real run.
+// dryRun prints the message of each line with the ids of a real run.
 func (b *batch) dryRun(ctx context.Context, e endpoint.Endpoint) error {
 	var preview func(dialect.Op) (wire.Message, error)
 	var refused error

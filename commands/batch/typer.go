@@ -19,18 +19,18 @@ import (
 	"rpcx/wire/session"
 )
 
-// A typer checks the lines of a batch with the given catalog, or else with the peer's. It requests the peer's catalog
-// for the first line that needs it: per module if the dialect has modules, else per method.
+// A typer checks the lines of a batch with the user's catalog, or else with the peer's. For the first line that needs
+// it, it requests the peer's catalog by module, or in dialects without modules by method.
 type typer struct {
 	spec  dialect.Spec
-	conv  session.Conversation // nil if no requests are allowed
-	given *catalog.Catalog     // nil if the user gave none
+	conv  session.Conversation // nil if requests are not allowed
+	given *catalog.Catalog     // the user's catalog, or nil
 	warn  func(text string)
 
-	mu     sync.Mutex // held during a request, because other lines use the response, too
+	mu     sync.Mutex // held during a request, because other lines also need the response
 	told   map[string]*catalog.Catalog
 	twice  map[string]bool         // keys that were requested again
-	warned map[string]bool         // warnings that were shown
+	warned map[string]bool         // printed warnings
 	typers map[string]params.Typer // by method
 }
 
@@ -49,11 +49,11 @@ func newTyper(run *env.Env, e endpoint.Endpoint, conv session.Conversation, give
 	return t
 }
 
-// asksNothing reports whether lines need neither the peer's catalog nor the given one.
+// asksNothing reports whether lines need no catalog.
 func (t *typer) asksNothing() bool { return t == nil || t.conv == nil && t.given == nil }
 
-// check returns the error for a line with an invalid method name or params. If params do not match the peer's catalog,
-// it requests the catalog again, because it may be from an earlier process.
+// check returns the error of a line with an invalid method name or params. If params do not match the peer's catalog,
+// check requests it again, because it may be from an earlier process.
 func (t *typer) check(ctx context.Context, method string, given json.RawMessage) error {
 	if t == nil {
 		return nil
@@ -81,10 +81,10 @@ func (t *typer) check(ctx context.Context, method string, given json.RawMessage)
 	return err
 }
 
-// maxWarnings bounds the warnings about misspelt parameters in one batch.
+// maxWarnings bounds the warnings about misspelt parameters.
 const maxWarnings = 100
 
-// fits checks params with the catalog's method, and returns the params that the catalog does not describe.
+// fits checks params with the catalog's method, and returns the undescribed params.
 func (t *typer) fits(ctx context.Context, method string, given json.RawMessage) ([]schema.Undescribed, error) {
 	typer := t.typers[method]
 	if typer == nil {
@@ -111,7 +111,7 @@ func (t *typer) fits(ctx context.Context, method string, given json.RawMessage) 
 	return typer.Undescribed(given), nil
 }
 
-// catalog returns the catalog for a method, or nil if there is none.
+// catalog returns the catalog for a method, or nil.
 func (t *typer) catalog(ctx context.Context, method string) (*catalog.Catalog, error) {
 	if t.conv == nil {
 		return t.given, nil
@@ -128,7 +128,7 @@ func (t *typer) catalog(ctx context.Context, method string) (*catalog.Catalog, e
 	return cat, nil
 }
 
-// known returns the catalog that describes method, or nil if none was given or requested.
+// known returns the existing catalog for method, or nil.
 func (t *typer) known(method string) *catalog.Catalog {
 	if t == nil {
 		return nil
@@ -146,7 +146,7 @@ func (t *typer) key(method string) string {
 	return t.spec.Discovery.Module(method)
 }
 
-// forget removes the peer's catalog for key, to request it again.
+// forget removes the peer's catalog for key, which causes a new request.
 func (t *typer) forget(key string) {
 	delete(t.told, key)
 	for method := range t.typers {

@@ -1,5 +1,5 @@
-// Package cmdline parses the command line: flags and their values. It also has the descriptions of commands for help
-// and manual, the table of exit statuses, and the correction of command lines. Only this package imports the
+// Package cmdline parses the command line: flags and their values. It also contains the descriptions of commands for
+// help and the manual, the table of exit statuses, and the correction of command lines. Only this package imports the
 // command-line library.
 package cmdline
 
@@ -15,23 +15,23 @@ import (
 	"rpcx/wire/session"
 )
 
-// A CommandLine is a parsed command line. rpcx separates flags from arguments itself, using the library's table of
-// flags: the library's parser stops at an argument such as
-// -1, takes ' -x' for a flag, and prints help for the argument `help`.
+// A CommandLine is a parsed command line. rpcx separates flags from arguments itself, with the library's table of
+// flags. The library's own parser stops at an argument such as -1, accepts ' -x' as a flag, and prints help for the
+// argument `help`.
 type CommandLine struct {
 	Cmd          *Command
 	Words        []string // all words, unchanged
 	Path         []string // the words that name the command
-	Flags        []string // each with its value, as --name=value
+	Flags        []string // each with its value as --name=value
 	Args         []string
-	Dash         int      // the number of arguments before "--", or -1 if there is no "--"
-	Trailing     []string // the words after "--", if they are a command to run
+	Dash         int      // the number of arguments before "--", or -1
+	Trailing     []string // the words after "--" if they are a command to run
 	WantsHelp    bool
-	Brief        bool // -h: one screen of help
+	Brief        bool // -h for one screen of help
 	WantsVersion bool
 	VersionJSON  bool // --json follows --version
 
-	typed  []string        // the original line, in the form of WithArgs
+	typed  []string        // the typed line in the form of WithArgs
 	common []Flag          // flags that may precede the command
 	all    func() *Command // returns the whole tree
 }
@@ -43,13 +43,13 @@ func (l *CommandLine) TakeTrailing() {
 	}
 }
 
-// multiValue lists the flags that take more than one word, as in jq: --arg NAME VALUE.
+// multiValue lists the flags with more than one word as their value, as in jq: --arg NAME VALUE.
 var multiValue = map[string][]string{
 	"arg": {"a name", "a value"}, "argjson": {"a name", "a value"},
 }
 
-// Parse parses words (without the program's name). common lists the flags of every command, which may precede it. all
-// returns the tree with all commands.
+// Parse parses words, without the program's name. common lists the flags of every command, which may precede the
+// command. all returns the tree of all commands.
 func Parse(root *Command, words []string, common []Flag, all func() *Command) (*CommandLine, error) {
 	l := &CommandLine{Cmd: root, Words: words, Dash: -1, common: common, all: all}
 	for i := 0; i < len(words); {
@@ -78,12 +78,12 @@ func Parse(root *Command, words []string, common []Flag, all func() *Command) (*
 	return l, nil
 }
 
-// isFlag reports whether a word looks like a flag. The words -1 and ' -x' do not, but -0 does.
+// isFlag reports whether a word looks like a flag. -1 and ' -x' do not, but -0 does.
 func isFlag(word string) bool {
 	return word == "-0" || len(word) > 1 && word[0] == '-' && !(word[1] >= '0' && word[1] <= '9') && word[1] != ' '
 }
 
-// descend moves to the subcommand that word names, with rest after it.
+// descend moves to the subcommand word. rest follows it.
 func (l *CommandLine) descend(word string, rest []string) error {
 	var names []string
 	for _, sub := range l.Cmd.Commands {
@@ -96,8 +96,7 @@ func (l *CommandLine) descend(word string, rest []string) error {
 	return l.unknownCommand(word, rest, names)
 }
 
-// flag reads one word of flags and returns how many of the following words are its
-// value.
+// flag parses one word of flags, and returns how many following words are its value.
 func (l *CommandLine) flag(word string, rest []string) (int, error) {
 	if name, ok := strings.CutPrefix(word, "--"); ok {
 		name, value, given := strings.Cut(name, "=")
@@ -137,7 +136,7 @@ func (l *CommandLine) long(name, value string, given bool, rest []string) (int, 
 	return l.take(name, rest)
 }
 
-// take assigns the following word to a flag. A flag of multiValue gets the following words as NAME=VALUE.
+// take assigns the following word to a flag. A flag of multiValue gets them as NAME=VALUE.
 func (l *CommandLine) take(name string, rest []string) (int, error) {
 	need, what := 1, "a value"
 	if words := multiValue[name]; words != nil {
@@ -151,7 +150,7 @@ func (l *CommandLine) take(name string, rest []string) (int, error) {
 	return need, nil
 }
 
-// short reads a bundle of one-letter flags. The value of the last flag is the rest of the word, or the next word.
+// short parses a bundle of one-letter flags. The value of the last flag is the rest of the word, or the next word.
 func (l *CommandLine) short(letters string, rest []string) (int, error) {
 	for i, r := range letters {
 		name := string(r)
@@ -183,7 +182,7 @@ func (l *CommandLine) add(name, value string, given bool) {
 	l.Flags = append(l.Flags, "--"+name)
 }
 
-// Lookup returns a flag of the command or, before the command's name, a flag of every command.
+// Lookup returns a flag of the command, or before the command a flag of every command.
 func (l *CommandLine) Lookup(name string) Flag {
 	flags := l.Cmd.Flags
 	if len(l.Path) == 0 {
@@ -204,7 +203,7 @@ func (l *CommandLine) unknown(word, value string, given bool, rest []string) err
 	names = append(names, wire.Map(l.Cmd.Flags, func(known cli.Flag) string { return LongFirst(known.Names())[0] })...)
 	at := len(l.Words) - len(rest) - 1
 	name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
-	instead := func(flag string) []string { // returns the line with another flag that has the same value
+	instead := func(flag string) []string { // returns the line with another flag and the same value
 		if given {
 			flag += "=" + value
 		}
@@ -236,14 +235,14 @@ func (l *CommandLine) unknown(word, value string, given bool, rest []string) err
 	return f
 }
 
-// isCommand reports whether an endpoint is an exec: or ipc: command of a single word, which the shell may have split.
+// isCommand reports whether an endpoint is an exec: or ipc: command of one word, which the shell may have split.
 func isCommand(endpoint string) bool {
 	e, err := session.ParseEndpoint(endpoint, "")
 	return err == nil && len(e.Address.Command) == 1
 }
 
-// asParameter returns the line with an unknown flag as a parameter of the method. It is nil if the flag has no value,
-// if no method precedes it, or if the line has another mistake.
+// asParameter returns the line with an unknown flag as a parameter of the method. It returns nil if the flag has no
+// value, if no method precedes it, or if the line has another mistake.
 func (l *CommandLine) asParameter(param, value string, given bool, rest []string) []string {
 	before := l.Words[:len(l.Words)-len(rest)-1]
 	if !given && len(rest) > 0 && !isFlag(rest[0]) {
@@ -255,7 +254,7 @@ func (l *CommandLine) asParameter(param, value string, given bool, rest []string
 	return l.Reparsed(before, []string{param + "=" + value}, rest)
 }
 
-// ownerOf returns the first command below c that has the flag. path is c's name.
+// ownerOf returns the first command below c with the flag. path is the name of c.
 func ownerOf(c *Command, path, flag string) string {
 	for _, sub := range c.Commands {
 		name := path + " " + sub.Name
@@ -269,7 +268,7 @@ func ownerOf(c *Command, path, flag string) string {
 	return ""
 }
 
-// Usage returns a usage Fault; its hint names the help of the command.
+// Usage returns a usage Fault with a hint about the command's help.
 func (l *CommandLine) Usage(format string, args ...any) *wire.Fault {
 	return wire.NewFault(wire.Usage, fmt.Sprintf(format, args...), nil).
 		WithHint("see rpcx " + strings.Join(append(slices.Clone(l.Path), "--help"), " "))

@@ -9,12 +9,12 @@ import (
 	"github.com/urfave/cli/v3"
 )
 
-// A Doc describes one command and its subcommands as plain data. scripts/gen generates help, manual, completions and
+// A Doc describes one command and its subcommands as data. scripts/gen generates help, the manual, completions and
 // README from it.
 type Doc struct {
 	Name        string
 	Aliases     []string
-	Usage       string // one phrase
+	Usage       string
 	Args        string // the placeholders of the arguments: "ENDPOINT METHOD [PARAMS...]"
 	Description string // paragraphs between blank lines; indented lines are verbatim
 	Flags       []FlagDoc
@@ -24,16 +24,16 @@ type Doc struct {
 
 // A FlagDoc describes one flag.
 type FlagDoc struct {
-	Names    []string // without dashes, the long name first
-	Arg      string   // the placeholder of its value: "FILE", "N", "auto|always|never"; "" if it takes no value
-	Usage    string   // the help text, without backquotes around Arg, and without a leading Arg and colon
+	Names    []string // without dashes, long name first
+	Arg      string   // the placeholder of its value: "FILE", "N", "auto|always|never", or "" without a value
+	Usage    string   // the help text without backquotes around Arg, and without a leading Arg and colon
 	Group    string   // its heading in help, or ""
-	Env      []string // the environment variables that set it
+	Env      []string // environment variables that set it
 	Default  string
-	Repeated bool // it can be repeated
+	Repeated bool
 
 	Needs    string   // the requirement on the endpoint, or ""
-	With     string   // the flags of which one must be given, as "--a or --b", or ""
+	With     string   // the flags of which one is required, as "--a or --b", or ""
 	Dialects []string // the dialects that have it, or nil for all
 }
 
@@ -45,7 +45,7 @@ func (f FlagDoc) Choices() []string {
 	return strings.Split(f.Arg, "|")
 }
 
-// An Example is a command line that works, with a description.
+// An Example is a correct command line with a description.
 type Example struct {
 	Says    string
 	Command string
@@ -61,8 +61,8 @@ type StatusDoc struct {
 // ExamplesKey is the key of a Command's Metadata for its []Example.
 const ExamplesKey = "examples"
 
-// DocOf describes cmd with its subcommands and flags. A flag's Arg is the backquoted word of its usage. For completion,
-// lower-case words between "|" are the alternatives, and FILE and DIR stand for file names.
+// DocOf describes cmd with its subcommands and flags. A flag's Arg is the backquoted word in its usage. Completion
+// takes lower-case words between "|" as choices, and FILE and DIR as file names.
 func DocOf(cmd *cli.Command) Doc {
 	d := Doc{
 		Name:        cmd.Name,
@@ -77,7 +77,6 @@ func DocOf(cmd *cli.Command) Doc {
 	return d
 }
 
-// flagDoc describes one flag.
 func flagDoc(f cli.Flag) FlagDoc {
 	d := FlagDoc{Names: LongFirst(f.Names())}
 	if c, ok := f.(cli.CategorizableFlag); ok {
@@ -96,8 +95,8 @@ func flagDoc(f cli.Flag) FlagDoc {
 	return d
 }
 
-// unquote removes the backquotes from a usage text and returns the word between the first two. It also removes a
-// leading word with a colon.
+// unquote removes the backquotes in a usage text, and returns the word between the first two. It also removes a leading
+// word with a colon.
 func unquote(usage string) (arg, text string) {
 	before, rest, ok := strings.Cut(usage, "`")
 	if !ok {
@@ -113,7 +112,7 @@ func unquote(usage string) (arg, text string) {
 	return arg, before + arg + after
 }
 
-// LongFirst returns names with the one-letter names last.
+// LongFirst returns names with one-letter names last.
 func LongFirst(names []string) []string {
 	out := slices.Clone(names)
 	slices.SortStableFunc(out, func(a, b string) int { return min(len(b), 2) - min(len(a), 2) })

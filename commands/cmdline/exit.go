@@ -7,8 +7,8 @@ import (
 	"rpcx/wire"
 )
 
-// A Status is one row of the table of exit statuses. The codes never change. Of
-// several failures, the one with the lowest rank decides the status.
+// A Status is one row of the table of exit statuses. The codes never change. Of several failures, the one with the
+// lowest rank determines the status.
 type Status struct {
 	Code    int
 	kind    wire.FaultKind
@@ -16,7 +16,7 @@ type Status struct {
 	meaning string
 }
 
-// statuses is the table, in the order of the codes.
+// statuses is the table in the order of the codes.
 var statuses = []Status{
 	{0, "ok", 99, "success: every expectation held; the stream ended as requested, or the peer ended it normally"},
 	{1, wire.RPCError, 15, "the peer returned an error, or a stream ended with an error event"},
@@ -49,7 +49,7 @@ func StatusOf(kind wire.FaultKind) Status {
 	return StatusOf(wire.Internal)
 }
 
-// Worst returns the failure in err that decides the exit status, or nil if err is nil.
+// Worst returns the failure in err that determines the exit status, or nil for nil.
 func Worst(err error) *wire.Fault {
 	if err == nil {
 		return nil
@@ -89,7 +89,7 @@ func ToFault(err error) *wire.Fault {
 	return wire.NewFault(wire.Internal, err.Error(), err)
 }
 
-// Quiet reports whether f has no message, as for signals and a closed pipe, which the status shows.
+// Quiet reports whether f needs no message: it is a signal or a closed pipe, which the status shows.
 func Quiet(f *wire.Fault) bool {
 	return f.Kind == wire.PipeClosed || f.Kind == wire.Interrupted || f.Kind == wire.Terminated || f.Kind == wire.HungUp
 }
@@ -100,8 +100,7 @@ func ExitStatuses() []StatusDoc {
 	return docs
 }
 
-// CommandStatus is an error without a message. It sets the exit status to the exit status of the command that serve
-// ran.
+// CommandStatus is an error without a message. It sets the exit status to that of the command of serve.
 type CommandStatus struct {
 	Code int
 	Text string

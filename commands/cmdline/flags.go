@@ -4,7 +4,7 @@ import (
 	"github.com/urfave/cli/v3"
 )
 
-// These are the headings of flags in help. Flags of a single dialect have the dialect's name as heading.
+// These are the headings of flags in help. Flags of a single dialect have the dialect's name as their heading.
 
 const (
 	GroupCommon     = "Common"
@@ -25,7 +25,7 @@ const (
 	GroupRecord     = "Recording"
 )
 
-// Bool returns a flag without a value, which stores into to. group is its heading in help. short is a one-letter name
+// Bool returns a flag without a value, which it stores in to. group is the heading in help. short is a one-letter name
 // or "".
 func Bool(group, name, short, usage string, to *bool) Flag {
 	f := &cli.BoolFlag{Name: name, Usage: usage, Category: group, Destination: to}
@@ -35,19 +35,19 @@ func Bool(group, name, short, usage string, to *bool) Flag {
 	return f
 }
 
-// OptionalText returns a flag for a string that may be empty. to is nil if the flag is not given.
+// OptionalText returns a flag for a string that may be empty. to stays nil without the flag.
 func OptionalText(group, name, usage string, to **string) Flag {
 	return Generic(group, name, usage, optionalText{to})
 }
 
-// Counted is Bool for a flag that can be repeated, as in -vv. count is the number of repetitions.
+// Counted returns a Bool flag that can be repeated, as in -vv. count is the number of repetitions.
 func Counted(group, name, short, usage string, to *bool, count *int) Flag {
 	f := Bool(group, name, short, usage, to).(*cli.BoolFlag)
 	f.Config.Count = count
 	return f
 }
 
-// Text returns a flag for a string, which stores into to. group is its heading in help. short is a one-letter name or
+// Text returns a flag for a string, which it stores in to. group is the heading in help. short is a one-letter name or
 // "".
 func Text(group, name, short, usage string, to *string) Flag {
 	f := &cli.StringFlag{Name: name, Usage: usage, Category: group, Destination: to}
@@ -57,8 +57,8 @@ func Text(group, name, short, usage string, to *string) Flag {
 	return f
 }
 
-// List returns a flag that can be repeated, which appends to to. group is its heading in help. short is a one-letter
-// name or "".
+// List returns a flag that can be repeated, and appends its values to to. group is the heading in help. short is a
+// one-letter name or "".
 func List(group, name, short, usage string, to *[]string) Flag {
 	f := &cli.StringSliceFlag{Name: name, Usage: usage, Category: group, Destination: to}
 	if short != "" {
@@ -67,18 +67,17 @@ func List(group, name, short, usage string, to *[]string) Flag {
 	return f
 }
 
-// Generic returns a flag with its own value type, which stores into to. group is its heading in help.
+// Generic returns a flag with its own value type, which it stores in to. group is the heading in help.
 func Generic(group, name, usage string, to cli.Value) Flag {
 	return &cli.GenericFlag{Name: name, Usage: usage, Category: group, Value: to}
 }
 
-// Parsed returns a flag whose value is parsed by read as soon as it is found.
+// Parsed returns a flag whose value read parses immediately.
 func Parsed(group, name, short, usage string, read func(text string) error) Flag {
 	return &cli.GenericFlag{Name: name, Aliases: []string{short}, Usage: usage, Category: group, Value: parsed{read}}
 }
 
-// Number returns a flag for a whole number of at least least, which stores into to. group
-// is its heading in help.
+// Number returns a flag for a whole number of at least least, which it stores in to. group is the heading in help.
 func Number(group, name, usage string, least int64, to *int64) Flag {
 	return Generic(group, name, usage, boundedInt{to, least})
 }
@@ -93,7 +92,7 @@ func Enum(group, name, usage string, to *string, words []string) Flag {
 	return Generic(group, name, usage, enum{to, words})
 }
 
-// OptionalEnum returns a flag whose value is one of words, by default the first.
+// OptionalEnum returns a flag whose value is one of words. The first word is the value of the lone flag.
 func OptionalEnum(group, name, usage string, to *string, words []string) Flag {
 	return Generic(group, name, usage, optionalEnum{enum{to, words}})
 }

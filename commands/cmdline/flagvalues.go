@@ -8,11 +8,10 @@ import (
 	"time"
 )
 
-// A Duration is the value of a flag: "10s", "1m30s", or a number of seconds. The zero Duration means that the flag was
-// not given; a 0 from the user is stored as unbounded.
+// A Duration is the value of a flag: "10s", "1m30s", or a number of seconds. The zero Duration means that the flag is
+// missing. A 0 from the user becomes unbounded.
 type Duration time.Duration
 
-// unbounded represents a given 0.
 const unbounded Duration = -1
 
 // Set parses text.
@@ -33,10 +32,10 @@ func (d *Duration) Set(text string) error {
 
 func (d *Duration) Get() any { return time.Duration(*d) }
 
-// String returns "", because the usage text of each flag has its default.
+// String returns "", because the usage text contains the default.
 func (*Duration) String() string { return "" }
 
-// Or returns the duration, or usual if it was not given.
+// Or returns the duration, or usual without the flag.
 func (d Duration) Or(usual time.Duration) time.Duration {
 	if d == 0 {
 		return usual
@@ -58,7 +57,7 @@ func (s positiveDuration) Set(text string) error {
 	return nil
 }
 
-// A boundedInt is the value of a flag for a whole number with a lower bound.
+// A boundedInt is a whole number with a lower bound.
 type boundedInt struct {
 	to    *int64
 	least int64
@@ -76,10 +75,10 @@ func (w boundedInt) Set(text string) error {
 
 func (w boundedInt) Get() any { return *w.to }
 
-// String returns "", because the usage text of each flag has its default.
+// String returns "", because the usage text contains the default.
 func (w boundedInt) String() string { return "" }
 
-// An enum is the value of a flag that must be one of a few words.
+// An enum is a flag value that must be one of a few words.
 type enum struct {
 	to    *string
 	words []string
@@ -98,13 +97,13 @@ func (c enum) Get() any { return *c.to }
 
 func (c enum) String() string { return "" }
 
-// An optionalEnum is an enum that has its first word as value if the flag is given alone.
+// An optionalEnum is an enum whose first word is the value of the lone flag.
 type optionalEnum struct{ enum }
 
-// LoneValue returns the value of a flag that is given alone.
+// LoneValue returns the value of a flag without one.
 func (e optionalEnum) LoneValue() string { return e.words[0] }
 
-// A Size is the value of a flag, in bytes: "1000", "64K", "64MiB", "1G".
+// A Size is a flag value in bytes: "1000", "64K", "64MiB", "1G".
 type Size int
 
 // Set parses text.
@@ -127,10 +126,10 @@ func (s *Size) Set(text string) error {
 
 func (s *Size) Get() any { return int(*s) }
 
-// String returns "", because the usage text of each flag has its default.
+// String returns "", because the usage text contains the default.
 func (*Size) String() string { return "" }
 
-// An optionalText is a string that can be absent.
+// An optionalText is a string that may be missing.
 type optionalText struct{ to **string }
 
 // Set accepts any text.
@@ -143,7 +142,6 @@ func (g optionalText) Get() any { return *g.to }
 
 func (g optionalText) String() string { return "" }
 
-// parsed is a flag value that a function parses.
 type parsed struct{ read func(text string) error }
 
 // Set parses text.

@@ -14,15 +14,15 @@ import (
 
 // A habit is a flag of another program, such as curl, jq, gh, wscat or grpcurl, with its replacement in rpcx.
 type habit struct {
-	names []string // each with its dashes
-	takes bool     // it takes a value, perhaps the next word
+	names []string
+	takes bool // it has a value, perhaps the next word
 	hint  string
-	drop  bool                        // the flag is removed without a replacement
-	words func(value string) []string // returns the words that replace the flag; nil for no fix
+	drop  bool                        // the fix removes the flag
+	words func(value string) []string // returns the words that replace the flag; nil without a fix
 	param func(value string) []string // returns the words to add after the other parameters; may be nil
 }
 
-// habits is the table. A row without drop, words and param offers no fix.
+// habits is the table. A row without drop, words and param has no fix.
 var habits = []habit{
 	{names: []string{"-d", "--data", "--data-raw", "--data-binary", "--json", "--params", "--args"}, takes: true, hint: "write parameters after METHOD, as KEY=VALUE or as JSON (- reads stdin)", param: wholeParams},
 	{names: []string{"-f", "-F", "--field", "--raw-field", "--form"}, takes: true, hint: "write parameters as KEY=VALUE, without a flag", param: pair},
@@ -55,7 +55,7 @@ var habits = []habit{
 	{names: []string{"--framing"}, takes: true, hint: "write the framing before the transport, as in header+tcp://HOST:PORT"},
 }
 
-// instead returns words for the flag that replaces another, if the value matches pattern.
+// instead returns a function for words that replaces the flag by another if the value matches pattern.
 func instead(flag, pattern string) func(value string) []string {
 	return func(value string) []string {
 		if !regexp.MustCompile(pattern).MatchString(value) {
@@ -65,7 +65,7 @@ func instead(flag, pattern string) func(value string) []string {
 	}
 }
 
-// none returns words that replace a flag by nothing, if its value matches pattern.
+// none returns a function for words that removes a flag if its value matches pattern.
 func none(pattern string) func(value string) []string {
 	return func(value string) []string {
 		if !regexp.MustCompile(pattern).MatchString(value) {
@@ -75,7 +75,7 @@ func none(pattern string) func(value string) []string {
 	}
 }
 
-// wholeParams returns value if it is JSON for params or KEY=VALUE, or else nil.
+// wholeParams returns value if it is JSON for params or KEY=VALUE, else nil.
 func wholeParams(value string) []string {
 	if params.IsKeyOp(value) {
 		return []string{value}
@@ -86,7 +86,7 @@ func wholeParams(value string) []string {
 	return []string{value}
 }
 
-// pair returns value if it is KEY=VALUE, or else nil.
+// pair returns value if it is KEY=VALUE, else nil.
 func pair(value string) []string {
 	if !params.IsKeyOp(value) {
 		return nil
@@ -94,10 +94,10 @@ func pair(value string) []string {
 	return []string{value}
 }
 
-// ofCommand is the habit of a flag that belongs after "--", to the command that serve starts.
+// ofCommand is the habit of a flag that belongs after "--", to the command of serve.
 var ofCommand = habit{hint: "write a command after --"}
 
-// habitOf returns the habit for the flag word, which includes its dashes, or nil.
+// habitOf returns the habit for the flag word, including its dashes, or nil.
 func (l *CommandLine) habitOf(word string) *habit {
 	switch {
 	case l.Cmd.Name == "serve" && len(l.Args) > 1 && !slices.Contains(l.Words, "--"):
@@ -112,7 +112,7 @@ func (l *CommandLine) habitOf(word string) *habit {
 	return &habits[i]
 }
 
-// fix returns the line with the replacement of the flag at the index at, or nil if there is none.
+// fix returns the line with a replacement for the flag at the index at, or nil.
 func (h *habit) fix(l *CommandLine, at int, value string, given bool) []string {
 	end := at + 1
 	if h.takes && !given && end < len(l.Words) {
@@ -134,10 +134,10 @@ func (h *habit) fix(l *CommandLine, at int, value string, given bool) []string {
 	return nil
 }
 
-// Reparsed returns the line that a fix for words leads to, or nil if words contain a mistake without a fix.
+// Reparsed returns the line after all fixes of words, or nil if words contain a mistake without a fix.
 func (l *CommandLine) Reparsed(words ...[]string) []string {
 	all := slices.Concat(words...)
-	if len(all) >= len(l.Words)+3 { // each fix adds words, and fixes may follow each other: this is the limit
+	if len(all) >= len(l.Words)+3 { // each fix adds words, and fixes may follow each other
 		return nil
 	}
 	better, err := Parse(l.all(), all, l.common, l.all)
@@ -150,19 +150,19 @@ func (l *CommandLine) Reparsed(words ...[]string) []string {
 	return better.line(better.Args)
 }
 
-// synonyms maps names of commands in other programs to those of rpcx.
+// synonyms maps commands of other programs to those of rpcx.
 var synonyms = map[string][]string{
 	"version": {"--version"}, "list": {"describe"}, "ls": {"describe"}, "methods": {"describe"}, "inspect": {"describe"},
 	"invoke": {"call"}, "request": {"call"}, "send": {"call"}, "watch": {"subscribe"}, "listen": {"serve"}, "login": {"auth", "login"}, "logout": {"auth", "logout"},
 }
 
-// verbs maps words of other programs to commands that an endpoint and a method follow.
+// verbs maps words of other programs to commands with an endpoint and a method.
 var verbs = map[string][]string{
 	"get": {"call"}, "post": {"call"}, "put": {"call"}, "exec": {"call"}, "run": {"call"}, "query": {"call"}, "rpc": {"call"}, "notify": {"call", "--notify"},
 	"listen": {"subscribe"}, "tail": {"subscribe"}, "stream": {"subscribe"}, "follow": {"subscribe"}, "sub": {"subscribe"},
 }
 
-// synonymOf returns the command that the unknown word stands for, before rest, or nil.
+// synonymOf returns the command for the unknown word before rest, or nil.
 func synonymOf(word string, rest []string) []string {
 	if v := verbs[word]; v != nil && len(rest) > 1 && isEndpoint(rest[0]) && IsSafeName(rest[1]) && !params.IsKeyOp(rest[1]) {
 		return v
@@ -170,7 +170,7 @@ func synonymOf(word string, rest []string) []string {
 	return synonyms[word]
 }
 
-// unknownCommand returns the Fault for an unknown command below l's. rest follows word.
+// unknownCommand returns the Fault for an unknown command below that of l. rest follows word.
 func (l *CommandLine) unknownCommand(word string, rest, names []string) *wire.Fault {
 	synonym := synonymOf(word, rest)
 	if synonym != nil { // otherwise the similar name session would be suggested for version

@@ -12,7 +12,7 @@ import (
 	"rpcx/format"
 )
 
-// Command and Flag are the library's types, for packages that do not import the library.
+// Command and Flag are types of the library, for packages that do not import it.
 type (
 	Command = cli.Command
 	Flag    = cli.Flag
@@ -26,10 +26,10 @@ func GroupOf(f Flag) string {
 	return ""
 }
 
-// A lone value is the value of a flag that is given without one.
+// A lone value is the value of a flag without one.
 type lone interface{ LoneValue() string }
 
-// loneValue returns the value that f has if it is given without one, or false if f needs a value.
+// loneValue returns the value of f without one. ok is false if f needs a value.
 func loneValue(f Flag) (string, bool) {
 	g, ok := f.(*cli.GenericFlag)
 	if !ok {
@@ -42,8 +42,8 @@ func loneValue(f Flag) (string, bool) {
 	return v.LoneValue(), true
 }
 
-// Execute runs the command of l. It calls started when the flags have their values. The library's own Run would also prepare
-// help and completions that are never shown, which takes as long as connecting to a peer.
+// Execute runs the command of l. It calls started after setting the values of the flags. The library's own Run would also
+// prepare help and completions, which takes as long as connecting to a peer.
 func Execute(ctx context.Context, l *CommandLine, started func()) error {
 	l.Cmd.DisableSliceFlagSeparator = true // values contain commas
 	for _, f := range l.Cmd.Flags {
@@ -64,7 +64,7 @@ func Execute(ctx context.Context, l *CommandLine, started func()) error {
 	return l.Cmd.Action(ctx, l.Cmd)
 }
 
-// Value returns the value of the command's flag of this name, or nil if it has no such flag.
+// Value returns the value of the command's flag of this name, or nil.
 func (l *CommandLine) Value(name string) any {
 	for _, f := range l.Cmd.Flags {
 		if !called(f, name) {
@@ -79,7 +79,7 @@ func (l *CommandLine) Value(name string) any {
 	return nil
 }
 
-// called reports whether name is one of f's names. The library's Names allocates a list for each call.
+// called reports whether f has the name. The library's Names allocates a list for each call.
 func called(f Flag, name string) bool {
 	switch f := f.(type) {
 	case *cli.BoolFlag:
@@ -92,13 +92,12 @@ func called(f Flag, name string) bool {
 	return slices.Contains(f.Names(), name)
 }
 
-// Print writes text to w, which is stdout. A failure is a Fault of kind IO or
-// PipeClosed.
+// Print writes text to w, which is stdout. Its error is a Fault of kind IO or PipeClosed.
 func Print(w *os.File, text string) error {
 	return PrintTo(w, text)
 }
 
-// PrintTo is Print for another writer that leads to stdout.
+// PrintTo does what Print does, for another writer to stdout.
 func PrintTo(w io.Writer, text string) error {
 	if _, err := io.WriteString(w, text); err != nil {
 		return format.StdoutFault(err)

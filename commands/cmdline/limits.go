@@ -1,14 +1,14 @@
 package cmdline
 
-// A Limit is the bound of a wait or a buffer that a peer could prolong or fill.
+// A Limit bounds a wait that a peer could prolong, or a buffer that it could fill.
 type Limit struct {
-	What  string // the wait or the buffer
-	Bound string // its limit
+	What  string
+	Bound string
 	Flag  string // the flag that changes it, without dashes, or ""
 	Then  string // what happens at the limit
 }
 
-// Limits returns the manual's table of everything that a peer could prolong or fill.
+// Limits returns the manual's table of the waits that a peer could prolong and the buffers that it could fill.
 func Limits() []Limit {
 	return []Limit{
 		{"connecting, including TLS and the upgrade", "10s", "connect-timeout", "status 3"},

@@ -9,13 +9,13 @@ import (
 	"rpcx/wire/session"
 )
 
-// ForCommand returns the line of another command with the flags of l for reaching the peer, and more flags. It is nil
+// ForCommand returns the line of another command with l's flags for reaching the peer, and more flags. It returns nil
 // if the line would show a secret.
 func (l *CommandLine) ForCommand(command string, args []string, more ...string) []string {
 	return l.forCommand([]string{command}, args, []string{"dialect", "header", "cacert", "cert", "key", "insecure", "subprotocol", "token-command", "proxy", "resolve", "account"}, more)
 }
 
-// ForLogin is ForCommand for a login to the endpoint of l.
+// ForLogin returns the line of a login to l's endpoint.
 func (l *CommandLine) ForLogin(more ...string) []string {
 	return l.forCommand([]string{"auth", "login"}, l.Args[:1], []string{"cacert", "insecure", "proxy", "resolve", "account"}, more)
 }
@@ -36,7 +36,7 @@ func (l *CommandLine) forCommand(path, args, kept, more []string) []string {
 	return other.WithArgs(args)
 }
 
-// Has reports whether the flag is on the command line, under either of its names.
+// Has reports whether the flag is on the command line under one of its names.
 func (l *CommandLine) Has(name string) bool {
 	return slices.ContainsFunc(l.Flags, func(f string) bool {
 		given, _, _ := strings.Cut(strings.TrimPrefix(f, "--"), "=")
@@ -48,8 +48,7 @@ func (l *CommandLine) Has(name string) bool {
 	})
 }
 
-// IsSafeName reports whether a name that a peer chose is safe in a fix: it may have only letters, digits and a few
-// marks.
+// IsSafeName reports whether a peer's name is safe in a fix: it contains only letters, digits and a few marks.
 func IsSafeName(name string) bool {
 	for i := range len(name) {
 		c := name[i]
@@ -61,7 +60,7 @@ func IsSafeName(name string) bool {
 	return name != ""
 }
 
-// WithArgs returns l with other arguments, or nil if the line would show a secret or equals the typed line.
+// WithArgs returns l with other arguments. It returns nil if the line would show a secret or equals the typed line.
 func (l *CommandLine) WithArgs(args []string) []string {
 	if hasSecret(l.Flags, args) {
 		return nil
@@ -88,7 +87,8 @@ func (l *CommandLine) line(args []string) []string {
 	return slices.Concat(words, args, flags)
 }
 
-// WithFlag returns l with the flag old, as --name=value, replaced by better. It is nil if the line would show a secret.
+// WithFlag returns l with better in place of the flag old, which has the form --name=value. It returns nil if the line
+// would show a secret.
 func (l *CommandLine) WithFlag(old, better string) []string {
 	other := *l
 	other.Flags = slices.Clone(l.Flags)
@@ -98,14 +98,14 @@ func (l *CommandLine) WithFlag(old, better string) []string {
 	return other.WithArgs(l.Args)
 }
 
-// WithMore returns l with one more flag, as --name=value. It is nil if the line would show a secret.
+// WithMore returns l with one more flag of the form --name=value. It returns nil if the line would show a secret.
 func (l *CommandLine) WithMore(flag string) []string {
 	other := *l
 	other.Flags = append(slices.Clone(l.Flags), flag)
 	return other.WithArgs(l.Args)
 }
 
-// isSecretFlag reports whether a flag, as --name=value, holds a secret.
+// isSecretFlag reports whether a flag of the form --name=value contains a secret.
 func isSecretFlag(f string) bool {
 	flag, value, _ := strings.Cut(f, "=")
 	switch flag {
@@ -118,8 +118,7 @@ func isSecretFlag(f string) bool {
 	return false
 }
 
-// hasSecret reports whether a command line holds a secret: a password, a token, or a header
-// with one.
+// hasSecret reports whether a command line contains a secret: a password, a token, or a header with one.
 func hasSecret(flags, args []string) bool {
 	if slices.ContainsFunc(flags, isSecretFlag) {
 		return true

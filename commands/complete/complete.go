@@ -1,6 +1,6 @@
-// Package complete finds the possible completions of a command line, for the completion scripts of shells. It runs no
-// part of the line, and opens no connection unless RPCX_COMPLETE=ask allows it. It knows the methods of a peer if an
-// earlier describe has cached them.
+// Package complete finds the completions of a command line for the scripts of shells. It runs no part of the line, and
+// opens no connection unless RPCX_COMPLETE=ask allows that. It knows the methods of a peer if an earlier describe has
+// cached them.
 package complete
 
 import (
@@ -19,20 +19,20 @@ import (
 	"rpcx/wire/session"
 )
 
-// Word is the command that the scripts of shells run, followed by the words of the line.
+// Word is the command that the shells' scripts run. The words of the line follow it.
 const Word = "__complete"
 
-// A candidate is a possible word, with its description.
+// A candidate is a possible word with its description.
 type candidate struct {
 	value, says string
 }
 
-// An answer lists the possible completions of the last word of a line.
+// An answer is the completions of a line's last word.
 type answer struct {
 	candidates []candidate
-	files      string // for files (see kind): the part of the word before the file's name
+	files      string // for files (see kind): the part of the word before the file name
 	kind       fileKind
-	open       bool // the word may continue, so that no blank is added after it
+	open       bool // the word may continue; no blank follows it
 }
 
 type fileKind int
@@ -43,10 +43,10 @@ const (
 	folder
 )
 
-// Print prints the completions of the last word. words are the line after the program's name. The first line is ":KIND
-// PREFIX". KIND determines whether a blank follows the word (space) or not (open), or tells the shell to offer files or
+// Print prints the completions of the last of words, the line after the program's name. The first line is ":KIND
+// PREFIX". KIND determines whether a blank follows the word (space) or not (open), or makes the shell offer files or
 // directories after PREFIX (files, dirs). One line for each candidate follows: its value, a tab and its description.
-// applies reports which flags of a command have an effect; nil means all.
+// applies returns which flags of a command have an effect, and may be nil.
 func Print(w *os.File, root cmdline.Doc, words []string, applies Applies) error {
 	if len(words) == 0 {
 		words = []string{""}
@@ -72,23 +72,23 @@ func Print(w *os.File, root cmdline.Doc, words []string, applies Applies) error 
 	return cmdline.Print(w, b.String())
 }
 
-// Applies returns a function that reports whether a flag affects a command, given its words, usage and first arguments; nil
-// means that every flag does.
+// Applies returns a function that reports whether a flag affects a command, given the command's words, usage and first
+// arguments. nil means that every flag does.
 type Applies func(command []string, usage string, args []string, dialect string) func(flag string) bool
 
-// A line is the meaning of the words before the last one.
+// A line is the parsed words before the last one.
 type line struct {
 	command cmdline.Doc
 	path    []string
 	args    []string
-	flag    *cmdline.FlagDoc // the flag whose value the last word is, or nil
+	flag    *cmdline.FlagDoc // the flag of the last word, or nil
 	dialect string
 	catalog string
-	reach   []string // the flags that describe how to reach the peer
-	dash    bool     // "--" ended the flags
+	reach   []string // flags for reaching the peer
+	dash    bool     // "--" has ended the flags
 }
 
-// completions returns the possible completions of the last word.
+// completions returns the completions of the last word.
 func completions(root cmdline.Doc, words []string, applies Applies) answer {
 	word := words[len(words)-1]
 	l := read(root, words[:len(words)-1])
@@ -149,7 +149,6 @@ func read(root cmdline.Doc, words []string) line {
 	return l
 }
 
-// set stores the value of a flag.
 func (l *line) set(f *cmdline.FlagDoc, value string) {
 	l.forward(f, "="+value)
 	switch f.Names[0] {
@@ -160,7 +159,7 @@ func (l *line) set(f *cmdline.FlagDoc, value string) {
 	}
 }
 
-// forward stores a flag that describes how to reach the peer.
+// forward stores a flag for reaching the peer.
 func (l *line) forward(f *cmdline.FlagDoc, value string) {
 	if slices.Contains(forwardedFlags, f.Names[0]) {
 		l.reach = append(l.reach, "--"+f.Names[0]+value)
@@ -180,7 +179,7 @@ func commands(d cmdline.Doc) answer {
 	return answer{candidates: wire.Map(d.Commands, func(sub cmdline.Doc) candidate { return candidate{sub.Name, sub.Usage} })}
 }
 
-// flags offers the flags of a command that have an effect, and those that every command has.
+// flags offers the command's flags that have an effect, and those of every command.
 func flags(d cmdline.Doc, top bool, applies func(flag string) bool) (a answer) {
 	for _, f := range d.Flags {
 		if applies != nil && !applies(f.Names[0]) {
@@ -198,15 +197,14 @@ func flags(d cmdline.Doc, top bool, applies func(flag string) bool) (a answer) {
 // askVariable is the environment variable that allows a connection if its value is "ask".
 const askVariable = "RPCX_COMPLETE"
 
-// askLimit bounds the wait for a peer's catalog during completion.
+// askLimit bounds the wait for a peer's catalog.
 const askLimit = 2 * time.Second
 
-// forwardedFlags are the flags of a line that describe how to reach its peer.
+// forwardedFlags are the flags for reaching the peer.
 var forwardedFlags = []string{"dialect", "header", "cacert", "cert", "key", "insecure", "subprotocol", "proxy", "resolve"}
 
 // ask runs `rpcx describe` for the peer, which caches the catalog if the peer allows that, and returns the outlines. It returns nil if
-// that fails or is not allowed. It never starts commands, because the typed text may be incomplete. So it ignores endpoints
-// of exec: and ipc:.
+// that fails or is not allowed. It ignores endpoints of exec: and ipc:, because the typed command may be incomplete.
 func (l line) ask(typed string) []cache.Outline {
 	if os.Getenv(askVariable) != "ask" {
 		return nil
@@ -237,14 +235,14 @@ func (l line) ask(typed string) []cache.Outline {
 //go:embed shells/*
 var scripts embed.FS
 
-// Shells lists the shells that have a completion script.
+// Shells lists the shells with a completion script.
 var Shells = []string{"bash", "zsh", "fish", "powershell"}
 
 // Script returns the completion script of a shell, one of Shells.
 func Script(shell string) []byte {
 	b, err := scripts.ReadFile("shells/" + shell)
 	if err != nil {
-		panic(err) // it is embedded in the program
+		panic(err) // it is embedded
 	}
 	return b
 }

@@ -20,7 +20,7 @@ import (
 	"rpcx/wire/session/rundir"
 )
 
-// words offers each word of list, after the text before.
+// words offers each word of list after the text before.
 func words(before string, list ...string) answer {
 	return answer{candidates: described(list, before, "")}
 }
@@ -50,7 +50,7 @@ func (l line) value(f cmdline.FlagDoc, before, word string) answer {
 	return answer{}
 }
 
-// settings offers the names that --set can set in the endpoint's dialect.
+// settings offers the names for --set in the endpoint's dialect.
 func (l line) settings(before string) (a answer) {
 	if len(l.args) == 0 {
 		return a
@@ -70,13 +70,12 @@ func (l line) settings(before string) (a answer) {
 	return a
 }
 
-// namesFile reports whether a placeholder stands for a file.
+// namesFile reports whether a placeholder means a file.
 func namesFile(arg string) bool {
 	return strings.Contains(arg, "FILE") || strings.Contains(arg, "TAPE") || strings.Contains(arg, "CATALOG")
 }
 
-// argument offers values for an argument of the command, by its placeholder in
-// the synopsis.
+// argument offers values for an argument of the command by its placeholder.
 func (l line) argument(word string, root cmdline.Doc) answer {
 	if strings.HasPrefix(l.command.Args, "[COMMAND|TOPIC]") {
 		a := commands(root)
@@ -109,8 +108,7 @@ func (l line) argument(word string, root cmdline.Doc) answer {
 	}
 }
 
-// endpoints offers endpoints: sessions, profiles, demos, recently used ones, and the possible beginnings of an
-// endpoint.
+// endpoints offers sessions, profiles, demos, recent endpoints, and the beginnings of endpoints.
 func endpoints(word string) answer {
 	before, rest := cutPrefixes(word)
 	if after, ok := strings.CutPrefix(word, endpoint.Config); ok {
@@ -146,7 +144,7 @@ func endpoints(word string) answer {
 	return a
 }
 
-// described returns candidates for names, with text before each.
+// described returns candidates for names, with the same text before each.
 func described(names []string, before, says string) []candidate {
 	return wire.Map(names, func(name string) candidate { return candidate{before + name, says} })
 }
@@ -165,7 +163,7 @@ func cutPrefixes(word string) (before, rest string) {
 	return word[:len(word)-len(rest)], rest
 }
 
-// matching returns the values that begin with word.
+// matching returns the values with the prefix word.
 func (a answer) matching(word string) (values []string) {
 	for _, c := range a.candidates {
 		if strings.HasPrefix(c.value, word) {
@@ -175,7 +173,7 @@ func (a answer) matching(word string) (values []string) {
 	return values
 }
 
-// outlines returns the known methods of the peer, without a request to it.
+// outlines returns the known methods of the peer. It sends no request.
 func (l line) outlines() []cache.Outline {
 	if l.catalog != "" {
 		b, err := os.ReadFile(l.catalog)
@@ -203,7 +201,7 @@ func (l line) outlines() []cache.Outline {
 	return l.ask(typed)
 }
 
-// outlinesIn returns the outlines of the catalog in b, which is JSON. It returns nil if b does not hold a catalog.
+// outlinesIn returns the outlines of the catalog in b, or nil if b is not a catalog.
 func outlinesIn(b []byte) []cache.Outline {
 	c, err := catalog.Parse(b)
 	if err != nil {
@@ -212,10 +210,10 @@ func outlinesIn(b []byte) []cache.Outline {
 	return cache.Outlines(c, cmdline.IsSafeName)
 }
 
-// manyMethods is the number of methods above which completion offers prefixes instead of methods.
+// manyMethods is the number of methods above which completion offers prefixes.
 const manyMethods = 40
 
-// methods offers the methods that begin with word. If there are many, it offers their common prefixes up to the next
+// methods offers the methods with the prefix word. If there are many, it offers their common prefixes up to the next
 // separator, such as eth_ for eth_call and eth_chainId.
 func (l line) methods(word string) (a answer) {
 	var matching []cache.Outline
@@ -243,7 +241,7 @@ func (l line) methods(word string) (a answer) {
 	return a
 }
 
-// module returns a method's name up to the first separator after word, or "" if there is none.
+// module returns a method's name up to the first separator after word, or "".
 func module(name, word string) string {
 	if i := strings.IndexAny(name[len(word):], "._/:"); i >= 0 {
 		return name[:len(word)+i+1]
@@ -251,7 +249,7 @@ func module(name, word string) string {
 	return ""
 }
 
-// params offers the names of the method's params and, after a name, its values.
+// params offers the names of the method's params and, after a name, the values.
 func (l line) params(word string) (a answer) {
 	key, _, given := strings.Cut(word, "=")
 	for _, o := range l.outlines() {

@@ -23,24 +23,24 @@ import (
 	"rpcx/wire/userfile"
 )
 
-// startup links a new session process to the command that started it. Output goes to that
-// command until the session is ready, then to the session's log.
+// startup links a new session process to the command that started it. Output goes to that command until the session is
+// ready, and then to the session's log.
 type startup struct {
 	mu         sync.Mutex
-	out        *os.File // nil means the session is ready
+	out        *os.File // nil after the session is ready
 	log        []string // the last lines
 	words      []string
-	parentGone chan struct{} // closed when the command that started the session ends
+	parentGone chan struct{} // closed when the starting command ends
 }
 
-// logLines bounds the lines of a session's log, and logWidth the bytes of each line.
+// logLines bounds the lines of a session's log, and logWidth their length in bytes.
 const (
 	logLines = 50
 	logWidth = 500
 )
 
-// Main is the main function of a session process. It calls execute with the command line from
-// the command that started it, and returns the exit status.
+// Main is the main function of a session process. It calls execute with the starting command's line, and returns the
+// exit status.
 func Main(run *env.Env, execute func(run *env.Env, words []string) error) int {
 	b, err := readStartup()
 	if err != nil {
@@ -61,8 +61,8 @@ func Main(run *env.Env, execute func(run *env.Env, words []string) error) int {
 	return cmdline.StatusOf(f.Kind).Code
 }
 
-// readStartup reads the request of the command that started the process, and watches for that command's end. It returns
-// an error if the descriptors are not its pipes.
+// readStartup reads the starting command's request and watches for that command's end. It returns an error if the
+// descriptors are not its pipes.
 func readStartup() (*startup, error) {
 	in, out := inherited()
 	if in == nil || out == nil {
@@ -87,8 +87,8 @@ func readStartup() (*startup, error) {
 	return b, nil
 }
 
-// Write takes lines of stderr. Before the session is ready, the lines go to the command that started it. Afterwards
-// they go to the log.
+// Write takes lines of stderr. Before the session is ready, it passes them to the starting command, and afterwards to
+// the log.
 func (b *startup) Write(p []byte) (int, error) {
 	if b.send(startEvent{Stderr: p}) {
 		return len(p), nil
@@ -108,7 +108,7 @@ func (b *startup) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// send writes n to the command that started the session. It returns false if that command has ended.
+// send writes n to the starting command. It returns false if that command has ended.
 func (b *startup) send(n startEvent) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -126,11 +126,11 @@ func (b *startup) sendLocked(n startEvent) bool {
 	return err == nil
 }
 
-// Gone returns a channel that is closed when the command that started the session ends.
+// Gone returns a channel that is closed when the starting command ends.
 func (b *startup) Gone() <-chan struct{} { return b.parentGone }
 
-// Ready reports to the command that started the session that the session is ready. That command then ends. Later output
-// goes to the log.
+// Ready reports to the starting command that the session is ready, which ends the command. Later output goes to the
+// log.
 func (b *startup) Ready() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -146,8 +146,7 @@ func (b *startup) Log() []string {
 	return slices.Clone(b.log)
 }
 
-// runHost runs the session until it ends. If the command that started it ends before the session
-// is ready, the session ends, too.
+// runHost runs the session. If the starting command ends before the session is ready, the session ends.
 func runHost(ctx context.Context, run *env.Env, o *Options, e endpoint.Endpoint, k daemon.HostOptions) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

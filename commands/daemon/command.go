@@ -16,7 +16,6 @@ import (
 	"rpcx/wire/session/rundir"
 )
 
-// verbOptions holds the flags of the commands below rpcx session.
 type verbOptions struct {
 	time options.Time
 	out  options.Output
@@ -33,12 +32,12 @@ type verb struct {
 	name, args, usage string
 	description       string
 	flags             func(o *verbOptions) []cmdline.Flag // its own flags
-	prints            bool                                // it accepts the flags for output
+	prints            bool                                // it has the flags for output
 	run               func(ctx context.Context, run *env.Env, o *verbOptions) error
 	examples          []cmdline.Example
 }
 
-// verbs are the commands, in the order of the help.
+// verbs are the commands in the order of the help.
 var verbs = []verb{
 	{
 		name: "list", usage: "list the sessions of this user, and the profiles", prints: true, run: runList,
@@ -168,7 +167,7 @@ func (v verb) check(l *cmdline.CommandLine, o *verbOptions) error {
 	return options.Alone(l).Check(l)
 }
 
-// nameOf returns the session called NAME, with or without @. @ alone stands for the session in RPCX_ENDPOINT.
+// nameOf returns the session NAME, with or without @. @ alone is the session in RPCX_ENDPOINT.
 func nameOf(l *cmdline.CommandLine) (string, error) {
 	given := l.Args[0]
 	if given == "@" {
@@ -181,7 +180,7 @@ func nameOf(l *cmdline.CommandLine) (string, error) {
 	return name, nil
 }
 
-// withSession calls do with the session of the first argument, within --timeout.
+// withSession calls do with the session in the first argument, within --timeout.
 func withSession(ctx context.Context, run *env.Env, o *verbOptions, do func(cl *env.Deadline, c *daemon.Control) error) error {
 	name, err := nameOf(run.Line)
 	if err != nil {
@@ -197,7 +196,8 @@ func withSession(ctx context.Context, run *env.Env, o *verbOptions, do func(cl *
 	return env.Cause(cl.Ctx, err)
 }
 
-// withInbox is withSession for requests to the inbox of a live session, which is not idle meanwhile.
+// withInbox does what withSession does, for requests to the inbox of a live session, which is not idle during a
+// request.
 func withInbox(ctx context.Context, run *env.Env, o *verbOptions, do func(cl *env.Deadline, c *daemon.Control) error) error {
 	return withSession(ctx, run, o, func(cl *env.Deadline, c *daemon.Control) error {
 		if err := c.Live(cl.Ctx); err != nil {

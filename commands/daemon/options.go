@@ -23,7 +23,6 @@ import (
 	"rpcx/wire/session/rundir"
 )
 
-// hostOptions returns the options of the session.
 func (o *Options) hostOptions(run *env.Env, e endpoint.Endpoint) (daemon.HostOptions, error) {
 	k := daemon.HostOptions{
 		Name:               o.Session.session,
@@ -88,8 +87,8 @@ func subscription(e endpoint.Endpoint, given string) (dialect.Op, error) {
 	return op, nil
 }
 
-// fingerprint returns a hash of the properties that distinguish sessions: endpoint, dialect, hooks, subscriptions and
-// tape, and the working directory if one of them depends on it.
+// fingerprint returns a hash of the properties that distinguish sessions: the endpoint, dialect, hooks, subscriptions
+// and tape, and the working directory if one of them depends on it.
 func (o *Options) fingerprint(e endpoint.Endpoint) (string, error) {
 	here := ""
 	local := e.Address.Path != "" && !filepath.IsAbs(e.Address.Path)
@@ -106,10 +105,10 @@ func (o *Options) fingerprint(e endpoint.Endpoint) (string, error) {
 	return cache.Fingerprint(e, here, o.Hooks.On, o.Hooks.Files, o.Session.subscribe, recorded), nil
 }
 
-// sessionOnly are the flags that need --session.
+// sessionOnly are the flags that require --session.
 var sessionOnly = []string{"ensure", "idle-exit", "subscribe", "inbox-timeout", "inbox-default"}
 
-// Asked reports whether the command line opens a session instead of a single conversation.
+// Asked reports whether the command line opens a session.
 func Asked(l *cmdline.CommandLine) (bool, error) {
 	if l.Has("session") {
 		return true, refuseOutput(l)
@@ -122,8 +121,8 @@ func Asked(l *cmdline.CommandLine) (bool, error) {
 	return false, nil
 }
 
-// Keep opens the session of the line, and returns when it is ready. In the session's own process, it returns when the
-// session ends.
+// Keep opens the session of the line and returns when the session is ready. In the session's own process, it returns at
+// the end of the session.
 func Keep(ctx context.Context, run *env.Env, o *Options) error {
 	if len(run.Line.Args) > 1 {
 		return run.Line.Usage("connect takes only ENDPOINT, not %q", run.Line.Args[1])
@@ -131,8 +130,8 @@ func Keep(ctx context.Context, run *env.Env, o *Options) error {
 	return runSession(ctx, run, o)
 }
 
-// refuseOutput returns an error for flags about output or the prompt, because a command with --session has no output
-// and no prompt. --arg and --argjson are allowed, because hooks use them, too.
+// refuseOutput returns an error for flags about output or the prompt, because a command with --session has neither. It
+// allows --arg and --argjson, because hooks also use them.
 func refuseOutput(l *cmdline.CommandLine) error {
 	for _, known := range l.Cmd.Flags {
 		name, group := cmdline.LongFirst(known.Names())[0], cmdline.GroupOf(known)
@@ -150,13 +149,13 @@ func refuseOutput(l *cmdline.CommandLine) error {
 	return nil
 }
 
-// Options holds the flags of connect for sessions and their connections.
+// Options contains the flags of connect for sessions and their connections.
 type Options struct {
 	options.Client
 	Session SessionFlags
 }
 
-// SessionFlags holds the flags of connect for sessions.
+// SessionFlags contains the flags of connect for sessions.
 type SessionFlags struct {
 	session   string
 	ensure    bool
@@ -167,7 +166,7 @@ type SessionFlags struct {
 	inboxDefault string
 }
 
-// Flags returns the flags, which store their values in k.
+// Flags returns the flags of k.
 func (k *SessionFlags) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Text(cmdline.GroupSession, "session", "", "keep the connection in the background as @`NAME`", &k.session),

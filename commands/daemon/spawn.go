@@ -1,5 +1,5 @@
 // Package daemon implements the sessions of connect. It starts session processes, contains their main function, and
-// implements the commands that show a session's state, read its inbox, and end it.
+// implements the commands that show, use and end sessions.
 package daemon
 
 import (
@@ -26,20 +26,19 @@ import (
 	"rpcx/wire/userfile"
 )
 
-// A session lives in its own process. The command that opens it starts rpcx again and sends it the command line through
-// a pipe, which hides it from other users. It returns when the process reports that the session is ready.
+// A session has its own process. The command that opens it starts rpcx again and passes the command line through a
+// pipe, which hides the line from other users. The command returns when the process reports that the session is ready.
 
-// BackgroundWord, followed by a session's name, is the command line of a session process.
+// BackgroundWord and a session's name are the command line of a session process.
 const BackgroundWord = "session:"
 
-// A startRequest is the command line for the session process, and the content of files that it cannot open.
+// A startRequest is the command line for the session process, with the content of files that it cannot open.
 type startRequest struct {
 	Words []string          `json:"words"`
 	Files map[string][]byte `json:"files,omitempty"`
 }
 
-// A startEvent is one line from the session process to the command that started it: text for stderr, a failure, or
-// ready.
+// A startEvent is one line from the session process to the starting command: text for stderr, a failure, or ready.
 type startEvent struct {
 	Stderr []byte          `json:"stderr,omitempty"`
 	Fault  json.RawMessage `json:"fault,omitempty"`
@@ -76,8 +75,8 @@ func runSession(ctx context.Context, run *env.Env, o *Options) error {
 	}
 }
 
-// sameSession reports whether a live session has the same fingerprint. If the fingerprint differs, it returns a Fault
-// of kind Conflict.
+// sameSession reports whether a live session has the same fingerprint. It returns a Fault of kind Conflict for another
+// fingerprint.
 func sameSession(ctx context.Context, k daemon.HostOptions) (bool, error) {
 	c, err := daemon.Attach(ctx, k.Name)
 	if err == nil {
@@ -86,7 +85,7 @@ func sameSession(ctx context.Context, k daemon.HostOptions) (bool, error) {
 	}
 	switch f := wire.AsFault(err); {
 	case rundir.IsAbsent(err), f != nil && f.Kind == wire.Closed:
-		return false, nil // the session has ended, or will end soon
+		return false, nil // the session has ended or soon ends
 	case err != nil:
 		return false, err
 	}
@@ -100,7 +99,7 @@ func sameSession(ctx context.Context, k daemon.HostOptions) (bool, error) {
 	return true, nil
 }
 
-// inheritedFiles reads stdin and the descriptors that words name, such as --hooks <(…) or -H @-.
+// inheritedFiles reads stdin and the descriptors in words, such as --hooks <(…) or -H @-.
 func inheritedFiles(words []string) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	for _, word := range words {
@@ -151,7 +150,7 @@ func spawn(ctx context.Context, run *env.Env, name string) error {
 	line := scan.JSON(startRequest{run.Line.Words, files})
 	_, _ = ordersOut.Write(append(line, '\n'))
 	stop := context.AfterFunc(ctx, func() {
-		_ = ordersOut.Close() // closing it signals the end of this process
+		_ = ordersOut.Close() // signals the end of this process
 		time.AfterFunc(env.CloseTimeout, func() { _ = newsIn.Close() })
 	})
 	defer stop()
@@ -171,7 +170,7 @@ func spawn(ctx context.Context, run *env.Env, name string) error {
 	return wire.NewFault(wire.Internal, fmt.Sprintf("the session's process ended before the session was ready: %v", died), died)
 }
 
-// awaitReady copies the stderr of the process until it reports ready or a failure, or ends.
+// awaitReady copies the process's stderr until the process reports ready or a failure, or ends.
 func awaitReady(from io.Reader, console *format.Console) (live bool, err error) {
 	in := bufio.NewReader(from)
 	for {

@@ -9,27 +9,26 @@ import (
 	"syscall"
 )
 
-// These are the descriptors that a session process gets from the command that started it. Descriptors 0 to 2 are
-// /dev/null.
+// These are the descriptors that the starting command passes to a session process. Descriptors 0 to 2 are /dev/null.
 const (
-	requestFD = 3 // a startRequest; closed when the command that started the session ends
+	requestFD = 3 // a startRequest; closed when the starting command ends
 	eventFD   = 4 // for startEvents, until the session is ready
 )
 
-// handOver gives a session process its two pipes and no other descriptors. It also gives it its own process session
-// (setsid), so that signals of the terminal do not reach it.
+// handOver passes two pipes and no other descriptors to a session process. The process is in its own process session
+// (setsid), which the terminal's signals do not reach.
 func handOver(cmd *exec.Cmd, requests, events *os.File) {
 	cmd.ExtraFiles = []*os.File{requests, events}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	closeOnExec()
 }
 
-// inherited returns the pipes of handOver, or nil for one that is not a pipe.
+// inherited returns the pipes of handOver, or nil for a descriptor that is not a pipe.
 func inherited() (requests, events *os.File) {
 	return inheritedFile(requestFD), inheritedFile(eventFD)
 }
 
-// closeOnExec marks inherited descriptors close-on-exec, because child processes must not keep them open.
+// closeOnExec marks inherited descriptors close-on-exec, because children must not have them open.
 func closeOnExec() {
 	dir, err := os.ReadDir("/dev/fd")
 	if err != nil {
@@ -45,7 +44,7 @@ func closeOnExec() {
 	}
 }
 
-// inheritedFile returns the pipe with the number fd, or nil if it is not an open pipe.
+// inheritedFile returns the pipe fd, or nil if that is not an open pipe.
 func inheritedFile(fd int) *os.File {
 	var st syscall.Stat_t
 	if syscall.Fstat(fd, &st) != nil || st.Mode&syscall.S_IFMT != syscall.S_IFIFO {

@@ -6,19 +6,17 @@ import (
 	"syscall"
 )
 
-// createNoWindow is the system's CREATE_NO_WINDOW: the process and the children of the session get an invisible
-// console.
+// createNoWindow is the system's CREATE_NO_WINDOW. The process and the session's children have an invisible console.
 const createNoWindow = 0x08000000
 
-// handOver gives a session's process its two pipes as stdin and stdout, because Windows has no other numbered
+// handOver passes two pipes to a session process as stdin and stdout, because Windows has no other numbered
 // descriptors. Ctrl-C on the console does not reach the process.
 func handOver(cmd *exec.Cmd, requests, events *os.File) {
 	cmd.Stdin, cmd.Stdout = requests, events
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: createNoWindow | syscall.CREATE_NEW_PROCESS_GROUP}
 }
 
-// inherited returns the pipes of handOver, or nil if they are not pipes. After that, stdin and stdout lead to the null
-// device.
+// inherited returns the pipes of handOver, or nil for other files. After that, stdin and stdout are the null device.
 func inherited() (requests, events *os.File) {
 	for _, f := range []*os.File{os.Stdin, os.Stdout} {
 		if kind, err := syscall.GetFileType(syscall.Handle(f.Fd())); err != nil || kind != syscall.FILE_TYPE_PIPE {

@@ -38,7 +38,7 @@ func runLog(ctx context.Context, run *env.Env, o *verbOptions) error {
 	})
 }
 
-// printStatus requests the status of a session and prints the values that choose selects, one per line.
+// printStatus requests the status of a session and prints the values from choose, one per line.
 func printStatus(ctx context.Context, run *env.Env, o *verbOptions, choose func(status json.RawMessage) []json.RawMessage) error {
 	print, err := options.NewPrinter(run, endpoint.Endpoint{}, &o.out, format.Options{})
 	if err != nil {
@@ -53,7 +53,6 @@ func printStatus(ctx context.Context, run *env.Env, o *verbOptions, choose func(
 	})
 }
 
-// printValues prints values, one per line.
 func printValues(ctx context.Context, print *format.Pipeline, values ...json.RawMessage) error {
 	for _, v := range values {
 		stop, err := print.Print(ctx, &wire.Message{Raw: v}, &wire.Event{Kind: wire.Data, Data: v})
@@ -101,16 +100,15 @@ func runList(ctx context.Context, run *env.Env, o *verbOptions) error {
 	return printValues(ctx, print, lines...)
 }
 
-// A profileLine is a profile in the output of list, with the member names of a session's state.
+// A profileLine is a profile in the output of list. Its members have the names of a session's state.
 type profileLine struct {
 	Name     string `json:"name"`
-	Endpoint string `json:"endpoint,omitempty"` // without secrets; "" if unknown until its variables are set
+	Endpoint string `json:"endpoint,omitempty"` // the redacted endpoint, or "" before its variables are set
 	Dialect  string `json:"dialect,omitempty"`
 	State    string `json:"state"`
 }
 
-// profileLines returns the profiles for list. If a file cannot be used, it prints a warning, because the sessions can
-// still be listed.
+// profileLines returns the profiles for list. It only warns about an unusable file, because list also shows sessions.
 func profileLines(run *env.Env) (lines []profileLine) {
 	all, err := profile.List()
 	if err != nil {
@@ -151,7 +149,7 @@ func closeSession(ctx context.Context, run *env.Env, name string) error {
 	return env.Cause(ctx, err)
 }
 
-// closeAll ends all sessions of this user at the same time.
+// closeAll ends all sessions of this user in parallel.
 func closeAll(ctx context.Context, run *env.Env) error {
 	all, err := daemon.List(ctx)
 	if err != nil {
@@ -163,7 +161,7 @@ func closeAll(ctx context.Context, run *env.Env) error {
 		closing.Go(func() { errs[i] = closeSession(ctx, run, s.Name) })
 	}
 	closing.Wait()
-	errs = slices.DeleteFunc(errs, rundir.IsAbsent) // a session that ended meanwhile is not an error
+	errs = slices.DeleteFunc(errs, rundir.IsAbsent) // a session that has ended in the meantime is no error
 	return errors.Join(errs...)
 }
 

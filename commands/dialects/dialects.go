@@ -1,5 +1,5 @@
-// Package dialects has the flags and the output of single dialects, in a file for each. To remove a dialect, remove its
-// file and its row in the table.
+// Package dialects contains the flags and the output of single dialects, one file for each. Removing a dialect means
+// removing its file and its row in the table.
 package dialects
 
 import (
@@ -13,26 +13,26 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A row holds what one dialect adds to the commands. Any member can be nil.
+// A row is what one dialect adds to the commands. Any member may be nil.
 type row struct {
-	// examples are the examples in the help of a command. The key is the command's words ("job run").
+	// examples are the help's examples by command, such as "job run".
 	examples map[string][]cmdline.Example
 
 	advise  func(line *cmdline.CommandLine, method string, cat *catalog.Catalog, ev *wire.Event) (*Advice, wire.Event)
 	modules *Modules
 }
 
-// Modules describes the modules of a catalog. Each function returns nil for a catalog without modules.
+// Modules reads the modules of a catalog. Each function returns nil for a catalog without modules.
 type Modules struct {
-	Of    func(c *catalog.Catalog, name string) *catalog.Catalog // the module of that name, as a catalog
-	List  func(c *catalog.Catalog) []format.Module               // all modules, for a table
+	Of    func(c *catalog.Catalog, name string) *catalog.Catalog // the module of that name as a catalog
+	List  func(c *catalog.Catalog) []format.Module               // all modules for a table
 	Names func(c *catalog.Catalog) []string
-	// Unknown returns the requested modules without a schema. With name, it considers only the module called name, or
-	// the module of that method.
+	// Unknown returns the requested modules without a schema. With name, it considers only that module, or the module
+	// of that method.
 	Unknown func(c *catalog.Catalog, name string) []string
 }
 
-// rows returns the table, in the order in which help lists the flags.
+// rows returns the table in the help's order of flags.
 func rows() []row { return []row{roRow, introspectRow, hotreplRow} }
 
 // Examples returns the dialects' examples for the help of a command, such as "job run".
@@ -43,7 +43,7 @@ func Examples(command string) (all []cmdline.Example) {
 	return all
 }
 
-// NewAdvice reads a guidance event of a call of method, and adds a fix if it has one. It returns the event to show and
+// NewAdvice reads a guidance event of a call of method, and adds a fix if possible. It returns the event to show and
 // the advice, which is nil if no dialect has such events.
 func NewAdvice(line *cmdline.CommandLine, method string, cat *catalog.Catalog, ev *wire.Event) (*Advice, wire.Event) {
 	for _, r := range rows() {
@@ -54,7 +54,7 @@ func NewAdvice(line *cmdline.CommandLine, method string, cat *catalog.Catalog, e
 	return nil, *ev
 }
 
-// CatalogModules returns the Modules of the dialect that has modules, or empty ones if no dialect has them.
+// CatalogModules returns the Modules of the dialect with modules, or the zero Modules.
 func CatalogModules() Modules {
 	for _, r := range rows() {
 		if r.modules != nil {
@@ -69,7 +69,7 @@ func CatalogModules() Modules {
 	}
 }
 
-// MethodOf returns the method with that name, in either spelling.
+// MethodOf returns the method of that name in either spelling.
 func MethodOf(c *catalog.Catalog, name string) *catalog.Method {
 	if m := c.Method(name); m != nil || c == nil {
 		return m
@@ -77,14 +77,14 @@ func MethodOf(c *catalog.Catalog, name string) *catalog.Method {
 	return c.Method(all.Named(c.Dialect).Names.OnWire(name))
 }
 
-// Advice is the fix from a peer's guidance event, for this command line. rpcx shows it and never runs it.
+// Advice is the fix for this command line from a peer's guidance event. rpcx shows the fix and never runs it.
 type Advice struct {
 	Kind string
 	hint string
 	fix  []string
 	told bool // rpcx has shown it with an error
 
-	message string // the code of the error
+	message string // the error's code
 }
 
 // Explain adds the peer's latest advice to an error.
@@ -97,18 +97,18 @@ func (a *Advice) Explain(f *wire.Fault) *wire.Fault {
 	return f
 }
 
-// IsFailure reports whether the advice means that the call has failed, although the peer sent no error. Introspective
-// Streaming RPC, section 2.3, allows both.
+// IsFailure reports whether the call has failed although the peer sent only advice and no error, as section 2.3 of
+// Introspective Streaming RPC allows.
 func (a *Advice) IsFailure() bool { return a != nil && !a.told && a.Kind != "" }
 
-// Error returns the error that the advice is about.
+// Error returns the error of the advice.
 func (a *Advice) Error() *wire.Error {
 	e := &wire.Error{Kind: a.Kind, Message: cmp.Or(a.message, a.Kind)}
 	e.Raw = scan.Pair("message", scan.AppendQuoted(nil, e.Message))
 	return e
 }
 
-// Unheeded returns the fix of guidance without an error as an event, or nil if there is none.
+// Unheeded returns the fix of guidance without an error as an event, or nil.
 func (a *Advice) Unheeded() *wire.Event {
 	if a == nil || a.told || a.fix == nil {
 		return nil

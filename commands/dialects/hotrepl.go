@@ -19,14 +19,14 @@ var hotreplRow = row{examples: map[string][]cmdline.Example{
 	"job run":   {{Says: "Run a command of the demo as a job", Command: "rpcx job run demo:hotrepl archive.export"}},
 }}
 
-// Evaluator holds the flags for other requests to a HotRepl host's evaluator.
+// Evaluator contains the flags for other requests to a HotRepl host's evaluator.
 type Evaluator struct {
 	complete bool
 	cursor   int64
 	Reset    bool
 }
 
-// Flags returns the flags, which store their values in w.
+// Flags returns the flags of w.
 func (w *Evaluator) Flags() []cmdline.Flag {
 	w.cursor = -1
 	return []cmdline.Flag{
@@ -47,7 +47,7 @@ func (w *Evaluator) Check(l *cmdline.CommandLine, e endpoint.Endpoint, rest []st
 	return nil
 }
 
-// Operation returns the operation to send. timeout bounds the evaluation.
+// Operation returns the operation. timeout bounds the evaluation.
 func (w *Evaluator) Operation(e endpoint.Endpoint, code string, timeout time.Duration) dialect.Op {
 	op := dialect.Op{Kind: dialect.Eval, Method: "eval", Code: code}
 	switch {
@@ -64,8 +64,8 @@ func (w *Evaluator) Operation(e endpoint.Endpoint, code string, timeout time.Dur
 	return op
 }
 
-// HostTimeout turns a host's timeout error into the Fault of --timeout: the command must end in the same way whether
-// the host or rpcx notices the timeout first.
+// HostTimeout converts a host's timeout error to the Fault of --timeout, because the command must end in the same way
+// whichever side notices the timeout first.
 func (w *Evaluator) HostTimeout(op dialect.Op, timeout time.Duration, err error) error {
 	f := wire.AsFault(err)
 	if f == nil || f.RPC == nil || f.RPC.Kind != "timeout" || timeout <= 0 || op.Method != "eval" || op.Extra == nil {
@@ -76,20 +76,19 @@ func (w *Evaluator) HostTimeout(op dialect.Op, timeout time.Duration, err error)
 	return &g
 }
 
-// intMember returns an object with one number.
 func intMember(name string, n int64) json.RawMessage {
 	var o scan.Object
 	o.Int(name, n)
 	return o.End()
 }
 
-// Watch holds the flags for watching code.
+// Watch contains the flags for watching code.
 type Watch struct {
 	every    int64
 	onChange bool
 }
 
-// Flags returns the flags, which store their values in w.
+// Flags returns the flags of w.
 func (w *Watch) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Number(cmdline.GroupHotRepl, "every", "evaluate METHOD as code every `FRAMES` frames (1)", 1, &w.every),
@@ -97,7 +96,7 @@ func (w *Watch) Flags() []cmdline.Flag {
 	}
 }
 
-// Operation changes op to watch code, if the dialect can do that. limit is the number of values, or 0 for any number.
+// Operation makes op watch code if the dialect supports that. limit is the number of values, or 0.
 func (w *Watch) Operation(l *cmdline.CommandLine, e endpoint.Endpoint, op *dialect.Op, rest []string, limit int64) (watches bool, err error) {
 	switch {
 	case !e.Spec().Evaluation.IsLive():
@@ -118,13 +117,13 @@ func (w *Watch) Operation(l *cmdline.CommandLine, e endpoint.Endpoint, op *diale
 	return true, nil
 }
 
-// Journal holds the flags that select entries of a journal.
+// Journal contains the flags that select entries of a journal.
 type Journal struct {
 	kind  string
 	limit int64
 }
 
-// Flags returns the flags, which store their values in j.
+// Flags returns the flags of j.
 func (j *Journal) Flags() []cmdline.Flag {
 	j.limit = -1
 	return []cmdline.Flag{
@@ -133,7 +132,7 @@ func (j *Journal) Flags() []cmdline.Flag {
 	}
 }
 
-// Extra returns the flags as members of the request, or nil if none was given.
+// Extra returns the flags as members of the request, or nil without flags.
 func (j *Journal) Extra() json.RawMessage {
 	var o scan.Object
 	o.SomeText("kind", j.kind)

@@ -17,8 +17,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// introspectRow has the guidance events of the dialect, and the
-// modules of its catalogs.
+// introspectRow contains the guidance events of the dialect and the modules of its catalogs.
 var introspectRow = row{
 	examples: map[string][]cmdline.Example{
 		"call":     {{Says: "The parameters of a method (introspect)", Command: "rpcx call demo:introspect storage_tree_get --help"}},
@@ -27,8 +26,8 @@ var introspectRow = row{
 	advise: advise, modules: &Modules{Of: moduleOf, List: modulesOf, Names: moduleNames, Unknown: unknownModules},
 }
 
-// advise adds a fix to the guidance event of a call of method. It returns the advice and the event to show, with the
-// methods and parameters that the peer names.
+// advise adds a fix to the guidance event of a call of method. It returns the advice, and the event to show with the
+// methods and parameters in it.
 func advise(line *cmdline.CommandLine, method string, cat *catalog.Catalog, ev *wire.Event) (*Advice, wire.Event) {
 	g := guidance{line: line, method: introspect.WireName(method), kind: ev.Topic, cat: cat, extra: ev.Extra}
 	a := &Advice{Kind: ev.Topic, message: ev.Message}
@@ -55,12 +54,12 @@ func shortList(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// guidance is a guidance event that belongs to a command line.
+// guidance is a guidance event for a command line.
 type guidance struct {
 	line   *cmdline.CommandLine
-	method string           // the called method, as spelled on the wire
-	kind   string           // the code of the error
-	cat    *catalog.Catalog // nil means none
+	method string           // the called method on the wire
+	kind   string           // the error's code
+	cat    *catalog.Catalog // may be nil
 	extra  json.RawMessage
 }
 
@@ -70,7 +69,7 @@ func (g *guidance) text(key string) string {
 	return scan.String(g.get(key))
 }
 
-// available returns the methods that the peer names, without a module prefix that all of them share.
+// available returns the methods in the guidance, without a module prefix that they share.
 func (g *guidance) available() []string {
 	var names, short []string
 	for val := range scan.Elements(g.get("available_methods")) {
@@ -91,7 +90,7 @@ func (g *guidance) available() []string {
 	return names
 }
 
-// module returns the module that the guidance is about.
+// module returns the module of the guidance.
 func (g *guidance) module() string {
 	if m := g.text("module"); m != "" {
 		return m
@@ -100,7 +99,7 @@ func (g *guidance) module() string {
 	return module
 }
 
-// wire returns the wire spelling of a method that the peer spells m, ns.m or ns_m.
+// wire returns the wire name of a method that the peer calls m, ns.m or ns_m.
 func (g *guidance) wire(name string) string {
 	full := g.module() + "_" + name
 	switch {
@@ -114,8 +113,8 @@ func (g *guidance) wire(name string) string {
 	return full
 }
 
-// wanted returns the method that the user probably meant: the most similar known method, or else the one that the peer
-// suggests. It is "" if neither is known.
+// wanted returns the method that the user probably meant: the most similar known method, or the peer's suggestion, or
+// "".
 func (g *guidance) wanted() string {
 	if missing := g.text("method"); len(g.available()) > 0 {
 		if near := catalog.Closest(missing, g.available()); near != "" {
@@ -132,7 +131,7 @@ func (g *guidance) wanted() string {
 	return ""
 }
 
-// fix returns a command that may help: another call, or one that lists modules or methods.
+// fix returns a command that may help: another call, or a list of modules or methods.
 func (g *guidance) fix(action string) (fix []string, hint string) {
 	if wanted := g.wanted(); wanted != "" && cmdline.IsSafeName(wanted) {
 		if wanted != g.method {
@@ -140,7 +139,7 @@ func (g *guidance) fix(action string) (fix []string, hint string) {
 		}
 		args := slices.Concat(g.line.Args[:1], []string{wanted}, g.params(wanted))
 		if slices.Equal(args, g.line.Args) {
-			return nil, hint // this call failed
+			return nil, hint // it is the failed call
 		}
 		return g.line.WithArgs(args), hint
 	}
@@ -156,8 +155,8 @@ func (g *guidance) fix(action string) (fix []string, hint string) {
 	return g.line.ForCommand("describe", args), hint
 }
 
-// params returns the user's words after the method, with misspelt names corrected. It does not use the peer's examples,
-// because their values are not the user's.
+// params returns the user's words after the method with corrected names. It does not use the peer's examples, whose
+// values are not the user's.
 func (g *guidance) params(wanted string) []string {
 	given := g.line.Args[2:]
 	if len(given) == 0 || params.ReadsFiles(given) {
@@ -185,8 +184,7 @@ func knows(names []string, object json.RawMessage) bool {
 	return true
 }
 
-// typer returns the typer for the params of a method, and their names, from the schema in the guidance or else from the
-// catalog.
+// typer returns the typer for a method's params, and their names, from the schema in the guidance or else the catalog.
 func (g *guidance) typer(wanted string) (params.Typer, []string) {
 	cat := g.cat
 	if schema := g.get("method_schema"); schema != nil {
@@ -199,8 +197,8 @@ func (g *guidance) typer(wanted string) (params.Typer, []string) {
 	return typer, slices.DeleteFunc(slices.Clone(typer.Properties()), func(name string) bool { return name == "method" })
 }
 
-// respelt returns an object in which the most similar name replaces each unknown member, unless that name is given,
-// too.
+// respelt returns an object with the most similar name in place of each unknown one, unless the object already has that
+// name.
 func respelt(object json.RawMessage, names []string) json.RawMessage {
 	free := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return scan.Get(object, name) != nil })
 	var b scan.Object

@@ -9,7 +9,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// moduleOf returns the part of c with the module of that name, or nil if there is none.
+// moduleOf returns the module of that name in c as a catalog, or nil.
 func moduleOf(c *catalog.Catalog, name string) *catalog.Catalog {
 	for val := range scan.Elements(scan.Get(c.Extra, "modules")) {
 		if text, _ := scan.Text(scan.Get(val, "namespace")); text != name {
@@ -35,7 +35,7 @@ func moduleOf(c *catalog.Catalog, name string) *catalog.Catalog {
 	return nil
 }
 
-// modulesOf returns the modules of c for a table, or nil if it has none.
+// modulesOf returns the modules of c for a table, or nil.
 func modulesOf(c *catalog.Catalog) []format.Module {
 	methods := map[string][]string{}
 	for _, m := range c.Methods {
@@ -68,8 +68,8 @@ func moduleNames(c *catalog.Catalog) (names []string) {
 	return names
 }
 
-// unknownModules returns the requested modules without a schema. With name, it considers only the module called name,
-// or the module of that method.
+// unknownModules returns the requested modules without a schema. With name, it considers only that module, or the
+// module of that method.
 func unknownModules(c *catalog.Catalog, name string) (names []string) {
 	for val := range scan.Elements(scan.Get(c.Extra, "unknown")) {
 		module, _ := scan.Text(val)
@@ -80,7 +80,7 @@ func unknownModules(c *catalog.Catalog, name string) (names []string) {
 	return names
 }
 
-// moduleNamed returns the module to which a method name belongs.
+// moduleNamed returns the module of a method name.
 func moduleNamed(method string) string {
 	module, _ := introspect.Split(introspect.WireName(method))
 	return module

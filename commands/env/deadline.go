@@ -10,24 +10,24 @@ import (
 	"rpcx/wire"
 )
 
-// A Deadline bounds one call: --timeout limits the whole call, --idle the time between messages. When one expires, Ctx
-// ends with a Fault of kind Timeout as its cause. Stop releases the timers.
+// A Deadline bounds one call: --timeout bounds the whole call, and --idle the time between messages. When one expires,
+// Ctx ends with a Fault of kind Timeout as its cause. Stop releases the timers.
 type Deadline struct {
 	Ctx    context.Context
 	Cancel context.CancelCauseFunc
 	whole  *time.Timer
-	end    time.Time // when --timeout ends Ctx; zero if it does not
+	end    time.Time // when --timeout ends Ctx, or the zero time
 	every  time.Duration
 
 	still atomic.Bool // the idle timer is gone, and Touch does nothing
 
-	mu      sync.Mutex // guards the following fields
+	mu      sync.Mutex // guards the fields below
 	idle    *time.Timer
-	working int         // running hooks
+	working int         // the number of running hooks
 	quiet   *wire.Fault // the Fault of --idle if that ended Ctx, else nil
 }
 
-// NewDeadline starts both timers. Zero or less means no limit.
+// NewDeadline starts both timers. A limit of zero or less means no limit.
 func NewDeadline(ctx context.Context, whole, idle time.Duration) *Deadline {
 	c := &Deadline{every: idle}
 	c.Ctx, c.Cancel = context.WithCancelCause(ctx)
@@ -43,7 +43,7 @@ func NewDeadline(ctx context.Context, whole, idle time.Duration) *Deadline {
 	return c
 }
 
-// Share returns limit, but not more than half of the remaining time of --timeout.
+// Share returns limit, or half of the remaining time of --timeout if that is shorter.
 func (c *Deadline) Share(limit time.Duration) time.Duration {
 	if c.end.IsZero() {
 		return limit
@@ -51,7 +51,7 @@ func (c *Deadline) Share(limit time.Duration) time.Duration {
 	return min(limit, time.Until(c.end)/2)
 }
 
-// NewDeadlineSince is NewDeadline without --timeout, for a call that was sent earlier. waited is the time since then.
+// NewDeadlineSince returns a Deadline without --timeout, for a call that was sent waited ago.
 func NewDeadlineSince(ctx context.Context, idle, waited time.Duration) *Deadline {
 	c := NewDeadline(ctx, 0, 0)
 	if c.every = idle; idle > 0 {
@@ -68,14 +68,13 @@ func (c *Deadline) startIdle(d time.Duration) {
 	c.idle = time.AfterFunc(d, func() { c.idled(d) })
 }
 
-// idled handles the expiry of the idle timer.
 func (c *Deadline) idled(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.still.Load() { // the timer expired before Pause stopped it
 		return
 	}
-	if c.working > 0 { // the peer waits for a hook; Working restarts the timer
+	if c.working > 0 { // the peer waits for a hook, and Working restarts the timer
 		c.idle.Reset(d)
 		return
 	}
@@ -83,14 +82,14 @@ func (c *Deadline) idled(d time.Duration) {
 	c.Cancel(c.quiet)
 }
 
-// OnIdle reports whether --idle has ended Ctx, rather than --timeout or a signal.
+// OnIdle reports whether --idle has ended Ctx, not --timeout or a signal.
 func (c *Deadline) OnIdle() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.quiet != nil && wire.AsFault(context.Cause(c.Ctx)) == c.quiet
 }
 
-// Working counts hooks: 1 starts one, -1 ends one. The idle timer stops while a hook runs.
+// Working counts running hooks: 1 starts one, and -1 ends one. The idle timer pauses while a hook runs.
 func (c *Deadline) Working(change int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -99,10 +98,10 @@ func (c *Deadline) Working(change int) {
 	}
 }
 
-// FirstMessage limits the wait for the first message to d, if the user has not set --idle. Later messages may take any
+// FirstMessage bounds the wait for the first message by d, unless the user has set --idle. Later messages may take any
 // time.
 func (c *Deadline) FirstMessage(d time.Duration) *Deadline {
-	if c.idle == nil && c.every == 0 { // a negative value means that the user wants no limit
+	if c.idle == nil && c.every == 0 { // with a negative value, the user has set no limit
 		c.startIdle(d)
 	}
 	return c
@@ -144,8 +143,7 @@ func (c *Deadline) Stop() {
 	c.Cancel(nil)
 }
 
-// Cause returns the Fault that ended ctx if ctx has ended, else err, because a timeout or a signal is more precise than
-// "context canceled".
+// Cause returns the Fault that ended ctx, or else err. A timeout or a signal is more precise than "context canceled".
 func Cause(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() == nil {
 		return err

@@ -1,5 +1,5 @@
-// Package env holds the state of one run of the program: its standard streams
-// and console, its signals, the deadline of a call, and its endpoint.
+// Package env contains the state of one run of rpcx: its standard streams and console, its signals, the deadline of a
+// call, and its endpoint.
 package env
 
 import (
@@ -22,19 +22,19 @@ import (
 	"rpcx/wire/session/relay"
 )
 
-// Env is the state of one run of the program.
+// Env is the state of one run of rpcx.
 type Env struct {
 	Common    CommonFlags
 	Line      *cmdline.CommandLine
-	Parent    Launcher                          // the command that started this process to run a session, or nil
-	Respell   func(typed, method string) string // returns the user's spelling of a method on the wire, by the example typed; nil means the same spelling
-	Profile   *profile.Profile                  // the endpoint's profile, or nil
+	Parent    Launcher                          // the command that started this process as a session, or nil
+	Respell   func(typed, method string) string // returns the user's name of a wire method, in the form of typed; may be nil
+	Profile   *profile.Profile                  // the endpoint's profile; may be nil
 	Console   *format.Console
 	Started   time.Time
 	Reached   *relay.Client                                   // the connection to the session's process; nil if this process connects
 	Opened    session.Options                                 // the options of the last connection
 	Typos     func(method string, names []schema.Undescribed) // receives parameters that a schema does not describe; nil for a warning
-	FromCache bool                                            // the catalog is from the cache, because the peer cannot be reached
+	FromCache bool                                            // the catalog is from the cache, because the peer is unreachable
 	OnMessage func()                                          // called for each received message; may be nil
 	Unhandled atomic.Pointer[string]                          // the method of the first notification without a hook, or nil
 	Signal    context.Context                                 // ends with the first SIGINT or SIGTERM
@@ -42,8 +42,8 @@ type Env struct {
 	Stdout    format.Screen               // the terminal of stdout, if any
 	Stderr    format.Screen               // the terminal of stderr, if any
 	Fail      context.CancelCauseFunc     // ends the run with an error
-	AtEnd     []func() error              // called after the command, in this order; their errors become the command's
-	Reload    atomic.Pointer[func() bool] // called at SIGHUP; if it is nil, SIGHUP ends the run
+	AtEnd     []func() error              // run after the command, in order; their errors are the command's
+	Reload    atomic.Pointer[func() bool] // runs on SIGHUP; without it, SIGHUP ends the run
 }
 
 // Verbose prints text on stderr with -v.
@@ -53,18 +53,18 @@ func (run *Env) Verbose(text string) {
 	}
 }
 
-// A Launcher is the command that started this process in the background to hold a session.
+// A Launcher is the command that started this process as a session in the background.
 type Launcher interface {
 	// Gone is closed when that command has ended.
 	Gone() <-chan struct{}
 	// Ready reports to that command that the session is ready, which ends the command.
 	Ready()
-	// Log returns the last lines that this process has written to stderr since Ready.
+	// Log returns the last lines of stderr since Ready.
 	Log() []string
 }
 
-// flagBeforeParsing returns the last value of a flag before the command line is parsed, because usage errors already
-// have the form of --errors. Without the flag it returns value.
+// flagBeforeParsing returns the last value of a flag before parsing, because usage errors already have the form of
+// --errors. Without the flag, it returns value.
 func flagBeforeParsing(args []string, flag, value string) string {
 	for i, word := range args {
 		if word == "--" {
@@ -80,7 +80,7 @@ func flagBeforeParsing(args []string, flag, value string) string {
 	return value
 }
 
-// errorsVariable is the environment variable with the default of --errors.
+// errorsVariable is the environment variable for the default of --errors.
 const errorsVariable = "RPCX_ERRORS"
 
 // CheckEnvironment returns a usage Fault if RPCX_ERRORS has an unknown value.
@@ -91,8 +91,7 @@ func CheckEnvironment() error {
 	return nil
 }
 
-// Detect detects whether stdout and stderr are terminals, and creates the console for
-// stderr.
+// Detect detects whether stdout and stderr are terminals, and creates the console of stderr.
 func (run *Env) Detect(args []string) {
 	color := flagBeforeParsing(args, "--color", "auto")
 	run.Stdout = format.Detect(os.Stdout, color, os.Getenv)
@@ -101,25 +100,24 @@ func (run *Env) Detect(args []string) {
 	run.Console = format.NewConsole(run.Out.Stderr(), format.ConsoleOptions{Screen: run.Stderr, JSON: JSONErrors(args)})
 }
 
-// JSONErrors reports whether failures are printed as JSON, by --errors or
-// RPCX_ERRORS.
+// JSONErrors reports whether --errors or RPCX_ERRORS selects JSON.
 func JSONErrors(args []string) bool {
 	return flagBeforeParsing(args, "--errors", os.Getenv(errorsVariable)) == "json"
 }
 
-// CommonFlags are the flags that every command has.
+// CommonFlags are the flags of every command.
 type CommonFlags struct {
 	Verbose bool
 	verbose int    // the number of repetitions
-	Meter   *Meter // for --write-out; nil for no measurement
-	errors  string // Detect reads errors and color before the line is parsed; parsing checks them
+	Meter   *Meter // for --write-out; nil without it
+	errors  string // Detect reads errors and color before parsing, which checks them
 	color   string
 }
 
-// errorForms lists the values of --errors and RPCX_ERRORS.
+// errorForms are the values of --errors and RPCX_ERRORS.
 var errorForms = []string{"text", "json"}
 
-// Flags returns the flags, which store their values in c.
+// Flags returns the flags of c.
 func (c *CommonFlags) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Counted(cmdline.GroupCommon, "verbose", "v", "trace connections and messages on stderr, redacted; -vv also bytes and frames", &c.Verbose, &c.verbose),
@@ -128,13 +126,13 @@ func (c *CommonFlags) Flags() []cmdline.Flag {
 	}
 }
 
-// Bytes reports whether to trace bytes, too (-vv).
+// Bytes reports whether to trace bytes (-vv).
 func (c *CommonFlags) Bytes() bool { return c.verbose > 1 }
 
 // version is set by scripts/build.
 var version = ""
 
-// Version returns the version of the build, or else of the module, or "devel".
+// Version returns the version of the build, of the module, or "devel".
 func Version() string {
 	if version != "" {
 		return version

@@ -14,13 +14,13 @@ import (
 	"rpcx/wire/syserr"
 )
 
-// selfSignalTimeout bounds the wait for a signal from this process to itself, which may take a while on a busy machine. A
-// signal that was ignored at the start never arrives.
+// selfSignalTimeout bounds the wait for a signal from this process to itself. On a busy machine, the signal may take a
+// while. If it was ignored at the start, it never arrives.
 const selfSignalTimeout = 250 * time.Millisecond
 
-// ExitBySignal ends the process by the signal that caused f, because its parent, such as a shell loop, treats a signal
-// differently from a status. It returns if no signal caused f, or if the signal does not end the process, because it is
-// process 1 of a container or because the signal was ignored at the start.
+// ExitBySignal ends the process by the signal that caused f, because its parent, such as a shell loop, distinguishes a
+// signal from a status. It returns if no signal caused f. It also returns if the signal does not end the process,
+// because that is process 1 of a container, or because it ignored the signal at the start.
 func ExitBySignal(f *wire.Fault) {
 	s, ok := signalOf(f.Kind)
 	if !ok {
@@ -32,7 +32,7 @@ func ExitBySignal(f *wire.Fault) {
 	}
 	if s == syscall.SIGPIPE {
 		// Go's runtime ignores a SIGPIPE from kill. A Go program ends by SIGPIPE only when a write to stdout fails.
-		// Such a write has already failed, and another one will fail again.
+		// Such a write has failed, and another one will fail again.
 		if brokenStdout(f.Err) {
 			_, _ = os.Stdout.WriteString("\n")
 		}
@@ -43,7 +43,7 @@ func ExitBySignal(f *wire.Fault) {
 	}
 }
 
-// signalOf returns the signal that ends a process with the status of kind.
+// signalOf returns the signal for the status of kind.
 func signalOf(kind wire.FaultKind) (syscall.Signal, bool) {
 	switch kind {
 	case wire.Interrupted:
@@ -58,18 +58,17 @@ func signalOf(kind wire.FaultKind) (syscall.Signal, bool) {
 	return 0, false
 }
 
-// brokenStdout reports whether err is the error of a stdout that is a pipe without a reader.
+// brokenStdout reports whether err is the error of a stdout without a reader.
 //
 // A closed stdout (>&-) loses its output without an error, because Go's runtime opens /dev/null in its place before
 // main. Programs that discard the output do the same (subprocess.DEVNULL of Python, "ignore" of Node). rpcx cannot
-// distinguish the two cases, and an error would break such programs.
+// distinguish the cases, and an error would break such programs.
 func brokenStdout(err error) bool {
 	var path *fs.PathError
 	return syserr.BrokenPipe(err) && errors.As(err, &path) && path.Path == os.Stdout.Name()
 }
 
-// OwnFault returns the Fault for a panic of rpcx with the value what. With -v it prints the
-// stack.
+// OwnFault returns the Fault for a panic of rpcx with the value what. With -v, it prints the stack.
 func (run *Env) OwnFault(what any, stack []byte) *wire.Fault {
 	if run.Common.Verbose && run.Console != nil {
 		run.Console.Pass(stack)
@@ -77,8 +76,8 @@ func (run *Env) OwnFault(what any, stack []byte) *wire.Fault {
 	return wire.NewFault(wire.Internal, fmt.Sprintf("a defect of rpcx: %v", what), nil)
 }
 
-// Defect ends the program after a goroutine has panicked, with the message and status of a
-// panic in the main goroutine, but without cleaning up.
+// Defect ends the program after a panic in a goroutine, with the message and the status of a panic in the main
+// goroutine, but without cleaning up.
 func (run *Env) Defect(what any, stack []byte) {
 	f := run.OwnFault(what, stack)
 	st := cmdline.StatusOf(f.Kind)

@@ -14,10 +14,11 @@ import (
 	"rpcx/wire/oauth"
 )
 
-// discoverTimeout bounds the requests that find out whether an endpoint names an authorization server.
+// discoverTimeout bounds the requests that ask for an endpoint's authorization server.
 const discoverTimeout = 3 * time.Second
 
-// loginFix returns the command that logs in, after a failure for missing authorization; nil if it is not known to help.
+// loginFix returns the command that logs in after a failure for missing authorization. It returns nil if that may not
+// help.
 func (h *Sniffer) loginFix(f *wire.Fault) []string {
 	u := h.loginResource()
 	switch {
@@ -38,8 +39,8 @@ func (h *Sniffer) loginFix(f *wire.Fault) []string {
 	return nil
 }
 
-// loginResource returns the endpoint's resource if the command could use a login for it; nil if it sends other credentials, or
-// none.
+// loginResource returns the endpoint's resource if the command could use a login. It returns nil if the command sends other
+// credentials.
 func (h *Sniffer) loginResource() *url.URL {
 	t := h.run.Opened.Transport
 	if t.HTTPObserver.Login == nil || t.Header.Get("Authorization") != "" || h.e.Address.User != nil || h.e.Session != "" {
@@ -52,7 +53,7 @@ func (h *Sniffer) loginResource() *url.URL {
 	return u
 }
 
-// namesServer reports whether an endpoint that demands ch names an authorization server.
+// namesServer reports whether an endpoint with the challenge ch names an authorization server.
 func (h *Sniffer) namesServer(u *url.URL, ch *oauth.Challenge) bool {
 	ctx := cmp.Or(h.run.Signal, context.Background())
 	ctx, cancel := context.WithTimeout(ctx, h.cl.Share(discoverTimeout))
@@ -62,8 +63,7 @@ func (h *Sniffer) namesServer(u *url.URL, ch *oauth.Challenge) bool {
 	return c.Offers(ctx, u, ch)
 }
 
-// moreScopes returns the command that logs in for u with further scopes, in addition to the scopes of the present
-// login.
+// moreScopes returns the command that logs in for u with further scopes in addition to the present ones.
 func (h *Sniffer) moreScopes(u *url.URL, scopes []string) []string {
 	account, _ := h.run.Line.Value("account").(*string)
 	l, err := oauth.Find(u, account)

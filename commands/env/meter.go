@@ -11,22 +11,22 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Meter counts the messages that a command sends and receives, and measures times, for --write-out. Any goroutine may
-// use it; a nil Meter does nothing.
+// A Meter counts the messages of a command and measures times, for --write-out. It is safe for concurrent use. A nil
+// Meter does nothing.
 type Meter struct {
-	form    *template.Template // nil for all measurements, as JSON
+	form    *template.Template // nil to print all measurements as JSON
 	started time.Time
 
 	mu       sync.Mutex
 	address  string
-	connect  time.Duration // this and the next two are times from the start; 0 if there was no such step
+	connect  time.Duration // this and the next two are times since the start, or 0
 	tls      time.Duration
 	first    time.Duration
-	bytes    [2]int64 // the sizes of messages, by direction
+	bytes    [2]int64 // the sizes of messages by direction
 	messages [2]int64
 }
 
-// NewMeter returns a Meter with a form of report: "json", or a template in the syntax of Go's text/template.
+// NewMeter returns a Meter with a form of report: "json", or a template for Go's text/template.
 func NewMeter(form string, started time.Time) (*Meter, error) {
 	m := &Meter{started: started}
 	if form == "json" {
@@ -76,7 +76,7 @@ func (m *Meter) Message(d wire.Direction, msg []byte) {
 	m.messages[d]++
 }
 
-// members returns the values for a template. Times are in seconds since the start.
+// members returns the values for a template, with times in seconds since the start.
 func (m *Meter) members(status int) map[string]any {
 	return map[string]any{
 		"connect": m.connect.Seconds(), "tls": m.tls.Seconds(), "first_message": m.first.Seconds(), "total": time.Since(m.started).Seconds(),
@@ -108,7 +108,7 @@ func (m *Meter) json(status int) []byte {
 	return o.End()
 }
 
-// Report prints the measurements on stderr when a command ends with that status.
+// Report prints the measurements on stderr at the end of a command with that status.
 func (run *Env) Report(status int) {
 	m := run.Common.Meter
 	if m == nil {

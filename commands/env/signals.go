@@ -13,29 +13,29 @@ import (
 	"rpcx/wire"
 )
 
-// These are the time limits of a regular end: first for messages to the peer, then for closing the connection.
+// These bound a regular end: first the messages to the peer, then the close of the connection.
 const (
 	GoodbyeTimeout   = time.Second     // for messages to the peer
-	CloseStepTimeout = time.Second     // for a child to end after each step: stdin closed, SIGTERM, SIGKILL
-	CloseTimeout     = 2 * time.Second // for a command that rpcx has started, and for hooks that still answer
+	CloseStepTimeout = time.Second     // for a child's end after each step: stdin closed, SIGTERM, SIGKILL
+	CloseTimeout     = 2 * time.Second // for a command of rpcx, and for running hooks
 )
 
-// These are the time limits after a deadline or a signal, measured from that moment. They end rpcx within a second,
-// even if children and hooks ignore signals.
+// These bound the end after a deadline or a signal, from that moment. They end rpcx within a second, even if children
+// and hooks ignore signals.
 const (
 	hurriedGoodbye = 200 * time.Millisecond
 	hurriedClose   = 400 * time.Millisecond
 	hurriedPrint   = 400 * time.Millisecond // for printing received messages
 )
 
-// GraceContext returns a context for closing a connection, which ends hurriedClose after ctx.
+// GraceContext returns a context for closing a connection. It ends hurriedClose after ctx.
 func GraceContext(ctx context.Context) context.Context {
 	hurry, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	context.AfterFunc(ctx, func() { time.AfterFunc(hurriedClose, cancel) })
 	return hurry
 }
 
-// Signals receives SIGINT, SIGTERM and SIGHUP for the process.
+// Signals receives SIGINT, SIGTERM and SIGHUP.
 type Signals struct {
 	ready chan struct{} // closed when the process can receive them
 	run   atomic.Pointer[running]
@@ -49,8 +49,8 @@ type running struct {
 	told    bool
 }
 
-// NotifySignals starts receiving signals in a goroutine, because the runtime starts three threads for it, which takes a
-// while. Until Context is called, a signal ends the process, as by default. A write to a closed pipe now returns an
+// NotifySignals starts to receive signals in a goroutine, because the runtime starts three threads for that, which
+// takes a while. Before Context, a signal ends the process, as by default. A write to a closed pipe then returns an
 // error instead of ending the process, which leaves time for messages to the peer.
 func NotifySignals() *Signals {
 	h := &Signals{ready: make(chan struct{})}
@@ -74,7 +74,7 @@ func (h *Signals) receive() {
 
 // Context returns a context that ends with the first SIGINT or SIGTERM, with a Fault as its cause. The second signal
 // calls restore and ends the process at once. SIGHUP counts as such a signal unless hangup returns true. After stop,
-// each signal ends the process again. stop does not call signal.Stop, which takes as long as connecting to a peer.
+// each signal again ends the process. stop does not call signal.Stop, which takes as long as connecting to a peer.
 func (h *Signals) Context(parent context.Context, restore func(), hangup func() bool) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	<-h.ready
@@ -99,7 +99,7 @@ func (r *running) take(s os.Signal) bool {
 	return true
 }
 
-// HungUp handles a SIGHUP. It calls Reload if that is set, and returns its result. Without Reload, it returns false.
+// HungUp handles a SIGHUP. It calls Reload and returns its result. Without Reload, it returns false.
 func (run *Env) HungUp() bool {
 	take := run.Reload.Load()
 	return take != nil && (*take)()
@@ -115,15 +115,15 @@ func signalFault(s os.Signal) *wire.Fault {
 	return wire.NewFault(wire.Terminated, "terminated", nil)
 }
 
-// These are the time limits of a command that does not end after its deadline or a signal: lateCancel ends its context,
-// lateExit its process.
+// These bound a command that does not end after its deadline or a signal: lateCancel ends its context, and lateExit its
+// process.
 const (
 	lateCancel = 1500 * time.Millisecond
 	lateExit   = 2800 * time.Millisecond
 )
 
-// EndInTime ends the process lateExit after the end of ctx, or after the timeout of within (0 means none), unless stop is
-// called before. It calls cancel lateCancel after the timeout.
+// EndInTime ends the process lateExit after the end of ctx, or after the timeout of within (0 for none). It calls cancel
+// lateCancel after the timeout. stop prevents both.
 func (run *Env) EndInTime(ctx context.Context, cancel context.CancelCauseFunc) (within func(timeout time.Duration), stop func()) {
 	var ended atomic.Bool
 	exit := func() {
@@ -166,8 +166,8 @@ func (run *Env) exitLate(f *wire.Fault) {
 	os.Exit(code)
 }
 
-// BoundOutput abandons writes to stdout and stderr that are still blocked at hurriedPrint after the end of ctx. Calling
-// stop before ctx ends prevents that.
+// BoundOutput abandons writes to stdout and stderr that are blocked hurriedPrint after the end of ctx. Calling stop
+// before the end of ctx prevents that.
 func (run *Env) BoundOutput(ctx context.Context) (stop func() bool) {
 	return context.AfterFunc(ctx, func() {
 		why := context.Cause(ctx)
@@ -175,20 +175,20 @@ func (run *Env) BoundOutput(ctx context.Context) (stop func() bool) {
 	})
 }
 
-// WithCloseDelay returns a context that ends a moment after ctx, to print messages that have arrived by then.
+// WithCloseDelay returns a context that ends a moment after ctx, for printing the messages that have arrived.
 func WithCloseDelay(ctx context.Context) (context.Context, func()) {
 	out, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(hurriedPrint, cancel) })
 	return out, func() { stop(); cancel() }
 }
 
-// CloseContext returns a context for the last messages to the peer. It lasts for GoodbyeTimeout, but ends a moment
-// after ctx.
+// CloseContext returns a context for the last messages to the peer. It lasts for GoodbyeTimeout, and at most a moment
+// longer than ctx.
 func CloseContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	return DetachedContext(ctx, GoodbyeTimeout)
 }
 
-// DetachedContext returns a context that ends after d, or hurriedGoodbye after ctx has ended, whichever is earlier.
+// DetachedContext returns a context that ends after d, or hurriedGoodbye after ctx, whichever is earlier.
 func DetachedContext(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	out, cancel := context.WithTimeout(context.WithoutCancel(ctx), d)
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(hurriedGoodbye, cancel) })

@@ -23,8 +23,8 @@ import (
 	"rpcx/wire/transport/httpclient"
 )
 
-// A Sniffer detects in a peer's first bytes that the peer uses another dialect or framing than the endpoint names. The
-// error of the request then has the right endpoint as its fix.
+// A Sniffer detects, in a peer's first bytes, another dialect or framing than the endpoint's. The error of the request
+// then has the correct endpoint as its fix.
 type Sniffer struct {
 	run *Env
 	e   endpoint.Endpoint
@@ -32,8 +32,8 @@ type Sniffer struct {
 
 	mu      sync.Mutex
 	first   []byte
-	told    sync.Once     // for Unanswered, which prints its warning once
-	stage   stage         // the current stage of the request
+	told    sync.Once     // for Unanswered, which warns once
+	stage   stage         // the stage of the request
 	waited  func()        // removes the notice about the stage
 	arrived chan struct{} // receives a value after more bytes; its buffer of one keeps Sniff from blocking
 }
@@ -43,8 +43,8 @@ func NewSniffer(run *Env, e endpoint.Endpoint, cl *Deadline) *Sniffer {
 	return &Sniffer{run: run, e: e, cl: cl, waited: func() {}, arrived: make(chan struct{}, 1)}
 }
 
-// AwaitMismatch waits until over for bytes that the peer sends before any request. If they belong to another dialect,
-// it returns a Protocol Fault, and no request is needed.
+// AwaitMismatch waits until over for bytes that the peer sends first. If they belong to another dialect, it returns a
+// Protocol Fault, and no request is needed.
 func (h *Sniffer) AwaitMismatch(over <-chan time.Time) error {
 	for {
 		h.mu.Lock()
@@ -64,8 +64,8 @@ func (h *Sniffer) AwaitMismatch(over <-chan time.Time) error {
 	}
 }
 
-// Sniff adds the bytes b to the bytes of earlier calls. If they can only belong to another framing, it cancels the
-// request, because rpcx could never read the response.
+// Sniff adds the bytes b to those of earlier calls. If they can only belong to another framing, it cancels the request,
+// whose response rpcx could never read.
 func (h *Sniffer) Sniff(b []byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -80,13 +80,14 @@ func (h *Sniffer) Sniff(b []byte) {
 	}
 }
 
-// maxSniffed bounds the bytes that each call of Sniff stores.
+// maxSniffed bounds the stored bytes of each call of Sniff.
 const maxSniffed = 1 << 10
 
 // explained lists the kinds of failures that another dialect, framing or transport can cause.
 var explained = []wire.FaultKind{wire.Protocol, wire.Timeout, wire.RPCError, wire.Closed, wire.Unreachable, wire.Auth}
 
-// Explain adds the peer's likely dialect, framing or transport to a failure, if the first bytes or the failure show it.
+// Explain adds the peer's likely dialect, framing or transport to a failure, if the first bytes or the failure reveal
+// it.
 func (h *Sniffer) Explain(err error) error {
 	f := cmdline.Worst(err) // the close and a failed hook have their own errors
 	if err == nil || f.Fix != nil || !slices.Contains(explained, f.Kind) {
@@ -117,7 +118,7 @@ func (h *Sniffer) Explain(err error) error {
 	return h.withHint(err, f, h.hint(f))
 }
 
-// withHint returns f, which is part of err, with a hint. It returns err if there is no hint or f has one.
+// withHint returns f, which is part of err, with a hint. It returns err if f has a hint or hint is "".
 func (h *Sniffer) withHint(err error, f *wire.Fault, hint string) error {
 	if hint == "" || f.Hint != "" {
 		return err
@@ -128,13 +129,13 @@ func (h *Sniffer) withHint(err error, f *wire.Fault, hint string) error {
 // testTimeout bounds the test of an endpoint that a failure suggests.
 const testTimeout = 700 * time.Millisecond
 
-// testContext returns the context of such a test, which may run after the command's timeout.
+// testContext returns the context of such a test. The test may run after the command's timeout.
 func (h *Sniffer) testContext() (context.Context, context.CancelFunc) {
 	ctx := cmp.Or(h.run.Signal, context.Background())
 	return context.WithTimeout(ctx, testTimeout)
 }
 
-// speaksTLS reports whether a server answers a TLS handshake. The server has sent nothing over an endpoint without TLS.
+// speaksTLS reports whether a server completes a TLS handshake. The server has sent nothing without TLS.
 func (h *Sniffer) speaksTLS(f *wire.Fault) bool {
 	closed := f.Kind == wire.Closed && h.e.IsBytes() || strings.HasSuffix(f.Message, transport.NoResponse) || strings.Contains(f.Message, `malformed HTTP response "\x15`)
 	if !closed || len(h.first) > 0 || f.RPC != nil || f.HTTP != nil || transport.OfProxy(f) || h.run.Line.Has("proxy") || h.run.Line.Has("resolve") {
@@ -150,7 +151,7 @@ func (h *Sniffer) speaksTLS(f *wire.Fault) bool {
 }
 
 // tested reports whether the peer responds at the endpoint of c: it accepts the WebSocket upgrade or the handshake, or
-// sends any response to rpc.discover. It does not start commands again; for a command, the text of the error decides.
+// responds to rpc.discover. tested does not start commands again; for a command, the text of the error decides.
 func (h *Sniffer) tested(c *endpoint.Change) bool {
 	e, err := session.ParseEndpoint(c.Rewrite(h.run.Line.Args[0]), "")
 	if err != nil || len(e.Address.Command) > 0 {
@@ -186,7 +187,7 @@ func (h *Sniffer) probing(hint string) string {
 	return hint + "; detect it with " + format.QuoteAll(words)
 }
 
-// hint returns a hint for a failure that does not show the peer's dialect, or "" if there is none.
+// hint returns a hint for a failure that does not reveal the peer's dialect, or "".
 func (h *Sniffer) hint(f *wire.Fault) string {
 	switch {
 	case f.HTTP != nil && f.HTTP.Status == http.StatusUnauthorized:
@@ -202,7 +203,7 @@ func (h *Sniffer) hint(f *wire.Fault) string {
 	return ""
 }
 
-// credentials returns how to send credentials in the scheme that the server requires.
+// credentials returns how to send credentials in the server's scheme.
 func credentials(challenge string) string {
 	switch scheme := strings.ToLower(challenge); scheme {
 	case "basic":
@@ -214,8 +215,8 @@ func credentials(challenge string) string {
 	}
 }
 
-// Unanswered prints one warning for a POST that has had no response for a while, and names an endpoint to try instead.
-// The request continues, because the response may still arrive.
+// Unanswered warns once about a POST without a response, and names an endpoint to try. The request continues, because
+// the response may still arrive.
 func (h *Sniffer) Unanswered() {
 	h.told.Do(func() {
 		f := wire.NewFault(wire.Timeout, fmt.Sprintf("no response for %v, not even a status", httpclient.UnansweredAfter), nil)
@@ -224,19 +225,18 @@ func (h *Sniffer) Unanswered() {
 	})
 }
 
-// hungUp reports whether the peer closed a byte stream. The exit status of a child has its own
-// explanation.
+// hungUp reports whether the peer closed a byte stream. It excludes a child, whose exit status explains the end.
 func (h *Sniffer) hungUp(f *wire.Fault) bool {
 	return f.Close != nil && f.Close.Child == nil && h.e.IsBytes()
 }
 
-// A Mismatch is the cause of a failure with a peer that uses another dialect, framing or transport.
+// A Mismatch is the cause of a failure with a peer that has another dialect, framing or transport.
 type Mismatch struct {
-	Better string // the endpoint with the right dialect or framing
+	Better string // the endpoint with the correct dialect or framing
 	err    error
 }
 
-// Error returns the message of the failure.
+// Error returns the failure's message.
 func (s *Mismatch) Error() string {
 	if s.err == nil {
 		return "the peer uses another protocol"
@@ -247,14 +247,14 @@ func (s *Mismatch) Error() string {
 // Unwrap returns the original cause.
 func (s *Mismatch) Unwrap() error { return s.err }
 
-// mismatch returns f with a Mismatch as its cause, and the command with the endpoint of c as its fix.
+// mismatch returns f with a Mismatch as its cause and the command for the endpoint of c as its fix.
 func (h *Sniffer) mismatch(c *endpoint.Change, f *wire.Fault) *wire.Fault {
 	g := h.withAlternative(c, f, "the peer uses "+c.Prefix())
 	g.Err = &Mismatch{c.Rewrite(h.run.Line.Args[0]), g.Err}
 	return g
 }
 
-// withAlternative returns f with the command for the endpoint of c as its fix, and why as its hint.
+// withAlternative returns f with the command for the endpoint of c as its fix and why as its hint.
 func (h *Sniffer) withAlternative(c *endpoint.Change, f *wire.Fault, why string) *wire.Fault {
 	g := *f
 	typed := h.run.Line.Args[0]

@@ -18,11 +18,11 @@ import (
 	"rpcx/wire/userfile"
 )
 
-// Stdin returns the standard input. Reading starts with the first Read. A blocked Read returns when ctx ends, with
-// ctx's cause. The goroutine that reads the descriptor remains, because no call can interrupt its read.
+// Stdin returns the standard input. Reading starts with the first Read. When ctx ends, a blocked Read returns ctx's
+// cause. The goroutine that reads the descriptor remains, because no call can interrupt its read.
 func Stdin(ctx context.Context) io.Reader { return &interruptible{ctx: ctx} }
 
-// An interruptible is a stdin whose reads end when a context ends.
+// An interruptible is a stdin whose reads end with a context.
 type interruptible struct {
 	ctx  context.Context
 	once sync.Once
@@ -45,14 +45,14 @@ func readAll(out *io.PipeWriter) {
 	out.CloseWithError(err)
 }
 
-// EachLine calls take with each line of stdin that is not blank and the line's number, until take fails, ctx ends or a
-// line is longer than any message. The last line may lack a line break.
+// EachLine calls take with the number and the content of each line of stdin that is not blank. It stops when take
+// fails, ctx ends or a line is longer than any message. The last line may lack a line break.
 func EachLine(ctx context.Context, take func(n int64, line []byte) error) error {
 	return EachLineAhead(ctx, func() {}, func(n int64, line []byte) error { return take(n, bytes.Clone(line)) })
 }
 
-// EachLineAhead is EachLine for a take that does not keep the line. It calls waits before it may
-// block on stdin.
+// EachLineAhead does what EachLine does, for a take that does not retain the line. It calls waits before it may block
+// on stdin.
 func EachLineAhead(ctx context.Context, waits func(), take func(n int64, line []byte) error) error {
 	in := bufio.NewReaderSize(notifyReader{Stdin(ctx), waits}, 64<<10)
 	for n := int64(1); ; n++ {
@@ -77,7 +77,6 @@ func EachLineAhead(ctx context.Context, waits func(), take func(n int64, line []
 	}
 }
 
-// A notifyReader calls beforeRead before each Read.
 type notifyReader struct {
 	io.Reader
 	beforeRead func()
@@ -89,8 +88,8 @@ func (h notifyReader) Read(b []byte) (int, error) {
 	return h.Reader.Read(b)
 }
 
-// readLine reads a line with its line break. The line is valid until the next call. It cuts a line that is longer than
-// any message to a length that is still too long.
+// readLine reads a line with its line break, which is valid until the next call. It cuts a line that is longer than any
+// message to a length that is still too long.
 func readLine(in *bufio.Reader) (line []byte, err error) {
 	for {
 		part, err := in.ReadSlice('\n')
@@ -104,7 +103,7 @@ func readLine(in *bufio.Reader) (line []byte, err error) {
 	}
 }
 
-// ReadStdin reads standard input to its end. More than wire.DefaultMaxMessage bytes are a usage Fault.
+// ReadStdin reads stdin to its end. More than wire.DefaultMaxMessage bytes are a usage Fault.
 func ReadStdin(ctx context.Context) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(Stdin(ctx), wire.DefaultMaxMessage+1))
 	switch {
@@ -123,15 +122,15 @@ func stdinFault(ctx context.Context, err error) error {
 	return wire.NewFault(wire.IO, "reading stdin: "+err.Error(), err)
 }
 
-// TrimBlank removes JSON's white space from both ends.
+// TrimBlank removes JSON's white space at both ends.
 func TrimBlank(b []byte) []byte { return bytes.Trim(b, " \t\r\n") }
 
-// Lines are the lines of stdin. The first line can be read without being consumed.
+// Lines are the lines of stdin. The first line can be read without consuming it.
 type Lines struct {
 	ctx  context.Context
 	once sync.Once
 	come chan stdinLine
-	end  error // the reason for the end; set when come is closed
+	end  error // why reading ended; set when come is closed
 
 	looked bool       // first has waited for the first line
 	held   *stdinLine // the first line, if first has read it
@@ -178,7 +177,7 @@ func (t *Lines) Method(spec dialect.Spec) func(ctx context.Context) string {
 	return t.MethodAt(member)
 }
 
-// MethodAt is Method for messages with the method at the dotted path.
+// MethodAt does what Method does, for messages with the method at a dotted path.
 func (t *Lines) MethodAt(path string) func(ctx context.Context) string {
 	return func(ctx context.Context) string {
 		line := t.first(ctx)
@@ -189,7 +188,7 @@ func (t *Lines) MethodAt(path string) func(ctx context.Context) string {
 	}
 }
 
-// first returns the first line, if one arrives in time, without consuming it.
+// first returns the first line without consuming it, if it arrives in time.
 func (t *Lines) first(ctx context.Context) []byte {
 	t.read()
 	if t.held == nil && !t.looked {
@@ -209,7 +208,7 @@ func (t *Lines) first(ctx context.Context) []byte {
 	return t.held.text
 }
 
-// Each calls take with each line, until take fails or stdin ends.
+// Each calls take with each line until take fails or stdin ends.
 func (t *Lines) Each(take func(n int64, line []byte) error) error {
 	t.read()
 	if t.held != nil {

@@ -11,11 +11,10 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// noticeAfter is how long rpcx waits before it shows what it waits for.
+// noticeAfter is how long rpcx waits before it prints what it waits for.
 const noticeAfter = 3 * time.Second
 
-// Waiting shows on a terminal what rpcx waits for, if the wait lasts for a while. over ends the wait and removes the
-// line.
+// Waiting prints on a terminal what rpcx waits for if the wait takes a while. over ends the wait and removes the line.
 func (run *Env) Waiting(what string) (over func()) {
 	if !run.Stderr.Terminal {
 		return func() {}
@@ -41,7 +40,8 @@ func (run *Env) Waiting(what string) (over func()) {
 	}
 }
 
-// WaitingForResponse is Waiting for the response to a call of method, or of a message without a method if that is "".
+// WaitingForResponse does what Waiting does, for the response to a call of method, or for "" of a message without a
+// method.
 func (run *Env) WaitingForResponse(method string) (over func()) {
 	if method == "" {
 		return run.Waiting("the response")
@@ -49,29 +49,29 @@ func (run *Env) WaitingForResponse(method string) (over func()) {
 	return run.Waiting("the response to " + method)
 }
 
-// A stage is the step that a request waits for.
+// A stage is the step for which a request waits.
 type stage uint8
 
 const (
 	connecting stage = iota
-	handshake        // the handshake
+	handshake
 	afterHandshake
 )
 
 // Connecting records that rpcx is connecting.
 func (h *Sniffer) Connecting() { h.enter(connecting, "the connection to "+h.e.String()) }
 
-// Connected records that the connection is open, and that the handshake follows.
+// Connected records that the connection is open. The handshake follows.
 func (h *Sniffer) Connected(conn wire.Conn) wire.Conn {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.stage == connecting { // and was not connected again
+	if h.stage == connecting { // not connected again
 		h.enterLocked(handshake, "the handshake of "+h.e.Dialect)
 	}
 	return conn
 }
 
-// Opened records that the request can be sent. ok means that the handshake is complete.
+// Opened records that the request can be sent. ok reports a complete handshake.
 func (h *Sniffer) Opened(ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -91,7 +91,7 @@ func (h *Sniffer) enterLocked(s stage, what string) {
 	h.stage, h.waited = s, h.run.Waiting(what)
 }
 
-// unfinished adds the incomplete step to the failure f of a request that has not been sent.
+// unfinished adds the incomplete step to the failure f of an unsent request.
 func (h *Sniffer) unfinished(f *wire.Fault) *wire.Fault {
 	if f.Kind != wire.Timeout || f.Hint != "" || h.stage == afterHandshake || h.stage == handshake && !h.hasHandshake() {
 		return f

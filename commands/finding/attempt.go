@@ -19,28 +19,28 @@ import (
 // A verdict is the result of an attempt.
 type verdict struct {
 	dialect string
-	framing string // of the peer's responses; "": the transport has no framing
-	header  string // the line that the peer needs in the heads of its messages, or ""
-	weak    bool   // no specific dialect was recognised
+	framing string // the framing of the peer's responses, or "" if the transport has none
+	header  string // the required line in the heads of messages to the peer, or ""
+	weak    bool   // no specific dialect was detected
 	catalog *catalog.Catalog
 
 	listedBy  string // the listing method that returned catalog
 	described bool   // rpc.discover returned an object
 }
 
-// An attempt exchanges messages in one framing, over successive connections.
+// An attempt exchanges messages in one framing over successive connections.
 type attempt struct {
 	p        *Prober
 	at       endpoint.Endpoint
 	steps    []*step
 	try      *Try
 	paces    paces
-	dials    int // the number of connections that may still be made
+	dials    int // the number of remaining connections
 	offers   []string
 	listened func() // called once, after the time in which the peer could send first; nil if the attempt does not wait for that
 	framed   func() // called once, when the peer has responded in the framing of the attempt
 
-	unreached bool // the first connection failed, before listened was called
+	unreached bool // the first connection failed before listened was called
 	link      link
 	sent      []*step
 	// unanswered are the sent steps without a response on this connection.
@@ -50,21 +50,20 @@ type attempt struct {
 	foreign    bool // the peer responded in another framing
 }
 
-// A heard is an event on a connection: bytes of a stream, a message, or an end.
+// A heard is an event on a connection: bytes of a stream, a message, or its end.
 type heard struct {
 	b    []byte
 	err  error
-	done *step // the step whose HTTP exchange has ended, or nil
+	done *step // the step whose HTTP exchange has ended; may be nil
 }
 
-// The paces of an attempt: how long the peer may send first, how long its first response may take, and how long each further one may
-// take.
+// These bound how long the peer may take to send first, to respond first, and to send each further response.
 type paces struct{ listen, first, next time.Duration }
 
-// last is the timeout for the last responses: some servers load for seconds during initialization.
+// last bounds the wait for the last responses. Some servers load for seconds during initialization.
 func (p paces) last() time.Duration { return 4 * p.first }
 
-// run makes the attempt. It returns nil if nothing was recognised.
+// run makes the attempt. It returns nil if it detected nothing.
 func (a *attempt) run(ctx context.Context) (v *verdict) {
 	defer func() {
 		a.closeConn()
@@ -138,8 +137,7 @@ func (a *attempt) skips(s *step) bool {
 	return a.family != anyFamily && familyOf(s.msg) != a.family
 }
 
-// await reads until s has a response, the connection ends or the timeout expires. With a nil s, it reads until the timeout
-// expires.
+// await reads until s has a response, the connection ends or the timeout expires. s may be nil.
 func (a *attempt) await(ctx context.Context, s *step, pace time.Duration) *verdict {
 	timer := time.NewTimer(pace)
 	defer timer.Stop()
@@ -184,10 +182,9 @@ func (a *attempt) hear(h heard, s *step) (v *verdict, over bool) {
 	return nil, over
 }
 
-// opensStream reports whether the result of a response may be the id of a stream, whose items reveal the dialect.
+// opensStream reports whether a response's result may be the id of a stream, whose items reveal the dialect.
 func opensStream(msg json.RawMessage) bool { return scan.Type(scan.Get(msg, "result")) == 's' }
 
-// ended records the end of a connection.
 func (a *attempt) ended(err error) {
 	a.try.Outcome, a.try.closed = "the peer closed the connection", true
 	f := wire.AsFault(err)
@@ -215,7 +212,8 @@ func (a *attempt) take(b []byte) [][]byte {
 	return fresh
 }
 
-// judge returns the step that msg answers, or nil. It also returns a verdict if msg belongs to one specific dialect.
+// judge returns the step that msg answers, or nil. If msg belongs to one specific dialect, judge also returns a
+// verdict.
 func (a *attempt) judge(msg json.RawMessage) (answers *step, v *verdict) {
 	var request json.RawMessage
 	for _, s := range a.sent {
@@ -242,7 +240,7 @@ func (a *attempt) judge(msg json.RawMessage) (answers *step, v *verdict) {
 	return answers, nil
 }
 
-// notice records the kind of messages that the peer sends, and returns their framing.
+// notice records the kind of the peer's messages and returns their framing.
 func (a *attempt) notice(msg json.RawMessage) (framing string) {
 	if a.at.IsBytes() {
 		framing, _ = unframed(a.link.heard, a.p.Transport.NoiseLimit)
@@ -254,7 +252,7 @@ func (a *attempt) notice(msg json.RawMessage) (framing string) {
 	return framing
 }
 
-// list returns the catalog in the result of a step that lists methods, or nil. It stores the catalog of a listing.
+// list returns the catalog in the result of a listing step, or nil, and stores it.
 func (a *attempt) list(answers *step, result json.RawMessage) *catalog.Catalog {
 	switch {
 	case answers == nil:
@@ -274,7 +272,6 @@ func (a *attempt) list(answers *step, result json.RawMessage) *catalog.Catalog {
 	return nil
 }
 
-// conclude completes the report of the attempt.
 func (a *attempt) conclude(ctx context.Context, v *verdict) {
 	t := a.try
 	t.Received = strings.ToValidUTF8(string(t.heard[:min(len(t.heard), maxShown)]), "\uFFFD")

@@ -10,13 +10,14 @@ import (
 	"rpcx/wire/scan"
 )
 
-// maxHeard bounds the bytes of one connection that are searched for messages, maxKept the stored bytes of an attempt.
+// maxHeard bounds the bytes of one connection that are searched for messages. maxKept bounds the stored bytes of an
+// attempt.
 const (
 	maxHeard = 1 << 20
 	maxKept  = 4 << 10
 )
 
-// pieces is a wire.Framing for a peer with an unknown framing. Its messages are the received bytes, and Send writes bytes unchanged.
+// pieces is a wire.Framing for a peer of unknown framing. Its messages are the received bytes, and Send writes bytes unchanged.
 func pieces(rwc io.ReadWriteCloser, _ wire.Options) wire.Conn {
 	return &piecesConn{rwc: rwc, buf: make([]byte, 64<<10)}
 }
@@ -58,8 +59,8 @@ func framed(name string, msg, head []byte) []byte {
 	return b.Bytes()
 }
 
-// unframed returns the messages in a peer's bytes, and the name of their framing. It returns no messages if the bytes are in no framing.
-// noise is the number of other lines allowed between messages.
+// unframed returns the messages in a peer's bytes and the name of their framing. It returns no messages for bytes in no framing. noise
+// bounds the other lines between messages.
 func unframed(heard []byte, noise int) (name string, msgs [][]byte) {
 	for _, name := range []string{"header", "seq", "netstring", "varint", "nul", "line", "concat"} {
 		end, needed := map[string]string{"nul": "\x00", "line": "\n"}[name]
@@ -73,12 +74,11 @@ func unframed(heard []byte, noise int) (name string, msgs [][]byte) {
 	return "", nil
 }
 
-// messages returns the messages of that framing in heard. It returns no messages if one of them is not a JSON object or
-// array.
+// messages returns the messages of that framing in heard. It returns none if one of them is not a JSON object or array.
 func messages(name string, heard []byte, noise int) (msgs [][]byte) {
 	f, _ := framing.ByName(name)
 	if name == "line" {
-		heard = heard[bytes.LastIndexByte(heard, 0xFF)+1:] // a sentinel, as QEMU's guest agent sends it
+		heard = heard[bytes.LastIndexByte(heard, 0xFF)+1:] // a sentinel of QEMU's guest agent
 	}
 	conn := f(stream{bytes.NewReader(heard), io.Discard}, wire.Options{NoiseLimit: noise, Whole: true}.WithDefaults())
 	for {

@@ -13,14 +13,14 @@ import (
 
 // A link is the connection of an attempt.
 type link struct {
-	conn   wire.Conn // nil: not connected
+	conn   wire.Conn // nil without a connection
 	events chan heard
 	over   chan struct{} // closed when the attempt no longer uses conn
 	heard  []byte        // the received bytes
-	seen   int           // how many messages in heard have been evaluated
+	seen   int           // the number of evaluated messages in heard
 }
 
-// connect connects if necessary. It returns false if that fails.
+// connect connects if necessary. It returns false after a failure.
 func (a *attempt) connect(ctx context.Context) bool {
 	if a.link.conn != nil {
 		return true
@@ -52,7 +52,7 @@ func (a *attempt) connect(ctx context.Context) bool {
 	return true
 }
 
-// closeTimeout bounds each step of closing a connection; a child is killed after it.
+// closeTimeout bounds each step of closing a connection. After it, rpcx kills a child.
 const closeTimeout = 300 * time.Millisecond
 
 // receive passes on received data until the connection or the attempt ends.
@@ -70,7 +70,6 @@ func receive(conn wire.Conn, to chan<- heard, over <-chan struct{}) {
 	}
 }
 
-// closeConn ends the connection.
 func (a *attempt) closeConn() {
 	if a.link.conn != nil {
 		close(a.link.over)
@@ -79,7 +78,7 @@ func (a *attempt) closeConn() {
 	}
 }
 
-// send sends the message of s. It returns false without a connection; the outcome is an event.
+// send sends the message of s. It returns false without a connection. The outcome is an event.
 func (a *attempt) send(ctx context.Context, s *step) bool {
 	if !a.connect(ctx) {
 		return false

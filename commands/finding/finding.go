@@ -1,5 +1,5 @@
-// Package finding detects the dialect and the framing of a peer when rpcx knows only the address. It also returns the peer's catalog if
-// that needs no further requests.
+// Package finding detects the dialect and the framing of a peer with a known address. It also returns the peer's catalog if that needs
+// no further requests.
 package finding
 
 import (
@@ -15,7 +15,7 @@ import (
 	"rpcx/wire/session"
 )
 
-// Applies reports whether the dialect of e, which the user wrote as typed, has to be detected: no dialect is named, and repeated
+// Applies reports whether rpcx must detect the dialect of e, the user's endpoint typed: typed names no dialect, and repeated
 // connections to the peer are possible.
 func Applies(e endpoint.Endpoint, typed, dialectFlag string) bool {
 	return dialectFlag == "" && e.Dialect == all.Default() && Reaches(e) && e.Profile == nil && !endpoint.NamesDialect(typed)
@@ -28,10 +28,10 @@ func Reaches(e endpoint.Endpoint) bool {
 
 // A Finding is the result of detecting a dialect.
 type Finding struct {
-	Endpoint endpoint.Endpoint  // with the dialect and the framing of the peer
-	At       *endpoint.Endpoint // where that is for this conversation, if known; nil: it has to be resolved
-	Starts   int                // the number of connections made for the detection
-	Catalog  *catalog.Catalog   // from the response to a probe; nil: it has to be requested
+	Endpoint endpoint.Endpoint  // the peer's endpoint with dialect and framing
+	At       *endpoint.Endpoint // the address for this conversation, or nil if it must be resolved
+	Starts   int                // the number of connections for the detection
+	Catalog  *catalog.Catalog   // from the response to a probe, or nil if it must be requested
 }
 
 // New returns a Prober of the peer of e.
@@ -55,8 +55,8 @@ func New(ctx context.Context, run *env.Env, e endpoint.Endpoint, c *options.Clie
 	return p, nil
 }
 
-// Look sends requests to the peer of e, without beginning a session, until its dialect is known. It returns nil if it is not detected.
-// failed is the error with which the peer failed to describe itself; method is the method to describe.
+// Look sends requests to the peer of e, without starting a session, until its dialect is known. It returns nil if it detects none.
+// failed is the error of the first request for a description. method is the method to describe.
 func Look(ctx context.Context, run *env.Env, e endpoint.Endpoint, c *options.Client, method string, failed error) *Finding {
 	f := wire.AsFault(failed)
 	if f == nil {
@@ -88,7 +88,7 @@ func Look(ctx context.Context, run *env.Env, e endpoint.Endpoint, c *options.Cli
 	return p.once(ctx, e, "header") // a server with this framing sends nothing after a line, and waits for more
 }
 
-// once tries one framing over one connection. It returns nil if the result adds no information to e.
+// once tries one framing over one connection. It returns nil if the result adds nothing to e.
 func (p *Prober) once(ctx context.Context, e endpoint.Endpoint, framing string) *Finding {
 	if e.IsBytes() && framing == "" {
 		framing = e.FramingName()

@@ -10,15 +10,15 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A listing is a method by which servers without a specific dialect describe themselves.
+// A listing is a method with which servers without a specific dialect describe themselves.
 type listing struct {
 	method string
-	reads  func(result json.RawMessage) *catalog.Catalog // nil: the result is not such a description
-	of     string                                        // the listing that precedes this one, for a single method; "": it lists all
+	reads  func(result json.RawMessage) *catalog.Catalog // returns nil if the result is no such description
+	of     string                                        // the listing that precedes this one, for a single method; "" if this one lists all
 	tells  func(m *catalog.Method, result json.RawMessage)
 }
 
-// listings is in the order of the requests: the most informative are first, and names with other meanings on some servers are last.
+// listings is in the order of requests: the most informative first, and names with other meanings on some servers last.
 var listings = []listing{
 	{method: "core.describe", reads: described},   // Mopidy
 	{method: "rpc.serverInfo", reads: listed},     // jrpc2
@@ -33,7 +33,7 @@ var listings = []listing{
 	{method: "commands", reads: helped}, // Electrum
 }
 
-// message returns the request of a listing; about is the single method that it describes, if any.
+// message returns the request of a listing. about is the single method that it describes, or "".
 func (l *listing) message(id json.RawMessage, about string) json.RawMessage {
 	var o scan.Object
 	o.Text("jsonrpc", "2.0")
@@ -45,8 +45,7 @@ func (l *listing) message(id json.RawMessage, about string) json.RawMessage {
 	return o.End()
 }
 
-// signed reads the signatures of a method: the type of the result, and the types of the params. It uses only the first
-// signature.
+// signed reads the signatures of a method: the types of the result and of the params. It uses only the first signature.
 func signed(m *catalog.Method, result json.RawMessage) {
 	types := map[string]string{
 		"int": "integer", "i4": "integer", "double": "number", "boolean": "boolean", "string": "string", "array": "array", "struct": "object", "nil": "null",
@@ -92,7 +91,7 @@ func explained(m *catalog.Method, result json.RawMessage) {
 	}
 }
 
-// listed reads a list of names, or of objects with names, either directly or from the member methods.
+// listed reads a list of names or of objects with names, or such a list in the member methods.
 func listed(result json.RawMessage) *catalog.Catalog {
 	if scan.Type(result) == 'o' {
 		result = scan.Get(result, "methods")
@@ -138,7 +137,7 @@ func described(result json.RawMessage) *catalog.Catalog {
 	return received(c)
 }
 
-// paramsOf returns the schema of params from a list of their names. Params with a default are optional.
+// paramsOf returns the schema of params from a list of names. Params with a default are optional.
 func paramsOf(list json.RawMessage) json.RawMessage {
 	var properties, schema scan.Object
 	required := scan.AppendArray(nil)
@@ -161,7 +160,7 @@ func paramsOf(list json.RawMessage) json.RawMessage {
 	return schema.End()
 }
 
-// modules reads an object of modules with their versions, without their methods.
+// modules reads an object of modules with their versions. It contains no methods.
 func modules(result json.RawMessage) *catalog.Catalog {
 	if scan.Type(result) != 'o' {
 		return nil
@@ -173,7 +172,7 @@ func modules(result json.RawMessage) *catalog.Catalog {
 	return c
 }
 
-// procedures reads the description of JSON-RPC 1.1, in which procs have names and params.
+// procedures reads the description of JSON-RPC 1.1, whose procs have names and params.
 func procedures(result json.RawMessage) *catalog.Catalog {
 	c := listed(scan.Get(result, "procs"))
 	if c == nil {
@@ -188,13 +187,13 @@ func procedures(result json.RawMessage) *catalog.Catalog {
 // isName matches the names of methods in a help text.
 var isName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9_]+$`) })
 
-// isUsage matches lines that begin with a name. The first of them has a placeholder (btcd).
+// isUsage matches lines that begin with a name. The first group is a placeholder (btcd).
 var isUsage = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[a-z][a-z0-9_]+ ["(\[{<][^\n]*(\n[a-z][a-z0-9_]+( [^\n]*[^.\n])?)+\n?$`)
 })
 
-// helped reads a text with a line for each method that begins with its name, under headings (bitcoind) or with placeholders (btcd), or with
-// names only.
+// helped reads a text that has a line for each method. Each line begins with the method's name, under headings (bitcoind), with
+// placeholders (btcd), or alone.
 func helped(result json.RawMessage) *catalog.Catalog {
 	text, ok := scan.Text(result)
 	if !ok {
@@ -234,7 +233,7 @@ func helped(result json.RawMessage) *catalog.Catalog {
 	return received(c)
 }
 
-// received returns a response in the form of a catalog that contains only the response.
+// received returns a response in the form of a catalog that contains only that response.
 func received(c *catalog.Catalog) *catalog.Catalog {
 	c, err := catalog.Received(c, nil)
 	if err != nil {

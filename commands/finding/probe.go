@@ -14,24 +14,23 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A Prober detects the protocol of the peer at an endpoint by trial.
+// A Prober detects the protocol of a peer by trial.
 type Prober struct {
-	Endpoint  endpoint.Endpoint // its dialect and its framing are tried first, but not trusted
-	Typed     string            // Endpoint as the user wrote it
-	Method    string            // the method to describe; "": all methods
+	Endpoint  endpoint.Endpoint // its dialect and framing are tried first, but not trusted
+	Typed     string            // Endpoint as typed by the user
+	Method    string            // the method to describe, or "" for all
 	Transport transport.Config
-	// Resolve asks an HTTP server for the URL of conversations in the endpoint's dialect. It returns false if the server does not state
-	// it.
+	// Resolve asks an HTTP server for the URL of conversations in the endpoint's dialect. It returns false if the server states none.
 	Resolve func(ctx context.Context, e endpoint.Endpoint) (endpoint.Endpoint, bool)
 
 	all     []*step
-	guesses []guess // the transports to try if the peer closes every connection without sending anything
-	guessed bool    // the current transport is a guess, and its failure proves nothing about the peer
+	guesses []guess // the transports to try if the peer closes every connection without sending data
+	guessed bool    // the current transport is a guess, whose failure proves nothing about the peer
 	mu      sync.Mutex
 	report  *Report
 }
 
-// Run tries until the peer is recognised, all options have been tried or ctx ends.
+// Run tries until it has detected the peer's protocol or tried everything, or ctx ends.
 func (p *Prober) Run(ctx context.Context) *Report {
 	p.all, p.report = steps(true, p.Method), &Report{}
 	e := p.Endpoint
@@ -41,7 +40,7 @@ func (p *Prober) Run(ctx context.Context) *Report {
 	if c := e.Secure(); c != nil {
 		p.guesses = append(p.guesses, guess{c, p.Typed})
 	}
-	for range 4 { // repeats over another transport if the peer reveals one
+	for range 4 { // repeats over another transport that the peer reveals
 		r := p.report
 		n := len(r.Tried)
 		p.over(ctx, e)
@@ -67,7 +66,7 @@ func (p *Prober) Run(ctx context.Context) *Report {
 	return r
 }
 
-// over makes all attempts over the transport of e.
+// over makes all attempts over e's transport.
 func (p *Prober) over(ctx context.Context, e endpoint.Endpoint) {
 	switch {
 	case len(e.Address.Command) > 0 && e.IsBytes():
@@ -79,8 +78,7 @@ func (p *Prober) over(ctx context.Context, e endpoint.Endpoint) {
 	}
 }
 
-// resolve sends GET requests to an HTTP server for the URL of conversations, in those dialects whose servers state the
-// URL.
+// resolve sends GET requests to an HTTP server for the URL of conversations, in the dialects whose servers state one.
 func (p *Prober) resolve(ctx context.Context, e endpoint.Endpoint) bool {
 	if p.Resolve == nil {
 		return false
@@ -101,7 +99,7 @@ func (p *Prober) resolve(ctx context.Context, e endpoint.Endpoint) bool {
 	return false
 }
 
-// attempt returns an attempt over the transport of e in the given framing, with a limit on connections.
+// attempt returns an attempt over e's transport in a framing, with a limit on connections.
 func (p *Prober) attempt(e endpoint.Endpoint, framing string, dials int, pace paces) *attempt {
 	e.Framing, e.Dialect = framing, all.Default()
 	list := slices.Clone(p.all)
@@ -111,7 +109,7 @@ func (p *Prober) attempt(e endpoint.Endpoint, framing string, dials int, pace pa
 	return &attempt{p: p, at: e, steps: list, try: p.try(e), paces: pace, dials: dials, framed: func() {}}
 }
 
-// first orders the steps of one rank: the dialect that the user named, then those that use this framing.
+// first sorts the steps of one rank: the user's dialect, then the dialects with this framing, then the others.
 func first(s *step, named, framing string) int {
 	n := s.rank() * 4
 	switch {
@@ -123,7 +121,6 @@ func first(s *step, named, framing string) int {
 	return n + 2
 }
 
-// try adds an attempt to the report.
 func (p *Prober) try(e endpoint.Endpoint) *Try {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -132,7 +129,7 @@ func (p *Prober) try(e endpoint.Endpoint) *Try {
 	return t
 }
 
-// settle adds a verdict on the peer of e to the report. It returns false if there is none.
+// settle adds a verdict on the peer of e to the report. It returns false without a verdict.
 func (p *Prober) settle(e endpoint.Endpoint, v *verdict) bool {
 	if v == nil {
 		return false
@@ -148,8 +145,7 @@ func (p *Prober) settle(e endpoint.Endpoint, v *verdict) bool {
 	return true
 }
 
-// framings returns the framings to try over a byte stream, starting with the framing of e. It omits concat, because concat also
-// reads lines.
+// framings returns the framings to try over a byte stream, starting with e's. It omits concat, which also reads lines.
 func framings(e endpoint.Endpoint) []string {
 	names := []string{"line", "header", "nul", "netstring", "varint", "seq"}
 	own := e.FramingName()
@@ -159,7 +155,7 @@ func framings(e endpoint.Endpoint) []string {
 	return names
 }
 
-// A guess is another endpoint to try: a change of the typed one.
+// A guess is a change of the typed endpoint to try.
 type guess struct {
 	*endpoint.Change
 	typed string
@@ -187,13 +183,13 @@ func (p *Prober) change(e endpoint.Endpoint) *guess {
 	return &g
 }
 
-// isCertificate reports whether f is about an untrusted certificate of a peer.
+// isCertificate reports whether f is about a peer's untrusted certificate.
 func isCertificate(f *wire.Fault) bool {
 	_, ok := errors.AsType[*tls.CertificateVerificationError](f)
 	return ok
 }
 
-// faultOf returns why the peer could not be reached, if no attempt reached it.
+// faultOf returns why no attempt reached the peer, or nil.
 func faultOf(tried []*Try) (f *wire.Fault) {
 	for _, t := range tried {
 		switch {
@@ -207,5 +203,5 @@ func faultOf(tried []*Try) (f *wire.Fault) {
 	return f
 }
 
-// listens is how long a peer may send first. Its handshake reveals the dialect.
+// listens bounds how long a peer may take to send first. Its handshake reveals the dialect.
 const listens = 300 * time.Millisecond

@@ -13,26 +13,26 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A step is one message that is sent to detect the peer's dialect.
+// A step is one message for detecting the peer's dialect.
 type step struct {
-	name    string // of the dialect, or of the method of a listing, as in the report
-	dialect string // "": a listing
+	name    string // the name of the dialect or of the listing method, for the report
+	dialect string // "" for a listing
 	id      json.RawMessage
-	msg     json.RawMessage // nil: no message, because the server sends first
+	msg     json.RawMessage // nil if the server sends first
 	is      *program.Program
 	session bool
 	weak    bool
 	lists   bool
-	framing string   // the dialect's own framing
+	framing string   // the dialect's framing
 	offers  []string // WebSocket subprotocols
 	listing *listing
 }
 
-// firstID is the id of the first step's message. A peer would not choose such ids itself.
+// firstID is the id of the first step's message. A peer would not choose such ids.
 const firstID = 70101
 
-// steps returns the steps in their order: harmless requests for any peer, messages that only reveal something, the listings of servers
-// without a specific dialect, and messages that begin a session. method is the method to describe; "": all methods.
+// steps returns the steps in order: harmless requests for any peer, messages that only reveal something, the listings of servers
+// without a specific dialect, and messages that start a session. method is the method to describe, or "" for all.
 func steps(sessions bool, method string) (list []*step) {
 	for _, s := range all.Detected() {
 		if p := s.Detection.Probe; p != nil && (sessions || !p.Session) {
@@ -69,7 +69,7 @@ func newStep(s dialect.Spec, p *dialect.Probe) *step {
 	return st
 }
 
-// rank orders steps: the least intrusive are first.
+// rank orders steps, the least intrusive first.
 func (s *step) rank() int {
 	switch {
 	case s.weak:
@@ -82,7 +82,7 @@ func (s *step) rank() int {
 	return 1
 }
 
-// family is the kind of messages that a peer understands: with or without the member "jsonrpc".
+// family is a kind of messages that a peer understands: with or without the member "jsonrpc".
 type family byte
 
 const (
@@ -114,7 +114,7 @@ func (s *step) answeredBy(msg json.RawMessage) bool {
 	return false
 }
 
-// recognises reports whether msg comes from a server of the dialect of s. request is the message that it answers, or nil.
+// recognises reports whether msg is from a server of the dialect of s. request is the message that msg answers, or nil.
 func (s *step) recognises(msg, request json.RawMessage) bool {
 	if s.is == nil || scan.Type(msg) != 'o' {
 		return false

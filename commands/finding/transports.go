@@ -12,7 +12,7 @@ import (
 // maxStarts bounds how often rpcx starts the user's command to detect the dialect. One more start is for the catalog.
 const maxStarts = 5
 
-// children starts the command of e once for each framing, in sequence.
+// children starts the command of e once for each framing, one after the other.
 func (p *Prober) children(ctx context.Context, e endpoint.Endpoint) {
 	end, _ := ctx.Deadline()
 	names, header := framings(e), ""
@@ -25,7 +25,7 @@ func (p *Prober) children(ctx context.Context, e endpoint.Endpoint) {
 		within, cancel := context.WithCancelCause(ctx)
 		over := time.AfterFunc(share, func() { cancel(context.DeadlineExceeded) })
 		a := p.attempt(e, names[i], 1, paces{listen: listens, first: share / 3, next: share / 30})
-		a.framed = func() { over.Stop() } // do not try another framing
+		a.framed = func() { over.Stop() } // no other framing is possible
 		a.try.Header, header = header, ""
 		v := a.run(within)
 		over.Stop()
@@ -38,7 +38,7 @@ func (p *Prober) children(ctx context.Context, e endpoint.Endpoint) {
 	}
 }
 
-// shown returns the framings to try after names[i], and the line for the heads of the next messages, as the output of a's peer suggests.
+// shown returns the framings to try after names[i], and the line for the heads of further messages, according to the output of a's peer.
 func (a *attempt) shown(names []string, i int) (next []string, header string) {
 	if names[i] == "header" && a.try.Header == "" && len(a.p.Transport.Head) == 0 && a.try.mentions("content-type") {
 		return slices.Insert(names, i+1, "header"), contentType
@@ -49,14 +49,15 @@ func (a *attempt) shown(names []string, i int) (next []string, header string) {
 	return names, ""
 }
 
-// contentType is the line that some peers need in the head of each message. The Language Server Protocol has it as the default.
+// contentType is the line that some peers require in the head of each message. Its value is the default of the Language Server
+// Protocol.
 const contentType = "Content-Type: application/vscode-jsonrpc; charset=utf-8"
 
-// plainHeader is how long peers may take to respond without contentType, before it is sent.
+// plainHeader bounds the wait for a response without contentType.
 const plainHeader = time.Second
 
-// streams tries all framings over parallel connections. The first connection, on which the peer may send first, is then used for the
-// framing that e names, or else for header, which is the usual framing of servers with a single client.
+// streams tries all framings over parallel connections. The first connection, on which the peer may send first, is then for e's
+// framing, or else for header, the usual framing of servers with a single client.
 func (p *Prober) streams(ctx context.Context, e endpoint.Endpoint) {
 	names := framings(e)
 	if i := slices.Index(names, "header"); e.Framing == "" {
@@ -81,8 +82,9 @@ func (p *Prober) streams(ctx context.Context, e endpoint.Endpoint) {
 	p.settle(e, best)
 }
 
-// sideBySide makes the attempts in parallel until one has recognised the peer. If ready is not nil, all but the first wait until it is
-// closed. If a peer responds in the framing of an attempt, that attempt ends the others, because a peer has one framing.
+// sideBySide makes the attempts in parallel until one has detected the peer's dialect. If ready is not nil, all attempts but the first
+// wait until it is closed. If a peer responds in the framing of an attempt, that attempt ends the others, because a peer has one
+// framing.
 func sideBySide(ctx context.Context, attempts []*attempt, ready <-chan struct{}) (best *verdict) {
 	within, stops := make([]context.Context, len(attempts)), make([]context.CancelFunc, len(attempts))
 	for i := range attempts {
@@ -118,8 +120,8 @@ func sideBySide(ctx context.Context, attempts []*attempt, ready <-chan struct{})
 	return best
 }
 
-// ends stops another attempt after a has a response, because a peer has one framing. A peer that answers without a header may still do
-// so.
+// ends stops another attempt after a response to a, because a peer has one framing. A peer may respond without a header first and with
+// one later.
 func (a *attempt) ends(other *attempt, stop func()) {
 	switch {
 	case other.at.Framing != a.at.Framing || other.try.Header != "":
@@ -129,7 +131,7 @@ func (a *attempt) ends(other *attempt, stop func()) {
 	}
 }
 
-// wait returns true when the attempt may begin, and false when ctx ends.
+// wait returns true when the attempt may start, and false when ctx ends.
 func (a *attempt) wait(ctx context.Context, ready <-chan struct{}) bool {
 	select {
 	case <-ready:
@@ -146,7 +148,7 @@ func (a *attempt) wait(ctx context.Context, ready <-chan struct{}) bool {
 	return true
 }
 
-// oneByOne tries framings over successive connections: the server may serve only one client at a time.
+// oneByOne tries framings over successive connections, because the server may serve only one client at a time.
 func (p *Prober) oneByOne(ctx context.Context, e endpoint.Endpoint, names []string) *verdict {
 	end, _ := ctx.Deadline()
 	for i, name := range names {
@@ -161,7 +163,7 @@ func (p *Prober) oneByOne(ctx context.Context, e endpoint.Endpoint, names []stri
 	return nil
 }
 
-// better reports whether v is more specific than best, or needs no header while best does; either may be nil.
+// better reports whether v is more specific than best, or needs no header unlike best. Either may be nil.
 func better(v, best *verdict) bool {
 	if v != nil && best != nil && v.header != best.header {
 		return v.header == ""
@@ -169,7 +171,7 @@ func better(v, best *verdict) bool {
 	return v != nil && (best == nil || best.weak && !v.weak || best.weak && best.catalog == nil && v.catalog != nil)
 }
 
-// maxDials bounds the connections of one attempt: some servers close them after each unknown message.
+// maxDials bounds the connections of one attempt. Some servers close them after each unknown message.
 const maxDials = 12
 
 // messages tries a transport with its own framing. All steps share one connection, except steps with their own subprotocols, which
@@ -192,8 +194,8 @@ func (p *Prober) messages(ctx context.Context, e endpoint.Endpoint) {
 	p.settle(e, sideBySide(ctx, attempts, nil))
 }
 
-// posts tries POST requests, and then whether an HTTP server states the URL of conversations. Such a server may never answer POST
-// requests, and therefore they get half of the time.
+// posts tries POST requests, and then asks an HTTP server for the URL of conversations. Such a server may never answer POST
+// requests, which therefore get half of the time.
 func (p *Prober) posts(ctx context.Context, e endpoint.Endpoint) {
 	within, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -10,14 +10,14 @@ import (
 	"rpcx/format"
 )
 
-// These are the limits of -h. A long synopsis leaves less room for flags.
+// These limits bound -h. A long synopsis leaves less room for flags.
 const (
 	screenLines   = 20
 	flagsShown    = 12
 	examplesShown = 3
 )
 
-// screen returns the help of a command on one screen: two examples, the synopsis, its arguments, and the most used
+// screen returns the help of a command on one screen: two examples, the synopsis, its arguments, and the most common
 // flags, one per line.
 func screen(name string, d cmdline.Doc) string {
 	var b strings.Builder
@@ -56,13 +56,13 @@ func screen(name string, d cmdline.Doc) string {
 	return b.String()
 }
 
-// popular lists flags in the order of -h, which shows the first twelve that the command has.
+// popular lists flags in the order of -h, which shows the first twelve of the command.
 var popular = []string{
 	"notify", "batch", "file", "count", "until", "session", "to", "listen", "on", "hooks", "catalog", "schema", "against", "report",
 	"update", "save", "runtime", "allow", "token", "diff", "show", "all", "jq", "raw-output", "expect", "header", "timeout", "verbose", "output", "dialect", "method", "events", "dry-run", "json", "follow", "jobs", "record",
 }
 
-// popularFlags returns the flags that -h shows, if they fit.
+// popularFlags returns the flags of -h that fit.
 func popularFlags(d cmdline.Doc) []cmdline.FlagDoc {
 	var shown []cmdline.FlagDoc
 	for _, name := range popular {
@@ -82,10 +82,10 @@ func flagLine(f cmdline.FlagDoc) string {
 	return form + clause(f.Usage, Width-utf8.RuneCountInString(form))
 }
 
-// clause returns the first clauses of text that fit in width columns, or the first words if not even one clause fits.
+// clause returns the first clauses of text that fit into width columns, or the first words if no clause fits.
 func clause(text string, width int) string {
 	fits, words := "", ""
-	depth, listed := 0, false // the depth of brackets; a list after a colon is shown completely or not at all
+	depth, listed := 0, false // the depth of brackets; a list after a colon is complete or missing
 	for i, r := range text + "\n" {
 		if utf8.RuneCountInString(text[:i]) > width {
 			break
@@ -109,7 +109,7 @@ func clause(text string, width int) string {
 	return words
 }
 
-// bracket returns 1 for an opening bracket, -1 for a closing one, and 0 for another character.
+// bracket returns 1 for an opening bracket, -1 for a closing one, and 0 for other characters.
 func bracket(r rune) int {
 	switch {
 	case strings.ContainsRune("([{", r):
@@ -120,7 +120,7 @@ func bracket(r rune) int {
 	return 0
 }
 
-// argumentDocs explains the placeholders of a synopsis, in one line each.
+// argumentDocs explains the placeholders of a synopsis in one line each.
 var argumentDocs = []struct{ name, says string }{
 	{"ENDPOINT", "ws://host/, tcp://host:port, exec:COMMAND, @NAME (help endpoints)"},
 	{"LISTEN", "ws://127.0.0.1:0/, tcp://..., unix:PATH, stdio: (help endpoints)"},
@@ -142,7 +142,7 @@ func arguments(b *strings.Builder, usage string) {
 	}
 }
 
-// shortest returns the examples of -h: examples of one line first, then the others.
+// shortest returns the examples of -h, those of one line first.
 func shortest(all []cmdline.Example) []cmdline.Example {
 	long := func(e cmdline.Example) int {
 		return min(1, len(format.Fold(e.Command, Width-2))+strings.Count(e.Command, "\n")-1)

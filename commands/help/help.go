@@ -1,5 +1,5 @@
-// Package help prints help as one screen or in full for a command, as a topic, or as JSON for everything. The manual
-// uses the same texts.
+// Package help prints help: one screen or all help of a command, a topic, or everything as JSON. The manual uses the
+// same texts.
 package help
 
 import (
@@ -14,7 +14,7 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// computed lists the topics that are made from tables of the program.
+// computed lists the topics that rpcx generates from its tables.
 var computed = []struct {
 	name, says string
 	text       func() string
@@ -94,7 +94,7 @@ func topicText(t Topic, all bool, flags string) string {
 	return b.String()
 }
 
-// find returns the command named by several words, such as "session" "close".
+// find returns the command that several words name, such as "session" "close".
 func find(d cmdline.Doc, words []string) (cmdline.Doc, bool) {
 	for _, word := range words {
 		found := false
@@ -111,7 +111,7 @@ func find(d cmdline.Doc, words []string) (cmdline.Doc, bool) {
 	return d, true
 }
 
-// AllTopics returns all topics, from files and computed.
+// AllTopics returns all topics, including computed ones.
 func AllTopics() []Topic {
 	var topics []Topic
 	for _, t := range Topics() {
@@ -124,7 +124,6 @@ func AllTopics() []Topic {
 	return topics
 }
 
-// listing returns the list of topics as text.
 func listing() string {
 	var b strings.Builder
 	b.WriteString("Topics (rpcx help TOPIC)\n")
@@ -134,7 +133,6 @@ func listing() string {
 	return b.String()
 }
 
-// names returns all valid arguments of help.
 func names(root cmdline.Doc) []string {
 	names := wire.Map(root.Commands, func(c cmdline.Doc) string { return c.Name })
 	return append(names, wire.Map(AllTopics(), func(t Topic) string { return t.Name })...)

@@ -9,22 +9,20 @@ import (
 	"rpcx/wire"
 )
 
-// Width is the maximum width of help, in columns.
+// Width is the maximum width of help in columns.
 const Width = 80
 
-// A Part is one piece of prose: a heading, a paragraph, verbatim lines or a list
-// entry.
+// A Part is one piece of prose: a heading, a paragraph, verbatim lines or a list entry.
 type Part struct {
 	Kind  PartKind
 	Term  string   // the subject of an Entry
-	Text  string   // the text of a Heading, a Paragraph or an Entry: one line, with backquotes around words to type
-	Lines []string // the lines of a Verbatim, without their indentation
+	Text  string   // the text of a Heading, a Paragraph or an Entry: one line with backquotes around literal words
+	Lines []string // the lines of a Verbatim without their indentation
 }
 
 // PartKind is the kind of a Part.
 type PartKind int
 
-// These are the kinds of a Part.
 const (
 	Paragraph PartKind = iota
 	Heading
@@ -32,9 +30,8 @@ const (
 	Entry
 )
 
-// Parts splits prose into its parts. Blank lines separate paragraphs. Indented lines are
-// verbatim, "# TEXT" is a heading, and "* TERM -- text" is a list entry, which may have
-// further lines.
+// Parts splits prose into its parts. Blank lines separate paragraphs. Indented lines are verbatim, "# TEXT" is a
+// heading, and "* TERM -- text" starts a list entry.
 func Parts(text string) []Part {
 	var parts []Part
 	for para := range strings.SplitSeq(strings.Trim(text, "\n"), "\n\n") {
@@ -80,7 +77,7 @@ func allIndented(lines []string) bool {
 	return true
 }
 
-// Prose formats prose for a terminal, in Width columns.
+// Prose formats prose for a terminal in Width columns.
 func Prose(text string) string {
 	var b strings.Builder
 	before := Part{Kind: Heading}

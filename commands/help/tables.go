@@ -19,7 +19,7 @@ func rulesTable() string {
 	for _, dialect := range rules.Dialects() {
 		set, err := rules.For(dialect)
 		if err != nil {
-			panic(err) // the rules are embedded in the program
+			panic(err) // the rules are embedded
 		}
 		fmt.Fprintf(&b, "# %s\n\n", strings.ToUpper(dialect))
 		if set.Base != "" {
@@ -41,7 +41,6 @@ func rulesTable() string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// ruleLine returns the entry of a rule.
 func ruleLine(name, level, section, sentence string) string {
 	if level != "must" {
 		section = level + "; " + section
@@ -49,11 +48,10 @@ func ruleLine(name, level, section, sentence string) string {
 	return "* " + name + " -- " + sentence + " (" + section + ")\n"
 }
 
-// probesTable lists the probes of a dialect.
 func probesTable(dialect, page string) string {
 	all, err := probes.For(dialect)
 	if err != nil {
-		panic(err) // the probes are embedded in the program
+		panic(err) // the probes are embedded
 	}
 	var b strings.Builder
 	for _, p := range all.Probes {
@@ -80,7 +78,7 @@ func differencesTable() string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// DialectFlags returns prose about the --set values of a dialect, and about its flags that not all dialects have. It
+// DialectFlags returns prose about the --set values of a dialect, and about its flags that other dialects lack. It
 // returns "" for other topics.
 func DialectFlags(root cmdline.Doc, name string) string {
 	if !slices.Contains(all.Names(), name) {
@@ -109,7 +107,7 @@ func DialectFlags(root cmdline.Doc, name string) string {
 	return b.String()
 }
 
-// flagsOf returns the flags of a dialect that at most half of the dialects have, except --set.
+// flagsOf returns the flags, except --set, that a dialect shares with at most half of the dialects.
 func flagsOf(d cmdline.Doc, dialect string) (flags []cmdline.FlagDoc) {
 	for _, f := range d.Flags {
 		if slices.Contains(f.Dialects, dialect) && len(f.Dialects) <= len(all.Names())/2 && f.Names[0] != "set" {

@@ -11,13 +11,13 @@ import (
 	"rpcx/wire"
 )
 
-// Print prints the help of a command, on one screen if brief, or else in full. The manual has the same description.
-// more lists flags that do not apply to the endpoint.
+// Print prints the help of a command: one screen if brief is set, otherwise all. The manual has the same text. more
+// lists flags that do not apply to the endpoint.
 func Print(w *os.File, name string, d cmdline.Doc, more []cmdline.FlagDoc, brief bool) error {
 	return cmdline.Print(w, Text(name, d, more, brief))
 }
 
-// Text returns the help of the command called name. brief requests one screen.
+// Text returns the help of the command name. brief requests one screen.
 func Text(name string, d cmdline.Doc, more []cmdline.FlagDoc, brief bool) string {
 	switch {
 	case brief:
@@ -72,21 +72,21 @@ func start(d cmdline.Doc) string {
 // isCommon reports whether all commands have the flag.
 func isCommon(f cmdline.FlagDoc) bool { return f.Group == cmdline.GroupCommon }
 
-// commonFlags writes a sentence about the flags that all commands have; rpcx(1) lists them.
+// commonFlags writes a sentence about the flags of all commands, which rpcx(1) lists.
 func commonFlags(b *strings.Builder, d cmdline.Doc) {
 	if slices.ContainsFunc(d.Flags, isCommon) {
 		row(b, "", "In every command: -v traces messages (-vv also bytes), --errors json makes stderr JSON, --color auto|always|never colors the output.", 0)
 	}
 }
 
-// has reports whether flags has one of the flags in with, which is written as "--a or --b".
+// has reports whether flags contains one of the flags in with, which has the form "--a or --b".
 func has(flags []cmdline.FlagDoc, with string) bool {
 	return slices.ContainsFunc(flags, func(f cmdline.FlagDoc) bool {
 		return slices.Contains(strings.FieldsFunc(with, func(r rune) bool { return r == ' ' || r == ',' }), "--"+f.Names[0])
 	})
 }
 
-// furtherFlags names the flags that need another endpoint, or another flag beside them.
+// furtherFlags names the flags that require another endpoint or another flag.
 func furtherFlags(b *strings.Builder, name string, shown, more []cmdline.FlagDoc) {
 	var with []string
 	beside := map[string][]string{}
@@ -111,7 +111,6 @@ func furtherFlags(b *strings.Builder, name string, shown, more []cmdline.FlagDoc
 	}
 }
 
-// usage writes the synopsis of the command.
 func usage(b *strings.Builder, name string, d cmdline.Doc) { row(b, "usage:", synopsis(name, d), 7) }
 
 // synopsis returns the command with its placeholders.
@@ -139,7 +138,7 @@ func subcommands(b *strings.Builder, d cmdline.Doc) {
 	}
 }
 
-// allFlags writes the flags below their headings, in the order in which the headings first occur.
+// allFlags writes the flags below their headings, in the order of the headings' first flags.
 func allFlags(b *strings.Builder, flags []cmdline.FlagDoc) {
 	var groups []string
 	for _, f := range flags {
@@ -166,7 +165,7 @@ func flagGroup(b *strings.Builder, title string, flags []cmdline.FlagDoc) {
 	}
 }
 
-// flagForm returns a flag as the user types it: "-q, --jq EXPR".
+// flagForm returns a flag in the form "-q, --jq EXPR".
 func flagForm(f cmdline.FlagDoc) string {
 	form := "    --" + f.Names[0]
 	if len(f.Names) > 1 {
@@ -201,7 +200,7 @@ func examples(b *strings.Builder, examples []cmdline.Example) {
 	}
 }
 
-// whatElse returns the references to other help.
+// whatElse returns references to other help.
 func whatElse(name string, d cmdline.Doc) string {
 	var b strings.Builder
 	switch {
@@ -217,7 +216,7 @@ func whatElse(name string, d cmdline.Doc) string {
 	return b.String()
 }
 
-// statuses returns the text of the topic statuses, the table of exit statuses.
+// statuses returns the topic statuses, the table of exit statuses.
 func statuses() string {
 	var b strings.Builder
 	for _, s := range cmdline.ExitStatuses() {
@@ -226,7 +225,7 @@ func statuses() string {
 	return b.String()
 }
 
-// limits returns the text of the topic limits, the limits on a peer's use of resources.
+// limits returns the topic limits, which bound a peer's use of resources.
 func limits() string {
 	var b strings.Builder
 	for _, l := range cmdline.Limits() {

@@ -12,14 +12,14 @@ import (
 	"rpcx/wire/serve"
 )
 
-// texts holds a file for each topic, NAME.SECTION.txt. Its first line describes the topic. The rest is prose (see
+// texts contains a file for each topic, NAME.SECTION.txt. Its first line describes the topic. The rest is prose (see
 // Parts), in which "# HEADING" starts a section. The text after a line "{{manual}}" is the reference, which only the
 // manual and `rpcx help NAME --all` show.
 //
 //go:embed topics/*.txt
 var texts embed.FS
 
-// topicOrder has the topics at the beginning of the list; the others follow by name.
+// topicOrder lists the first topics. The others follow by name.
 var topicOrder = []string{
 	"agent", "endpoints", "params", "output", "trace", "events", "hooks", "sessions", "prompt", "dialects",
 	"catalog", "tape", "dialect-file", "validation", "rules", "config", "environment", "files", "security",
@@ -28,23 +28,23 @@ var topicOrder = []string{
 // referenceMark separates the text of `rpcx help NAME` from the reference.
 const referenceMark = "{{manual}}\n"
 
-// A Topic is the text of `rpcx help NAME`, and a page of the manual, rpcx-NAME(SECTION).
+// A Topic is the text of `rpcx help NAME` and a page of the manual, rpcx-NAME(SECTION).
 type Topic struct {
 	Name    string
 	Section string // the section of the manual
 	Says    string // one phrase
-	Text    string // Prose
+	Text    string // in the form of Prose
 	Brief   string // the part of Text that `rpcx help NAME` prints
 }
 
-// Page returns the name of the topic's manual page, without the section.
+// Page returns the name of the topic's page in the manual, without the section.
 func (t Topic) Page() string { return "rpcx-" + t.Name }
 
-// Topics returns all topics, in the order of the list.
+// Topics returns all topics in the order of the list.
 func Topics() []Topic {
 	entries, err := texts.ReadDir("topics")
 	if err != nil {
-		panic(err) // the directory is embedded in the program
+		panic(err) // the directory is embedded
 	}
 	topics := make([]Topic, len(entries))
 	for i, e := range entries {
@@ -60,7 +60,7 @@ func Topics() []Topic {
 	return topics
 }
 
-// TopicNamed returns the topic of that name, and false if there is none.
+// TopicNamed returns the topic of that name, or false.
 func TopicNamed(name string) (Topic, bool) {
 	for _, t := range Topics() {
 		if t.Name == name {
@@ -86,7 +86,7 @@ func topic(file string) Topic {
 	return Topic{Name: name, Section: section, Says: says, Text: brief + reference, Brief: brief}
 }
 
-// lists replaces placeholders in topics with tables of the program.
+// lists replaces placeholders in topics by tables.
 func lists() *strings.Replacer {
 	return strings.NewReplacer(
 		"{{dialects}}", "`"+strings.Join(all.Names(), "`, `")+"`",
@@ -99,7 +99,7 @@ func lists() *strings.Replacer {
 	)
 }
 
-// DialectSays returns a phrase about a dialect from its topic, or "" if there is none.
+// DialectSays returns a phrase about a dialect from its topic, or "".
 func DialectSays(name string) string {
 	b, err := texts.ReadFile("topics/" + name + ".7.txt")
 	if err != nil {
@@ -109,7 +109,6 @@ func DialectSays(name string) string {
 	return strings.TrimPrefix(says, "the "+name+" dialect: ")
 }
 
-// dialectTable returns the list of dialects.
 func dialectTable() string {
 	var b strings.Builder
 	for _, name := range all.Names() {
@@ -118,7 +117,7 @@ func dialectTable() string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// pageVariables returns the list of variables that programs of a dialect file can use.
+// pageVariables returns the list of variables for programs of a dialect file.
 func pageVariables() string {
 	var b strings.Builder
 	for _, v := range program.Variables() {
@@ -127,7 +126,6 @@ func pageVariables() string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// pageMembers returns the list of all keys of a dialect file.
 func pageMembers() string {
 	var b strings.Builder
 	for _, m := range load.Table() {

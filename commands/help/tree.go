@@ -13,7 +13,7 @@ type treeDoc struct {
 	Name     string       `json:"name"`
 	Usage    string       `json:"usage"`
 	Text     string       `json:"description"`
-	Flags    []flagDoc    `json:"flags"` // the shared flags
+	Flags    []flagDoc    `json:"flags"` // the flags of several commands
 	Commands []commandDoc `json:"commands"`
 	Statuses []statusDoc  `json:"statuses"`
 	Topics   []topicDoc   `json:"topics"`
@@ -25,7 +25,7 @@ type commandDoc struct {
 	Args     string       `json:"args,omitempty"`
 	Text     string       `json:"description,omitempty"`
 	Flags    []flagDoc    `json:"flags,omitempty"`
-	Shared   []string     `json:"shared,omitempty"` // the names of shared flags
+	Shared   []string     `json:"shared,omitempty"` // the names of these flags
 	Commands []commandDoc `json:"commands,omitempty"`
 	Examples []exampleDoc `json:"examples,omitempty"`
 }
@@ -34,13 +34,13 @@ type flagDoc struct {
 	Name     string   `json:"name"`            // --name
 	Short    string   `json:"short,omitempty"` // -n
 	Type     string   `json:"type"`            // bool, string, integer, duration, size, file, folder, jq, json, enum
-	Arg      string   `json:"arg,omitempty"`   // the placeholder of the value, as in help
+	Arg      string   `json:"arg,omitempty"`   // the placeholder of the value
 	Values   []string `json:"values,omitempty"`
 	Usage    string   `json:"usage"`
 	Group    string   `json:"group,omitempty"`
 	Repeated bool     `json:"repeated,omitempty"`
-	Needs    string   `json:"needs,omitempty"` // a requirement on the endpoint
-	With     string   `json:"with,omitempty"`  // the flags of which one must be given
+	Needs    string   `json:"needs,omitempty"` // the requirement on the endpoint
+	With     string   `json:"with,omitempty"`  // the flags of which one is required
 }
 
 type exampleDoc struct {
@@ -60,7 +60,7 @@ type topicDoc struct {
 	Text string `json:"text,omitempty"`
 }
 
-// argTypes maps the placeholders of values to types; other values are strings.
+// argTypes maps the placeholders of values to types. Other values are strings.
 var argTypes = map[string]string{
 	"N": "integer", "DURATION": "duration", "SIZE": "size", "FILE": "file", "DIR": "folder", "FILE|DIR": "file", "EXPR": "jq", "JQ": "jq", "JSON": "json",
 }
@@ -76,8 +76,8 @@ func treeJSON(root cmdline.Doc) treeDoc {
 	return t
 }
 
-// share moves flags that are equal in several commands to t, and leaves their names. If a flag has several forms, t
-// gets the most frequent one.
+// share moves flags that several commands have in the same form to t, and leaves their names. Of several forms, t
+// contains the most frequent one.
 func (t *treeDoc) share() {
 	times, order := map[string]int{}, []string{}
 	forms := map[string]flagDoc{}
@@ -113,7 +113,6 @@ func (t *treeDoc) share() {
 	})
 }
 
-// each calls do for all commands and subcommands.
 func each(commands []commandDoc, do func(c *commandDoc)) {
 	for i := range commands {
 		do(&commands[i])
@@ -145,7 +144,6 @@ func flagJSON(f cmdline.FlagDoc) flagDoc {
 	return d
 }
 
-// topicJSON returns the description of a topic. whole includes its text.
 func topicJSON(t Topic, whole bool) topicDoc {
 	d := topicDoc{Name: t.Name, Says: t.Says}
 	if whole {

@@ -1,4 +1,4 @@
-// Package schedule decides when the calls of a batch start, and in which order their responses are printed.
+// Package schedule decides when the calls of a batch start and in which order their responses are printed.
 package schedule
 
 // A Job is one line of a batch.
@@ -8,8 +8,7 @@ type Job interface {
 	Size() int  // in bytes
 }
 
-// A Schedule holds the jobs of a batch, from reading the line to printing the response. The caller must hold a lock for
-// it.
+// A Schedule contains the jobs of a batch from reading to printing. Its caller must hold a lock.
 //
 // Its rules:
 //   - A job is queued when its line has been read. Jobs start in the order of the lines. A job is over
@@ -18,22 +17,21 @@ type Job interface {
 //     none) may have started without being printed: if no one reads stdout, no more calls are made.
 //   - After Stop, no job is queued or started.
 type Schedule[J Job] struct {
-	atOnce    int // maximum number of jobs under way
+	atOnce    int // the maximum number of running jobs
 	unordered bool
 
 	queued   fifo[J]
 	bytes    int     // the size of the lines in queued
-	order    fifo[J] // jobs that have started, in the order of the lines; empty if unordered
-	ready    []J     // jobs that have ended and are printed next
+	order    fifo[J] // started jobs in the order of the lines; empty if unordered
+	ready    []J     // ended jobs to print next
 	printing []J     // the last result of Ready
 	free     []J
 	underWay int
-	held     int // the number of jobs that are started and not free
+	held     int // the number of started jobs that are not free
 	stopped  bool
 }
 
-// New returns a Schedule with at most atOnce jobs under way. Unless unordered, it prints jobs in the order in which
-// they were queued.
+// New returns a Schedule with at most atOnce running jobs. It prints jobs in queue order, unless unordered is set.
 func New[J Job](atOnce int, unordered bool) *Schedule[J] {
 	return &Schedule[J]{atOnce: atOnce, unordered: unordered}
 }
@@ -45,7 +43,7 @@ const (
 	AheadBytes = 64 << 10
 )
 
-// Ahead reports whether the queue is filled to 1/parts of its limits.
+// Ahead reports whether the queue has reached 1/parts of its limits.
 func (s *Schedule[J]) Ahead(parts int) bool {
 	return parts*s.queued.len() >= max(aheadLines, 2*s.atOnce) || parts*s.bytes >= AheadBytes
 }
@@ -60,7 +58,7 @@ func (s *Schedule[J]) Queue(jobs []J) {
 	}
 }
 
-// Free returns a job whose response has been printed, or false if there is none.
+// Free returns a job whose response has been printed. ok is false without one.
 func (s *Schedule[J]) Free() (j J, ok bool) {
 	n := len(s.free)
 	if n == 0 {
@@ -70,7 +68,7 @@ func (s *Schedule[J]) Free() (j J, ok bool) {
 	return j, true
 }
 
-// most returns how many jobs may have started without being printed.
+// most bounds how many started jobs may wait for printing.
 func (s *Schedule[J]) most() int {
 	if s.unordered {
 		return s.atOnce
@@ -78,7 +76,7 @@ func (s *Schedule[J]) most() int {
 	return s.atOnce + 1
 }
 
-// Start starts and returns the next job, or returns false if none may start.
+// Start starts and returns the next job. ok is false if none may start.
 func (s *Schedule[J]) Start() (j J, ok bool) {
 	if s.queued.len() == 0 || s.underWay >= s.atOnce || s.held >= s.most() || s.stopped {
 		return j, false
@@ -97,7 +95,7 @@ func (s *Schedule[J]) start() J {
 	return j
 }
 
-// End records that j is over: it can be printed, or waits for the jobs before it.
+// End records that j has ended. j is printed, or waits for earlier jobs.
 func (s *Schedule[J]) End(j J) {
 	s.underWay--
 	if s.unordered {
@@ -109,21 +107,21 @@ func (s *Schedule[J]) End(j J) {
 	}
 }
 
-// Ready returns the jobs to print, in order. The caller must call Printed after it has printed them.
+// Ready returns the jobs to print, in order. The caller must call Printed after printing.
 func (s *Schedule[J]) Ready() []J {
 	s.ready, s.printing = s.printing[:0], s.ready
 	return s.printing
 }
 
-// Printed frees the jobs that Ready has returned.
+// Printed frees the jobs of the last Ready.
 func (s *Schedule[J]) Printed() {
 	s.held -= len(s.printing)
 	s.free = append(s.free, s.printing...)
 	s.printing = s.printing[:0]
 }
 
-// Stop drops the jobs that have not started. It starts and returns the first of them if its response can still be
-// printed in order.
+// Stop drops the jobs that have not started. If the response of the first of them can still be printed in order, Stop
+// starts and returns that job.
 func (s *Schedule[J]) Stop() (first J, ok bool) {
 	s.stopped = true
 	if ok = s.queued.len() > 0 && !s.unordered && s.held < s.most(); ok {

@@ -1,4 +1,4 @@
-// Package output writes to stdout and stderr. A blocked write does not keep the program from ending.
+// Package output writes to stdout and stderr. A blocked write does not prevent the end of the program.
 package output
 
 import (
@@ -11,14 +11,14 @@ import (
 	"rpcx/format"
 )
 
-// Streams are stdout, to which Write writes data, and stderr. While there is a prompt, data appears above its line.
+// Streams are stdout, for which Write writes data, and stderr. With a prompt, data appears above its line.
 type Streams struct {
 	Prompt atomic.Pointer[format.Prompt]
 	stdout boundedWriter
 	stderr boundedWriter
 }
 
-// Init takes over the streams of the process.
+// Init uses the streams of the process.
 func (s *Streams) Init() {
 	s.stdout.init(os.Stdout)
 	s.stderr.init(os.Stderr)
@@ -27,7 +27,7 @@ func (s *Streams) Init() {
 // Stderr returns the writer to stderr.
 func (s *Streams) Stderr() io.Writer { return &s.stderr }
 
-// Abandon makes all blocked writes fail with the error why, now and later.
+// Abandon makes all blocked and later writes fail with the error why.
 func (s *Streams) Abandon(why error) {
 	s.stdout.giveUp(why)
 	s.stderr.giveUp(why)
@@ -41,16 +41,16 @@ func (s *Streams) Write(b []byte) (int, error) {
 	return s.stdout.Write(b)
 }
 
-// A boundedWriter writes to a file. A blocked write does not keep the program from ending. A write to a full pipe or to
-// a stopped terminal cannot be cancelled. After giveUp, Write returns and leaves such a write to its goroutine.
+// A boundedWriter writes to a file. Its blocked writes do not prevent the end of the program. A write to a full pipe or
+// a stopped terminal cannot be cancelled. After giveUp, Write returns and leaves such a write in its goroutine.
 type boundedWriter struct {
 	f    *os.File
-	over chan struct{} // closed when writes must stop waiting; nil if they may wait forever
+	over chan struct{} // closed when writes must stop waiting; may be nil
 	once sync.Once
-	why  error // the reason, set before over is closed
+	why  error // why writes must stop; set before over is closed
 }
 
-// lastWrite limits a write after over is closed.
+// lastWrite bounds a write after over is closed.
 const lastWrite = 50 * time.Millisecond
 
 func (p *boundedWriter) init(f *os.File) {
@@ -60,17 +60,16 @@ func (p *boundedWriter) init(f *os.File) {
 	}
 }
 
-// isNull reports whether a file is the null device, to which a write never blocks.
+// isNull reports whether a file is the null device, on which a write never blocks.
 func isNull(info os.FileInfo) bool {
 	null, err := os.Stat(os.DevNull)
 	return err == nil && os.SameFile(info, null)
 }
 
-// NeverWaits reports whether a write to stdout cannot block: it is a regular file, or
-// the null device.
+// NeverWaits reports whether a write to stdout cannot block, because stdout is a regular file or the null device.
 func (s *Streams) NeverWaits() bool { return s.Prompt.Load() == nil && s.stdout.over == nil }
 
-// Write implements io.Writer. An abandoned write continues in its goroutine and still uses b.
+// Write implements io.Writer. An abandoned write continues in its goroutine, and its b is in use.
 func (p *boundedWriter) Write(b []byte) (int, error) {
 	if p.over == nil {
 		return p.f.Write(b)
@@ -106,7 +105,7 @@ func (p *boundedWriter) giveUp(why error) {
 	})
 }
 
-// Restore restores the terminal's modes that the prompt has changed.
+// Restore restores the terminal modes that the prompt has changed.
 func (s *Streams) Restore() {
 	if p := s.Prompt.Load(); p != nil {
 		p.Restore()
