@@ -31,15 +31,13 @@ func (p *prompt) ask() {
 	if time.Now().Before(p.completer.until) {
 		return
 	}
-	p.completer.until = time.Now().AddDate(1, 0, 0)
+	p.completer.until = catalog.Keep{}.Until()
 	cat, err := p.Conv.Describe(ctx)
 	if err != nil {
 		return
 	}
 	p.completer.catalog = cat
-	if age := cat.Keep().Age; age != nil {
-		p.completer.until = time.Now().Add(*age)
-	}
+	p.completer.until = cat.Keep().Until()
 }
 
 // known returns the catalog of --catalog, or else the peer's, or nil if there is neither.

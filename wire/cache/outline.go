@@ -62,10 +62,6 @@ func KeepOutlines(typed, dialect string, all []Outline, keep catalog.Keep) {
 		_ = os.Remove(file)
 		return
 	}
-	until := time.Now().AddDate(1, 0, 0)
-	if keep.Age != nil {
-		until = time.Now().Add(*keep.Age)
-	}
 	var b strings.Builder
 	for _, o := range all {
 		b.WriteString(o.Method + "\t" + strings.ReplaceAll(o.Says, "\t", " "))
@@ -74,7 +70,7 @@ func KeepOutlines(typed, dialect string, all []Outline, keep catalog.Keep) {
 		}
 		b.WriteString("\n")
 	}
-	_ = Write(file, []byte(b.String()), until) // the file's time is the expiry
+	_ = Write(file, []byte(b.String()), keep.Until()) // the file's time is the expiry
 }
 
 // KeptOutlines returns the unexpired outlines of an endpoint, or nil.

@@ -89,6 +89,14 @@ type Keep struct {
 	Private bool           // the copy is only for this user
 }
 
+// Until returns when a copy made now expires: in a year if the peer does not say.
+func (k Keep) Until() time.Time {
+	if k.Age == nil {
+		return time.Now().AddDate(1, 0, 0)
+	}
+	return time.Now().Add(*k.Age)
+}
+
 // SetKeep adds k to the Extra of c, unless it is zero.
 func (c *Catalog) SetKeep(k Keep) {
 	var o scan.Object
