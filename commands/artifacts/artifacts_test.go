@@ -41,6 +41,10 @@ func TestLocal(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(root, "sub"), 0o700); err != nil {
 		t.Fatal(err)
 	}
+	linked := filepath.Join(outside, "root")
+	if err := os.Symlink(root, linked); err != nil {
+		t.Fatal(err)
+	}
 	path := func(p string) string { return fmt.Sprintf(`"uri":"x:","path":%q`, p) }
 	for _, tt := range []struct {
 		name, root string
@@ -50,6 +54,7 @@ func TestLocal(t *testing.T) {
 	}{
 		{"good", root, announce("f", path(good), "hello", ""), "", ""},
 		{"a file uri", root, announce("f", fmt.Sprintf(`"uri":"file://%s"`, strings.ReplaceAll(good, " ", "%20")), "hello", ""), "", ""},
+		{"a root that is a link", linked, announce("f", path(good), "hello", ""), "", ""},
 		{"no root", "", announce("f", path(good), "hello", ""), wire.Usage, "it is a local file"},
 		{"outside", root, announce("f", path(secret), "hello", ""), wire.Usage, "not below --artifact-root"},
 		{"upwards", root, announce("f", path(root+"/sub/../../x"), "hello", ""), wire.Usage, "not below --artifact-root"},
