@@ -40,6 +40,9 @@ func TestListings(t *testing.T) {
 				if partial := cat.WhyPartial() != ""; partial != (c.method == "rpc_modules") {
 					t.Errorf("%s: partial is %v", c.method, partial)
 				}
+				if cat.Catalog != 1 {
+					t.Errorf("%s: a catalog of version %d", c.method, cat.Catalog)
+				}
 			}
 			if got != c.want {
 				t.Errorf("%s answers %s: %q, want %q", c.method, c.result, got, c.want)
