@@ -23,6 +23,19 @@ var functions = []jq.Func{
 	}},
 }
 
+// common are definitions for the programs of all sets. A spec of shape is a type or several ("string|null"), a word of some
+// ("=a|b"), [SPEC] for an array of such, or an object of members, whose optional ones end with "?".
+const common = `
+def typed: if type == "number" and . == floor then "integer" else type end;
+def shape($spec; $at):
+  if $spec | type == "array" then if type == "array" then to_entries[] | .key as $i | .value | shape($spec[0]; "\($at)/\($i)") else {at: $at, want: "array"} end
+  elif $spec | type == "object" then if type != "object" then {at: $at, want: "object"} else . as $all | $spec | to_entries[] | .value as $of
+    | (.key | rtrimstr("?")) as $name | select(.key == $name or ($all | has($name))) | $all[$name] | shape($of; "\($at)/\($name)") end
+  elif $spec | startswith("=") then . as $word | select($spec[1:] | split("|") | index([$word]) | not) | {at: $at, want: $spec[1:]}
+  elif $spec == "any" then empty
+  else [type, typed] as $types | select($spec | split("|") | any(.[]; IN($types[])) | not) | {at: $at, want: $spec} end;
+`
+
 // connectionKey is the key of the connection in a run's context.
 type connectionKey struct{}
 
@@ -172,7 +185,7 @@ func (p *programs) compile(name string, text func() string) (*jq.Program, error)
 	if prog := p.compiled[name]; prog != nil {
 		return prog, nil
 	}
-	prog, err := jq.Compile(p.defs+"\n"+text(), jq.Options{Funcs: functions})
+	prog, err := jq.Compile(common+p.defs+"\n"+text(), jq.Options{Funcs: functions})
 	if err == nil {
 		p.compiled[name] = prog
 	}

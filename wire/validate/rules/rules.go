@@ -40,6 +40,8 @@
 // it is false if the oldest of 10,000 keys was removed, or if a line of the tape only described a message. Rules about
 // messages without a request use unknown.
 //
+// shape(SPEC; AT) yields the problems of the members of a value (see common).
+//
 // The program about runs first, on each request, notification and response. It yields an object, which the other
 // programs read as .about. The member sort of that object is an array of words. A rule or keep whose own sort names one
 // of these words runs only for such messages, which saves time.
@@ -216,7 +218,7 @@ func (s *Set) check() error {
 // of users' dialect files; tests compile the embedded sets.
 func (s *Set) Compile() error {
 	compiles := func(what, program string) error {
-		if _, err := jq.Compile(s.Defs+"\n"+program, jq.Options{Funcs: functions}); err != nil {
+		if _, err := jq.Compile(common+s.Defs+"\n"+program, jq.Options{Funcs: functions}); err != nil {
 			return fmt.Errorf("%s: %w", what, err)
 		}
 		return nil
