@@ -93,6 +93,7 @@ start url gomcp serve http
 want 0 "$silent" found "mcp+$(field url)"
 want 0 "must calls-overlap
 must id-echoed
+must id-large
 must id-type-kept
 must unknown-method
 should id-of-wrong-type
