@@ -40,7 +40,7 @@ func TestEarlyIsBounded(t *testing.T) {
 	}
 }
 
-// The stored items of a stream have no gaps, even if more streams have lost items than have a count of their own.
+// The stored items of a stream have no gaps, even if more streams lose items than have their own count.
 func TestKeptItemsHaveNoGaps(t *testing.T) {
 	var e Items
 	item := func(stream string, size int) *wire.Message {
