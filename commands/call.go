@@ -44,7 +44,7 @@ func callCommand(run *env.Env) *cmdline.Command {
 		cmdline.List("", "method", "", "also print notifications of the method `NAME` that arrive before the result (tick* is a pattern)", &o.method),
 		options.GraceFlag(&o.grace),
 		cmdline.Bool("", "notify", "n", "send a notification, which has no response", &o.notify),
-		cmdline.Bool("", "batch", "", `read lines {"method","params","id"} from stdin (with "notify":true a notification), and print one line for each`, &o.batch),
+		cmdline.Bool("", "batch", "", `read calls from stdin, one {"method","params","id"} per line ("notify":true for a notification), and print one line for each`, &o.batch),
 		cmdline.Number("", "jobs", "keep `N` calls in flight (16)", 1, &o.jobs),
 		cmdline.Bool("", "unordered", "", "print results in the order of arrival", &o.unordered),
 		cmdline.Text("", "send", "", "send the message `JSON` (-: stdin) unchanged, with its own id", &o.send),
@@ -67,21 +67,21 @@ func callCommand(run *env.Env) *cmdline.Command {
 }
 
 const callDescription = `Makes one call and prints its result on stdout, one JSON value per line. Hooks (--on,
---hooks) answer requests of the peer; rpcx answers -32601 to requests without a hook. For
-a method that streams, use subscribe: call prints the first response, often only the
-subscription's id. In introspect every method streams: call prints the whole stream, and
-METHOD --help prints the method's parameters. A HotRepl host has one client at a time:
-call without a session evicts the client that was connected.
+--hooks) answer requests of the peer; rpcx answers -32601 to requests without a hook. For a
+method that streams, use subscribe: call prints only the first response, often the id of the
+subscription. In the introspect dialect every method streams: call prints the whole stream,
+and METHOD --help prints the method's parameters. A HotRepl host accepts one client at a
+time: without a session, call evicts the client that was connected.
 
-In scomp, values can hold functions. A function of the peer is {"$fn":"ID"}, and METHOD
-ref:ID calls it on the same connection, so use a session. key@on=NAME passes a function
-that --on NAME=ANSWER answers while the command runs. Functions end with their connection;
-rpcx releases those of the peer at the end.`
+In the scomp dialect, values can contain functions. {"$fn":"ID"} is a function of the peer;
+METHOD ref:ID calls it on the same connection, so use a session. key@on=NAME passes a
+function that --on NAME=ANSWER answers until the command ends. Functions end with their
+connection; rpcx releases the peer's functions at the end.`
 
-const paramsDescription = `PARAMS are key=text, key:=json, key@=FILE (its text), key:@=FILE (its JSON), where a.b
-nests and a[] appends; or JSON: one object or array is the whole params, several values
-are positional; - reads the whole params from stdin. Quote spaces, quotes, $ and [] for
-the shell.`
+const paramsDescription = `PARAMS are key=text, key:=json, key@=FILE (the text of a file) or key:@=FILE (the JSON in a
+file). In a key, a.b nests and a[] appends. PARAMS can also be JSON: one object or array is
+all params, several values are positional params. - reads all params from stdin. Quote
+spaces, quotes, $ and [] for the shell.`
 
 func runCall(ctx context.Context, run *env.Env, o *callOptions) error {
 	if run.Line.WantsHelp {

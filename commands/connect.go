@@ -33,7 +33,7 @@ func connectCommand(run *env.Env) *cmdline.Command {
 	o := &connectOptions{}
 	flags := []cmdline.Flag{
 		cmdline.Text(cmdline.GroupParams, "catalog", "", "at the prompt, convert and check parameters with the catalog in `FILE`", &o.params.Catalog),
-		cmdline.Bool(cmdline.GroupParams, "no-check", "", "at the prompt, send parameters that do not match the catalog, as strings", &o.params.NoCheck),
+		cmdline.Bool(cmdline.GroupParams, "no-check", "", "at the prompt, send parameters even if they do not match the catalog (key=text as a string)", &o.params.NoCheck),
 	}
 	return &cmdline.Command{
 		Name:        "connect",
@@ -49,18 +49,18 @@ func connectCommand(run *env.Env) *cmdline.Command {
 	}
 }
 
-const connectDescription = `Each line of stdin is one message; each message of the peer is one compact line on
-stdout. A line with "method" gets "jsonrpc" if the dialect needs it and it is missing;
-rpcx never invents an id. If a hook matches a request of the peer, the hook answers it and
-rpcx does not print it; answer other requests on stdin. At the end of stdin, unanswered
-requests get -32603, rpcx waits for pending responses, and closes the connection; with
---count, --until, --for or --idle it continues until their limit is reached. With
---reconnect it continues over the next connection; responses that were pending are lost,
-and the status is then 7.
+const connectDescription = `Each line of stdin is one message, and each message of the peer is one compact line on
+stdout. rpcx adds "jsonrpc" to a line with "method" if the dialect needs it; it never
+invents an id. If a hook matches a request of the peer, the hook answers it and rpcx does
+not print it; answer other requests on stdin. When stdin ends, rpcx answers -32603 to open
+requests of the peer, waits for pending responses, and closes the connection; with --count,
+--until, --for or --idle it continues until that limit is reached. With --reconnect, it
+continues on a new connection; responses that were pending are lost, and the exit status is
+then 7.
 
-On a terminal there is a prompt: METHOD key=value is a call, with the PARAMS of rpcx call,
-and a message in JSON is sent unchanged. Incoming messages appear above the line. Ctrl-C
-cancels the latest call, Ctrl-D closes the connection (see rpcx-prompt(7)).`
+On a terminal, connect is a prompt: METHOD key=value makes a call, with the PARAMS of rpcx
+call, and a JSON message is sent unchanged. Incoming messages appear above the line that you
+edit. Ctrl-C cancels the latest call, Ctrl-D closes the connection (see rpcx-prompt(7)).`
 
 func runConnect(ctx context.Context, run *env.Env, o *connectOptions) error {
 	if keep, err := daemon.Asked(run.Line); keep || err != nil {

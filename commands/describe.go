@@ -38,7 +38,7 @@ func describeCommand(run *env.Env) *cmdline.Command {
 	o := &describeOptions{}
 	flags := []cmdline.Flag{
 		cmdline.Bool("", "json", "", "print the catalog as JSON, even on a terminal", &o.json),
-		cmdline.Bool("", "probe", "", "detect dialect, framing and transport with trial messages (at most 10s, --timeout), report the attempts, print the endpoint to use", &o.probe),
+		cmdline.Bool("", "probe", "", "detect dialect, framing and transport with trial messages (at most 10s, --timeout), report the attempts, and print the endpoint to use", &o.probe),
 		cmdline.Enum("", "format", "`catalog|openrpc|jsonschema`: the format of the JSON (catalog)", &o.form, describeForms),
 	}
 	return &cmdline.Command{
@@ -57,20 +57,20 @@ func describeCommand(run *env.Env) *cmdline.Command {
 	}
 }
 
-const describeDescription = `Prints a table on a terminal, otherwise the catalog as JSON, which rpcx serve --catalog
-reads. JSON-RPC servers provide their OpenRPC document (rpc.discover), servers of
-introspect their modules, servers of ro rpc.describe; scomp has the catalog in the
-handshake. Catalogs of introspect are cached below $XDG_CACHE_HOME. If no dialect is named
-and the server does not answer rpc.discover, rpcx reads what the server sends first,
-requests lists that servers are known for, and tries the framing header. It prints the
+const describeDescription = `Prints the catalog as JSON, which rpcx serve --catalog reads; on a terminal, as a table. The
+catalog comes from the peer: in JSON-RPC from its OpenRPC document (rpc.discover), in
+introspect from its modules, in ro from rpc.describe, in scomp from the handshake. rpcx
+caches catalogs of introspect below $XDG_CACHE_HOME. If the endpoint names no dialect and
+the server does not answer rpc.discover, rpcx looks at what the server sends first, requests
+the lists that well-known servers have, and tries the framing header. It then prints the
 endpoint to use on stderr. Without an endpoint, --dialect NAME prints the file of that
 dialect.
 
---probe tries everything, whatever the endpoint names: it listens, then tries each framing
-that the transport can have, and in each the first messages of all dialects (also of your
-dialect files), the least intrusive first. It starts a command at most six times. stderr
-has each attempt and its outcome; JSON output has them in the member probe, with the
-endpoint to use.`
+--probe ignores the dialect and framing in the endpoint. It first listens, then tries each
+framing that the transport can have, and in each framing the first messages of all dialects
+(including your dialect files), the least intrusive first. It starts a command at most six
+times. It prints each attempt and its outcome on stderr; in JSON output, the member probe
+has the attempts and the endpoint to use.`
 
 func runDescribe(ctx context.Context, run *env.Env, o *describeOptions) error {
 	if len(run.Line.Args) == 0 && o.Conn.Dialect != "" {

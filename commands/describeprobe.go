@@ -152,7 +152,7 @@ func (s *search) probed(ctx context.Context, p *finding.Prober, r *finding.Repor
 			c = &catalog.Catalog{Catalog: 1, Dialect: e.Dialect, Methods: []catalog.Method{}}
 			c.SetPartial(why)
 		} else if out.More = s.more(ctx, e, c, end); out.More != nil {
-			s.run.Console.Note("clients with the hooks " + strings.Join(probeHooks(e), ", ") + " (--on NAME=ANSWER) are also offered: " + format.CleanLine(strings.Join(out.More, ", ")))
+			s.run.Console.Note("the peer offers more methods to clients with the hooks " + strings.Join(probeHooks(e), ", ") + " (--on NAME=ANSWER): " + format.CleanLine(strings.Join(out.More, ", ")))
 		}
 	}
 	if e.Profile == nil {

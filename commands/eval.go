@@ -50,15 +50,15 @@ func evalCommand(run *env.Env) *cmdline.Command {
 	}
 }
 
-const evalDescription = `Sends CODE to the peer's runtime and prints its value. CODE comes from the argument, from
--f FILE, or from stdin with -. While it runs, the peer may make calls: hooks (--on,
---hooks) answer them, and hooks with exact names are declared in the handshake. If the
-code fails, the status is 1 and its stack is on stderr.
+const evalDescription = `Sends CODE to the peer's runtime and prints its value. CODE is an argument, the content of
+-f FILE, or with - the content of stdin. While the code runs, the peer may make calls: hooks
+(--on, --hooks) answer them, and the handshake declares the hooks with exact names. If the
+code fails, the exit status is 1, and stderr has its stack.
 
-State lives in the peer's session, which in scomp may outlive the connection: --resume ID
+The peer's session holds the state. In scomp, it may outlive the connection: --resume ID
 continues it, where ID is .info.extra.sessionId of rpcx describe on a connection of that
-session. A HotRepl host keeps what code has set. It has one client at a time: eval without
-a session evicts the client that was connected.`
+session. A HotRepl host keeps the values that code has set. It accepts one client at a time:
+without a session, eval evicts the client that was connected.`
 
 func runEval(ctx context.Context, run *env.Env, o *evalOptions) error {
 	e, rest, err := request.Endpoint(ctx, run, o.Conn.Dialect)

@@ -33,7 +33,7 @@ var jobVerbs = []jobVerb{
 	},
 	{
 		"start", "start a job and print its name", argsMethod,
-		"The job continues after the command ends. The printed object has its name as \"job\".", dialect.JobStart,
+		"The job continues after the command ends. rpcx prints an object with the job's name in \"job\".", dialect.JobStart,
 		[]cmdline.Example{{Says: "Start a job in a session", Command: "rpcx connect demo:ro --session work\nrpcx job start @work attachment:create filename=report.pdf"}, {Says: "Print only the name, for a script", Command: `rpcx job start @work attachment:create filename=b.pdf -r -q .job`}},
 	},
 	{
@@ -74,11 +74,11 @@ func jobCommand(run *env.Env) *cmdline.Command {
 	return c
 }
 
-const jobDescription = `A job is a call whose result arrives later than its response. run does everything; start
-returns while the job continues, and status, wait and cancel take its name. In ro,
-hotrepl and mcp, jobs belong to their connection, so only run works without a session (see
-connect). A HotRepl host has one client at a time: a command without a session evicts the
-client that was connected. job list prints the host's journal.`
+const jobDescription = `A job is a call whose result arrives later than its response. run starts a job and waits for
+its result; start only starts it, and status, wait and cancel take its name. In ro, hotrepl
+and mcp, jobs belong to their connection, so only run works without a session (see connect).
+A HotRepl host accepts one client at a time: without a session, a command evicts the client
+that was connected. On such a host, job list prints the journal.`
 
 // jobOptions are the flags of all commands of job. Each command has a subset.
 type jobOptions struct {

@@ -28,15 +28,16 @@ func recordCommand(run *env.Env) *cmdline.Command {
 	}
 }
 
-const recordDescription = `Clients that connect to LISTEN reach ENDPOINT, over any two transports and framings; the
-bytes of messages are unchanged in both directions. FILE gets a line for each message,
-opening and close, in the order in which they passed, also for what is not JSON. Secrets
-are masked: members with names such as password or token, and what --redact selects.
+const recordDescription = `Forwards messages between clients that connect to LISTEN and ENDPOINT, and records them. The
+two sides may use different transports and framings; the bytes of messages stay the same in
+both directions. FILE gets a line for each message and for each connection that opens or
+closes, in order, also for messages that are not JSON. rpcx masks secrets: members with
+names such as password or token, and the values that --redact selects.
 
-One line on stdout has the address: {"listening":"ws://127.0.0.1:41233/"}. With --
-COMMAND, COMMAND runs with RPCX_ENDPOINT set to that endpoint, and rpcx ends with it. With
-stdio: another program starts rpcx, and rpcx ends with the status of ENDPOINT's child. The
-format is in rpcx-tape(5); rpcx replay plays a tape.`
+rpcx prints one line with the address on stdout: {"listening":"ws://127.0.0.1:41233/"}.
+COMMAND runs with RPCX_ENDPOINT set to that endpoint, and rpcx ends when COMMAND ends. With
+stdio:, another program starts rpcx, and rpcx ends with the status of ENDPOINT's child.
+rpcx-tape(5) describes the format; rpcx replay plays a tape.`
 
 func runRecord(ctx context.Context, run *env.Env, o *server.RecordOptions) error {
 	switch {

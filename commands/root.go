@@ -195,15 +195,14 @@ func tree(run *env.Env, words ...string) *cmdline.Command {
 	return root
 }
 
-const rootDescription = `rpcx makes a shell script a full JSON-RPC peer: it calls methods, prints
-streams, and answers calls from the other side through hooks.
+const rootDescription = `rpcx makes a shell script a full JSON-RPC peer: it calls methods, prints streams, and
+answers calls from the other side through hooks.
 
-An endpoint names a peer: ws://host/path, http://host/, tcp://host:port,
-unix:PATH, exec:COMMAND, ipc:COMMAND, stdio:, or an embedded server,
-demo:NAME (%s).
-A dialect (see --dialect) and a framing (%s) can stand
-before it, as in header+exec:gopls or jsonrpc1+ws://host/. @NAME is a session (see connect)
-or a profile of config.toml, @ alone is $RPCX_ENDPOINT.`
+An endpoint names a peer: ws://host/path, http://host/, tcp://host:port, unix:PATH,
+exec:COMMAND, ipc:COMMAND, stdio:, or an embedded server, demo:NAME (%s). A dialect (see
+--dialect) and a framing (%s) can precede it, as in header+exec:gopls or
+jsonrpc1+ws://host/. @NAME is a session (see connect) or a profile of config.toml; @ alone
+is $RPCX_ENDPOINT.`
 
 // Tree returns the command tree as data for the manual and the completions.
 func Tree() cmdline.Doc {

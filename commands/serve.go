@@ -28,17 +28,18 @@ func serveCommand(run *env.Env) *cmdline.Command {
 	}
 }
 
-const serveDescription = `When the listener is bound, one line on stdout has the address:
-{"listening":"ws://127.0.0.1:41233/"}. With -- COMMAND, COMMAND runs with RPCX_ENDPOINT set
-to that endpoint; when it ends, the server ends with its status (128+N if signal N killed
-COMMAND).
+const serveDescription = `When the listener is ready, rpcx prints one line with the address on stdout:
+{"listening":"ws://127.0.0.1:41233/"}. COMMAND runs with RPCX_ENDPOINT set to that endpoint;
+when it ends, the server ends with its status (128+N if signal N killed COMMAND).
 
-LISTEN is an endpoint, where port 0 means any free port: ws://127.0.0.1:0/,
-http://127.0.0.1:8080/rpc, tcp://127.0.0.1:0, unix:PATH, wss, https and tls (with --cert
-and --key), or stdio: if rpcx is the child. With dial+ before a transport, rpcx connects
-instead, and serves until that connection ends. --to ENDPOINT is a bridge: it offers that
-peer in the dialect of LISTEN, takes every flag of a client of ENDPOINT, and connects
-again after a lost connection (see rpcx-endpoints(7), BRIDGES). Flags go before --.`
+LISTEN is an endpoint, such as ws://127.0.0.1:0/ (port 0 is any free port),
+http://127.0.0.1:8080/rpc, tcp://127.0.0.1:0 or unix:PATH; wss, https and tls need --cert
+and --key; with stdio:, another program starts rpcx. With dial+ before the transport, rpcx
+connects, and serves until that connection ends.
+
+--to ENDPOINT is a bridge: it offers that peer in the dialect of LISTEN, accepts every
+client flag of ENDPOINT, and reconnects after a lost connection (see rpcx-endpoints(7),
+BRIDGES). Flags precede --.`
 
 func runServe(ctx context.Context, run *env.Env, o *server.Options) error {
 	e, rest, err := request.Endpoint(ctx, run, o.Conn.Dialect)

@@ -62,13 +62,13 @@ func subscribeCommand(run *env.Env) *cmdline.Command {
 	}
 }
 
-const subscribeDescription = `Prints events on stdout, one JSON value per line, until the stream ends, a limit is
-reached or a signal arrives; then rpcx unsubscribes (--unsubscribe). METHOD is optional
-with --method, --select or --since: then nothing is sent. With --reconnect rpcx connects
-again after a lost connection, with pauses of up to 30 s; it subscribes again, and a gap
-event says that items may be missing. On a HotRepl host METHOD is code, evaluated every
-few frames (--every); the host has one client at a time: subscribe without a session
-evicts the client that was connected.`
+const subscribeDescription = `Prints events on stdout, one JSON value per line, until the stream ends, a limit is reached
+or a signal arrives; rpcx then unsubscribes (--unsubscribe). METHOD is optional with
+--method, --select or --since; without it, rpcx sends no request. With --reconnect, rpcx
+reconnects after a lost connection, with pauses of up to 30 s, and subscribes again; a gap
+event shows that items may be missing. On a HotRepl host, METHOD is code that the host
+evaluates every few frames (--every). The host accepts one client at a time: without a
+session, subscribe evicts the client that was connected.`
 
 func runSubscribe(ctx context.Context, run *env.Env, o *subscribeOptions) error {
 	if run.Line.WantsHelp {

@@ -40,7 +40,7 @@ func (s *Flags) Check(run *env.Env, e endpoint.Endpoint) error {
 		return nil
 	}
 	return run.Line.Usage("--save: the artifacts are local files; rpcx needs permission to read their directory").
-		WithHint("give --artifact-root DIR, or the host that serves them with --artifact-host HOST[:PORT]")
+		WithHint("allow their directory with --artifact-root DIR, or the host that serves them with --artifact-host HOST[:PORT]")
 }
 
 // peerOf returns the endpoint of the peer, also for a session.

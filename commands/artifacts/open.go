@@ -34,7 +34,7 @@ func (s *Saver) open(ctx context.Context, r ref) (io.ReadCloser, error) {
 	case "http", "https":
 		return s.remote(ctx, u)
 	}
-	return nil, refused("its uri is not file://, http:// or https://")
+	return nil, refused("its uri does not begin with file://, http:// or https://")
 }
 
 // local opens a file below the root.

@@ -35,13 +35,13 @@ func open(run *env.Env, page string) {
 	}
 	cmd := exec.Command(words[0], words[1:]...)
 	if err := cmd.Start(); err != nil {
-		run.Console.Warn("no browser was opened: " + err.Error())
+		run.Console.Warn("cannot open a browser: " + err.Error())
 		return
 	}
 	go func() {
 		defer wire.Guard()
 		if err := cmd.Wait(); err != nil {
-			run.Console.Warn(words[0] + ": " + err.Error() + "; open the page yourself")
+			run.Console.Warn(words[0] + ": " + err.Error() + "; open the address in a browser yourself")
 		}
 	}()
 }

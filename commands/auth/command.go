@@ -40,44 +40,46 @@ var verbs = []verb{
 		examples: []cmdline.Example{
 			{Says: "Log in with the browser", Command: "rpcx auth login mcp+https://HOST/mcp"},
 			{Says: "Log in over ssh, with a browser elsewhere", Command: "rpcx auth login https://HOST/rpc --device"},
-			{Says: "Log a machine in", Command: "rpcx auth login https://HOST/rpc --client-credentials --client-id ci --client-secret @secret"},
+			{Says: "Log in as a machine, without a user", Command: "rpcx auth login https://HOST/rpc --client-credentials --client-id ci --client-secret @secret"},
 		},
 	},
 	{
 		name: "status", args: "[ENDPOINT]", usage: "list logins", run: runStatus, flags: func(o *flags) []cmdline.Flag { return o.conn.Login.Flags() },
-		description: "It prints a JSON line for each login, without its tokens. With ENDPOINT, it prints those for\nit, and exits with status 6 if there is none.",
+		description: "Prints a JSON line for each login, without its tokens. With ENDPOINT, prints only the logins\nfor it, and exits with status 6 if there are none.",
 		examples: []cmdline.Example{
-			{Says: "All logins", Command: "rpcx auth status"},
-			{Says: "The login that commands use for an endpoint", Command: "rpcx auth status mcp+https://HOST/mcp"},
+			{Says: "List all logins", Command: "rpcx auth status"},
+			{Says: "Print the login that commands use for an endpoint", Command: "rpcx auth status mcp+https://HOST/mcp"},
 		},
 	},
 	{
 		name: "logout", args: "ENDPOINT", usage: "end a login", run: runLogout,
-		description: "It revokes the tokens, if the authorization server can, and deletes them here.",
+		description: "Revokes the tokens, if the authorization server supports that, and deletes the stored copies.",
 		flags:       func(o *flags) []cmdline.Flag { return slices.Concat(o.conn.Login.Flags(), o.conn.WebFlags()) },
 		examples: []cmdline.Example{
 			{Says: "Log out", Command: "rpcx auth logout mcp+https://HOST/mcp"},
-			{Says: "Log one of several accounts out", Command: "rpcx auth logout https://HOST/rpc --account work"},
+			{Says: "Log out of one of several accounts", Command: "rpcx auth logout https://HOST/rpc --account work"},
 		},
 	},
 	{
 		name: "token", args: "ENDPOINT", usage: "print the token of a login", run: runToken,
-		description: "It prints the access token, renewed if necessary, for another program. Keep it secret.",
+		description: "Prints the access token for another program, after renewing it if necessary. Keep it secret.",
 		flags:       func(o *flags) []cmdline.Flag { return slices.Concat(o.conn.Login.Flags(), o.conn.WebFlags()) },
 		examples: []cmdline.Example{
 			{Says: "Use a login with curl", Command: `curl -H "Authorization: Bearer $(rpcx auth token https://HOST/rpc)" https://HOST/me`},
-			{Says: "The token of one of several accounts", Command: "rpcx auth token https://HOST/rpc --account work"},
+			{Says: "Print the token of one of several accounts", Command: "rpcx auth token https://HOST/rpc --account work"},
 		},
 	},
 }
 
-const loginDescription = `It finds the authorization server of ENDPOINT, opens its page in a browser ($BROWSER), and keeps
-the tokens in the system's keyring if that is open, else in a file that only you can read. All
-commands then send the token to ENDPOINT, and renew it. It prints the login as a JSON line.
+const loginDescription = `Finds the authorization server of ENDPOINT, opens its login page in a browser ($BROWSER),
+and stores the tokens in the system's keyring if it is unlocked, otherwise in a file that
+only you can read. From then on, all commands send the token to ENDPOINT and renew it. The
+login is printed as a JSON line.
 
-The client is --client-id, --client-metadata, or registered for this login. --device shows a code
-to type elsewhere, --client-credentials logs a machine in, --with-token reads a token from stdin.
-It waits 10 minutes (--timeout). What is safe is in rpcx-security(7).`
+Without --client-id and --client-metadata, rpcx registers a client for this login. --device
+shows a code to type on another device, --client-credentials logs in without a user,
+--with-token reads a token from stdin. rpcx waits 10 minutes for the user (--timeout).
+rpcx-security(7) describes how tokens are protected.`
 
 // Command returns rpcx auth with its subcommands.
 func Command(run *env.Env) *cmdline.Command {
@@ -85,7 +87,7 @@ func Command(run *env.Env) *cmdline.Command {
 		Name:        "auth",
 		Usage:       "log in to HTTP endpoints (OAuth)",
 		ArgsUsage:   "login|status|logout|token ...",
-		Description: "A login keeps the token of an HTTP or WebSocket endpoint. Every command on that endpoint\nsends it and renews it in time.",
+		Description: "A login stores the token for an HTTP or WebSocket endpoint. Every command on that endpoint\nsends the token and renews it in time.",
 	}
 	c.Commands = wire.Map(verbs, func(v verb) *cmdline.Command { return v.command(run) })
 	return c

@@ -31,18 +31,18 @@ type wants struct {
 func (w *wants) flags() []cmdline.Flag {
 	const client, flow = "Client", "Login"
 	return []cmdline.Flag{
-		cmdline.Bool(flow, "no-browser", "", "print the address to visit; also read the address from stdin to which the browser was sent back", &w.noBrowser),
-		cmdline.Bool(flow, "device", "", "print an address and a code to type there, on any device", &w.device),
-		cmdline.Bool(flow, "client-credentials", "", "log the client itself in, without a user", &w.machine),
-		cmdline.Bool(flow, "with-token", "", "read a token from stdin, and keep it", &w.given),
-		cmdline.List(flow, "scope", "", "ask for `SCOPE` (what ENDPOINT asks for)", &w.scopes),
+		cmdline.Bool(flow, "no-browser", "", "print the address to visit instead of opening it; stdin takes the address to which the browser is then redirected", &w.noBrowser),
+		cmdline.Bool(flow, "device", "", "print an address to visit on any device, and a code to type there", &w.device),
+		cmdline.Bool(flow, "client-credentials", "", "log in as the client itself, without a user", &w.machine),
+		cmdline.Bool(flow, "with-token", "", "read a token from stdin and store it", &w.given),
+		cmdline.List(flow, "scope", "", "request `SCOPE` (the scope that ENDPOINT requires)", &w.scopes),
 		cmdline.Text(flow, "issuer", "", "log in at the authorization server `URL` (the one that ENDPOINT names)", &w.issuer),
-		cmdline.List(flow, "auth-param", "", "send `NAME=VALUE` too; NAME= sends no NAME", &w.params),
-		cmdline.Text(flow, "redirect-uri", "", "let the browser be sent back to `URI` (http://127.0.0.1/callback, at a free port)", &w.redirect),
-		cmdline.Text(client, "client-id", "", "be the registered client `ID`", &w.id),
-		cmdline.Text(client, "client-secret", "", "`@FILE|ask`: the client's secret, in a file or typed", &w.secret),
+		cmdline.List(flow, "auth-param", "", "also send the parameter `NAME=VALUE` to the authorization server; NAME= omits NAME", &w.params),
+		cmdline.Text(flow, "redirect-uri", "", "redirect the browser to `URI` after the login (http://127.0.0.1/callback, on a free port)", &w.redirect),
+		cmdline.Text(client, "client-id", "", "log in as the registered client `ID`", &w.id),
+		cmdline.Text(client, "client-secret", "", "`@FILE|ask`: read the client's secret from a file, or from the terminal", &w.secret),
 		cmdline.Text(client, "client-key", "", "the client's private key, in `FILE` (PEM)", &w.key),
-		cmdline.Text(client, "client-metadata", "", "be the client that the document at `URL` describes", &w.document),
+		cmdline.Text(client, "client-metadata", "", "log in as the client that the metadata document at `URL` describes", &w.document),
 	}
 }
 
@@ -65,7 +65,7 @@ func runLogin(ctx context.Context, run *env.Env, o *flags) error {
 	for _, x := range exclusive {
 		for _, other := range x.others {
 			if run.Line.Has(x.flag) && run.Line.Has(other) {
-				return run.Line.Usage("--%s does not apply with --%s", other, x.flag)
+				return run.Line.Usage("--%s and --%s cannot be combined", x.flag, other)
 			}
 		}
 	}

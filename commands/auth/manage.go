@@ -61,7 +61,7 @@ func runLogout(ctx context.Context, run *env.Env, o *flags) error {
 		return f
 	}
 	if err == nil && !told && l.Issuer != "" {
-		run.Console.Note(l.Issuer + " cannot revoke tokens: they are valid until they expire")
+		run.Console.Note(l.Issuer + " cannot revoke tokens; they remain valid until they expire")
 	}
 	return err
 }

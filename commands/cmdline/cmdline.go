@@ -222,7 +222,7 @@ func (l *CommandLine) unknown(word, value string, given bool, rest []string) err
 		f.Hint, f.Fix = "did you mean --"+name+"?", l.Reparsed(l.Words[:at], []string{"-" + word}, rest)
 	case has != "":
 		f.Message += " here"
-		f.Hint = has + " has it"
+		f.Hint = has + " has this flag"
 	case near != "":
 		if f.Hint = "did you mean --" + near + "?"; catalog.IsSlip(name, near) {
 			f.Fix = instead("--" + near)

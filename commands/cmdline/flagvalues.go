@@ -52,7 +52,7 @@ func (s positiveDuration) Set(text string) error {
 		return err
 	}
 	if *s.Duration == unbounded {
-		return fmt.Errorf("%q is not above zero", text)
+		return fmt.Errorf("%q is not greater than zero", text)
 	}
 	return nil
 }

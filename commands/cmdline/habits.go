@@ -28,13 +28,13 @@ var habits = []habit{
 	{names: []string{"-f", "-F", "--field", "--raw-field", "--form"}, takes: true, hint: "write parameters as KEY=VALUE, without a flag", param: pair},
 	{names: []string{"-X", "--request"}, takes: true, hint: "rpcx chooses the HTTP method itself", words: none(`^[A-Z]+$`)},
 	{names: []string{"-s", "-S", "-sS", "-Ss", "--silent", "--show-error"}, hint: "rpcx shows no progress in a pipe", drop: true},
-	{names: []string{"-L", "--location"}, hint: "rpcx follows 307 and 308 within the origin, and no other redirects", drop: true},
+	{names: []string{"-L", "--location"}, hint: "rpcx follows only redirects with status 307 or 308, within the origin", drop: true},
 	{names: []string{"-plaintext", "--plaintext"}, hint: "the transport of the endpoint decides whether TLS is used", drop: true},
 	{names: []string{"-i", "--include"}, hint: "-v shows the connection, -vv the messages"},
 	{names: []string{"-u", "--user"}, takes: true, hint: "http://USER:PASSWORD@HOST/ or -H @FILE sends credentials"},
 	{names: []string{"-m", "--max-time"}, takes: true, hint: "--timeout limits the whole command", words: instead("--timeout", `^[0-9.]+(ms|s|m|h)?$`)},
 	{names: []string{"-e", "--exit-status"}, hint: "--expect EXPR fails unless EXPR is true"},
-	{names: []string{"-x"}, takes: true, hint: "use --proxy URL; METHOD and its parameters follow the endpoint"},
+	{names: []string{"-x"}, takes: true, hint: "--proxy URL names a proxy; METHOD and its parameters follow the endpoint"},
 	{names: []string{"-c", "--connect"}, takes: true, hint: "rpcx connect exchanges messages", words: func(value string) []string {
 		if !isEndpoint(value) {
 			return nil
@@ -48,7 +48,7 @@ var habits = []habit{
 		}
 		return []string{value}
 	}},
-	{names: []string{"-p", "--port"}, takes: true, hint: "the endpoint has the port, such as tcp://127.0.0.1:9000"},
+	{names: []string{"-p", "--port"}, takes: true, hint: "write the port in the endpoint, such as tcp://127.0.0.1:9000"},
 	{names: []string{"-b", "--cookie"}, takes: true, hint: "-H 'Cookie: NAME=VALUE' or -H @FILE sends cookies"},
 	{names: []string{"--retry-delay", "--retry-max-time"}, takes: true, hint: "--retry takes only a number; --timeout limits the whole command", drop: true},
 	{names: []string{"-V"}, hint: "--version prints the version", words: func(string) []string { return []string{"--version"} }},

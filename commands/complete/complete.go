@@ -255,7 +255,7 @@ func Command(run *env.Env) *cmdline.Command {
 		ArgsUsage: "bash|zsh|fish|powershell",
 		Description: "Completes commands, flags and their values, endpoints (sessions, profiles, demos, recently used ones), and methods with " +
 			"their params, as listed by an earlier rpcx describe of that endpoint, or by --catalog. It opens no connection, unless RPCX_COMPLETE=ask " +
-			"allows that for methods and params (for 2s; no command is started), and never runs what you type. " +
+			"allows that for methods and params (for at most 2s, without starting a command), and never runs the command that you type. " +
 			"With RPCX_HISTORY=off, rpcx does not remember endpoints.",
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
 			{Says: "Enable it in bash, for this shell", Command: ". <(rpcx completion bash)"},

@@ -127,7 +127,7 @@ func endpoints(word string) answer {
 	offer := func(value, says string) { a.candidates = append(a.candidates, candidate{before + value, says}) }
 	if before == "" {
 		profiles, _ := profile.Names()
-		a.candidates = slices.Concat(described(rundir.SessionNames(), "@", "a session"), described(profiles, "@", "a profile"), described(cache.Recent(), "", "used lately"))
+		a.candidates = slices.Concat(described(rundir.SessionNames(), "@", "a session"), described(profiles, "@", "a profile"), described(cache.Recent(), "", "recently used"))
 	}
 	for _, name := range serve.DemoNames() {
 		offer("demo:"+name, "an embedded server")

@@ -41,7 +41,7 @@ type verb struct {
 var verbs = []verb{
 	{
 		name: "list", usage: "list the sessions of this user, and the profiles", prints: true, run: runList,
-		description: "Prints one JSON line for each; on a terminal a table. Profiles come last, with the state profile.",
+		description: "Prints one JSON line for each (on a terminal, a table). Profiles are last; their state is profile.",
 		examples: []cmdline.Example{
 			{Says: "Print the names of all sessions", Command: `rpcx session list -r -q 'select(.state != "profile").name'`},
 			{Says: "Print the sessions and profiles (on a terminal, as a table)", Command: `rpcx session list`},
@@ -51,13 +51,13 @@ var verbs = []verb{
 		name: "status", args: "NAME", usage: "print the state of a session as JSON", prints: true, run: runStatus,
 		description: "Prints its endpoint, dialect, age, process, traffic, pending calls, hooks, and last error.",
 		examples: []cmdline.Example{
-			{Says: "Check whether it is connected", Command: "rpcx session status work -r -q .state"},
+			{Says: "Print whether a session is connected", Command: "rpcx session status work -r -q .state"},
 			{Says: "Print the whole state of a session", Command: `rpcx session status work`},
 		},
 	},
 	{
 		name: "log", args: "NAME", usage: "print the last lines of a session's log", prints: true, run: runLog,
-		description: "A session writes its warnings to a log of up to 50 lines. log prints each as a JSON string\n(-r: as text).",
+		description: "A session writes its warnings to a log of up to 50 lines. This command prints each line as a JSON\nstring (-r: as text).",
 		examples: []cmdline.Example{
 			{Says: "Print the warnings of a session", Command: "rpcx session log work -r"},
 			{Says: "Print the last lines as JSON strings", Command: `rpcx session log work`},
@@ -65,13 +65,13 @@ var verbs = []verb{
 	},
 	{
 		name: "close", args: "NAME", usage: "end a session", run: runClose,
-		description: "Cancels the session's calls on the peer, and then ends the session's process.",
+		description: "Cancels the session's calls on the peer, and ends the session's process.",
 		flags: func(o *verbOptions) []cmdline.Flag {
 			return []cmdline.Flag{cmdline.Bool("", "all", "", "close all sessions of this user; takes no NAME", &o.closeAll)}
 		},
 		examples: []cmdline.Example{
-			{Says: "End all", Command: "rpcx session close --all"},
-			{Says: "Close one, within two seconds", Command: `rpcx session close work --timeout 2s`},
+			{Says: "Close all sessions", Command: "rpcx session close --all"},
+			{Says: "Close a session within two seconds", Command: `rpcx session close work --timeout 2s`},
 		},
 	},
 	{
@@ -92,7 +92,7 @@ var verbs = []verb{
 	},
 	{
 		name: "reply", args: "NAME ID VALUE", usage: "answer a call of the inbox with a JSON value", run: runReply,
-		description: "ID is the \"id\" that next printed; - as VALUE reads it from stdin.",
+		description: "ID is the \"id\" that session next printed. If VALUE is -, rpcx reads the value from stdin.",
 		examples: []cmdline.Example{
 			{Says: "Yes", Command: "rpcx session reply work 1 true"},
 			{Says: "Read the answer from a file", Command: `rpcx session reply work 1 - < answer.json`},
@@ -120,8 +120,8 @@ func Command(run *env.Env) *cmdline.Command {
 }
 
 const description = `rpcx connect ENDPOINT --session NAME keeps a connection in the background, which every
-command can use as @NAME. These commands show the state of such a session, end it, and
-answer the calls in its inbox (--on NAME=inbox). NAME can also be written as @NAME.`
+command can use as @NAME. These commands print the state of a session, close it, and answer
+the calls in its inbox (--on NAME=inbox). NAME can also be written as @NAME.`
 
 func (v verb) command(run *env.Env) *cmdline.Command {
 	o := &verbOptions{}

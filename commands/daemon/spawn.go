@@ -93,7 +93,7 @@ func sameSession(ctx context.Context, k daemon.HostOptions) (bool, error) {
 		return false, err
 	}
 	if c.Fingerprint() != k.Fingerprint {
-		return false, wire.NewFault(wire.Conflict, fmt.Sprintf("session %s exists with another endpoint, hooks, subscriptions or tape (%s)", k.Name, c.Endpoint()), nil).
+		return false, wire.NewFault(wire.Conflict, fmt.Sprintf("session %s exists, but its endpoint, hooks, subscriptions or tape differ (%s)", k.Name, c.Endpoint()), nil).
 			WithHint("close it with rpcx session close " + k.Name)
 	}
 	return true, nil

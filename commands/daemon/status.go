@@ -204,7 +204,7 @@ func runReply(ctx context.Context, run *env.Env, o *verbOptions) error {
 	}
 	raw = env.TrimBlank(raw)
 	if err := scan.Valid(raw, wire.DefaultMaxDepth); err != nil {
-		return wire.NewFault(wire.Usage, "the VALUE is not valid JSON: "+err.Error(), err)
+		return wire.NewFault(wire.Usage, "VALUE is not valid JSON: "+err.Error(), err)
 	}
 	return withInbox(ctx, run, o, func(cl *env.Deadline, c *daemon.Control) error {
 		return c.Reply(cl.Ctx, id, raw)
@@ -218,7 +218,7 @@ func runReject(ctx context.Context, run *env.Env, o *verbOptions) error {
 		return err
 	}
 	if _, err := strconv.ParseInt(code, 10, 64); err != nil {
-		return wire.NewFault(wire.Usage, fmt.Sprintf("the CODE %q is not a whole number", code), nil)
+		return wire.NewFault(wire.Usage, fmt.Sprintf("CODE %q is not a whole number", code), nil)
 	}
 	return withInbox(ctx, run, o, func(cl *env.Deadline, c *daemon.Control) error {
 		return c.Reject(cl.Ctx, id, &wire.Error{Code: json.RawMessage(code), Message: text})

@@ -30,8 +30,8 @@ func NewCommand(run *env.Env, tree func() cmdline.Doc) *cmdline.Command {
 		Name:      "help",
 		Usage:     "explain a command or a topic",
 		ArgsUsage: "[COMMAND|TOPIC]",
-		Description: "Prints the help of a command with all its flags, or a topic. Without an argument, it prints the list of commands and topics. " +
-			"--json prints the same as data: commands, flags with their types and values, arguments, exit statuses, topics.",
+		Description: "Prints the help of a command, with all its flags, or a topic. Without an argument, prints the list of commands and topics. " +
+			"--json prints the help as data: commands, arguments, flags with their types and values, exit statuses, topics.",
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
 			{Says: "Learn how hooks answer the peer", Command: "rpcx help hooks"},
 			{Says: "Describe the command call, for a program", Command: "rpcx help call --json"},

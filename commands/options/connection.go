@@ -116,7 +116,7 @@ func (c *Connection) KeptFlags() []cmdline.Flag {
 // SharedFlags returns the flags that clients and listeners share.
 func (c *Connection) SharedFlags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.Text(cmdline.GroupConnection, "dialect", "", "speak `DIALECT`: "+strings.Join(all.Names(), ", "), &c.Dialect),
+		cmdline.Text(cmdline.GroupConnection, "dialect", "", "use `DIALECT`: "+strings.Join(all.Names(), ", "), &c.Dialect),
 		cmdline.List(cmdline.GroupConnection, "subprotocol", "", "offer the WebSocket subprotocol `NAME`", &c.subprotocols),
 		c.rootsFlag(),
 		cmdline.Text(cmdline.GroupConnection, "cert", "", "present the certificate chain in `FILE` (PEM), with --key", &c.tls.Cert),

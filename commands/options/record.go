@@ -52,10 +52,10 @@ func (r *Record) RecordFlags() []cmdline.Flag {
 
 func (r *Record) sharedFlags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.Bool(cmdline.GroupRecord, "force", "", "replace a tape that exists", &r.force),
-		cmdline.Bool(cmdline.GroupRecord, "append", "", "continue a tape that exists", &r.more),
+		cmdline.Bool(cmdline.GroupRecord, "force", "", "replace an existing tape", &r.force),
+		cmdline.Bool(cmdline.GroupRecord, "append", "", "continue an existing tape", &r.more),
 		cmdline.List(cmdline.GroupRecord, "redact", "", "also redact the values that the jq program `JQ` selects in a message, such as .params.card", &r.redact),
-		cmdline.Bool(cmdline.GroupRecord, "no-redact", "", "record secrets in messages, too (the tape notes it)", &r.plain),
+		cmdline.Bool(cmdline.GroupRecord, "no-redact", "", "also record the secrets in messages (the tape notes this)", &r.plain),
 		cmdline.Enum(cmdline.GroupRecord, "on-tape-error", "if the tape cannot be written, `fail|continue`: exit with status 8, or continue without it (fail)", &r.failed, []string{tapeFail, tapeContinue}),
 	}
 }
@@ -90,7 +90,7 @@ func (r *Record) Open(run *env.Env, endpoint, dialect string, many bool) (*recor
 		return nil, err
 	}
 	if o.Plain = r.plain; o.Plain && len(o.Redact) > 0 {
-		return nil, wire.Usagef("--no-redact records all, and --redact selects secrets: use one of them")
+		return nil, wire.Usagef("--no-redact and --redact cannot be combined")
 	}
 	rec, err := recorder.Open(o)
 	if err != nil {
@@ -113,7 +113,7 @@ func (r *Record) Open(run *env.Env, endpoint, dialect string, many bool) (*recor
 func (r *Record) existing() (recorder.Existing, error) {
 	switch {
 	case r.force && r.more:
-		return recorder.Refuse, wire.Usagef("--force replaces the tape, and --append continues it: use one of them")
+		return recorder.Refuse, wire.Usagef("--force and --append cannot be combined")
 	case r.more && r.split:
 		return recorder.Refuse, wire.Usagef("--append does not apply to --split, which begins a tape for each connection")
 	case r.force:

@@ -97,7 +97,7 @@ func (n *node) set(path []step, v json.RawMessage, word string) (string, error) 
 			continue
 		}
 		if child.given != "" {
-			return "", fmt.Errorf("%s is already set by %s", where(path), clip(child.given))
+			return "", fmt.Errorf("%s was already set by %s", where(path), clip(child.given))
 		}
 		*child = node{raw: v, given: word, whole: true}
 	}
@@ -107,7 +107,7 @@ func (n *node) set(path []step, v json.RawMessage, word string) (string, error) 
 // enter makes n an object or array for the step s, if possible.
 func (n *node) enter(s step, word string) error {
 	if n.whole {
-		return errors.New("its value is already set by " + clip(n.given))
+		return errors.New("its value was already set by " + clip(n.given))
 	}
 	if n.kind == 0 && n.raw == nil {
 		n.kind = 'o'
@@ -121,7 +121,7 @@ func (n *node) enter(s step, word string) error {
 		if n.given != "" {
 			what += " because of " + clip(n.given)
 		}
-		return fmt.Errorf("its key leads into %s", what)
+		return fmt.Errorf("its key continues inside %s", what)
 	}
 	n.given = cmp.Or(n.given, word)
 	return nil

@@ -84,7 +84,7 @@ func TestTypedRefusals(t *testing.T) {
 		{[]string{`{"id":"1","set":{"as":"n","to":"5"}}`}, `/set/to: got string, want integer`, ``, `{"id":"1","set":{"as":"n","to":5}}`},
 		{[]string{`{"id":"1","set":{"as":"n","to":"many"}}`}, `/set/to: got string, want integer`, ``, ``},
 		{[]string{`{"id":"1","set":{"as":"n","to":"\"5\""}}`}, `/set/to: got string, want integer`, ``, ``},
-		{[]string{`id=1`, `short=123`}, `params: /short: has 3 characters, can have at most 2 (rule "maxLength"`, ``, ``},
+		{[]string{`id=1`, `short=123`}, `params: /short: has 3 characters, but can have at most 2 (rule "maxLength"`, ``, ``},
 		{[]string{`id=1`, `short=[1]`}, `params: /short: has 3 characters`, ``, ``},
 		{[]string{`id=1`, `set.as=n`, `set.to=many`}, `/set/to: got string, want integer`, ``, ``},
 		{[]string{`[1]`}, `/id: got number, want string`, ``, ``},

@@ -33,14 +33,14 @@ type verb struct {
 var verbs = []verb{
 	{
 		name: "call", usage: "call a function", words: []string{"FUNC"}, free: true, method: "function.call",
-		about: "The function's result goes to stdout.",
+		about: "Prints the function's result.",
 		examples: []cmdline.Example{
 			{Says: "Call a function of the embedded plugin", Command: "rpcx plugin call demo:scriptling greet Ada"},
-			{Says: "Pass a callback, which a hook answers", Command: `rpcx plugin call demo:scriptling map '[1,2]' @on=half --on 'half=jq:.args[0] / 2'`},
+			{Says: "Pass a callback that a hook answers", Command: `rpcx plugin call demo:scriptling map '[1,2]' @on=half --on 'half=jq:.args[0] / 2'`},
 		},
 	},
 	{
-		name: "new", usage: "make an object of a class", words: []string{"CLASS"}, free: true, method: "object.new",
+		name: "new", usage: "create an object of a class", words: []string{"CLASS"}, free: true, method: "object.new",
 		about:    "Prints the object's reference. Without a session, the object lives only as long as the command.",
 		examples: []cmdline.Example{{Says: "Print a reference to a new object", Command: "rpcx plugin new demo:scriptling Config"}, {Says: "Pass an argument to the constructor, in a session", Command: "rpcx plugin new @p Config name=main"}},
 	},
@@ -57,22 +57,22 @@ rpcx session close plug`},
 	{
 		name: "get", usage: "print a property of an object", words: []string{"REF", "PROP"}, method: "object.call_method", object: true,
 		about:    "REF is the id of an object, or its reference as plugin new prints it.",
-		examples: []cmdline.Example{{Says: "Print a property of an object, in a session", Command: "rpcx plugin get @p 1 name"}, {Says: "Print it without quotes", Command: "rpcx plugin get @p 1 name -r"}},
+		examples: []cmdline.Example{{Says: "Print a property of an object, in a session", Command: "rpcx plugin get @p 1 name"}, {Says: "Print a property without quotes", Command: "rpcx plugin get @p 1 name -r"}},
 	},
 	{
 		name: "set", usage: "set a property of an object", words: []string{"REF", "PROP", "VALUE"}, method: "object.call_method", object: true,
-		about:    "REF is the id of an object, or its reference as plugin new prints it. VALUE is JSON if\nvalid, else text; =TEXT and :=JSON force either.",
-		examples: []cmdline.Example{{Says: "Set a property to a number", Command: "rpcx plugin set @p 1 volume 11"}, {Says: "Set it to a string of digits", Command: "rpcx plugin set @p 1 volume =11"}},
+		about:    "REF is the id of an object, or its reference as plugin new prints it. VALUE is JSON if\nvalid, otherwise text; =TEXT and :=JSON force either.",
+		examples: []cmdline.Example{{Says: "Set a property to a number", Command: "rpcx plugin set @p 1 volume 11"}, {Says: "Set a property to a string of digits", Command: "rpcx plugin set @p 1 volume =11"}},
 	},
 	{
 		name: "destroy", usage: "release an object", words: []string{"REF"}, method: "object.destroy", object: true,
-		about:    "REF is the id of an object, or its reference as plugin new prints it. An object that is already\nreleased is not an error.",
+		about:    "REF is the id of an object, or its reference as plugin new prints it. It is not an error\nif the object is already released.",
 		examples: []cmdline.Example{{Says: "Release an object that is no longer needed", Command: "rpcx plugin destroy @p 1"}, {Says: "Use the reference that plugin new has printed", Command: `rpcx plugin destroy @p "$object"`}},
 	},
 }
 
-const argumentsDescription = `ARGS are positional: each is JSON if valid, else text; =TEXT and :=JSON force either.
-@on=NAME is a callback, answered by --on NAME=ANSWER. key=text, key:=json,
+const argumentsDescription = `ARGS are positional. An argument is JSON if valid, otherwise text; =TEXT and :=JSON force
+either. @on=NAME is a callback that --on NAME=ANSWER answers. key=text, key:=json,
 key@=FILE, key:@=FILE and key@on=NAME are passed by name.`
 
 // verbCommands returns the commands of the verbs.

@@ -30,8 +30,8 @@ func describeCommand(run *env.Env) *cmdline.Command {
 	}
 	return &cmdline.Command{
 		Name: "describe", Usage: "print a plugin's functions, classes and constants", ArgsUsage: "ENDPOINT",
-		Description: `The library, its functions (with their source where the plugin gives it), classes,
-properties and constants: tables on a terminal, JSON elsewhere.`,
+		Description: `Prints the library, its functions (with their source if the plugin gives it), classes,
+properties and constants as JSON, or on a terminal as tables.`,
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
 			{Says: "Print the functions of the embedded plugin", Command: "rpcx plugin describe demo:scriptling -q '.functions[].name'"},
 			{Says: "Write a catalog that plugin serve and serve can read", Command: "rpcx plugin describe demo:scriptling --as-catalog > plugin.json"},

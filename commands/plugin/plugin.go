@@ -35,7 +35,7 @@ func (o *flags) all(run *env.Env) []cmdline.Flag {
 	flags := []cmdline.Flag{
 		cmdline.Enum(groupPlugin, "log-level", "`trace|debug|info|warn|error|fatal`: show the plugin's log from this level up (info)", &o.logLevel, format.LogLevels),
 		cmdline.Bool(groupPlugin, "no-environment", "", "do not send environment.open and environment.close", &o.Handshake.NoEnvironment),
-		cmdline.Bool(groupPlugin, "strict", "", "fail at the first line that is not a message", &o.strict),
+		cmdline.Bool(groupPlugin, "strict", "", "fail at the first line of the plugin that is not a message", &o.strict),
 		cmdline.PositiveDuration(groupPlugin, "shutdown-timeout", "wait `DURATION` for the response to plugin.shutdown (1s)", &o.Handshake.Shutdown),
 	}
 	return pluginsOnly(append(flags, o.Client.Flags(run, options.IdleCall)...))
@@ -61,13 +61,13 @@ func Command(run *env.Env) *cmdline.Command {
 	}
 }
 
-const description = `A Scriptling plugin is a program, or an HTTP server, with functions, classes and
-constants. ENDPOINT is exec:./plugin, http://host/, demo:scriptling or a session's @NAME;
-the scriptling dialect need not be named. Objects live as long as the connection: open a
-session to use one again.
+const description = `A Scriptling plugin is a program or an HTTP server with functions, classes and constants.
+ENDPOINT is exec:./plugin, http://host/, demo:scriptling or a session's @NAME; it needs no
+scriptling+. Objects live as long as the connection: to use an object in several commands,
+open a session.
 
-Values are plain JSON. A number with . or an exponent is a float, one without is an
-integer; {"$remote":{...}} is an object of the plugin, {"$callback":"id"} a callback.`
+Values are plain JSON. A number with . or an exponent is a float, any other number an
+integer. {"$remote":{...}} is an object of the plugin, {"$callback":"id"} a callback.`
 
 // endpoint parses the first argument, and refuses a peer that is not a plugin.
 func (o *flags) endpoint(ctx context.Context, run *env.Env) (endpoint.Endpoint, []string, error) {

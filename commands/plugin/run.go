@@ -22,12 +22,14 @@ func runCommand(run *env.Env) *cmdline.Command {
 	flags := []cmdline.Flag{cmdline.Text("", "file", "f", "read the steps from `FILE` (- is stdin)", &o.file)}
 	return &cmdline.Command{
 		Name: "run", Usage: "run several steps over one connection", ArgsUsage: "ENDPOINT -f STEPS",
-		Description: `STEPS holds a JSON object for each step. Its call, new, method, get or set is the name of the
-function, class, method or property; its destroy is the name of the step that made the object.
-For method, get and set, on is that step (or the object's reference). args and kwargs are the
-arguments; set takes one, the value. as names a step: {"$step":NAME} stands for its result in the
-arguments of later steps. {"$on":NAME} there is a callback, answered by --on NAME=ANSWER. Each
-step's result is one line; the first step that fails ends the run.`,
+		Description: `STEPS has one JSON object for each step. A step has one of these members: call, new, method,
+get or set with the name of the function, class, method or property, or destroy with the
+name of the step that created the object. For method, get and set, the member on is the name
+of the step that created the object, or the object's reference. args and kwargs are the
+arguments; the only argument of set is the value. as gives the step a name: in the arguments
+of later steps, {"$step":NAME} stands for its result. There, {"$on":NAME} is a callback that
+--on NAME=ANSWER answers. The result of each step is one line; the run ends at the first
+step that fails.`,
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
 			{Says: "Make an object, and call a method of it", Command: `printf '%s\n' '{"as":"c","new":"Config"}' '{"method":"get","on":"c","args":["color"]}' | rpcx plugin run demo:scriptling -f -`},
 			{Says: "Run the steps of a file", Command: "rpcx plugin run exec:./plugin -f steps.ndjson"},

@@ -50,28 +50,29 @@ func serveCommand(run *env.Env) *cmdline.Command {
 	}
 }
 
-const serveDescription = `A Scriptling host loads the plugin over stdin and stdout, or with --listen over HTTP. A
-hook named greet is the function greet; it gets {"args":[...],"kwargs":{...}} and answers
-with a plain JSON value. Config.get is the method get of the class Config, and
-Config.__init__ and Config.__del__ run when an object is made and released; each gets
-RPCX_OBJECT, the object's id, and RPCX_STATE, a folder of its own (jq: hooks have object,
-lines to a co: have "object" and "state"). The file of --hooks (a catalog with run
-members, also inside classes: "constructor":{"run":...}, "destructor":{"run":...},
-methods, properties) may add properties ({"name","settable"}; the hook Config.name gets no
-argument to read it and one to set it), constants ({"NAME":VALUE}), and functions with
-source ({"name","extra":{"source":CODE}}), which the host runs: calls of them do not reach
-the plugin.
+const serveDescription = `A Scriptling host loads the plugin over stdin and stdout, or with --listen over HTTP. The
+hook greet is the function greet: it gets {"args":[...],"kwargs":{...}} and prints a plain
+JSON value. The hook Config.get is the method get of the class Config; Config.__init__ and
+Config.__del__ run when an object is created and released. Each of these gets the object's
+id in RPCX_OBJECT and a directory for the object in RPCX_STATE (for jq: in object, for co:
+in the members "object" and "state").
 
-In a hook, rpcx call @ callback.call id=ID args:='["x"]' calls a callback that it was
-given as {"$callback":ID}, and rpcx call @ host.log level=info message=TEXT logs.
+--hooks FILE is a catalog with run members, also inside classes: "constructor":{"run":...},
+"destructor":{"run":...}, methods and properties. FILE may also declare properties
+({"name","settable"}; the hook Config.name gets no argument to read the property, and one
+argument to set it), constants ({"NAME":VALUE}), and functions with source
+({"name","extra":{"source":CODE}}), which the host runs itself without calling the plugin.
 
-A host loads a program: give it an executable script of two lines,
+In a hook, rpcx call @ callback.call id=ID args:='["x"]' calls the callback
+{"$callback":ID}, and rpcx call @ host.log level=info message=TEXT writes to the host's log.
+
+A host starts a plugin as a program: give it an executable script of two lines,
 
   #!/bin/sh
   exec rpcx plugin serve --hooks /path/to/hooks.json
 
-which rpcx plugin describe exec:./script can also describe: the functions, classes,
-properties and constants as the host sees them.`
+rpcx plugin describe exec:./script prints its functions, classes, properties and constants
+as a host sees them.`
 
 func runServe(ctx context.Context, run *env.Env, o *serveOptions) error {
 	var command []string

@@ -78,7 +78,7 @@ func (p *prompt) run() (err error) {
 	p.Env.Out.Prompt.Store(p.screen)
 	defer p.Env.Console.Above(p.screen)()
 	defer p.screen.Close()
-	p.Env.Console.Note("METHOD key=value calls, a {message} is sent unchanged; Ctrl-C cancels, Ctrl-D ends")
+	p.Env.Console.Note("METHOD key=value makes a call; a {message} is sent unchanged; Ctrl-C cancels, Ctrl-D quits")
 	if p.Endpoint.Demo != "" {
 		p.ask() // a peer in this process responds at once
 	}

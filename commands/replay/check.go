@@ -147,14 +147,14 @@ func (o *replayOptions) sum(run *env.Env, all []*played, started time.Time) erro
 		return err
 	}
 	if len(all) > 1 {
-		run.Console.Note(fmt.Sprintf("%d tapes in %s: %d as recorded, %d not", len(all), time.Since(started).Round(time.Millisecond), len(all)-differ-broken(all), differ+broken(all)))
+		run.Console.Note(fmt.Sprintf("%d tapes in %s: %d passed, %d failed", len(all), time.Since(started).Round(time.Millisecond), len(all)-differ-broken(all), differ+broken(all)))
 	}
 	if differ > 0 && !(o.update && worst == nil) {
 		of := all[0].file
 		if len(all) > 1 {
 			of = fmt.Sprintf("%d of %d tapes", differ, len(all))
 		}
-		worst = errors.Join(worst, wire.NewFault(wire.Expectation, fmt.Sprintf("the peer differs from %s in %s", of, places(count)), nil))
+		worst = errors.Join(worst, wire.NewFault(wire.Expectation, fmt.Sprintf("the peer's messages differ from %s in %s", of, places(count)), nil))
 	}
 	return worst
 }

@@ -53,37 +53,35 @@ func Command(run *env.Env) *cmdline.Command {
 		ArgsUsage:   "TAPE... --listen LISTEN | --to ENDPOINT | --diff TAPE | --show | --format html|har",
 		Description: description,
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
-			{Says: "A server that answers as it did when it was recorded", Command: "rpcx replay orders.tape --listen ws://127.0.0.1:8080/"},
-			{Says: "The same without a listener", Command: "rpcx call tape:orders.tape getOrder id=o_001"},
+			{Says: "Play the server, as recorded, for clients", Command: "rpcx replay orders.tape --listen ws://127.0.0.1:8080/"},
+			{Says: "Call the recorded server without a listener", Command: "rpcx call tape:orders.tape getOrder id=o_001"},
 			{Says: "Check that a server still answers as recorded", Command: "rpcx replay orders.tape --to exec:./server"},
-			{Says: "A CI job: each tape a test", Command: "rpcx replay tests/*.tape --to exec:./server --report junit=report.xml"},
-			{Says: "What differs between two tapes", Command: "rpcx replay old.tape --diff new.tape"},
-			{Says: "The conversation, for people", Command: "rpcx replay orders.tape --show"},
-			{Says: "The same as a page for a browser", Command: "rpcx replay orders.tape --format html > orders.html"},
+			{Says: "Run each tape as a test in CI", Command: "rpcx replay tests/*.tape --to exec:./server --report junit=report.xml"},
+			{Says: "Compare two tapes", Command: "rpcx replay old.tape --diff new.tape"},
+			{Says: "Show the conversation", Command: "rpcx replay orders.tape --show"},
+			{Says: "Write the conversation as an HTML page", Command: "rpcx replay orders.tape --format html > orders.html"},
 		}},
 		Flags:  o.flags(run),
 		Action: func(ctx context.Context, _ *cmdline.Command) error { return execute(ctx, run, o) },
 	}
 }
 
-const description = `With --listen the server's side is played: a request gets the answer of the request on the
-tape with the same method and params; equal ones are used in turn, then the last one
-again. A request that is not on the tape gets an error that names the nearest, and makes
-the status 4. With -- COMMAND, COMMAND runs with RPCX_ENDPOINT set, and rpcx ends when it
-does, with its status unless that is 0.
+const description = `With --listen, rpcx plays the server. A request gets the recorded response to the request
+with the same method and params. If several requests on the tape are equal, rpcx uses them
+in turn, and then repeats the last one. A request that is not on the tape gets an error that
+names the nearest one, and makes the exit status 4. COMMAND runs with RPCX_ENDPOINT set;
+when it ends, rpcx ends with its status, if that is not 0.
 
-With --to the client's side is played: its requests are sent, the peer's calls are
-answered as recorded, and what the peer says is compared. Each difference is a line on
-stdout, with the tape's line and the place as a JSON pointer; any difference makes the
-status 4. Ids, tokens, times and durations are not compared. Each tape gets a fresh
-connection.
+With --to, rpcx plays the client. It sends the client's requests, answers the peer's calls
+as recorded, and compares the peer's messages with the tape. Each difference is a line on
+stdout, with the line of the tape and a JSON pointer; any difference makes the exit status
+4. Ids, tokens, times and durations are not compared. Each tape gets a new connection.
 
-With --show the conversation is printed: the client's messages on the left, the server's
-on the right, calls nested in the calls that they answer, streams folded. --format html
-writes one page that needs no network, --format har a file for the network panel of a
-browser.
+With --show, rpcx prints the conversation: the client's messages on the left, the server's
+on the right, nested calls indented, and streams folded. --format html writes a page that
+needs no network, --format har a file for the network panel of a browser.
 
-TAPE may be - for stdin. The format is in rpcx-tape(5).`
+TAPE may be - for stdin. rpcx-tape(5) describes the format.`
 
 func (o *replayOptions) flags(run *env.Env) []cmdline.Flag {
 	flags := []cmdline.Flag{
@@ -91,13 +89,13 @@ func (o *replayOptions) flags(run *env.Env) []cmdline.Flag {
 		cmdline.Text(groupPlay, "to", "", "play the client against `ENDPOINT`, and compare", &o.to),
 		cmdline.Text(groupCompare, "diff", "", "compare both sides with `TAPE`, without a peer", &o.diff),
 		cmdline.Bool(groupPlay, "strict", "", "accept only the next request on the tape (with --listen)", &o.strict),
-		cmdline.Text(groupPlay, "speed", "", "`1` keeps the recorded pace, 2 is twice as fast (default: as fast as possible)", &o.speed),
+		cmdline.Text(groupPlay, "speed", "", "play at `N` times the recorded pace (as fast as possible)", &o.speed),
 		cmdline.List(groupPlay, "fill", "", "`NAME=TEXT` or NAME:=JSON: a value for redacted members of this name, and for $NAME in programs", &o.fill),
-		cmdline.List(groupCompare, "ignore", "", "do not compare what the jq program `JQ` selects in a message, such as .result.hash", &o.ignore),
-		cmdline.PositiveDuration(groupCompare, "idle", "wait `DURATION` for a message that the tape has (10s)", &o.idle),
+		cmdline.List(groupCompare, "ignore", "", "do not compare the values that the jq program `JQ` selects in a message, such as .result.hash", &o.ignore),
+		cmdline.PositiveDuration(groupCompare, "idle", "wait at most `DURATION` for each message on the tape (10s)", &o.idle),
 		cmdline.Bool(groupCompare, "update", "", "update the tapes with what the peer sent", &o.update),
-		cmdline.Generic(groupCompare, "report", "write a report in the form `tap|junit|json[=FILE]`, each tape a test", &o.report),
-		cmdline.Number(groupCompare, "jobs", "play `N` tapes at once (1)", 1, &o.jobs),
+		cmdline.Generic(groupCompare, "report", "write a report, `tap|junit|json[=FILE]`, with a test for each tape", &o.report),
+		cmdline.Number(groupCompare, "jobs", "play up to `N` tapes at once (1)", 1, &o.jobs),
 	}
 	flags = append(flags, o.view.Flags()...)
 	flags = append(flags, o.conn.Flags()...)
@@ -161,10 +159,10 @@ func (o *replayOptions) tapes(l *cmdline.CommandLine) (tapes, command []string, 
 		made       bool
 		text, hint string
 	}{
-		{len(tapes) == 0, "a tape is missing", "rpcx record, or --record FILE beside any call, makes one"},
-		{ways != 1, "one of --listen, --to, --diff, --show and --format says what becomes of the tape", "--to ENDPOINT plays the client, --listen LISTEN the server, --show prints the tape"},
-		{o.to == "" && len(tapes) > 1, "several tapes go with --to alone", ""},
-		{o.to == "" && (o.update || o.report.Wanted() || o.jobs > 0 || o.idle > 0), "--update, --report, --jobs and --idle go with --to", ""},
+		{len(tapes) == 0, "a tape is missing", "record one with rpcx record, or with --record FILE in any call"},
+		{ways != 1, "give one of --listen, --to, --diff, --show and --format", "--to ENDPOINT plays the client, --listen LISTEN the server, --show prints the tape"},
+		{o.to == "" && len(tapes) > 1, "only --to takes several tapes", ""},
+		{o.to == "" && (o.update || o.report.Wanted() || o.jobs > 0 || o.idle > 0), "--update, --report, --jobs and --idle need --to", ""},
 		{o.listen == "" && o.strict, "--strict needs --listen", ""},
 		{o.listen == "" && command != nil, "-- COMMAND needs --listen", ""},
 		{l.Dash >= 0 && len(command) == 0, "a command is missing after --", ""},
@@ -226,7 +224,7 @@ func setting(s string) (name string, val json.RawMessage, err error) {
 		return name, scan.AppendQuoted(nil, text), nil
 	}
 	if err := scan.Valid([]byte(text), wire.DefaultMaxDepth); err != nil {
-		return "", nil, wire.NewFault(wire.Usage, "--fill: the value of "+bare+" is no JSON: "+err.Error(), err)
+		return "", nil, wire.NewFault(wire.Usage, "--fill: the value of "+bare+" is not valid JSON: "+err.Error(), err)
 	}
 	return bare, scan.Trim([]byte(text)), nil
 }
@@ -258,5 +256,5 @@ func (o *replayOptions) endpoint(text, header string) (endpoint.Endpoint, error)
 			return again, nil
 		}
 	}
-	return e, wire.NewFault(wire.Usage, "the tape is in "+header+", and "+text+" speaks "+e.Dialect, nil)
+	return e, wire.NewFault(wire.Usage, "the tape uses the "+header+" dialect, and "+text+" uses "+e.Dialect, nil)
 }

@@ -63,7 +63,7 @@ func (o *replayOptions) serve(ctx context.Context, run *env.Env, file string, po
 		return err
 	}
 	if n, _ := tally.Count(); n > 0 {
-		return wire.NewFault(wire.Expectation, fmt.Sprintf("the conversation differed from the tape %s in %s", file, places(n)), nil)
+		return wire.NewFault(wire.Expectation, fmt.Sprintf("the conversation differs from the tape %s in %s", file, places(n)), nil)
 	}
 	return nil
 }
@@ -114,7 +114,7 @@ func print(run *env.Env, tape string, all []*player.Found) error {
 			return nil
 		}
 		p := printed{Tape: tape, Line: last.Line, Kind: match.Extra, More: n}
-		return printOne(run, p, fmt.Sprintf("%s: and %d more that the tape has not", tape, n))
+		return printOne(run, p, fmt.Sprintf("%s: %d more messages are not on the tape", tape, n))
 	}
 	for _, f := range all {
 		if f.Kind != match.Extra || last.Kind != match.Extra || f.Line != last.Line {

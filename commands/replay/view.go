@@ -32,7 +32,7 @@ var viewForms = []string{"html", "har"}
 // Flags returns the flags of the views.
 func (v *View) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.Bool(groupView, "show", "", "print the conversation: two columns, calls nested in the calls that they answer", &v.show),
+		cmdline.Bool(groupView, "show", "", "print the conversation in two columns, with calls nested in the calls during which they were made", &v.show),
 		cmdline.Enum(groupView, "format", "`html|har`: write one self-contained page, or a HAR file for a browser's network panel", &v.form, viewForms),
 		cmdline.Bool(groupView, "redactions", "", "list the places from which secrets were removed: line, pointer, and a number that equal secrets share", &v.redactions),
 		cmdline.Text(groupView, "jq", "q", "show the messages for which the jq program `EXPR` is true, and their responses", &v.jq),
@@ -60,9 +60,9 @@ func (v *View) Check(l *cmdline.CommandLine) error {
 	case v.redactions && (v.show || v.form != "" || v.jq != "" || v.grep != ""):
 		return l.Usage("--redactions cannot be combined with --show, --format, --jq or --grep")
 	case v.show && v.form != "":
-		return l.Usage("--show prints text and --format %s writes a file: give one of them", v.form)
+		return l.Usage("--show and --format %s cannot be combined", v.form)
 	case !v.Wanted() && (v.jq != "" || v.grep != ""):
-		return l.Usage("--jq and --grep choose what is shown: give --show or --format as well")
+		return l.Usage("--jq and --grep need --show or --format")
 	}
 	return nil
 }

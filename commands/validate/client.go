@@ -136,7 +136,7 @@ func (j *peerChecker) sumClients(n int, err error) error {
 	var own cmdline.CommandStatus
 	switch {
 	case n == 0 && wire.AsFault(err) == nil:
-		c := report.Case{Name: "a client connects", Error: "none did"}
+		c := report.Case{Name: "a client connects", Error: "no client connected"}
 		j.r.add(c)
 		return wire.NewFault(wire.Expectation, j.endpoint.String()+": no client connected", nil)
 	case errors.As(err, &own) && j.r.count.failed > 0:

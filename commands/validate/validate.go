@@ -79,28 +79,28 @@ func Command(run *env.Env) *cmdline.Command {
 	}
 }
 
-const description = `Checks a live peer against the rules of its dialect, and asks it what cannot be seen by
-watching: an unknown method, ids of several types, a batch, a message that is not JSON. It
-calls no method that the peer has.
+const description = `With an ENDPOINT, rpcx checks a server against the rules of its dialect. It also sends
+probes, such as an unknown method, ids of several types, a batch, and a message that is not
+JSON. It calls none of the server's methods.
 
-With --role client rpcx is the server, which hooks answer as in serve, and checks the
-clients that connect to LISTEN against the rules, until the first has gone or, with --
-COMMAND, until COMMAND ends, which finds the endpoint in RPCX_ENDPOINT.
+With --role client, rpcx is the server, whose methods are hooks as in rpcx serve, and checks
+the clients that connect to LISTEN. It ends when the first client has disconnected or, with
+COMMAND, when COMMAND ends. COMMAND finds the endpoint in RPCX_ENDPOINT.
 
-Each message of a TAPE (- is stdin) is checked against the same rules: every MUST, MUST
-NOT and SHOULD of its dialect's specification that a recording can show. --rules lists
-them. A broken SHOULD is a warning, or a failure with --strict.
+With a TAPE (- is stdin), rpcx checks each message against the same rules: every MUST, MUST
+NOT and SHOULD of the specification that a recording can show. --rules lists them. A broken
+SHOULD is a warning, or a failure with --strict.
 
-With --schema each FILE (- or none is stdin) holds JSON values, one per line or over
-several lines, and each is checked against a JSON Schema of draft 4 to 2020-12.
+With --schema, each FILE (- or none is stdin) contains JSON values, on one line each or on
+several lines. rpcx checks each value with a JSON Schema of draft 4 to 2020-12.
 FILE#/POINTER uses a part of a document as the schema; FILE#METHOD.params and
 FILE#METHOD.result are the schemas of a method in a catalog or an OpenRPC document. A $ref
-may lead to files below the schema's folder and nowhere else.
+may lead only to files below the schema's directory.
 
-With --against, what a peer offers, or what a file says that it offers, is compared with
-an older catalog: each difference is breaking, compatible or documentation.
+With --against, rpcx compares the catalog of a peer or a file with an older catalog. Each
+difference is breaking, compatible or documentation.
 
-Each finding is a line on stdout; if anything fails, the status is 4.`
+Each problem is a line on stdout. If anything fails, the exit status is 4.`
 
 func (o *validateOptions) flags(run *env.Env) []cmdline.Flag {
 	flags := []cmdline.Flag{
@@ -161,7 +161,7 @@ func (o *validateOptions) contradiction() string {
 		is   bool
 		text string
 	}{
-		{o.schema != "" && o.against != "", "--schema is for values and --against for catalogs: give one of them"},
+		{o.schema != "" && o.against != "", "--schema (for values) and --against (for catalogs) cannot be combined"},
 		{o.schema == "" && (o.formats || o.draft != "" || len(o.copies) > 0), "--formats, --draft and --schema-map need --schema"},
 		{o.against == "" && o.allow != "", "--allow needs --against"},
 		{o.runtime != "" && !client, "--runtime needs --role client"},

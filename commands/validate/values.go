@@ -142,9 +142,9 @@ func (r *outcome) sumValues(t tally, files int, schema string) error {
 	case t.wrong == 0 && t.open > 0 && r.strict:
 		return wire.NewFault(wire.Expectation, t.skipped(), nil)
 	case t.wrong == 0 && t.open > 0:
-		r.run.Console.Note(of + ", none of which is known not to match " + schema + "; " + t.skipped())
+		r.run.Console.Note(of + ": no mismatch with " + schema + "; " + t.skipped())
 	case t.wrong == 0 && t.all == 1:
-		r.run.Console.Note(of + ", which fits " + schema)
+		r.run.Console.Note(of + ", which matches " + schema)
 	case t.wrong == 0:
 		r.run.Console.Note(of + ", which all match " + schema)
 	default:

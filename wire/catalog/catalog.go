@@ -155,7 +155,7 @@ func (c *Catalog) Join(more *Catalog) error {
 	for _, name := range slices.Sorted(maps.Keys(more.Defs)) {
 		def := more.Defs[name]
 		if have := c.Defs[name]; have != nil && !scan.Equal(have, def) {
-			return fmt.Errorf("#/$defs/%s differs from the definition in an earlier file; rename one", name)
+			return fmt.Errorf("#/$defs/%s differs from the definition in an earlier file; rename one of them", name)
 		}
 		wire.Put(&c.Defs, name, def)
 	}

@@ -27,7 +27,7 @@ func TestRefused(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"", "usage: the endpoint is empty; ws://host/path, tcp://host:port, unix:PATH or exec:COMMAND"},
 		{"host:80", `usage: "host:80" does not begin with a transport; tcp://host:80, ws://host:80/ or http://host:80/`},
-		{"jsonrpc+@name", "usage: a name includes dialect and framing; remove jsonrpc+ before @name"},
+		{"jsonrpc+@name", "usage: a name already includes dialect and framing; remove jsonrpc+ before @name"},
 		{"header+ws://h/", "usage: ws: has its own framing; remove header+"},
 		{"mcp+stdio", `usage: "mcp+stdio" has no colon after its transport; did you mean mcp+stdio:?`},
 		{"ro+lsp+exec", `usage: "ro+lsp+exec" has no colon after its transport; did you mean ro+lsp+exec:?`},

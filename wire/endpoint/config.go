@@ -54,7 +54,7 @@ func (e *Endpoint) config(after string) error {
 		return nil
 	}
 	if e.Address, err = transport.Parse(s.URL); err == nil && !e.Address.IsHTTP() {
-		err = wire.Usagef("its url is not http or https")
+		err = wire.Usagef("its url does not begin with http:// or https://")
 	}
 	if err != nil {
 		return s.Settings.Endpoint.Fault(err)

@@ -19,7 +19,7 @@ import (
 // Errors are usage Faults. session.ParseEndpoint resolves names (@NAME).
 func Parse(text, dialect string) (Endpoint, error) {
 	if before, name, ok := strings.Cut(text, "+@"); ok && !strings.ContainsAny(before, ":/") {
-		return Endpoint{}, wire.Usagef("a name includes dialect and framing; remove %s+ before @%s", before, name)
+		return Endpoint{}, wire.Usagef("a name already includes dialect and framing; remove %s+ before @%s", before, name)
 	}
 	e, rest, err := prefixes(text)
 	if err != nil {

@@ -166,10 +166,10 @@ func (r *refs) method(name string, b []byte) (catalog.Method, error) {
 	case scan.Valid(b, refDepth) != nil || scan.Type(b) != 'o':
 		return catalog.Method{}, wire.Usagef("a description must be a JSON object, with description, params, result")
 	case scan.Get(b, "run") != nil:
-		return catalog.Method{}, wire.Usagef("run is not allowed in a description: the file %s answers", name).WithHint("remove run")
+		return catalog.Method{}, wire.Usagef("run is not allowed in a description, because the file %s answers", name).WithHint("remove run")
 	}
 	if says, ok := scan.Text(scan.Get(b, "name")); ok && says != name {
-		return catalog.Method{}, wire.Usagef("the file name is for %s, but the member name is %s", name, says)
+		return catalog.Method{}, wire.Usagef("the file name says %s, but the member name is %s", name, says)
 	}
 	b, err := r.rewrite(b, file)
 	if err != nil {
@@ -213,7 +213,7 @@ func (r *refs) target(ref, file string) (string, error) {
 		at = path.Join(path.Dir(file), name)
 	}
 	if path.IsAbs(name) || strings.Contains(name, ":") || !filepath.IsLocal(filepath.FromSlash(at)) {
-		return "", wire.Usagef("$ref %q leads out of the directory %s", ref, r.dir)
+		return "", wire.Usagef("$ref %q points outside of the directory %s", ref, r.dir)
 	}
 	if _, known := r.defs[at]; !known {
 		r.defs[at] = json.RawMessage("true") // the file may refer to itself

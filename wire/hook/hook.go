@@ -127,7 +127,7 @@ func checkCommand(s, text string) error {
 // A Meant is the cause of a Fault about an ANSWER that can only mean another one.
 type Meant struct{ Given, Better string }
 
-func (Meant) Error() string { return "another answer is meant" }
+func (Meant) Error() string { return "probably another answer" }
 
 // meant returns the Fault for the ANSWER s, which probably means better.
 func meant(s, better, format string, args ...any) error {

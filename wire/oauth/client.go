@@ -58,7 +58,7 @@ func (c *Client) allow(ctx context.Context, host string, at netip.Addr) error {
 		c.private.Store(true)
 	case private && !c.private.Load():
 		return wire.NewFault(wire.Protocol, fmt.Sprintf("%s is at the private address %s, but the endpoint is not", host, at), nil).
-			WithHint("if you trust it, name it: --issuer URL")
+			WithHint("if you trust it, name it with --issuer URL")
 	}
 	return nil
 }
@@ -79,12 +79,12 @@ func (c *Client) get(ctx context.Context, at string, into any) (bool, error) {
 	case err != nil || status/100 == 4:
 		return false, err
 	case status/100 == 3:
-		return false, wire.NewFault(wire.Unreachable, fmt.Sprintf("%s: %d, a redirect that is not followed", at, status), nil)
+		return false, wire.NewFault(wire.Unreachable, fmt.Sprintf("%s: %d, a redirect that rpcx does not follow", at, status), nil)
 	case status != http.StatusOK:
-		return false, wire.NewFault(wire.Unreachable, fmt.Sprintf("%s answered: %d %s", at, status, http.StatusText(status)), nil)
+		return false, wire.NewFault(wire.Unreachable, fmt.Sprintf("%s returned %d %s", at, status, http.StatusText(status)), nil)
 	}
 	if scan.Valid(body, wire.DefaultMaxDepth) != nil || json.Unmarshal(body, into) != nil {
-		return false, wire.NewFault(wire.Protocol, at+": is not the expected JSON", nil)
+		return false, wire.NewFault(wire.Protocol, at+": the response is not the expected JSON", nil)
 	}
 	return true, nil
 }
@@ -97,7 +97,7 @@ func (c *Client) do(req *http.Request) (int, []byte, error) {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode == http.StatusSwitchingProtocols { // the body of such a response is a connection, which no context ends
-		return 0, nil, wire.NewFault(wire.Protocol, fmt.Sprintf("%s answered: %s", req.URL.Host, resp.Status), nil)
+		return 0, nil, wire.NewFault(wire.Protocol, fmt.Sprintf("%s returned %s", req.URL.Host, resp.Status), nil)
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxDocument+1))
 	switch {

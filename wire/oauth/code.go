@@ -47,7 +47,7 @@ func (c *Client) Code(ctx context.Context, f *Found, w Want, user User) (*Login,
 	}
 	defer stop()
 	if user.Pasted == nil && isElsewhere(w.RedirectURI) {
-		return nil, wire.Usagef("--redirect-uri %s does not lead to this machine: it needs --no-browser, to paste the address", w.RedirectURI)
+		return nil, wire.Usagef("--redirect-uri %s does not lead to this machine; add --no-browser, and paste the address of the final page", w.RedirectURI)
 	}
 	l, err := c.begin(ctx, f, w, redirect, codeGrant)
 	if err != nil {
@@ -155,7 +155,7 @@ func serveAnswers(in net.Listener, path string, answers chan<- url.Values) (stop
 			return
 		}
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		_, _ = w.Write([]byte("rpcx has received the answer. You can close this page; the result is in the terminal.\n"))
+		_, _ = w.Write([]byte("rpcx has received the response. You can close this page; the result is in the terminal.\n"))
 		_ = http.NewResponseController(w).Flush()
 		select {
 		case answers <- r.URL.Query():

@@ -89,7 +89,7 @@ func (c *Client) Discover(ctx context.Context, resource *url.URL, probe Probe, i
 }
 
 func (c *Client) unprotected(resource *url.URL, status int) error {
-	return wire.NewFault(wire.Auth, fmt.Sprintf("%s names no authorization server, and answered %d without credentials", resource, status), nil).
+	return wire.NewFault(wire.Auth, fmt.Sprintf("%s names no authorization server, and returned %d to a request without credentials", resource, status), nil).
 		WithHint("name one with --issuer URL, or store a token with --with-token")
 }
 
@@ -197,7 +197,7 @@ func (c *Client) Offers(ctx context.Context, resource *url.URL, ch *Challenge) b
 func Resource(a transport.Address) (*url.URL, error) {
 	scheme, ok := map[string]string{"http": "http", "ws": "http", "https": "https", "wss": "https"}[a.Scheme]
 	if !ok {
-		return nil, wire.Usagef("logins are for endpoints of http, https, ws and wss only")
+		return nil, wire.Usagef("logins are only for endpoints of http, https, ws and wss")
 	}
 	path, _, _ := strings.Cut(a.URLPath, "?")
 	u, err := url.Parse(scheme + "://" + strings.ToLower(a.Host) + strings.TrimSuffix(path, "/"))

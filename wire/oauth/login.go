@@ -88,7 +88,7 @@ func (l *Login) Scopes() []string {
 // WithToken returns the login for a token of the user.
 func WithToken(resource *url.URL, account, token string) (*Login, error) {
 	if token == "" || !isToken(token) {
-		return nil, wire.Usagef("stdin has no token: one line of visible characters")
+		return nil, wire.Usagef("stdin must contain a token: one line of visible characters")
 	}
 	redact.Sent(token)
 	return &Login{Resource: resource.String(), Account: account, secrets: secrets{Access: token}}, nil
@@ -142,7 +142,7 @@ func (c *Client) begin(ctx context.Context, f *Found, w Want, redirect, grant st
 	case w.Document != "" && s.MetadataDocument:
 		l.ClientID = w.Document
 	case w.Key != "":
-		return nil, wire.NewFault(wire.Auth, s.Issuer+" does not accept metadata documents of clients", nil)
+		return nil, wire.NewFault(wire.Auth, s.Issuer+" does not accept the metadata documents of clients", nil)
 	case s.Registration != "" && grant != machineGrant:
 		return l, c.register(ctx, s, l, redirect, grant)
 	default:
@@ -155,7 +155,7 @@ func unregistered(s *Server) error {
 	f := wire.NewFault(wire.Auth, s.Issuer+" does not register clients", nil)
 	f.Hint = "register a client there, and name it with --client-id ID"
 	if s.MetadataDocument {
-		f.Hint += ", or host its metadata and give --client-metadata URL"
+		f.Hint += ", or publish its metadata and give --client-metadata URL"
 	}
 	return f
 }

@@ -94,7 +94,7 @@ func FindServer(file, name string) (*Server, error) {
 	s.Settings = &Profile{Name: name, Folder: folder, Endpoint: Setting{Key: "endpoint", where: where, filled: v.secrets != nil, secrets: v.secrets}}
 	for _, header := range slices.Sorted(maps.Keys(e.Headers)) {
 		if strings.ContainsAny(header, "@: \t\r\n") || header == "" {
-			return nil, wire.Usagef("%s: %s is not a name of a header", where, wire.Quote(header))
+			return nil, wire.Usagef("%s: %s is not the name of a header", where, wire.Quote(header))
 		}
 		s.Settings.addHeader(header+": "+e.Headers[header], where)
 	}

@@ -81,9 +81,9 @@ func plain(val any, k kind) (string, error) {
 		}
 	}
 	if k == yesNo {
-		return "", fmt.Errorf("it takes true or false")
+		return "", fmt.Errorf("it must be true or false")
 	}
-	return "", fmt.Errorf("it takes a string")
+	return "", fmt.Errorf("it must be a string")
 }
 
 // fill replaces each ${NAME} by that environment variable, and $${ by ${.

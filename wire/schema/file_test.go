@@ -143,7 +143,7 @@ func TestOpenKeepsToTheFolder(t *testing.T) {
 		{"nowhere.json", "$ref to nowhere.json#/$defs/x: not found"},
 		{"anchor.json", "$ref to anchor.json#x: there is no such anchor"},
 		{"broken.json", "broken.json is not JSON: line 2: invalid character '}' looking for beginning of value"},
-		{"wrong.json", `the schema is not usable: at /type: fits no alternative: "text" is not one of "array", "boolean", "integer", "null", "number", "object", "string"; or got string, want array`},
+		{"wrong.json", `the schema is not usable: at /type: matches no alternative: "text" is not one of "array", "boolean", "integer", "null", "number", "object", "string"; or got string, want array`},
 		{"meta.json", "$ref to https://example.com/meta: it is not below the schema's directory, and rpcx does not fetch schemas"},
 	} {
 		v, err := Open(folder, c.file, "", FileOptions{})
@@ -193,7 +193,7 @@ func TestAll(t *testing.T) {
 /n minimum: 0 is less than 1 [/properties/n]
 `},
 		// A matching constant determines the intended alternative, and then the type does.
-		{`{"id":"o_1","pay":{"by":"iban"}}`, `/pay oneOf: fits no alternative of 3: nearest is number 2 (iban), but the value lacks "iban" [/properties/pay]
+		{`{"id":"o_1","pay":{"by":"iban"}}`, `/pay oneOf: matches no alternative of 3; the nearest is number 2 (iban), but the value lacks "iban" [/properties/pay]
   2 iban
     /pay required: lacks "iban" [/$defs/iban]
   3 
@@ -202,7 +202,7 @@ func TestAll(t *testing.T) {
     /pay required: lacks "number" [/$defs/card]
     /pay/by const: "iban" is not "card" [/$defs/card/properties/by]
 `},
-		{`{"id":"o_1","any":{"a":"x"}}`, `/any anyOf: fits no alternative of 3: nearest is number 3, but /a got string, want integer [/properties/any]
+		{`{"id":"o_1","any":{"a":"x"}}`, `/any anyOf: matches no alternative of 3; the nearest is number 3, but /a got string, want integer [/properties/any]
   3 
     /any/a type: got string, want integer [/properties/any/anyOf/2/properties/a]
   2 
@@ -210,12 +210,12 @@ func TestAll(t *testing.T) {
   1 
     /any type: got object, want string [/properties/any/anyOf/0]
 `},
-		{`{"id":"o_1","one":1}`, `/one anyOf: fits no alternative of 1: nearest is number 1, but the value got number, want string [/properties/one]
+		{`{"id":"o_1","one":1}`, `/one anyOf: matches no alternative of 1; the nearest is number 1, but the value got number, want string [/properties/one]
   1 
     /one type: got number, want string [/properties/one/anyOf/0]
 `},
 		{`{"longer":1}`, ` additionalProperties: has no property "longer" []
- propertyNames: the name "longer" is not allowed: has 6 characters, can have at most 4 [/propertyNames]
+ propertyNames: the name "longer" is not allowed: has 6 characters, but can have at most 4 [/propertyNames]
  required: lacks "id" []
 `},
 		{`nonsense`, " json: is not JSON: expected true, false or null at byte 1 []\n"},

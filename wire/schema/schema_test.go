@@ -45,7 +45,7 @@ func TestCheck(t *testing.T) {
 		{`{"id":"o_001","zzz":1}`, `has no property "zzz" (it has id, status, limit, price, when, mode, tags, pay, …)`},
 		{`{"id":"o_001","status":"shiped"}`, `/status: "shiped" is not one of "open", "paid", "shipped"; did you mean shipped?`},
 		{`{"id":"o_001","mode":"slow"}`, `/mode: "slow" is not "fast"; did you mean fast?`},
-		{`{"id":"o_001","tags":["a","b","c"]}`, `/tags: has 3 elements, can have at most 2`},
+		{`{"id":"o_001","tags":["a","b","c"]}`, `/tags: has 3 elements, but can have at most 2`},
 		{`{"id":"o_001","tags":["a","a"]}`, `/tags: has the same element twice, at 0 and 1`},
 		{`{"id":"o_001","tags":["a",1]}`, `/tags/1: got number, want string`},
 		{`{"id":"o_001","pay":{"by":"card","number":"4"}}`, `/pay/number: got string, want integer`},
@@ -108,7 +108,7 @@ func TestCheckOfNothing(t *testing.T) {
 	for _, c := range []struct{ schema, want string }{
 		{`{"type":"object","required":["id"]}`, `lacks "id"`},
 		{`{"type":"object"}`, ``},
-		{`{"type":"array","minItems":1}`, `has 0 elements, needs at least 1`},
+		{`{"type":"array","minItems":1}`, `has 0 elements, but needs at least 1`},
 		{`true`, ``},
 	} {
 		got := ""

@@ -35,7 +35,7 @@ var sentences = map[string]func(f *failure) string{
 	"additionalItems":  func(f *failure) string { return f.tooMany("element") },
 	"minProperties":    func(f *failure) string { return f.tooFew("member") },
 	"maxProperties":    func(f *failure) string { return f.tooMany("member") },
-	"contains":         func(*failure) string { return "has no element that fits" },
+	"contains":         func(*failure) string { return "has no element that matches" },
 	"minContains":      func(f *failure) string { return f.tooFew("fitting element") },
 	"maxContains":      func(f *failure) string { return f.tooMany("fitting element") },
 	"uniqueItems": func(f *failure) string {
@@ -61,7 +61,7 @@ func (f *failure) sentence() string {
 	case f.rule == "propertyNames":
 		return "the name " + brief(strconv.Quote(f.names[0])) + " is not allowed: " + f.all[0].useful().sentence()
 	case !f.isChoice():
-		return fmt.Sprintf("fits several alternatives (%d and %d) where one is allowed", f.at[0]+1, f.at[1]+1)
+		return fmt.Sprintf("matches several alternatives (%d and %d), but may match only one", f.at[0]+1, f.at[1]+1)
 	}
 	return f.noAlternative()
 }
@@ -80,7 +80,7 @@ func (f *failure) noAlternative() string {
 	if len(types) >= len(f.all) && got != "" && len(parts) == len(f.all) {
 		return fmt.Sprintf("got %s, want %s", got, strings.Join(types, " or "))
 	}
-	return "fits no alternative: " + strings.Join(parts, "; or ")
+	return "matches no alternative: " + strings.Join(parts, "; or ")
 }
 
 // wanted returns the allowed values.
@@ -99,11 +99,11 @@ func (f *failure) number(is string, bound *big.Rat) string {
 }
 
 func (f *failure) tooFew(what string) string {
-	return fmt.Sprintf("has %s, needs at least %d", count(f.at[0], what), f.at[1])
+	return fmt.Sprintf("has %s, but needs at least %d", count(f.at[0], what), f.at[1])
 }
 
 func (f *failure) tooMany(what string) string {
-	return fmt.Sprintf("has %s, can have at most %d", count(f.at[0], what), f.at[1])
+	return fmt.Sprintf("has %s, but can have at most %d", count(f.at[0], what), f.at[1])
 }
 
 func noProperty(f *failure) string { return "has no property " + quoted(f.names) }

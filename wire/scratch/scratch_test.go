@@ -50,7 +50,7 @@ func TestMake(t *testing.T) {
 		t.Fatal(err)
 	}
 	if exists(at("rpcx-plugin-1")) {
-		t.Error("the folder of a process that is gone is still there")
+		t.Error("the folder of a process that was removed is still there")
 	}
 	for _, path := range []string{
 		at("rpcx-plugin-2", "work"), at("other", ownerFile), at("rpcx-plugin-3", ownerFile),

@@ -139,7 +139,7 @@ type unfitError struct {
 }
 
 func (e *unfitError) Error() string {
-	return fmt.Sprintf("%s does not fit the catalog: %v", e.what, e.why)
+	return fmt.Sprintf("%s does not match the catalog: %v", e.what, e.why)
 }
 
 func (m *method) fits(ctx context.Context, place, what string, v json.RawMessage) error {

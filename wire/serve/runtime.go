@@ -18,7 +18,7 @@ type RuntimeOptions struct {
 }
 
 // RuntimeWords are the values of --runtime.
-const RuntimeWords = "jq, or co:COMMAND"
+const RuntimeWords = "jq or co:COMMAND"
 
 // NewRuntime returns a runtime that evaluates code: in this process for "jq", in a
 // co-process for "co:COMMAND". Errors are usage Faults.

@@ -300,7 +300,7 @@ func TestCoRuntimeStalls(t *testing.T) {
 	if err := r.Close(); err != nil {
 		t.Error(err)
 	}
-	if got := said.all(); !strings.HasPrefix(got, "the runtime has not ended cancelled code; other evaluations may have to wait|"+
+	if got := said.all(); !strings.HasPrefix(got, "the runtime is still running cancelled code; other evaluations may have to wait|"+
 		"no output of the runtime for 100ms: restarted it; the state of the sessions is lost") {
 		t.Error(got)
 	}
@@ -308,7 +308,7 @@ func TestCoRuntimeStalls(t *testing.T) {
 
 func TestRuntimesThatAreNone(t *testing.T) {
 	for spec, want := range map[string]string{
-		"js":  `unknown runtime "js"; use jq, or co:COMMAND`,
+		"js":  `unknown runtime "js"; use jq or co:COMMAND`,
 		"co:": `"co:" contains no command`,
 	} {
 		_, err := NewRuntime(spec, RuntimeOptions{})

@@ -26,7 +26,7 @@ func (r *coRuntime) watch(t *hook.LineProcess) {
 		return
 	}
 	r.watched = t
-	r.o.Warn("the runtime has not ended cancelled code; other evaluations may have to wait")
+	r.o.Warn("the runtime is still running cancelled code; other evaluations may have to wait")
 	r.wg.Go(func() { r.untilItSpeaks(t) })
 }
 
@@ -84,7 +84,7 @@ func functionValue(e dialect.Code, name string) (json.RawMessage, error) {
 	}
 	value := e.Function(name)
 	if value == nil {
-		return nil, errors.New(name + " is the client's own: it needs no function value")
+		return nil, errors.New(name + " is a function of the client, which needs no function value for it")
 	}
 	return value, nil
 }

@@ -192,7 +192,7 @@ func (r *responder) checked(err error) error {
 		return err
 	}
 	r.bound.Failed(unfit.method, err.Error())
-	return wire.NewError(wire.CodeInternal, unfit.what+" does not fit the catalog")
+	return wire.NewError(wire.CodeInternal, unfit.what+" does not match the catalog")
 }
 
 // warn warns about this connection.

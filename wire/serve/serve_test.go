@@ -167,7 +167,7 @@ func TestParamsAndResultsAreChecked(t *testing.T) {
 		{"add", ``, `{"code":-32602,"message":"invalid params: lacks \"a\", \"b\"","data":{"pointer":"","rule":"required"}}`},
 		{"add", `[1]`, `{"code":-32602,"message":"invalid params: lacks \"a\"","data":{"pointer":"","rule":"required"}}`},
 		{"add", `[1,2,3]`, `{"code":-32602,"message":"invalid params: got array, want object","data":{"pointer":"","rule":"type"}}`},
-		{"add", `{"a":5,"b":5}`, `{"code":-32603,"message":"the result does not fit the catalog"}`},
+		{"add", `{"a":5,"b":5}`, `{"code":-32603,"message":"the result does not match the catalog"}`},
 		{"free", `{"x":12345678901234567890,"y":1.10}`, `{"x":12345678901234567890,"y":1.10}`},
 		{"odd", `{"a":1}`, `{"a":1}`},
 		{"odd", `{"a":1}`, `{"a":1}`},
@@ -178,7 +178,7 @@ func TestParamsAndResultsAreChecked(t *testing.T) {
 		}
 	}
 	want := []string{
-		"hook add: the result does not fit the catalog: 10 is greater than 9",
+		"hook add: the result does not match the catalog: 10 is greater than 9",
 		"catalog: params of odd: the schema is not usable: at /type",
 	}
 	if len(warnings) != len(want) || warnings[0] != want[0] || !strings.HasPrefix(warnings[1], want[1]) {
@@ -199,9 +199,9 @@ func TestEventsAreChecked(t *testing.T) {
 	o := Options{Catalog: testkit.Catalog(t, checked), Check: true}
 	for _, c := range []struct{ run, want, failure string }{
 		{`ticks=jq:1, 2`, `1 2`, ``},
-		{`ticks=jq:1, "x", 2`, `1`, `an event does not fit the catalog`},
+		{`ticks=jq:1, "x", 2`, `1`, `an event does not match the catalog`},
 		{`ticks=lines:printf '%s\n' '{"data":"x","content_type":"t"}' '{"data":true,"content_type":"u"}' '{"log":"hi"}'`, `"x" true`, ``},
-		{`ticks=lines:printf '%s\n' '{"data":1,"content_type":"t"}'`, ``, `an event does not fit the catalog`},
+		{`ticks=lines:printf '%s\n' '{"data":1,"content_type":"t"}'`, ``, `an event does not match the catalog`},
 	} {
 		r := bind(t, o, caller{}, c.run)
 		var got []string

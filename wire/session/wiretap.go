@@ -156,7 +156,7 @@ func (t *Wiretap) recognize(rec *recorder.Conn, d wire.Direction, first []byte) 
 		return // recording works for every dialect in the framing
 	}
 	side := [...]string{wire.Send: "the client", wire.Recv: "the server"}[d]
-	why := fmt.Sprintf("%s uses %s: messages are not split in %s", side, c.Prefix(), t.to)
+	why := fmt.Sprintf("%s uses %s, so messages cannot be recognised in %s", side, c.Prefix(), t.to)
 	rec.Note(why)
 	if t.options.Hook.Warn != nil {
 		t.options.Hook.Warn(why + "; record with " + c.Prefix())

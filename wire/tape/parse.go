@@ -149,7 +149,7 @@ func (l *Line) settle(seen members) error {
 		return errors.New(`"match" is empty`)
 	}
 	if l.Vars && l.Msg == nil {
-		return errors.New(`"vars" is for lines with a "msg"`)
+		return errors.New(`"vars" needs a "msg"`)
 	}
 	return nil
 }
@@ -162,9 +162,9 @@ func (seen members) kind() (Kind, error) {
 	if has(hasMsg | hasBytes | hasMatch) {
 		switch {
 		case has(hasOpen | hasClose | hasHTTP):
-			return 0, errors.New(`a line is one of "msg", "open", "close" and "http", not several`)
+			return 0, errors.New(`a line can have only one of "msg", "open", "close" and "http"`)
 		case has(hasMsg) && has(hasBytes):
-			return 0, errors.New(`a line has either "msg" or what is not JSON ("text", "base64"), not both`)
+			return 0, errors.New(`a line cannot have both "msg" and "text" or "base64"`)
 		case !has(hasDir):
 			return 0, errors.New(`"dir" is missing: "send" or "recv"`)
 		}
@@ -172,7 +172,7 @@ func (seen members) kind() (Kind, error) {
 	}
 	switch {
 	case has(hasExtras):
-		return 0, errors.New(`"bind", "vars", "name", "re", "optional" and "binary" belong to a message`)
+		return 0, errors.New(`"bind", "vars", "name", "re", "optional" and "binary" need a message`)
 	case has(hasOpen):
 		return Opening, nil
 	case has(hasClose):
@@ -182,7 +182,7 @@ func (seen members) kind() (Kind, error) {
 	case has(hasNote):
 		return Note, nil
 	}
-	return 0, errors.New(`it holds none of "msg", "text", "base64", "match", "open", "close", "http" and "note"`)
+	return 0, errors.New(`it has none of "msg", "text", "base64", "match", "open", "close", "http" and "note"`)
 }
 
 // maxSeconds is the greatest time on a line, a hundred years.

@@ -153,8 +153,8 @@ type HTTP struct {
 
 // These notes are for programs.
 const (
-	NoiseNote  = "what is no message came: " // is followed by a received line that is not a message
-	JudgedNote = "validate judges the "      // is followed by client or server; the other side was a test of that side
+	NoiseNote  = "not a message: "      // is followed by a received line that is not a message
+	JudgedNote = "validate checks the " // is followed by client or server; the other side was a test of that side
 )
 
 // Times are the phases of an HTTP exchange, in seconds.

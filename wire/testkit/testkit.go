@@ -89,7 +89,7 @@ func Until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(60 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("in vain waited until %s", what)
+			t.Fatalf("waited in vain until %s", what)
 		}
 	}
 }
@@ -112,7 +112,7 @@ func ProcessGone(t *testing.T, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	Until(t, "process "+strconv.Itoa(pid)+" is gone", func() bool {
+	Until(t, "process "+strconv.Itoa(pid)+" has ended", func() bool {
 		if !exists(pid) {
 			return true
 		}

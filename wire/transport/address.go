@@ -51,7 +51,7 @@ func UsageHint(hint, format string, args ...any) *wire.Fault {
 type Meant struct{ Given, Better string }
 
 // Error implements error.
-func (Meant) Error() string { return "another address is meant" }
+func (Meant) Error() string { return "probably another address" }
 
 // meant returns the Fault for given, which can only mean better.
 func meant(given, better, format string, args ...any) *wire.Fault {

@@ -30,7 +30,7 @@ func objection(path string, _ fs.FileInfo) (why, hint string) {
 	}
 	rights, _, err := sd.DACL()
 	if err != nil || rights == nil || !onlyWrittenBy(rights, us.User.Sid) {
-		return othersWrite, "icacls " + wire.Quote(path) + " shows who"
+		return othersWrite, "icacls " + wire.Quote(path) + " shows its permissions"
 	}
 	return "", ""
 }

@@ -32,7 +32,7 @@ func (f *client) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) 
 	switch op.Kind {
 	case dialect.JobRun, dialect.JobStart:
 		if op.Method != "SendMessage" {
-			return nil, wire.Usagef("only SendMessage begins a task, not %s", op.Method)
+			return nil, wire.Usagef("only SendMessage starts a task, not %s", op.Method)
 		}
 		said, err := f.ask(ctx, caller, op.Method, codec.Merged(op.Params, atOnce))
 		task := scan.Get(said, "task")

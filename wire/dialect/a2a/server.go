@@ -177,7 +177,7 @@ func (s *served) send(ctx context.Context, in *dialect.Inbound) (json.RawMessage
 	case scan.Get(config, "taskPushNotificationConfig") != nil:
 		return noPush(s, ctx, in)
 	case streams && s.conn.Caller.Connection().SingleResponse:
-		return nil, wire.NewError(wire.CodeInvalidRequest, "a stream needs a client that accepts text/event-stream")
+		return nil, wire.NewError(wire.CodeInvalidRequest, "streams are only for clients that accept text/event-stream")
 	}
 	t, from, err := s.begin(message)
 	if err != nil {
@@ -207,14 +207,14 @@ func (s *served) begin(message json.RawMessage) (t *task, from int, err error) {
 			return nil, 0, err
 		}
 		if context != "" && context != t.context {
-			return nil, 0, wire.NewError(wire.CodeInvalidParams, "contextId is not that of the task")
+			return nil, 0, wire.NewError(wire.CodeInvalidParams, "contextId differs from the task's contextId")
 		}
 	} else {
 		about := *s.conn.Caller.Connection()
 		about.SingleExchange = true
 		t = &task{agent: s.agent, id: rand.Text(), context: cmp.Or(context, rand.Text()), client: s.client(), about: about, change: make(chan struct{}), state: inputRequired}
 		if !s.agent.add(t) {
-			return nil, 0, wire.NewError(wire.CodeServer, "too many tasks run")
+			return nil, 0, wire.NewError(wire.CodeServer, "too many tasks are running")
 		}
 	}
 	from, err = t.run(message)
@@ -236,7 +236,7 @@ func malformed(message json.RawMessage) string {
 			return ""
 		}
 	}
-	return "message.parts must have a part"
+	return "message.parts must have at least one part"
 }
 
 // subscribe follows a task that has not ended.

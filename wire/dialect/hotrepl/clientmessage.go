@@ -46,7 +46,7 @@ func (c *codec) clientMessage(raw []byte) wire.Message {
 	want, known := fields[m.Method]
 	switch {
 	case m.Method == "ping", m.Method == "control_auth", m.Method == "lease_acquire", m.Method == typeJobResult:
-		m.Err = refusal(kindUnsupported, codeLegacy, "Messages of the type "+strconv.Quote(m.Method)+" were version 1's.")
+		m.Err = refusal(kindUnsupported, codeLegacy, "Messages of the type "+strconv.Quote(m.Method)+" belong to version 1.")
 	case !known:
 		m.Err = refusal(kindInvalid, codeUnknownType, fmt.Sprintf("There is no message of the type %.80q.", m.Method))
 	default:

@@ -113,7 +113,7 @@ func (s *server) command(t task) {
 func (s *server) run(r *running, name, place string, stream bool, emit func(wire.Event)) (output, files json.RawMessage, err error) {
 	dir, err := s.files.folder(place)
 	if err != nil {
-		return nil, nil, envelope{kindInternal, "artifactFolder", "The folder for artifacts could not be made.", false, nil}
+		return nil, nil, envelope{kindInternal, "artifactFolder", "The directory for artifacts could not be created.", false, nil}
 	}
 	var last json.RawMessage
 	var failed error

@@ -35,7 +35,7 @@ func (c *codec) Decode(raw []byte) ([]wire.Message, bool, error) {
 func (c *codec) read(raw []byte) (m wire.Message, bad bool) {
 	m = wire.Message{Kind: wire.Invalid, Raw: raw}
 	if err := scan.Valid(raw, c.depth); err != nil {
-		m.Err = wire.NewError(wire.CodeParse, "no JSON: "+err.Error())
+		m.Err = wire.NewError(wire.CodeParse, "not JSON: "+err.Error())
 		return m, true
 	}
 	kind, ok := scan.Text(scan.Get(raw, "type"))
@@ -128,7 +128,7 @@ func (c *codec) answer(m *wire.Message) {
 	switch m.Method {
 	case typeJobAccepted:
 		if scan.Type(scan.Get(m.Raw, "jobId")) != 's' {
-			malformedAnswer(m, "a job that was accepted has no jobId")
+			malformedAnswer(m, "an accepted job has no jobId")
 			return
 		}
 		c.started(scan.Get(m.Raw, "jobId"))
@@ -143,7 +143,7 @@ func (c *codec) answer(m *wire.Message) {
 		output(m)
 	case typeResetResult:
 		if m.Body = scan.Get(m.Raw, "success"); string(m.Body) != "true" {
-			m.Err, m.Body = &wire.Error{Message: "the host did not reset"}, nil
+			m.Err, m.Body = &wire.Error{Message: "the host did not reset its state"}, nil
 		}
 	default:
 		oneMember(m)

@@ -18,7 +18,7 @@ import (
 )
 
 // errEvalTime is the cause of a context after the time limit of an evaluation.
-var errEvalTime = errors.New("out of time")
+var errEvalTime = errors.New("the evaluation timed out")
 
 // A printout collects at most most bytes of output.
 type printout struct {

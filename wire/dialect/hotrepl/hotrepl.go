@@ -123,7 +123,7 @@ func (c *codec) call(op dialect.Op) (wire.Message, error) {
 	case args == nil:
 		args = json.RawMessage("{}")
 	case scan.Type(args) != 'o':
-		return wire.Message{}, wire.NewFault(wire.Usage, "a command of hotrepl takes an object: key=value, or one JSON object", nil)
+		return wire.Message{}, wire.NewFault(wire.Usage, "the params of a hotrepl command are an object: give key=value, or one JSON object", nil)
 	}
 	return c.request(typeCall, build("").text("name", op.Method).raw("args", args).end(), op.Extra), nil
 }
@@ -184,7 +184,7 @@ func (c *codec) rawMessage(msg json.RawMessage) (wire.Message, error) {
 		}
 		return m, nil
 	case len(id) == 0 && asked(kind):
-		return wire.Message{}, wire.NewFault(wire.Usage, kind+" without an id is never answered", nil)
+		return wire.Message{}, wire.NewFault(wire.Usage, kind+" needs an id: without one, the host does not answer", nil)
 	case len(id) == 0:
 		return m, nil
 	}

@@ -93,7 +93,7 @@ func (j *following) ask(ctx context.Context, kind string, members json.RawMessag
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		f := wire.NewFault(wire.Timeout, "the host does not answer a "+kind+" within "+answerTimeout.String(), err)
 		if kind != typeJournal {
-			f.Hint = "hosts do not answer for an unknown job"
+			f.Hint = "hosts do not answer requests about an unknown job"
 		}
 		return m, f
 	}

@@ -69,7 +69,7 @@ func (s *server) fits(r *running, m *catalog.Method) bool {
 	if n < s.cfg.limits.MaxJobConcurrency {
 		return true
 	}
-	s.commandDone(r, m.Name, nil, nil, envelope{kindBusy, "jobConcurrencyLimit", "As many jobs run as may.", true, nil})
+	s.commandDone(r, m.Name, nil, nil, envelope{kindBusy, "jobConcurrencyLimit", "Too many jobs are running.", true, nil})
 	r.cancel(nil)
 	return false
 }

@@ -58,7 +58,7 @@ func TestJobs(t *testing.T) {
 		g.play(
 			status, `< {"type":"job_status_result","id":"s","jobId":0,"state":"running","progress":{"message":"packing","fraction":0.5}}`,
 			`> {"type":"command_call","id":"b","name":"archive.export","args":{}}`,
-			`< {"type":"command_result","id":"b","status":"failed","artifacts":{},"error":{"kind":"busy","code":"jobConcurrencyLimit","message":"As many jobs run as may.","retryable":true},"durationMs":0}`,
+			`< {"type":"command_result","id":"b","status":"failed","artifacts":{},"error":{"kind":"busy","code":"jobConcurrencyLimit","message":"Too many jobs are running.","retryable":true},"durationMs":0}`,
 			`= 1s`, status, done, status, done,
 			`> {"type":"job_cancel","id":"c","jobId":"`+job+`"}`, `< {"type":"job_cancel_result","id":"c","accepted":false,"state":"done"}`,
 			`> {"type":"job_status","id":"n","jobId":"never"}`,
@@ -92,18 +92,18 @@ func TestHostRefuses(t *testing.T) {
 			return `< {"type":"error",` + id + `"error":{"kind":"` + kind + `","code":"` + code + `","message":"` + message + `","retryable":false}}`
 		}
 		g.play(
-			`> {"type":`, refuses("", "invalid_request", "malformedJson", "Could not parse the incoming JSON frame: no JSON: unexpected end of JSON at byte 8"),
+			`> {"type":`, refuses("", "invalid_request", "malformedJson", "Could not parse the incoming JSON frame: not JSON: unexpected end of JSON at byte 8"),
 		)
 		g.play(
 			`> {"id":"a"}`, refuses("", "invalid_request", "malformedJson", "Could not parse the incoming JSON frame: a message of hotrepl must be an object with a type"),
-			`> {"type":"ping","id":"a"}`, refuses("a", "unsupported_operation", "legacyMessageType", `Messages of the type \"ping\" were version 1's.`),
+			`> {"type":"ping","id":"a"}`, refuses("a", "unsupported_operation", "legacyMessageType", `Messages of the type \"ping\" belong to version 1.`),
 			`> {"type":"odd","id":"a"}`, refuses("a", "invalid_request", "unknownMessageType", `There is no message of the type \"odd\".`),
 			`> {"type":"command_call","id":"a","name":"x","args":[]}`, refuses("a", "invalid_request", "invalidRequest", "The member args is missing or of the wrong type."),
 			`> {"type":"eval","id":7,"code":"x"}`, refuses("", "invalid_request", "invalidRequest", "The id is not a string."),
 			`> {"type":"eval","id":"a","code":"`+strings.Repeat("x", 200)+`"}`,
 			refuses("", "invalid_request", "messageTooLarge", "The message has 234 bytes; the host accepts at most 200."),
 			`> {"type":"eval","id":"a","code":"wait"}`, `= 20ms`, `> {"type":"reset","id":"b"}`,
-			`< {"type":"error","id":"b","error":{"kind":"busy","code":"commandQueueFull","message":"Too many messages wait for a frame.","retryable":true}}`,
+			`< {"type":"error","id":"b","error":{"kind":"busy","code":"commandQueueFull","message":"Too many messages are waiting for a frame.","retryable":true}}`,
 			`> {"type":"cancel","id":"c","targetId":"a"}`,
 			`< {"type":"eval_error","id":"a","error":{"kind":"cancelled","code":"evalCancelled","message":"Eval was cancelled.","retryable":false}}`,
 		)

@@ -215,7 +215,7 @@ func (h *handler) Handle(_ context.Context, in *dialect.Inbound) (json.RawMessag
 		return nil, nil
 	}
 	if !h.queue.add(task{h, m}) {
-		h.send(errorMessage(m.ID, envelope{kindBusy, "commandQueueFull", "Too many messages wait for a frame.", true, nil}))
+		h.send(errorMessage(m.ID, envelope{kindBusy, "commandQueueFull", "Too many messages are waiting for a frame.", true, nil}))
 	}
 	return nil, nil
 }
@@ -237,7 +237,7 @@ func (g clientHandler) Handle(ctx context.Context, in *dialect.Inbound) (json.Ra
 	case !ok && m.Method == typeReload:
 		return nil, nil
 	case !ok:
-		return nil, wire.NewError(wire.CodeNoMethod, "nothing takes "+m.Method)
+		return nil, wire.NewError(wire.CodeNoMethod, "no hook for "+m.Method)
 	}
 	return g.r.Respond(ctx, dialect.Request{
 		Method: m.Method, Params: m.Raw, Notification: true, Emit: func(wire.Event) error { return nil },

@@ -150,7 +150,7 @@ func (c *codec) learn(ctx context.Context, caller dialect.Caller) error {
 	case !lost(err):
 		d.unavailable = true
 		if errors.Is(err, context.DeadlineExceeded) {
-			d.warn("the service has not described its methods within " + askBound.String() + ": parameters are neither typed nor checked")
+			d.warn("the service has not described its methods within " + askBound.String() + ": parameters are neither converted nor checked")
 		}
 		err = nil
 	}
@@ -216,7 +216,7 @@ func (c *codec) ask(ctx context.Context, caller dialect.Caller, method string, p
 		m, err := st.Next(ctx)
 		switch {
 		case err == io.EOF && failed == nil && data == nil:
-			return nil, wire.NewError(wire.CodeServer, method+" gave no data")
+			return nil, wire.NewError(wire.CodeServer, method+" returned no data")
 		case err == io.EOF:
 			return data, failed
 		case err != nil:

@@ -73,7 +73,7 @@ func NewCodec(o Options) dialect.Codec {
 // the only one.
 func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 	if len(op.Funcs) > 0 {
-		return wire.Message{}, wire.NewFault(wire.Usage, "JSON-RPC has no function values (@on)", nil)
+		return wire.Message{}, wire.NewFault(wire.Usage, "JSON-RPC does not support function values (@on)", nil)
 	}
 	switch op.Kind {
 	case dialect.Call, dialect.Subscribe:

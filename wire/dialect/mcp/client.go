@@ -80,7 +80,7 @@ func (f *client) can(what, lacks string) error {
 	if val != nil && string(val) != "null" && string(val) != "false" {
 		return nil
 	}
-	return wire.Usagef("the server %s: it has not declared that in its handshake", lacks)
+	return wire.Usagef("the server did not declare in its handshake that it can %s", lacks)
 }
 
 // taskVersion is the first protocol version with tasks.

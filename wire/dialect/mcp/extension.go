@@ -27,7 +27,7 @@ func isTask(result json.RawMessage) bool {
 // modernJob runs one of the Job operations of t.
 func (f *client) modernJob(ctx context.Context, caller dialect.Caller, t *following) (dialect.Stream, error) {
 	if scan.Get(scan.Get(scan.Get(f.c.Scope().Conn.Kept, "capabilities"), "extensions"), tasksExtension) == nil {
-		fault := wire.Usagef("the server does not run tools as tasks: it has not declared the extension %s", tasksExtension)
+		fault := wire.Usagef("the server does not run tools as tasks: it did not declare the extension %s", tasksExtension)
 		fault.Hint = "rpcx call waits for the result of a tool that is not a task"
 		return nil, fault
 	}

@@ -15,13 +15,13 @@ func TestHeadersOf(t *testing.T) {
 		{`{"properties":{"a":{"type":"string","x-mcp-header":""}}}`, `"\"\"" is not the name of a header`},
 		{`{"properties":{"a":{"type":"string","x-mcp-header":7}}}`, `"7" is not the name of a header`},
 		{`{"properties":{"a":{"type":"string","x-mcp-header":"a:b"}}}`, `"a:b" is not the name of a header`},
-		{`{"properties":{"a":{"type":"number","x-mcp-header":"A"}}}`, `the header "A" is of a property that is neither a string, an integer nor a boolean`},
-		{`{"properties":{"a":{"x-mcp-header":"A"}}}`, `the header "A" is of a property that is neither a string, an integer nor a boolean`},
-		{`{"properties":{"a":{"type":"string","x-mcp-header":"A"},"b":{"type":"string","x-mcp-header":"a"}}}`, `the header "a" is of two properties`},
-		{`{"x-mcp-header":"A","type":"string"}`, `the header "A" is not of a property that is always at the same place`},
-		{`{"properties":{"a":{"items":{"type":"string","x-mcp-header":"A"}}}}`, `the header "A" is not of a property that is always at the same place`},
-		{`{"properties":{"a":{"anyOf":[{"properties":{"b":{"type":"string","x-mcp-header":"A"}}}]}}}`, `the header "A" is not of a property that is always at the same place`},
-		{`{"$defs":{"a":{"type":"string","x-mcp-header":"A"}}}`, `the header "A" is not of a property that is always at the same place`},
+		{`{"properties":{"a":{"type":"number","x-mcp-header":"A"}}}`, `the header "A" belongs to a property that is not a string, an integer or a boolean`},
+		{`{"properties":{"a":{"x-mcp-header":"A"}}}`, `the header "A" belongs to a property that is not a string, an integer or a boolean`},
+		{`{"properties":{"a":{"type":"string","x-mcp-header":"A"},"b":{"type":"string","x-mcp-header":"a"}}}`, `the header "a" belongs to two properties`},
+		{`{"x-mcp-header":"A","type":"string"}`, `the header "A" belongs to a property that is not always at the same place`},
+		{`{"properties":{"a":{"items":{"type":"string","x-mcp-header":"A"}}}}`, `the header "A" belongs to a property that is not always at the same place`},
+		{`{"properties":{"a":{"anyOf":[{"properties":{"b":{"type":"string","x-mcp-header":"A"}}}]}}}`, `the header "A" belongs to a property that is not always at the same place`},
+		{`{"$defs":{"a":{"type":"string","x-mcp-header":"A"}}}`, `the header "A" belongs to a property that is not always at the same place`},
 	} {
 		headers, err := headersOf(json.RawMessage(c.schema))
 		var got []string

@@ -40,12 +40,12 @@ func (f *client) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) 
 	case dialect.JobStatus:
 		return f.about(ctx, caller, taskGet, t.task)
 	case dialect.JobCancel:
-		if err := f.can("capabilities.tasks.cancel", "cancels no tasks"); err != nil {
+		if err := f.can("capabilities.tasks.cancel", "cancel tasks"); err != nil {
 			return nil, err
 		}
 		return f.about(ctx, caller, taskCancel, t.task)
 	case dialect.JobList:
-		if err := f.can("capabilities.tasks.list", "lists no tasks"); err != nil {
+		if err := f.can("capabilities.tasks.list", "list tasks"); err != nil {
 			return nil, err
 		}
 		return f.list(ctx, caller)
@@ -56,7 +56,7 @@ func (f *client) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) 
 // runsAsTask returns a usage Fault for a tool that the server's list declares unable to run as a task. The server itself rejects
 // unlisted tools.
 func (f *client) runsAsTask(ctx context.Context, caller dialect.Caller, method string) error {
-	if err := f.can("capabilities.tasks.requests.tools.call", "runs no tools as tasks"); err != nil {
+	if err := f.can("capabilities.tasks.requests.tools.call", "run tools as tasks"); err != nil {
 		wire.AsFault(err).Hint = "rpcx call waits for the result of a tool that is not a task"
 		return err
 	}

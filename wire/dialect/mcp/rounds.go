@@ -48,7 +48,7 @@ func (f *client) Failed(ctx context.Context, caller dialect.Caller, op dialect.O
 		return false, withFlags(rpc)
 	case fault != nil && http && (fault.Kind == wire.Closed || errors.Is(fault, wire.ErrUnanswered)) && f.mayRepeat(ctx, caller, op):
 		if warn := caller.Connection().Warn; warn != nil {
-			warn("the response was lost: the call is made again, which the server allows")
+			warn("the response was lost; rpcx repeats the call, which the server allows")
 		}
 		return true, nil
 	}

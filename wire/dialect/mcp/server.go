@@ -68,7 +68,7 @@ func (a *tasks) Begin(in *dialect.Inbound, carried string, stop context.CancelFu
 		return nil, nil
 	default:
 		if kind, _ := a.conn.Responder.Kind(carried); kind != catalog.Job {
-			e := wire.NewError(wire.CodeNoMethod, carried+" is not run as a task")
+			e := wire.NewError(wire.CodeNoMethod, carried+" cannot run as a task")
 			e.Raw = e.JSON() // Raw marks that the method exists, because a hook has answered
 			return nil, e
 		}

@@ -104,7 +104,7 @@ func (l *Library) taken(name string) string {
 	case isFraming:
 		return "a framing"
 	case slices.Contains(prefixes, name):
-		return "a word of endpoints"
+		return "a reserved word of endpoints"
 	}
 	return ""
 }
@@ -192,7 +192,7 @@ func tried(path string, p *load.Page) error {
 	}
 	plan, err := envelope.Compile(p)
 	if err == nil && plan.TakesErrors() {
-		err = wire.Usagef("%s: error responses would be taken for results: name the error in names.response or names.ok, or have a [[read]] rule for responses find it", path)
+		err = wire.Usagef("%s: error responses would count as results: name the error in names.response or names.ok, or find it with a [[read]] rule for responses", path)
 	}
 	return err
 }
@@ -210,7 +210,7 @@ func (l *Library) read(name string) (dialect.Spec, error) {
 	default:
 		p, err = load.File(path)
 		if err == nil && !IsPath(name) && p.Name != name {
-			err = wire.Usagef("%s: name: expected %q, as the file is called, not %q", path, name, p.Name)
+			err = wire.Usagef("%s: name: expected %q, the name of the file, not %q", path, name, p.Name)
 		}
 	}
 	if err != nil {

@@ -37,7 +37,7 @@ func (l *Library) Spec(p *load.Page) (dialect.Spec, error) {
 		Validation: dialect.Validation{Rules: l.rules(p), Probes: probes(p)},
 		Bridge:     d.Bridging(),
 		Handshake:  dialect.Handshake{Introduces: true, Rounds: flow.Rounds},
-		Discovery:  &dialect.Discovery{Answers: answers(p), Missing: "its page has no [[describe]]"},
+		Discovery:  &dialect.Discovery{Answers: answers(p), Missing: "its dialect file has no [[describe]]"},
 		Jobs:       flow.Jobs,
 		Files:      flow.Files,
 	}

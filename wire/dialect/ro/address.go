@@ -54,14 +54,14 @@ func Parse(typed string) (Address, error) {
 	case 3, 4:
 		a.Parent, a.Subresource, a.Target = value(text[1]), text[2], value(text[3])
 		if a.Subresource == "" {
-			return Address{}, wire.Usagef("%q names no subresource between its slashes", typed)
+			return Address{}, wire.Usagef("%q has no subresource between its slashes", typed)
 		}
 	}
 	switch {
 	case a.Resource == "":
-		return Address{}, wire.Usagef("%q names no resource before the colon", typed)
+		return Address{}, wire.Usagef("%q has no resource before the colon", typed)
 	case verb == "":
-		return Address{}, wire.Usagef("%q names no verb after the colon", typed)
+		return Address{}, wire.Usagef("%q has no verb after the colon", typed)
 	case len(segments) == 3 && isNumber(a.Subresource):
 		return Address{}, misread(typed, segments, verb)
 	}

@@ -63,7 +63,7 @@ func (c *codec) startJob(ctx context.Context, caller dialect.Caller, op dialect.
 	if !ok {
 		_ = st.Cancel(life)
 		stop()
-		return nil, wire.NewFault(wire.Protocol, op.Method+" was answered with neither a result nor a job", nil)
+		return nil, wire.NewFault(wire.Protocol, op.Method+" returned neither a result nor a job", nil)
 	}
 	if have.last, have.state = m.Clone(), status(m.Body); have.state == "" { // as in the first message, regardless of later ones
 		have.state = "pending"

@@ -80,7 +80,7 @@ func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 		return c.Codec.Encode(op)
 	}
 	if len(op.Funcs) > 0 {
-		return wire.Message{}, wire.Usagef("RO-JRPC has no function values (@on)")
+		return wire.Message{}, wire.Usagef("RO-JRPC does not support function values (@on)")
 	}
 	if place, ok := followed(op); ok {
 		return wire.Message{Stream: wire.ID(place)}, nil

@@ -119,7 +119,7 @@ func (c *codec) raw(op dialect.Op) (wire.Message, error) {
 	switch word := wordOf(m); {
 	case len(m.ID) == 0 && slices.Contains([]string{evalWord, invokeWord, handshake}, word):
 		return wire.Message{}, wire.NewFault(wire.Usage,
-			word+" without an id is never answered: scomp has no notifications but "+releaseWord, nil)
+			word+" needs an id: scomp has no notifications except "+releaseWord, nil)
 	case len(m.ID) > 0 && word == evalWord:
 		c.evals[string(m.ID)] = true
 	case word == releaseWord:

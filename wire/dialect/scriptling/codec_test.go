@@ -63,7 +63,7 @@ func TestEncodeRefuses(t *testing.T) {
 		"a callback can only be an argume": {dialect.CodecOptions{}, dialect.Op{Method: "object.destroy", Params: raw(`{"a":null}`), Funcs: map[string]string{"/a": "a"}}},
 		"notifications cannot have one":    {dialect.CodecOptions{}, dialect.Op{Kind: dialect.Notify, Method: "f", Params: raw(`[null]`), Funcs: map[string]string{"/0": "a"}}},
 		"not part of this dialect":         {dialect.CodecOptions{}, dialect.Op{Kind: dialect.Subscribe, Method: "f"}},
-		"does not represent a dict":        {dialect.CodecOptions{}, dialect.Op{Method: "f", Params: raw(`[{"$remote":1}]`)}},
+		"is not a dict":                    {dialect.CodecOptions{}, dialect.Op{Method: "f", Params: raw(`[{"$remote":1}]`)}},
 	} {
 		if _, err := NewCodec(c.o).Encode(c.op); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)

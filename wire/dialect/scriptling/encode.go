@@ -89,8 +89,8 @@ func (e encoder) below(pointer string, i int, key []byte) string {
 }
 
 func doubt(key, what string) error {
-	return wire.NewFault(wire.Usage, fmt.Sprintf("an object with the sole key %q does not represent a dict, and its value is not %s", key, what), nil).
-		WithHint("such a dict can be given as a transport Value, with --values")
+	return wire.NewFault(wire.Usage, fmt.Sprintf("an object whose only key is %q is not a dict, and its value is not %s", key, what), nil).
+		WithHint("to send a dict with that key, give a transport Value with --values")
 }
 
 // soleKey returns the only key of an object and its value, or "" for other objects.

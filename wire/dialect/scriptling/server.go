@@ -126,7 +126,7 @@ func (h *handler) function(ctx context.Context, in *dialect.Inbound, p []byte) (
 		i := slices.IndexFunc(s.Functions, func(m member) bool { return m.Name == name })
 		switch {
 		case i >= 0 && s.Functions[i].Source != "":
-			return nil, wire.Errorf(wire.CodeServer, "the function %s runs in the host, which has its source: no hook answers it", name)
+			return nil, wire.Errorf(wire.CodeServer, "the function %s runs in the host, which has its source; no hook answers it", name)
 		case i >= 0: // a description without a hook
 			return nil, wire.Errorf(wire.CodeServer, "no hook answers the function %s", name)
 		}

@@ -124,7 +124,7 @@ func Fault(err error, method, when string) *wire.Fault {
 		f.Err, what = nil, err.Error()
 	case err == io.EOF:
 		f.Close, f.Err = &wire.CloseError{Clean: true}, nil
-		what = "the peer sends no more"
+		what = "the peer has closed its sending side"
 	case err != nil:
 		what = "connection lost: " + err.Error()
 	}

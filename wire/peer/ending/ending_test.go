@@ -34,14 +34,14 @@ func TestWhyAConnectionEnds(t *testing.T) {
 		reason error // the reason for open calls
 		final  string
 	}{
-		"the peer sends no more":              {Ending{}, io.EOF, EOF, io.EOF, ""},
-		"the peer breaks the framing":         {Ending{}, framing, EOF, framing, "no length"},
-		"the peer says goodbye":               {Ending{}, goodbye, Closing, goodbye, ""},
-		"the connection is errTorn":           {Ending{}, errTorn, Closing, errTorn, "connection lost: reset by peer"},
-		"we have closed it":                   {Ending{Ours: true}, errTorn, Closing, ErrOurs, ""},
-		"it could not be written to":          {Ending{Abort: errUnsent}, errTorn, Closing, errUnsent, "connection lost: broken pipe"},
-		"it could not be written to: a child": {Ending{Abort: errUnsent}, exited, Closing, exited, "connection lost: broken pipe"},
-		"it could not be written to: framing": {Ending{Abort: errUnsent}, framing, EOF, framing, "connection lost: broken pipe"},
+		"the peer has closed its sending side": {Ending{}, io.EOF, EOF, io.EOF, ""},
+		"the peer breaks the framing":          {Ending{}, framing, EOF, framing, "no length"},
+		"the peer says goodbye":                {Ending{}, goodbye, Closing, goodbye, ""},
+		"the connection is errTorn":            {Ending{}, errTorn, Closing, errTorn, "connection lost: reset by peer"},
+		"we have closed it":                    {Ending{Ours: true}, errTorn, Closing, ErrOurs, ""},
+		"it could not be written to":           {Ending{Abort: errUnsent}, errTorn, Closing, errUnsent, "connection lost: broken pipe"},
+		"it could not be written to: a child":  {Ending{Abort: errUnsent}, exited, Closing, exited, "connection lost: broken pipe"},
+		"it could not be written to: framing":  {Ending{Abort: errUnsent}, framing, EOF, framing, "connection lost: broken pipe"},
 	} {
 		e := c.before
 		if reason := e.Stop(c.err); reason != c.reason || e.State != c.state {

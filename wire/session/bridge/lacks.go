@@ -21,17 +21,17 @@ func (b *Bridge) cannotCross(said *catalog.Catalog) (lacks []string) {
 		{"function references", there.Params.Functions && there.Evaluation != nil, here.Params.Functions && here.Evaluation != nil},
 		{"artifacts", there.Files.AreLocal(), false},
 		{"the journal", there.Jobs != nil && there.Jobs.Journal, false},
-		{"status and cancelling of jobs", there.Jobs != nil, here.Jobs != nil},
+		{"status and cancellation of jobs", there.Jobs != nil, here.Jobs != nil},
 		{b.unseenProgress(), there.Bridge.Progress != nil, false},
 		{"requests of the peer", asks(there), asks(here) && (!declared(there) || here.Bridge.Client.Declares)},
 		{"notifications of the peer", !there.Bridge.Calls, !here.Bridge.Calls},
-		{"errors after which a stream goes on", b.arrays(), false},
-		{"streams without an end (one that goes on for " + wholeTimeout.String() + " is ended with an error)", b.arrays(), false},
+		{"errors after which a stream continues", b.arrays(), false},
+		{"streams without an end (after " + wholeTimeout.String() + ", a stream ends with an error)", b.arrays(), false},
 		{"classes", len(said.Classes) > 0, here.Name == there.Name},
 		{"constants", scan.Type(said.Constants) == 'o', here.Name == there.Name},
-		{"codes of errors", !there.Bridge.Errors.NoCodes, !here.Bridge.Errors.NoCodes},
-		{"data of errors", !there.Bridge.Errors.NoData, !here.Bridge.Errors.NoData},
-		{"cancelling of calls", cancels(here, b.framing), cancels(there, b.to.FramingName())},
+		{"error codes", !there.Bridge.Errors.NoCodes, !here.Bridge.Errors.NoCodes},
+		{"error data", !there.Bridge.Errors.NoData, !here.Bridge.Errors.NoData},
+		{"cancellation of calls", cancels(here, b.framing), cancels(there, b.to.FramingName())},
 	} {
 		if c.what != "" && c.has && !c.shown {
 			lacks = append(lacks, c.what)

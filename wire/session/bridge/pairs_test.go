@@ -178,8 +178,8 @@ func pair(t *testing.T, here, there string) {
 		t.Errorf("calc_fail: %v, %v", failed, err)
 	}
 	lossy := here != there && saysData(there) && !saysData(here)
-	if slices.Contains(b.Lacks, "data of errors") != lossy {
-		t.Errorf("data of errors: %q", b.Lacks)
+	if slices.Contains(b.Lacks, "error data") != lossy {
+		t.Errorf("error data: %q", b.Lacks)
 	}
 	if !asks(there) || !asks(here) || there == "mcp" && !all.Named(here).Bridge.Client.Declares {
 		if data, failed, err := call(ctx, conv, offered, "calc_ask", `{}`); err != nil || failed == nil {
@@ -269,7 +269,7 @@ func endless(ctx context.Context, t *testing.T, conv session.Conversation, offer
 		}
 	}
 	dialect.CancelAnyway(ctx, st)
-	if !slices.Contains(lacks, "cancelling of calls") {
+	if !slices.Contains(lacks, "cancellation of calls") {
 		appears(ctx, t, stopped)
 	}
 }

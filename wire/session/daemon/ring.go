@@ -74,7 +74,7 @@ func (r *ring) bounds() (first, last int64, bytes int) {
 // new ones.
 func (r *ring) after(since int64, method string, event func(*wire.Message, *wire.Event) error) (*ringStream, error) {
 	if _, last, _ := r.bounds(); since > last {
-		return nil, wire.Usagef("the session has only reached event %d: --since %d is beyond it", last, since)
+		return nil, wire.Usagef("the latest event of the session is number %d, but --since is %d", last, since)
 	}
 	return &ringStream{ring: r, next: max(since, 0) + 1, takes: dialect.Op{Kind: dialect.Watch, Method: method}, event: event}, nil
 }

@@ -95,7 +95,7 @@ func Claim(name string) (net.Listener, string, error) {
 
 func conflict(name string) *wire.Fault {
 	return wire.NewFault(wire.Conflict, fmt.Sprintf("a session named %s exists", name), nil).
-		WithHint("rpcx session close " + name + " ends it; --ensure uses it if its options are the same")
+		WithHint("rpcx session close " + name + " ends it; --ensure uses it if it has the same options")
 }
 
 // CleanUp removes the files of a killed session, and returns a Fault about it.

@@ -13,13 +13,13 @@ func TestAligned(t *testing.T) {
 		want, got string
 		words     []string
 	}{
-		{`{"a":["x","y","z"]}`, `{"a":["new","x","y","z"]}`, []string{`/a/0 is "new" in place of nothing`}},
-		{`{"a":["x","y","z"]}`, `{"a":["y","z"]}`, []string{`/a/0 is nothing in place of "x"`}},
+		{`{"a":["x","y","z"]}`, `{"a":["new","x","y","z"]}`, []string{`/a/0 is unexpected: "new"`}},
+		{`{"a":["x","y","z"]}`, `{"a":["y","z"]}`, []string{`/a/0 is missing (expected "x")`}},
 		{`{"a":["x","y","z","u"]}`, `{"a":["u","x","y","z"]}`, []string{"/a/3 is moved to /a/0"}},
-		{`{"a":["x","y","z"]}`, `{"a":["X","Y","z"]}`, []string{`/a/0 is "X" in place of "x"`, `/a/1 is "Y" in place of "y"`}},
-		{`{"a":[{"n":1,"b":[1,2,3]},2]}`, `{"a":[{"n":1,"b":[0,1,2,3]},2]}`, []string{`/a/0/b/0 is 0 in place of nothing`}},
-		{`{"total":900,"b":1}`, `{"b":2,"sum":900}`, []string{"/total is renamed to sum", "/b is 2 in place of 1"}},
-		{`{"total":900}`, `{"sum":901}`, []string{"/total is nothing in place of 900", "/sum is 901 in place of nothing"}},
+		{`{"a":["x","y","z"]}`, `{"a":["X","Y","z"]}`, []string{`/a/0 is "X" instead of "x"`, `/a/1 is "Y" instead of "y"`}},
+		{`{"a":[{"n":1,"b":[1,2,3]},2]}`, `{"a":[{"n":1,"b":[0,1,2,3]},2]}`, []string{`/a/0/b/0 is unexpected: 0`}},
+		{`{"total":900,"b":1}`, `{"b":2,"sum":900}`, []string{"/total is renamed to sum", "/b is 2 instead of 1"}},
+		{`{"total":900}`, `{"sum":901}`, []string{"/total is missing (expected 900)", "/sum is unexpected: 901"}},
 	} {
 		found := r.Compare("", []byte(test.want), []byte(test.got), nil)
 		var words []string

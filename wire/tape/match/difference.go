@@ -57,14 +57,14 @@ func (d Difference) String() string {
 	switch d.Kind {
 	case Missing:
 		if d.Text != "" {
-			return where + " did not come: " + d.Text
+			return where + " was not received: " + d.Text
 		}
-		return where + " did not come"
+		return where + " was not received"
 	case Extra:
 		if d.Line > 0 {
-			return "after line " + strconv.Itoa(d.Line) + " came what the tape has not: " + short(d.Shown(d.Got))
+			return "after line " + strconv.Itoa(d.Line) + ", not on the tape: " + short(d.Shown(d.Got))
 		}
-		return "what the tape has not: " + short(d.Shown(d.Got))
+		return "not on the tape: " + short(d.Shown(d.Got))
 	case Unknown:
 		return d.Method + " is not on the tape: " + d.Text
 	}
@@ -74,7 +74,13 @@ func (d Difference) String() string {
 	if d.Text != "" {
 		return where + ": " + d.Text + ": " + short(d.Shown(d.Got))
 	}
-	return fmt.Sprintf("%s: %s is %s in place of %s", where, d.Place(), short(d.Shown(d.Got)), short(d.Shown(d.Want)))
+	if d.Got == nil {
+		return fmt.Sprintf("%s: %s is missing (expected %s)", where, d.Place(), short(d.Shown(d.Want)))
+	}
+	if d.Want == nil {
+		return fmt.Sprintf("%s: %s is unexpected: %s", where, d.Place(), short(d.Shown(d.Got)))
+	}
+	return fmt.Sprintf("%s: %s is %s instead of %s", where, d.Place(), short(d.Shown(d.Got)), short(d.Shown(d.Want)))
 }
 
 // Shown returns Want or Got with placeholders for secrets.
@@ -92,10 +98,7 @@ func (d Difference) Place() string {
 
 func short(v json.RawMessage) string {
 	const most = 120
-	switch {
-	case v == nil:
-		return "nothing"
-	case len(v) > most:
+	if len(v) > most {
 		return strings.ToValidUTF8(string(v[:most]), "") + "…"
 	}
 	return string(v)

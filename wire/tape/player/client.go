@@ -152,7 +152,7 @@ const maxKept = 256 << 20
 // bound ends the conversation if its differences exceed maxKept.
 func (k *checking) bound() {
 	if k.size > maxKept {
-		k.e.failure = wire.NewFault(wire.Expectation, fmt.Sprintf("the peer differs from the tape in more than %d MiB", maxKept>>20), nil)
+		k.e.failure = wire.NewFault(wire.Expectation, fmt.Sprintf("the peer's messages differ from the tape in more than %d MiB", maxKept>>20), nil)
 	}
 }
 

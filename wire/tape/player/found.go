@@ -71,7 +71,7 @@ func unmet(program string, err error) string {
 	if err != nil {
 		return fmt.Sprintf("%s fails: %v", program, err)
 	}
-	return "it does not make this true: " + program
+	return "this is not true for it: " + program
 }
 
 // compare returns the differences between got and want, the message of entry i. It ignores handles that the server generated and

@@ -61,7 +61,7 @@ func checkLine(line *tape.Line, ours bool, known map[string]json.RawMessage) err
 	if line.Vars {
 		for _, m := range variable().FindAllSubmatch(line.Msg, -1) {
 			if _, ok := known[string(m[1])]; !ok {
-				return fmt.Errorf("%s has no value: no earlier line binds it, and there is no --fill for it", m[0])
+				return fmt.Errorf("%s has no value: no earlier line binds it, and no --fill sets it", m[0])
 			}
 		}
 	}
@@ -94,7 +94,7 @@ func checkRedacted(track *transcript.Track, i int, set map[string]json.RawMessag
 	}
 	_, missing := fill(msg, set, came)
 	if missing != "" {
-		return fmt.Errorf("the value of %q is redacted: give it with --fill %s=VALUE", missing, missing)
+		return fmt.Errorf("the value of %q is redacted; give it with --fill %s=VALUE", missing, missing)
 	}
 	return nil
 }

@@ -169,7 +169,7 @@ func (s *serving) strict(c *conn, parsed match.Parsed, msg []byte, json bool) (*
 		s.refuse(c, parsed, msg, f, p.compare(next, want, msg)...)
 		return nil, transcript.None
 	}
-	f.Text = fmt.Sprintf("the next on the tape is %s, line %d", p.track.Method(int(next)), f.Line)
+	f.Text = fmt.Sprintf("the next request on the tape is %s, line %d", p.track.Method(int(next)), f.Line)
 	s.refuse(c, parsed, msg, f)
 	return nil, transcript.None
 }

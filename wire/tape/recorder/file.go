@@ -107,7 +107,7 @@ func (r *Recorder) follow(f *os.File, name string, o *tape.Options) (err error) 
 		}
 	}
 	if line, cut := lines.Cut(); cut {
-		return tape.Fault(name, line, errors.New("the tape ends in the middle of this line: remove it before you append"))
+		return tape.Fault(name, line, errors.New("the tape ends in the middle of this line; remove the line before you append"))
 	}
 	return r.continued(f, name, was, o)
 }

@@ -92,7 +92,7 @@ func TestPiecesInOrder(t *testing.T) {
 	if got := strings.Join(taped(t, Options{}, pieces), "|"); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	want = " recorded with --no-redact: this tape has secrets|" + want
+	want = " recorded with --no-redact: this tape may contain secrets|" + want
 	if got := strings.Join(taped(t, Options{Plain: true}, pieces), "|"); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -103,7 +103,7 @@ func (r *Recorder) create(name string) (*tape.Writer, error) {
 		return nil, unwritable(name, err)
 	}
 	if r.o.Plain {
-		w.Add(tape.Line{Kind: tape.Note, Note: "recorded with --no-redact: this tape has secrets"})
+		w.Add(tape.Line{Kind: tape.Note, Note: "recorded with --no-redact: this tape may contain secrets"})
 	}
 	r.files, r.tapes = append(r.files, to), append(r.tapes, w)
 	return w, nil

@@ -97,7 +97,7 @@ func (r *redactor) chosen(msg []byte) []byte {
 		if err != nil {
 			if !r.told && r.warn != nil {
 				r.told = true
-				r.warn("--redact fails on a message, of which nothing is recorded: " + err.Error() + " (a ? after what may not be there helps)")
+				r.warn("--redact failed for a message, which is therefore not recorded: " + err.Error() + "; add ? after members that may be missing")
 			}
 			return withheld
 		}

@@ -179,7 +179,7 @@ func (k *loading) link(e *Entry, seed maphash.Seed, line *tape.Line, p match.Par
 	i, id := int32(k.Len()), maphash.Bytes(seed, p.ID)
 	switch own, ok := k.named[line.Re]; {
 	case line.Re != "" && (!ok || k.Entry(own).Dir == e.Dir):
-		return fmt.Errorf(`"re" is %q, which is the name of no line of the other side before`, line.Re)
+		return fmt.Errorf(`"re" is %q, but no earlier line of the other side has this name`, line.Re)
 	case line.Re != "":
 		e.Kind, e.Own = wire.Response, own
 	case p.Kind == wire.Response:

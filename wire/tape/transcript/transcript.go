@@ -248,7 +248,7 @@ func (t *Track) Line(i int) (*tape.Line, error) {
 
 // changed returns a Fault about a line that changed after Open.
 func (t *Track) changed(e *Entry, err error) error {
-	return tape.Fault(t.of.Name, int(e.Line), fmt.Errorf("it was changed while it was read: %w", err))
+	return tape.Fault(t.of.Name, int(e.Line), fmt.Errorf("it was changed during the reading: %w", err))
 }
 
 // Gap returns the recorded time between entry i and the preceding entry, or 0 if unknown.

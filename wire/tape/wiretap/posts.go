@@ -51,7 +51,7 @@ func NewPosts(server wire.Conn, shape dialect.Shape, rec *recorder.Conn, warn fu
 	p := &Posts{server: server, rules: match.NewRules(shape, nil), rec: rec, wait: map[string]*post{}, open: map[string]*post{}}
 	p.lost = sync.OnceFunc(func() {
 		if warn != nil {
-			warn("the peer sent a message outside of a POST: it is only on the tape")
+			warn("the peer sent a message outside of a POST; it is recorded, but not forwarded")
 		}
 	})
 	if _, ok := server.(wire.Exchanger); !ok {

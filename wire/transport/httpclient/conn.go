@@ -236,7 +236,7 @@ func (h *httpConn) notAnswered(ctx context.Context, reached, ended bool, err err
 }
 
 // errAgain reports that the response named a session, with which the message must be sent again.
-var errAgain = errors.New("to be sent again with the name that the server gave")
+var errAgain = errors.New("the message must be sent again with the assigned session")
 
 type againKey struct{}
 

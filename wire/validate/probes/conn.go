@@ -213,7 +213,7 @@ func (c *Conn) finish() {
 }
 
 // errReplied marks the end of an HTTP exchange, with or without an answer.
-var errReplied = errors.New("the reply contains no message that answers")
+var errReplied = errors.New("the reply contains no response")
 
 // Say sends msg. On a connection of HTTP exchanges, Say does not wait for the reply, and ctx bounds the exchange. If
 // awaited is set, the exchange's failure is queued for next.

@@ -64,7 +64,7 @@ func (c *Conn) refuse(msg []byte) {
 	o.Add("id", p.ID)
 	var e scan.Object
 	e.Int("code", wire.CodeNoMethod)
-	e.Text("message", "nothing is answered while the peer is checked")
+	e.Text("message", "rpcx answers no requests while it checks the peer")
 	o.Add("error", e.End())
 	_ = c.inner.Send(o.End())
 }

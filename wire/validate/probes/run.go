@@ -228,7 +228,7 @@ func (r *run) nothing(ctx, bounded context.Context, s *Step, last []byte, err er
 	r.result.Got = last
 	instead := ""
 	if last != nil {
-		instead = "; the last message was this"
+		instead = "; this was the last message"
 	}
 	var closed *wire.CloseError
 	over := errors.Is(err, io.EOF) || errors.As(err, &closed)
@@ -241,11 +241,11 @@ func (r *run) nothing(ctx, bounded context.Context, s *Step, last []byte, err er
 	case over && s.Ends:
 		return nil
 	case s.Needed:
-		return &departure{"the peer does not answer a call", true}
+		return &departure{"the peer did not answer a call", true}
 	case bounded.Err() != nil:
-		return brokenf("no answer arrived within %v%s", r.t.AnswerTimeout, instead)
+		return brokenf("no response arrived within %v%s", r.t.AnswerTimeout, instead)
 	case over:
-		return brokenf("%s, without an answer%s", strings.TrimSuffix(ending(err), " without an answer"), instead)
+		return brokenf("%s, without a response%s", strings.TrimSuffix(ending(err), " without a response"), instead)
 	}
 	return brokenf("%s%s", ending(err), instead)
 }
@@ -257,7 +257,7 @@ func (r *run) holds(ctx context.Context, s *Step, msg []byte) error {
 			return err
 		}
 		if ok, err := p.Holds(ctx, msg); err != nil || !ok {
-			return brokenf("this is not the expected answer")
+			return brokenf("this is not the expected response")
 		}
 	}
 	for name, program := range s.Keep {

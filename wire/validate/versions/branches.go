@@ -40,7 +40,7 @@ func (c *comparison) alternatives(x node, keyword string, a, b []any) {
 		c.schema(a[p[0]], b[p[1]], x.branch(keyword, p[0], p[1]), x.dir)
 	}
 	for _, i := range gone {
-		c.differ("alternative-removed", x.dir, x.branch(keyword, i, 0), "alternative %d of %s is gone: %s", i+1, keyword, form(a[i]))
+		c.differ("alternative-removed", x.dir, x.branch(keyword, i, 0), "alternative %d of %s was removed: %s", i+1, keyword, form(a[i]))
 	}
 	for _, i := range come {
 		c.differ("alternative-added", x.dir, x.branch(keyword, 0, i), "alternative %d of %s is new: %s", i+1, keyword, form(b[i]))
@@ -62,7 +62,7 @@ func otherForms(m map[string]any, keyword string) string {
 func (c *comparison) turned(x node, keyword string, forms []any, into bool) bool {
 	single, choice, change, words := x.old, x.now, "added", "alternative %d of %s is new: %s"
 	if !into {
-		single, choice, change, words = x.now, x.old, "removed", "alternative %d of %s is gone: %s"
+		single, choice, change, words = x.now, x.old, "removed", "alternative %d of %s was removed: %s"
 	}
 	if other := otherForms(single, keyword); other != "" && list(choice, other) == nil { // the same forms under the other keyword
 		return false
@@ -93,7 +93,7 @@ func (c *comparison) parts(x node, a, b []any) {
 		c.schema(a[p[0]], b[p[1]], x.branch("allOf", p[0], p[1]), x.dir)
 	}
 	for _, i := range gone {
-		c.differ("condition-removed", x.dir, x.branch("allOf", i, 0), "part %d of allOf is gone: %s", i+1, form(a[i]))
+		c.differ("condition-removed", x.dir, x.branch("allOf", i, 0), "part %d of allOf was removed: %s", i+1, form(a[i]))
 	}
 	for _, i := range come {
 		c.differ("condition-added", x.dir, x.branch("allOf", 0, i), "part %d of allOf is new: %s", i+1, form(b[i]))

@@ -70,7 +70,7 @@ func (c *comparison) inPairs(pairs []pair, p place, stem, what string, begin fun
 		case pair.old == nil:
 			c.add(stem+"-added", at, "the %s %s is new", what, pair.name)
 		case pair.now == nil:
-			c.add(stem+"-removed", at, "the %s %s is gone", what, pair.name)
+			c.add(stem+"-removed", at, "the %s %s was removed", what, pair.name)
 		default:
 			both(pair.old, pair.now, at)
 		}
@@ -86,7 +86,7 @@ func (c *comparison) byMember(o, n map[string]any, p place, stem string, both fu
 		case !before:
 			c.add(stem+"-added", at, "the %s %s is new", stem, name)
 		case !after:
-			c.add(stem+"-removed", at, "the %s %s is gone", stem, name)
+			c.add(stem+"-removed", at, "the %s %s was removed", stem, name)
 		default:
 			both(name, a, b, at)
 		}

@@ -18,7 +18,7 @@ type Kind struct {
 
 // kinds lists all kinds of difference by name.
 var kinds = map[string]Kind{
-	"dialect-changed":     {Sentence: "the peer speaks another dialect", Class: Breaking},
+	"dialect-changed":     {Sentence: "the peer uses another dialect", Class: Breaking},
 	"name-changed":        {Sentence: "the peer has another name", Class: Documentation},
 	"version-changed":     {Sentence: "the peer has another version", Class: Documentation},
 	"description-changed": {Sentence: "a title, description, comment or example has changed", Class: Documentation},
@@ -31,7 +31,7 @@ var kinds = map[string]Kind{
 	"method-added":         {Sentence: "there is a new method", Class: Compatible},
 	"method-removed":       {Sentence: "a method was removed", Class: Breaking, gone: true},
 	"method-renamed":       {Sentence: "a method was removed, and a new one is similar", Class: Breaking},
-	"kind-changed":         {Sentence: "a method answers in another way: a call became a stream, a job or a notification", Class: Breaking},
+	"kind-changed":         {Sentence: "a method has another kind: a call became a stream, a job or a notification", Class: Breaking},
 	"effect-added":         {Sentence: "a method has an effect that it did not declare before", Class: Breaking},
 	"effect-removed":       {Sentence: "a method no longer has an effect", Class: Compatible, gone: true},
 	"hint-lost":            {Sentence: "a hint such as readOnly was removed", Class: Breaking, gone: true},

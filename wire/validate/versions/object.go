@@ -37,7 +37,7 @@ func (c *comparison) object(x node) {
 func (c *comparison) newProperty(x node, name string, needed bool, at place) {
 	switch {
 	case needed:
-		c.differ("property-added-required", x.dir, at, "the property %s is new, and must be given", name)
+		c.differ("property-added-required", x.dir, at, "the property %s is new and required", name)
 	case x.old["additionalProperties"] == false:
 		c.differ("property-unforeseen", x.dir, at, "the property %s is new, where no others were allowed", name)
 	default:
@@ -48,9 +48,9 @@ func (c *comparison) newProperty(x node, name string, needed bool, at place) {
 func (c *comparison) requirement(x node, name string, at place) {
 	switch before, after := required(x.old, name), required(x.now, name); {
 	case after && !before:
-		c.differ("property-required", x.dir, at, "the property %s must be given", name)
+		c.differ("property-required", x.dir, at, "the property %s is now required", name)
 	case before && !after:
-		c.differ("property-optional", x.dir, at, "the property %s is optional", name)
+		c.differ("property-optional", x.dir, at, "the property %s is now optional", name)
 	}
 }
 
@@ -109,9 +109,9 @@ func (c *comparison) others(x node, keyword string, o, n any) {
 	switch {
 	case o == false && n == false:
 	case o == false:
-		c.differ("extra-allowed", x.dir, at, "undeclared ones are allowed")
+		c.differ("extra-allowed", x.dir, at, "undeclared properties or elements are allowed")
 	case n == false:
-		c.differ("extra-forbidden", x.dir, at, "undeclared ones are no longer allowed")
+		c.differ("extra-forbidden", x.dir, at, "undeclared properties or elements are no longer allowed")
 	default:
 		c.schema(o, n, at, x.dir)
 	}
@@ -131,7 +131,7 @@ func (c *comparison) array(x node) {
 		case i >= len(a):
 			c.newElement(x, i, restA, at)
 		case i >= len(b):
-			c.differ("element-removed", x.dir, at, "element %d is gone", i)
+			c.differ("element-removed", x.dir, at, "element %d was removed", i)
 		default:
 			c.schema(a[i], b[i], at, x.dir)
 		}
@@ -149,7 +149,7 @@ func (c *comparison) newElement(x node, i int, before any, at place) {
 	least := limit{keyword: "minItems", lower: true}.of(x.now)
 	switch {
 	case least.value != nil && least.value.Cmp(rational(strconv.Itoa(i))) > 0:
-		c.differ("property-added-required", x.dir, at, "element %d is new, and must be given", i)
+		c.differ("property-added-required", x.dir, at, "element %d is new and required", i)
 	case before == false:
 		c.differ("property-unforeseen", x.dir, at, "element %d is new, where no others were allowed", i)
 	default:

@@ -47,9 +47,9 @@ func (c *comparison) schema(o, n any, p place, dir direction) {
 	switch {
 	case isAnything(a) && isAnything(b):
 	case isAnything(a):
-		c.differ("schema-added", dir, p, "it could be anything, and must be %s", sketch(b))
+		c.differ("schema-added", dir, p, "it could be any value, and must now be %s", sketch(b))
 	case isAnything(b):
-		c.differ("schema-removed", dir, p, "it was %s, and may be anything", sketch(a))
+		c.differ("schema-removed", dir, p, "it was %s, and may now be any value", sketch(a))
 	default:
 		c.node(x)
 	}
@@ -157,7 +157,7 @@ func sketch(m map[string]any) string {
 	case schema.AnyType:
 		return "what its schema specifies"
 	case 0:
-		return "left out"
+		return "omitted"
 	default:
 		return t.String()
 	}

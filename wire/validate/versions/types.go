@@ -44,11 +44,11 @@ func (c *comparison) types(x node) bool {
 	switch {
 	case a == b, (listed || lists) && (x.old["type"] == nil || x.now["type"] == nil) && a&b != 0: // comparing the values is more informative
 	case a&^b == 0:
-		c.differ("type-widened", x.dir, at, "it was %s, and may be %s", a, b)
+		c.differ("type-widened", x.dir, at, "it was %s, and may now be %s", a, b)
 	case b&^a == 0:
-		c.differ("type-narrowed", x.dir, at, "it could be %s, and must be %s", a, b)
+		c.differ("type-narrowed", x.dir, at, "it could be %s, and must now be %s", a, b)
 	default:
-		c.differ("type-changed", x.dir, at, "it was %s, and is %s", a, b)
+		c.differ("type-changed", x.dir, at, "it was %s, and is now %s", a, b)
 	}
 	return a&b != 0
 }
@@ -94,7 +94,7 @@ func (c *comparison) enums(x node) {
 	case !before:
 		c.differ("enum-added", x.dir, at, "it must be one of %s", brief(b))
 	case !after:
-		c.differ("enum-removed", x.dir, at, "it need no longer be one of %s", brief(a))
+		c.differ("enum-removed", x.dir, at, "it no longer has to be one of %s", brief(a))
 	default:
 		c.values(a, b, x, at)
 	}
@@ -140,7 +140,7 @@ func (c *comparison) texts(x node) {
 	case b && !a:
 		c.differ("unique-added", x.dir, x.at("uniqueItems"), "its elements must differ")
 	case a && !b:
-		c.differ("unique-removed", x.dir, x.at("uniqueItems"), "its elements need no longer differ")
+		c.differ("unique-removed", x.dir, x.at("uniqueItems"), "its elements no longer have to differ")
 	}
 }
 

@@ -43,7 +43,7 @@ func (c *Conn) opened(m *wire.Message, what string) (kept, id string, err error)
 func (c *Conn) asked(m *wire.Message, result json.RawMessage, what string) (json.RawMessage, error) {
 	failed := func(why string) (json.RawMessage, error) {
 		if warn := c.conn.Caller.Connection().Warn; warn != nil {
-			warn("the hook of " + wire.Quote(m.Method) + " asked for input, but " + why)
+			warn("the hook of " + wire.Quote(m.Method) + " requested input, but " + why)
 		}
 		return nil, wire.NewError(wire.CodeInternal, "the hook failed")
 	}
@@ -51,16 +51,16 @@ func (c *Conn) asked(m *wire.Message, result json.RawMessage, what string) (json
 	text, ok := scan.Text(state)
 	switch {
 	case !slices.Contains(asking, m.Method):
-		return failed("the client cannot be asked during this method")
+		return failed("clients cannot be asked during this method")
 	case questions == nil && state == nil:
-		return failed("printed neither inputRequests nor requestState")
+		return failed("it printed neither inputRequests nor requestState")
 	case state != nil && !ok, questions != nil && scan.Type(questions) != 'o':
 		return failed("inputRequests is not an object, or requestState is not a string")
 	}
 	for _, q := range scan.Members(questions) {
 		method, _ := scan.Text(scan.Get(q, "method"))
 		if needs(method, nil) == nil {
-			return failed("no client can be asked " + wire.Quote(method))
+			return failed("clients do not answer " + wire.Quote(method))
 		}
 		if e := lacking(meta(m.Params, MetaCapabilities), method, scan.Get(q, "params")); e != nil {
 			return nil, e

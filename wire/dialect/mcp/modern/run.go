@@ -67,7 +67,7 @@ func (c *Conn) call(ctx context.Context, in *dialect.Inbound) (json.RawMessage, 
 	if id != "" {
 		r := c.s.runs.find(id)
 		if r == nil {
-			return nil, wire.NewError(wire.CodeInvalidParams, "the call that asked has ended, or runs in another process")
+			return nil, wire.NewError(wire.CodeInvalidParams, "the call that requested input has ended, or runs in another process")
 		}
 		if err := r.take(scan.Get(in.Msg.Params, "inputResponses")); err != nil {
 			return nil, err

@@ -10,7 +10,7 @@ import (
 func (r *run) waitLocked() error {
 	if !r.c.s.runs.enter() {
 		r.cancel()
-		return wire.NewError(wire.CodeServer, "too many calls wait for input").WithData(map[string]bool{"retryable": true})
+		return wire.NewError(wire.CodeServer, "too many calls are waiting for input").WithData(map[string]bool{"retryable": true})
 	}
 	r.clock.Stop()
 	r.waiting = time.AfterFunc(r.c.s.runs.wait, r.expire)
@@ -28,7 +28,7 @@ func (r *run) resumeLocked() {
 }
 
 // expire ends a run whose client did not answer in time.
-func (r *run) expire() { r.stop(wire.NewError(wire.CodeServer, "the client has not answered in time")) }
+func (r *run) expire() { r.stop(wire.NewError(wire.CodeServer, "the client did not answer in time")) }
 
 // stop ends a run before its hook.
 func (r *run) stop(why *wire.Error) {

@@ -111,7 +111,7 @@ func (c *Codec) await(ctx context.Context, caller dialect.Caller, step *load.Ste
 }
 
 // errNothingCame is the error of an optional await after its timeout.
-var errNothingCame = errors.New("nothing came")
+var errNothingCame = errors.New("no message arrived")
 
 // watchEnd returns a channel that receives why the connection ends, and a function that stops watching.
 func (c *Codec) watchEnd(ctx context.Context, caller dialect.Caller) (<-chan error, func()) {

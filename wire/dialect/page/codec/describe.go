@@ -67,7 +67,7 @@ func (c *Codec) describe(ctx context.Context, caller dialect.Caller, method stri
 	}
 	cat, err := catalog.Parse(o.End())
 	if err != nil {
-		return nil, protocolFault("describe", "what the peer says of itself cannot be read: "+err.Error())
+		return nil, protocolFault("describe", "the peer's description of itself cannot be read: "+err.Error())
 	}
 	cat.SetKeep(found.keep)
 	c.described.CompareAndSwap(last, &described{cat, found.until})
@@ -135,7 +135,7 @@ func (c *Codec) Pages(method string, page func(cursor json.RawMessage) (next jso
 			return err
 		}
 		if string(next) == string(cursor) {
-			return protocolFault(method, "the list repeats a page: its next cursor is the same again")
+			return protocolFault(method, "the list repeats a page: the cursor for the next page is the same as before")
 		}
 		cursor = next
 	}
@@ -241,7 +241,7 @@ func (c *Codec) get(ctx context.Context, path string) (json.RawMessage, error) {
 		return nil, err
 	}
 	if bad := scan.Valid(answer, wire.DefaultMaxDepth); bad != nil {
-		return nil, protocolFault("", "the answer to GET "+path+" is no JSON: "+bad.Error())
+		return nil, protocolFault("", "the response to GET "+path+" is not JSON: "+bad.Error())
 	}
 	return answer, nil
 }

@@ -114,7 +114,7 @@ func (c *Codec) unwrapped(m *wire.Message, s *call) error {
 	}
 	if len(fail) > 0 && string(fail) != "null" {
 		m.Err, m.Body = jsonrpc.ReadError(fail), nil
-		c.trace("the answer to %s is the error %s", s.method, fail)
+		c.trace("the response to %s is the error %s", s.method, fail)
 		return nil
 	}
 	if s.unwrap.result == nil {
@@ -124,6 +124,6 @@ func (c *Codec) unwrapped(m *wire.Message, s *call) error {
 	if m.Body = body; m.Body == nil {
 		m.Body = null
 	}
-	c.trace("the answer to %s is %s", s.method, m.Body)
+	c.trace("the response to %s is %s", s.method, m.Body)
 	return err
 }

@@ -251,7 +251,7 @@ func TestShown(t *testing.T) {
 	if _, _, err := c.Decode([]byte(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"result":{"r":5}}`)); err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Join(lines, "; "); got != `x: m is sent as do ["m"]; x: the answer to m is 5` {
+	if got := strings.Join(lines, "; "); got != `x: m is sent as do ["m"]; x: the response to m is 5` {
 		t.Error(got)
 	}
 }

@@ -53,7 +53,7 @@ func (c *codec) Abilities() dialect.Abilities {
 // Encode returns the message for op.
 func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 	if len(op.Funcs) > 0 {
-		return wire.Message{}, wire.Usagef("%s has no function values (@on)", c.plan.page.Name)
+		return wire.Message{}, wire.Usagef("%s does not support function values (@on)", c.plan.page.Name)
 	}
 	switch op.Kind {
 	case dialect.Call, dialect.Subscribe, dialect.Internal:

@@ -33,7 +33,7 @@ func (c *Plan) ordered(method string, params json.RawMessage) (json.RawMessage, 
 	}
 	for name := range scan.Named(params) {
 		if !slices.Contains(names, name) {
-			return nil, wire.Usagef("%s has no parameter %s: it has %s", wire.Quote(method), wire.Quote(name), strings.Join(names, ", "))
+			return nil, wire.Usagef("%s has no parameter %s; its parameters are %s", wire.Quote(method), wire.Quote(name), strings.Join(names, ", "))
 		}
 	}
 	list, missing := scan.AppendArray(nil), 0

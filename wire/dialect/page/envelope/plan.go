@@ -116,7 +116,7 @@ func Compile(p *load.Page) (*Plan, error) {
 // bounded returns the error of a plan with too many places.
 func (c *Plan) bounded() error {
 	if c.farthest > maxIndex {
-		return wire.Usagef("the dialect file %s: names: %d is not a place in an array, which has at most %d", c.page.Name, c.farthest, maxIndex+1)
+		return wire.Usagef("the dialect file %s: names: %d is not a valid index: arrays have at most %d elements", c.page.Name, c.farthest, maxIndex+1)
 	}
 	if len(c.heads) > maxHeads {
 		return wire.Usagef("the dialect file %s: names has more than %d members", c.page.Name, maxHeads)

@@ -14,7 +14,7 @@ func (c *codec) message(raw []byte, m *wire.Message) error {
 	p, h := c.plan, &c.heads
 	id, event := h.get(p.request.id), h.get(p.event.method)
 	if i := h.any(p.forbidden); i >= 0 {
-		*m = jsonrpc.Invalid(raw, idOrNil(id), "no message has the member "+p.forbidden[i].name())
+		*m = jsonrpc.Invalid(raw, idOrNil(id), "messages cannot have the member "+p.forbidden[i].name())
 		return nil
 	}
 	if event != nil && c.isEvent(id) {
@@ -28,7 +28,7 @@ func (c *codec) message(raw []byte, m *wire.Message) error {
 		c.answered(raw, m)
 		return nil
 	}
-	*m = jsonrpc.Invalid(raw, idOrNil(id), "neither a request nor an answer nor an event")
+	*m = jsonrpc.Invalid(raw, idOrNil(id), "neither a request nor a response nor a notification")
 	return nil
 }
 

@@ -2,14 +2,14 @@ package load
 
 // HTTP defines which HTTP exchanges form a session.
 type HTTP struct {
-	Session string           `toml:"session" says:"the header that names a session: its value in a response is sent with each request from then on. A server begins a session with the first call (serve.first)"`
-	Again   int              `toml:"again" says:"the status of a response that only brings that header, such as 409: the message is sent again with it. A server rejects requests without the header with this status"`
-	Values  map[string]Texts `toml:"values" says:"HEADER = the values that a server accepts; others are rejected with 400"`
-	Prime   Prog             `toml:"prime" says:"true for the params of the first call if the client accepts event streams that begin with an empty event"`
+	Session string           `toml:"session" says:"the header that names a session: its value in a response is sent with each request from then on. A server starts a session with the first call (serve.first)"`
+	Again   int              `toml:"again" says:"the status of a response whose only purpose is that header, such as 409: rpcx sends the message again with the header. A server rejects requests without the header with this status"`
+	Values  map[string]Texts `toml:"values" says:"HEADER = the values that a server accepts; it rejects other values with 400"`
+	Prime   Prog             `toml:"prime" says:"a program on the params of the first call: true if the client accepts event streams that begin with an empty event"`
 	When    Prog             `toml:"when" says:"headers, events and end apply if this is true; its input is $kept"`
 	Headers map[string]Prog  `toml:"headers" says:"HEADER = a program on $kept that makes its value, a string"`
 	Mirror  map[string]Prog  `toml:"mirror" says:"HEADER = a program that makes its value, a string, from each message (the input, $method, $params); no output: no header. A value that a header cannot hold is sent as =?base64?…?="`
-	Events  string           `toml:"events" of:"GET" says:"GET: messages outside of requests arrive on a standing event stream; a response whose stream ends early is resumed"`
+	Events  string           `toml:"events" of:"GET" says:"GET: messages that belong to no request arrive on a permanent event stream; a response whose stream ends early is resumed"`
 	End     string           `toml:"end" of:"DELETE" says:"how the session is ended"`
 	Resolve *Resolve         `toml:"resolve" says:"how rpcx finds the WebSocket of the conversation, or the URL for POST, from an http address"`
 }
@@ -32,5 +32,5 @@ type Input struct {
 	Requests  string `toml:"requests" says:"its member with the requests: an object of {method, params} by name, which hooks answer"`
 	Responses string `toml:"responses" says:"the member of the params of the next call that gets the results by these names"`
 	Carry     Texts  `toml:"carry" says:"members of the result that the next call repeats in its params"`
-	Most      int    `toml:"most" says:"how often a call may request input"`
+	Most      int    `toml:"most" says:"how many times a call may request input"`
 }

@@ -12,7 +12,7 @@ import (
 // An error has the line, the member, the expected value and the nearest name.
 func TestMistakes(t *testing.T) {
 	for text, want := range map[string]string{
-		"name = 'x'\nbaes = 'none'":                               "p.toml:2: baes: a page has no member \"baes\" (did you mean base?)",
+		"name = 'x'\nbaes = 'none'":                               "p.toml:2: baes: a dialect file has no member \"baes\" (did you mean base?)",
 		"name = 'x'\n[names.request]\nmetod = 'm'":                "p.toml:3: names.request.metod: names.request has no member \"metod\" (did you mean method?)",
 		"name = 'x'\n[[greet]]\ncall = 1":                         "p.toml:3: greet[0].call: expected a string",
 		"name = 'x'\n[[greet]]\ncall = 'a'\nkeep = {a = 1}":       "p.toml:4: greet[0].keep.a: expected a program",
@@ -22,7 +22,7 @@ func TestMistakes(t *testing.T) {
 		"name = 'x'\nsubprotocols = ['a', 1]":                     "p.toml:2: subprotocols: expected a string or an array of strings",
 		"name = 'X y'":                                            "p.toml:1: name: \"X y\" is not a valid dialect name",
 		"base = 'jsonrpc'":                                        "p.toml:1: name: \"\" is not a valid dialect name",
-		"name = 'x'\nbase = 'none'":                               "p.toml:2: base: a page of base none needs",
+		"name = 'x'\nbase = 'none'":                               `p.toml:2: base: base = "none" needs`,
 		"name = 'x'\n[call]\nparams = '{a: $parms}'":              "p.toml:3: call.params: jq: ",
 		"name = 'x'\n[[describe]]\ncall = 'a'\nmethods = '.[] |'": "p.toml:4: describe[0].methods: jq: ",
 		"name = 'x'\n[[describe]]\ncall = 'a'":                    "p.toml:2: describe[0]: expected methods",

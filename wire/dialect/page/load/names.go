@@ -17,14 +17,14 @@ type Names struct {
 	Stream    Consts           `toml:"stream" says:"members with constant values in requests for a stream (rpcx subscribe), instead of those of request.const with the same names. A server streams only to such requests"`
 	Forbidden Texts            `toml:"forbidden" says:"members that no message has: rpcx rejects messages with them and does not send them (such as jsonrpc of the base)"`
 	OK        *OK              `toml:"ok" says:"the member whose value distinguishes results from errors"`
-	Params    string           `toml:"params" of:"object|array|one|flat|prefixed" says:"how params are sent: unchanged (object), as an array, as an array of one element (one), as members of the message (flat), as an array that begins with the method (prefixed)"`
-	Order     map[string]Texts `toml:"order" says:"METHOD = the names of its parameters in the order of the array in which they are sent: users and hooks have an object. METHOD may be a pattern"`
+	Params    string           `toml:"params" of:"object|array|one|flat|prefixed" says:"how params are sent: unchanged (object), as an array (array), as an array of one element (one), as members of the message (flat), or as an array that begins with the method (prefixed)"`
+	Order     map[string]Texts `toml:"order" says:"METHOD = the names of its parameters, in the order of the array that is sent; users and hooks have an object. METHOD may be a pattern"`
 	None      string           `toml:"none" of:"omit|{}|[]|null" says:"what is sent for a call without params (omit)"`
 	IDs       string           `toml:"ids" of:"integer|string|none" says:"the type of ids (integer); none: responses come in the order of their requests"`
 	Counter   string           `toml:"counter" of:"calls|all" says:"which messages count: requests (calls), or every message sent (all)"`
-	Batches   bool             `toml:"batches" says:"an array is several messages"`
-	Extra     Texts            `toml:"extra" says:"extra top-level members, which users give with --set NAME=VALUE and events have in extra; a response repeats those of its request"`
-	Sentinel  bool             `toml:"sentinel" says:"a message begins after a byte 0xFF, whatever is before that on its line"`
+	Batches   bool             `toml:"batches" says:"true: an array is a batch of messages"`
+	Extra     Texts            `toml:"extra" says:"extra top-level members: users give them with --set NAME=VALUE, events have them in extra, and a response repeats those of its request"`
+	Sentinel  bool             `toml:"sentinel" says:"true: a message begins after a byte 0xFF; the part of the line before it is ignored"`
 }
 
 // Members names the members of one kind of message. Each name is a dotted path.
@@ -35,7 +35,7 @@ type Members struct {
 	Result  string `toml:"result" says:"the result"`
 	Error   string `toml:"error" says:"the error; present if the call failed"`
 	Code    string `toml:"code" says:"the error's code"`
-	Message string `toml:"message" says:"the error's message. If code names the same member, a code that is a string (such as the name of an error) is there, otherwise the message"`
+	Message string `toml:"message" says:"the error's message. If code names the same member, that member has the code if it is a string (such as the name of an error), otherwise the message"`
 	Data    string `toml:"data" says:"further data of the error"`
 	More    string `toml:"more" says:"of a response: true if further responses to the same request follow; each is then an item"`
 	Const   Consts `toml:"const" says:"members with constant values, which identify such messages"`
@@ -122,7 +122,7 @@ func (Names) rules(p *Page) []rule {
 	code, message := n.Response.Code, n.Response.Message
 	list := []rule{{
 		"response.code", p.Write.Error == nil && code != "" && message != "" && code != message && (within(code, message) || within(message, code)),
-		fmt.Sprintf("an error's message stands in %q: one of them would hold the other. Name two members, or one for both, or say with write.error how errors are written", message),
+		fmt.Sprintf("code and message of an error overlap at %q: name two separate members, or one for both, or write errors with write.error", message),
 	}}
 	if n.OK != nil {
 		list = append(list, rule{"ok", n.OK.At == "" || n.OK.Is == nil, "expected at and is: the member, and its value in a message with a result"})
@@ -149,10 +149,10 @@ func (Names) rules(p *Page) []rule {
 // paths returns the rules for the paths of a kind of message: each is unique, and no constant has the place of the method.
 func paths(kind string, used map[string]string, m *Members) (list []rule) {
 	for _, path := range slices.Sorted(maps.Keys(used)) {
-		list = append(list, rule{kind, strings.Contains("."+path+".", ".."), fmt.Sprintf("%q is not a path of a member", path)})
+		list = append(list, rule{kind, strings.Contains("."+path+".", ".."), fmt.Sprintf("%q is not the path of a member", path)})
 	}
 	for name := range m.Const {
-		list = append(list, rule{kind + ".const", m.Method != "" && (within(m.Method, name) || within(name, m.Method)), fmt.Sprintf("the constant %q is where the method is", name)})
+		list = append(list, rule{kind + ".const", m.Method != "" && (within(m.Method, name) || within(name, m.Method)), fmt.Sprintf("the constant %q is in the place of the method", name)})
 	}
 	return list
 }
@@ -161,9 +161,9 @@ func paths(kind string, used map[string]string, m *Members) (list []rule) {
 // user of each path.
 func forbid(member string, paths []string, used map[string]string) (list []rule) {
 	for _, path := range paths {
-		list = append(list, rule{member, path == "" || strings.Contains("."+path+".", ".."), fmt.Sprintf("%q is not a path of a member, such as \"jsonrpc\" or \"header.version\"", path)})
+		list = append(list, rule{member, path == "" || strings.Contains("."+path+".", ".."), fmt.Sprintf("%q is not the path of a member, such as \"jsonrpc\" or \"header.version\"", path)})
 		for _, name := range slices.Sorted(maps.Keys(used)) {
-			list = append(list, rule{member, within(name, path), fmt.Sprintf("%q is forbidden, and %s needs %q: take it out of one of them", path, used[name], name)})
+			list = append(list, rule{member, within(name, path), fmt.Sprintf("%q is forbidden, but %s needs %q: remove it from one of them", path, used[name], name)})
 		}
 	}
 	return list

@@ -15,8 +15,8 @@ type Page struct {
 	Framing      string `toml:"framing" says:"the framing of byte streams, unless the endpoint names one (line)"`
 	Subprotocols Texts  `toml:"subprotocols" says:"subprotocols that a WebSocket requests"`
 
-	Flow  string `toml:"flow" of:"a2a|mcp" says:"a part written in Go: a2a and mcp have tasks, which are jobs (rpcx job)"`
-	Typed bool   `toml:"typed" says:"before a call, rpcx requests the catalog: key=5 gets the type of the method's schema"`
+	Flow  string `toml:"flow" of:"a2a|mcp" says:"the dialect's part that is written in Go: a2a and mcp have tasks, which are jobs (rpcx job)"`
+	Typed bool   `toml:"typed" says:"true: before a call, rpcx requests the catalog, and key=5 gets the type from the method's schema"`
 
 	Text      Text                       `toml:"text" says:"text around the JSON of a WebSocket's messages"`
 	Names     *Names                     `toml:"names" says:"the members of messages, where they differ from the base. Each is a dotted path; a number in it is an index of an array. If all begin with numbers, messages are arrays"`
@@ -25,15 +25,15 @@ type Page struct {
 	Set       map[string]string          `toml:"set" says:"NAME = TYPE (string, number, boolean, object, array, any): what users can set with --set NAME=TEXT. It is a member listed in names.extra, or a value of the handshake, $meta.NAME"`
 	Handshake []Step                     `toml:"greet" says:"the handshake of a client: its steps in order, each with call, notify or await"`
 	Leave     []Goodbye                  `toml:"leave" says:"the last messages of a client: steps in order, each with call or notify"`
-	Answers   map[string]Prog            `toml:"answers" says:"METHOD = a program that makes the result from the params, for requests that every client answers. It comes after a hook of that exact name and before patterns"`
+	Answers   map[string]Prog            `toml:"answers" says:"METHOD = a program that makes the result from the params, for requests that every client answers. A hook of that exact name precedes it; it precedes hooks whose names are patterns"`
 	Call      *Call                      `toml:"call" says:"how calls are wrapped in calls of another method"`
 	Eval      *Eval                      `toml:"eval" says:"how code is evaluated (rpcx eval)"`
 	Keep      map[string]map[string]Prog `toml:"keep" says:"[keep.METHOD] NAME = a program on the params of that notification, with $extra; its value is $kept.NAME from then on. METHOD may be a pattern"`
-	After     []After                    `toml:"after" says:"what a client calls after the hooks of a notification have run"`
+	After     []After                    `toml:"after" says:"the calls of a client after the hooks of a notification have run"`
 	During    During                     `toml:"during" says:"the notifications that belong to a running call"`
 	Alive     Alive                      `toml:"alive" says:"heartbeats"`
-	Requests  Requests                   `toml:"requests" says:"what all requests have in common"`
-	Input     *Input                     `toml:"input" says:"how a response requests input before there is a result"`
+	Requests  Requests                   `toml:"requests" says:"params that all requests have"`
+	Input     *Input                     `toml:"input" says:"how a response requests further input instead of giving the result"`
 	Cancel    *Cancel                    `toml:"cancel" says:"how a call is cancelled"`
 	Subscribe map[string]Subscribe       `toml:"subscribe" says:"[subscribe.METHOD]: the stream of a method, which may be a pattern"`
 	HTTP      HTTP                       `toml:"http" says:"sessions over HTTP, from the end of the handshake on"`
@@ -41,7 +41,7 @@ type Page struct {
 	Serve     Serve                      `toml:"serve" says:"the server's side"`
 	Detect    *Detect                    `toml:"detect" says:"how rpcx detects a server of this dialect when the endpoint names another"`
 	Probe     *Probe                     `toml:"probe" says:"how rpcx describe --probe recognises a server by its messages"`
-	Bridge    Bridge                     `toml:"bridge" says:"how a bridge offers methods of another dialect in this one (serve LISTEN --to E)"`
+	Bridge    Bridge                     `toml:"bridge" says:"how a bridge offers the methods of another dialect in this dialect (serve LISTEN --to E)"`
 	Rules     map[string]any             `toml:"rules" says:"rules for rpcx validate, beside those of the base: except, defs, about, [[rules.keep]], [[rules.rule]], see rpcx-rules(7)"`
 }
 
@@ -65,8 +65,8 @@ type Text struct {
 
 // Alive contains the heartbeats of both sides.
 type Alive struct {
-	Client *Beat `toml:"client" says:"those of a client, from the end of the handshake on"`
-	Server *Beat `toml:"server" says:"those of a server, from the first call on"`
+	Client *Beat `toml:"client" says:"the heartbeats of a client, from the end of the handshake on"`
+	Server *Beat `toml:"server" says:"the heartbeats of a server, from the first call on"`
 }
 
 // Of returns the heartbeats of one side.
@@ -79,7 +79,7 @@ func (a Alive) Of(serving bool) *Beat {
 
 // A Beat defines how a side keeps the connection alive.
 type Beat struct {
-	Every  Prog `toml:"every" says:"how often send is sent, in milliseconds; the input is $kept"`
+	Every  Prog `toml:"every" says:"the interval between two messages of send, in milliseconds; the input is $kept"`
 	Send   Prog `toml:"send" says:"the whole message; the input is $kept"`
 	Is     Prog `toml:"is" says:"true for a heartbeat of the peer, which is not shown and needs no hook"`
 	Answer Prog `toml:"answer" says:"the whole message that answers it (the input)"`
@@ -100,13 +100,13 @@ type Write struct {
 type Read struct {
 	When   Prog   `toml:"when" says:"the rule applies if this is true"`
 	Kind   string `toml:"kind" of:"response|request|notification|item|cancel" says:"the kind of message; an item belongs to the stream or call whose request has its id"`
-	From   string `toml:"from" of:"client|server" says:"the sender, if the same message of the other side means something else (both)"`
+	From   string `toml:"from" of:"client|server" says:"the sender, if the other side uses the same message with another meaning (both)"`
 	ID     Prog   `toml:"id" says:"its id; for an item and a cancel, the id of the request"`
 	Method Prog   `toml:"method" says:"its method"`
 	Params Prog   `toml:"params" says:"its params; for an item, its value, if there is no result"`
 	Result Prog   `toml:"result" says:"its result; for an item, its value"`
 	Error  Prog   `toml:"error" says:"its error: an object with code and message, or a string; no output: no error"`
-	Final  Prog   `toml:"final" says:"true for the last item (one without a value only ends the stream), and for a response that no items follow; without it, items may follow the response to a subscribe"`
+	Final  Prog   `toml:"final" says:"true for the last item (an item without a value only ends the stream), and for a response after which no items arrive; without it, items may follow the response to a subscribe"`
 	Extra  Prog   `toml:"extra" says:"an object of extra members: the extra of its event, and $extra"`
 }
 
@@ -114,13 +114,13 @@ type Read struct {
 type Step struct {
 	Call     string           `toml:"call" says:"the method to call; its response comes before the next step"`
 	Notify   string           `toml:"notify" says:"the notification to send"`
-	Await    Prog             `toml:"await" says:"a condition: the message to wait for, among all since the start of the connection"`
+	Await    Prog             `toml:"await" says:"a condition: the message to wait for, among all messages since the start of the connection"`
 	Params   Prog             `toml:"params" says:"its params"`
 	When     Prog             `toml:"when" says:"the step is skipped unless this is true; its input is $kept"`
 	Wait     *bool            `toml:"wait" says:"false: the response may come after the next step, but before the end of the handshake"`
 	ID       string           `toml:"id" says:"the id of the call, in place of a number"`
-	Optional bool             `toml:"optional" says:"true: an error response, an HTTP status from 400 on (but 401, 403, 407, 429, 502 to 504), or a timeout is not a failure; none of its values are kept"`
-	Within   string           `toml:"within" says:"the timeout of an await, or of an optional call that is no HTTP request, such as 500ms. A later response to the call still counts until the next one has arrived"`
+	Optional bool             `toml:"optional" says:"true: an error response, an HTTP status of 400 or above (except 401, 403, 407, 429 and 502 to 504), or a timeout is not a failure; none of its values are kept"`
+	Within   string           `toml:"within" says:"the timeout of an await, or of an optional call that is not an HTTP request, such as 500ms. A late response to the call still counts until the response to the next call has arrived"`
 	Again    bool             `toml:"again" says:"true: if the peer ends the connection at this optional call, rpcx connects again and skips the call"`
 	Refused  map[string]Prog  `toml:"refused" says:"NAME = a program on the error that an optional call gets (code, message, data); its value is $kept.NAME from then on"`
 	For      Texts            `toml:"for" of:"eval" says:"the step runs once, before the first operation of this kind, and not in the handshake"`
@@ -150,11 +150,11 @@ type EvalPrelude struct {
 
 // Call defines how another method carries a user's call.
 type Call struct {
-	Plain  Prog `toml:"plain" says:"true for the name of a method that is not wrapped"`
+	Plain  Prog `toml:"plain" says:"true for the name of a method whose calls are not wrapped"`
 	Method Prog `toml:"method" says:"the method to call in place of $method"`
 	Params Prog `toml:"params" says:"its params, made from $method and $params"`
-	Result Prog `toml:"result" says:"the user's result, made from its result"`
-	Error  Prog `toml:"error" says:"the error that its result means: an object with code and message; no output: no error"`
+	Result Prog `toml:"result" says:"the result for the user, made from the result of that method"`
+	Error  Prog `toml:"error" says:"the error that the result of that method means: an object with code and message; no output: no error"`
 }
 
 // Eval defines how code is evaluated.
@@ -164,7 +164,7 @@ type Eval struct {
 	Params Prog          `toml:"params" says:"its params, made from $code"`
 	Extra  Prog          `toml:"extra" says:"an object of extra members, made from $extra, which the user gave"`
 	Result Prog          `toml:"result" says:"the value, made from its result"`
-	Error  Prog          `toml:"error" says:"the error that its result means: an object with code and message; no output: no error"`
+	Error  Prog          `toml:"error" says:"the error that the result of that method means: an object with code and message; no output: no error"`
 }
 
 // After defines the client's calls after a notification.
@@ -196,11 +196,11 @@ type Cancel struct {
 	Call   string `toml:"call" says:"the call that cancels the call"`
 	When   Prog   `toml:"when" says:"nothing is sent unless this is true"`
 	Params Prog   `toml:"params" says:"its params, made from $id, $method, $params"`
-	Except Texts  `toml:"except" says:"methods that are never cancelled"`
+	Except Texts  `toml:"except" says:"methods whose calls are never cancelled"`
 	HTTP   string `toml:"http" of:"send" says:"send: calls over HTTP are cancelled in this way too, not only by closing the request"`
 	// Answer is "none", or the code of the error.
 	Answer  any             `toml:"answer" says:"the response to a cancelled call: \"none\", or the code of an error (-32800)"`
-	Pending map[string]Prog `toml:"pending" says:"METHOD = a program that makes the result of the peer's call from its params, if a hook still runs when the local call ($params) is cancelled; no output: the hook continues"`
+	Pending map[string]Prog `toml:"pending" says:"METHOD = a program that makes the result of the peer's call from its params, if its hook is still running when the local call ($params) is cancelled; no output: the hook continues"`
 }
 
 // Subscribe defines the stream that a method opens, and its end.
@@ -216,7 +216,7 @@ type Subscribe struct {
 // Instead is the request for a stream that replaces the user's request.
 type Instead struct {
 	When   Prog   `toml:"when" says:"it is sent if this is true; its input is $kept"`
-	Method string `toml:"method" says:"its method, which has a [subscribe.METHOD] that says how the stream opens and ends"`
+	Method string `toml:"method" says:"its method, whose [subscribe.METHOD] describes how the stream opens and ends"`
 	Params Prog   `toml:"params" says:"its params, made from $params (the input)"`
 	Item   Item   `toml:"item" says:"the items"`
 }
@@ -231,8 +231,8 @@ type End struct {
 
 // Detect defines how to detect a server of the dialect.
 type Detect struct {
-	First   Texts    `toml:"first" says:"regular expressions that all match its first bytes, or the text of its errors"`
-	Unless  string   `toml:"unless" says:"a regular expression that does not match them"`
+	First   Texts    `toml:"first" says:"regular expressions; all of them match its first bytes, or the text of its errors"`
+	Unless  string   `toml:"unless" says:"a regular expression that does not match these bytes or this text"`
 	Instead Texts    `toml:"instead" says:"the dialects that it may be mistaken for (any)"`
 	Refusal *Refusal `toml:"refusal" says:"its error for a plain JSON-RPC request before the handshake"`
 }
@@ -241,7 +241,7 @@ type Detect struct {
 type Refusal struct {
 	Method string `toml:"method" says:"a regular expression that matches the method of the request"`
 	Error  string `toml:"error" says:"a regular expression that matches the error's code, a blank and its message"`
-	Hint   string `toml:"hint" says:"what is missing, for people"`
+	Hint   string `toml:"hint" says:"what the user should do, as a sentence"`
 }
 
 // Probe defines a request that identifies a server of the dialect.
@@ -250,7 +250,7 @@ type Probe struct {
 	Is      Prog  `toml:"is" says:"true only for messages of such a server; $request is the message that it responds to, or null"`
 	Session bool  `toml:"session" says:"true: the message begins a session, so only rpcx describe --probe sends it"`
 	Lists   bool  `toml:"lists" says:"true: the result is a list of methods"`
-	Hooks   Texts `toml:"hooks" says:"hooks for which a server may offer more methods: rpcx describe --probe compares"`
+	Hooks   Texts `toml:"hooks" says:"hooks of a client that may make a server offer more methods: rpcx describe --probe compares the lists"`
 }
 
 // Describe is one request for a peer's description.
@@ -263,8 +263,8 @@ type Describe struct {
 	Methods  Prog   `toml:"methods" says:"the methods of the catalog, made from the response: {name, kind, description, params, result, extra}. Methods of one name are joined"`
 	Info     Prog   `toml:"info" says:"the info of the catalog, made from the response: {name, version, description, extra}. Values of an earlier part stay"`
 	Optional bool   `toml:"optional" says:"true: an error response means that the peer does not have this part"`
-	Defs     Prog   `toml:"defs" says:"an object of schemas that the methods refer to as #/$defs/NAME"`
-	Fresh    Prog   `toml:"fresh" says:"for how many milliseconds the response stays valid, made from it; no output: it is requested each time that it is needed"`
+	Defs     Prog   `toml:"defs" says:"an object of schemas, to which the methods refer as #/$defs/NAME"`
+	Fresh    Prog   `toml:"fresh" says:"the number of milliseconds for which the response is valid, made from the response; no output: rpcx requests it each time"`
 	Private  Prog   `toml:"private" says:"true: the response may be for this user only, so it is not stored on disk"`
 	Stale    string `toml:"stale" says:"the notification after which the response is no longer valid"`
 	Partial  string `toml:"partial" says:"why the peer may have methods that are not listed, as a clause"`
@@ -278,7 +278,7 @@ type Next struct {
 
 // Bridge defines how to offer methods of another dialect.
 type Bridge struct {
-	Name    Prog `toml:"name" says:"the name to offer a method under, made from its own name"`
-	Objects bool `toml:"objects" says:"true: params must be an object; others become its member params"`
-	Whole   bool `toml:"whole" says:"true: a call has one result: a stream that ends is offered as an array of its items"`
+	Name    Prog `toml:"name" says:"the name under which a method is offered, made from its own name"`
+	Objects bool `toml:"objects" says:"true: params must be an object; the bridge puts other params into the member params of an object"`
+	Whole   bool `toml:"whole" says:"true: a call has a single result, so a stream that ends is offered as an array of its items"`
 }

@@ -48,7 +48,7 @@ func (p *Page) checkRules(at places) (err error) {
 func (p Page) rules(*Page) []rule {
 	return append(p.setRules(), []rule{
 		{"name", !IsName(p.Name), fmt.Sprintf("%q is not a valid dialect name: expected [a-z][a-z0-9-]*, such as name = \"chat\"", p.Name)},
-		{"base", p.Base == "none" && p.Names == nil && len(p.Read) == 0, "a page of base none needs [names] or [[read]]: what its messages look like"},
+		{"base", p.Base == "none" && p.Names == nil && len(p.Read) == 0, "base = \"none\" needs [names] or [[read]], which describe the messages"},
 	}...)
 }
 
@@ -62,9 +62,9 @@ func (p Page) setRules() (list []rule) {
 		handshake = handshake || !member
 		list = append(list,
 			rule{"set." + name, !scan.IsTypeName(p.Set[name]), fmt.Sprintf("%q is not a type: expected string, number, boolean, object, array or any", p.Set[name])},
-			rule{"set." + name, !member && !used, "nothing uses it: list it in names.extra, or use $meta." + name + " in a program of greet or eval"})
+			rule{"set." + name, !member && !used, "it is not used: list it in names.extra, or use $meta." + name + " in a program of greet or eval"})
 	}
-	return append(list, rule{"greet", used && !handshake, "$meta is empty: declare what users can set, [set] NAME = \"string\""})
+	return append(list, rule{"greet", used && !handshake, "$meta is empty: declare the values that users can set, with [set] NAME = \"string\""})
 }
 
 func (t Text) rules(p *Page) []rule {
@@ -76,8 +76,8 @@ func (t Text) rules(p *Page) []rule {
 
 func (a Beat) rules(*Page) []rule {
 	return []rule{
-		{"", (a.Every == nil) != (a.Send == nil), "expected every and send together: what is sent how often"},
-		{"answer", a.Answer != nil && a.Is == nil, "expected is beside it: which messages are heartbeats"},
+		{"", (a.Every == nil) != (a.Send == nil), "expected every and send together"},
+		{"answer", a.Answer != nil && a.Is == nil, "expected is beside it, which recognises heartbeats"},
 		{"", a.Send == nil && a.Is == nil, "expected every and send, or is"},
 	}
 }
@@ -87,7 +87,7 @@ func (s Step) attempts() bool { return s.Call != "" && s.Optional }
 func (s Step) rules(*Page) []rule {
 	return append(s.ownRules(), []rule{
 		{"id", s.ID != "" && s.Call == "", "only a call has an id"},
-		{"again", s.Again && !s.attempts(), "only an optional call can be left out"},
+		{"again", s.Again && !s.attempts(), "only an optional call can be skipped"},
 		{"refused", len(s.Refused) > 0 && !s.attempts(), "only an optional call can be refused"},
 	}...)
 }
@@ -102,9 +102,9 @@ func (s Step) ownRules() []rule {
 	return []rule{
 		{"", given != 1, "expected exactly one of call, notify and await"},
 		{"within", s.Within != "" && (s.Await == nil && !s.attempts() || s.Limit() <= 0), "expected a duration, such as 500ms, beside await"},
-		{"wait", s.Call == "" && s.Wait != nil, "only a call has an answer to wait for"},
-		{"for", len(s.For) > 0 && (s.Await != nil || s.Wait != nil), "a step for an operation is a call, which is answered before it, or a notification: leave await and wait out"},
-		{"", s.Notify != "" && (len(s.Keep) > 0 || len(s.Accept) > 0 || s.Login), "a notification has no answer: keep, accept and login go with call and await"},
+		{"wait", s.Call == "" && s.Wait != nil, "only a call has a response to wait for"},
+		{"for", len(s.For) > 0 && (s.Await != nil || s.Wait != nil), "a step with for cannot have await or wait"},
+		{"", s.Notify != "" && (len(s.Keep) > 0 || len(s.Accept) > 0 || s.Login), "a notification has no response: keep, accept and login need call or await"},
 	}
 }
 
@@ -118,7 +118,7 @@ func (s Goodbye) rules(*Page) []rule { return []rule{callOrNotify(s.Call, s.Noti
 func (s EvalPrelude) rules(*Page) []rule {
 	return []rule{
 		callOrNotify(s.Call, s.Notify),
-		{"", s.Notify != "" && (len(s.Keep) > 0 || len(s.Accept) > 0), "a notification has no answer: keep and accept go with call"},
+		{"", s.Notify != "" && (len(s.Keep) > 0 || len(s.Accept) > 0), "a notification has no response: keep and accept need call"},
 	}
 }
 
@@ -127,7 +127,7 @@ func (e End) rules(*Page) []rule {
 }
 
 func (e Eval) rules(*Page) []rule {
-	return []rule{{"", e.Call == "" || e.Params == nil, "expected call and params: what evaluates $code"}}
+	return []rule{{"", e.Call == "" || e.Params == nil, "expected call and params, which evaluate $code"}}
 }
 
 func (d Detect) rules(*Page) []rule {
@@ -148,19 +148,19 @@ func isPattern(member, text string) rule {
 }
 
 func (p Probe) rules(*Page) []rule {
-	return []rule{{"", p.Is == nil, "expected is: what holds on a message of such a server"}}
+	return []rule{{"", p.Is == nil, "expected is, which is true for the messages of such a server"}}
 }
 
 func (a After) rules(*Page) []rule {
-	return []rule{{"", a.Event == "" || a.Call == "", "expected event and call: what is called after which notification"}}
+	return []rule{{"", a.Event == "" || a.Call == "", "expected event (the notification) and call (the method to call after it)"}}
 }
 
 func (d Describe) rules(*Page) []rule {
-	return []rule{{"", d.Methods == nil && d.Info == nil, "expected methods: a program that makes methods of the answer, or info: one that makes of it who the peer is"}}
+	return []rule{{"", d.Methods == nil && d.Info == nil, "expected methods or info, programs that read the response"}}
 }
 
 func (s Subscribe) rules(p *Page) []rule {
-	return []rule{{"", s.Item.Method == "" && !p.ReadsItems(), "expected item.method: which notifications are items, or [[read]] of kind item"}}
+	return []rule{{"", s.Item.Method == "" && !p.ReadsItems(), "expected item.method, the notifications that are items, or [[read]] of kind item"}}
 }
 
 func (i Instead) rules(p *Page) []rule {
@@ -193,7 +193,7 @@ func (r Read) rules(*Page) []rule {
 		{"", r.Kind == "", "expected a kind: response, request, notification, item or cancel"},
 		{"", r.ID == nil && r.Kind != "notification", article + r.Kind + " needs an id"},
 		{"", r.Method == nil && (r.Kind == "request" || r.Kind == "notification"), article + r.Kind + " needs a method"},
-		{"final", r.Final != nil && r.Kind != "item" && r.Kind != "response", "only an item and a response can be the last"},
+		{"final", r.Final != nil && r.Kind != "item" && r.Kind != "response", "only an item or a response can be final"},
 	}
 }
 
@@ -205,11 +205,11 @@ var ownHeaders = []string{
 
 func (h HTTP) rules(*Page) []rule {
 	header := func(member, name string) rule {
-		return rule{member, slices.Contains(ownHeaders, strings.ToLower(name)) || strings.ContainsAny(name, " \t\r\n:"), "a page does not set this header"}
+		return rule{member, slices.Contains(ownHeaders, strings.ToLower(name)) || strings.ContainsAny(name, " \t\r\n:"), "a dialect file cannot set this header"}
 	}
 	list := []rule{
 		header("session", h.Session),
-		{"again", h.Again != 0 && h.Session == "", "expected session beside it: the header that such an answer brings"},
+		{"again", h.Again != 0 && h.Session == "", "expected session beside it, the header of such a response"},
 		{"again", h.Again != 0 && (h.Again < 400 || h.Again > 499), "expected a status from 400 to 499, such as 409"},
 	}
 	for name := range h.Headers {

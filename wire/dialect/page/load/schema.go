@@ -162,7 +162,7 @@ func field(t reflect.Type, name string) (f reflect.StructField, names []string, 
 
 // unknown returns the error for an unknown key. i is the index of the first unknown part of its path.
 func unknown(file string, k toml.Key, i int, names []string) error {
-	in := "a page"
+	in := "a dialect file"
 	if i > 0 {
 		in = toml.Key{Path: k.Path[:i]}.Name()
 	}

@@ -45,7 +45,7 @@ type Wrapped struct {
 
 // Items defines a server's answer to the request for a stream.
 type Items struct {
-	Hooks  Prog `toml:"hooks" says:"the names of the hooks whose data are the items, made from the params of the request; hooks that do not stream are ignored. $name is then the name of the hook, and the message that ends the stream has it in its params"`
+	Hooks  Prog `toml:"hooks" says:"the names of the hooks whose data are the items, made from the params of the request; hooks that do not stream are ignored. $name is the name of the hook; the message that ends the stream has it in its params"`
 	Method Prog `toml:"method" says:"the method of an item, if the file names only a pattern; made from the same values as its params"`
 	Result Prog `toml:"result" says:"the response to the request, if it is not the first item"`
 	Params Prog `toml:"params" says:"the params of an item, made from the hook's output (the input), $params and $result"`

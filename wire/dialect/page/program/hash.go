@@ -22,7 +22,7 @@ func hashed(_ context.Context, input any, args []any) (any, error) {
 	form, maker := forms[as], makers[name]
 	key, keyed := args[1].(string)
 	if !ok || form == nil || maker == nil || !keyed {
-		return nil, errors.New(`hash and hmac need a text as input, "sha256" or "sha512", and the form "hex" or "base64"`)
+		return nil, errors.New(`hash and hmac need a string as input, a NAME ("sha256" or "sha512") and a FORM ("hex" or "base64")`)
 	}
 	h := maker()
 	if len(args) == 3 {

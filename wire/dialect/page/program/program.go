@@ -42,11 +42,11 @@ const (
 // Variables lists the variables of programs with their descriptions. A variable without a value is null.
 func Variables() []Variable {
 	return []Variable{
-		{"method", "the method that is called, as the user or the hook names it", func(s *Scope) json.RawMessage { return text(s.Method) }},
+		{"method", "the method of the call, as the user or the hook gives it", func(s *Scope) json.RawMessage { return text(s.Method) }},
 		{"params", "its params, as given; for a stream, those of its request", func(s *Scope) json.RawMessage { return s.Params }},
 		{"id", "the id of the request", func(s *Scope) json.RawMessage { return s.ID }},
-		{"name", "the method of the notification that may be an item, or of a running call", func(s *Scope) json.RawMessage { return scan.AppendQuoted(nil, s.Name) }},
-		{"token", "the token of a running call in its notifications", func(s *Scope) json.RawMessage { return s.Token }},
+		{"name", "the method of a notification that may be an item, or that belongs to a running call", func(s *Scope) json.RawMessage { return scan.AppendQuoted(nil, s.Name) }},
+		{"token", "the token of a running call, which its notifications repeat", func(s *Scope) json.RawMessage { return s.Token }},
 		{"code", "the code to evaluate", func(s *Scope) json.RawMessage { return s.Code }},
 		{"result", "the result to write; for a stream, the response to its request", func(s *Scope) json.RawMessage { return s.Result }},
 		{"error", "the error to write: code, message, data", func(s *Scope) json.RawMessage { return s.Error }},
@@ -60,7 +60,7 @@ func Variables() []Variable {
 		{"meta", "in the handshake: an object of the values of --set that [set] declares", ofConn(func(c *Conn) json.RawMessage { return c.Meta })},
 		{"path", "the path of the endpoint's URL, without its query", ofConn(func(c *Conn) json.RawMessage { return text(c.Path) })},
 		{"http", "true if each message is an HTTP request", ofConn(func(c *Conn) json.RawMessage { return strconv.AppendBool(nil, c.HTTP) })},
-		{"logs", "the lowest level of log lines that are read; null: none are", ofConn(func(c *Conn) json.RawMessage { return text(c.Logs) })},
+		{"logs", "the lowest level of log lines that are used; null: none", ofConn(func(c *Conn) json.RawMessage { return text(c.Logs) })},
 		{"version", "the version of rpcx", ofConn(func(c *Conn) json.RawMessage { return scan.AppendQuoted(nil, c.Version) })},
 		{"cwd", "the current directory", directory},
 		{"pid", "the id of this process", func(*Scope) json.RawMessage { return strconv.AppendInt(nil, int64(os.Getpid()), 10) }},
@@ -223,7 +223,7 @@ func fail(_ context.Context, _ any, args []any) (any, error) {
 	}
 	text, ok := args[1].(string)
 	if t := scan.Type(e.Code); !ok || t != 'n' && t != 's' {
-		return nil, errors.New("fail needs a code, a number or a string, and a text")
+		return nil, errors.New("fail needs a code (a number or a string) and a text")
 	}
 	e.Message = text
 	if len(args) > 2 && args[2] != nil {

@@ -80,7 +80,7 @@ func (b *Inbox) Park(ctx context.Context, r dialect.Request) (json.RawMessage, e
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case b.defaultAnswer == nil:
-		return nil, wire.NewError(wire.CodeServer, "nobody answered").WithData(map[string]bool{"retryable": true})
+		return nil, wire.NewError(wire.CodeServer, "no process answered").WithData(map[string]bool{"retryable": true})
 	}
 	return b.defaultAnswer, nil
 }

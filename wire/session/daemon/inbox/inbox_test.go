@@ -140,7 +140,7 @@ func TestInboxCallsThatEnd(t *testing.T) {
 		if err := b.acknowledge(h, 2, time.Hour); err != nil {
 			t.Fatal(err)
 		}
-		testkit.Expect(t, "nobody answers", <-late, "error nobody answered")
+		testkit.Expect(t, "nobody answers", <-late, "error no process answered")
 		b.defaultAnswer = json.RawMessage(`{"ok":0}`)
 		testkit.Expect(t, "the usual answer", <-parking(t.Context(), b, "ask"), `{"ok":0}`)
 		counted(t, b, 0, 0)
