@@ -11,7 +11,6 @@ needs_built gopls golang.org/x/tools/gopls
 # three defects are made, and all is done again after --update. What a pair needs beside that stands in "flags":
 #   rules=FLAGS   validate leaves out rules that the peer is known to break
 #   at=POINTER    the value that is changed, where the first of a result is made up
-#   client=no     the commands print made-up values: they are not compared with the played tape
 session() { echo "rpcx connect @ --session s && { $1; rpcx session close s; }"; }
 numbers=$(session 'rpcx call @s add 1 2; rpcx call @s echo id=x price:=1.50; rpcx call @s fail 2>/dev/null; rpcx call @s add 3 4')
 calls='rpcx call @ add 1 2; rpcx call @ echo id=x price:=1.50; rpcx call @ fail 2>/dev/null; rpcx call @ add 3 4; true'
@@ -85,14 +84,12 @@ JS
   start '^port' node electrum.js
   to=http://127.0.0.1:${line##* }/
 }
-# Values that a server makes up: handles, a clock, a token.
+# Values that a server makes up: handles and tokens that the client repeats, a clock and a serial number that never return.
 made() {
-  cat >made.sh <<'EOF'
-exec rpcx serve unix:made.sock --on 'open=sh:echo "{\"handle\":\"h-$$\",\"said\":\"fixed\"}"' --on 'use=jq:{ok: (.handle | startswith("h-"))}' \
-  --on 'login=sh:echo "{\"token\":\"t-$$\",\"ok\":true}"' --on 'whoami=jq:{ok: (.token | startswith("t-"))}' --on 'clock=jq:{n: (now * 1000000 | floor), said: "fixed"}'
-EOF
-  start '^\{"listening":' sh made.sh
-  to=unix:$PWD/made.sock
+  start '^\{"listening":' rpcx serve "$1" --on 'open=sh:echo "{\"handle\":\"h-$$\",\"said\":\"fixed\"}"' --on 'use=jq:{ok: (.handle | startswith("h-"))}' \
+    --on 'login=sh:echo "{\"token\":\"t-$$\",\"ok\":true}"' --on 'whoami=jq:{ok: (.token | startswith("t-"))}' \
+    --on 'clock=jq:{n: (now * 1000000 | floor), list: [{serial: "s-\(now)"}], said: "fixed"}'
+  to=$(field listening)
 }
 makes=$(session 'h=$(rpcx call @s open -q .handle -r); rpcx call @s use handle=$h; t=$(rpcx call @s login -q .token -r); rpcx call @s whoami token=$t; rpcx call @s clock -q .said')
 
@@ -129,13 +126,16 @@ acp | acp+exec:node $INTEROP/servers/acp-agent.mjs | acp+unix:r.sock | rpcx eval
 electrum | electrum | http://127.0.0.1:0/ | rpcx call @ add 1 2; rpcx call @ nosuch 2>/dev/null; rpcx call @ add 3 4; true
 hotrepl | demo:hotrepl | hotrepl+ws://127.0.0.1:0/ | rpcx job run @ archive.export -q .output; rpcx eval @ '1 + 1'
 scriptling | demo:scriptling | scriptling+unix:r.sock | rpcx plugin call @ greet Ada
-made | made | unix:r.sock | $makes
+made | made unix:made.sock | unix:r.sock | $makes
+made-mcp | made mcp+http://127.0.0.1:0/mcp | mcp+http://127.0.0.1:0/mcp | $makes
+made-scomp | made scomp+tcp://127.0.0.1:0 | scomp+tcp://127.0.0.1:0 | $makes
+made-hotrepl | made hotrepl+ws://127.0.0.1:0/ | hotrepl+ws://127.0.0.1:0/ | $makes
 TABLE
 }
 
 # flags NAME: what the pair needs.
 flags() {
-  rules=() at='' client=yes
+  rules=() at=''
   case $1 in
     inspector) rules=(--disable params-array --disable response-members --disable notification-id) ;;
     jayson-v1) rules=(--disable params-array --disable response-members --disable notification-answered) ;;
@@ -143,7 +143,9 @@ flags() {
     electrum) rules=(--disable json) ;;
     geth-ws | geth-ipc) at=/result/rpc ;;
     made) at=/result/said ;;
-    hotrepl | mcp-progress | acp) client=no ;;
+    made-mcp) at=/result/structuredContent/said rules=(--disable response-id-null) ;;
+    made-scomp) at=/result/value/said ;;
+    made-hotrepl) at=/output/said ;;
   esac
 }
 
@@ -160,14 +162,14 @@ differs() {
 
 # steps: the tape against its peer, as its peer, against itself; then each defect in each direction.
 steps() {
-  local kind pattern printed=''
-  if [[ $client == yes ]]; then printed=$(cat real); fi
+  local kind pattern printed
+  printed=$(cat real)
   want 0 '' rpcx replay p.tape --to "$to"
   want 0 '' rpcx replay p.tape --to tape:p.tape
   want 0 '' rpcx replay p.tape --diff p.tape
   want 0 '' sh -c 'rpcx validate p.tape "$@" | grep -v "\"level\":\"should\"" || true' - "${rules[@]}"
-  want 0 "$printed" client rpcx replay p.tape --listen "$listen" -- sh -c "$commands"
-  want 0 "$printed" client env RPCX_ENDPOINT=tape:p.tape sh -c "$commands"
+  want 0 "$printed" timeout 120 rpcx replay p.tape --listen "$listen" -- sh -c "$commands"
+  want 0 "$printed" timeout 120 env RPCX_ENDPOINT=tape:p.tape sh -c "$commands"
   while read -r kind pattern; do
     differs rpcx replay "$kind.tape" --diff p.tape
     case $kind in
@@ -180,9 +182,11 @@ steps() {
   done < <(node "$INTEROP/clients/mutate.js" p.tape "$at")
 }
 
-# client COMMAND...: COMMAND, without what it prints if that is made up.
-client() {
-  if [[ $client == yes ]]; then timeout 120 "$@"; else timeout 120 "$@" >/dev/null; fi
+# bound: the line and the pointer of each value that the tape binds.
+bound() {
+  node -e 'require("fs").readFileSync("p.tape", "utf8").trimEnd().split("\n").forEach((line, i) => {
+    for (const path of Object.values(JSON.parse(line).bind ?? {})) console.log(`${i + 1} ${path.replace(/\[(\d+)\]/g, ".$1").replaceAll(".", "/")}`);
+  })' | sort
 }
 
 # roundtrip PAIR PEER LISTEN COMMANDS, in a directory of its own
@@ -194,14 +198,17 @@ roundtrip() {
     $to
   fi
   rpcx record "$listen" --to "$to" -o p.tape -- sh -c "$commands" >real 2>stderr || { bad=1; cat stderr >&2; }
-  if [[ $pair == made ]]; then # the first replay lists the clock, and nothing else
+  if [[ $pair == made* ]]; then # the first replay lists the values that never return, and no handle or token
     rpcx replay p.tape --to "$to" >found 2>/dev/null || true
-    want 0 1 grep -c '"pointer":"/result/n"' found
-    want 0 1 grep -c . found
+    want 0 2 grep -cE '"pointer":"[^"]*/(n|serial)"' found
+    want 1 0 grep -cE '"pointer":"[^"]*/(handle|token)"' found
     rpcx replay p.tape --to "$to" --update >/dev/null 2>&1
+    want 0 "$(sed 's/.*"line":\([0-9]*\),.*"pointer":"\([^"]*\)".*/\1 \2/' found | sort)" bound
   fi
   steps
+  cp p.tape before.tape
   rpcx replay p.tape --to "$to" --update >/dev/null 2>stderr || { bad=1; cat stderr >&2; }
+  want 0 '' cmp before.tape p.tape
   steps
 }
 
