@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -283,6 +284,50 @@ func TestSendable(t *testing.T) {
 	} {
 		if sendable(code) != want {
 			t.Errorf("%d: %v", code, !want)
+		}
+	}
+}
+
+// A closing is a connection that its peer closes with err, or that only rpcx closes. It keeps the code of its first close.
+type closing struct {
+	err   error
+	once  sync.Once
+	over  chan struct{}
+	first string
+}
+
+func (c *closing) Recv() ([]byte, error) {
+	if c.err != nil {
+		return nil, c.err
+	}
+	<-c.over
+	return nil, io.EOF
+}
+func (c *closing) Send([]byte) error { return nil }
+func (c *closing) Close() error      { return c.CloseWith(0, "") }
+func (c *closing) CloseWith(code int, reason string) error {
+	c.once.Do(func() {
+		c.first = fmt.Sprint(code, " ", reason)
+		close(c.over)
+	})
+	return nil
+}
+
+// Each side is closed with the code and reason of the other one, unless no WebSocket may send them.
+func TestCloseCodesPass(t *testing.T) {
+	for code, want := range map[int]string{4001: "4001 so long", 1006: "0 "} {
+		for _, d := range []wire.Direction{wire.Send, wire.Recv} {
+			ends := &closing{err: &wire.CloseError{Code: code, Reason: "so long"}, over: make(chan struct{})}
+			other := &closing{over: make(chan struct{})}
+			sides := [2]wire.Conn{ends, other}
+			if d == wire.Recv {
+				sides = [2]wire.Conn{other, ends}
+			}
+			r, _ := record(t)
+			_ = Pass(sides[0], sides[1], nil, r.Conn(tape.Open{}, false), nil)
+			if other.first != want {
+				t.Errorf("%d of side %d: %q, want %q", code, d, other.first, want)
+			}
 		}
 	}
 }
