@@ -147,10 +147,13 @@ func TestForeignProgramsAreBounded(t *testing.T) {
 	}
 }
 
-// A run ends with the command's context, and its steps are bounded.
+// A run ends with the command's context, and its steps and memory are bounded.
 func TestForeignProgramsEnd(t *testing.T) {
 	if _, err := printedWithin(context.Background(), foreign(t, `last(range(1e12))`), time.Hour, "null"); !errors.Is(err, ErrSteps) {
 		t.Errorf("steps are not bounded: %v", err)
+	}
+	if _, err := printedWithin(context.Background(), foreign(t, `"x" * 1000000 | [range(600) as $i | . + "\($i)"] | length`), time.Minute, "null"); !errors.Is(err, ErrMemory) {
+		t.Errorf("600 MB in small steps are not refused: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	time.AfterFunc(20*time.Millisecond, cancel)
