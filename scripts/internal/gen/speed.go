@@ -4,17 +4,23 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 )
 
 // measured is the report that scripts/bench --publish stored.
 const measured = "scripts/internal/bench/published.json"
 
-// speedRows are the rows of the report that README names.
-var speedRows = []string{"stream-216", "batch-64", "call-ws"}
+// speedRows are the rows of the report that README names, with README's words for the work and its unit.
+var speedRows = map[string][2]string{
+	"stream-216": {"An event of 216 bytes in `rpcx subscribe --method`", "µs of CPU time"},
+	"batch-64":   {"A call in `rpcx call --batch` with 64 calls in flight", "µs of CPU time"},
+	"call-ws":    {"One `rpcx call` over a WebSocket", "ms"},
+}
 
-// speedText returns README's sentence about a published run.
+// speedNames are README's names for clients of these rows.
+var speedNames = strings.NewReplacer("the four libraries, doing nothing", "a program that only links the same libraries", "Go, net alone", "a Go program with only `net`", "Node, ws", "Node.js with `ws`")
+
+// speedText returns README's sentences about a published run.
 func speedText() (string, error) {
 	text, err := os.ReadFile(measured)
 	if err != nil {
@@ -23,8 +29,8 @@ func speedText() (string, error) {
 	var run struct {
 		Name, Machine string
 		Rows          []struct {
-			Row, What, Unit string
-			Clients         []struct {
+			Row     string
+			Clients []struct {
 				Who  string
 				Took struct{ Median float64 }
 			}
@@ -34,19 +40,18 @@ func speedText() (string, error) {
 		return "", fmt.Errorf("%s: %w", measured, err)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Medians of %s on %s:", run.Name, run.Machine)
-	separator := ""
+	fmt.Fprintf(&b, "These are medians of the run of %s on %s.", run.Name, run.Machine)
 	for _, r := range run.Rows {
-		if !slices.Contains(speedRows, r.Row) {
+		words, named := speedRows[r.Row]
+		if !named {
 			continue
 		}
-		var all []string
-		for _, c := range r.Clients {
-			all = append(all, fmt.Sprintf("%s %.3g", c.Who, c.Took.Median))
+		var others []string
+		for _, c := range r.Clients[1:] {
+			others = append(others, fmt.Sprintf("%s: %.3g", speedNames.Replace(c.Who), c.Took.Median))
 		}
-		fmt.Fprintf(&b, "%s %s: **%s** %s (%s)", separator, r.What, strings.TrimPrefix(all[0], "rpcx "), r.Unit, strings.Join(all[1:], "; "))
-		separator = ","
+		fmt.Fprintf(&b, " %s takes **%.3g** %s (%s).", words[0], r.Clients[0].Took.Median, words[1], strings.Join(others, ", "))
 	}
-	b.WriteString(".\n")
+	b.WriteString("\n")
 	return b.String(), nil
 }
