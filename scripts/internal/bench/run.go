@@ -115,7 +115,8 @@ func talk(cmd *exec.Cmd, n int) error {
 	return errors.Join(err, in.Close(), cmd.Wait())
 }
 
-// measure runs the clients of a row alternately, after one run of each that does not count.
+// measure runs the clients of a row alternately, after one run of each that does not count. Every other round has the reverse order: a
+// program that writes a file can be slower behind one whose file was removed.
 func (l *lab) measure(r row, quick bool) (result, error) {
 	n := r.n.of(quick)
 	clients, err := r.clients(l, n)
@@ -124,8 +125,11 @@ func (l *lab) measure(r row, quick bool) (result, error) {
 	}
 	all := make([][]sample, len(clients))
 	for round := range r.runs.of(quick) + 1 {
-		for i, c := range clients {
-			s, err := c.job.run()
+		for i := range clients {
+			if round%2 == 1 {
+				i = len(clients) - 1 - i
+			}
+			s, err := clients[i].job.run()
 			if err != nil {
 				return result{}, err
 			}

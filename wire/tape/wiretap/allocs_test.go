@@ -19,13 +19,16 @@ type source struct {
 	left  int
 }
 
-// newSource makes messages of two kinds that differ in their values.
+// newSource makes messages of three kinds that differ in their values.
 func newSource(n int) *source {
 	s := &source{left: n}
 	for i := 0; len(s.block) < chunk-200; i++ {
-		if i%3 == 0 {
+		switch i % 3 {
+		case 0:
 			s.block = fmt.Appendf(s.block, `{"jsonrpc":"2.0","id":%d,"result":{"id":"o_%d","lines":[{"sku":"a","n":%d}],"note":null}}`+"\n", i, i*7, i%4)
-		} else {
+		case 1:
+			s.block = fmt.Appendf(s.block, `{"jsonrpc":"2.0","method":"log","params":{"time":"2026-11-27T08:05:%02dZ","text":"Description: GET /orders/%d from 10.0.0.1 took %d ms"}}`+"\n", i%60, i, i%9)
+		default:
 			s.block = fmt.Appendf(s.block, `{"jsonrpc":"2.0","method":"ticks","params":{"subscription":"0x9ce5","result":{"number":%d,"hash":"%032x"}}}`+"\n", i, i*i)
 		}
 	}
