@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// The store has each recent endpoint once, up to a limit, unless history is off.
+// The store keeps each recent endpoint once, up to a limit, unless history is off.
 func TestRecent(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	t.Setenv(HistoryVariable, "")

@@ -10,8 +10,8 @@ import (
 	"rpcx/wire/schema"
 )
 
-// Any peer's description becomes a catalog that matches the JSON Schema and that Parse accepts. Serving and describing
-// the catalog keeps it.
+// Any peer's description becomes a catalog that matches the JSON Schema and that Parse accepts. The catalog is
+// unchanged after serving and describing.
 func TestDescribedCatalogsCanBeServed(t *testing.T) {
 	text, err := os.ReadFile("../catalog/catalog.schema.json")
 	if err != nil {

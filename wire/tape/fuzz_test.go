@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Writing and reading keep a tape.
+// A tape is unchanged after writing and reading.
 func FuzzReader(f *testing.F) {
 	for _, s := range []string{
 		`{"t":0.0132,"dir":"send","msg":{"id":1}}`, `{"t":1,"open":{"endpoint":"x"}}`, `{"t":0,"dir":"recv","text":"a\n"}` + "\n" + `{"note":"x"}`,

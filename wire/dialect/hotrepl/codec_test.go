@@ -157,7 +157,7 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-// FuzzDecode checks both roles, and that Decode keeps ids.
+// FuzzDecode checks both roles, and that ids are unchanged.
 func FuzzDecode(f *testing.F) {
 	for _, example := range page(f, "testdata/examples.json") {
 		f.Add([]byte(example), false)

@@ -311,7 +311,7 @@ func TestReply(t *testing.T) {
 	}
 }
 
-// FuzzDecode checks that parts lie inside the message, and that Decode and Reply keep an id.
+// FuzzDecode checks that parts lie inside the message, and that an id is unchanged after Decode and Reply.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{
 		`{"jsonrpc":"2.0","id":1.0,"method":"m","params":{"subscription":"s","result":1}}`,

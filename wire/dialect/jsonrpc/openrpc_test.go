@@ -61,7 +61,7 @@ func TestFromOpenRPC(t *testing.T) {
 	}
 }
 
-// Writing and reading OpenRPC keeps all members of a catalog, including those that OpenRPC lacks.
+// A catalog is unchanged after writing and reading OpenRPC, including members that OpenRPC lacks.
 func TestOpenRPCRoundTrip(t *testing.T) {
 	pets, err := FromOpenRPC(json.RawMessage(petstore))
 	if err != nil {

@@ -193,7 +193,7 @@ func TestEvent(t *testing.T) {
 	}
 }
 
-// Decode and Reply keep an id, and messages cause no panic.
+// An id is unchanged after Decode and Reply, and messages cause no panic.
 func FuzzDecode(f *testing.F) {
 	for _, lines := range decodings {
 		for line := range strings.Lines(lines) {

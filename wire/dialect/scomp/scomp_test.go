@@ -268,7 +268,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// Writing keeps a catalog's bindings.
+// A catalog's bindings are unchanged after writing.
 func TestBindings(t *testing.T) {
 	for _, tt := range []struct{ name, hello, want, again string }{
 		{

@@ -136,7 +136,7 @@ func FuzzPlain(f *testing.F) {
 	})
 }
 
-// FuzzValue checks that writing and reading keep a Value.
+// FuzzValue checks that a Value is unchanged after writing and reading.
 func FuzzValue(f *testing.F) {
 	for _, c := range both {
 		f.Add([]byte(c.plain))

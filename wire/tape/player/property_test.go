@@ -146,8 +146,8 @@ func (r recording) Recv() ([]byte, error) {
 	return msg, err
 }
 
-// Recording, reading, writing and playing keep random conversations: the played server and the played client repeat
-// their messages.
+// Random conversations are unchanged after recording, reading, writing and playing: the played server and the played
+// client repeat their messages.
 func TestRandomConversations(t *testing.T) {
 	for seed := range uint64(400) {
 		text := conversation(t, seed)
