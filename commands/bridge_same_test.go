@@ -28,8 +28,8 @@ type spokenMessage struct {
 	text     string
 }
 
-// conversations returns the messages of the conversations of a directory, by the prefix of an endpoint. A wildcard is
-// one character there. It writes dialect files of conversations to dir.
+// conversations returns the messages of the conversations of a directory, by the prefix of an endpoint. In the
+// messages, one character replaces each wildcard. conversations writes dialect files of conversations to dir.
 func conversations(t *testing.T, dir string) map[string][][]spokenMessage {
 	t.Helper()
 	files, err := filepath.Glob("../wire/dialect/all/testdata/spoken/*.txt")

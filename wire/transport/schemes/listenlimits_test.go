@@ -33,7 +33,8 @@ func TestLargeHeadIsRefused(t *testing.T) {
 	}
 }
 
-// A client that is silent in its TLS handshake is closed with a warning. Many of them do not delay another client further.
+// A client that is silent in its TLS handshake is closed with a warning. Many silent clients do not delay another client
+// longer than one does.
 func TestSilentTLSClientsAreClosed(t *testing.T) {
 	server, client, _ := certified(t)
 	var told atomic.Int64
