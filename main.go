@@ -1,7 +1,7 @@
-// Command rpcx makes a shell script a full peer of any bidirectional JSON-RPC
-// system: it calls, streams, and answers the calls that come back.
+// Command rpcx makes a shell script a full peer of any bidirectional JSON-RPC system: it calls, streams, and answers
+// calls from the peer.
 //
-// A package imports only what is below it; CONTRIBUTING.md is the map:
+// A package imports only packages below it; CONTRIBUTING.md is the map:
 //
 //	commands          what a user types: a file or a folder for each command
 //	commands/request  the life of a request: connect, send, print to the end
@@ -15,11 +15,10 @@
 //	wire/transport    how bytes travel; wire/framing: where a message ends
 //	wire              the words of all: messages, events, faults; wire/scan: JSON
 //
-// To add a transport, touch wire/transport and wire/endpoint/parse.go; a framing:
-// wire/framing; a dialect: a folder below wire/dialect and its line in
-// wire/dialect/all; a command: a file in commands and its row in commands/root.go;
-// a flag: its group in commands/options; an exit status: wire/fault.go and
-// commands/cmdline/exit.go. Then scripts/gen and scripts/check.
+// A transport needs changes in wire/transport and wire/endpoint/parse.go, and a framing in wire/framing. A dialect is a
+// directory below wire/dialect and a line in wire/dialect/all. A command is a file in commands and a row in
+// commands/root.go, and a flag belongs to its group in commands/options. An exit status is in wire/fault.go and
+// commands/cmdline/exit.go. After a change, run scripts/gen and scripts/check.
 package main
 
 import (
@@ -33,8 +32,8 @@ func main() {
 	commands.Main(os.Args).Exit()
 }
 
-// deepen gives this goroutine the stack that a command needs, while there is little on it:
-// growing it step by step copies it five times, which is a tenth of what a call costs.
+// deepen gives this goroutine the stack that a command needs, while the stack is nearly empty. Growing the stack step
+// by step would copy it five times, which takes a tenth of the time of a call.
 //
 //go:noinline
 func deepen() byte {

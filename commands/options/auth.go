@@ -47,8 +47,8 @@ func readHeaders(given []string) (http.Header, error) {
 	return h, nil
 }
 
-// addToken runs the command of --token-command and sends the first line of its output as bearer token. If that fails,
-// it returns a Fault of kind Auth.
+// addToken runs the command of --token-command and sends the first line of its output as the bearer token. A failure is
+// a Fault of kind Auth.
 func addToken(ctx context.Context, h http.Header, command string, stderr *format.Console) error {
 	var out bytes.Buffer
 	says := stderr.Writer("token-command")
@@ -82,26 +82,26 @@ func addToken(ctx context.Context, h http.Header, command string, stderr *format
 	return nil
 }
 
-// Login holds the flags about the logins of rpcx auth.
+// Login contains the flags about the logins of rpcx auth.
 type Login struct {
-	account *string // nil: not given
-	use     bool    // of serve and record: for the peer of --to
+	account *string // nil without the flag
+	use     bool    // for serve and record: use a login for the peer of --to
 }
 
-// Flags makes the flags, which store into l.
+// Flags returns the flags of l.
 func (l *Login) Flags() []cmdline.Flag {
 	return []cmdline.Flag{cmdline.OptionalText(cmdline.GroupConnection, "account", "the login of rpcx auth that `NAME` names, if there are several", &l.account)}
 }
 
-// UseFlag makes the flag of commands that pass the messages of other programs on.
+// UseFlag returns the flag of commands that forward other programs' messages.
 func (l *Login) UseFlag() cmdline.Flag {
 	return cmdline.Bool(cmdline.GroupConnection, "use-login", "", "send the login of rpcx auth to the peer of --to; LISTEN needs --token, client certificates, or a Unix socket", &l.use)
 }
 
-// Account returns the value of --account; nil: not given.
+// Account returns the value of --account, or nil.
 func (l *Login) Account() *string { return l.account }
 
-// source returns the source of tokens for connections with cfg; nil if the command does not use logins.
+// source returns the source of tokens for connections with cfg, or nil if the command does not use logins.
 func (l *Login) source(run *env.Env, cfg transport.Config) transport.Login {
 	if run.Line.Lookup("use-login") != nil && !l.use {
 		return nil

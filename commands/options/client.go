@@ -1,5 +1,5 @@
-// Package options defines the groups of flags that commands share: how to connect, which hooks answer the peer, how to
-// read parameters, what to print, and the time limits.
+// Package options defines the groups of flags that commands share: connecting, hooks, parameters, output and time
+// limits.
 package options
 
 import (
@@ -11,36 +11,35 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// GraceFlag returns --grace, the wait for the end of a stream after an error in it.
+// GraceFlag returns --grace, which bounds the wait for a stream's end after an error.
 func GraceFlag(to *cmdline.Duration) cmdline.Flag {
 	return cmdline.PositiveDuration("", "grace", "wait `DURATION` for the end of a stream after an error in it (1s)", to)
 }
 
-// Client holds the flags of every command that connects. Commands that know their first operation set First, because
+// Client contains the flags of every command that connects. Commands that know their first operation set First, because
 // some dialects send it with the handshake.
 type Client struct {
 	Conn      Connection
 	Handshake Handshake
 	Reconnect Reconnect   // only for commands that keep running
-	First     *dialect.Op // the first operation, or nil if unknown
-	// Own returns the method that the user calls first, which the handshake then leaves to the user
-	// (dialect.HandshakeOptions). If it is nil, rpcx makes the whole handshake.
+	First     *dialect.Op // may be nil
+	// Own returns the method of the user's first call, which the handshake leaves to the user
+	// (dialect.HandshakeOptions). Without it, rpcx makes the whole handshake.
 	Own    func(ctx context.Context) string
-	Lasts  bool          // a response may take any time; a warning reports a missing one
-	Listen time.Duration // the wait for a first message that may show the peer's dialect; 0 for no wait
+	Lasts  bool          // a response may take any time; a missing one causes a warning
+	Listen time.Duration // bounds the wait for a first message that may reveal the peer's dialect; 0 for no wait
 	Time   Time
 	Out    Output
 	Hooks  Hooks
 	Record Record
 }
 
-// Flags returns the flags, which store into c. idle is the help text of --idle,
-// which depends on the command.
+// Flags returns the flags of c. idle is the help text of --idle, which depends on the command.
 func (c *Client) Flags(run *env.Env, idle string) []cmdline.Flag {
 	return append(c.Out.Flags(), c.ConnectingFlags(run, idle)...)
 }
 
-// ConnectingFlags returns the flags except the flags for output, for a command that does not print the peer's messages.
+// ConnectingFlags returns the flags without those for output, for a command that does not print the peer's messages.
 func (c *Client) ConnectingFlags(run *env.Env, idle string) []cmdline.Flag {
 	var all []cmdline.Flag
 	for _, group := range [][]cmdline.Flag{
@@ -51,14 +50,14 @@ func (c *Client) ConnectingFlags(run *env.Env, idle string) []cmdline.Flag {
 	return all
 }
 
-// Calls sets First to a call of METHOD, if args has one.
+// Calls sets First to a call of METHOD, if args contains one.
 func (c *Client) Calls(args []string) {
 	if len(args) > 0 {
 		c.Own = func(context.Context) string { return args[0] }
 	}
 }
 
-// Time holds the time limits of a call.
+// Time contains the time limits of a call.
 type Time struct {
 	Timeout cmdline.Duration
 	Idle    cmdline.Duration
@@ -71,7 +70,7 @@ func (t *Time) Deadline(ctx context.Context, idle time.Duration) *env.Deadline {
 	return env.NewDeadline(ctx, t.Timeout.Or(0), t.Idle.Or(idle))
 }
 
-// These are the help texts of --idle, by command.
+// These are the help texts of --idle by command.
 const (
 	IdleCall   = "fail after `DURATION` without a message (60s; 0: never)"
 	IdleStream = "stop after `DURATION` without a message, as --for does (no limit)"
@@ -84,12 +83,12 @@ func (t *Time) flags(idle string) []cmdline.Flag {
 	return append(t.WholeFlags(), cmdline.Generic(cmdline.GroupTime, "idle", idle, &t.Idle))
 }
 
-// WholeFlags returns the flag that limits the duration of the whole command.
+// WholeFlags returns the flag that bounds the whole command.
 func (t *Time) WholeFlags() []cmdline.Flag {
 	return []cmdline.Flag{cmdline.Generic(cmdline.GroupTime, "timeout", "end the command after `DURATION`", &t.Timeout)}
 }
 
-// writeOutFlag returns -w. Parsing the flag starts the measurement of times.
+// writeOutFlag returns -w. Parsing the flag starts to measure times.
 func writeOutFlag(run *env.Env) cmdline.Flag {
 	return cmdline.Parsed(cmdline.GroupOutput, "write-out", "w", "at the end, print times, sizes and the status on stderr with the Go template `TEMPLATE` (json: all of them)", func(text string) (err error) {
 		run.Common.Meter, err = env.NewMeter(text, run.Started)

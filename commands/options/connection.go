@@ -19,7 +19,7 @@ import (
 	"rpcx/wire/transport/stream"
 )
 
-// Connection holds the flags for reaching and trusting a peer.
+// Connection contains the flags for reaching and trusting a peer.
 type Connection struct {
 	Dialect      string
 	headers      []string
@@ -30,7 +30,7 @@ type Connection struct {
 	ping         cmdline.Duration
 	MaxMessage   cmdline.Size
 	token        string
-	tokened      bool // the Authorization header comes from --token-command
+	tokened      bool // the Authorization header is from --token-command
 	Login        Login
 	route        Route
 	Listen       Listening
@@ -42,7 +42,7 @@ type Connection struct {
 // AddHeader adds a value of --header.
 func (c *Connection) AddHeader(line string) { c.headers = append(slices.Clone(c.headers), line) }
 
-// cache returns how the command uses the discovery cache.
+// cache returns how to use the discovery cache.
 func (c *Connection) cache() cache.Use {
 	switch {
 	case c.NoCache:
@@ -53,8 +53,8 @@ func (c *Connection) cache() cache.Use {
 	return cache.Usual
 }
 
-// TransportConfig reads the headers, runs the token command, and returns the
-// transport's configuration, with the profile's headers.
+// TransportConfig reads the headers, runs the token command, and returns the transport's configuration with the
+// profile's headers.
 func TransportConfig(ctx context.Context, run *env.Env, c *Connection) (transport.Config, error) {
 	cfg := transport.Config{
 		Options:        wire.Options{MaxMessage: int(c.MaxMessage), NoiseLimit: session.NoiseLimit, Noise: func(line []byte) { run.Console.Child(format.FromPeer, line) }},
@@ -86,7 +86,7 @@ func TransportConfig(ctx context.Context, run *env.Env, c *Connection) (transpor
 }
 
 // Listener returns the flags for a listener whose peer is reached with c. It omits the flags that rpcx would send to
-// that peer, and the flags of its profile.
+// that peer, and those of the peer's profile.
 func (c *Connection) Listener() *Connection {
 	own := *c
 	own.headers, own.token = nil, ""
@@ -113,7 +113,7 @@ func (c *Connection) KeptFlags() []cmdline.Flag {
 	}
 }
 
-// SharedFlags returns the flags that clients and listeners share.
+// SharedFlags returns the flags of both clients and listeners.
 func (c *Connection) SharedFlags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Text(cmdline.GroupConnection, "dialect", "", "use `DIALECT`: "+strings.Join(all.Names(), ", "), &c.Dialect),
@@ -126,7 +126,7 @@ func (c *Connection) SharedFlags() []cmdline.Flag {
 	}
 }
 
-// WebFlags makes the flags for requests to web servers.
+// WebFlags returns the flags for requests to web servers.
 func (c *Connection) WebFlags() []cmdline.Flag {
 	return append(c.route.flags(), c.rootsFlag(), c.insecureFlag(), c.connectFlag())
 }
@@ -143,13 +143,12 @@ func (c *Connection) connectFlag() cmdline.Flag {
 	return cmdline.PositiveDuration(cmdline.GroupConnection, "connect-timeout", "fail if connecting takes longer than `DURATION` (10s)", &c.connect)
 }
 
-// Route holds the flags for the route to a network peer: a proxy, and addresses of host names.
+// Route contains the flags for the route to a network peer: a proxy, and addresses of host names.
 type Route struct {
-	proxy   *string // nil if not given, "" for no proxy
+	proxy   *string // nil without the flag, "" for no proxy
 	resolve []string
 }
 
-// flags returns the flags.
 func (r *Route) flags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.OptionalText(cmdline.GroupConnection, "proxy", "connect through the proxy at `URL`: http://, https://, socks5:// or socks5h:// (\"\": none)", &r.proxy),
@@ -157,7 +156,6 @@ func (r *Route) flags() []cmdline.Flag {
 	}
 }
 
-// route parses the flags.
 func (r *Route) route() (to transport.Route, err error) {
 	switch {
 	case r.proxy == nil:
@@ -178,8 +176,8 @@ func (r *Route) route() (to transport.Route, err error) {
 	return to, nil
 }
 
-// unusedResolve returns a usage Fault for a --resolve on the command line that names a host not on the route to e,
-// because it would have no effect. A --resolve in a profile or in [default] may be for other peers.
+// unusedResolve returns a usage Fault for a --resolve on the command line whose host is not on the route to e, because
+// the flag would have no effect. A --resolve in a profile or in [default] may be for other peers.
 func unusedResolve(l *cmdline.CommandLine, e endpoint.Endpoint) error {
 	if e.Socket != "" {
 		return nil

@@ -15,7 +15,7 @@ import (
 	"rpcx/wire/userfile"
 )
 
-// Hooks holds the flags for answering the peer.
+// Hooks contains the flags for answering the peer.
 type Hooks struct {
 	On      []string
 	Files   []string
@@ -24,10 +24,10 @@ type Hooks struct {
 	jobs    int64
 	Strict  bool
 
-	Functions map[string]bool // the hooks of function values (key@on=NAME); set by the command
+	Functions map[string]bool // the hooks of function values (key@on=NAME), which the command sets
 }
 
-// Flags returns the flags, which store their values in h.
+// Flags returns the flags of h.
 func (h *Hooks) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.List(cmdline.GroupHooks, "on", "", "`NAME=ANSWER`: answer the peer's requests for NAME with a command, jq:EXPR, json:VALUE and more (rpcx help hooks)", &h.On),
@@ -39,7 +39,7 @@ func (h *Hooks) Flags() []cmdline.Flag {
 	}
 }
 
-// opening returns the hook of --on-open, or nil if there is none.
+// opening returns the hook of --on-open, or nil.
 func (h *Hooks) opening() (*hook.Answer, error) {
 	if h.onOpen == "" {
 		return nil, nil
@@ -47,7 +47,7 @@ func (h *Hooks) opening() (*hook.Answer, error) {
 	return hook.ParseOnOpen(h.onOpen)
 }
 
-// suggestHook adds the fix to an error in --on that has only one possible correction.
+// suggestHook adds the fix to an error in --on that has only one correction.
 func suggestHook(l *cmdline.CommandLine, err error) error {
 	var other hook.Meant
 	f := wire.AsFault(err)
@@ -63,7 +63,7 @@ func suggestHook(l *cmdline.CommandLine, err error) error {
 	return &g
 }
 
-// Entries returns the hooks of --on, followed by the hooks of --hooks. The first hook that matches answers a request.
+// Entries returns the hooks of --on and then those of --hooks. The first hook that matches answers a request.
 func (h *Hooks) Entries() ([]hook.Entry, error) {
 	var all []hook.Entry
 	for _, spec := range h.On {
@@ -93,7 +93,7 @@ func readHooks(path string) ([]hook.Entry, *catalog.Catalog, error) {
 	return hook.FromFile(path)
 }
 
-// Catalog returns the descriptions in the files of --hooks, or nil without files.
+// Catalog returns the descriptions in the files of --hooks, or nil.
 func (h *Hooks) Catalog() (*catalog.Catalog, error) {
 	var all *catalog.Catalog
 	for _, path := range h.Files {
@@ -114,7 +114,7 @@ func (h *Hooks) Catalog() (*catalog.Catalog, error) {
 	return all, nil
 }
 
-// Describing returns the part of Catalog with the methods in names, or nil if there is none.
+// Describing returns the part of Catalog for the methods in names, or nil.
 func (h *Hooks) Describing(names []string) (*catalog.Catalog, error) {
 	c, err := h.Catalog()
 	if c == nil || err != nil {

@@ -19,15 +19,15 @@ import (
 	"rpcx/wire/userfile"
 )
 
-// Listening holds the flags that decide who may connect, and where rpcx writes the address.
+// Listening contains the flags that determine who may connect, and where rpcx writes the address.
 type Listening struct {
 	origins []string
 	token   tokenFile
 	public  bool
-	File    string // for the address; "" for none
+	File    string // the file for the address, or ""
 }
 
-// Flags returns the flags, which store their values in l.
+// Flags returns the flags of l.
 func (l *Listening) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.List(cmdline.GroupListen, "allow-origin", "", "let web pages of `ORIGIN` connect", &l.origins),
@@ -48,8 +48,8 @@ func (l *Listening) Access(c transport.Config) (transport.Config, error) {
 // A tokenFile is the value of --token.
 type tokenFile string
 
-// Set implements flag.Value. An empty value, perhaps of an unset variable, is an error, because it must not mean "no
-// token needed".
+// Set implements flag.Value. An empty value, perhaps of an unset variable, is an error, because it must not disable the
+// token.
 func (f *tokenFile) Set(text string) error {
 	if text == "" {
 		return errors.New("it needs @FILE, not an empty value")
@@ -62,8 +62,8 @@ func (f *tokenFile) Get() any { return string(*f) }
 
 func (f *tokenFile) String() string { return "" }
 
-// readSecret reads the value @FILE of a flag; "" if it was not given. Every user of the machine could see a secret on a
-// command line.
+// readSecret reads the value @FILE of a flag, or returns "" without the flag. A secret on a command line would be
+// visible to every user of the machine.
 func readSecret(flag, given string) (string, error) {
 	if given == "" {
 		return "", nil
@@ -83,12 +83,12 @@ func readSecret(flag, given string) (string, error) {
 	return secret, nil
 }
 
-// AddressLine returns the line with the address of a listener, without a line break.
+// AddressLine returns the line with a listener's address, without a line break.
 func AddressLine(at string) string {
 	return string(scan.Pair("listening", scan.AppendQuoted(nil, at)))
 }
 
-// WriteAddress writes the line with the address of a listener to the file of --listening.
+// WriteAddress writes the line with a listener's address to the file of --listening.
 func WriteAddress(file, at string) error {
 	err := env.ReplaceFile(file, func(f *os.File) error {
 		_, err := f.WriteString(AddressLine(at) + "\n")
@@ -100,8 +100,8 @@ func WriteAddress(file, at string) error {
 	return nil
 }
 
-// Await returns how to wait for a peer that connects: the time to wait, where to write the listen address (the file of
-// --listening, otherwise stderr), and the command after --.
+// Await returns how to wait for a peer that connects: how long, where to write the listen address (the file of
+// --listening, or stderr), and the command after --.
 func (c *Connection) Await(run *env.Env) *session.Await {
 	return &session.Await{For: time.Duration(c.wait), Bound: func(at string, giveUp func(error)) (func(), error) {
 		if c.Listen.File == "" {
@@ -116,8 +116,8 @@ func (c *Connection) Await(run *env.Env) *session.Await {
 	}}
 }
 
-// runDialler runs the command that connects to the address at, with {port} in its arguments replaced. Its output goes
-// to stderr. stop ends the command with its process group.
+// runDialler runs the command that connects to the address at, and replaces {port} in its arguments. The command's
+// output goes to stderr. stop ends the command with its process group.
 func runDialler(run *env.Env, at string, giveUp func(error)) (stop func(), err error) {
 	words := make([]string, len(run.Line.Trailing))
 	for i, w := range run.Line.Trailing {
@@ -136,7 +136,7 @@ func runDialler(run *env.Env, at string, giveUp func(error)) (stop func(), err e
 		defer close(ended)
 		err := p.Wait()
 		says.Flush()
-		if err != nil { // after a success, a process that it started may still connect
+		if err != nil { // after a success, a process of the command may still connect
 			giveUp(wire.NewFault(wire.Unreachable, fmt.Sprintf("%s did not connect: %v", words[0], err), err))
 		}
 	}()
@@ -146,7 +146,7 @@ func runDialler(run *env.Env, at string, giveUp func(error)) (stop func(), err e
 	}, nil
 }
 
-// portOf returns the port of an endpoint, or "" if it has none.
+// portOf returns the port of an endpoint, or "".
 func portOf(at string) string {
 	e, err := endpoint.Parse(at, "")
 	if err != nil {
@@ -156,10 +156,10 @@ func portOf(at string) string {
 	return host[strings.LastIndexByte(host, ':')+1:]
 }
 
-// stateKeyBytes is the least length of a state key.
+// stateKeyBytes is the minimum length of a state key.
 const stateKeyBytes = 16
 
-// StateKey reads --state-key @FILE; nil if it was not given.
+// StateKey reads --state-key @FILE, or returns nil without the flag.
 func StateKey(given string) ([]byte, error) {
 	key, err := readSecret("--state-key", given)
 	switch {

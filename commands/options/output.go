@@ -16,7 +16,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Output holds the flags for printing and for expectations.
+// Output contains the flags for printing and for expectations.
 type Output struct {
 	Jq          string
 	rawStrings  bool
@@ -37,7 +37,7 @@ type Output struct {
 	expectCount int64
 }
 
-// Flags returns the flags, which store their values in o.
+// Flags returns the flags of o.
 func (o *Output) Flags() []cmdline.Flag {
 	o.expectCount = -1
 	return []cmdline.Flag{
@@ -61,8 +61,8 @@ func (o *Output) Flags() []cmdline.Flag {
 	}
 }
 
-// NewPrinter returns the pipeline that prints to stdout or to the file of
-// --output. more holds the options of one command.
+// NewPrinter returns the pipeline that prints to stdout or the file of --output. more contains the options of one
+// command.
 func NewPrinter(run *env.Env, e endpoint.Endpoint, o *Output, more format.Options) (*format.Pipeline, error) {
 	vars, err := o.vars()
 	if err != nil {
@@ -102,7 +102,7 @@ func NewPrinter(run *env.Env, e endpoint.Endpoint, o *Output, more format.Option
 	return format.New(to, more)
 }
 
-// strings returns the form in which strings are printed.
+// strings returns how to print strings.
 func (o *Output) strings() format.StringForm {
 	switch {
 	case o.decode != "":
@@ -113,7 +113,7 @@ func (o *Output) strings() format.StringForm {
 	return format.AsJSON
 }
 
-// decodes returns an error for flags that cannot be combined with --decode.
+// decodes returns an error for flags that exclude --decode.
 func (o *Output) decodes(run *env.Env, screen format.Screen) error {
 	switch {
 	case o.decode == "":
@@ -126,15 +126,15 @@ func (o *Output) decodes(run *env.Env, screen format.Screen) error {
 	return nil
 }
 
-// ForPeople reports whether to print tables instead of JSON, because stdout is a terminal and no flag selects values.
+// ForPeople reports whether to print tables in place of JSON, because stdout is a terminal and no flag selects values.
 func (o *Output) ForPeople(run *env.Env) bool {
 	return run.Stdout.Terminal && !o.toFile() && o.Jq == "" && o.decode == "" && !o.compact && o.template == ""
 }
 
-// toFile reports whether the data goes to a file; --output - means stdout.
+// toFile reports whether the data goes to a file. --output - is stdout.
 func (o *Output) toFile() bool { return o.output != "" && o.output != "-" }
 
-// nonEmpty are the flags whose value must not be empty, with a name for the value.
+// nonEmpty lists the flags that need a value other than "", with a name for the value.
 var nonEmpty = []struct{ flag, takes string }{
 	{"expect", "a jq program"},
 	{"expect-any", "a jq program"},
@@ -151,8 +151,8 @@ var nonEmpty = []struct{ flag, takes string }{
 	{"on-open", "a command"},
 }
 
-// notEmpty rejects empty values of the flags in nonEmpty, because a script with an unset variable must not run without
-// its expectation or its file.
+// notEmpty rejects empty values of the flags in nonEmpty. A script with an unset variable must not run without its
+// expectation or its file.
 func notEmpty(l *cmdline.CommandLine) error {
 	for _, c := range nonEmpty {
 		if !l.Has(c.flag) {
@@ -171,8 +171,7 @@ func notEmpty(l *cmdline.CommandLine) error {
 	return nil
 }
 
-// compares returns an error for a condition that assigns ('.a = 1' for '.a == 1'): it
-// would always be true.
+// compares returns an error for a condition that assigns ('.a = 1' for '.a == 1'), because it would always be true.
 func (o *Output) compares(l *cmdline.CommandLine, more format.Options) error {
 	for _, group := range []struct {
 		flag    string
@@ -194,8 +193,7 @@ func (o *Output) compares(l *cmdline.CommandLine, more format.Options) error {
 	return nil
 }
 
-// outputFile is the file of --output. It is created at the first write, so that a command that fails earlier leaves no
-// empty file.
+// outputFile is the file of --output. The first write creates it, which prevents an empty file after an early failure.
 type outputFile struct {
 	name string
 	f    *os.File

@@ -13,7 +13,7 @@ type Params struct {
 	Style   string
 }
 
-// LoadCatalog reads the file of --catalog without the run members of its hooks. It returns nil if file is "".
+// LoadCatalog reads the file of --catalog without run members. It returns nil for "".
 func LoadCatalog(file string) (*catalog.Catalog, error) {
 	if file == "" {
 		return nil, nil
@@ -25,7 +25,7 @@ func LoadCatalog(file string) (*catalog.Catalog, error) {
 	return c, err
 }
 
-// Flags returns the flags, which store their values in p.
+// Flags returns the flags of p.
 func (p *Params) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Text(cmdline.GroupParams, "catalog", "", "convert and check parameters with the catalog in `FILE`", &p.Catalog),

@@ -12,17 +12,17 @@ import (
 	"rpcx/wire/redact"
 )
 
-// ApplyProfile sets the flags for which p has values, if they apply in s. Flags on the command line take precedence. It
-// adds hooks after those of the command line. profileHeaders adds headers. It ignores keys for which the command has no
-// flag, and traces keys that do not apply, because commands share profiles.
+// ApplyProfile sets the flags with values in p that apply in s. Flags on the command line have precedence. The
+// profile's hooks follow those of the command line, and profileHeaders adds headers. ApplyProfile ignores keys without
+// a flag of the command, and traces keys that do not apply, because commands share profiles.
 func ApplyProfile(run *env.Env, p *profile.Profile, s Situation) error {
 	run.Profile = applicable(run, p, s)
 	redact.Sent(p.Secrets()...)
 	return apply(run, run.Profile, nil)
 }
 
-// ApplyDefaults sets the flags for which [default] of config.toml has values and which apply in s, unless the command
-// line or the profile sets them.
+// ApplyDefaults sets the flags with values in [default] of config.toml that apply in s, unless the command line or the
+// profile sets them.
 func ApplyDefaults(run *env.Env, s Situation) error {
 	p, err := profile.Defaults()
 	if p == nil || err != nil {
@@ -31,7 +31,7 @@ func ApplyDefaults(run *env.Env, s Situation) error {
 	return apply(run, applicable(run, p, s), run.Profile)
 }
 
-// applicable returns p with the keys that apply in s, and traces the others.
+// applicable returns p with the keys that apply in s. It traces the others.
 func applicable(run *env.Env, p *profile.Profile, s Situation) *profile.Profile {
 	return only(p, func(k profile.Setting) bool {
 		if run.Line.Lookup(k.Key) == nil {
@@ -52,8 +52,8 @@ func only(p *profile.Profile, wanted func(profile.Setting) bool) *profile.Profil
 	return &q
 }
 
-// ApplyTo applies those keys of [default] and of the profile of e, the peer of --to, that help to reach e. Other keys
-// are for commands that call e, and flags of the same names may have another meaning here.
+// ApplyTo applies the keys of [default], and of the profile of e, the peer of --to, that help to reach e. Other keys
+// are for commands that call e, and flags of the same names may mean something else here.
 func ApplyTo(run *env.Env, e endpoint.Endpoint) error {
 	reaches := func(s profile.Setting) bool {
 		f := run.Line.Lookup(s.Key)
@@ -72,7 +72,7 @@ func ApplyTo(run *env.Env, e endpoint.Endpoint) error {
 	return apply(run, applicable(run, only(p, reaches), s), run.Profile)
 }
 
-// apply sets the flags of p, except those set on the command line or in over.
+// apply sets the flags of p, except those on the command line or in over.
 func apply(run *env.Env, p, over *profile.Profile) error {
 	for _, s := range p.Settings {
 		adds := s.Key == "on" || s.Key == "hooks"
@@ -88,7 +88,7 @@ func apply(run *env.Env, p, over *profile.Profile) error {
 	return nil
 }
 
-// profileHeaders adds the profile's headers, except those set on the command line.
+// profileHeaders adds the profile's headers, except those on the command line.
 func profileHeaders(run *env.Env, to http.Header) error {
 	if run.Profile == nil {
 		return nil

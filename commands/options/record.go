@@ -14,7 +14,7 @@ import (
 	"rpcx/wire/tape/recorder"
 )
 
-// Record holds the flags for recording a conversation.
+// Record contains the flags for recording a conversation.
 type Record struct {
 	File   string
 	redact []string
@@ -26,7 +26,7 @@ type Record struct {
 	also   io.Writer
 }
 
-// Also sets a second writer for the lines of the tape. Without a tape it is the only one.
+// Also sets a second writer for the lines of the tape. Without a tape, it is the only writer.
 func (r *Record) Also(w io.Writer) { r.also = w }
 
 // These are the values of --on-tape-error.
@@ -69,8 +69,8 @@ func (r *Record) Identity() ([]string, error) {
 	return append([]string{file}, r.redact...), err
 }
 
-// Open opens the tape of a conversation with endpoint, in dialect. many allows several connections. It returns nil
-// without --record. The tape closes at the end of the run.
+// Open opens the tape of a conversation with endpoint, in dialect. many allows several connections. Without --record,
+// Open returns nil. The tape closes at the end of the run.
 func (r *Record) Open(run *env.Env, endpoint, dialect string, many bool) (*recorder.Recorder, error) {
 	if r.File == "" && r.also == nil {
 		return nil, nil
@@ -138,7 +138,7 @@ func (r *Record) programs() (all []*jq.Paths, err error) {
 	return all, nil
 }
 
-// fail handles an error while writing the tape.
+// fail handles an error of writing the tape.
 func (r *Record) fail(run *env.Env, err error) {
 	if r.failed == tapeContinue {
 		go run.Console.Warn(err.Error() + ": recording has stopped")

@@ -16,8 +16,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// ForSession returns the options of a session's connection, as a client or as a listener. It prints a warning for hooks
-// that are not executable.
+// ForSession returns the options of a session's connection, as a client or as a listener. It warns about hooks that are
+// not executable.
 func ForSession(ctx context.Context, run *env.Env, c *Connection, h *Hooks) (session.Options, error) {
 	entries, err := h.Entries()
 	if err != nil {
@@ -61,15 +61,15 @@ func ForSession(ctx context.Context, run *env.Env, c *Connection, h *Hooks) (ses
 	}, err
 }
 
-// StopConditions are the flags that end a stream with success: after a number of
-// values, a certain value, or a time.
+// StopConditions contains the flags that end a stream successfully: after a number of values, a certain value, or a
+// time.
 type StopConditions struct {
 	Count int64
 	Until string
 	For   cmdline.Duration
 }
 
-// Flags returns the flags, which store their values in e.
+// Flags returns the flags of e.
 func (e *StopConditions) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Number("", "count", "stop after `N` values", 1, &e.Count),
@@ -78,10 +78,10 @@ func (e *StopConditions) Flags() []cmdline.Flag {
 	}
 }
 
-// Given reports whether one of the flags was given.
+// Given reports whether one of the flags is set.
 func (e *StopConditions) Given() bool { return e.Count > 0 || e.Until != "" || e.For > 0 }
 
-// ErrForElapsed is the cause of a context that --for cancelled.
+// ErrForElapsed is the cause of a context that --for ended.
 var ErrForElapsed = errors.New("--for has expired")
 
 // StartTimer starts the timer of --for, which cancels d with ErrForElapsed.
@@ -91,13 +91,13 @@ func (e *StopConditions) StartTimer(d *env.Deadline) {
 	}
 }
 
-// Reconnect holds the flags for lost connections.
+// Reconnect contains the flags for lost connections.
 type Reconnect struct {
 	on    bool
 	limit cmdline.Duration
 }
 
-// Flags returns the flags, which store their values in r.
+// Flags returns the flags of r.
 func (r *Reconnect) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Bool(cmdline.GroupConnection, "reconnect", "", "after the connection is lost, connect and subscribe again, and print a gap event", &r.on),
@@ -105,7 +105,7 @@ func (r *Reconnect) Flags() []cmdline.Flag {
 	}
 }
 
-// Options returns how to reconnect, with a new token each time, or nil if the conversation ends with its connection.
+// Options returns how to reconnect, with a new token each time, or nil without reconnecting.
 func (r *Reconnect) Options(run *env.Env, c *Connection) *session.Reconnect {
 	if !r.on && r.limit == 0 {
 		return nil

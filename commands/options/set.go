@@ -22,31 +22,31 @@ import (
 // declares their names and types.
 type Settings struct {
 	given []string
-	// Requests permits members of requests, because the command sends requests.
+	// Requests permits members of requests. The command sends requests.
 	Requests bool
 }
 
-// Flags returns the flag, which stores its values in s.
+// Flags returns the flag of s.
 func (s *Settings) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.List(cmdline.GroupDialect, "set", "", "`NAME=TEXT` or NAME:=JSON, a value that the dialect declares", &s.given),
 	}
 }
 
-// Members returns an object with the extra members of each request, or nil if there are none.
+// Members returns an object with the extra members of each request, or nil.
 func (s *Settings) Members(l *cmdline.CommandLine, e endpoint.Endpoint) (json.RawMessage, error) {
 	members, _, err := s.split(l, e)
 	return members, err
 }
 
-// Handshake returns an object with the values of the handshake, or nil if there are none.
+// Handshake returns an object with the values of the handshake, or nil.
 func (s *Settings) Handshake(l *cmdline.CommandLine, e endpoint.Endpoint) (json.RawMessage, error) {
 	_, values, err := s.split(l, e)
 	return values, err
 }
 
-// split returns the members of requests and the values of the handshake, one object each, or nil if there are none. It
-// rejects names and types that the dialect does not declare, and values without an effect.
+// split returns the members of requests and the values of the handshake, each as an object or nil. It rejects names and
+// types that the dialect does not declare, and values without an effect.
 func (s *Settings) split(l *cmdline.CommandLine, e endpoint.Endpoint) (members, handshake json.RawMessage, err error) {
 	if len(s.given) == 0 {
 		return nil, nil, nil
@@ -76,7 +76,7 @@ func (s *Settings) split(l *cmdline.CommandLine, e endpoint.Endpoint) (members, 
 	return request.EndOrNil(), initial.EndOrNil(), nil
 }
 
-// check returns a usage Fault for an undeclared name or type, or a value without an effect.
+// check returns a usage Fault for an undeclared name or type, and for a value without an effect.
 func (s *Settings) check(l *cmdline.CommandLine, e endpoint.Endpoint, name string, val []byte) error {
 	declared := setting(e, name)
 	switch {
@@ -102,7 +102,7 @@ func (s *Settings) check(l *cmdline.CommandLine, e endpoint.Endpoint, name strin
 	return nil
 }
 
-// cut returns the beginning of a value, for an error message.
+// cut returns the start of a value for an error message.
 func cut(val []byte) string {
 	const most = 40
 	if len(val) > most {
@@ -118,7 +118,7 @@ func Settable(e endpoint.Endpoint, requests bool) []dialect.Setting {
 	})
 }
 
-// setting returns the dialect's declaration of a name, or nil if there is none.
+// setting returns the dialect's declaration of a name, or nil.
 func setting(e endpoint.Endpoint, name string) *dialect.Setting {
 	all := e.Spec().Params.Settings
 	if i := slices.IndexFunc(all, func(d dialect.Setting) bool { return d.Name == name }); i >= 0 {
@@ -127,7 +127,7 @@ func setting(e endpoint.Endpoint, name string) *dialect.Setting {
 	return nil
 }
 
-// Handshake holds the flags for the local side's values in a handshake.
+// Handshake contains the flags for the local side's values in a handshake.
 type Handshake struct {
 	Set           Settings
 	resume        string
@@ -143,7 +143,7 @@ func (h *Handshake) flags() []cmdline.Flag {
 	)
 }
 
-// Apply stores the flags in e and o, and returns an error for invalid values.
+// Apply stores the flags in e and o. It returns an error for invalid values.
 func (h *Handshake) Apply(run *env.Env, e *endpoint.Endpoint, o *session.Options) (err error) {
 	if h.NoEnvironment || h.Shutdown != 0 {
 		e.Plugin = dialect.PluginOptions{NoEnvironment: h.NoEnvironment, ShutdownTimeout: time.Duration(h.Shutdown)}

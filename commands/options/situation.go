@@ -10,13 +10,13 @@ import (
 	"rpcx/wire/profile"
 )
 
-// A Situation decides which flags of a command apply (see table). It has the command, its endpoints and the given
-// flags.
+// A Situation determines which flags of a command apply (see table). It contains the command, its endpoints and the
+// given flags.
 type Situation struct {
-	Command string              // its words, such as "job run"
-	Dials   []endpoint.Endpoint // the peers to call, including those of accept+
-	Listens []endpoint.Endpoint // the endpoints that serve clients, including those of dial+
-	Unknown bool                // the dialect of the session is still unknown
+	Command string              // the words of the command, such as "job run"
+	Dials   []endpoint.Endpoint // peers to call, including those of accept+
+	Listens []endpoint.Endpoint // endpoints for clients, including those of dial+
+	Unknown bool                // the dialect of the session is unknown
 	has     func(flag string) bool
 }
 
@@ -44,8 +44,8 @@ func Between(l *cmdline.CommandLine, listen, to endpoint.Endpoint) Situation {
 // Alone returns the situation of a command that opens no connection.
 func Alone(l *cmdline.CommandLine) Situation { return situation(l) }
 
-// Typed returns the situation of a command line that is still being typed: further flags may follow. at is its endpoint, or LISTEN
-// if listens is true.
+// Typed returns the situation of an incomplete command line, to which the user may add flags. at is its endpoint, or with listens
+// its LISTEN.
 func Typed(command string, at endpoint.Endpoint, listens bool) Situation {
 	s := Situation{Command: command, Dials: []endpoint.Endpoint{at}, Unknown: at.Dialect == "", has: func(flag string) bool { return flag != "probe" }}
 	if listens {
@@ -58,7 +58,7 @@ func situation(l *cmdline.CommandLine) Situation {
 	return Situation{Command: strings.Join(l.Path, " "), has: l.Has}
 }
 
-// With returns s with the keys of a profile added to the given flags.
+// With returns s with a profile's keys as given flags.
 func (s Situation) With(p *profile.Profile) Situation {
 	if p == nil {
 		return s
@@ -68,15 +68,14 @@ func (s Situation) With(p *profile.Profile) Situation {
 	return s
 }
 
-// Has reports whether one of the flags was given.
+// Has reports whether one of the flags is set.
 func (s *Situation) Has(flags ...string) bool {
 	return s.has != nil && slices.ContainsFunc(flags, s.has)
 }
 
-// each returns all endpoints.
 func (s *Situation) each() []endpoint.Endpoint { return slices.Concat(s.Dials, s.Listens) }
 
-// String names the endpoints, for an error message.
+// String names the endpoints for an error message.
 func (s *Situation) String() string {
 	names := wire.Map(s.each(), func(e endpoint.Endpoint) string { return e.String() })
 	if names == nil {
@@ -88,7 +87,7 @@ func (s *Situation) String() string {
 // Applies reports whether a flag has an effect in s.
 func (s *Situation) Applies(flag string) bool { return s.refusal(flag) == nil }
 
-// refusal returns the row of the table that excludes a flag in s, or nil if there is none.
+// refusal returns the row of the table that excludes a flag in s, or nil.
 func (s *Situation) refusal(flag string) *row {
 	for i := range table {
 		r := &table[i]
@@ -99,8 +98,8 @@ func (s *Situation) refusal(flag string) *row {
 	return nil
 }
 
-// Check returns a usage Fault for the first flag on the command line that has no effect in s. For example, a user who
-// gives certificates must not believe that the connection is encrypted.
+// Check returns a usage Fault for the first flag on the command line that has no effect in s. A user who gives
+// certificates, for example, must not believe that the connection is encrypted.
 func (s Situation) Check(l *cmdline.CommandLine) error {
 	for _, given := range l.Flags {
 		name, _, _ := strings.Cut(strings.TrimPrefix(given, "--"), "=")
@@ -141,7 +140,7 @@ func (s *Situation) fault(l *cmdline.CommandLine, r *row, flag string) *wire.Fau
 	return f
 }
 
-// Settable lists the values that --set accepts in s, for help.
+// Settable lists the values for --set in s, for help.
 func (s *Situation) Settable() string {
 	var names []string
 	for _, e := range s.Dials {
@@ -152,7 +151,7 @@ func (s *Situation) Settable() string {
 	return strings.Join(names, ", ")
 }
 
-// session returns the name of the command's session, or "" if there is none.
+// session returns the name of the command's session, or "".
 func (s *Situation) session() string {
 	for _, e := range s.Dials {
 		if e.Session != "" {
@@ -162,9 +161,9 @@ func (s *Situation) session() string {
 	return ""
 }
 
-// A Condition is a row of the table as help and manual show it: the flags apply if Needs is met.
+// A Condition is a row of the table in help and the manual: the flags apply if Needs is met.
 type Condition struct {
-	Flags, Commands []string // without commands, all that have the flags
+	Flags, Commands []string // without commands, all commands with the flags
 	Needs           string
 }
 

@@ -10,25 +10,25 @@ import (
 	"rpcx/wire/transport/schemes"
 )
 
-// A row states the requirements of some flags. Help lists a flag, and the command line accepts it, if all its rows are
-// met. Otherwise rpcx ignores its key in profiles and in [default].
+// A row contains the requirements of some flags. A flag applies if all its rows are met. Otherwise help omits the flag,
+// the command line rejects it, and rpcx ignores its key in profiles and in [default].
 type row struct {
 	flags    []string
-	commands []string // nil for all that have the flags
+	commands []string // nil for all commands with the flags
 	needs    *property
-	with     string // the flags of which one must be given; "" if the property is about the endpoint
+	with     string // the flags of which one is required, or "" if the property concerns the endpoint
 }
 
-// A property is something that an endpoint or the command line must have.
+// A property is a requirement on an endpoint or the command line.
 type property struct {
 	holds func(s *Situation) bool
 	says  func() string             // for errors and the manual
-	has   func(d dialect.Spec) bool // the condition on the dialect; nil if the property is not about dialects
+	has   func(d dialect.Spec) bool // the condition on the dialect; nil if the property does not concern dialects
 }
 
-// table decides which flags apply.
+// table determines which flags apply.
 var table = []row{
-	// These rows are for values that are set when a session connects.
+	// These flags have an effect when a session connects.
 	{
 		flags: []string{
 			"header", "token-command", "subprotocol", "cacert", "cert", "key", "insecure", "proxy", "resolve", "connect-timeout", "ping", "noise",
@@ -38,10 +38,10 @@ var table = []row{
 	},
 	{flags: []string{"strict"}, commands: pluginClients, needs: newConnection},
 
-	// These rows are for sessions only.
+	// These flags are only for sessions.
 	{flags: []string{"lossy"}, needs: inSession},
 
-	// These rows are for flags that reach the peer.
+	// These flags reach the peer.
 	{flags: []string{"cacert", "cert", "key"}, needs: probing(encrypted)},
 	{flags: []string{"insecure"}, needs: probing(dialled(encrypted))},
 	{flags: []string{"subprotocol"}, needs: webSocket},
@@ -54,11 +54,11 @@ var table = []row{
 	{flags: []string{"ping"}, needs: pinged},
 	{flags: []string{"wait"}, needs: reached},
 
-	// These rows are for listeners.
+	// These flags are for listeners.
 	{flags: []string{"public", "listening", "max-clients"}, needs: listener},
 	{flags: []string{"allow-origin", "token"}, needs: webListener},
 
-	// These rows depend on the dialect.
+	// These flags depend on the dialect.
 	{flags: []string{"refresh"}, needs: newConnection},
 	{flags: []string{"refresh", "no-cache"}, commands: append([]string{"serve"}, requesters...), needs: inDialect(func(d dialect.Spec) bool { return d.Discovery.IsCached() || d.AnswerCache != nil })},
 	{flags: []string{"cache"}, needs: inDialect(func(d dialect.Spec) bool { return d.AnswerCache != nil })},
@@ -76,7 +76,7 @@ var table = []row{
 	{flags: []string{"grace"}, commands: []string{"call"}, needs: inDialect(func(d dialect.Spec) bool { return d.Discovery.ByModule() })},
 	{flags: []string{"no-check"}, commands: []string{"call", "subscribe", "job run", "job start"}, needs: checked},
 
-	// These rows depend on other flags.
+	// These flags depend on other flags.
 	with("cert", "key"),
 	with("record", "redact", "no-redact", "force", "append", "on-tape-error").not("record"),
 	with("batch", "jobs", "unordered").only("call"),
@@ -95,14 +95,14 @@ var table = []row{
 	with("jq|expect|expect-any|expect-none|until|select", "arg", "argjson"),
 }
 
-// These are the commands that send requests, those that only make a handshake, and those that call a plugin.
+// These commands send requests, only make a handshake, or call a plugin.
 var (
 	requesters    = []string{"call", "eval", "subscribe", "job run", "job start"}
 	greeters      = []string{"connect", "describe", "validate", "job status", "job wait", "job cancel", "job list"}
 	pluginClients = []string{"plugin call", "plugin new", "plugin method", "plugin get", "plugin set", "plugin destroy", "plugin describe", "plugin run"}
 )
 
-// These are the properties of endpoints.
+// These are properties of endpoints.
 var (
 	encrypted   = having("wss://, https:// or tls://", func(e endpoint.Endpoint) bool { return isOneOf(e, "wss", "https", "tls") })
 	spawned     = having("an exec: or ipc: endpoint", func(e endpoint.Endpoint) bool { return isOneOf(e, "exec", "ipc") })
@@ -115,7 +115,7 @@ var (
 	listener    = listening("an address to which clients connect (serve, or accept+ before the transport)", func(e endpoint.Endpoint) bool { return !isOneOf(e, "stdio") })
 	webListener = listening("an HTTP or WebSocket address to which clients connect (serve, or accept+ before the transport)", func(e endpoint.Endpoint) bool { return schemes.TakesHeaders(e.Address) })
 
-	// guarded holds for listeners that not everyone on this machine can use.
+	// guarded is met for listeners that not every user of this machine can use.
 	guarded = &property{
 		says: text("a guarded LISTEN: --token @FILE, --cacert with TLS, a Unix socket or stdio:"),
 		holds: func(s *Situation) bool {
@@ -133,7 +133,7 @@ var (
 		},
 	}
 
-	// checked is met if rpcx can check parameters: with --catalog, or because the dialect has names or schemas.
+	// checked is met if rpcx can check parameters, with --catalog or because the dialect has names or schemas.
 	checked = &property{
 		says:  func() string { return "--catalog FILE, or a dialect with schemas: " + list(dialectsWith(checks)) },
 		holds: func(s *Situation) bool { return s.Unknown || s.Has("catalog") || inAny(s, checks) },
@@ -154,7 +154,7 @@ func checks(d dialect.Spec) bool { return d.Params.Typed || d.Names.Check != nil
 
 func text(says string) func() string { return func() string { return says } }
 
-// having returns the property of an endpoint that meets a condition.
+// having returns the property of an endpoint that satisfies a condition.
 func having(says string, holds func(e endpoint.Endpoint) bool) *property {
 	return &property{says: text(says), holds: func(s *Situation) bool { return slices.ContainsFunc(s.each(), holds) }}
 }
@@ -187,7 +187,7 @@ func listening(says string, holds func(e endpoint.Endpoint) bool) *property {
 	}}
 }
 
-// inDialect returns the property of an endpoint whose dialect meets a condition.
+// inDialect returns the property of an endpoint whose dialect satisfies a condition.
 func inDialect(has func(d dialect.Spec) bool) *property {
 	return &property{
 		has:   has,
@@ -196,7 +196,7 @@ func inDialect(has func(d dialect.Spec) bool) *property {
 	}
 }
 
-// dialectsWith returns the names of the dialects that meet a condition.
+// dialectsWith returns the names of the dialects that satisfy a condition.
 func dialectsWith(has func(d dialect.Spec) bool) (names []string) {
 	for _, name := range all.Names() {
 		if has(all.Named(name)) {
@@ -206,7 +206,7 @@ func dialectsWith(has func(d dialect.Spec) bool) (names []string) {
 	return names
 }
 
-// list joins names for people: "a, b or c".
+// list joins names for people, as in "a, b or c".
 func list(names []string) string {
 	if n := len(names); n > 1 {
 		return strings.Join(names[:n-1], ", ") + " or " + names[n-1]
@@ -218,7 +218,7 @@ func inAny(s *Situation, has func(d dialect.Spec) bool) bool {
 	return slices.ContainsFunc(s.each(), func(e endpoint.Endpoint) bool { return has(e.Spec()) })
 }
 
-// with returns the row of flags that need one of others, written as a|b.
+// with returns the row of flags that need one of others, which are separated by |.
 func with(others string, flags ...string) row {
 	names := strings.Split(others, "|")
 	shown := "--" + strings.ReplaceAll(list(names), ", ", ", --")

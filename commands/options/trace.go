@@ -13,11 +13,10 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Tap returns a tap that shows each message with -v and calls Env.OnMessage. It is nil if neither is set.
+// Tap returns a tap that shows each message with -v and calls Env.OnMessage, or nil without both.
 func Tap(run *env.Env) wire.Tap { return tapOf(run, "") }
 
-// ForClient returns a function that makes the tap and the receiver of notes for each client
-// of a server.
+// ForClient returns a function that makes the tap and the receiver of notes for each client of a server.
 func ForClient(run *env.Env) func(client string) (wire.Tap, func(peer.Note)) {
 	note := noter(run)
 	return func(client string) (wire.Tap, func(peer.Note)) {
@@ -25,7 +24,7 @@ func ForClient(run *env.Env) func(client string) (wire.Tap, func(peer.Note)) {
 	}
 }
 
-// tapOf is Tap for the client of that name, or for the only peer if the name is "".
+// tapOf does what Tap does, for the client of that name, or with "" for the only peer.
 func tapOf(run *env.Env, client string) wire.Tap {
 	heard, meter := run.OnMessage, run.Common.Meter
 	if !run.Common.Verbose && heard == nil && meter == nil {
@@ -42,8 +41,8 @@ func tapOf(run *env.Env, client string) wire.Tap {
 	}
 }
 
-// noter returns the function for peer.Options.Note. The function prints a warning, once for each text, for requests
-// without a hook. It shows other notes only with -v. client names the client if there are several.
+// noter returns the function for peer.Options.Note. It warns, once for each text, about requests without a hook. It
+// prints other notes only with -v. client names one of several clients.
 func noter(run *env.Env) func(n peer.Note, client string) {
 	var mu sync.Mutex
 	said := map[string]bool{}
@@ -90,8 +89,8 @@ func noter(run *env.Env) func(n peer.Note, client string) {
 // maxNotes bounds the different warnings about one peer, which could cause any number.
 const maxNotes = 200
 
-// watch returns the Watch that shows how rpcx connects (-v) and the bytes (-vv), and measures for -w. It is nil without
-// these flags.
+// watch returns the Watch that shows how rpcx connects (-v) and the bytes (-vv), and measures for -w. It returns nil
+// without these flags.
 func watch(run *env.Env) *transport.Watch {
 	if !run.Common.Verbose {
 		if meter := run.Common.Meter; meter != nil {

@@ -11,16 +11,16 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Arguments are the positional and the named arguments of a `plugin` command.
+// Arguments are a `plugin` command's positional and named arguments.
 type Arguments struct {
 	Args   json.RawMessage   // an array, or nil
 	Kwargs json.RawMessage   // an object, or nil
-	Funcs  map[string]string // JSON pointer below {"args","kwargs"} to a null → name of the hook
+	Funcs  map[string]string // the name of a hook, by the JSON pointer below {"args","kwargs"} to a null
 }
 
-// ParseArguments reads words as `plugin` does. KEY OP VALUE is a named argument, and any other word a positional one:
-// JSON if valid, else a string. =TEXT and :=JSON force either, and @on=NAME is a local function. Errors are usage
-// Faults.
+// ParseArguments parses words as `plugin` does. KEY OP VALUE is a named argument. Any other word is a positional one:
+// JSON if valid, else a string. =TEXT is always a string, :=JSON always JSON, and @on=NAME a local function. Errors are
+// usage Faults.
 func ParseArguments(words []string, o Options) (Arguments, error) {
 	p := &parser{ctx: context.Background(), args: words, o: o} // no schema applies
 	var a Arguments
@@ -57,7 +57,7 @@ func ParseArguments(words []string, o Options) (Arguments, error) {
 	return a, nil
 }
 
-// Argument reads one positional argument. hook is the NAME of @on=NAME, or "" if the argument is a value.
+// Argument parses one positional argument. hook is the NAME of @on=NAME, or "" for a value.
 func Argument(word string) (value json.RawMessage, hook string, err error) {
 	if !utf8.ValidString(word) {
 		return nil, "", fault("argument "+clip(word)+" is not UTF-8", word, "")
@@ -85,9 +85,8 @@ func Argument(word string) (value json.RawMessage, hook string, err error) {
 	return scan.AppendQuoted(nil, word), "", nil
 }
 
-// Positional turns params that are an object into an array of its values, in the order of the names in t's schema. null
-// fills the gaps. If the schema lacks some of the names, the values keep their own order. Other params are returned
-// unchanged.
+// Positional converts an object of params to an array of its values, in the order of the names in t's schema, with null
+// in gaps. If the schema lacks some names, the values keep their order. Other params stay unchanged.
 func Positional(params json.RawMessage, t Typer) json.RawMessage {
 	if scan.Type(params) != 'o' {
 		return params

@@ -16,8 +16,8 @@ import (
 )
 
 // ForMethod returns the Typer for one method of a catalog. Without a catalog or a schema for the method, the Typer
-// accepts everything. warn, which may be nil, gets a warning for each part that is not checked. An unusable schema is a
-// usage Fault.
+// accepts everything. warn receives a warning for each unchecked part and may be nil. An unusable schema is a usage
+// Fault.
 func ForMethod(c *catalog.Catalog, conv catalog.Conventions, method string, warn func(text string)) (Typer, error) {
 	m := c.Method(method)
 	if m == nil || m.Params == nil {
@@ -35,7 +35,6 @@ func ForMethod(c *catalog.Catalog, conv catalog.Conventions, method string, warn
 	return typer{Schema: s, wraps: conv.WrappedParams}, nil
 }
 
-// about adds the subject to warnings.
 func about(subject string, warn func(string)) func(string) {
 	if warn == nil {
 		return nil
@@ -43,8 +42,7 @@ func about(subject string, warn func(string)) func(string) {
 	return func(text string) { warn(subject + ": " + text) }
 }
 
-// ForResult returns the schema for the result of one method of a catalog. It is nil if the catalog has none, or an
-// unusable one, which causes a warning.
+// ForResult returns the schema of a method's result in a catalog, or nil. It warns about an unusable schema.
 func ForResult(c *catalog.Catalog, method string, warn func(text string)) (*schema.Schema, error) {
 	m := c.Method(method)
 	if m == nil || m.Result == nil {
@@ -63,8 +61,7 @@ func ForResult(c *catalog.Catalog, method string, warn func(text string)) (*sche
 	return s, nil
 }
 
-// FuncNames returns the names of the hooks that words pass as function values
-// (key@on=NAME).
+// FuncNames returns the names of the hooks that words pass as function values (key@on=NAME).
 func FuncNames(args []string) map[string]bool {
 	names := map[string]bool{}
 	for _, arg := range args {
@@ -75,7 +72,7 @@ func FuncNames(args []string) map[string]bool {
 	return names
 }
 
-// untyped is the Typer of a method without a schema; it treats values as strings.
+// untyped is the Typer of a method without a schema. Its values are strings.
 type untyped struct{}
 
 func (untyped) Coerce(_ context.Context, _ []string, text string) (json.RawMessage, error) {
@@ -88,10 +85,10 @@ func (untyped) Undescribed(json.RawMessage) []schema.Undescribed { return nil }
 
 func (untyped) Check(context.Context, json.RawMessage) error { return nil }
 
-// A typer checks params with a schema. It matches positional ones to the names of their positions.
+// A typer checks params with a schema. It matches positional params to the names of their positions.
 type typer struct {
 	*schema.Schema
-	wraps bool // params may also be wrapped, as the only element of an array
+	wraps bool // params may also be the only element of an array
 }
 
 func (t typer) Check(ctx context.Context, params json.RawMessage) error {
@@ -114,7 +111,7 @@ func (t typer) Undescribed(params json.RawMessage) []schema.Undescribed {
 	return t.Schema.Undescribed(params)
 }
 
-// check returns a usage Fault if params do not match, with a correction if it knows one.
+// check returns a usage Fault for params that do not match, with a correction if possible.
 func (p *parser) check(r Result) error {
 	if p.o.Typer == nil || p.o.NoCheck {
 		return nil
@@ -144,7 +141,7 @@ func (p *parser) check(r Result) error {
 }
 
 // reread reads key=text as JSON if err shows that the schema does not allow a string there. Only a check of all params
-// shows this if another member decides which alternative of the schema applies. It reports whether it changed a value.
+// shows this if another member selects the alternative of the schema. reread reports whether it changed a value.
 func (p *parser) reread(r *Result, err error) bool {
 	var m *schema.Mismatch
 	if !errors.As(err, &m) || m.Rule != "type" || p.root == nil {
@@ -169,8 +166,8 @@ func (p *parser) reread(r *Result, err error) bool {
 	return true
 }
 
-// misfit returns the usage Fault for a value that does not match. It names the place, the rule and
-// the most similar valid spelling.
+// misfit returns the usage Fault for a value that does not match. It names the place, the rule and the most similar
+// valid value.
 func misfit(err error, arg string) *wire.Fault {
 	subject := "params"
 	if arg != "" {
@@ -193,10 +190,10 @@ func misfit(err error, arg string) *wire.Fault {
 	return f
 }
 
-// maxExample bounds the example of a missing value, in bytes.
+// maxExample bounds the example of a missing value in bytes.
 const maxExample = 1000
 
-// dotted returns the key that a user would type for a property of the object at pointer, or "" if no key can name it.
+// dotted returns the user's key for a property of the object at pointer, or "" if no key can name it.
 func dotted(pointer, property string) string {
 	var key strings.Builder
 	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
@@ -211,7 +208,7 @@ func dotted(pointer, property string) string {
 	return key.String() + property
 }
 
-// exampleWord returns one word that sets a property: key=value if such a key exists, else a JSON object.
+// exampleWord returns one word that sets a property: key=value if possible, else a JSON object.
 func exampleWord(name string, value json.RawMessage, member string) string {
 	text, isText := scan.Text(value)
 	switch {
@@ -223,8 +220,8 @@ func exampleWord(name string, value json.RawMessage, member string) string {
 	return wire.Quote(name + ":=" + string(value))
 }
 
-// repair applies the schema's corrections to params until they match. It returns nil if they never do. The result
-// becomes one bare argument of a fix, because strings of a peer must not become key=value.
+// repair applies the schema's corrections to params until they match. It returns nil if they never do. The result is a
+// single bare argument of a fix, because strings of a peer must not become key=value.
 func (p *parser) repair(params json.RawMessage) json.RawMessage {
 	params = scan.Or(params, json.RawMessage("{}"))
 	if scan.Type(params) != 'o' {
@@ -248,7 +245,7 @@ func (p *parser) repair(params json.RawMessage) json.RawMessage {
 	return nil
 }
 
-// retype replaces a string with a value of the type that the schema requires.
+// retype replaces a string by a value of the required type.
 func (p *parser) retype(n, root *node, pointer string) bool {
 	text, ok := scan.Text(n.raw)
 	if !ok || n.kind != 0 {
@@ -264,7 +261,7 @@ func (p *parser) retype(n, root *node, pointer string) bool {
 	return true
 }
 
-// mend applies the correction of a Mismatch to its node, and reports whether it succeeded. It does not invent values
+// mend applies the correction in a Mismatch to its node, and reports whether it succeeded. It does not invent values
 // for missing members.
 func mend(n *node, m *schema.Mismatch) bool {
 	switch {

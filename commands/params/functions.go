@@ -9,17 +9,17 @@ import (
 	"rpcx/wire/schema"
 )
 
-// shallowRules lists the rules that check a value without its members.
+// shallowRules lists the rules that check a value but not its members.
 var shallowRules = []string{
 	"required", "dependentRequired", "additionalProperties", "unevaluatedProperties", "propertyNames",
 	"minProperties", "maxProperties", "minItems", "maxItems", "type",
 }
 
-// standIns are the values that replace a function during a check of params.
+// standIns are the values that replace a function during a check.
 var standIns = []string{`{}`, `""`, `0`, `[]`, `true`, `null`}
 
-// checkAround checks params with functions. JSON Schema cannot describe a function, so it ignores mismatches that may
-// be about a stand-in. It tries several stand-ins, because such a mismatch may hide a real one.
+// checkAround checks params with functions. JSON Schema cannot describe a function, so checkAround ignores mismatches
+// that may be about a stand-in. It tries several stand-ins, because such a mismatch may hide a real one.
 func (p *parser) checkAround(r Result) error {
 	for _, val := range standIns {
 		root := fromJSON(r.Params)

@@ -1,5 +1,5 @@
-// Package params converts the words after METHOD to params. The words are key=text, key:=json and the other operators,
-// bare JSON, and "-" for stdin (rpcx-params(7)).
+// Package params converts the words after METHOD to params. The words are key=text, key:=json and other operators, bare
+// JSON, and "-" for stdin (rpcx-params(7)).
 package params
 
 import (
@@ -18,44 +18,43 @@ import (
 	"rpcx/wire/userfile"
 )
 
-// A Typer knows the schema for the params of one method.
+// A Typer knows the schema of one method's params.
 type Typer interface {
-	// Coerce returns the value of a string at a place. path holds property names, and "[]" for
-	// one more element of an array.
+	// Coerce returns the value of a string at a place. path contains property names, and "[]" for another element of an
+	// array.
 	Coerce(ctx context.Context, path []string, text string) (json.RawMessage, error)
-	// Properties returns the names of the params, in their order.
+	// Properties returns the names of the params in order.
 	Properties() []string
-	// Check returns the reason why params do not match, or nil. nil params mean that none were given.
+	// Check returns why params do not match, or nil. nil params are missing ones.
 	Check(ctx context.Context, params json.RawMessage) error
-	// Undescribed returns the members of params that match without being described, if the schema describes other
-	// members.
+	// Undescribed returns the members of params that the schema allows but does not describe, if it describes others.
 	Undescribed(params json.RawMessage) []schema.Undescribed
 }
 
-// Options configure Parse. The zero value applies no types and has no stdin.
+// Options configure Parse. The zero value uses no types and no stdin.
 type Options struct {
-	Typer    Typer                             // nil if no schema is known
-	NoCheck  bool                              // accept values that do not match, as strings
+	Typer    Typer                             // nil without a known schema
+	NoCheck  bool                              // accept values that do not match as strings
 	Stdin    io.Reader                         // read at most once, and only if a word requires it
-	ReadFile func(name string) ([]byte, error) // nil for os.ReadFile
+	ReadFile func(name string) ([]byte, error) // os.ReadFile by default
 	Funcs    bool                              // the dialect has function values (key@on=NAME)
-	Value    bool                              // params may be any JSON value; a single bare argument is the whole value
+	Value    bool                              // params may be any JSON value: a single bare argument is the whole value
 }
 
-// A Result holds the params that Parse made from the words.
+// A Result is the params in the words.
 type Result struct {
-	Params json.RawMessage   // nil if none were given
-	Funcs  map[string]string // JSON pointer inside Params to a null → name of the hook that answers
+	Params json.RawMessage   // nil if missing
+	Funcs  map[string]string // the name of a hook, by the JSON pointer in Params to a null
 
-	Undescribed []schema.Undescribed // members that match, but that the schema does not describe
+	Undescribed []schema.Undescribed // members that the schema allows but does not describe
 }
 
-// An ArgError is the cause of a usage Fault about the words after METHOD. If Parse knows a correction, Args has it as a
-// replacement for all given words.
+// An ArgError is the cause of a usage Fault about the words after METHOD. If Parse knows a correction, Args replaces
+// all given words.
 type ArgError struct {
-	Arg  string   // the wrong word, or "" for all of them together
-	Args []string // nil if no correction is known
-	Err  error    // the reason; nil if the Fault is complete without it
+	Arg  string   // the wrong word, or "" for all together
+	Args []string // nil without a known correction
+	Err  error    // the reason; nil if the Fault contains it
 }
 
 // Error returns the reason.
@@ -69,7 +68,7 @@ func (e *ArgError) Error() string {
 // Unwrap returns the cause.
 func (e *ArgError) Unwrap() error { return e.Err }
 
-// IsKeyOp reports whether a word is KEY OP VALUE. Any other word is bare.
+// IsKeyOp reports whether a word is KEY OP VALUE. Other words are bare.
 func IsKeyOp(arg string) bool {
 	_, op, _ := splitKey(arg)
 	return op != ""
@@ -83,8 +82,7 @@ func WantStdin(args []string) bool {
 	})
 }
 
-// ReadsFiles reports whether a word stands for the content of a file, for stdin, or for a local
-// function.
+// ReadsFiles reports whether a word refers to a file, to stdin or to a local function.
 func ReadsFiles(args []string) bool {
 	return slices.ContainsFunc(args, func(arg string) bool {
 		_, op, _ := splitKey(arg)
@@ -98,11 +96,11 @@ func IsTyped(arg string) bool {
 	return op == "="
 }
 
-// operators are in the order of matching: none starts with an earlier one.
+// operators are in matching order: none begins with an earlier one.
 var operators = []string{":=", "@=", ":@=", "@on=", "="}
 
-// splitKey splits KEY OP VALUE into its parts. op is "" if arg is bare. It matches
-// ^[A-Za-z_$][^=:@{}"\s]*(:=|@=|:@=|@on=|=) without compiling a regular expression.
+// splitKey splits KEY OP VALUE. op is "" for a bare word. splitKey matches ^[A-Za-z_$][^=:@{}"\s]*(:=|@=|:@=|@on=|=)
+// without compiling a regular expression.
 func splitKey(arg string) (key, op, value string) {
 	if arg == "" || !strings.ContainsRune("_$", rune(arg[0])) && (arg[0]|0x20 < 'a' || arg[0]|0x20 > 'z') {
 		return "", "", ""
@@ -119,8 +117,8 @@ func splitKey(arg string) (key, op, value string) {
 	return "", "", ""
 }
 
-// Parse reads the words after METHOD of call and subscribe (section "Parameters" of the manual). Errors are usage
-// Faults that name the wrong word and have an *ArgError as their cause, or the context's error.
+// Parse parses the words after METHOD of call and subscribe ("Parameters" in the manual). Errors are usage Faults that
+// name the wrong word, with an *ArgError as their cause, or the error of the context.
 func Parse(ctx context.Context, args []string, o Options) (Result, error) {
 	p := &parser{ctx: ctx, args: args, o: o}
 	if err := p.readBare(); err != nil {
@@ -156,10 +154,10 @@ type parser struct {
 	root  *node           // params that keys build or change, or nil
 	funcs map[string]string
 	stdin string   // the word that has read stdin, or ""
-	texts []string // the places of the values of key=text
+	texts []string // the places of key=text values
 }
 
-// readBare reads the words that are not KEY OP VALUE.
+// readBare reads the words other than KEY OP VALUE.
 func (p *parser) readBare() error {
 	bare := p.bareWords()
 	if len(bare) == 0 {
@@ -192,7 +190,7 @@ func (p *parser) readBare() error {
 	return nil
 }
 
-// bareWords returns the indexes of the words that are not KEY OP VALUE.
+// bareWords returns the indexes of the words other than KEY OP VALUE.
 func (p *parser) bareWords() (bare []int) {
 	for i, arg := range p.args {
 		if !IsKeyOp(arg) {
@@ -244,14 +242,13 @@ func (p *parser) bare(i int) (json.RawMessage, error) {
 	return nil, f
 }
 
-// typographic reports whether arg has a dash or quotes that an editor has put in place of the dash or quotes of a
-// shell.
+// typographic reports whether arg contains a dash or quotes that an editor has put in place of the shell's.
 func typographic(arg string) bool {
 	return strings.HasPrefix(arg, "–") || strings.HasPrefix(arg, "—") || strings.ContainsAny(arg, "“”‘’")
 }
 
-// mended returns the words with a correction, or nil if their meaning is not clear. It joins words that the shell has
-// split, or else quotes strings that should be JSON.
+// mended returns the words with a correction, or nil if their meaning is unclear. It joins words that the shell has
+// split, or quotes strings that should be JSON.
 func (p *parser) mended() []string {
 	if args := rejoined(p.args); args != nil {
 		return p.accepted(args)
@@ -275,7 +272,7 @@ func (p *parser) mended() []string {
 		}
 		switch {
 		case !ok:
-			return nil // the meaning is not clear
+			return nil // the meaning is unclear
 		case op == ":=" && better[0] == '"':
 			args[i] = key + "=" + value
 		case op == "" || op == ":=":

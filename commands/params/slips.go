@@ -11,14 +11,14 @@ import (
 	"rpcx/wire/scan"
 )
 
-// constants maps the spellings of constants in other languages to JSON's.
+// constants maps constants of other languages to JSON's.
 var constants = map[string]string{"True": "true", "False": "false", "None": "null", "nil": "null", "undefined": "null"}
 
 // oneWord is the hint for words that rejoined joins.
 const oneWord = "KEY=VALUE and JSON are single words: quote them for the shell"
 
 // rejoined joins words of args that the shell has split: JSON with blanks ("[1, 2]"), and a key and its value ("id =
-// x", "id= x", "id =x", "id: x"). It returns nil if there are none. On their own, such words are errors.
+// x", "id= x", "id =x", "id: x"). It returns nil without such words, which are errors on their own.
 func rejoined(args []string) []string {
 	for i := range args {
 		if n, whole := joinedJSON(args[i:]); n > 1 {
@@ -31,7 +31,7 @@ func rejoined(args []string) []string {
 	return nil
 }
 
-// joinedJSON returns the number of words that form one JSON object or array, and these words joined.
+// joinedJSON returns how many words form one JSON object or array, and these words joined.
 func joinedJSON(words []string) (n int, whole string) {
 	key, op, value := splitKey(words[0])
 	if op == "" {
@@ -52,7 +52,7 @@ func joinedJSON(words []string) (n int, whole string) {
 	return 0, ""
 }
 
-// joinedPair returns the number of words that form a key, an operator and a value, and these words joined.
+// joinedPair returns how many words form a key, an operator and a value, and these words joined.
 func joinedPair(words []string) (n int, whole string) {
 	if len(words) < 2 {
 		return 0, ""
@@ -73,7 +73,7 @@ func joinedPair(words []string) (n int, whole string) {
 	return 0, ""
 }
 
-// isValue reports whether a word can be the value of a key before it.
+// isValue reports whether a word can be the value of the key before it.
 func isValue(word string) bool {
 	return word != "" && !IsKeyOp(word) && word[0] != '=' && word[0] != '-' && !looksStructured(word)
 }
@@ -104,8 +104,8 @@ func unclear(word string) string {
 	return ""
 }
 
-// meantBy returns the probable JSON for a bare word, or for a value after :=, which is a constant or a string. It
-// returns false if the meaning is not clear.
+// meantBy returns the probable JSON, a constant or a string, for a bare word or a value after :=. It returns false if
+// the meaning is unclear.
 func meantBy(op, text string) (value string, ok bool) {
 	quoted := string(scan.AppendQuoted(nil, text))
 	switch {
@@ -120,18 +120,18 @@ func meantBy(op, text string) (value string, ok bool) {
 }
 
 // isText reports whether a value that is not JSON can only be a string. Such a value is not empty, as an unset variable
-// would be, and does not start like a number.
+// would be, and does not begin like a number.
 func isText(value string) bool {
 	return value != "" && !strings.ContainsRune("+-.0123456789", rune(value[0]))
 }
 
-// These are the slips in an object or an array: a word or a key without quotes, single quotes, a comma before the end.
+// These are slips in an object or array: a word or a key without quotes, single quotes, or a comma before the end.
 var slips = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'[^'"\\]*'|,\s*[\]}]|[^\s"'{}\[\]:,]+`)
 })
 
-// repaired corrects the slips of text, which starts an object or an array and is not JSON. It returns false if the
-// result is not JSON either. Numbers and constants stay unchanged.
+// repaired corrects the slips in text, which begins an object or array and is not JSON. It returns false if the result
+// is not JSON. Numbers and constants stay unchanged.
 func repaired(text string) (string, bool) {
 	if !looksStructured(text) {
 		return "", false
@@ -163,7 +163,7 @@ func looksStructured(text string) bool {
 	return text != "" && (text[0] == '{' || text[0] == '[')
 }
 
-// accepted returns args if Parse accepts them, else their correction, or nil if there is none.
+// accepted returns args if Parse accepts them, or their correction, or nil.
 func (p *parser) accepted(args []string) []string {
 	o := p.o
 	o.Stdin = nil // stdin can be read only once

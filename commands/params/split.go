@@ -5,16 +5,15 @@ import (
 	"strings"
 )
 
-// These are the errors of a line that is not complete yet.
+// These are the errors of an incomplete line.
 var (
 	errOpenQuote = errors.New("a quote is not closed")
 	errOpenJSON  = errors.New("a bracket is not closed")
 )
 
-// Split splits a line typed at a prompt into words, as a shell would. Blanks separate words. Quotes and backslashes
-// work as in sh; other features of sh do not exist. It keeps JSON that begins with a bracket or a double quote, as a
-// word or after KEY:=, with its blanks and quotes. open is true if the line ends inside a bracket, so that more lines
-// may follow.
+// Split splits a line from a prompt into words, as a shell would. Blanks separate words. Quotes and backslashes work as
+// in sh, whose other features do not exist. JSON that begins with a bracket or a double quote, as a word or after
+// KEY:=, keeps its blanks and quotes. open is true if the line ends inside a bracket and may continue.
 func Split(line string) (words []string, open bool, err error) {
 	s := &splitter{rest: line}
 	for err == nil {
@@ -55,8 +54,8 @@ func (s *splitter) word() error {
 	return nil
 }
 
-// startsJSON reports whether c, at the beginning of a word, starts JSON that Split keeps unchanged. The first word may
-// be a message but not a JSON string.
+// startsJSON reports whether c, at the start of a word, begins JSON that Split keeps unchanged. The first word may be a
+// message, but not a JSON string.
 func (s *splitter) startsJSON(word string, c byte) bool {
 	if c != '{' && c != '[' && (c != '"' || len(s.words) == 0) {
 		return false
@@ -91,8 +90,8 @@ func (s *splitter) piece(b *strings.Builder) error {
 	return nil
 }
 
-// quoted removes the rest of a part in double quotes. As in sh, a backslash there escapes only ", \, $ and the
-// backquote.
+// quoted removes the rest of a part in double quotes. As in sh, a backslash escapes only ", \, $ and the backquote
+// there.
 func (s *splitter) quoted(b *strings.Builder) error {
 	for i := 0; i < len(s.rest); i++ {
 		switch c := s.rest[i]; {

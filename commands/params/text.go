@@ -19,7 +19,7 @@ func fault(message, arg, hint string) *wire.Fault {
 	return &wire.Fault{Kind: wire.Usage, Message: message, Hint: hint, Err: &ArgError{Arg: arg}}
 }
 
-// oneValue returns the single JSON value in b, compacted to one line.
+// oneValue returns the only JSON value in b, on one line.
 func oneValue(b []byte) (json.RawMessage, error) {
 	if len(strings.TrimSpace(string(b))) == 0 {
 		return nil, errors.New("it is empty")
@@ -38,7 +38,7 @@ func oneValue(b []byte) (json.RawMessage, error) {
 	return scan.Compact(nil, b[start:end]), nil
 }
 
-// place adds line and column to an error in text of several lines.
+// place adds line and column to an error in a text of several lines.
 func place(b []byte, err error) error {
 	var se *scan.Error
 	if !errors.As(err, &se) || !strings.Contains(strings.TrimSpace(string(b)), "\n") {
@@ -51,11 +51,10 @@ func place(b []byte, err error) error {
 // A step is one part of a key.
 type step struct {
 	name string // the name of a property
-	more bool   // one more element of an array, written []
+	more bool   // another element of an array, written []
 }
 
-// parsePath splits a key into steps: a.b nests, a[] appends, \. and \[ are
-// literal.
+// parsePath splits a key into steps. a.b nests, a[] appends, and \. and \[ are literal.
 func parsePath(key string) ([]step, error) {
 	p := pathParser{key: key}
 	for i := 0; i < len(key); i++ {
@@ -98,7 +97,7 @@ type pathParser struct {
 	appended bool   // the last step was []
 }
 
-// endName ends the name of a step. Only after [] may a name be empty.
+// endName ends the name of a step. A name may be empty only after [].
 func (p *pathParser) endName() error {
 	if len(p.name) == 0 && !p.appended {
 		return fmt.Errorf("the key %s has an empty name", strconv.Quote(p.key))
@@ -110,7 +109,7 @@ func (p *pathParser) endName() error {
 	return nil
 }
 
-// names returns a path in the form that a Typer expects.
+// names returns a path in the form for a Typer.
 func names(path []step) []string {
 	list := make([]string, len(path))
 	for i, s := range path {
@@ -122,7 +121,7 @@ func names(path []step) []string {
 	return list
 }
 
-// clip quotes a word for a message, without secrets, and shortens it.
+// clip quotes a redacted and shortened word for a message.
 func clip(word string) string {
 	word = Shown(word)
 	if len(word) > 80 {
@@ -138,7 +137,7 @@ func source(name string) string {
 	return name
 }
 
-// Shown returns a word for display, with its secrets replaced.
+// Shown returns a redacted word.
 func Shown(word string) string {
 	if key, op, value := splitKey(word); op != "" {
 		if redact.SecretName(key) {

@@ -12,21 +12,21 @@ import (
 	"rpcx/wire/schema"
 )
 
-// A node is a JSON value under construction: bytes as given, or an object or array of nodes. Bytes become nodes only
-// where a key leads into them, so that everything else keeps its digits and its order.
+// A node is an incomplete JSON value: unchanged bytes, or an object or array of nodes. Bytes become nodes only where a
+// key leads into them. All other parts keep their digits and their order.
 type node struct {
-	kind  byte            // 'o' object, 'a' array, 0 the bytes in raw
-	raw   json.RawMessage // the value, for kind 0
-	keys  [][]byte        // for kind 'o': the keys of the members as written, without quotes
+	kind  byte            // 'o' object, 'a' array, or 0 for the bytes in raw
+	raw   json.RawMessage // the value for kind 0
+	keys  [][]byte        // for kind 'o': the keys of members as written, without quotes
 	list  []*node         // members or elements
-	given string          // the word that set this value, or first led into it, or ""
+	given string          // the word that set this value or first led into it, or ""
 	whole bool            // given has set the whole value
 }
 
 // fromJSON returns a node for a valid JSON value.
 func fromJSON(raw json.RawMessage) *node { return &node{raw: raw} }
 
-// open turns the bytes of an object or array into nodes.
+// open makes nodes of the bytes of an object or array.
 func (n *node) open() {
 	if n.kind != 0 {
 		return
@@ -46,8 +46,7 @@ func (n *node) open() {
 	n.raw = nil
 }
 
-// find returns the index of a member, or -1. If several have that name, it returns the last, which most readers of JSON
-// use.
+// find returns the index of a member, or -1. Of repeated members, it returns the last, which most readers of JSON use.
 func (n *node) find(name string) int {
 	for i := len(n.keys) - 1; i >= 0; i-- {
 		if scan.IsKey(n.keys[i], name) {
@@ -57,8 +56,7 @@ func (n *node) find(name string) int {
 	return -1
 }
 
-// rename changes a member's name if it exists and the new one does not, and reports whether it
-// did.
+// rename renames an existing member unless the new name exists, and reports whether it did.
 func (n *node) rename(from, to string) bool {
 	i := n.find(from)
 	if n.kind != 'o' || i < 0 || n.find(to) >= 0 {
@@ -78,8 +76,8 @@ func (n *node) add(name string, child *node) {
 	n.list = append(n.list, child)
 }
 
-// set stores v at path and returns the JSON pointer of that place. It returns an error if another word has already set
-// the value.
+// set stores v at path and returns the JSON pointer of that place. It returns an error if another word has set the
+// value.
 func (n *node) set(path []step, v json.RawMessage, word string) (string, error) {
 	var pointer strings.Builder
 	for i, s := range path {
@@ -138,7 +136,7 @@ func (n *node) child(s step) (*node, int) {
 	return n.list[len(n.list)-1], len(n.list) - 1
 }
 
-// at returns the node of a JSON pointer, or nil if there is none. It opens nodes on the way.
+// at returns the node of a JSON pointer, or nil. It opens nodes on the way.
 func (n *node) at(pointer string) *node {
 	if pointer == "" {
 		return n
@@ -197,7 +195,7 @@ func (n *node) append(b []byte) []byte {
 	return a.End()
 }
 
-// where returns a path in the user's spelling.
+// where returns a path as the user would type it.
 func where(path []step) string {
 	var b strings.Builder
 	for i, s := range path {

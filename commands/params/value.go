@@ -47,7 +47,7 @@ func (p *parser) readKey(i int) error {
 	return nil
 }
 
-// value returns the value that KEY OP VALUE sets.
+// value returns the value in KEY OP VALUE.
 func (p *parser) value(i int, path []step, key, op, value string) (json.RawMessage, error) {
 	arg := p.args[i]
 	switch op {
@@ -119,7 +119,7 @@ func (p *parser) typed(i int, path []step, value string) (json.RawMessage, error
 	return nil, f
 }
 
-// wantsArray reports whether a value does not match because the schema requires an array.
+// wantsArray reports whether a value fails because the schema requires an array.
 func wantsArray(err error) bool {
 	var m *schema.Mismatch
 	return errors.As(err, &m) && m.Rule == "type" && strings.HasSuffix(m.Message, "want array")

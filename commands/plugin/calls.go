@@ -22,9 +22,9 @@ import (
 // A verb is a command of `plugin` that makes one call.
 type verb struct {
 	name, usage string
-	words       []string // placeholders of the fixed arguments
+	words       []string // the placeholders of fixed arguments
 	free        bool     // arguments follow
-	method      string   // the spelling on the wire
+	method      string   // the name on the wire
 	object      bool     // the first argument is an object, which needs a connection that outlives the command
 	about       string
 	examples    []cmdline.Example
@@ -75,12 +75,10 @@ const argumentsDescription = `ARGS are positional. An argument is JSON if valid,
 either. @on=NAME is a callback that --on NAME=ANSWER answers. key=text, key:=json,
 key@=FILE, key:@=FILE and key@on=NAME are passed by name.`
 
-// verbCommands returns the commands of the verbs.
 func verbCommands(run *env.Env) []*cmdline.Command {
 	return wire.Map(verbs, func(v verb) *cmdline.Command { return v.command(run) })
 }
 
-// verbOptions are the flags of a verb.
 type verbOptions struct {
 	flags
 	values bool
@@ -138,8 +136,7 @@ func (v verb) run(ctx context.Context, run *env.Env, o *verbOptions) error {
 	return pc.do(ctx, run, r)
 }
 
-// missing returns the placeholder of the first fixed argument that is missing, or "" if all are given. An empty value
-// counts as given.
+// missing returns the placeholder of the first missing fixed argument, or "". An empty value is not missing.
 func (v verb) missing(rest []string) string {
 	for i, word := range v.words {
 		if i >= len(rest) || rest[i] == "" && word != "VALUE" {
@@ -154,7 +151,7 @@ func lasts(e endpoint.Endpoint) bool {
 	return e.Socket != "" || strings.HasPrefix(e.Address.Scheme, "http")
 }
 
-// noSession returns the usage Fault for a command that needs an object although its connection is new.
+// noSession returns the usage Fault for a command that needs an object but has a new connection.
 func noSession(run *env.Env, e endpoint.Endpoint) error {
 	f := run.Line.Usage("an object lives as long as its connection, but this command would open a new one")
 	f.Hint = "open a session and use its @NAME"
@@ -204,7 +201,7 @@ func (v verb) call(ctx context.Context, words []string, values bool) (operation,
 	return pc, nil
 }
 
-// params returns the params on the wire, with plain arguments.
+// params returns the params with plain arguments for the wire.
 func (v verb) params(fixed []string, args params.Arguments) json.RawMessage {
 	keys := map[string][]string{"function.call": {"name"}, "object.new": {"class"}}[v.method]
 	if v.object {
@@ -220,8 +217,7 @@ func (v verb) params(fixed []string, args params.Arguments) json.RawMessage {
 	return o.End()
 }
 
-// objectID returns the id in REF, which is a reference, a JSON string or the id
-// itself.
+// objectID returns the id in REF: a reference, a JSON string, or the id itself.
 func objectID(ref string) string {
 	val := []byte(strings.TrimSpace(ref))
 	if scan.Valid(val, wire.DefaultMaxDepth) != nil {
@@ -235,8 +231,7 @@ func objectID(ref string) string {
 	return ref
 }
 
-// onlyValues returns an error for arguments that are not transport Values, for
-// --values.
+// onlyValues returns an error for arguments other than transport Values, for --values.
 func onlyValues(args params.Arguments) error {
 	check := func(at string, v []byte) error {
 		if scan.Type(v) == 'o' || args.Funcs[at] != "" {

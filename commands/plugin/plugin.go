@@ -1,4 +1,4 @@
-// Package plugin implements rpcx plugin: commands for both sides of a Scriptling plugin.
+// Package plugin implements rpcx plugin, commands for both sides of a Scriptling plugin.
 package plugin
 
 import (
@@ -69,7 +69,7 @@ open a session.
 Values are plain JSON. A number with . or an exponent is a float, any other number an
 integer. {"$remote":{...}} is an object of the plugin, {"$callback":"id"} a callback.`
 
-// endpoint parses the first argument, and refuses a peer that is not a plugin.
+// endpoint parses the first argument. It refuses a peer that is not a plugin.
 func (o *flags) endpoint(ctx context.Context, run *env.Env) (endpoint.Endpoint, []string, error) {
 	speaks := options.PluginDialect
 	if len(run.Line.Args) > 0 {
@@ -89,11 +89,11 @@ func (o *flags) endpoint(ctx context.Context, run *env.Env) (endpoint.Endpoint, 
 	return e, rest, err
 }
 
-// An operation is one call of a plugin, with the user's name for the called function, class or method.
+// An operation is one call of a plugin with the user's name of the function, class or method.
 type operation struct {
 	op   dialect.Op
-	name string // the name of the function, the class or the method
-	at   int    // the index of the name among the command's arguments
+	name string
+	at   int // the index of the name among the arguments
 }
 
 // request returns the request of a command that makes calls on its own connection, or on a session's.
@@ -119,7 +119,7 @@ func (pc operation) do(ctx context.Context, run *env.Env, r *request.Request) er
 	return r.Do(ctx)
 }
 
-// named replaces the wire's method in a failure with the user's name.
+// named puts the user's name in place of the wire method in a failure.
 func named(err error, pc operation) error {
 	f := wire.AsFault(err)
 	if f == nil || f.Method != pc.op.Method || pc.name == "" {
@@ -131,7 +131,7 @@ func named(err error, pc operation) error {
 	return &g
 }
 
-// suggest adds the plugin's most similar name to the failure of a call.
+// suggest adds the most similar name of the plugin to the failure of a call.
 func suggest(c *request.ResponsePrinter, run *env.Env, f *wire.Fault, pc operation) {
 	if f.RPC == nil || !strings.HasPrefix(f.RPC.Message, "unknown ") || pc.at == 0 {
 		return
@@ -155,7 +155,7 @@ func suggest(c *request.ResponsePrinter, run *env.Env, f *wire.Fault, pc operati
 	}
 }
 
-// namesOf returns the names that a call with this method of the wire can use.
+// namesOf returns the names that a call with this wire method can use.
 func namesOf(c *catalog.Catalog, method string) []string {
 	var names []string
 	for _, class := range c.Classes {
@@ -180,8 +180,7 @@ func namesOf(c *catalog.Catalog, method string) []string {
 	return names
 }
 
-// hasSource reports whether a call names a function or class whose source the plugin gives to the host. The host then
-// runs that source.
+// hasSource reports whether a call names a function or class whose source the host gets and runs.
 func hasSource(c *catalog.Catalog, pc operation) bool {
 	var described json.RawMessage
 	switch pc.op.Method {
@@ -201,8 +200,8 @@ func nameIn(described []byte) string {
 	return scan.String(scan.Get(described, "name"))
 }
 
-// callbacks records which hooks are passed to the plugin as values. Over HTTP it refuses them, because the plugin could
-// not call them.
+// callbacks records the hooks that the plugin gets as values. Over HTTP it refuses them, because the plugin could not
+// call them.
 func (o *flags) callbacks(e endpoint.Endpoint, funcs map[string]string) error {
 	if len(funcs) > 0 && strings.HasPrefix(e.Address.Scheme, "http") {
 		return wire.NewFault(wire.Usage, "HTTP has only one direction, and the plugin could not call the hook", nil)

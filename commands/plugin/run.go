@@ -69,7 +69,7 @@ func runRun(ctx context.Context, run *env.Env, o *runOptions) error {
 	return r.Converse(ctx, func(p *request.ResponsePrinter) error { return perform(p, steps) })
 }
 
-// perform makes the steps one after another in the conversation of p.
+// perform makes the steps one by one in the conversation of p.
 func perform(p *request.ResponsePrinter, steps []*step) error {
 	results := map[string]json.RawMessage{}
 	for _, s := range steps {
@@ -87,7 +87,7 @@ func perform(p *request.ResponsePrinter, steps []*step) error {
 	return nil
 }
 
-// fault returns err with the step in which it occurred.
+// fault returns err with the number of its step.
 func (s *step) fault(err error) error {
 	f := wire.AsFault(err)
 	if f == nil {

@@ -109,7 +109,7 @@ func runServe(ctx context.Context, run *env.Env, o *serveOptions) error {
 	return server.Run(ctx, run, s, command, "", o.Hooks.Strict)
 }
 
-// complete adds the flags' values to the catalog, and returns an error if the catalog offers nothing.
+// complete adds the values of flags to the catalog. It returns an error if the catalog offers nothing.
 func (o *serveOptions) complete(c *catalog.Catalog, entries []hook.Entry) error {
 	if o.Catalog == "" && c.Info.Name == "rpcx serve" {
 		c.Info = catalog.Info{}

@@ -21,8 +21,8 @@ import (
 type step struct {
 	number int
 	as     string
-	verb   string // call, new, method, get, set, destroy
-	name   string // the name of the function, class, method or property
+	verb   string // call, new, method, get, set or destroy
+	name   string
 	on     json.RawMessage
 	args   json.RawMessage
 	kwargs json.RawMessage
@@ -63,7 +63,7 @@ func readSteps(ctx context.Context, file string) ([]*step, error) {
 	}
 }
 
-// read parses a step. named are the names of the steps before it.
+// read parses a step. named are the names of earlier steps.
 func (s *step) read(raw []byte, named map[string]bool) error {
 	if err := scan.Valid(raw, wire.DefaultMaxDepth); err != nil || scan.Type(raw) != 'o' {
 		return errors.New("a step must be an object")
@@ -85,7 +85,7 @@ func (s *step) read(raw []byte, named map[string]bool) error {
 	return s.checkReferences(named)
 }
 
-// checkArgs returns an error for arguments that the verb does not take.
+// checkArgs returns an error for arguments that the verb does not accept.
 func (s *step) checkArgs() error {
 	switch args, kwargs := scan.Count(s.args), scan.Count(s.kwargs); {
 	case (s.verb == "get" || s.verb == "destroy") && args+kwargs > 0:
@@ -96,8 +96,8 @@ func (s *step) checkArgs() error {
 	return nil
 }
 
-// checkReferences records the callbacks in the arguments, and returns an error if they refer to a step that is not an
-// earlier one.
+// checkReferences records the callbacks in the arguments. It returns an error for a reference to anything but an
+// earlier step.
 func (s *step) checkReferences(named map[string]bool) error {
 	s.funcs = map[string]string{}
 	for _, part := range []struct {
@@ -119,7 +119,7 @@ func (s *step) checkReferences(named map[string]bool) error {
 	return nil
 }
 
-// checkOn returns an error for the object of a step, if that can be checked before any step is made.
+// checkOn returns an error for the object of a step, as far as known before any step.
 func (s *step) checkOn(named map[string]bool) error {
 	if s.verb == "destroy" && s.name != "" { // "destroy": NAME needs no "on"
 		if name, ok := s.maker(); s.on != nil && (!ok || name != s.name) {
@@ -141,11 +141,10 @@ func (s *step) checkOn(named map[string]bool) error {
 	return nil
 }
 
-// needsObject reports whether the verb needs an object that a step has made.
+// needsObject reports whether the verb needs an object of an earlier step.
 func (s *step) needsObject() bool { return s.verb != "call" && s.verb != "new" }
 
-// maker returns the name of the step that creates the object; ok is false if
-// the object is given as a reference.
+// maker returns the name of the step that creates the object. ok is false for a reference.
 func (s *step) maker() (name string, ok bool) {
 	if name, ok = scan.Text(s.on); ok {
 		return name, true
@@ -153,7 +152,7 @@ func (s *step) maker() (name string, ok bool) {
 	return soleText(s.on, "$step")
 }
 
-// isReference reports whether val is a reference as plugin new prints it.
+// isReference reports whether val is a reference in the form of plugin new.
 func isReference(val []byte) bool {
 	_, ok := scan.Text(scan.Get(scan.Get(val, "$remote"), "id"))
 	return ok
@@ -196,8 +195,7 @@ func (s *step) member(key string, v []byte) error {
 	return fmt.Errorf("a step cannot have the member %q", format.CleanLine(key))
 }
 
-// call returns the operation of a step; results are those of the steps before
-// it.
+// call returns the operation of a step. results are those of earlier steps.
 func (s *step) call(results map[string]json.RawMessage) (operation, error) {
 	method := map[string]string{"call": "function.call", "new": "object.new", "destroy": "object.destroy"}[s.verb]
 	var o scan.Object
@@ -237,7 +235,7 @@ func (s *step) call(results map[string]json.RawMessage) (operation, error) {
 	}, nil
 }
 
-// object returns the id of the object that a step uses.
+// object returns the id of a step's object.
 func (s *step) object(results map[string]json.RawMessage) (string, error) {
 	ref := s.on
 	name, isStep := s.maker()
@@ -250,8 +248,8 @@ func (s *step) object(results map[string]json.RawMessage) (string, error) {
 	return objectID(string(ref)), nil
 }
 
-// replace appends val, with {"$step":NAME} replaced by the result of that step, and {"$on":NAME} by null. It records
-// the latter as a callback.
+// replace appends val with the result of the step in place of {"$step":NAME}, and null in place of {"$on":NAME}, which
+// it records as a callback.
 func (s *step) replace(b, val []byte, pointer string, result func(name string) (json.RawMessage, error)) ([]byte, error) {
 	switch scan.Type(val) {
 	case 'o':
@@ -272,7 +270,7 @@ func (s *step) replace(b, val []byte, pointer string, result func(name string) (
 	})
 }
 
-// soleText returns the string in the member key if it is obj's only member.
+// soleText returns the string in the member key if obj has no other member.
 func soleText(obj []byte, key string) (string, bool) {
 	if scan.Count(obj) != 1 {
 		return "", false

@@ -15,24 +15,24 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// A call is a call typed at the prompt that has not ended.
+// A call is a running call from the prompt.
 type call struct {
 	deadline  *env.Deadline
 	method    string
-	cancelled bool // Ctrl-C cancelled it
+	cancelled bool
 }
 
-// These are causes for the end of a call before its response.
+// These causes end a call before its response.
 var (
 	errCancelled = errors.New("cancelled")
 	errLeaving   = errors.New("leaving")
 )
 
-// call makes the call of a line. It returns when the call is sent.
+// call makes the call of a line. It returns after sending the call.
 //
-// It does not use request.Request, which opens a connection for one request and decides the outcome of the command.
-// Here, calls share a connection and run at the same time, each can be cancelled separately, and the prompt continues
-// after a failure. Both use request.FillParams for params and request.ResponsePrinter for responses.
+// It does not use request.Request, which opens a connection for one request and determines the outcome of the command.
+// At the prompt, concurrent calls share a connection, the user can cancel each, and the prompt continues after a
+// failure. Both use request.FillParams for params and request.ResponsePrinter for responses.
 func (p *prompt) call(text string) {
 	words, _, err := params.Split(text)
 	if err == nil && words[0] == "" {
@@ -72,8 +72,7 @@ func (p *prompt) call(text string) {
 	}()
 }
 
-// operation returns the operation to send, and sets cat to the catalog that typed the
-// params.
+// operation returns the operation to send. It sets cat to the catalog that typed the params.
 func (p *prompt) operation(c *call, args []string, cat **catalog.Catalog) (op dialect.Op, err error) {
 	ctx, e := c.deadline.Ctx, p.Endpoint
 	op = dialect.Op{Kind: dialect.Call, Method: c.method}
@@ -91,7 +90,6 @@ func (p *prompt) operation(c *call, args []string, cat **catalog.Catalog) (op di
 	return op, request.FillParams(ctx, p.Env, e, &op, args, p.Params, *cat)
 }
 
-// end shows the end of a call, and removes it.
 func (p *prompt) end(c *call, cat *catalog.Catalog, err error) {
 	cause := context.Cause(c.deadline.Ctx)
 	c.deadline.Stop()
@@ -113,7 +111,7 @@ func (p *prompt) end(c *call, cat *catalog.Catalog, err error) {
 	}
 }
 
-// labelled is the stream of a call. It prints the call's method before its first response if the user has made another
+// labelled is the stream of a call. It prints the call's method before the first response if the user has made another
 // call in between.
 type labelled struct {
 	dialect.Stream
@@ -137,7 +135,7 @@ func (l *labelled) Next(ctx context.Context) (wire.Message, error) {
 	return m, err
 }
 
-// Waiting reports whether a message is ready.
+// Waiting reports whether Next would return at once.
 func (l *labelled) Waiting() bool {
 	w, ok := l.Stream.(request.Waiter)
 	return ok && w.Waiting()

@@ -15,14 +15,14 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A completer holds the peer's catalog, which the first Tab requests.
+// A completer contains the peer's catalog, which the first Tab requests.
 type completer struct {
 	mu      sync.Mutex
 	catalog *catalog.Catalog
-	until   time.Time // when Tab requests it again
+	until   time.Time // when Tab requests the catalog again
 }
 
-// ask requests the peer's catalog, for at most env.GoodbyeTimeout, unless it has one for as long as the peer allows.
+// ask requests the peer's catalog within env.GoodbyeTimeout. It uses a stored catalog for as long as the peer allows.
 func (p *prompt) ask() {
 	ctx, done := context.WithTimeout(p.Deadline.Ctx, env.GoodbyeTimeout)
 	defer done()
@@ -40,14 +40,14 @@ func (p *prompt) ask() {
 	p.completer.until = cat.Keep().Until()
 }
 
-// known returns the catalog of --catalog, or else the peer's, or nil if there is neither.
+// known returns the catalog of --catalog, or else the peer's, or nil.
 func (p *prompt) known() *catalog.Catalog {
 	p.completer.mu.Lock()
 	defer p.completer.mu.Unlock()
 	return cmp.Or(p.Catalog, p.completer.catalog)
 }
 
-// streams reports whether a call of method opens a stream, according to the catalog, or because the name ends in
+// streams reports whether a call of method opens a stream, because the catalog says so or because the name ends in
 // _subscribe, as in Ethereum.
 func (p *prompt) streams(cat *catalog.Catalog, method string) bool {
 	if cat = cmp.Or(cat, p.known()); cat != nil {
@@ -58,8 +58,7 @@ func (p *prompt) streams(cat *catalog.Catalog, method string) bool {
 	return strings.HasSuffix(method, "_subscribe")
 }
 
-// complete handles Tab: it completes the method or, after a method, the name of a param. If there are several matches,
-// it lists them.
+// complete handles Tab: it completes the method, or after a method the name of a param. It lists several matches.
 func (p *prompt) complete(line string, pos int) (string, int) {
 	before := line[:pos]
 	start := strings.LastIndexAny(before, " \t") + 1

@@ -14,21 +14,21 @@ import (
 	"rpcx/wire/xdg"
 )
 
-// A history holds the lines typed at the prompt, and stores them in a file that only the user can read. Lines that may
-// contain a secret are not stored; lines that start with a blank are not even kept in memory.
+// A history contains the lines from the prompt, and stores them in a file that only the user can read. It does not
+// store lines that may contain a secret, and ignores lines that begin with a blank.
 type history struct {
-	file string // "" for none
+	file string // the file, or ""
 
 	mu    sync.Mutex
-	lines []string // the oldest first
+	lines []string // oldest first
 }
 
 const (
 	historyLines = 1000
-	historyBytes = 4096 // the longest stored line
+	historyBytes = 4096 // bounds a stored line
 )
 
-// openHistory reads the file, if there is one. It ignores errors, because a prompt works without a file.
+// openHistory reads the file. It ignores errors, because a prompt needs no file.
 func openHistory() *history {
 	h := &history{file: xdg.StateFile("history")}
 	if h.file == "" {
@@ -64,7 +64,6 @@ func (h *history) At(i int) string {
 	return h.lines[len(h.lines)-1-i]
 }
 
-// keep adds a line.
 func (h *history) keep(line string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -13,11 +13,11 @@ import (
 
 // This file reads lines from the keyboard and executes them.
 
-// queuedLines bounds the queued lines, as after a paste. When it is reached, the keyboard is not read.
+// queuedLines bounds the queued lines, for example after a paste. At the bound, the keyboard is not read.
 const queuedLines = 1024
 
-// promptCommands are words that, alone on a line, are commands of the prompt, unless the peer has
-// a method of that name.
+// promptCommands are words that, alone on a line, are commands of the prompt, unless the peer has a method of that
+// name.
 var promptCommands = map[string]func(p *prompt) (leave bool){
 	"help": explainPrompt, "?": explainPrompt, "exit": leavePrompt, "quit": leavePrompt,
 }
@@ -37,7 +37,7 @@ func explainPrompt(p *prompt) bool {
 	return false
 }
 
-// listen reads the keyboard until Ctrl-D. It executes lines one after another, while the user can type more.
+// listen reads the keyboard until Ctrl-D. It executes lines one by one while the user can type more.
 func (p *prompt) listen() error {
 	lines := make(chan string, queuedLines)
 	done := make(chan struct{})
@@ -83,7 +83,7 @@ func (p *prompt) listen() error {
 	}
 }
 
-// awaitLines waits until the typed lines are executed, for at most env.CloseTimeout.
+// awaitLines waits at most env.CloseTimeout for the execution of typed lines.
 func awaitLines(done <-chan struct{}) {
 	select {
 	case <-done:
@@ -91,7 +91,6 @@ func awaitLines(done <-chan struct{}) {
 	}
 }
 
-// line executes a line.
 func (p *prompt) line(text string) {
 	text = strings.Trim(text, " \t\r\n")
 	switch {
@@ -103,7 +102,6 @@ func (p *prompt) line(text string) {
 	}
 }
 
-// send sends a typed message.
 func (p *prompt) send(text []byte) error {
 	msg, err := request.Outgoing(text, p.Conv.Dialect())
 	if err != nil {
@@ -112,7 +110,7 @@ func (p *prompt) send(text []byte) error {
 	return p.Pipe.Send(p.Deadline.Ctx, scan.Compact(nil, msg))
 }
 
-// full reports, once, that the line is full and loses further characters.
+// full reports, once, that the line is full and further characters are lost.
 func (p *prompt) full() {
 	if !p.filled {
 		p.filled = true
@@ -120,7 +118,7 @@ func (p *prompt) full() {
 	}
 }
 
-// interrupt handles Ctrl-C: it cancels the latest call, or clears the line.
+// interrupt handles Ctrl-C. It cancels the latest call or clears the line.
 func (p *prompt) interrupt() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

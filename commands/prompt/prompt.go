@@ -1,4 +1,4 @@
-// Package prompt implements rpcx connect on a terminal: a line for typing calls, with the peer's messages above it.
+// Package prompt implements rpcx connect on a terminal: a line for typing calls below the peer's messages.
 package prompt
 
 import (
@@ -21,7 +21,7 @@ import (
 	"rpcx/wire/session/relay"
 )
 
-// Options configure a prompt. Catalog is the catalog of --catalog.
+// Options configure a prompt.
 type Options struct {
 	Env      *env.Env
 	Endpoint endpoint.Endpoint
@@ -30,14 +30,14 @@ type Options struct {
 	Print    *format.Pipeline
 	Deadline *env.Deadline
 	Params   options.Params
-	Catalog  *catalog.Catalog // the source of types for params, from --catalog; may be nil
+	Catalog  *catalog.Catalog // types params; may be nil
 }
 
 // Run runs the prompt until the user ends it or the conversation ends.
 func Run(o Options) error { return (&prompt{Options: o}).run() }
 
-// A prompt is a conversation on a terminal: typed lines are calls or messages, and received
-// messages are printed above the line.
+// A prompt is a conversation on a terminal. Typed lines are calls or messages, and received messages appear above the
+// line.
 type prompt struct {
 	Options
 	screen *format.Prompt
@@ -47,25 +47,25 @@ type prompt struct {
 	completer completer
 
 	// Only the goroutine that reads the keyboard uses these.
-	rest   string // the first lines of an entry with several lines
+	rest   string // the first lines of a multiline entry
 	filled bool   // full has printed its warning
 
-	hint bool // explain has printed its text; only the goroutine that reads the pipe uses it
+	hint bool // explain has printed its text; for the goroutine that reads the pipe
 
 	mu      sync.Mutex
-	calls   []*call    // running calls, the latest last
+	calls   []*call    // running calls, latest last
 	fewer   *sync.Cond // signals the end of a call
 	leaving bool       // reject new calls
-	lost    bool       // a call had no response when the conversation ended
+	lost    bool       // a call had no response at the end of the conversation
 }
 
-// These are the prompts before a line, and before a continued line.
+// These are the prompts before a line and before a continued line.
 const (
 	promptText = "> "
 	promptMore = "… "
 )
 
-// run shows the prompt until the user ends it or the conversation ends.
+// run shows the prompt until the user or the peer ends the conversation.
 func (p *prompt) run() (err error) {
 	p.fatal, p.fewer = make(chan error, 1), sync.NewCond(&p.mu)
 	p.past = openHistory()
@@ -98,8 +98,8 @@ func (p *prompt) run() (err error) {
 	return errors.Join(err, <-heard)
 }
 
-// ended returns the outcome after the peer has ended the conversation. The prompt has reported the calls that failed
-// because of that; they decide the exit status.
+// ended returns the outcome after the peer has ended the conversation. The prompt has reported the calls that failed,
+// which determine the exit status.
 func (p *prompt) ended(err error) error {
 	p.await()
 	p.mu.Lock()
@@ -115,7 +115,7 @@ func (p *prompt) ended(err error) error {
 	return nil
 }
 
-// await waits until all calls have ended, for at most CloseTimeout.
+// await waits at most CloseTimeout for the end of all calls.
 func (p *prompt) await() {
 	ctx, done := context.WithTimeout(context.Background(), env.CloseTimeout)
 	defer done()
@@ -146,7 +146,7 @@ func (p *prompt) leave() {
 	p.Pipe.Stop()
 }
 
-// guarded runs f and turns a panic into a Fault, because the terminal must be restored.
+// guarded runs f and converts a panic to a Fault, because the terminal must be restored.
 func guarded(f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -156,7 +156,7 @@ func guarded(f func() error) (err error) {
 	return f()
 }
 
-// show prints messages that do not belong to a call.
+// show prints messages outside of calls.
 func (p *prompt) show() error {
 	ctx, done := env.WithCloseDelay(p.Deadline.Ctx)
 	defer done()
@@ -201,7 +201,7 @@ func (p *prompt) explain(m wire.Message) {
 	p.Env.Console.Note(fmt.Sprintf(`no hook answers this request; type {"id":%s,"result":…} or {"id":%s,"error":{"code":…,"message":…}}`, id, id))
 }
 
-// failed shows an error. The prompt continues, unless rpcx can no longer print anything.
+// failed shows an error. The prompt continues if rpcx can still print.
 func (p *prompt) failed(err error) {
 	f := cmdline.Worst(err)
 	if f == nil {

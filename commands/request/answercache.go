@@ -19,13 +19,13 @@ import (
 	"rpcx/wire/transport"
 )
 
-// CacheFlags are the flags that cache responses for later processes, in dialects whose peers can allow that.
+// CacheFlags contains the flags that cache responses for later processes, in dialects whose peers can allow that.
 type CacheFlags struct {
-	keep  string // shared or private; "" if responses are not cached
-	Fresh bool   // bypass the cache, and update it
+	keep  string // shared, private, or "" without a cache
+	Fresh bool   // ignore the cached response and update it
 }
 
-// cacheKinds are the values of --cache. Without a value it is the first.
+// cacheKinds are the values of --cache. The first is the default.
 var cacheKinds = []string{"shared", "private"}
 
 func (c *CacheFlags) Flags() []cmdline.Flag {
@@ -42,7 +42,7 @@ type AnswerCache struct {
 	e   endpoint.Endpoint
 }
 
-// For returns the cache for the response to op, or nil if responses are not cached.
+// For returns the cache for the response to op, or nil without one.
 func (c *CacheFlags) For(ctx context.Context, run *env.Env, e endpoint.Endpoint, op dialect.Op, conn *options.Connection) (*AnswerCache, error) {
 	if c.keep == "" {
 		return nil, nil
@@ -71,7 +71,7 @@ func (c *CacheFlags) For(ctx context.Context, run *env.Env, e endpoint.Endpoint,
 	return &AnswerCache{env: run, key: from.Key(asked), no: c.Fresh, e: e}, nil
 }
 
-// answers returns the source of the responses of e. A session's process uses its own.
+// answers returns the source of the responses of e. A session's process provides its own.
 func answers(ctx context.Context, run *env.Env, e endpoint.Endpoint, conn *options.Connection) (cache.Source, error) {
 	if e.Socket != "" {
 		return run.Reached.Answers(), nil
@@ -81,7 +81,7 @@ func answers(ctx context.Context, run *env.Env, e endpoint.Endpoint, conn *optio
 }
 
 // AnswersOf returns the source of the responses on a connection to e with cfg. Headers, certificate and user are the
-// identity that the peer sees. The TLS flags decide how far rpcx trusts the peer.
+// identity that the peer sees. The TLS flags determine how far rpcx trusts the peer.
 func AnswersOf(e endpoint.Endpoint, cfg transport.Config) cache.Source {
 	var who []string
 	for name, vals := range cfg.Header {
@@ -104,7 +104,7 @@ func AnswersOf(e endpoint.Endpoint, cfg transport.Config) cache.Source {
 	return cache.SourceOf(e, identity, fmt.Sprintf("%t %q", cfg.TLS.Insecure, fullPath(cfg.TLS.CACert)))
 }
 
-// fullPath returns the absolute path of a file; "" stays "".
+// fullPath returns the absolute path of a file, or "" for "".
 func fullPath(file string) string {
 	if full, err := filepath.Abs(file); err == nil && file != "" {
 		return full
@@ -112,7 +112,7 @@ func fullPath(file string) string {
 	return file
 }
 
-// Find prints the stored response. It returns false if there is none.
+// Find prints the stored response. It returns false without one.
 func (c *AnswerCache) Find(ctx context.Context, print *format.Pipeline) (bool, error) {
 	if c == nil || c.no {
 		return false, nil
@@ -131,7 +131,7 @@ func (c *AnswerCache) Find(ctx context.Context, print *format.Pipeline) (bool, e
 	return true, err
 }
 
-// Put stores a response, if the response allows it.
+// Put stores a response if the response allows that.
 func (c *AnswerCache) Put(m wire.Message) {
 	if c == nil || m.Kind != wire.Response || !m.Final || m.Err != nil {
 		return

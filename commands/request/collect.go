@@ -16,9 +16,8 @@ import (
 	"rpcx/wire/session"
 )
 
-// Collect makes a call on a connection that other calls share, and returns its result. The result of a stream is an
-// array of its data, that of a job is its result when it has ended. It fails after idle without a message. It shows
-// events for people on the console of run.
+// Collect makes a call on a shared connection and returns its result: an array of the data of a stream, or the final
+// result of a job. It fails after idle without a message. It prints events for people on the console of run.
 func Collect(ctx context.Context, run *env.Env, conv session.Conversation, op dialect.Op, idle time.Duration) (json.RawMessage, error) {
 	cl := env.NewDeadline(ctx, 0, idle)
 	defer cl.Stop()
@@ -29,7 +28,7 @@ func Collect(ctx context.Context, run *env.Env, conv session.Conversation, op di
 	return collect(cl, run, conv, st)
 }
 
-// CollectFrom is Collect for the stream st of a call that was sent the duration waited ago.
+// CollectFrom does what Collect does, for the stream st of a call that was sent waited ago.
 func CollectFrom(ctx context.Context, run *env.Env, conv session.Conversation, st dialect.Stream, idle, waited time.Duration) (json.RawMessage, error) {
 	cl := env.NewDeadlineSince(ctx, idle, waited)
 	defer cl.Stop()
@@ -64,25 +63,25 @@ func collect(cl *env.Deadline, run *env.Env, conv session.Conversation, st diale
 	}
 }
 
-// A collector makes one value from the events of a call.
+// A collector makes one value of the events of a call.
 type collector struct {
 	classifier
 	items    []json.RawMessage
 	job      string      // the job that the last message started, or ""
-	guided   *wire.Error // from the last guidance, or nil
+	guided   *wire.Error // the error in the last guidance, or nil
 	single   bool        // the only item is the result itself, not an element of a list
 	deferred bool        // the result may follow the response
 }
 
-// take adds a message and its event (nil means it has none), and shows the events for people. failed reports that the
-// event ends the call with its error.
+// take adds a message with its event (nil for none), and prints events for people. failed reports that the event ends
+// the call with its error.
 func (c *collector) take(run *env.Env, m *wire.Message, ev *wire.Event) (failed bool) {
 	if ev == nil {
 		c.job, c.single = "", c.deferred
 		return false
 	}
 	if ev.Kind == wire.Guidance && ev.Message != "" {
-		ev.Action = "" // the advice would be the same for each line
+		ev.Action = "" // every line would have the same advice
 	}
 	if ev.Kind == wire.Guidance && ev.Topic != "" {
 		c.guided = &wire.Error{Kind: ev.Topic, Message: cmp.Or(ev.Message, ev.Topic)}
@@ -115,7 +114,7 @@ func (c *collector) result() (json.RawMessage, error) {
 	return scan.ArrayOf(c.items...), nil
 }
 
-// abandoned returns the error of ev, and cancels the call's stream unless ev ended it.
+// abandoned returns the error of ev. It cancels the call's stream unless ev ended the stream.
 func abandoned(ctx context.Context, st dialect.Stream, ev wire.Event) error {
 	e := ev.Err.Clone()
 	if !ev.Final {
@@ -126,7 +125,7 @@ func abandoned(ctx context.Context, st dialect.Stream, ev wire.Event) error {
 	return e
 }
 
-// abandon cancels a call that failed with err, and returns the reason for its end.
+// abandon cancels a call that failed with err, and returns why it ended.
 func abandon(ctx context.Context, st dialect.Stream, err error) error {
 	if ctx.Err() != nil {
 		bye, done := env.CloseContext(ctx)

@@ -17,13 +17,13 @@ import (
 	"rpcx/wire/session/relay"
 )
 
-// Converse opens a connection, calls work with it and closes it. cl limits the whole conversation, and Converse stops
-// cl at the end. Its idle timer restarts when the connection is open.
+// Converse opens a connection, runs work on it and closes it. cl bounds the whole conversation, and Converse stops cl
+// at the end. The idle timer restarts when the connection is open.
 func Converse(ctx context.Context, run *env.Env, cl *env.Deadline, e endpoint.Endpoint, c *options.Client, cat *catalog.Catalog, work func(session.Conversation) error) error {
 	return converse(ctx, run, cl, e, c, cat, false, work)
 }
 
-// ConverseRaw is Converse for work that reads and writes all messages itself.
+// ConverseRaw does what Converse does, for work that reads and writes all messages itself.
 func ConverseRaw(ctx context.Context, run *env.Env, cl *env.Deadline, e endpoint.Endpoint, c *options.Client, work func(session.Conversation, relay.RawPipe) error) error {
 	return converse(ctx, run, cl, e, c, nil, true, func(conv session.Conversation) error {
 		pipe, err := conv.Raw()
@@ -38,7 +38,7 @@ func converse(ctx context.Context, run *env.Env, cl *env.Deadline, e endpoint.En
 	defer cl.Stop()
 	defer run.BoundOutput(cl.Ctx)()
 	if e.Reversed == endpoint.Accept {
-		cl.Pause() // --wait and --connect-timeout limit connecting, not --idle
+		cl.Pause() // --wait and --connect-timeout bound connecting, not --idle
 	}
 	heard := env.NewSniffer(run, e, cl)
 	defer func() { err = heard.Explain(err) }()
@@ -61,17 +61,16 @@ func converse(ctx context.Context, run *env.Env, cl *env.Deadline, e endpoint.En
 	return work(conv)
 }
 
-// remember stores the endpoint for completion, as the user typed it, unless it is a name or contains a secret. It is
-// called at the end of a command, because it writes a file.
+// remember stores the endpoint as typed for completion, unless it is a name or contains a secret. It runs at the end of
+// a command, because it writes a file.
 func remember(run *env.Env, e endpoint.Endpoint) {
 	if typed := run.Line.Args[0]; !strings.HasPrefix(typed, "@") && e.Socket == "" && e.Demo == "" && !strings.Contains(e.String(), "…") {
 		cache.Remember(typed)
 	}
 }
 
-// closeConversation waits for running hooks, for at most env.FarewellTimeout, then closes conv.
-// It returns a hook's failure if the peer returned an error, which the hook may have
-// caused, or if --strict-hooks is given.
+// closeConversation waits at most env.GoodbyeTimeout for running hooks, and closes conv. It returns a hook's failure
+// with --strict-hooks, and if the peer returned an error, which the hook may have caused.
 func closeConversation(ctx context.Context, conv session.Conversation, h *options.Hooks, err error) error {
 	settle, cancel := env.DetachedContext(ctx, env.CloseTimeout)
 	conv.Settle(settle)
@@ -92,8 +91,7 @@ func closeConversation(ctx context.Context, conv session.Conversation, h *option
 	return nil
 }
 
-// hookFailed returns the outcome after a hook failed, which a warning has reported. rpc is the peer's error, or nil if
-// it returned none.
+// hookFailed returns the outcome after a hook's failure, which a warning has reported. rpc is the peer's error, or nil.
 func hookFailed(failed, rpc *wire.Fault) error {
 	if rpc == nil {
 		rpc = &wire.Fault{Message: "the hook for " + failed.Method + " failed (--strict-hooks)"}

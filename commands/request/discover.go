@@ -19,7 +19,7 @@ import (
 	"rpcx/wire/session"
 )
 
-// NoMethod returns the Fault for a method or module that is not in c. If c is complete, its kind is Usage.
+// NoMethod returns the Fault for a method or module that is not in c. Its kind is Usage if c is complete.
 func NoMethod(run *env.Env, c *catalog.Catalog, name string) *wire.Fault {
 	f := wire.NewFault(wire.Usage, fmt.Sprintf("the peer has no method %q", format.CleanLine(name)), nil)
 	why := c.WhyPartial()
@@ -33,12 +33,12 @@ func NoMethod(run *env.Env, c *catalog.Catalog, name string) *wire.Fault {
 	return f
 }
 
-// FetchCatalog requests the peer's catalog. If the dialect allows it, it requests only the part called name, a module
-// or a method. If it cannot reach the peer, it returns the stored catalog with a warning. brief omits the params of
-// methods. If the peer has no catalog, the error is a Fault of kind RPCError.
+// FetchCatalog requests the peer's catalog, or if the dialect allows that only the part called name, a module or a
+// method. If the peer is unreachable, it returns the stored catalog with a warning. brief omits the params of methods.
+// If the peer has no catalog, the error is a Fault of kind RPCError.
 func FetchCatalog(ctx context.Context, run *env.Env, e endpoint.Endpoint, o *options.Client, name string, brief bool) (*catalog.Catalog, error) {
 	cl := o.Time.Deadline(ctx, options.DefaultIdle)
-	run.OnMessage = cl.Touch // discovery may need one request per module
+	run.OnMessage = cl.Touch // discovery may need a request for each module
 	return askPeer(ctx, run, cl, e, o, func(conv session.Conversation) (*catalog.Catalog, error) {
 		spec := all.Named(conv.Dialect())
 		if brief && name == "" && spec.Discovery.ByModule() {
@@ -74,8 +74,7 @@ func MethodCatalog(ctx context.Context, run *env.Env, e endpoint.Endpoint, o *op
 	})
 }
 
-// askPeer opens a connection and calls ask with it. If it cannot reach the peer,
-// it returns the stored catalog.
+// askPeer opens a connection and calls ask with it. If the peer is unreachable, it returns the stored catalog.
 func askPeer(ctx context.Context, run *env.Env, cl *env.Deadline, e endpoint.Endpoint, o *options.Client, ask func(session.Conversation) (*catalog.Catalog, error)) (c *catalog.Catalog, err error) {
 	opened := false
 	err = Converse(ctx, run, cl, e, o, nil, func(conv session.Conversation) (err error) {
@@ -91,17 +90,17 @@ func askPeer(ctx context.Context, run *env.Env, cl *env.Deadline, e endpoint.End
 	return c, err
 }
 
-// PrintJSON prints one value, and checks the expectations of the whole output.
+// PrintJSON prints one value and checks the expectations of the whole output.
 func PrintJSON(ctx context.Context, print *format.Pipeline, b []byte) error {
 	_, err := print.Print(ctx, &wire.Message{Raw: b}, &wire.Event{Kind: wire.Data, Data: b})
 	return errors.Join(err, print.Finish())
 }
 
-// noName is a module that does not exist. A request for it returns only the list of modules.
+// noName is a module that does not exist, for which a peer returns only its list of modules.
 const noName = "*"
 
-// discovered requests the part of the catalog called name, a module or a method, if the dialect can do that. Otherwise,
-// and if name is "", it requests the whole catalog.
+// discovered requests the part of the catalog called name, a module or a method, if the dialect allows that. Otherwise,
+// and for "", it requests the whole catalog.
 func discovered(ctx context.Context, conv session.Conversation, name string) (*catalog.Catalog, error) {
 	if name == "" || !all.Named(conv.Dialect()).Params.Typed {
 		return conv.Describe(ctx)
@@ -113,8 +112,8 @@ func discovered(ctx context.Context, conv session.Conversation, name string) (*c
 	return c, err
 }
 
-// keptCatalog returns the stored catalog of e, with a warning that it may be out of date. Without one, it returns err,
-// the reason why e was not reached.
+// keptCatalog returns the stored catalog of e, with a warning that it may be outdated. Without one, it returns err, the
+// reason why e was unreachable.
 func keptCatalog(run *env.Env, e endpoint.Endpoint, c *options.Connection, err error) (*catalog.Catalog, error) {
 	f := wire.AsFault(err)
 	if f == nil || f.Kind != wire.Unreachable || c.Refresh || c.NoCache {
@@ -129,8 +128,8 @@ func keptCatalog(run *env.Env, e endpoint.Endpoint, c *options.Connection, err e
 	return kept, nil
 }
 
-// Incomplete returns the outcome of a command that has shown c, or the part of c called name, if the catalog lacks
-// modules. It returns nil if the catalog is complete.
+// Incomplete returns the outcome of a command that has shown c, or its part called name, if the catalog lacks modules.
+// It returns nil for a complete catalog.
 func Incomplete(run *env.Env, c *catalog.Catalog, name string) error {
 	names := dialects.CatalogModules().Unknown(c, name)
 	if len(names) == 0 {

@@ -15,11 +15,10 @@ import (
 	"rpcx/wire/session"
 )
 
-// DryRun prints the message that would be sent for op in conv. A nil conv stands for a conversation with e that is not
-// open.
+// DryRun prints the message for op in conv. A nil conv represents a new conversation with e.
 func DryRun(ctx context.Context, conv session.Conversation, e endpoint.Endpoint, op dialect.Op) error {
 	if op.Method == "" && op.Kind != dialect.Raw && op.Kind != dialect.Eval {
-		return nil // no message
+		return nil
 	}
 	m, err := Preview(ctx, conv, e, op)(op)
 	if err != nil || m.Raw == nil {
@@ -29,8 +28,8 @@ func DryRun(ctx context.Context, conv session.Conversation, e endpoint.Endpoint,
 }
 
 // Preview returns a function that encodes messages and sends none. The messages have the ids that they would have in
-// conv. If conv is nil, or a session whose ids other processes also use, the ids are those of a new conversation with e
-// that starts with first. They continue after those of the handshake.
+// conv. If conv is nil, or a session with other users, the ids are those of a new conversation with e that starts with
+// first. They follow the ids of the handshake.
 func Preview(ctx context.Context, conv session.Conversation, e endpoint.Endpoint, first dialect.Op) func(dialect.Op) (wire.Message, error) {
 	if p, ok := conv.(session.Previewer); ok {
 		return func(op dialect.Op) (wire.Message, error) { return p.Preview(ctx, op) }
@@ -79,8 +78,8 @@ func (u previewCaller) Connection() *dialect.Connection {
 
 func (u previewCaller) CloseWith(int, string) error { return nil }
 
-// Outgoing returns the message for a line that the user typed. It adds "jsonrpc" if the dialect has that member and the
-// line does not. The error is the reason why the line is not a message.
+// Outgoing returns the message in a user's line. It adds a missing "jsonrpc" if the dialect has that member. Its error
+// is why the line is not a message.
 func Outgoing(line []byte, dialect string) ([]byte, error) {
 	if err := scan.Valid(line, wire.DefaultMaxDepth); err != nil {
 		return nil, err
@@ -94,8 +93,7 @@ func Outgoing(line []byte, dialect string) ([]byte, error) {
 	return line, nil
 }
 
-// versioned adds "jsonrpc" to each request, notification and response in msg that
-// lacks it.
+// versioned adds a missing "jsonrpc" to each request, notification and response in msg.
 func versioned(msg []byte) []byte {
 	if scan.Type(msg) == 'a' {
 		var a scan.Array

@@ -17,13 +17,13 @@ import (
 	"rpcx/wire/session"
 )
 
-// An exchange is a Request while Do executes it.
+// An exchange is a running Request.
 type exchange struct {
 	*Request
-	ctx      context.Context // the options of the command
+	ctx      context.Context // the context with the options of the command
 	deadline *env.Deadline
-	opened   bool             // a connection was opened
-	last     *ResponsePrinter // the stream of the last attempt; nil if nothing was sent
+	opened   bool
+	last     *ResponsePrinter // the stream of the last attempt, or nil
 }
 
 // prepare returns a function that makes the operation on an open connection, or nil if no connection is needed.
@@ -56,8 +56,8 @@ func (x *exchange) prepare() (prepareFunc, error) {
 	}, nil
 }
 
-// operation returns the operation to send, with params that cat types (nil for no catalog). A dry run shows a job as a
-// plain call.
+// operation returns the operation to send, with params that cat types. cat may be nil. A dry run shows a job as a plain
+// call.
 func (x *exchange) operation(cat *catalog.Catalog) (op dialect.Op, err error) {
 	op = x.Op
 	if len(x.Args) > 0 {
@@ -81,7 +81,7 @@ func (x *exchange) operation(cat *catalog.Catalog) (op dialect.Op, err error) {
 	return op, err
 }
 
-// members returns the extra top-level members, or nil if there are none.
+// members returns the extra top-level members, or nil.
 func (x *exchange) members() (json.RawMessage, error) {
 	given, err := x.Client.Handshake.Set.Members(x.Env.Line, x.Endpoint)
 	fresh, spec := x.Client.Conn.NoCache || x.Client.Conn.Refresh, x.Endpoint.Spec()
@@ -107,7 +107,7 @@ func (x *exchange) converse(work func(session.Conversation) error) error {
 	})
 }
 
-// send makes the operation, sends it and prints its response. Retries repeat it.
+// send makes the operation, sends it and prints the response. It includes retries.
 func (x *exchange) send(conv session.Conversation, prepare prepareFunc) error {
 	if x.First > 0 {
 		x.deadline.FirstMessage(x.First)
@@ -156,8 +156,8 @@ func (x *exchange) finish(err error) error {
 	return errors.Join(err, x.Print.Finish())
 }
 
-// endStream returns the outcome of a stream that ended with err, after the connection is closed. It always checks the
-// expectations of the whole output. If there is no output, --for may have ended the attempt to connect.
+// endStream returns the outcome of a stream that ended with err, after closing the connection. It always checks the
+// expectations of the whole output. Without output, --for may have ended the attempt to connect.
 func (x *exchange) endStream(err error) error {
 	switch {
 	case x.last != nil:

@@ -19,16 +19,15 @@ const defaultGrace = time.Second
 
 // grace tracks a stream that reported an error but has not ended. rpcx waits a limited time for its end.
 type grace struct {
-	outcome error           // the command's outcome; nil if the error was expected
-	ctx     context.Context // ends when the grace period is over; nil if the stream has not failed
+	outcome error           // the command's outcome, or nil if the error was expected
+	ctx     context.Context // ends with the grace period; nil if the stream has not failed
 	stop    context.CancelFunc
 }
 
 // failed reports whether an error ended the stream's data.
 func (g *grace) failed() bool { return g.ctx != nil }
 
-// waitContext returns the context of the wait for the next message: the
-// deadline, or the shorter grace period.
+// waitContext returns the context for the next message: the deadline, or the shorter grace period.
 func (c *ResponsePrinter) waitContext() context.Context {
 	if c.grace.ctx != nil {
 		return c.grace.ctx
@@ -41,8 +40,8 @@ func recovers(ev wire.Event) bool {
 	return ev.Kind == wire.Failure && !ev.Final && string(scan.Get(ev.Extra, "recoverable")) == "true"
 }
 
-// afterError handles an error event that was not the last of its stream. If the peer marks it as recoverable, it shows
-// the error. Any other error becomes the outcome when the stream ends or the grace period is over.
+// afterError handles an error event before the end of its stream. If the peer marks the error as recoverable, rpcx
+// shows it. Any other error becomes the outcome at the end of the stream or the grace period.
 func (c *ResponsePrinter) afterError(ctx context.Context, ev wire.Event) (stop bool, err error) {
 	if recovers(ev) || c.grace.failed() {
 		c.env.Console.Event(wire.Event{Kind: wire.Log, Level: "error", Message: errorText(ev.Err)})
@@ -59,8 +58,7 @@ func (c *ResponsePrinter) afterError(ctx context.Context, ev wire.Event) (stop b
 	return false, nil
 }
 
-// finish returns the command's outcome when a failed stream has ended or the grace
-// period is over.
+// finish returns the command's outcome at the end of a failed stream or its grace period.
 func (c *ResponsePrinter) finish() error {
 	c.grace.stop()
 	if c.deadline.Ctx.Err() != nil {
@@ -73,8 +71,8 @@ func (c *ResponsePrinter) finish() error {
 	return c.grace.outcome
 }
 
-// missingResults returns the outcome of a call whose response only announced results, if
-// the exchange ended before they arrived. Plain HTTP cannot deliver them.
+// missingResults returns the outcome of a call whose response announced results that did not arrive before the exchange
+// ended. Plain HTTP cannot deliver later results.
 func (c *ResponsePrinter) missingResults(err error) error {
 	f := wire.AsFault(err)
 	if f == nil || f.Kind != wire.Protocol || c.opening == "" || !all.Named(c.conv.Dialect()).Streams.Deferred {
@@ -88,8 +86,8 @@ func (c *ResponsePrinter) missingResults(err error) error {
 	return &g
 }
 
-// timeoutHint adds a hint to a timeout if the first response was read as a stream's id
-// and no message followed: it may have been the result.
+// timeoutHint adds a hint to a timeout if no message followed a response that rpcx read as a stream's id: the response
+// may have been the result.
 func (c *ResponsePrinter) timeoutHint(err error) error {
 	f := wire.AsFault(err)
 	if f == nil || f.Kind != wire.Timeout || c.opening == "" || c.Stream || f.Hint != "" {
@@ -104,8 +102,7 @@ func (c *ResponsePrinter) timeoutHint(err error) error {
 	return &g
 }
 
-// noCancelHint adds to a timeout, in a dialect without cancellation, that the peer may still
-// be working on what.
+// noCancelHint adds to a timeout, in a dialect without cancellation, that the peer may still be working on what.
 func noCancelHint(spec dialect.Spec, err error, what string) error {
 	f := wire.AsFault(err)
 	if f == nil || f.Kind != wire.Timeout || !spec.Streams.NoCancel {

@@ -8,18 +8,17 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// A notificationPrinter prints the notifications that arrive during a call (call
-// --method). It stops before the response is printed, and prints all notifications that
-// arrived before the response.
+// A notificationPrinter prints the notifications during a call (call --method). It prints all notifications that
+// arrived before the response, and stops before the response is printed.
 type notificationPrinter struct {
 	consumer *ResponsePrinter
 	stream   dialect.Stream
 	stop     context.CancelFunc
 	done     chan struct{}
-	err      error // the error of printing, or of an expectation; read it after done
+	err      error // the error of printing or of an expectation, valid after done
 }
 
-// startNotifications starts printing the messages that ReadOptions.Notifications selects, if it is set.
+// startNotifications starts printing the messages for ReadOptions.Notifications, if set.
 func (c *ResponsePrinter) startNotifications() error {
 	if c.Notifications == nil {
 		return nil
@@ -43,12 +42,11 @@ func (c *ResponsePrinter) startNotifications() error {
 				c.print.Idle()
 			}
 		}
-		c.deadline.Cancel(b.err) // the output has ended, which ends the call
+		c.deadline.Cancel(b.err) // the end of the output ends the call
 	}()
 	return nil
 }
 
-// print prints one notification.
 func (b *notificationPrinter) print(m wire.Message) error {
 	c := b.consumer
 	c.deadline.Touch()
@@ -60,8 +58,8 @@ func (b *notificationPrinter) print(m wire.Message) error {
 	return err
 }
 
-// finishNotifications stops the notificationPrinter after it has printed all notifications that arrived before the
-// response. It returns the error of printing one. It may be called repeatedly.
+// finishNotifications stops the notificationPrinter after the last notification before the response. It returns the
+// error of printing. It may run again.
 func (c *ResponsePrinter) finishNotifications() error {
 	b := c.notifications
 	if b == nil {

@@ -1,5 +1,5 @@
-// Package request makes a request: it opens a connection, makes the operation
-// from the command line, sends it, prints the response and closes the connection.
+// Package request makes a request. It opens a connection, makes the operation of the command line, sends it, prints the
+// response and closes the connection.
 package request
 
 import (
@@ -25,8 +25,8 @@ import (
 	"rpcx/wire/session/relay"
 )
 
-// Endpoint parses the first argument, applies its profile, and returns the
-// endpoint and the arguments after it. A session's process returns its dialect.
+// Endpoint parses the first argument and applies its profile. It returns the endpoint and the arguments after it. For a
+// session, the process of the session provides the dialect.
 func Endpoint(ctx context.Context, run *env.Env, dialect string) (endpoint.Endpoint, []string, error) {
 	args := run.Line.Args
 	if len(args) == 0 {
@@ -49,15 +49,14 @@ func Endpoint(ctx context.Context, run *env.Env, dialect string) (endpoint.Endpo
 	if err = configure(run, e, listening); err == nil && !listening {
 		e, err = reach(ctx, run, e)
 	}
-	if err == nil && e.Socket != "" { // its dialect is now known
+	if err == nil && e.Socket != "" { // its dialect is known now
 		err = options.ForPeer(run.Line, e).Check(run.Line)
 	}
 	run.Respell = e.Spec().Names.ForUser
 	return e, args[1:], err
 }
 
-// configure rejects flags on the command line that have no effect with e, and applies the profile and the defaults of
-// e.
+// configure rejects flags on the command line without an effect for e, and applies the profile and the defaults of e.
 func configure(run *env.Env, e endpoint.Endpoint, listening bool) error {
 	s := options.ForPeer(run.Line, e)
 	if listening {
@@ -98,8 +97,7 @@ func listens(l *cmdline.CommandLine) bool {
 	return l.Cmd.Name == "serve" || role == "client"
 }
 
-// reach attaches to the session of e, within --timeout. The session may be stopped or still
-// connecting.
+// reach attaches to the session of e within --timeout. The session may be stopped or connecting.
 func reach(ctx context.Context, run *env.Env, e endpoint.Endpoint) (endpoint.Endpoint, error) {
 	limit, _ := run.Line.Value("timeout").(time.Duration)
 	cl := env.NewDeadline(ctx, limit, 0)
@@ -114,8 +112,8 @@ func reach(ctx context.Context, run *env.Env, e endpoint.Endpoint) (endpoint.End
 	return e, env.Cause(cl.Ctx, err)
 }
 
-// SameVersion returns a Fault of kind Conflict if another version of rpcx runs the session called name, because the two
-// versions may be incompatible. session close accepts any version.
+// SameVersion returns a Fault of kind Conflict if another version of rpcx runs the session name, because versions may
+// be incompatible. session close accepts any version.
 func SameVersion(name, version string) error {
 	if version == env.Version() {
 		return nil
@@ -126,8 +124,8 @@ func SameVersion(name, version string) error {
 	return f
 }
 
-// open connects with the flags of a client. raw selects all messages, for connect. If
-// a signal or a timeout caused the error, it returns that.
+// open connects with a client's flags. raw selects all messages, for connect. If a signal or a timeout caused the
+// error, open returns that cause.
 func open(cl *env.Deadline, run *env.Env, e endpoint.Endpoint, c *options.Client, cat *catalog.Catalog, raw bool, heard *env.Sniffer) (session.Conversation, error) {
 	ctx := cl.Ctx
 	o, err := options.ForSession(ctx, run, &c.Conn, &c.Hooks)
@@ -147,7 +145,7 @@ func open(cl *env.Deadline, run *env.Env, e endpoint.Endpoint, c *options.Client
 		return nil, err
 	}
 	if o.Record != nil && o.Cache == cache.Usual {
-		o.Cache = cache.Refresh // a tape without the catalog could not be played
+		o.Cache = cache.Refresh // a tape needs the catalog
 	}
 	run.Opened = o
 	o.Transport.First = heard.Sniff
@@ -164,7 +162,7 @@ func open(cl *env.Deadline, run *env.Env, e endpoint.Endpoint, c *options.Client
 	return conv, err
 }
 
-// readsLogs reports whether a command asks for the log of the peer: -v, events, messages, a stream, or a hook for notifications.
+// readsLogs reports whether a command uses the peer's log: with -v, events, messages, a stream, or a hook for notifications.
 func readsLogs(run *env.Env, hooks []hook.Entry) bool {
 	for _, flag := range []string{"events", "messages"} {
 		if on, _ := run.Line.Value(flag).(bool); on {
@@ -177,7 +175,7 @@ func readsLogs(run *env.Env, hooks []hook.Entry) bool {
 	return run.Common.Verbose || run.Line.Cmd.Name == "subscribe" || notified
 }
 
-// peerResponded reports whether err is an error from the peer or about its message. In that case the handshake failed,
+// peerResponded reports whether err is an error of the peer or about its message. In that case the handshake failed,
 // and only closing lasted until the timeout.
 func peerResponded(err error) bool {
 	f := wire.AsFault(err)

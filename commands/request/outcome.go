@@ -15,12 +15,12 @@ import (
 	"rpcx/wire/session"
 )
 
-// SomeFailed returns the outcome of a batch in which some responses were errors. The errors have been shown.
+// SomeFailed returns the outcome of a batch with error responses, which rpcx has printed.
 func SomeFailed() error {
 	return wire.NewFault(wire.RPCError, "some calls of the batch failed", nil)
 }
 
-// end returns the outcome when the stream has ended.
+// end returns the outcome at the end of the stream.
 func (c *ResponsePrinter) end(err error) error {
 	if c.grace.failed() {
 		return c.finish()
@@ -55,8 +55,8 @@ func (c *ResponsePrinter) cancel(st dialect.Stream) {
 	_ = st.Cancel(ctx)
 }
 
-// message handles one message: it classifies, checks, stores and shows it, and may decide
-// the outcome. stop reports that no more messages are needed.
+// message handles one message: it classifies, checks, stores and shows it, and may determine the outcome. stop ends the
+// reading.
 func (c *ResponsePrinter) message(m *wire.Message) (stop bool, err error) {
 	c.deadline.Touch()
 	ctx := c.deadline.Ctx
@@ -91,14 +91,14 @@ func (c *ResponsePrinter) message(m *wire.Message) (stop bool, err error) {
 	return stop, nil
 }
 
-// check returns an error if data does not match the peer's schema for it.
+// check returns an error for data that does not match the peer's schema.
 func (c *ResponsePrinter) check(ctx context.Context, ev *wire.Event) error {
 	if c.result == nil || ev.Kind != wire.Data {
 		return nil
 	}
 	data := ev.Data
 	if c.Within != "" {
-		if data = scan.Get(data, c.Within); data == nil { // an event of a failure has no such member
+		if data = scan.Get(data, c.Within); data == nil { // the event of a failure has no such member
 			return nil
 		}
 	}
@@ -111,7 +111,7 @@ func (c *ResponsePrinter) check(ctx context.Context, ev *wire.Event) error {
 	return nil
 }
 
-// failure handles an error event in the response to id. The event meets an expectation, or is the outcome.
+// failure handles an error event in the response to id. The event meets an expectation or is the outcome.
 func (c *ResponsePrinter) failure(ctx context.Context, id wire.ID, ev wire.Event) (stop bool, err error) {
 	met, err := c.print.Error(ctx, ev.Err)
 	if met || err != nil {
@@ -146,8 +146,7 @@ func rpcFault(method string, e *wire.Error) *wire.Fault {
 	return f
 }
 
-// errorText returns an error's message and code, and its class if the error
-// has one.
+// errorText returns an error's message and code, and its class, if any.
 func errorText(e *wire.Error) string {
 	kind, ok := scan.Text(scan.Get(e.Raw, "kind"))
 	code, isText := scan.Text(e.Code)
@@ -157,7 +156,7 @@ func errorText(e *wire.Error) string {
 	return fmt.Sprintf("%s (%s, code %s)", e.Message, kind, code)
 }
 
-// named returns err with the name of the method that it ended.
+// named returns err with the name of its method.
 func named(err error, method string) error {
 	f := wire.AsFault(err)
 	if f == nil {
@@ -166,15 +165,13 @@ func named(err error, method string) error {
 	return f.WithMethod(method)
 }
 
-// A classifier is the first stage of reading a response. It turns messages into events. All messages share a single
-// event.
+// A classifier is the first stage of reading a response, which makes events of messages. All messages share one event.
 type classifier struct {
 	event   wire.Event
-	opening string // the response that opened the stream, until its first item, or ""
+	opening string // the response that opened the stream, until the first item, or ""
 }
 
-// classify returns the event of m, which is valid until the next one. It returns nil if the user sees no event, because
-// m only opens the stream or
+// classify returns the event of m, which is valid until the next call. It returns nil if m only opens the stream, or if
 // --select excludes it.
 func (c *classifier) classify(ctx context.Context, o *ReadOptions, conv session.Conversation, print *format.Pipeline, m *wire.Message) (*wire.Event, error) {
 	if o.Choose {
@@ -206,8 +203,8 @@ func (o *ReadOptions) opens(m *wire.Message) bool {
 	return (o.Stream || !o.Many) && o.Watch == nil && m.Kind == wire.Response && m.Err == nil && !m.Final
 }
 
-// eventOf sets ev to the event that a user sees for m. A message that --select chose becomes data, and keeps its
-// event's name, number and time.
+// eventOf sets ev to the user's event for m. A message of --select becomes data, and keeps its event's name, number and
+// time.
 func (o *ReadOptions) eventOf(conv session.Conversation, m *wire.Message, ev *wire.Event) error {
 	err := conv.Event(m, ev)
 	if !o.Choose || m.Raw == nil {

@@ -18,7 +18,7 @@ import (
 	"rpcx/wire/schema"
 )
 
-// FillParams parses the arguments after METHOD into op. cat types them, if it is not nil.
+// FillParams parses the arguments after METHOD into op. cat types them and may be nil.
 func FillParams(ctx context.Context, run *env.Env, e endpoint.Endpoint, op *dialect.Op, args []string, p options.Params, cat *catalog.Catalog) error {
 	spec := e.Spec()
 	if err := CheckName(run, e, op.Method, op.Kind == dialect.Subscribe, p); err != nil {
@@ -33,7 +33,7 @@ func FillParams(ctx context.Context, run *env.Env, e endpoint.Endpoint, op *dial
 	return err
 }
 
-// Style converts the params of op to the form of --params-style. For "object", it prevents codecs from changing the
+// Style converts the params of op to the form of --params-style. For "object", it prevents codecs from changing that
 // form.
 func Style(spec dialect.Spec, p options.Params, op *dialect.Op) {
 	switch {
@@ -47,14 +47,13 @@ func Style(spec dialect.Spec, p options.Params, op *dialect.Op) {
 	}
 }
 
-// verbatim reports whether to send a method as the user typed it: the peer lists that form, although the dialect would
-// spell it differently.
+// verbatim reports whether to send a method as typed: the peer lists that name, although the dialect would change it.
 func verbatim(spec dialect.Spec, method string, cat *catalog.Catalog) bool {
 	return spec.Names.OnWire(method) != method && cat.Method(method) != nil
 }
 
-// readParams reads the arguments after METHOD. An unusable schema is a usage error in the catalog of --catalog, and a
-// warning in the peer's catalog, which then does not check the params.
+// readParams parses the arguments after METHOD. An unusable schema is a usage error in the user's catalog. In the
+// peer's catalog, it causes a warning and disables the check.
 func readParams(ctx context.Context, run *env.Env, e endpoint.Endpoint, method string, args []string, p options.Params, cat *catalog.Catalog) (params.Result, error) {
 	po := params.Options{
 		NoCheck: p.NoCheck, Stdin: env.Stdin(ctx), ReadFile: os.ReadFile, Funcs: e.Spec().Params.Functions, Value: e.Spec().Params.Scalar,
@@ -95,7 +94,7 @@ type typos struct {
 
 func (t *typos) set(method string, names []schema.Undescribed) { t.method, t.names = method, names }
 
-// noteTypos prints a warning for parameters that are probably misspelt, or passes them to run.Typos if that is set.
+// noteTypos warns about parameters that are probably misspelt, or passes them to run.Typos.
 func noteTypos(run *env.Env, method string, names []schema.Undescribed) {
 	if run.Typos != nil {
 		run.Typos(method, names)
@@ -108,8 +107,7 @@ func noteTypos(run *env.Env, method string, names []schema.Undescribed) {
 	}
 }
 
-// Misspelt returns the warning about a parameter that the schema does not describe, or "" if no described name is
-// similar.
+// Misspelt returns the warning about an undescribed parameter, or "" if no described name is similar.
 func Misspelt(method string, n schema.Undescribed) string {
 	if n.Nearest == "" {
 		return ""

@@ -19,17 +19,16 @@ import (
 	"rpcx/wire/session"
 )
 
-// A typedOp is an operation, with the catalog that typed its params.
+// A typedOp is an operation with the catalog that typed its params.
 type typedOp struct {
 	op  dialect.Op
-	cat *catalog.Catalog // nil means no catalog
+	cat *catalog.Catalog // may be nil
 }
 
 // A prepareFunc makes the operation on an open connection.
 type prepareFunc func(context.Context, session.Conversation) (typedOp, error)
 
-// needsConnection reports whether args (METHOD first) need the peer's description of
-// the method.
+// needsConnection reports whether args (METHOD first) need the peer's description of the method.
 func needsConnection(e endpoint.Endpoint, cat *catalog.Catalog, args []string, p options.Params) bool {
 	switch {
 	case len(args) == 0 || cat != nil || !e.Spec().Params.Typed:
@@ -40,13 +39,13 @@ func needsConnection(e endpoint.Endpoint, cat *catalog.Catalog, args []string, p
 	return !p.NoCheck || slices.ContainsFunc(args[1:], params.IsTyped)
 }
 
-// evicts reports whether connecting to e would end another client's connection.
+// evicts reports whether connecting to e would evict another client.
 func evicts(e endpoint.Endpoint) bool {
 	return e.Spec().Handshake.OneClient && e.Socket == "" && e.Demo == ""
 }
 
-// noteUntyped prints a note that a dry run has not requested the types of params, because connecting would have evicted
-// the peer's client.
+// noteUntyped notes that a dry run has not requested the types of params, because connecting would have evicted another
+// client.
 func noteUntyped(run *env.Env, e endpoint.Endpoint, cat *catalog.Catalog, p options.Params) {
 	if p.DryRun && cat == nil && !p.NoCheck && evicts(e) {
 		run.Console.Note("parameters are not checked, because connecting would evict the host's client; give a catalog with --catalog FILE")
@@ -62,8 +61,8 @@ func DryBatch(run *env.Env, e endpoint.Endpoint, cat *catalog.Catalog, p options
 	return true
 }
 
-// CheckName returns a usage Fault for a method name that is not valid in the dialect,
-// with the right spelling if it is known. With --no-check it returns nil.
+// CheckName returns a usage Fault for an invalid method name of the dialect, with the correct name if known. With
+// --no-check, it returns nil.
 func CheckName(run *env.Env, e endpoint.Endpoint, method string, subscribe bool, p options.Params) error {
 	check := e.Spec().Names.Check
 	if p.NoCheck {
@@ -75,8 +74,8 @@ func CheckName(run *env.Env, e endpoint.Endpoint, method string, subscribe bool,
 	return suggest.Spelling(run, check(method, subscribe))
 }
 
-// fromPeer makes the operation of x.Args, with the types of the peer's catalog. If the params do not match, or have
-// unknown names, it requests the catalog again, because it may be from an earlier process.
+// fromPeer makes the operation of x.Args with the types of the peer's catalog. If the params do not match or have
+// unknown names, it requests the catalog again, because that may be from an earlier process.
 func (x *exchange) fromPeer(ctx context.Context, conv session.Conversation) (typedOp, error) {
 	cat, err := x.typing(ctx, conv)
 	if err != nil {
@@ -107,7 +106,7 @@ func sameCatalog(a, b *catalog.Catalog) bool {
 	return xerr == nil && yerr == nil && bytes.Equal(x, y)
 }
 
-// typing returns the catalog that types the params: the given one, or else the peer's.
+// typing returns the catalog that types the params: the user's, or else the peer's.
 func (x *exchange) typing(ctx context.Context, conv session.Conversation) (*catalog.Catalog, error) {
 	if x.Catalog != nil || !x.Endpoint.Spec().Params.Typed {
 		return x.Catalog, nil
@@ -119,10 +118,10 @@ func (x *exchange) typing(ctx context.Context, conv session.Conversation) (*cata
 	return cat, env.Cause(ctx, err)
 }
 
-// descriptionTimeout bounds the wait for the peer's description of a method, in commands that do not require it.
+// descriptionTimeout bounds the wait for the peer's description of a method in commands that do not require one.
 const descriptionTimeout = 3 * time.Second
 
-// dryTyping is typing for a dry run, which waits for at most descriptionTimeout.
+// dryTyping does what typing does, for a dry run. It waits at most descriptionTimeout.
 func (x *exchange) dryTyping(ctx context.Context, conv session.Conversation) (*catalog.Catalog, error) {
 	patient, done := context.WithTimeout(ctx, descriptionTimeout)
 	defer done()

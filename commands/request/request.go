@@ -23,26 +23,26 @@ type Request struct {
 	Client   *options.Client
 	Endpoint endpoint.Endpoint
 	Params   options.Params
-	Catalog  *catalog.Catalog // the catalog of --catalog, or nil
+	Catalog  *catalog.Catalog // may be nil
 	Print    *format.Pipeline
 
-	Op      dialect.Op // without the parts that Args and --set add
+	Op      dialect.Op // without the parts from Args and --set
 	Args    []string   // METHOD and its params; nil if Op is complete
 	Read    ReadOptions
 	Cache   CacheFlags
 	Retries Retries
-	Files   *artifacts.Flags       // saves the files in the result; nil if it has none
+	Files   *artifacts.Flags       // saves the files in the result; may be nil
 	Stop    options.StopConditions // the flags that end a stream
 	Timeout time.Duration          // 0 for no limit
 	Idle    time.Duration          // 0 for no limit
-	First   time.Duration          // limits the wait for the first message if Idle is 0; 0 for no limit
-	Nested  bool                   // requests of the peer count as messages of the response
-	// Explain returns the outcome for the failure of the last attempt. If it is nil, Suggest adds a fix.
+	First   time.Duration          // bounds the wait for the first message if Idle is 0; 0 for no limit
+	Nested  bool                   // the peer's requests count as messages of the response
+	// Explain returns the outcome of a failed last attempt. By default, Suggest adds a fix.
 	Explain func(p *ResponsePrinter, err error) error
 }
 
-// New returns the request of a command line. It compiles the output flags, with out for those of this command alone,
-// and reads the file of --catalog.
+// New returns the request of a command line. It compiles the output flags, with out for those of this command, and
+// reads the file of --catalog.
 func New(run *env.Env, client *options.Client, e endpoint.Endpoint, p options.Params, out format.Options) (*Request, error) {
 	print, err := options.NewPrinter(run, e, &client.Out, out)
 	if err != nil {
@@ -75,8 +75,8 @@ func (r *Request) Do(ctx context.Context) error {
 	return err
 }
 
-// Converse opens a connection and calls work with a printer for its first request. ResponsePrinter.Reset returns one
-// for each later request.
+// Converse opens a connection and runs work with a printer for the first request. ResponsePrinter.Reset returns one for
+// each later request.
 func (r *Request) Converse(ctx context.Context, work func(p *ResponsePrinter) error) error {
 	x := &exchange{Request: r, ctx: ctx}
 	return x.converse(func(conv session.Conversation) error {
@@ -86,8 +86,7 @@ func (r *Request) Converse(ctx context.Context, work func(p *ResponsePrinter) er
 	})
 }
 
-// Finish flushes the output and adds the failed expectations to err. After an error of the peer, it checks no
-// expectations.
+// Finish flushes the output and adds failed expectations to err. After an error of the peer, it checks no expectations.
 func Finish(print *format.Pipeline, err error) error {
 	if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
 		return errors.Join(err, print.Flush())

@@ -15,27 +15,27 @@ import (
 	"rpcx/wire/session"
 )
 
-// ReadOptions describe how to read a response. The zero value is for a plain call.
+// ReadOptions describe how to read a response. The zero value reads a plain call.
 type ReadOptions struct {
 	Method        string
-	Watch         *dialect.Op      // selects notifications to print; nil to print only the response
-	Choose        bool             // --select was given
-	Stream        bool             // a stream follows the response
-	Many          bool             // there are several responses, and reading continues after an error
-	KeepLast      bool             // set Last
-	KeepRaw       bool             // set Raw
+	Watch         *dialect.Op // selects notifications to print; nil for only the response
+	Choose        bool        // --select was given
+	Stream        bool        // a stream follows the response
+	Many          bool        // there are several responses, and reading continues after an error
+	KeepLast      bool
+	KeepRaw       bool
 	CheckResult   bool             // data must match the schema in Catalog
 	Jobs          bool             // if the call starts a job, wait for the job's result
-	Within        string           // the member of the data that the schema describes; "" for all data
-	Notifications *dialect.Op      // a Watch that ends with the response, or nil
-	What          string           // names the request in a hint, if the dialect cannot cancel it; "" for no hint
-	Grace         time.Duration    // the wait for a stream's end after an error; 0 for a second
-	Answers       *AnswerCache     // stores the response, or nil
-	Catalog       *catalog.Catalog // the peer's catalog, if it is known
+	Within        string           // the member of the data that the schema describes, or "" for all data
+	Notifications *dialect.Op      // a Watch that ends with the response; may be nil
+	What          string           // the name of the request for a hint, if the dialect cannot cancel it, or ""
+	Grace         time.Duration    // bounds the wait for a stream's end after an error (1 s by default)
+	Answers       *AnswerCache     // stores the response; may be nil
+	Catalog       *catalog.Catalog // the peer's catalog; may be nil
 }
 
-// A ResponsePrinter prints the events of one call or stream until it ends. Each message passes the stages of the method
-// message. Each stage has its own state.
+// A ResponsePrinter prints the events of one call or stream to its end. Each message passes the stages of the method
+// message, each of which has its own state.
 type ResponsePrinter struct {
 	ReadOptions
 	Kept
@@ -48,10 +48,10 @@ type ResponsePrinter struct {
 	print    *format.Pipeline
 	deadline *env.Deadline
 
-	result        *schema.Schema // the schema that data must match; nil for no check
+	result        *schema.Schema // the schema for data, or nil
 	state         readState
-	grace         grace                // the grace period of a stream that has failed
-	notifications *notificationPrinter // prints the notifications that ReadOptions.Notifications selects; nil for none
+	grace         grace                // the grace period after a failure
+	notifications *notificationPrinter // prints the messages for ReadOptions.Notifications; may be nil
 }
 
 // A readState is the worst outcome so far.
@@ -64,14 +64,13 @@ const (
 	incomplete             // events were lost because rpcx read too slowly
 )
 
-// NewResponsePrinter returns a ResponsePrinter for one request of a conversation. It prints to print. d limits its
-// waiting.
+// NewResponsePrinter returns a ResponsePrinter for one request of a conversation. It prints to print. d bounds its
+// waits.
 func NewResponsePrinter(run *env.Env, conv session.Conversation, print *format.Pipeline, d *env.Deadline) *ResponsePrinter {
 	return &ResponsePrinter{env: run, conv: conv, print: print, deadline: d}
 }
 
-// Reset returns a ResponsePrinter for the next request of the conversation, and restarts
-// the idle timer.
+// Reset returns a ResponsePrinter for the conversation's next request, and restarts the idle timer.
 func (c *ResponsePrinter) Reset() *ResponsePrinter {
 	c.deadline.Touch()
 	return NewResponsePrinter(c.env, c.conv, c.print, c.deadline)
@@ -105,7 +104,7 @@ func (c *ResponsePrinter) do(op dialect.Op) error {
 	return c.Read(st)
 }
 
-// Read prints the events of st to its end and, with Jobs, those of the job that it started.
+// Read prints the events of st to its end, and with Jobs those of the job that it started.
 func (c *ResponsePrinter) Read(st dialect.Stream) error {
 	err := c.read(st)
 	if err != nil || !c.Jobs || c.job == "" {
@@ -127,7 +126,7 @@ func (c *ResponsePrinter) read(st dialect.Stream) error {
 	return noCancelHint(all.Named(c.conv.Dialect()), err, c.What)
 }
 
-// Suggest adds a fix to err, if err is an error of the peer with a known fix.
+// Suggest adds a fix to err, an error of the peer, if the fix is known.
 func (c *ResponsePrinter) Suggest(err error) {
 	if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
 		if suggest.Call(c.env, f, c.Catalog); c.Catalog == nil {
@@ -138,25 +137,24 @@ func (c *ResponsePrinter) Suggest(err error) {
 	}
 }
 
-// A Waiter is a stream that knows whether a message is ready. If a stream does not implement it, output is flushed
-// after each message.
+// A Waiter is a stream that knows whether a message is ready. Without it, the output is flushed after each message.
 type Waiter interface{ Waiting() bool }
 
 // A queuer is a stream that can return many messages at once.
 type queuer interface{ Queued() []wire.Message }
 
-// run reads the stream to its end. It returns the outcome of the command, without the
-// expectations that the pipeline checks at the end.
+// run reads the stream to its end. It returns the outcome of the command without the expectations that the pipeline
+// checks at the end.
 //
 // The garbage collector's target stays at 100 (GOGC), which users can set. Printing a stream, or a path of each value,
-// does not allocate, so that the target has no effect there. With gojq, 200 saves 3 to 14 % of the processor's time and
-// costs 10 to 17 MB beside 50; 400 saves up to 18 % and costs 5 to 55 MB (scripts/bench --json --row gogc).
+// does not allocate, and the target has no effect. With gojq, 200 saves 3 to 14 % of the processor's time and costs 10
+// to 17 MB in addition to 50; 400 saves up to 18 % and costs 5 to 55 MB (scripts/bench --json --row gogc).
 func (c *ResponsePrinter) run() error {
 	waiting, _ := c.stream.(Waiter)
 	queue, _ := c.stream.(queuer)
 	over := c.env.WaitingForResponse(c.Method)
 	defer func() { over() }()
-	var m wire.Message // declared outside of the loop, so that all messages share it
+	var m wire.Message // all messages share it
 	for {
 		if waiting == nil || !waiting.Waiting() {
 			c.print.Idle()
@@ -191,8 +189,8 @@ func (c *ResponsePrinter) backlog(msgs []wire.Message) (stop bool, err error) {
 	return stop, err
 }
 
-// jobs returns the peer's description of a method whose call may have been refused because the method is a job. It is
-// nil in dialects that start jobs with plain calls.
+// jobs returns the peer's description of a method whose call the peer may have refused because the method is a job. It
+// returns nil in dialects that start jobs with plain calls.
 func (c *ResponsePrinter) jobs(f *wire.Fault) *catalog.Catalog {
 	if jobs := all.Named(c.conv.Dialect()).Jobs; !suggest.WantsJob(f) || jobs == nil || jobs.Call == nil {
 		return nil

@@ -12,7 +12,6 @@ import (
 	"rpcx/wire"
 )
 
-// Retries are the flags that repeat a failed call.
 type Retries struct {
 	N      int64
 	Unsafe bool
@@ -25,15 +24,15 @@ func (r *Retries) Flags() []cmdline.Flag {
 	}
 }
 
-// The times between attempts double from the first to the longest.
+// The pauses between attempts double from the first to the longest.
 const (
 	firstPause   = 100 * time.Millisecond
 	longestPause = 5 * time.Second
 	longestWait  = time.Second // between attempts to connect
 )
 
-// retry repeats attempt until its outcome is final: for the time of --wait while it does not reach the peer, and up to
-// r.N more times if the failure allows it. --timeout limits the total time of all attempts.
+// retry repeats attempt until its outcome is final. It repeats an attempt that does not reach the peer for the time of
+// --wait, and others up to r.N times if their failures allow it. --timeout bounds all attempts together.
 func (r Retries) retry(run *env.Env, d *env.Deadline, posts bool, attempt func() error) error {
 	left, pause := r.N, firstPause
 	for {
@@ -51,7 +50,7 @@ func (r Retries) retry(run *env.Env, d *env.Deadline, posts bool, attempt func()
 	}
 }
 
-// allows reports whether a call that failed with f may be repeated. With posts, each call is its own POST, whose
+// allows reports whether a call that failed with f may be repeated. With posts, each call is a separate POST, whose
 // failure does not end the connection.
 func (r Retries) allows(f *wire.Fault, posts bool) bool {
 	if f.Kind == wire.RPCError && f.Retryable != nil {
@@ -69,7 +68,7 @@ func (r Retries) allows(f *wire.Fault, posts bool) bool {
 	return false
 }
 
-// retryAfter returns the server's Retry-After, or 0 if there is none.
+// retryAfter returns the server's Retry-After, or 0.
 func retryAfter(f *wire.Fault) time.Duration {
 	if f.HTTP == nil {
 		return 0
@@ -80,7 +79,7 @@ func retryAfter(f *wire.Fault) time.Duration {
 // posting reports whether a scheme sends each message as an HTTP POST.
 func posting(scheme string) bool { return strings.HasPrefix(scheme, "http") }
 
-// untilReached repeats attempt for the time of --wait, while each failure proves that it did not reach the peer.
+// untilReached repeats attempt for the time of --wait while each failure proves that it did not reach the peer.
 func untilReached(run *env.Env, d *env.Deadline, attempt func() error) error {
 	for pause := firstPause; ; pause = min(2*pause, longestWait) {
 		err := attempt()
@@ -109,20 +108,20 @@ func notReached(err error, last *wire.Fault) error {
 	return f.WithHint(last.Message)
 }
 
-// waitEnd returns the time at which --wait ends.
+// waitEnd returns when --wait ends.
 func waitEnd(run *env.Env) time.Time {
 	limit, _ := run.Line.Value("wait").(time.Duration)
 	return run.Started.Add(limit)
 }
 
-// WaitReached is untilReached for a command that limits its own time.
+// WaitReached does what untilReached does, for a command that bounds its own time.
 func WaitReached(ctx context.Context, run *env.Env, attempt func() error) error {
 	d := env.NewDeadline(ctx, 0, 0)
 	defer d.Stop()
 	return untilReached(run, d, attempt)
 }
 
-// sleep waits for t, or returns the reason why d ended before that.
+// sleep waits for t, or returns why d ended first.
 func sleep(d *env.Deadline, t time.Duration) error {
 	timer := time.NewTimer(t)
 	defer timer.Stop()

@@ -13,10 +13,10 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Kept has the parts of a response that later steps of a command need.
+// Kept contains the parts of a response that later steps need.
 type Kept struct {
-	Last json.RawMessage // the last data, if ReadOptions.KeepLast is set
-	Raw  json.RawMessage // the message of the data, if ReadOptions.KeepRaw is set
+	Last json.RawMessage // the last data, with ReadOptions.KeepLast
+	Raw  json.RawMessage // the message of the data, with ReadOptions.KeepRaw
 	job  string          // the job that the last message started, or ""
 }
 
@@ -34,7 +34,7 @@ func (k *Kept) keep(o *ReadOptions, m *wire.Message, ev *wire.Event) {
 	}
 }
 
-// startedJob returns the job that ev reports as started, or "" if there is none.
+// startedJob returns the job that ev reports as started, or "".
 func startedJob(m *wire.Message, ev *wire.Event) string {
 	if ev.Kind != wire.Progress || m.Kind != wire.Response || !m.Final {
 		return ""
@@ -42,15 +42,15 @@ func startedJob(m *wire.Message, ev *wire.Event) string {
 	return scan.String(ev.Job)
 }
 
-// A commentary writes events that are not data to stderr, and stores some of them.
+// A commentary writes events other than data to stderr, and stores some of them.
 type commentary struct {
 	advice *dialects.Advice // the fix of the last guidance, or nil
-	types  map[string]bool  // unknown types of events that newType has reported
-	data   atomic.Bool      // data was printed; warnWaiting reads this in another goroutine
-	warned atomic.Bool      // the method of a notification without a hook
+	types  map[string]bool  // unknown types of events with a warning
+	data   atomic.Bool      // data was printed, which warnWaiting reads in another goroutine
+	warned atomic.Bool      // set after a warning about a notification without a hook
 }
 
-// show writes an event that is not data to the console.
+// show writes an event other than data to the console.
 func (s *commentary) show(run *env.Env, method string, cat *catalog.Catalog, ev *wire.Event) {
 	switch {
 	case ev.Kind == wire.Guidance && ev.Fix == nil && ev.Extra != nil:
@@ -72,7 +72,7 @@ func (s *commentary) show(run *env.Env, method string, cat *catalog.Catalog, ev 
 	}
 }
 
-// newType prints one warning for each type of event that the dialect does not have. rpcx prints such an event as data.
+// newType warns once about each type of event that the dialect does not have. rpcx prints such an event as data.
 func (s *commentary) newType(run *env.Env, ev *wire.Event) {
 	const most = 20 // a peer can invent any number
 	if ev.Topic == "" || s.types[ev.Topic] || len(s.types) == most {

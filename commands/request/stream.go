@@ -26,14 +26,13 @@ func (c *ResponsePrinter) doStream(op dialect.Op) error {
 	return c.complete(c.endStream(c.do(op)))
 }
 
-// count records that events were lost.
 func (c *ResponsePrinter) count(ev *wire.Event) {
 	if ev.Kind == wire.Gap && ev.Missed > 0 && c.state == nothingWrong {
 		c.state = incomplete
 	}
 }
 
-// complete returns err or, if that is nil, a Fault for a stream that lost events.
+// complete returns err, or for nil a Fault if the stream lost events.
 func (c *ResponsePrinter) complete(err error) error {
 	if lossy, _ := c.env.Line.Value("lossy").(bool); err != nil || c.state != incomplete || lossy {
 		return err
@@ -41,8 +40,8 @@ func (c *ResponsePrinter) complete(err error) error {
 	return wire.NewFault(wire.Closed, "events were lost because rpcx read too slowly", nil).WithHint("accept this with --lossy")
 }
 
-// endStream returns nil for regular ends: --for, --idle, and a peer that closes without an error. If there was no item,
-// it prints a warning for notifications without a hook.
+// endStream returns nil for regular ends: --for, --idle, and a peer that closes without an error. Without an item, it
+// warns about notifications without a hook.
 func (c *ResponsePrinter) endStream(err error) error {
 	cause := context.Cause(c.deadline.Ctx)
 	f := wire.AsFault(err)
@@ -63,16 +62,15 @@ func (c *ResponsePrinter) endStream(err error) error {
 	return err
 }
 
-// A trigger is the request sent along with --method or --select. Only its failure counts. It discards the items of a
-// stream that it opens, because the watch sees them too.
+// A trigger is the request of --method or --select. Only its failure counts. It discards the items of its stream,
+// because the watch sees them too.
 type trigger struct {
 	stream dialect.Stream
 	stop   context.CancelFunc
-	failed chan error // receives the failure, if the request has one
+	failed chan error // receives the failure, if any
 }
 
-// doWatching prints the messages that c.Watch selects. If op has a method, it sends op
-// as the trigger.
+// doWatching prints the messages for c.Watch. If op has a method, it sends op as the trigger.
 func (c *ResponsePrinter) doWatching(op dialect.Op) error {
 	st, err := c.conv.Open(c.deadline.Ctx, *c.Watch)
 	if err != nil {
@@ -99,7 +97,7 @@ func startTrigger(c *ResponsePrinter, op dialect.Op) (*trigger, error) {
 	go func() {
 		defer wire.Guard()
 		err := answered(ctx, st, op.Method)
-		if f := wire.AsFault(err); f != nil && f.Kind != wire.Closed { // messages from before the end are still printed
+		if f := wire.AsFault(err); f != nil && f.Kind != wire.Closed { // earlier messages are still printed
 			c.deadline.Cancel(f)
 		}
 		s.failed <- err
@@ -124,12 +122,12 @@ func answered(ctx context.Context, st dialect.Stream, method string) error {
 	return nil
 }
 
-// end cancels the stream of the request. err is the outcome of the watch. An error
-// response, or a connection lost before the response, is the outcome instead.
+// end cancels the request's stream. err is the outcome of the watch, unless the response is an error or the connection
+// was lost before it.
 func (s *trigger) end(c *ResponsePrinter, err error) error {
 	s.stop()
 	failed := wire.AsFault(<-s.failed)
-	for range s.failed { // wait until the goroutine that reads the responses has ended
+	for range s.failed { // wait for the goroutine that reads the responses
 	}
 	c.cancel(s.stream)
 	if c.state != lost || failed == nil {
@@ -141,15 +139,14 @@ func (s *trigger) end(c *ResponsePrinter, err error) error {
 	return failed
 }
 
-// settleUnhandled is how long a command waits at its end for hooks to handle the last notifications.
+// settleUnhandled bounds the wait for hooks to handle the last notifications.
 const settleUnhandled = 200 * time.Millisecond
 
-// unhandledTimeout is how long a stream may stay empty before warnWaiting prints a warning for a notification without a
-// hook.
+// unhandledTimeout is how long a stream may stay empty before warnWaiting warns about a notification without a hook.
 const unhandledTimeout = 5 * time.Second
 
-// warnWaiting prints one warning while c waits for its first data, because a stream may wait forever. It returns when c
-// has printed data, or when ctx ends.
+// warnWaiting warns once while c waits for its first data, because a stream may wait forever. It returns when c has
+// printed data, or when ctx ends.
 func (c *ResponsePrinter) warnWaiting(ctx context.Context) {
 	defer wire.Guard()
 	every := time.NewTicker(unhandledTimeout)
@@ -168,8 +165,7 @@ func (c *ResponsePrinter) warnWaiting(ctx context.Context) {
 	}
 }
 
-// unhandled returns a hint about the first notification without a hook and the command that prints it, or "" if there
-// was none.
+// unhandled returns a hint about the first notification without a hook, with the command that prints it, or "".
 func (c *ResponsePrinter) unhandled() (hint string, fix []string) {
 	method := c.env.Unhandled.Load()
 	if method == nil {
@@ -182,13 +178,13 @@ func (c *ResponsePrinter) unhandled() (hint string, fix []string) {
 	return hint, c.env.Line.WithMore("--method=" + *method)
 }
 
-// If c has printed no data, warnUnhandled adds a hint to a failure: the notification without a hook, and the command
-// that prints it. If there is no failure, it prints the hint.
+// warnUnhandled adds a hint to a failure if c has printed no data: the notification without a hook, and the command
+// that prints it. Without a failure, it prints the hint.
 func (c *ResponsePrinter) warnUnhandled(err error) error {
 	if c.data.Load() {
 		return err
 	}
-	// Hooks run in parallel with the reader. A notification that arrived before the end may not have reached them yet.
+	// Hooks run in parallel with the reader. A notification from before the end may not have reached them.
 	ctx, cancel := context.WithTimeout(context.Background(), settleUnhandled)
 	defer cancel()
 	c.conv.Settle(ctx)

@@ -14,7 +14,6 @@ import (
 	"rpcx/wire/session/bridge"
 )
 
-// bridgeFlags returns the flags of a bridge.
 func (o *Options) bridgeFlags() []cmdline.Flag {
 	return append([]cmdline.Flag{
 		cmdline.Text(cmdline.GroupHooks, "to", "", "also offer the methods of `ENDPOINT`, in the dialect of LISTEN", &o.To),
@@ -22,8 +21,8 @@ func (o *Options) bridgeFlags() []cmdline.Flag {
 	}, o.set.Flags()...)
 }
 
-// Passes reports whether rpcx forwards all messages of clients of listen unchanged, because both sides use the same
-// dialect, no local hook or policy applies, and the peer takes clients of all versions.
+// Passes reports whether rpcx forwards all messages of clients of listen unchanged, because both sides have the same
+// dialect, no local hook or policy applies, and the peer accepts clients of all versions.
 func (o *Options) Passes(ctx context.Context, run *env.Env, listen, to endpoint.Endpoint, so session.Options) bool {
 	if o.To == "" || to.Dialect != listen.Dialect || to.Socket != "" {
 		return false
@@ -32,11 +31,11 @@ func (o *Options) Passes(ctx context.Context, run *env.Env, listen, to endpoint.
 	return silent && listen.Reversed == "" && o.takesAll(ctx, run, to, so)
 }
 
-// versionsTimeout bounds the request for the versions of a peer.
+// versionsTimeout bounds the request for a peer's versions.
 const versionsTimeout = 10 * time.Second
 
-// takesAll reports whether the peer at to accepts clients of all versions. If rpcx cannot ask the peer, takesAll returns
-// true, and the clients get the peer's error.
+// takesAll reports whether the peer at to accepts clients of all versions. If the request fails, it returns true, and
+// the clients get the peer's error.
 func (o *Options) takesAll(ctx context.Context, run *env.Env, to endpoint.Endpoint, so session.Options) bool {
 	unchanged := to.Spec().Handshake.Unchanged
 	if unchanged == nil {
@@ -56,7 +55,7 @@ func (o *Options) takesAll(ctx context.Context, run *env.Env, to endpoint.Endpoi
 	return unchanged(ctx, conv.Open)
 }
 
-// Peer returns the peer of --to, if it is given. From then on, the flags have the values of its profile.
+// Peer returns the peer of --to, if any. After it, the flags have the values of the peer's profile.
 func (o *Options) Peer(run *env.Env, listen endpoint.Endpoint) (to endpoint.Endpoint, err error) {
 	if o.To == "" {
 		return to, nil
@@ -90,8 +89,8 @@ func (o *Options) Pass(ctx context.Context, run *env.Env, listen, to endpoint.En
 	return Serve(ctx, t, command, o.Conn.Listen.File)
 }
 
-// Bridge returns a bridge through which clients of listen reach the peer of --to if no hook answers. It is nil if --to
-// is not given. The caller must close it.
+// Bridge returns a bridge to the peer of --to for requests without a hook, or nil without --to. The caller must close
+// it.
 func (o *Options) Bridge(ctx context.Context, run *env.Env, listen, to endpoint.Endpoint, so *session.Options) (*bridge.Bridge, error) {
 	if o.To == "" {
 		return nil, nil

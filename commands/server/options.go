@@ -28,7 +28,7 @@ type Options struct {
 	Catalog  string
 	allow    []string
 	deny     []string
-	Runtime  string // evaluates code: jq or co:COMMAND, or ""
+	Runtime  string // evaluates code: jq, co:COMMAND, or ""
 	inflight int64
 	clients  int64
 	Frame    cmdline.Duration
@@ -38,14 +38,14 @@ type Options struct {
 
 	printConfig bool
 	Record      options.Record
-	To          string // the peer behind a bridge, or ""
+	To          string // the peer of a bridge, or ""
 	set         options.Settings
 }
 
-// unnamed is the name of a server without a name.
+// unnamed is the default name of a server.
 const unnamed = "rpcx serve"
 
-// Flags returns the flags, which store their values in o.
+// Flags returns the flags of o.
 func (o *Options) Flags(run *env.Env) []cmdline.Flag {
 	var flags []cmdline.Flag
 	for _, group := range [][]cmdline.Flag{
@@ -70,7 +70,7 @@ func (o *Options) Flags(run *env.Env) []cmdline.Flag {
 	return flags
 }
 
-// Silent reports whether none of the given flags can answer a call.
+// Silent reports whether no given flag can answer a call.
 func (o *Options) Silent() bool {
 	return len(o.Hooks.On) == 0 && len(o.Hooks.Files) == 0 && o.Catalog == "" && o.Runtime == "" && o.To == ""
 }
@@ -78,7 +78,7 @@ func (o *Options) Silent() bool {
 // Session returns the options of the listener.
 func (o *Options) Session(ctx context.Context, run *env.Env, spec dialect.Spec) (session.Options, error) {
 	conn := &o.Conn
-	if o.To != "" { // headers and tokens are sent to that peer
+	if o.To != "" { // headers and tokens are for that peer
 		conn = conn.Listener()
 	}
 	so, err := options.ForSession(ctx, run, conn, &o.Hooks)
@@ -114,8 +114,7 @@ func (o *Options) Session(ctx context.Context, run *env.Env, spec dialect.Spec) 
 	return so, nil
 }
 
-// described returns the catalog that the server offers without --catalog: the catalog of --hooks FILE, or else one with
-// the names of the hooks.
+// described returns the server's catalog without --catalog: that of --hooks FILE, or one with the names of the hooks.
 func (o *Options) described(spec dialect.Spec, entries []hook.Entry) (*catalog.Catalog, error) {
 	c, err := o.Hooks.Catalog()
 	if err != nil {

@@ -13,14 +13,14 @@ import (
 	"rpcx/wire/scan"
 )
 
-// pathFlags are the flags of serve whose values are files or directories. Their values are made absolute, because an editor
-// starts the server in a directory of its own.
+// pathFlags are the flags of serve with files or directories as their values. These values become absolute, because an
+// editor starts the server in another directory.
 var pathFlags = []string{"--hooks", "--catalog", "--artifacts", "--record", "--state-key", "--token", "--cert", "--key", "--cacert"}
 
-// Prints reports whether the entry of a configuration file is wanted, in place of a server.
+// Prints reports whether to print a configuration file's entry in place of starting a server.
 func (o *Options) Prints() bool { return o.printConfig }
 
-// PrintConfig prints the entry with which an editor or agent starts this server, or connects to it.
+// PrintConfig prints the entry with which an editor or agent starts this server or connects to it.
 func (o *Options) PrintConfig(run *env.Env, e endpoint.Endpoint) error {
 	var entry scan.Object
 	switch {

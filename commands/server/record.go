@@ -32,7 +32,7 @@ func (o *RecordOptions) Flags(run *env.Env) []cmdline.Flag {
 	return append(flags, run.Common.Flags()...)
 }
 
-// RunRecord forwards messages between the clients that connect to listen and the endpoint to, and records them.
+// RunRecord forwards and records messages between the clients of listen and the endpoint to.
 func RunRecord(ctx context.Context, run *env.Env, o *RecordOptions, listen, to endpoint.Endpoint, command []string) error {
 	bind, conn, err := Sides(ctx, run, &o.Conn, listen, to)
 	if err != nil {
@@ -50,8 +50,8 @@ func RunRecord(ctx context.Context, run *env.Env, o *RecordOptions, listen, to e
 	return Serve(ctx, t, command, o.Conn.Listen.File)
 }
 
-// Sides returns how to listen on listen and how to reach the peer to, with its profile. The flags apply to both, except
-// those for messages to the peer. Its profile applies only to the peer.
+// Sides returns how to listen on listen and how to reach the peer to. The flags apply to both, except those for
+// messages to the peer. The peer's profile applies only to the peer.
 func Sides(ctx context.Context, run *env.Env, c *options.Connection, listen, to endpoint.Endpoint) (bind, conn transport.Config, err error) {
 	if bind, err = options.TransportConfig(ctx, run, c.Listener()); err == nil {
 		bind, err = c.Listen.Access(bind)
@@ -75,8 +75,8 @@ type Listener interface {
 	Close() error
 }
 
-// Serve serves until the command, stdio or a signal ends it. It writes the address to the file listening, or to stdout
-// if that is "". If the peer is a child on stdio, the child's status becomes that of rpcx.
+// Serve serves until the command, stdio or a signal ends it. It writes the address to the file listening, or for "" to
+// stdout. If the peer is a child on stdio, rpcx exits with the child's status.
 func Serve(ctx context.Context, t Listener, command []string, listening string) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -1,4 +1,4 @@
-// Package server implements rpcx serve: it opens a listener, answers clients with hooks, and runs a command beside it.
+// Package server implements rpcx serve. It opens a listener, answers clients with hooks, and runs a command beside it.
 package server
 
 import (
@@ -20,8 +20,8 @@ import (
 	"rpcx/wire/transport/child"
 )
 
-// Run serves until command, stdio or a signal ends it. It writes the address to the file listening. If that is "", it
-// writes to stdout, unless command uses that.
+// Run serves until command, stdio or a signal ends it. It writes the address to the file listening, or for "" to
+// stdout, unless command uses stdout.
 func Run(ctx context.Context, run *env.Env, s *session.Server, command []string, listening string, strict bool) (err error) {
 	reload := s.Reload
 	run.Reload.Store(&reload)
@@ -40,8 +40,7 @@ func Run(ctx context.Context, run *env.Env, s *session.Server, command []string,
 	return err
 }
 
-// tellWhere writes the listen address to file if a file is given. Otherwise it writes to stdout, unless stdout is the
-// connection.
+// tellWhere writes the listen address to file, or for "" to stdout, unless stdout is the connection.
 func tellWhere(at, file string, ours bool) error {
 	switch {
 	case file != "":
@@ -52,8 +51,7 @@ func tellWhere(at, file string, ours bool) error {
 	return nil
 }
 
-// untilEnd waits until serving or command ends, or for a signal. command gets the endpoint at. After it ends, finish is
-// called.
+// untilEnd waits until serving or command ends, or for a signal. command gets the endpoint at. Then it calls finish.
 func untilEnd(ctx context.Context, at string, served <-chan error, command []string, finish func()) error {
 	var ended <-chan error
 	if command != nil {
@@ -72,12 +70,12 @@ func untilEnd(ctx context.Context, at string, served <-chan error, command []str
 		if ended != nil {
 			<-ended
 		}
-		return nil // the signal decides the status
+		return nil // the signal determines the status
 	}
 }
 
 // runCommand starts the command of `serve LISTEN -- COMMAND`. The channel receives nil for status 0, or else an
-// exitStatus. When ctx ends, its process group is terminated, and killed if that does not help.
+// exitStatus. When ctx ends, the command's process group gets SIGTERM, and SIGKILL if that does not help.
 func runCommand(ctx context.Context, words []string, endpoint string) (<-chan error, error) {
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
@@ -114,11 +112,11 @@ func commandStatus(name string, err error) error {
 	return cmdline.CommandStatus{Code: code, Text: fmt.Sprintf("%s ended with status %d", name, code)}
 }
 
-// lookInterval is the interval at which serve checks the directories of --hooks.
+// lookInterval is the interval between checks of the directories of --hooks.
 const lookInterval = time.Second
 
-// Watch replaces the hooks of s when a directory of --hooks changes, if the dialect can notify clients of the change. It
-// returns when ctx ends.
+// Watch replaces the hooks of s when a directory of --hooks changes, if the dialect can notify clients. It returns when
+// ctx ends.
 func (o *Options) Watch(ctx context.Context, run *env.Env, spec dialect.Spec, s *session.Server) {
 	if !spec.Handshake.Rounds || o.To != "" || o.Catalog != "" {
 		return
@@ -146,7 +144,7 @@ func (o *Options) Watch(ctx context.Context, run *env.Env, spec dialect.Spec, s 
 	}
 }
 
-// stamp changes when a directory of --hooks does; "" means there is none.
+// stamp returns a text that changes with a directory of --hooks, or "" without one.
 func (o *Options) stamp() (all string) {
 	for _, path := range o.Hooks.Files {
 		if info, err := os.Stat(path); err == nil && info.IsDir() {

@@ -16,8 +16,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Endpoint adds to the failure of parsing an endpoint a command line with the only possible correction, if there is
-// one.
+// Endpoint adds to the failure of an invalid endpoint the command line with the only possible correction, if any.
 func Endpoint(l *cmdline.CommandLine, err error) error {
 	f := wire.AsFault(err)
 	if f == nil || f.Kind != wire.Usage || f.Fix != nil {
@@ -47,8 +46,7 @@ func Endpoint(l *cmdline.CommandLine, err error) error {
 	}
 }
 
-// meant returns the only possible meaning of typed, according to the cause of its failure, or "" if it is unknown. The
-// meaning is an endpoint.
+// meant returns the endpoint that typed can only mean, according to the cause of its failure, or "".
 func meant(typed string, f *wire.Fault) string {
 	var shell transport.NeedsShell
 	var other transport.Meant
@@ -68,8 +66,7 @@ func meant(typed string, f *wire.Fault) string {
 	return ""
 }
 
-// ofFile returns the endpoint that a file name means, and the kind of file for people. It returns "" if the name means
-// no endpoint.
+// ofFile returns the endpoint that a file name means, and the kind of file for people, or "".
 func ofFile(typed string) (better, hint string) {
 	before, file, isStdio := strings.Cut(typed, "stdio:")
 	if !isStdio {
@@ -108,7 +105,7 @@ func isTape(file string) bool {
 	return bytes.HasPrefix(head, []byte(`{"tape":`))
 }
 
-// isEndpoint reports whether word is a valid endpoint and cannot be anything else.
+// isEndpoint reports whether word is a valid endpoint and has no other meaning.
 func isEndpoint(word string) bool {
 	_, err := session.ParseEndpoint(word, "")
 	return err == nil

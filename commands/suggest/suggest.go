@@ -1,4 +1,4 @@
-// Package suggest adds to failures the commands that the user probably meant, built from the typed words and the peer's
+// Package suggest adds to failures the commands that the user probably meant, from the typed words and the peer's
 // methods. If no command is certain, it adds a hint.
 package suggest
 
@@ -19,7 +19,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Call adds to the failure of a call a command line with the right method, if the peer or the catalog has a similar
+// Call adds to the failure of a call a command line with the correct method, if the peer or the catalog has a similar
 // one, or with parameters that the peer may accept.
 func Call(run *env.Env, f *wire.Fault, cat *catalog.Catalog) {
 	if f.RPC != nil && f.Hint == "" && string(f.RPC.Code) == "-32602" {
@@ -43,7 +43,7 @@ func Call(run *env.Env, f *wire.Fault, cat *catalog.Catalog) {
 	}
 }
 
-// invalidParams adds to the error -32602, which MCP also has for unknown tools.
+// invalidParams completes the error -32602, which in MCP also means an unknown tool.
 func invalidParams(run *env.Env, f *wire.Fault, cat *catalog.Catalog) {
 	switch {
 	case cat != nil && len(cat.Methods) > 0 && cat.Method(f.Method) == nil:
@@ -87,13 +87,13 @@ func Job(run *env.Env, f *wire.Fault, m *catalog.Method) {
 
 var unknown = regexp.MustCompile(`(?i)\b(unknown|no|not found|not exist)\b`)
 
-// isMethodUnknown reports whether the message of an error names the method and says that it is unknown.
+// isMethodUnknown reports whether an error's message names the method and calls it unknown.
 func isMethodUnknown(f *wire.Fault) bool {
 	before, after, ok := strings.Cut(f.RPC.Message, f.Method)
 	return ok && f.Method != "" && unknown.MatchString(before+" "+after)
 }
 
-// nearestOf returns the method that a peer suggests in the data of an error, or "" if there is none.
+// nearestOf returns the method that a peer suggests in an error's data, or "".
 func nearestOf(data json.RawMessage) string {
 	if scan.Type(data) != 'o' {
 		return ""
@@ -106,8 +106,8 @@ func nearestOf(data json.RawMessage) string {
 	return ""
 }
 
-// values adds correct arguments to the failure of a call whose parameters the peer refuses. They are the values that
-// were sent as strings, if the peer names the parameter and the required type.
+// values adds correct arguments to the failure of a call with refused parameters: JSON values in place of strings, if
+// the peer names the parameter and the required type.
 func values(run *env.Env, f *wire.Fault) {
 	args := run.Line.Args
 	rule, _ := scan.Text(scan.Get(f.RPC.Data, "rule"))
@@ -130,13 +130,13 @@ func values(run *env.Env, f *wire.Fault) {
 	}
 }
 
-// typeNames lists, by scan.Type, the words that peers use for the required type.
+// typeNames lists, by scan.Type, peers' words for the required type.
 var typeNames = map[byte]string{
 	'n': "int|integer|number|numeric|float|double|decimal|[iu](8|16|32|64)|usize|f64", 't': "bool|boolean", 'f': "bool|boolean", '0': "null",
 	'a': "array|list|sequence|slice|tuple", 'o': "object|map|mapping|dict|dictionary|struct|record",
 }
 
-// refused reports whether the words of a peer name a parameter and a type that the parameter's text has as JSON.
+// refused reports whether a peer's message names a parameter and the type that the parameter's text has as JSON.
 func refused(reason, name, value string) bool {
 	if scan.Valid([]byte(value), wire.DefaultMaxDepth) != nil {
 		return false
@@ -148,7 +148,7 @@ func refused(reason, name, value string) bool {
 	return types != "" && mentions(regexp.QuoteMeta(name)) && mentions(types)
 }
 
-// Name suggests the most similar of names, if one is similar enough.
+// Name suggests the most similar of names, if any.
 func Name(run *env.Env, f *wire.Fault, name string, names []string) {
 	exact(run, f, catalog.Nearest(name, names))
 }
@@ -164,7 +164,7 @@ func Method(run *env.Env, err error, method string, cat *catalog.Catalog) error 
 	return &g
 }
 
-// exact suggests the command line with name as METHOD, in the user's spelling.
+// exact suggests the command line with name as METHOD, in the user's form.
 func exact(run *env.Env, f *wire.Fault, name string) {
 	if name == "" || !cmdline.IsSafeName(name) {
 		return
@@ -179,7 +179,7 @@ func exact(run *env.Env, f *wire.Fault, name string) {
 	}
 }
 
-// Spelling adds the command line in which the method has the dialect's spelling, if that is known.
+// Spelling adds the command line with the dialect's form of the method, if known.
 func Spelling(run *env.Env, err error) error {
 	var better *dialect.Misspelt
 	f := wire.AsFault(err)
@@ -191,8 +191,7 @@ func Spelling(run *env.Env, err error) error {
 	return &g
 }
 
-// Params adds the command line with parameters that would be accepted,
-// if they are known.
+// Params adds the command line with acceptable parameters, if known.
 func Params(l *cmdline.CommandLine, err error) error {
 	var arg *params.ArgError
 	f := wire.AsFault(err)

@@ -13,14 +13,14 @@ import (
 	"rpcx/wire/scan"
 )
 
-// programFlags are the flags whose values are jq programs.
+// programFlags are the flags with jq programs as their values.
 var programFlags = []string{"--expect", "--expect-any", "--expect-none", "--until", "--select", "--jq", "-q"}
 
 // operators are words that join the parts of a jq program. As a parameter, such a word shows that the program has lost
 // its quotes.
 var operators = []string{"==", "!=", "<", ">", "<=", ">=", "=", "|", "and", "or", "+", "-", "*", "//"}
 
-// strayWord returns the reason why arg cannot be a parameter, and the intended line, or "" if arg may be a parameter.
+// strayWord returns why arg cannot be a parameter, and the intended line, or "" if arg may be one.
 func strayWord(l *cmdline.CommandLine, arg string) (hint string, fix []string) {
 	name, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
 	switch dash := slices.Index(l.Words, "--"); {
@@ -40,8 +40,7 @@ func isProgram(text string) bool {
 	return err == nil
 }
 
-// lostQuotes returns the line with the missing quotes around the value of the flag before the word operator, or "" if
-// there is no such flag.
+// lostQuotes returns the line with quotes around the value of the flag before the word operator, or "".
 func lostQuotes(l *cmdline.CommandLine, operator string) (hint string, fix []string) {
 	at := slices.Index(l.Words, operator)
 	flag, value, joined := "", "", false
@@ -105,7 +104,7 @@ func CheckMethod(run *env.Env, method string) error {
 	return f
 }
 
-// methodWord adds the intended line to the failure of a call if METHOD contains parameters or is itself a parameter.
+// methodWord adds the intended line to the failure of a call whose METHOD contains parameters or is a parameter.
 func methodWord(run *env.Env, f *wire.Fault) {
 	args := run.Line.Args
 	if len(args) < 2 {

@@ -1,5 +1,5 @@
-// Command lazyinit changes three vendored libraries. A binary then builds their tables when it first needs them, not at
-// each start in the init functions of these libraries:
+// Command lazyinit changes three vendored libraries. A binary then builds their tables at their first use, not at each
+// start in the libraries' init functions:
 //
 //   - jsonschema compiles the metaschemas of five drafts. That takes five milliseconds, longer than the rest of a
 //     call. With the change, it compiles a draft's metaschemas once, when it first checks a schema of that draft.
@@ -12,13 +12,13 @@
 //	lazyinit --modfile FOLDER
 //
 // VENDOR is a directory that go mod vendor created in a copy of the tree, because an overlay of go cannot replace files
-// of the module cache. The second form is for builds that need the tree itself. It writes to FOLDER, an absolute path,
-// a changed copy of each library and a go.mod that replaces the libraries with these copies; pass that go.mod to go
-// with -modfile. Both forms compile the same packages. Use the first form for published binaries, because the second
-// leaves the name of FOLDER in the binary.
+// of the module cache. The second form is for builds that need the tree itself. To FOLDER, an absolute path, it writes
+// a changed copy of each library and a go.mod that replaces the libraries by these copies, for go's flag -modfile. Both
+// forms compile the same packages. Published binaries need the first form, because the second leaves the name of FOLDER
+// in the binary.
 //
-// A library file with another SHA-256 sum is an error: a developer must then check the change against the new version
-// of the library.
+// A library file with another SHA-256 sum is an error: a developer must check the change against the new version of the
+// library.
 package main
 
 import (
@@ -33,7 +33,7 @@ import (
 	"strings"
 )
 
-// A library is a module, with the patches of its files.
+// A library is a module with the patches of its files.
 type library struct {
 	name    string // the name of its directory beside a go.mod
 	module  string
@@ -43,14 +43,14 @@ type library struct {
 // libraries lists the modules to change.
 var libraries = []library{jsonschema, gojq, text}
 
-// A patch holds the edits of one file of a module.
+// A patch contains the edits of one file.
 type patch struct {
 	file   string
 	sha256 string // the sum of the file for which the edits were written
 	edits  []edit
 }
 
-// An edit replaces old with new; old must occur exactly times times.
+// An edit replaces old, which must occur exactly times times, by new.
 type edit struct {
 	times    int
 	old, new string
@@ -93,8 +93,8 @@ func (l library) change(dir string) error {
 	return nil
 }
 
-// modfile writes changed copies of the libraries to dir. It also writes there the go.mod of the current directory, with
-// lines that replace the libraries by the copies.
+// modfile writes to dir changed copies of the libraries, and the current directory's go.mod with lines that replace the
+// libraries by these copies.
 func modfile(dir string) error {
 	sums, err := os.ReadFile("go.sum")
 	if err != nil {
@@ -121,14 +121,13 @@ func modfile(dir string) error {
 	)
 }
 
-// dir returns the directory of the library in the module cache.
+// dir returns the library's directory in the module cache.
 func (l library) dir() (string, error) {
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", l.module).Output()
 	return strings.TrimSpace(string(out)), err
 }
 
-// copied copies those files of the library that a build needs. The copies are writable, while files in the module cache
-// are not.
+// copied copies the files of the library that a build needs. The copies are writable, unlike files in the module cache.
 func copied(from, to string) error {
 	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -154,7 +153,6 @@ func copied(from, to string) error {
 	})
 }
 
-// change applies the edits to the file.
 func (p patch) change(file string) error {
 	b, err := os.ReadFile(file)
 	if err != nil {
@@ -167,7 +165,6 @@ func (p patch) change(file string) error {
 	return os.WriteFile(file, []byte(text), 0o600)
 }
 
-// apply returns the edited text of a file.
 func (p patch) apply(b []byte) (string, error) {
 	if sum := sha256.Sum256(b); hex.EncodeToString(sum[:]) != p.sha256 {
 		return "", fmt.Errorf("%s is not the file that this change was made for: look at it again", p.file)

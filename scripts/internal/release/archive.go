@@ -12,8 +12,8 @@ import (
 	"path/filepath"
 )
 
-// archive packs files from the directory stage: into a zip file for Windows, otherwise into a tar.gz file. In the
-// archive, the files are in a directory called name, in the order of files.
+// archive packs files from the directory stage into a zip file for Windows, or else into a tar.gz file. In the archive,
+// the files have the given order and are in the directory name.
 func (r *release) archive(t target, stage, name string, files []string) error {
 	pack, ext := r.tar, ".tar.gz"
 	if t.system == "windows" {
@@ -69,7 +69,7 @@ func (r *release) zip(out io.Writer, stage, name string, files []string) error {
 	return w.Close()
 }
 
-// mode returns the mode of a file in an archive. It does not depend on the machine that makes the archive.
+// mode returns the mode of a file in an archive, which must not depend on the machine.
 func mode(file string) os.FileMode {
 	if file == "rpcx" || file == "rpcx.exe" {
 		return 0o755
@@ -77,7 +77,7 @@ func mode(file string) os.FileMode {
 	return 0o644
 }
 
-// copy copies a file of the repository, and gives the copy the time of the commit.
+// copy copies a file of the repository, and sets its time to that of the commit.
 func (r *release) copy(from, to string) error {
 	b, err := os.ReadFile(from)
 	if err != nil {
@@ -92,7 +92,7 @@ func (r *release) copy(from, to string) error {
 	return errors.Join(os.Chmod(to, 0o644), os.Chtimes(to, r.time, r.time))
 }
 
-// compress writes a compressed copy of a file beside it. Packages contain manuals in this form.
+// compress writes a compressed copy of a file beside it, which is the form of manuals in packages.
 func (r *release) compress(file string) error {
 	b, err := os.ReadFile(file)
 	if err != nil {

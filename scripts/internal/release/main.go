@@ -1,7 +1,7 @@
-// Command release builds the files that are published for a version (see scripts/release).
+// Command release builds the published files of a version (see scripts/release).
 //
-// With the same version of Go, every build of a commit gives the same bytes on any machine: binaries contain no paths
-// and no times, archives list their files in a fixed order, and all files have the time of the commit.
+// With the same version of Go, every build of a commit gives the same bytes on any machine. Binaries contain no paths
+// and times, archives list their files in a fixed order, and all files have the time of the commit.
 package main
 
 import (
@@ -18,12 +18,10 @@ import (
 	"time"
 )
 
-// A target is a system for which release builds a binary.
 type target struct{ system, arch string }
 
 func (t target) String() string { return t.system + "/" + t.arch }
 
-// targets lists the supported systems.
 var targets = []target{
 	{"linux", "amd64"},
 	{"linux", "arm64"},
@@ -35,10 +33,9 @@ var targets = []target{
 	{"windows", "arm64"},
 }
 
-// packagers lists the package formats for Linux.
 var packagers = []string{"deb", "rpm"}
 
-// documents lists the files that accompany each binary.
+// documents lists the files beside each binary.
 var documents = []string{"README.md", "LICENSE", "CHANGELOG.md", "man/*", "completions/*"}
 
 // A release is one run of the command.
@@ -121,7 +118,7 @@ func (r *release) run() (err error) {
 	return r.sums()
 }
 
-// commitTime returns the time of the commit, which all files get.
+// commitTime returns the time of the commit, which becomes that of all files.
 func commitTime() (time.Time, error) {
 	text := os.Getenv("SOURCE_DATE_EPOCH")
 	if text == "" {
@@ -217,7 +214,7 @@ func (r *release) sums() error {
 	return os.WriteFile(filepath.Join(r.out, "SHA256SUMS"), []byte(lines.String()), 0o644)
 }
 
-// run runs a program. If it fails, the error contains its output.
+// run runs a program. Its error contains the program's output.
 func run(cmd *exec.Cmd) error {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", filepath.Base(cmd.Path), err, out)
