@@ -16,26 +16,26 @@ import (
 // ConsoleOptions describe the writer of a Console.
 type ConsoleOptions struct {
 	Screen
-	JSON bool // --errors json: every line is one JSON object
+	JSON bool // --errors json: each line is one JSON object
 }
 
 // A Console writes progress, guidance, log lines, warnings, traces and failures to stderr, one per line. It is safe for
-// concurrent use. It ignores errors of the writer.
+// concurrent use. It ignores the errors of its writer.
 type Console struct {
 	mu   sync.Mutex
 	w    io.Writer
 	o    ConsoleOptions
 	bar  bool // the last line is a progress bar
 	last time.Time
-	rows bool // another program wrote the last line, so that progress is printed as lines
-	from int  // the lowest level of log lines to show, as an index of LogLevels
+	rows bool // another program wrote the last line, and progress is printed as lines
+	from int  // the lowest level of printed log lines, as an index of LogLevels
 }
 
 // NewConsole returns a Console that writes to w.
 func NewConsole(w io.Writer, o ConsoleOptions) *Console { return &Console{w: w, o: o} }
 
-// Above sends the lines to a Prompt, which shows them above the line being edited, if the Console's writer is a
-// terminal. The returned function undoes this.
+// Above sends the lines to a Prompt, which prints them above the edited line, if the Console's writer is a terminal.
+// The returned function reverses that.
 func (c *Console) Above(p *Prompt) func() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -52,13 +52,13 @@ func (c *Console) Above(p *Prompt) func() {
 	}
 }
 
-// barEvery is the shortest time between two updates of the bar.
+// barEvery is the minimum time between two updates of the bar.
 const barEvery = 50 * time.Millisecond
 
-// rowEvery is the shortest time between two lines of progress if there is no terminal.
+// rowEvery is the minimum time between two lines of progress without a terminal.
 const rowEvery = time.Second
 
-// These are the colours of stderr.
+// These are the colors of stderr.
 const (
 	colorError = "\x1b[31m"
 	colorWarn  = "\x1b[33m"
@@ -66,8 +66,8 @@ const (
 	colorTitle = "\x1b[1m"
 )
 
-// On a terminal, Progress draws a bar on the last line, or the message if no fraction is known. Otherwise it writes a
-// line now and then. The next line and Clear remove the bar.
+// Progress draws a bar on the last line of a terminal, or the message if no fraction is known. Without a terminal, it
+// writes a line now and then. The next line and Clear remove the bar.
 func (c *Console) Progress(ev wire.Event) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -97,7 +97,7 @@ func (c *Console) Progress(ev wire.Event) {
 	c.draw(text)
 }
 
-// Waiting draws text on the last line of a terminal, as Progress does. Without a terminal it writes nothing.
+// Waiting draws text on the last line of a terminal, as Progress does. Without a terminal, it writes nothing.
 func (c *Console) Waiting(text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -113,8 +113,7 @@ func (c *Console) draw(text string) {
 	c.bar = true
 }
 
-// progressRow prints progress as a line if the output is not a terminal: at most one a second, and none for short
-// operations.
+// progressRow prints progress as a line without a terminal: at most one per second, and none for short operations.
 func (c *Console) progressRow(ev wire.Event, known bool, fraction float64) {
 	now := time.Now()
 	if c.last.IsZero() {
@@ -147,8 +146,7 @@ func bar(fraction float64) string {
 	return "[" + strings.Repeat("#", full) + strings.Repeat(".", cells-full) + "] " + strings.Repeat(" ", 3-len(percent)) + percent + "%"
 }
 
-// Clear removes a progress bar. If stdout and stderr are the same terminal, it must be called before each write to
-// stdout.
+// Clear removes a progress bar. If stdout and stderr are the same terminal, it must precede each write to stdout.
 func (c *Console) Clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -162,7 +160,7 @@ func (c *Console) clear() {
 	}
 }
 
-// Warn shows a warning of rpcx itself.
+// Warn prints a warning of rpcx.
 func (c *Console) Warn(text string) {
 	if c.o.JSON {
 		c.row("warning", scan.JSON(text))
@@ -171,7 +169,7 @@ func (c *Console) Warn(text string) {
 	c.line(colorWarn, "rpcx: warning: ", text)
 }
 
-// Note shows a line of rpcx itself that is neither a warning nor a failure.
+// Note prints a line of rpcx that is neither a warning nor a failure.
 func (c *Console) Note(text string) {
 	if c.o.JSON {
 		c.row("note", scan.JSON(text))
@@ -180,15 +178,15 @@ func (c *Console) Note(text string) {
 	c.line("", "rpcx: ", text)
 }
 
-// These are the sources of the lines that Child prints.
+// These are the sources of lines for Child.
 const (
-	FromPeer = "peer" // the child that is the peer, or output of its code
+	FromPeer = "peer" // the child that is the peer, or the output of its code
 	FromHook = "hook"
-	FromJQ   = "jq" // debug and stderr of a jq program
+	FromJQ   = "jq" // debug and stderr of jq
 )
 
-// Child prints a line, without its line break, that a program has written to its stderr. from names the program. On a
-// terminal, it makes control characters visible. It does not keep the line.
+// Child prints a line, without its line break, from the stderr of a program, which from names. On a terminal, it makes
+// control characters visible. It does not retain the line.
 func (c *Console) Child(from string, line []byte) {
 	if c.o.JSON {
 		var what scan.Object
@@ -208,7 +206,7 @@ func (c *Console) Child(from string, line []byte) {
 	_, _ = c.w.Write(append(b, '\n'))
 }
 
-// Pass prints lines that another process of rpcx wrote for stderr.
+// Pass prints lines of another rpcx process.
 func (c *Console) Pass(lines []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -219,10 +217,10 @@ func (c *Console) Pass(lines []byte) {
 	c.write(string(lines))
 }
 
-// widestLine bounds the characters of a line for people.
+// widestLine bounds a line for people in characters.
 const widestLine = 16_000
 
-// line prints a line: label in colour, and text.
+// line prints a line: a colored label, and text.
 func (c *Console) line(color, label, text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

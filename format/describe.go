@@ -11,8 +11,8 @@ import (
 // A Listing prints a catalog for people.
 type Listing struct {
 	Catalog     *catalog.Catalog
-	Conventions catalog.Conventions // the conventions of the catalog's dialect
-	Width       int                 // lines have at most that many columns; 0 for no limit
+	Conventions catalog.Conventions // the conventions of the dialect
+	Width       int                 // the maximum width of lines in columns, or 0
 	Color       bool
 }
 
@@ -48,7 +48,7 @@ func (l Listing) Methods() string {
 	return b.String()
 }
 
-// heading is the title above the cells that name a method.
+// heading is the title above the cells for a method's name.
 func (l Listing) heading() []string {
 	if l.Conventions.Resource == nil {
 		return []string{"NAME"}
@@ -56,8 +56,7 @@ func (l Listing) heading() []string {
 	return []string{"RESOURCE", "VERB"}
 }
 
-// nameCells returns the cells that name a method: one, or two if the dialect's
-// methods are verbs of resources.
+// nameCells returns the cells for a method's name: one, or two if methods are verbs of resources.
 func (l Listing) nameCells(m *catalog.Method) []string {
 	if l.Conventions.Resource == nil {
 		return []string{CleanLine(m.Name)}
@@ -66,11 +65,10 @@ func (l Listing) nameCells(m *catalog.Method) []string {
 	return []string{CleanLine(resource), CleanLine(verb)}
 }
 
-// hostWords are the members of a catalog's extra in which a host describes itself
-// (hotrepl).
+// hostWords are the members of a catalog's extra in which a HotRepl host describes itself.
 var hostWords = []string{"host", "evaluator", "limits"}
 
-// about writes a peer's description of itself after its name.
+// about writes a peer's description after the peer's name.
 func about(b *strings.Builder, extra []byte, width int) {
 	for key, val := range scan.Members(extra) {
 		text, isText := scan.Text(val)
@@ -103,7 +101,7 @@ func strong(s string, color bool) string {
 	return colorTitle + s + colorOff
 }
 
-// paramsWidth is the maximum width of the column of parameters: half of the width, or less on a narrow screen.
+// paramsWidth is the maximum width of the parameters' column: half of the width, or less on a narrow screen.
 func (l Listing) paramsWidth() int {
 	switch {
 	case l.Width <= 0:
@@ -114,7 +112,7 @@ func (l Listing) paramsWidth() int {
 	return l.Width / 2
 }
 
-// summary returns the parameters as one cell of at most width columns.
+// summary returns the parameters in one cell of at most width columns.
 func summary(params []parameter, width int) string {
 	words := make([]string, len(params))
 	for i, p := range params {
@@ -125,15 +123,15 @@ func summary(params []parameter, width int) string {
 	return Cut(strings.Join(words, " "), width)
 }
 
-// Table returns rows with aligned columns. The first row is the heading, and no line is wider than width (0 means no
-// limit). It prints cells unchanged.
+// Table returns rows with aligned columns. The first row is the heading. No line is wider than width (0 for no limit).
+// Cells stay unchanged.
 func Table(rows [][]string, width int, color bool) string {
 	var b strings.Builder
 	writeTable(&b, "", rows, width, color)
 	return b.String()
 }
 
-// writeTable writes rows with aligned columns. The first row is the heading; the last column is cut to the remaining
+// writeTable writes rows with aligned columns. The first row is the heading. The last column is cut to the remaining
 // width.
 func writeTable(b *strings.Builder, margin string, rows [][]string, width int, color bool) {
 	widths := make([]int, len(rows[0]))
@@ -154,7 +152,7 @@ func writeTable(b *strings.Builder, margin string, rows [][]string, width int, c
 	}
 }
 
-// Method describes the parameters and results of a method, with an example of a call at endpoint.
+// Method describes a method's parameters and results, with an example of a call at endpoint.
 func (l Listing) Method(m *catalog.Method, endpoint string) string {
 	c, width, color := l.Catalog, l.Width, l.Color
 	var b strings.Builder
@@ -217,7 +215,7 @@ type Module struct {
 	Methods                    []string
 }
 
-// Modules returns the table of a peer's modules, cut to width columns (0 means not cut).
+// Modules returns the table of a peer's modules, cut to width columns (0 for no limit).
 func Modules(modules []Module, width int, color bool) string {
 	rows := [][]string{{"MODULE", "VERSION", "METHODS", "DESCRIPTION"}}
 	for _, m := range modules {
@@ -230,7 +228,7 @@ func Modules(modules []Module, width int, color bool) string {
 	return Table(rows, width, color)
 }
 
-// Plugin describes a plugin: its functions, its classes with their methods and properties, its constants.
+// Plugin describes a plugin: its functions, its classes with their methods and properties, and its constants.
 func Plugin(c *catalog.Catalog, width int, color bool) string {
 	var b strings.Builder
 	if title := infoTitle(c.Info); title != "" {
@@ -267,7 +265,6 @@ func Plugin(c *catalog.Catalog, width int, color bool) string {
 	return b.String()
 }
 
-// pluginClass writes a class as the plugin describes it.
 func pluginClass(b *strings.Builder, class []byte, width int, color bool) {
 	name, _ := scan.Text(scan.Get(class, "name"))
 	rows := [][]string{{"CLASS " + CleanLine(name), "KIND", "DESCRIPTION"}}

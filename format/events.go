@@ -11,13 +11,13 @@ import (
 	"rpcx/wire/scan"
 )
 
-// This file shows events that are for people, and the rows of --errors json.
+// This file prints events for people, and the rows of --errors json.
 
-// LogLevels are the levels of a peer's log lines, from the lowest up.
+// LogLevels are the levels of log lines, lowest first.
 var LogLevels = []string{"trace", "debug", "info", "warn", "error", "fatal"}
 
-// LogLevel sets the lowest level of log lines to show. "" stands for info. Before the first call, all lines are shown.
-// Lines of an unknown level are always shown.
+// LogLevel sets the lowest level of printed log lines. "" means info. Before the first call, all lines are printed.
+// Lines of an unknown level are always printed.
 func (c *Console) LogLevel(level string) {
 	level = cmp.Or(level, "info")
 	c.mu.Lock()
@@ -25,7 +25,6 @@ func (c *Console) LogLevel(level string) {
 	c.from = slices.Index(LogLevels, level)
 }
 
-// hides reports whether log lines of a level are hidden.
 func (c *Console) hides(level string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -33,7 +32,7 @@ func (c *Console) hides(level string) bool {
 	return i >= 0 && i < c.from
 }
 
-// Event shows an event for people: progress, guidance, a log line or a gap.
+// Event prints an event for people: progress, guidance, a log line or a gap.
 func (c *Console) Event(ev wire.Event) {
 	switch ev.Kind {
 	case wire.Progress:
@@ -58,7 +57,7 @@ func missed(ev wire.Event) string {
 	return text
 }
 
-// Guidance shows the peer's advice. The suggested command is quoted for sh, and never run.
+// Guidance prints the peer's advice. The suggested command is quoted for sh, and rpcx never runs it.
 func (c *Console) Guidance(ev wire.Event) {
 	if c.o.JSON {
 		c.row("guidance", eventRow(ev))
@@ -73,7 +72,7 @@ func (c *Console) Guidance(ev wire.Event) {
 	c.line(colorTitle, "guidance: ", withFix(strings.Join(parts, ": "), ev.Fix))
 }
 
-// Log shows a log line of the peer.
+// Log prints a log line of the peer.
 func (c *Console) Log(ev wire.Event) {
 	level, color := strings.ToLower(ev.Level), ""
 	if c.hides(level) {
@@ -103,7 +102,7 @@ func (c *Console) Log(ev wire.Event) {
 	c.line(color, level+": ", ev.Message+pairs(ev.Extra))
 }
 
-// pairs returns the members of a log line other than its message, as key=value.
+// pairs returns the members of a log line, except its message, as key=value.
 func pairs(extra json.RawMessage) string {
 	var b strings.Builder
 	for key, val := range scan.Members(extra) {
@@ -116,7 +115,7 @@ func pairs(extra json.RawMessage) string {
 	return b.String()
 }
 
-// row returns a line of --errors json, an object with one member, whose name is the kind of the line.
+// row returns a line of --errors json: an object with one member, whose name is the kind of the line.
 func row(name string, val json.RawMessage) string {
 	var o scan.Object
 	o.Add(name, val)
@@ -133,7 +132,7 @@ func (c *Console) row(name string, val json.RawMessage) {
 	c.write(line)
 }
 
-// eventRow returns an event as JSON without its kind, which is the name of the row.
+// eventRow returns an event as JSON without its kind, which is the row's name.
 func eventRow(ev wire.Event) json.RawMessage {
 	var o scan.Object
 	o.Members(ev.AppendJSON(nil), "event")

@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/jq"
 )
 
-// shown bounds the part of a value that the error of an expectation quotes, in bytes.
+// shown bounds the quotation of a value in an error, in bytes.
 const shown = 400
 
 // An expectation is one --expect, --expect-any or --expect-none.
@@ -45,7 +45,6 @@ func (j *expectationChecker) compile(o *Options) error {
 	return nil
 }
 
-// line checks one line.
 func (j *expectationChecker) line(ctx context.Context, o *Options, line []byte) error {
 	j.lines++
 	if len(j.expectations) == 0 && o.ExpectError == "" {
@@ -73,8 +72,8 @@ func (j *expectationChecker) line(ctx context.Context, o *Options, line []byte) 
 // anyError is the value of --expect-error that accepts every error, because some errors have no code.
 const anyError = "any"
 
-// holds reports whether line meets e. For --expect-none, it reports whether any output of the program is true,
-// otherwise whether there is output and all of it is true.
+// holds reports whether line meets e. For --expect-none, it reports whether any output of the program is true.
+// Otherwise it reports whether there is output and all of it is true.
 func (e *expectation) holds(ctx context.Context, line []byte) (bool, error) {
 	if e.flag == "--expect-none" {
 		return e.program.Truth(ctx, line)
@@ -94,7 +93,7 @@ func (j *expectationChecker) rpcError(o *Options, e *wire.Error) error {
 	return err
 }
 
-// whole checks the expectations that can only be decided at the end.
+// whole checks the expectations of the whole output.
 func (j *expectationChecker) whole(o *Options, items int64) error {
 	for _, e := range j.expectations {
 		if e.flag == "--expect-any" && !e.met {
@@ -129,7 +128,7 @@ func unmet(flag, source, found string) *wire.Fault {
 	return wire.NewFault(wire.Expectation, flag+" "+wire.Quote(source)+" is not met: "+found, nil)
 }
 
-// excerpt returns a value on one line, shortened if it is long.
+// excerpt returns a shortened value on one line.
 func excerpt(val []byte) string {
 	val = bytes.TrimSpace(val)
 	if len(val) <= shown {

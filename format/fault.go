@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Error shows a failure as a line for people, or as a JSON object. status is the exit status of the command.
+// Error prints a failure as a line for people, or as a JSON object. status is the exit status of the command.
 func (c *Console) Error(f *wire.Fault, status int) {
 	if !c.o.JSON {
 		c.text(f)
@@ -23,7 +23,7 @@ func (c *Console) Error(f *wire.Fault, status int) {
 	c.write(string(line))
 }
 
-// text shows a failure for people as a line. On a terminal, the stack trace follows below it.
+// text prints a failure for people as a line. On a terminal, the stack trace follows.
 func (c *Console) text(f *wire.Fault) {
 	if !c.o.Terminal || len(f.Trace) == 0 {
 		c.line(colorError, "rpcx: ", FaultText(f))
@@ -37,9 +37,8 @@ func (c *Console) text(f *wire.Fault) {
 	}
 }
 
-// FaultText returns a failure for people, on one line: what went wrong, in
-// which method, where in the peer's code, what to do instead, and a command
-// that would work.
+// FaultText returns a failure for people on one line: what failed, in which method, where in the peer's code, what to
+// do, and a command that works.
 func FaultText(f *wire.Fault) string {
 	text := shortened(message(f))
 	if f.Method != "" && !strings.Contains(text, f.Method) {
@@ -57,10 +56,10 @@ func FaultText(f *wire.Fault) string {
 	return CleanLine(withFix(text, f.Fix))
 }
 
-// longestMessage bounds the bytes of a failure's message that people see.
+// longestMessage bounds the printed message of a failure in bytes.
 const longestMessage = 4000
 
-// shortened returns text, or its beginning with the number of its bytes.
+// shortened returns text, or its start with the number of bytes.
 func shortened(text string) string {
 	if len(text) <= longestMessage {
 		return text
@@ -68,8 +67,7 @@ func shortened(text string) string {
 	return strings.ToValidUTF8(text[:longestMessage], "") + "… (" + strconv.Itoa(len(text)) + " bytes)"
 }
 
-// withFix returns text with a command that would work, quoted for sh, if there
-// is one.
+// withFix returns text with a command that works, quoted for sh, if any.
 func withFix(text string, fix []string) string {
 	if len(fix) == 0 {
 		return text
@@ -80,7 +78,7 @@ func withFix(text string, fix []string) string {
 	return strings.TrimSpace(text + " try: " + QuoteAll(fix))
 }
 
-// message returns the message of a failure, with facts that the message omits.
+// message returns the message of a failure with facts that the message omits.
 func message(f *wire.Fault) string {
 	text := f.Message
 	add := func(key, s string) {
@@ -112,7 +110,7 @@ func message(f *wire.Fault) string {
 	return text
 }
 
-// beginning returns a short beginning of a body, to check whether a message already quotes the body.
+// beginning returns the start of a body, which shows whether a message already quotes the body.
 func beginning(body string) string {
 	const most = 100
 	for i, r := range body {

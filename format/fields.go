@@ -16,8 +16,7 @@ func section(b *strings.Builder, title string, params []parameter, width int, co
 	fields(b, params, width)
 }
 
-// fields writes the members of an object: name, type, whether it is required,
-// and its description.
+// fields writes the members of an object: name, type, whether it is required, and description.
 func fields(b *strings.Builder, params []parameter, width int) {
 	if len(params) == 0 {
 		return
@@ -80,7 +79,7 @@ func columnWidths(rows [][]string, width int) []int {
 	return widths
 }
 
-// titled writes a title and its text on one line, or on as many lines as needed.
+// titled writes a title and its text on one line, or on several if necessary.
 func titled(b *strings.Builder, title, text string, width int, color bool) {
 	if !color {
 		wrap(b, title+" ", 2, text, width)
@@ -122,10 +121,10 @@ func (p parameter) remarks() string {
 	return strings.Join(parts, "; ")
 }
 
-// maxExamples is how many examples of a value a listing shows.
+// maxExamples bounds the examples of a value in a listing.
 const maxExamples = 8
 
-// bounds are the keywords of a schema that a listing shows.
+// bounds are the keywords of a schema that a listing prints.
 var bounds = []struct{ keyword, says string }{
 	{"minimum", "at least"},
 	{"exclusiveMinimum", "more than"},

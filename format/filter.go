@@ -9,10 +9,10 @@ import (
 	"rpcx/wire/jq/ahead"
 )
 
-// This file applies the user's jq programs in a Pipeline: --select chooses messages, --jq converts each line to other
-// lines.
+// This file applies the user's jq programs in a Pipeline. --select chooses messages, and --jq converts each line to
+// other lines.
 
-// Selects reports whether --select accepts m. Print checks that too; Selects is for commands that do more than print.
+// Selects reports whether --select accepts m. Print also checks that; Selects is for commands that do more than print.
 func (p *Pipeline) Selects(ctx context.Context, m *wire.Message) (bool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -24,7 +24,7 @@ func (p *Pipeline) selects(ctx context.Context, m *wire.Message) (bool, error) {
 		return true, nil
 	}
 	if m.Raw == nil {
-		return m.Event != nil, nil // a gap is not a message of the peer, and cannot be selected
+		return m.Event != nil, nil // a gap is not a message of the peer, and --select does not apply
 	}
 	ok, err := p.sel.Truth(ctx, m.Raw)
 	return ok, named("--select", err)
@@ -51,7 +51,6 @@ func (p *Pipeline) emit(ctx context.Context, line []byte, contentType string) (l
 	return lines, named("--jq", err)
 }
 
-// filtered writes the results of jq for a line.
 func (p *Pipeline) filtered(ctx context.Context, line []byte, contentType string) (lines int64, err error) {
 	yield := func(out json.RawMessage) (bool, error) {
 		if err := p.write(ctx, out, contentType); err != nil {
@@ -69,29 +68,29 @@ func (p *Pipeline) filtered(ctx context.Context, line []byte, contentType string
 	return lines, err
 }
 
-// A backlog is the messages to be printed next, on which --jq's program runs on several cores.
+// A backlog is the next messages to print, on which --jq's program runs on several cores.
 type backlog struct {
 	block *ahead.Block
 	msgs  []wire.Message
-	at    int // the message being printed
+	at    int // the current message
 }
 
-// These are the smallest number and size of messages for which other cores are used: waking one costs about as much as
-// running a program for a few messages.
+// These are the minimum number and size of messages for other cores. Waking a core costs about as much as running a
+// program for a few messages.
 const (
 	backlogMessages = 16
 	backlogBytes    = 32 << 10
 )
 
-// UsesWorkers reports whether StartWorkers is worthwhile for msgs: there are enough messages, and --jq's program takes
-// long and may run before its outputs are due.
+// UsesWorkers reports whether StartWorkers is worthwhile for msgs: they are enough, and --jq's program is slow and may
+// run before its outputs are due.
 func (p *Pipeline) UsesWorkers(msgs []wire.Message) bool {
 	return p.filter != nil && p.sel == nil && !p.o.Events && p.filter.RunsAhead() && isBacklog(msgs)
 }
 
-// StartWorkers starts to run --jq's program on msgs on other cores. The caller must pass the messages to Print in order
-// (possibly not all of them), and must call Printed before they change. event sets ev to the event that users see for a
-// message, and may be called from any goroutine. The output, and when it ends, are the same as without workers.
+// StartWorkers starts to run --jq's program on msgs on other cores. The caller must pass messages of msgs to Print in
+// order, but may omit some, and must call Printed before they change. event sets ev to the user's event for a message.
+// Any goroutine may call it. The output, and its end, are the same as without workers.
 func (p *Pipeline) StartWorkers(ctx context.Context, msgs []wire.Message, event func(m *wire.Message, ev *wire.Event) error) {
 	block := ahead.Start(ctx, p.filter, len(msgs), func(i int) []byte {
 		var ev wire.Event
@@ -114,7 +113,7 @@ func isBacklog(msgs []wire.Message) bool {
 	return runtime.GOMAXPROCS(0) > 1 && len(msgs) > 1 && (len(msgs) >= backlogMessages || size >= backlogBytes)
 }
 
-// StopWorkers ends the work that StartWorkers started.
+// StopWorkers ends the work of StartWorkers.
 func (p *Pipeline) StopWorkers() {
 	p.mu.Lock()
 	b := p.backlog
@@ -123,7 +122,7 @@ func (p *Pipeline) StopWorkers() {
 	b.block.End()
 }
 
-// turn records that m is being printed. m need not be a message of b.
+// turn records that m is being printed. b may not contain m.
 func (b *backlog) turn(m *wire.Message) {
 	for i := b.at; i < len(b.msgs); i++ {
 		if &b.msgs[i] == m {
@@ -133,7 +132,7 @@ func (b *backlog) turn(m *wire.Message) {
 	}
 }
 
-// Light reports whether Print runs no program of the user.
+// Light reports whether Print runs no user's program.
 func (p *Pipeline) Light() bool {
 	return p.sel == nil && p.until == nil && p.filter == nil && p.render == nil && len(p.judge.expectations) == 0
 }

@@ -9,14 +9,14 @@ import (
 	"rpcx/wire/scan"
 )
 
-// maxNested bounds the depth at which parameters inside parameters are listed, because schemas may refer to themselves.
+// maxNested bounds the depth of listed parameters, because schemas may refer to themselves.
 const maxNested = 3
 
-// maxRows bounds the rows that are listed for one method.
+// maxRows bounds the listed rows of one method.
 const maxRows = 500
 
-// inside returns the parameters in an object under their dotted names on a command line, each followed by those inside
-// it. If the object has several forms, each parameter names the form to which it belongs.
+// inside returns an object's parameters under their dotted names on a command line, each before those inside it. If the
+// object has several forms, each parameter names its form.
 func inside(c *catalog.Catalog, schema json.RawMessage, prefix string, depth int) []parameter {
 	if depth > maxNested {
 		return nil
@@ -42,7 +42,7 @@ func inside(c *catalog.Catalog, schema json.RawMessage, prefix string, depth int
 	return all
 }
 
-// formsOf returns the forms of an object, or of a part of it (oneOf, anyOf).
+// formsOf returns the forms of an object or of a part of it (oneOf, anyOf).
 func formsOf(c *catalog.Catalog, schema json.RawMessage, looks *int) []json.RawMessage {
 	if *looks--; *looks < 0 {
 		return nil
@@ -60,7 +60,7 @@ func formsOf(c *catalog.Catalog, schema json.RawMessage, looks *int) []json.RawM
 	return nil
 }
 
-// nested returns params, each followed by the parameters inside it.
+// nested returns params, each before the parameters inside it.
 func nested(c *catalog.Catalog, params []parameter, prefix string, depth int) []parameter {
 	var all []parameter
 	for _, p := range params {
@@ -95,8 +95,7 @@ func telling(c *catalog.Catalog, forms []json.RawMessage, prefix string) (parame
 	return which, true
 }
 
-// constant returns the first member of an object that has only one possible
-// value.
+// constant returns the first member of an object that has only one possible value.
 func constant(c *catalog.Catalog, form json.RawMessage) (name string, value json.RawMessage) {
 	for _, m := range parameters(c, form) {
 		if value := only(definition(c, m.schema)); value != nil {
@@ -106,7 +105,7 @@ func constant(c *catalog.Catalog, form json.RawMessage) (name string, value json
 	return "", nil
 }
 
-// only returns the single value that a schema allows, or nil if it allows others.
+// only returns the single value that a schema allows, or nil.
 func only(schema json.RawMessage) json.RawMessage {
 	if value := scan.Get(schema, "const"); value != nil {
 		return value
@@ -118,7 +117,7 @@ func only(schema json.RawMessage) json.RawMessage {
 }
 
 // ofForm returns the members of one form of an object, except the member that distinguishes the forms. when describes the
-// form if there is no such member.
+// form without such a member.
 func ofForm(c *catalog.Catalog, form json.RawMessage, prefix, when string, depth int) []parameter {
 	which, value := constant(c, form)
 	if value != nil {
@@ -134,7 +133,7 @@ func ofForm(c *catalog.Catalog, form json.RawMessage, prefix, when string, depth
 	return nested(c, all, prefix, depth)
 }
 
-// excerptText returns a value without the quotes of a string.
+// excerptText returns a value, without the quotes of a string.
 func excerptText(value json.RawMessage) string {
 	if text, ok := scan.Text(value); ok {
 		return CleanLine(text)

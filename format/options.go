@@ -10,46 +10,46 @@ import (
 	"rpcx/wire/jq"
 )
 
-// StringForm determines how a value that is a string is printed.
+// StringForm is how to print a string.
 type StringForm int
 
 // These are the forms of a string.
 const (
 	AsJSON     StringForm = iota
 	AsText                // without quotes and escapes
-	FromBase64            // the bytes that it encodes, without a line break; other values are a Fault of kind Expectation
+	FromBase64            // the encoded bytes, without a line break; other values are a Fault of kind Expectation
 )
 
-// Options control what a Pipeline prints. The zero value prints payloads, one per line.
+// Options control the output of a Pipeline. The zero value prints payloads, one per line.
 type Options struct {
-	// Events prints whole events, of every kind, instead of the payloads of data events. Raw prints the messages that
-	// contain them. Until, the expectations, JQ and Template apply to the printed form.
+	// Events prints whole events of every kind in place of the payloads of data events. Raw prints their messages.
+	// Until, the expectations, JQ and Template apply to the printed form.
 	Events, Raw bool
-	Null        bool // lines end with NUL instead of LF
+	Null        bool // lines end with NUL, not LF
 
-	Pretty   bool // indent values; not together with Raw
+	Pretty   bool // indent values; excludes Raw
 	Color    bool
-	Terminal bool // the writer is a terminal, so that control characters are made visible
+	Terminal bool // the writer is a terminal; control characters become visible
 
-	JQ       string // "" means none
+	JQ       string
 	Strings  StringForm
 	Vars     map[string]json.RawMessage
 	Template string // a file or a directory, or ""
 
-	Select string // a jq program over the whole message; "" to print all messages
+	Select string // a jq program on the whole message; "" prints all messages
 	Until  string
-	Count  int64 // the maximum number of data events to print; 0 for no limit
+	Count  int64 // the maximum number of data events, or 0
 
 	Expect      []string // each must be true for every line
 	ExpectAny   []string // each must be true for some line
-	ExpectNone  []string // none may be true for any line
-	ExpectError string   // a code, a dialect's name for a class of errors, any, or ""
-	ExpectCount *int64   // how many data events must be printed; nil for any number
+	ExpectNone  []string // each must be true for no line
+	ExpectError string   // a code, a dialect's class of errors, any, or ""
+	ExpectCount *int64   // the required number of data events; may be nil
 
-	// Debug receives the output of jq's debug and stderr. If it has a method Flush(), Finish calls it. It may be nil.
+	// Debug receives the output of jq's debug and stderr. If it has a method Flush(), Finish calls that. It may be nil.
 	Debug io.Writer
-	// BeforeWrite is called before each write. If stdout and stderr are both terminals, it must call Console.Clear. It
-	// may be nil.
+	// BeforeWrite runs before each write. If stdout and stderr are terminals, it must call Console.Clear. It may be
+	// nil.
 	BeforeWrite func()
 }
 
@@ -81,15 +81,15 @@ func (p *Pipeline) compile() error {
 	return nil
 }
 
-// compileJQ compiles a jq expression of the user, which may read the environment, as in jq.
+// compileJQ compiles a user's jq expression, which may read the environment, as in jq.
 func compileJQ(flag, source string, o Options) (*jq.Program, error) {
 	program, err := jq.Compile(source, jq.Options{Vars: o.Vars, Env: true, Stderr: o.Debug})
 	return program, named(flag, err)
 }
 
-// named returns the failure of an expression with its flag in front.
+// named returns the failure of an expression after its flag.
 func named(flag string, err error) error {
-	if err == nil { // true for every line, so that the line is not parsed
+	if err == nil { // true for every line, which needs no parsing
 		return nil
 	}
 	f := wire.AsFault(err)

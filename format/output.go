@@ -11,11 +11,11 @@ import (
 	"rpcx/wire/syserr"
 )
 
-// bufferSize is the size of the buffer before stdout. A full buffer is written at once, and the rest when no further
+// bufferSize is the size of the buffer before stdout. rpcx writes a full buffer at once, and the rest when no further
 // message waits.
 const bufferSize = 64 << 10
 
-// output is a buffered writer. After its first failure it writes nothing more.
+// output is a buffered writer. After a failure, it writes nothing.
 type output struct {
 	buf *bufio.Writer
 	err error
@@ -28,7 +28,7 @@ func (o *output) init(w io.Writer, before func()) {
 	o.buf = bufio.NewWriterSize(w, bufferSize)
 }
 
-// A notifyWriter is a writer that calls before ahead of each write.
+// A notifyWriter calls before ahead of each write.
 type notifyWriter struct {
 	io.Writer
 	beforeWrite func()
@@ -65,7 +65,7 @@ func (o *output) flush() {
 	}
 }
 
-// fault returns the error of writing as a Fault for the user, or nil.
+// fault returns the error of writing as a Fault, or nil.
 func (o *output) fault() error {
 	if o.err == nil {
 		return nil
@@ -73,8 +73,8 @@ func (o *output) fault() error {
 	return StdoutFault(o.err)
 }
 
-// StdoutFault returns the failure for err, an error of writing to stdout: a Fault of kind PipeClosed or IO. If err is
-// already a Fault, it is returned unchanged.
+// StdoutFault returns the failure for err, an error of writing to stdout: a Fault of kind PipeClosed or IO. It returns
+// a Fault unchanged.
 func StdoutFault(err error) *wire.Fault {
 	if f := wire.AsFault(err); f != nil {
 		return f

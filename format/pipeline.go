@@ -14,9 +14,9 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Stats count the output of a Pipeline.
+// Stats counts the output of a Pipeline.
 type Stats struct {
-	Items int64 // the number of data events that printed something
+	Items int64 // the number of data events with output
 	Lines int64
 }
 
@@ -32,14 +32,14 @@ type Pipeline struct {
 	render  *render.Set
 	judge   expectationChecker
 	quick   jq.Scratch
-	backlog *backlog // nil if no messages are filtered ahead
-	scratch []byte   // reused for lines that are built
+	backlog *backlog // nil without a backlog
+	scratch []byte   // reused memory for lines
 	stats   Stats
 	stopped bool
 }
 
-// New compiles o. An error is a usage Fault that names the flag: its expression or template is wrong, or it contradicts
-// another flag.
+// New compiles o. It returns a usage Fault that names the flag if an expression or template is wrong, or if flags
+// contradict each other.
 func New(w io.Writer, o Options) (*Pipeline, error) {
 	if o.Events && o.Raw {
 		return nil, wire.NewFault(wire.Usage, "--events and --messages cannot be combined", nil)
@@ -55,12 +55,12 @@ func New(w io.Writer, o Options) (*Pipeline, error) {
 	return p, nil
 }
 
-// Print prints an event in the form of the options. m is the message that contains it. stop reports that no further
-// event is needed: the limit was reached, --until was met (its line has been printed), or err is not nil.
+// Print prints an event in the form of the options. m is the event's message. stop reports that no further event is
+// needed: the limit was reached, --until was met (its line has been printed), or err is not nil.
 //
-// Events without a line (such as progress, without --events) do nothing. A line that does not meet an expectation is
-// not printed. In that case err is a Fault of kind Expectation. If jq or a template fails, err is a Fault of kind
-// Helper. If the writer fails, it is one of kind PipeClosed or IO, also in every later call.
+// Print ignores events without a line, such as progress without --events. It does not print a line that fails an
+// expectation, and returns a Fault of kind Expectation. If jq or a template fails, it returns a Fault of kind Helper.
+// If the writer fails, this and all later calls return a Fault of kind PipeClosed or IO.
 func (p *Pipeline) Print(ctx context.Context, m *wire.Message, ev *wire.Event) (stop bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -82,7 +82,6 @@ func (p *Pipeline) Print(ctx context.Context, m *wire.Message, ev *wire.Event) (
 	return stop || err != nil, err
 }
 
-// take checks and prints one line.
 func (p *Pipeline) take(ctx context.Context, line []byte, ev *wire.Event) (stop bool, err error) {
 	if p.until != nil {
 		if stop, err = p.until.Truth(ctx, line); err != nil {
@@ -103,7 +102,7 @@ func (p *Pipeline) take(ctx context.Context, line []byte, ev *wire.Event) (stop 
 
 var null = []byte("null")
 
-// line returns the line for an event, before jq and the template, or nil if it has none.
+// line returns the line for an event, before jq and the template, or nil.
 func (p *Pipeline) line(m *wire.Message, ev *wire.Event) []byte {
 	switch {
 	case p.o.Raw:
@@ -144,12 +143,12 @@ func (p *Pipeline) write(ctx context.Context, val []byte, contentType string) er
 	return p.end()
 }
 
-// style returns how values are formatted on a terminal, or with --pretty.
+// style returns the format of values for a terminal, or for --pretty.
 func (p *Pipeline) style() style {
 	return style{indent: p.o.Pretty && !p.o.Raw, color: p.o.Color && !p.o.Raw, escape: p.o.Terminal}
 }
 
-// writeDecoded writes the bytes that a string encodes in base64, in the standard or URL alphabet.
+// writeDecoded writes the bytes in a base64 string of the standard or URL alphabet.
 func (p *Pipeline) writeDecoded(val []byte) error {
 	text, ok := scan.Text(val)
 	if !ok {
@@ -194,8 +193,9 @@ func (p *Pipeline) writeTemplate(ctx context.Context, val []byte, contentType st
 }
 
 // Error handles the error that ended a call, after Print has received its event. Without --expect-error, it returns
-// false and nil: the error is the command's outcome. If the error is the expected one, met is true, and Error prints
-// the error object, unless Print has printed the whole event or message. Another error is a Fault of kind Expectation.
+// false and nil, and the error is the command's outcome. If the error is the expected one, met is true, and Error
+// prints the error object, unless Print has printed the whole event or message. Another error is a Fault of kind
+// Expectation.
 func (p *Pipeline) Error(ctx context.Context, e *wire.Error) (met bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -213,8 +213,8 @@ func (p *Pipeline) Error(ctx context.Context, e *wire.Error) (met bool, err erro
 	return err == nil, err
 }
 
-// Finish flushes and returns an error if the whole output does not meet an
-// expectation (--expect-any, --expect-count, --expect-error).
+// Finish flushes. It returns an error if the whole output fails an expectation (--expect-any, --expect-count,
+// --expect-error).
 func (p *Pipeline) Finish() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -227,7 +227,7 @@ func (p *Pipeline) Finish() error {
 	return p.judge.whole(&p.o, p.stats.Items)
 }
 
-// Flush writes what is buffered.
+// Flush writes the buffered bytes.
 func (p *Pipeline) Flush() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -235,7 +235,7 @@ func (p *Pipeline) Flush() error {
 	return p.out.fault()
 }
 
-// Idle flushes. The next Print returns its error. It is called whenever no further message waits.
+// Idle flushes, and the next Print returns its error. The caller calls it whenever no further message waits.
 func (p *Pipeline) Idle() { _ = p.Flush() }
 
 // Stats returns the counts so far.

@@ -6,29 +6,29 @@ import (
 	"rpcx/wire/scan"
 )
 
-// style determines how a value is formatted. The zero style does not change it.
+// style is the format of values. The zero style changes nothing.
 type style struct {
 	indent bool // as jq does, with two blanks per level
 	color  bool
 	escape bool // for a terminal: control characters become \uXXXX
 }
 
-// These are the colours of jq.
+// These are the colors of jq.
 const (
 	colorNull   = "\x1b[0;90m"
-	colorPlain  = "\x1b[0;39m" // numbers, true, false
+	colorPlain  = "\x1b[0;39m" // numbers, true and false
 	colorString = "\x1b[0;32m"
 	colorKey    = "\x1b[34;1m"
-	colorMark   = "\x1b[1;39m" // brackets, commas, colons
+	colorMark   = "\x1b[1;39m" // brackets, commas and colons
 	colorOff    = "\x1b[0m"
 )
 
-// maxIndent is the deepest level that is indented. Deeper nesting would print
-// mostly blanks, and a hostile peer could make them megabytes.
+// maxIndent bounds the indented levels. Deeper nesting would print mostly blanks, and a hostile peer could make them
+// megabytes.
 const maxIndent = 100
 
-// append appends val, a valid JSON value, formatted. Keys keep their order, numbers their digits and strings their
-// escapes. If the input is not valid JSON, it is formatted as far as possible.
+// append appends the formatted val, a valid JSON value. Keys keep their order, numbers their digits and strings their
+// escapes. It formats as much of an invalid value as possible.
 func (l style) append(dst, val []byte) []byte {
 	depth := 0
 	for i := 0; i < len(val); {

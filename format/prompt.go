@@ -15,34 +15,33 @@ import (
 )
 
 // A Prompt is the line that a user edits at the bottom of a terminal, below all other output. Write is safe for
-// concurrent use; only one goroutine may call ReadLine.
+// concurrent use. Only one goroutine may call ReadLine.
 type Prompt struct {
 	in, out *os.File
 	edit    *term.Terminal
 	signals chan os.Signal
 	done    chan struct{}
-	before  *term.State // the terminal's modes before the prompt
+	before  *term.State // the terminal modes before the prompt
 
 	mu     sync.Mutex
 	closed bool
-	rest   []byte // the beginning of a line that is not complete
+	rest   []byte // the start of an incomplete line
 }
 
 // PromptOptions configure a Prompt.
 type PromptOptions struct {
-	Text string // shown before the line
-	// Interrupt is called at Ctrl-C, which sends no signal here. If it returns
-	// false the line is cleared.
+	Text string // precedes the line
+	// Interrupt runs at Ctrl-C, which sends no signal here. If it returns false, the line is cleared.
 	Interrupt func() bool
-	// Complete is called at Tab. It returns the completed line and the new position of the cursor.
+	// Complete runs at Tab. It returns the completed line and the new position of the cursor.
 	Complete func(line string, pos int) (string, int)
-	// Full is called with each character that does not fit in the line.
+	// Full receives each character that does not fit into the line.
 	Full func()
-	// History holds the lines for the arrow keys.
+	// History contains the lines for the arrow keys.
 	History PromptHistory
 }
 
-// A PromptHistory holds earlier lines, the latest at 0.
+// A PromptHistory contains earlier lines, the latest at 0.
 type PromptHistory interface {
 	Len() int
 	At(i int) string
@@ -51,14 +50,12 @@ type PromptHistory interface {
 // longestLine bounds the characters of a typed line. A paste may be longer.
 const longestLine = 4096
 
-// Interactive reports whether a prompt can be shown: in and out are terminals,
-// and out can move its cursor.
+// Interactive reports whether a prompt is possible: in and out are terminals, and out can move its cursor.
 func Interactive(in *os.File, out Screen) bool {
 	return out.Terminal && !out.Dumb && term.IsTerminal(int(in.Fd()))
 }
 
-// OpenPrompt switches the terminal to the modes that editing needs and shows
-// the prompt. Close restores it.
+// OpenPrompt switches the terminal to the modes for editing and draws the prompt. Close restores the terminal.
 func OpenPrompt(in, out *os.File, o PromptOptions) (*Prompt, error) {
 	p := &Prompt{in: in, out: out, signals: make(chan os.Signal, 4), done: make(chan struct{})}
 	typed := keyboard.NewKeys(in, o.Interrupt, p.suspend)
@@ -94,14 +91,14 @@ func OpenPrompt(in, out *os.File, o PromptOptions) (*Prompt, error) {
 	return p, nil
 }
 
-// quietHistory keeps the editor from adding lines to the history, because the user of a Prompt decides that.
+// quietHistory keeps the editor from adding lines to the history, because the user of a Prompt adds them.
 type quietHistory struct{ PromptHistory }
 
 func (quietHistory) Add(string) {}
 
 func (h quietHistory) At(i int) string { return keyboard.Padded(h.PromptHistory.At(i)) }
 
-// ReadLine reads one line. It returns io.EOF at Ctrl-D, and when the terminal is closed.
+// ReadLine reads one line. It returns io.EOF at Ctrl-D and when the terminal is closed.
 func (p *Prompt) ReadLine() (string, error) {
 	line, err := p.edit.ReadLine()
 	if errors.Is(err, term.ErrPasteIndicator) {
@@ -110,7 +107,7 @@ func (p *Prompt) ReadLine() (string, error) {
 	return keyboard.Unpadded(line), err
 }
 
-// Write writes whole lines above the prompt. It keeps the beginning of a line until the line is complete.
+// Write writes whole lines above the prompt. It stores the start of an incomplete line.
 func (p *Prompt) Write(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -131,7 +128,7 @@ func (p *Prompt) Write(b []byte) (int, error) {
 	return len(b), err
 }
 
-// SetText changes the text before the line. The change is visible when the line is drawn next.
+// SetText changes the text before the line, from the next drawing of the line on.
 func (p *Prompt) SetText(text string) { p.edit.SetPrompt(text) }
 
 // Redraw draws the line again.
@@ -143,8 +140,8 @@ func (p *Prompt) Redraw() {
 	}
 }
 
-// suspend handles Ctrl-Z: it gives the terminal back and stops the process until the shell continues it. Without such a
-// shell, the system does not stop it.
+// suspend handles Ctrl-Z. It restores the terminal and stops the process until the shell continues it. Without such a
+// shell, the system does not stop the process.
 func (p *Prompt) suspend() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -156,25 +153,25 @@ func (p *Prompt) suspend() {
 	p.take()
 }
 
-// giveBack restores the terminal's modes for other programs.
+// giveBack restores the terminal modes for other programs.
 func (p *Prompt) giveBack() {
 	p.edit.SetBracketedPasteMode(false)
 	_, _ = io.WriteString(p.out, "\r\n\x1b[J")
 	p.Restore()
 }
 
-// take sets the terminal's modes for the editor and draws the line.
+// take sets the terminal modes for the editor and draws the line.
 func (p *Prompt) take() {
 	_, _ = term.MakeRaw(int(p.in.Fd()))
 	p.edit.SetBracketedPasteMode(true)
 	_, _ = p.edit.Write(nil)
 }
 
-// Restore only restores the terminal's modes, even while another goroutine writes to it. It is for the moment before
-// the process ends.
+// Restore only restores the terminal modes, even while another goroutine writes. It is for the moment before the end of
+// the process.
 func (p *Prompt) Restore() { _ = term.Restore(int(p.in.Fd()), p.before) }
 
-// Close restores the terminal. It may be called twice, and from any goroutine. A waiting ReadLine continues to wait.
+// Close restores the terminal. Any goroutine may call it, several times. A waiting ReadLine continues to wait.
 func (p *Prompt) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -190,15 +187,15 @@ func (p *Prompt) Close() {
 	p.closed = true
 }
 
-// resize sets the editor's width to the terminal's.
+// resize sets the editor's width to that of the terminal.
 func (p *Prompt) resize() {
 	if w, h, err := term.GetSize(int(p.out.Fd())); err == nil && w > 0 {
 		_ = p.edit.SetSize(w, h)
 	}
 }
 
-// handleSignals handles signals: a new size of the terminal, stop and continue, and SIGQUIT, whose dump needs the
-// terminal restored.
+// handleSignals handles signals: a new size of the terminal, stop and continue, and SIGQUIT, whose dump needs a
+// restored terminal.
 func (p *Prompt) handleSignals() {
 	for {
 		select {

@@ -9,10 +9,9 @@ import (
 	"time"
 )
 
-// terminalSignals are the signals that concern the terminal.
+// terminalSignals are the signals about the terminal.
 var terminalSignals = []os.Signal{syscall.SIGWINCH, syscall.SIGCONT, syscall.SIGQUIT}
 
-// handleSignal handles one of terminalSignals.
 func (p *Prompt) handleSignal(s os.Signal) {
 	switch s {
 	case syscall.SIGWINCH:
@@ -26,7 +25,7 @@ func (p *Prompt) handleSignal(s os.Signal) {
 	}
 }
 
-// resume sets the terminal up again after the process was stopped.
+// resume prepares the terminal again after a stop of the process.
 func (p *Prompt) resume() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

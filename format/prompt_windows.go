@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// terminalSignals are those of other systems, which never arrive here.
+// terminalSignals are signals of other systems, which never arrive here.
 var terminalSignals = []os.Signal{syscall.SIGQUIT}
 
 // handleSignal does nothing.

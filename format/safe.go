@@ -10,14 +10,13 @@ import (
 
 const hexDigits = "0123456789abcdef"
 
-// isControl reports whether r could be a command to a terminal, or reorder the text around it. These are C0 and C1
-// controls, DEL, and all bidirectional marks.
+// isControl reports whether r could command a terminal or reorder the text around it. Such characters are C0 and C1
+// controls, DEL, and bidirectional marks.
 func isControl(r rune) bool {
 	return r < 0x20 || 0x7f <= r && r <= 0x9f || unicode.Is(unicode.Bidi_Control, r)
 }
 
-// VisibleJSON returns JSON whose strings, when read, show those characters in b that a terminal or a browser could
-// interpret.
+// VisibleJSON returns JSON in whose strings all characters of b that a terminal or browser could interpret are visible.
 func VisibleJSON(b []byte) []byte {
 	if safeRunes(string(b)) {
 		return b
@@ -33,15 +32,14 @@ func VisibleJSON(b []byte) []byte {
 	return out
 }
 
-// Safe reports whether s has no characters that Clean would change, and no line break or tab.
+// Safe reports whether s contains no line break, no tab and no character that Clean would change.
 func Safe(s string) bool { return safe(s) && !strings.ContainsAny(s, "\n\t") }
 
-// appendVisible appends r as \uXXXX.
 func appendVisible(b []byte, r rune) []byte {
 	return append(b, '\\', 'u', hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
 }
 
-// Clean makes a peer's text safe for a terminal: control characters become \uXXXX, bytes that are not UTF-8 become
+// Clean makes a peer's text safe for a terminal. Control characters become \uXXXX, and bytes that are not UTF-8 become
 // U+FFFD. Line feeds and tabs stay. The carriage return of a CRLF is removed.
 func Clean(s string) string {
 	if safe(s) {
@@ -62,8 +60,8 @@ func Clean(s string) string {
 	return string(b)
 }
 
-// CleanLine is Clean for text that must stay on one line: each run of line breaks and tabs becomes a blank, and both
-// ends are trimmed.
+// CleanLine does what Clean does, for text on one line: each run of line breaks and tabs becomes a blank, and both ends
+// are trimmed.
 func CleanLine(s string) string {
 	s = Clean(s)
 	if !strings.ContainsAny(s, "\n\t") {
@@ -72,7 +70,7 @@ func CleanLine(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\t' }), " ")
 }
 
-// safe reports whether Clean would not change s.
+// safe reports whether Clean would leave s unchanged.
 func safe(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; c < 0x20 && c != '\n' && c != '\t' || c >= 0x7f {
@@ -94,7 +92,7 @@ func safeRunes(s string) bool {
 	return true
 }
 
-// QuoteAll returns the words of a command line quoted for sh.
+// QuoteAll quotes the words of a command line for sh.
 func QuoteAll(words []string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {

@@ -16,11 +16,11 @@ type parameter struct {
 	name     string
 	required bool
 	schema   json.RawMessage
-	when     string // the form of the object that has it; "" for all forms
+	when     string // the form of the object with the parameter, or "" for all forms
 }
 
-// parameters returns the members that a schema allows in an object, or the
-// elements of a list of fixed length. c has the $defs.
+// parameters returns the members that a schema allows in an object, or the elements of a list of fixed length. c
+// contains the $defs.
 func parameters(c *catalog.Catalog, schema json.RawMessage) []parameter {
 	schema = definition(c, schema)
 	if items := tuple(schema); items != nil {
@@ -34,10 +34,10 @@ func parameters(c *catalog.Catalog, schema json.RawMessage) []parameter {
 	return members(c, schema, nil, &looks)
 }
 
-// maxExamined bounds the parts of a schema that are examined, because references may be circular.
+// maxExamined bounds the examined parts of a schema, because references may be circular.
 const maxExamined = 100
 
-// members adds to params the properties of an object and of its parts, each name once, up to maxRows.
+// members adds to params the properties of an object and its parts, each name once, up to maxRows.
 func members(c *catalog.Catalog, schema json.RawMessage, params []parameter, looks *int) []parameter {
 	if *looks--; *looks < 0 {
 		return params
@@ -61,8 +61,7 @@ func members(c *catalog.Catalog, schema json.RawMessage, params []parameter, loo
 	return params
 }
 
-// tuple returns the schemas of a list's elements if each has its own:
-// prefixItems, or items in older drafts.
+// tuple returns the schemas of a list's elements if each has its own: prefixItems, or items in older drafts.
 func tuple(schema json.RawMessage) []json.RawMessage {
 	if items := scan.List(scan.Get(schema, "prefixItems")); items != nil {
 		return items
@@ -70,7 +69,7 @@ func tuple(schema json.RawMessage) []json.RawMessage {
 	return scan.List(scan.Get(schema, "items"))
 }
 
-// spelled follows a $ref, except to an object, whose name is more informative than "object".
+// spelled follows a $ref, except to an object, whose name says more than "object".
 func spelled(c *catalog.Catalog, schema json.RawMessage) json.RawMessage {
 	if def := definition(c, schema); def != nil && scan.Get(def, "properties") == nil {
 		return def
@@ -78,7 +77,7 @@ func spelled(c *catalog.Catalog, schema json.RawMessage) json.RawMessage {
 	return schema
 }
 
-// positional returns a name for an element of a list, by its index.
+// positional returns a name for a list's element by its index.
 func positional(schema json.RawMessage, i int) string {
 	if title := scan.String(scan.Get(schema, "title")); title != "" {
 		return CleanLine(title)
@@ -98,7 +97,7 @@ func definition(c *catalog.Catalog, schema json.RawMessage) json.RawMessage {
 	return schema
 }
 
-// typeText returns the type that a schema requires, in a few words.
+// typeText returns a short description of the required type.
 func typeText(schema json.RawMessage) string { return CleanLine(typeAt(schema, 0)) }
 
 func typeAt(schema json.RawMessage, depth int) string {
@@ -118,7 +117,7 @@ func typeAt(schema json.RawMessage, depth int) string {
 	}
 	names := typeNames(schema)
 	if parts := scan.List(scan.Get(schema, "allOf")); len(parts) > 0 && slices.Equal(names, []string{"any"}) {
-		return typeAt(parts[0], depth+1) // some schemas use allOf to put something beside a $ref
+		return typeAt(parts[0], depth+1) // some schemas use allOf to put keywords beside a $ref
 	}
 	for i, name := range names {
 		if name == "array" {
@@ -132,7 +131,7 @@ func typeAt(schema json.RawMessage, depth int) string {
 	return text
 }
 
-// elementText returns the type of an array's elements, in a few words.
+// elementText returns a short description of the type of an array's elements.
 func elementText(array json.RawMessage, depth int) string {
 	items := tuple(array)
 	if items == nil {
@@ -155,7 +154,7 @@ func union(branches []json.RawMessage, depth int) string {
 	return strings.Join(names, "|")
 }
 
-// typeNames returns the types that a schema names or that its keywords imply.
+// typeNames returns the types that a schema names or implies by its keywords.
 func typeNames(schema json.RawMessage) []string {
 	raw := scan.Get(schema, "type")
 	if name, ok := scan.Text(raw); ok {
@@ -179,7 +178,7 @@ func typeNames(schema json.RawMessage) []string {
 	return names
 }
 
-// enumTypes returns the types of the allowed values; "any" if none are listed.
+// enumTypes returns the types of the allowed values, or "any" if none are listed.
 func enumTypes(values []json.RawMessage) (names []string) {
 	words := map[byte]string{'s': "string", 'n': "number", 't': "boolean", 'f': "boolean", '0': "null", 'a': "array", 'o': "object"}
 	for _, v := range values {
@@ -208,8 +207,8 @@ func list(array json.RawMessage) string {
 
 func sortedKeys(m map[string]json.RawMessage) []string { return slices.Sorted(maps.Keys(m)) }
 
-// Takes describes, in a few words on one line, what a method's schema accepts. It returns "" if the schema does not
-// specify that. It omits the member method, in which some services repeat the method's name.
+// Takes describes on one line what a method's schema accepts, or returns "" if the schema does not specify that. It
+// omits the member method, in which some services repeat the method's name.
 func Takes(schema json.RawMessage) string {
 	if scan.Type(schema) != 'o' {
 		return ""

@@ -13,15 +13,15 @@ import (
 	"rpcx/wire"
 )
 
-// A Screen describes the terminal of a stream, if it has one.
+// A Screen describes the terminal of a stream, if any.
 type Screen struct {
 	Terminal bool
-	Dumb     bool // a terminal that cannot move its cursor, and so shows no progress bars
+	Dumb     bool // the terminal cannot move its cursor, and shows no progress bars
 	Color    bool
-	Width    int // columns; 0 if unknown, or not a terminal
+	Width    int // in columns; 0 if unknown or without a terminal
 }
 
-// Detect examines a stream. mode is the value of --color: auto, always or never. In auto, it honours NO_COLOR,
+// Detect examines a stream. mode is the value of --color: auto, always or never. In auto, Detect obeys NO_COLOR,
 // CLICOLOR_FORCE and TERM=dumb, in this order.
 func Detect(f *os.File, mode string, env func(string) string) Screen {
 	s := Screen{Terminal: term.IsTerminal(int(f.Fd()))}
@@ -32,7 +32,7 @@ func Detect(f *os.File, mode string, env func(string) string) Screen {
 	return s
 }
 
-// color sets Dumb and Color. obeys reports whether the terminal supports escape sequences, for systems without TERM.
+// color sets Dumb and Color. obeys reports whether the terminal supports escape sequences, on systems without TERM.
 func (s *Screen) color(mode string, env func(string) string, obeys bool) {
 	s.Dumb = env("TERM") == "dumb" || env("TERM") == "" && !obeys
 	force := env("CLICOLOR_FORCE")
@@ -47,7 +47,7 @@ func (s *Screen) color(mode string, env func(string) string, obeys bool) {
 	}
 }
 
-// Width returns the number of columns that s occupies on a terminal.
+// Width returns the number of columns for s on a terminal.
 func Width(s string) int {
 	n := 0
 	for _, r := range s {
@@ -56,8 +56,8 @@ func Width(s string) int {
 	return n
 }
 
-// Cut returns s or, if it is wider than width columns, as much of it as leaves room for an ellipsis. With a width of 0
-// or less, it returns s unchanged.
+// Cut returns s, or if s is wider than width columns as much of it as leaves room for an ellipsis. With a width of 0 or
+// less, it returns s unchanged.
 func Cut(s string, width int) string {
 	if width <= 0 || len(s) <= width || Width(s) <= width {
 		return s
@@ -71,10 +71,10 @@ func Cut(s string, width int) string {
 	return s
 }
 
-// Fold breaks a shell command into lines of at most width columns, at blanks outside quotes, with a backslash at the end of
-// each. Parts that cannot be broken may be wider.
+// Fold breaks a shell command into lines of at most width columns, at blanks outside of quotes, with a backslash at the end
+// of each. Parts without such blanks may be wider.
 func Fold(line string, width int) []string {
-	const more = "    " // before the rest
+	const more = "    " // precedes the rest
 	var lines []string
 	for before := ""; ; before = more {
 		if fits(line, width-Width(before)) {
@@ -99,8 +99,8 @@ func fits(s string, width int) bool {
 	return width >= 0
 }
 
-// breakIn returns the position of the last blank outside quotes that leaves at most width columns before it, or else of
-// the first blank. It returns -1 if there is none.
+// breakIn returns the position of the last blank outside of quotes that leaves at most width columns before it, or else
+// of the first blank, or -1.
 func breakIn(line string, width int) int {
 	at, n, quote := -1, 0, rune(0)
 	escaped := false
@@ -161,7 +161,7 @@ func wrap(b *strings.Builder, before string, indent int, text string, width int)
 	end()
 }
 
-// prefix returns as much of s as fits in width columns, but at least one character.
+// prefix returns as much of s as fits into width columns, and at least one character.
 func prefix(s string, width int) string {
 	n := 0
 	for i, r := range s {
@@ -172,17 +172,17 @@ func prefix(s string, width int) string {
 	return s
 }
 
-// ErrNoTerminal is returned by AskSecret if stdin or stderr is not a terminal.
+// ErrNoTerminal is the error of AskSecret if stdin or stderr is not a terminal.
 var ErrNoTerminal = errors.New("there is no terminal")
 
-// AskSecret asks the user, on the terminal of stderr, for a secret, which the terminal of stdin never shows. Ctrl-C and Ctrl-D
-// interrupt the command.
+// AskSecret asks the user for a secret on the terminal of stderr. The terminal of stdin never shows the secret. Ctrl-C and
+// Ctrl-D interrupt the command.
 func AskSecret(ctx context.Context, on Screen, question string) (string, error) {
 	in := int(os.Stdin.Fd())
 	if !on.Terminal || !term.IsTerminal(in) {
 		return "", ErrNoTerminal
 	}
-	before, err := term.MakeRaw(in) // before the question: an answer may come at once
+	before, err := term.MakeRaw(in) // before the question, because an answer may arrive at once
 	if err != nil {
 		return "", err
 	}
@@ -202,13 +202,13 @@ func AskSecret(ctx context.Context, on Screen, question string) (string, error) 
 	return "", err
 }
 
-// typed is what the user types, without its line break.
+// typed is the user's input without its line break.
 type typed struct {
 	secret string
 	err    error
 }
 
-// typeSecret waits for the user, and cannot be interrupted.
+// typeSecret waits for the user. It cannot be interrupted.
 func typeSecret(question string, answer chan<- typed) {
 	secret, err := term.NewTerminal(struct {
 		io.Reader

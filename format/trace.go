@@ -13,14 +13,14 @@ import (
 	"rpcx/wire/scan"
 )
 
-// traced bounds the part of a message that -v shows, in bytes.
+// traced bounds a message in -v in bytes.
 const traced = 2 << 10
 
-// Trace shows a message for -v: its direction (> sent, < received), the time
-// since the start, and the message, redacted and shortened.
+// Trace prints a message for -v: its direction (> sent, < received), the time since the start, and the message,
+// redacted and shortened.
 func (c *Console) Trace(d wire.Direction, msg []byte, at time.Duration) { c.TraceOf("", d, msg, at) }
 
-// TraceOf is Trace with the name of the message's client, or "" if there are no clients.
+// TraceOf does what Trace does, with the name of the message's client, or "".
 func (c *Console) TraceOf(client string, d wire.Direction, msg []byte, at time.Duration) {
 	if c.o.JSON {
 		c.traceRow(client, d, msg, at)
@@ -42,7 +42,7 @@ func (c *Console) TraceOf(client string, d wire.Direction, msg []byte, at time.D
 	c.line(colorFaint, fmt.Sprintf("%s%.3fs %s", mark, at.Seconds(), client), string(text)+note)
 }
 
-// traceRow is TraceOf for --errors json. It includes JSON as a value, unless it is too long.
+// traceRow does what TraceOf does, for --errors json. It includes JSON as a value, unless that is too long.
 func (c *Console) traceRow(client string, d wire.Direction, msg []byte, at time.Duration) {
 	var o scan.Object
 	o.SomeText("client", client)
@@ -58,7 +58,7 @@ func (c *Console) traceRow(client string, d wire.Direction, msg []byte, at time.
 	c.row("trace", o.End())
 }
 
-// Fact shows a fact about a connection for -v. at is the time since the start. Further lines follow below it.
+// Fact prints a fact about a connection for -v. at is the time since the start. Further lines follow.
 func (c *Console) Fact(f wire.Fact, at time.Duration) {
 	if c.o.JSON {
 		var o scan.Object
@@ -89,7 +89,7 @@ func (c *Console) Fact(f wire.Fact, at time.Duration) {
 	}
 }
 
-// Piece shows bytes for -vv, escaped, with ">>" before sent bytes and "<<" before received ones.
+// Piece prints escaped bytes for -vv, after ">>" for sent bytes and "<<" for received ones.
 func (c *Console) Piece(p wire.Piece, at time.Duration) {
 	text := string(escaped(p.Shown))
 	if c.o.JSON {
@@ -121,8 +121,8 @@ func (c *Console) Piece(p wire.Piece, at time.Duration) {
 	c.line(colorFaint, head, what+text)
 }
 
-// escaped returns bytes as one line of text: line breaks and unprintable characters as in a Go string, a backslash
-// doubled, quotes unchanged.
+// escaped returns bytes as one line of text: line breaks and unprintable characters as in a Go string, backslashes
+// doubled, and quotes unchanged.
 func escaped(b []byte) []byte {
 	var out []byte
 	for len(b) > 0 {
@@ -144,7 +144,7 @@ func escaped(b []byte) []byte {
 	return out
 }
 
-// Times shows the measured times of a command as JSON or, if that is empty, as text with escapes.
+// Times prints the measured times of a command as JSON, or if that is empty as text with escapes.
 func (c *Console) Times(all []byte, text string) {
 	switch {
 	case c.o.JSON && all == nil:

@@ -69,8 +69,8 @@ func remember(run *env.Env, e endpoint.Endpoint) {
 	}
 }
 
-// closeConversation waits at most env.GoodbyeTimeout for running hooks, and closes conv. It returns a hook's failure
-// with --strict-hooks, and if the peer returned an error, which the hook may have caused.
+// closeConversation waits at most env.CloseTimeout for running hooks, and closes conv. It returns a hook's failure with
+// --strict-hooks, and if the peer returned an error, which the hook may have caused.
 func closeConversation(ctx context.Context, conv session.Conversation, h *options.Hooks, err error) error {
 	settle, cancel := env.DetachedContext(ctx, env.CloseTimeout)
 	conv.Settle(settle)

@@ -10,10 +10,10 @@ import (
 	"golang.org/x/text/width"
 )
 
-// The line editor counts one column for each character. To keep its cursor at the terminal's, a character that is two
-// columns wide is followed in the editor's line by pad, which is never shown and is not part of the text. Keys that
-// move by a character become the characters below, which have no other meaning for the editor. Edit carries them out,
-// because only it treats a user's character as one character.
+// The line editor counts one column for each character. A character that is two columns wide is followed by pad in the
+// editor's line, which keeps the editor's cursor at the terminal's. pad is never shown and not part of the text. Keys
+// that move by a character become the characters below, which mean nothing else to the editor. Edit implements them,
+// because only Edit knows the user's characters.
 const (
 	pad       = '\uFDD0' // Unicode reserves these as noncharacters
 	cellBack  = '\uFDD1' // Backspace
@@ -21,12 +21,12 @@ const (
 	cellRight = '\uFDD3'
 	cellErase = '\uFDD4' // Delete
 
-	// End is Ctrl-D: it deletes a character, or ends the input if the line is empty.
+	// End is Ctrl-D. It deletes a character, or ends the input on an empty line.
 	End = '\uFDD5'
 )
 
-// Columns returns the number of columns that r occupies on a terminal: 2 for East Asian characters and emoji, 0 for
-// marks that are drawn on the previous character.
+// Columns returns the number of columns for r on a terminal: 2 for East Asian characters and emoji, and 0 for marks on
+// the previous character.
 func Columns(r rune) int {
 	switch {
 	case r < 0x300:
@@ -50,7 +50,7 @@ func Padded(text string) string {
 			b.WriteRune(pad)
 		}
 		b.WriteRune(r)
-		open = n == 2 // a mark that is drawn on the character replaces its pad
+		open = n == 2 // a mark on the character replaces its pad
 	}
 	if open {
 		b.WriteRune(pad)
@@ -58,14 +58,14 @@ func Padded(text string) string {
 	return b.String()
 }
 
-// Unpadded returns the text of a line of the editor.
+// Unpadded returns the text in a line of the editor.
 func Unpadded(line string) string { return strings.ReplaceAll(line, string(pad), "") }
 
 // follows reports whether r belongs to the previous character.
 func follows(r rune) bool { return r == pad || Columns(r) == 0 }
 
-// Edit carries out one of the keys above. It returns the new line of the editor and the new position of its cursor, in
-// bytes. ok is false for any other key.
+// Edit implements one of the keys above. It returns the new line of the editor and the new position of the cursor in
+// bytes. ok is false for other keys.
 func Edit(line string, pos int, key rune) (after string, at int, ok bool) {
 	left, right := line[:pos], line[pos:]
 	switch key {
@@ -83,8 +83,7 @@ func Edit(line string, pos int, key rune) (after string, at int, ok bool) {
 	return left + right, len(left), true
 }
 
-// firstCell returns the length, in bytes, of the first character of s with its
-// marks and pad.
+// firstCell returns the length in bytes of the first character of s with its marks and pad.
 func firstCell(s string) int {
 	for i, r := range s {
 		if i > 0 && !follows(r) {
@@ -94,8 +93,7 @@ func firstCell(s string) int {
 	return len(s)
 }
 
-// lastCell returns the length, in bytes, of the last character of s with its
-// marks and pad.
+// lastCell returns the length in bytes of the last character of s with its marks and pad.
 func lastCell(s string) int {
 	n := 0
 	for n < len(s) {
@@ -107,7 +105,7 @@ func lastCell(s string) int {
 	return n
 }
 
-// Screen returns a writer that forwards the editor's output to the terminal w, without pads.
+// Screen returns a writer that forwards the editor's output to the terminal w without pads.
 func Screen(w io.Writer) io.Writer { return padless{w} }
 
 type padless struct{ io.Writer }

@@ -1,5 +1,5 @@
-// Package keyboard translates between a terminal and the line editor of golang.org/x/term. It gives the editor only
-// keys that the editor knows, and makes it move by whole characters as a user sees them, however wide they are.
+// Package keyboard translates between a terminal and the line editor of golang.org/x/term. It passes only keys that the
+// editor knows, and makes the editor move by whole characters of any width.
 package keyboard
 
 import (
@@ -8,12 +8,12 @@ import (
 	"unicode/utf8"
 )
 
-// Keys reads a terminal's keyboard for the line editor. It handles Ctrl-Z, and Ctrl-C, which the editor would take for
-// the end of the input. It maps the different codes that terminals send for a key to one. It drops control characters
-// from pasted text, because the terminal would interpret them when the line is shown.
+// Keys reads a terminal's keyboard for the line editor. It handles Ctrl-Z, and Ctrl-C, which would end the editor's
+// input. It maps different codes of terminals for a key to one. It drops control characters in pasted text, because the
+// terminal would interpret them.
 type Keys struct {
 	in        io.Reader
-	interrupt func() bool // called at Ctrl-C; false clears the line
+	interrupt func() bool // called at Ctrl-C; returns false to clear the line
 	suspend   func()      // called at Ctrl-Z
 
 	out   []byte // input for the editor
@@ -21,13 +21,13 @@ type Keys struct {
 	wide  bool   // the last character in out is a pad
 	seq   []byte // an incomplete escape sequence
 	paste bool
-	c1    bool // the first byte of a C1 control was read
-	cr    bool // the last byte was a carriage return; a line feed after it does not end another line
+	c1    bool // the last byte was the first of a C1 control
+	cr    bool // the last byte was a carriage return; a following line feed does not end another line
 	buf   [256]byte
 }
 
-// NewKeys returns the keys that are read from in. interrupt is called at Ctrl-C; if it returns false, the line is
-// cleared. suspend is called at Ctrl-Z.
+// NewKeys returns the keys from in. It calls interrupt at Ctrl-C, and clears the line if that returns false. It calls
+// suspend at Ctrl-Z.
 func NewKeys(in io.Reader, interrupt func() bool, suspend func()) *Keys {
 	return &Keys{in: in, interrupt: interrupt, suspend: suspend}
 }
@@ -43,8 +43,8 @@ const (
 	pasteEnds   = "\x1b[201~"
 )
 
-// sequences maps escape sequences to the editor's input. Others are dropped, because the editor would take their ends
-// for text.
+// sequences maps escape sequences to the editor's input. Other sequences are dropped, because the editor would insert
+// their ends as text.
 var sequences = map[string]string{
 	"\x1b[A": "\x1b[A", "\x1b[B": "\x1b[B", "\x1b[C": string(cellRight), "\x1b[D": string(cellLeft),
 	"\x1bOA": "\x1b[A", "\x1bOB": "\x1b[B", "\x1bOC": string(cellRight), "\x1bOD": string(cellLeft),
@@ -57,7 +57,7 @@ var sequences = map[string]string{
 	pasteBegins: pasteBegins, pasteEnds: pasteEnds,
 }
 
-// longestSequence bounds the bytes of a key's escape sequence. A longer one is dropped.
+// longestSequence bounds the bytes of a key's escape sequence. Longer ones are dropped.
 const longestSequence = 16
 
 func (k *Keys) Read(b []byte) (int, error) {
@@ -75,7 +75,6 @@ func (k *Keys) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// take reads one byte.
 func (k *Keys) take(c byte) {
 	switch {
 	case c == 3:
@@ -94,10 +93,10 @@ func (k *Keys) take(c byte) {
 	}
 }
 
-// controls are the keys that move by a character, as one byte each.
+// controls are the keys that move by a character, with one byte each.
 var controls = map[byte]rune{0x7f: cellBack, '\b': cellBack, 2: cellLeft, 4: End, 6: cellRight}
 
-// put forwards a typed or pasted byte as soon as its character is complete.
+// put forwards a typed or pasted byte when its character is complete.
 func (k *Keys) put(c byte) {
 	if c < utf8.RuneSelf {
 		k.part, k.wide = k.part[:0], false
@@ -123,11 +122,10 @@ func (k *Keys) put(c byte) {
 	}
 }
 
-// End makes the editor read the end of the input next, as after Ctrl-D on an
-// empty line.
+// End makes the editor read the end of the input, as after Ctrl-D on an empty line.
 func (k *Keys) End() { k.out = append(k.out, 4) }
 
-// unpad removes the last pad. Inside a paste no key would work, but a paste arrives in one piece.
+// unpad removes the last pad. Inside a paste no key works, but a paste arrives in one piece.
 func (k *Keys) unpad() {
 	if before, ok := bytes.CutSuffix(k.out, []byte(string(pad))); ok {
 		k.out = before
@@ -136,7 +134,7 @@ func (k *Keys) unpad() {
 	}
 }
 
-// stop handles Ctrl-C, which also ends a paste that the terminal has not ended.
+// stop handles Ctrl-C, which also ends a paste without an end.
 func (k *Keys) stop() {
 	if k.paste {
 		k.out = append(k.out, pasteEnds...)
@@ -147,7 +145,7 @@ func (k *Keys) stop() {
 	}
 }
 
-// sequence forwards an escape sequence when it is complete.
+// sequence forwards a complete escape sequence.
 func (k *Keys) sequence() {
 	s := k.seq
 	last := s[len(s)-1]
@@ -166,8 +164,8 @@ func (k *Keys) sequence() {
 	k.out = append(k.out, known...)
 }
 
-// pasted handles a byte inside a paste. Line breaks end lines as usual, tabs do not complete, and control characters
-// are dropped.
+// pasted handles a byte inside a paste. Line breaks end lines, tabs do not complete, and control characters are
+// dropped.
 func (k *Keys) pasted(c byte) {
 	if k.c1 {
 		k.c1 = false

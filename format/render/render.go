@@ -17,20 +17,20 @@ import (
 )
 
 const (
-	suffix    = ".tmpl"   // the suffix of a template's name in a directory
-	fallback  = "default" // the template for content types that have no template
-	maxOutput = 64 << 20  // bytes for one value, because a peer's value may determine the length of a loop
+	suffix    = ".tmpl"
+	fallback  = "default" // the template for content types without one
+	maxOutput = 64 << 20  // bounds the output in bytes, because a peer's value may determine the length of a loop
 )
 
 // A Set is one template for all values, or one for each content type.
 type Set struct {
 	templates *template.Template
-	single    string // the name of the only template; "" to choose by content type
+	single    string // the name of the only template, or "" to choose by content type
 }
 
-// Load reads path: a template ("-" is stdin), or a directory of them. In a directory, shell.output.tmpl is for the content type
-// shell.output, text_plain.tmpl for text/plain (with an underscore for the slash), and default.tmpl for all others.
-// Hidden files are ignored. The directory is listed only here. Its templates may use each other by file name.
+// Load reads path: a template ("-" is stdin), or a directory of templates. In a directory, shell.output.tmpl is for the content
+// type shell.output, text_plain.tmpl for text/plain (with an underscore for the slash), and default.tmpl for other types. Load
+// ignores hidden files. Only Load lists the directory. Its templates may use each other by file name.
 func Load(path string) (*Set, error) {
 	s := &Set{templates: template.New("").Funcs(functions)}
 	if info, err := os.Stat(path); err != nil && path != "-" {
@@ -71,7 +71,7 @@ func plain(err error) error {
 	return err
 }
 
-// lookup returns the template for a content type, or nil if there is none.
+// lookup returns the template for a content type, or nil.
 func (s *Set) lookup(contentType string) *template.Template {
 	if s.single != "" {
 		return s.templates.Lookup(s.single)
@@ -88,7 +88,7 @@ func (s *Set) lookup(contentType string) *template.Template {
 func (s *Set) Has(contentType string) bool { return s.lookup(contentType) != nil }
 
 // Execute appends the output of the template for contentType on val, a JSON value. The template sees each string and
-// each key after clean has changed them. Execute returns when ctx ends.
+// key as clean returns it. Execute returns when ctx ends.
 func (s *Set) Execute(ctx context.Context, dst []byte, contentType string, val []byte, clean func(string) string) ([]byte, error) {
 	t := s.lookup(contentType)
 	if t == nil {
@@ -103,7 +103,7 @@ func (s *Set) Execute(ctx context.Context, dst []byte, contentType string, val [
 	if _, err := dec.Token(); err != io.EOF {
 		return dst, errors.New("more than one value")
 	}
-	// Write ends a loop that prints. A loop that prints nothing can only be left running, in a goroutine with its own
+	// A failing write ends a loop that prints. A loop that prints nothing keeps running in a goroutine with its own
 	// buffer.
 	out := &output{ctx: ctx}
 	done := make(chan error, 1)
@@ -119,7 +119,7 @@ func (s *Set) Execute(ctx context.Context, dst []byte, contentType string, val [
 	}
 }
 
-// output collects a template's output until the output is too large or ctx ends.
+// output collects a template's output until that is too large or ctx ends.
 type output struct {
 	ctx  context.Context
 	text []byte

@@ -9,7 +9,7 @@ import (
 	"rpcx/wire"
 )
 
-// The JSON form is rpcx's own. It has all members of the structs, on one line.
+// The JSON form is rpcx's own. It has all members of the structs on one line.
 //
 //  {"tests":2,"failed":1,"errors":0,"skipped":0,"seconds":0.5,"suites":[{"name":…,"tests":…,
 //   "cases":[{"name":…,"class":…,"status":"failed","seconds":…,"failures":[{"kind":…,"message":…,"detail":…}]}]}]}
@@ -77,7 +77,6 @@ func jsonOf(s Suite, later *placeholders) jsonSuite {
 	return out
 }
 
-// jsonFailures writes the elements of the array of c's failures.
 func jsonFailures(w io.Writer, c Case) error {
 	between := ""
 	for f := range c.all() {

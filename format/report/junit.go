@@ -10,8 +10,8 @@ import (
 	"rpcx/wire"
 )
 
-// The JUnit form originates from Ant; Jenkins, GitLab, GitHub Actions and others read it. There is no standard, but all
-// of them support these elements and attributes. A case has at most one failure element, because some readers use only
+// The JUnit form originates from Ant. Jenkins, GitLab, GitHub Actions and others read it. It has no standard, but all
+// readers support these elements and attributes. A case has at most one failure element, because some readers use only
 // the first.
 
 type junitSuites struct {
@@ -64,8 +64,8 @@ func junitOf(s Suite, later *placeholders) junitSuite {
 	return out
 }
 
-// junitCaseOf returns one case. Readers sort cases into a tree by classname. A case without a class gets the name of
-// its suite.
+// junitCaseOf returns one case. Readers sort cases into a tree by classname. A case without a class has the name of its
+// suite.
 func junitCaseOf(suite string, c Case, later *placeholders) junitCase {
 	out := junitCase{Name: c.Name, Class: c.Class, Time: seconds(c.Duration.Seconds()), Stdout: c.Stdout}
 	out.Class = cmp.Or(out.Class, suite)
@@ -80,7 +80,8 @@ func junitCaseOf(suite string, c Case, later *placeholders) junitCase {
 	return out
 }
 
-// junitFailure puts all problems of a case into one element. The first is its message, and all of them are its text.
+// junitFailure puts all problems of a case into one element. The first problem is the element's message, and all of
+// them are its text.
 func junitFailure(c Case, later *placeholders) *junitMessage {
 	first := c.first()
 	m := &junitMessage{Message: first.Message, Type: first.Kind}

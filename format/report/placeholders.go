@@ -7,24 +7,24 @@ import (
 	"io"
 )
 
-// A placeholders holds text to insert into a complete document in place of marks, because the text may be too long for
+// A placeholders contains texts that replace marks in a complete document, because the texts may be too long for
 // memory.
 type placeholders []part
 
-// A part is represented in a document by mark.
+// A part is the text for one mark.
 type part struct {
 	mark  []byte
 	write func(w io.Writer) error
 }
 
-// add returns a mark that cannot occur in the document otherwise. It must be used once, after the marks returned before.
+// add returns a mark that is unique in the document. The document must contain it once, after all earlier marks.
 func (l *placeholders) add(write func(w io.Writer) error) string {
 	mark := "later-" + rand.Text()
 	*l = append(*l, part{[]byte(mark), write})
 	return mark
 }
 
-// stands makes the last mark stand for more of the document.
+// stands extends the part of the document that the last mark replaces.
 func (l placeholders) stands(all []byte) { l[len(l)-1].mark = all }
 
 // write writes the document with the texts in place of the marks.

@@ -1,5 +1,5 @@
-// Package report writes the outcome of checks in the forms that CI systems read: TAP version 14, JUnit XML and JSON.
-// Every command with --report fills the same few structs. Only this package knows the forms.
+// Package report writes the outcome of checks in forms for CI systems: TAP version 14, JUnit XML and JSON. All commands
+// with --report fill the same structs, and only this package knows the forms. Only this package knows the forms.
 //
 //	report.go has the structs of a report, and its totals
 //	target.go has the value of --report: a form and a destination
@@ -18,11 +18,10 @@ import (
 	"rpcx/format"
 )
 
-// A Suite is a group of cases that belong together, such as the tapes of one run, or the rules that were checked for
-// one peer.
+// A Suite is a group of related cases, such as the tapes of one run, or the rules for one peer.
 type Suite struct {
 	Name    string
-	Started time.Time // zero if unknown
+	Started time.Time // may be zero
 	Cases   []Case
 }
 
@@ -32,28 +31,27 @@ type Case struct {
 	Class    string // the group of the name, such as a dialect or a file, or ""
 	Duration time.Duration
 	Failures []Failure
-	Many     Failures // more failures, which are too many for memory, or nil
-	Error    string   // why the check could not be made, such as an unreachable peer; "" if it was made
-	Skipped  string   // why the check was skipped; "" if it was not
+	Many     Failures // further failures, too many for memory; may be nil
+	Error    string   // why the check was impossible, such as an unreachable peer, or ""
+	Skipped  string   // why the check was skipped, or ""
 	Stdout   string   // the output during the check, which some systems show
 
-	clean bool // its failures are for people
+	clean bool // the failures are for people
 }
 
 // A Failure is one problem.
 type Failure struct {
-	Kind    string `json:"kind,omitempty"`   // the broken rule, for systems that group by it, or ""
-	Message string `json:"message"`          // one line
-	Detail  string `json:"detail,omitempty"` // more lines, or ""
+	Kind    string `json:"kind,omitempty"` // the violated rule, for systems that group by it, or ""
+	Message string `json:"message"`
+	Detail  string `json:"detail,omitempty"` // further lines, or ""
 }
 
-// Failures are a sequence of failures, which may be read repeatedly.
+// Failures are a sequence of failures that can be read repeatedly.
 type Failures interface {
 	Len() int
 	All() iter.Seq[Failure]
 }
 
-// failures returns the number of c's failures.
 func (c Case) failures() int {
 	if c.Many == nil {
 		return len(c.Failures)
@@ -61,7 +59,6 @@ func (c Case) failures() int {
 	return len(c.Failures) + c.Many.Len()
 }
 
-// all returns c's failures.
 func (c Case) all() iter.Seq[Failure] {
 	return func(yield func(Failure) bool) {
 		if c.clean {
@@ -95,7 +92,7 @@ func (c Case) first() Failure {
 	return Failure{}
 }
 
-// A status is the outcome of a case, in the words of the JSON form.
+// A status is the outcome of a case in the JSON form.
 type status string
 
 const (
@@ -105,8 +102,8 @@ const (
 	skipped status = "skipped"
 )
 
-// status returns the outcome of c. A case with failures and an error counts as failed, because the error only followed
-// the failures.
+// status returns the outcome of c. A case with failures and an error has failed, because the error only followed the
+// failures.
 func (c Case) status() status {
 	switch {
 	case c.failures() > 0:
@@ -119,7 +116,7 @@ func (c Case) status() status {
 	return passed
 }
 
-// Totals counts the cases of some suites.
+// Totals counts the cases of suites.
 type Totals struct {
 	Tests   int     `json:"tests" xml:"tests,attr"`
 	Failed  int     `json:"failed" xml:"failures,attr"`
@@ -128,7 +125,7 @@ type Totals struct {
 	Seconds seconds `json:"seconds" xml:"time,attr"`
 }
 
-// seconds is a time, which the JUnit form writes with six digits.
+// seconds is a time, which the JUnit form writes with six decimals.
 type seconds float64
 
 // MarshalXMLAttr returns the seconds as an attribute.
@@ -136,8 +133,7 @@ func (s seconds) MarshalXMLAttr(name xml.Name) (xml.Attr, error) {
 	return xml.Attr{Name: name, Value: fmt.Sprintf("%.6f", float64(s))}, nil
 }
 
-// Count returns the totals of suites, for a summary such as "12 tests, 1
-// failed".
+// Count returns the totals of suites for a summary, such as "12 tests, 1 failed".
 func Count(suites ...Suite) Totals {
 	var t Totals
 	var all time.Duration
@@ -159,10 +155,10 @@ func Count(suites ...Suite) Totals {
 	return t
 }
 
-// OK reports whether no case failed and every check could be made.
+// OK reports whether no case failed and no check was impossible.
 func (t Totals) OK() bool { return t.Failed == 0 && t.Errors == 0 }
 
-// Write writes suites to w in the given form. It returns only w's errors.
+// Write writes suites to w in a form. It returns only w's errors.
 func Write(w io.Writer, form Form, suites []Suite) error {
 	if form == JUnit { // XML has no escapes for control characters
 		suites = cleaned(suites)
@@ -170,7 +166,7 @@ func Write(w io.Writer, form Form, suites []Suite) error {
 	return writers[form](w, suites)
 }
 
-// cleaned returns suites in which all texts have control characters made visible.
+// cleaned returns suites with visible control characters in all texts.
 func cleaned(suites []Suite) []Suite {
 	suites = slices.Clone(suites)
 	for i := range suites {
@@ -186,7 +182,7 @@ func cleaned(suites []Suite) []Suite {
 	return suites
 }
 
-// writers holds the writer of each form.
+// writers maps each form to its writer.
 var writers = map[Form]func(io.Writer, []Suite) error{
 	TAP:   writeTAP,
 	JUnit: writeJUnit,

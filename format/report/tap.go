@@ -10,16 +10,15 @@ import (
 	"rpcx/format"
 )
 
-// tapWriter writes TAP version 14
-// (https://testanything.org/tap-version-14-specification.html). indent is the
+// tapWriter writes TAP version 14 (https://testanything.org/tap-version-14-specification.html). indent is the
 // indentation of the current subtest.
 type tapWriter struct {
 	*bufio.Writer
 	indent string
 }
 
-// writeTAP writes one suite as a plain list of test points, which readers of TAP 13 also understand, and several suites
-// as subtests.
+// writeTAP writes one suite as a list of test points, which readers of TAP 13 understand, and several suites as
+// subtests.
 func writeTAP(out io.Writer, suites []Suite) error {
 	w := &tapWriter{Writer: bufio.NewWriter(out)}
 	w.line("TAP version 14")
@@ -42,8 +41,8 @@ func (w *tapWriter) line(layout string, args ...any) {
 	fmt.Fprintf(w, w.indent+layout+"\n", args...)
 }
 
-// cases writes the plan and the test points of a suite. An empty suite has a plan with a reason, because a plan of 0
-// without a reason looks like an accident.
+// cases writes the plan and the test points of a suite. The plan of an empty suite has a reason, because a plan of 0
+// without one looks like an accident.
 func (w *tapWriter) cases(s Suite) {
 	if len(s.Cases) == 0 {
 		w.line("1..0 # SKIP nothing to check")
@@ -55,7 +54,7 @@ func (w *tapWriter) cases(s Suite) {
 	}
 }
 
-// point writes one test point. Details follow as a block of YAML with JSON strings as values, which YAML can read.
+// point writes one test point. Details follow as a block of YAML whose values are JSON strings.
 func (w *tapWriter) point(n int, c Case) {
 	name := description(c.Name)
 	if c.Class != "" {
@@ -105,20 +104,19 @@ func okWord(ok bool) string {
 	return "not ok"
 }
 
-// description returns a name in the form that TAP requires for a test point: on one line, with escapes for the
-// characters that would begin a directive.
+// description returns a name in the form of a test point: on one line, with escapes for characters that would start a
+// directive.
 func description(name string) string {
 	return strings.NewReplacer(`\`, `\\`, `#`, `\#`).Replace(oneLine(name))
 }
 
-// oneLine returns text that may be a peer's, without line breaks and control characters.
+// oneLine returns text, perhaps of a peer, without line breaks and control characters.
 func oneLine(text string) string {
 	return strings.TrimSpace(strings.ReplaceAll(format.CleanLine(text), "\r", " "))
 }
 
-// quoted returns text as a JSON string, with escapes for control characters and for the separators that YAML takes for
-// line breaks.
+// quoted returns text as a JSON string, with escapes for control characters and for YAML's line separators.
 func quoted(text string) string {
-	b, _ := json.Marshal(text) // a string can always be written
+	b, _ := json.Marshal(text) // never fails for a string
 	return strings.ReplaceAll(format.Clean(string(b)), "\ufeff", `\ufeff`)
 }

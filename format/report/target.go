@@ -10,7 +10,7 @@ import (
 	"rpcx/wire"
 )
 
-// A Form is a form of report. Its value is its name on the command line.
+// A Form is a form of report, by its name on the command line.
 type Form string
 
 // These are the forms that CI systems read.
@@ -20,17 +20,16 @@ const (
 	JSON  Form = "json"
 )
 
-// A Target is the value of --report: a form and a file. It is a flag value (Set, Get and String). The zero Target means
-// no report.
+// A Target is the value of --report: a form and a file. It is a flag value. The zero Target means no report.
 type Target struct {
 	Form Form
-	File string // "" for standard output
+	File string // "" for stdout
 }
 
-// Usage is the syntax of the value of --report, for help texts.
+// Usage is the syntax of --report's value in help.
 const Usage = "tap|junit|json[=FILE]"
 
-// Parse parses the value of --report, FORM or FORM=FILE. A FILE of - means standard output.
+// Parse parses the value of --report, FORM or FORM=FILE. The FILE - is stdout.
 func Parse(text string) (Target, error) {
 	form, file, named := strings.Cut(text, "=")
 	if writers[Form(form)] == nil {
@@ -45,7 +44,7 @@ func Parse(text string) (Target, error) {
 	return Target{Form: Form(form), File: file}, nil
 }
 
-// Set parses text into t.
+// Set implements flag.Value.
 func (t *Target) Set(text string) error {
 	target, err := Parse(text)
 	if err == nil {
@@ -57,7 +56,7 @@ func (t *Target) Set(text string) error {
 // Get returns the Target itself.
 func (t *Target) Get() any { return *t }
 
-// String returns the value as written on a command line.
+// String returns the value as on a command line.
 func (t *Target) String() string {
 	switch {
 	case t == nil:
@@ -71,11 +70,11 @@ func (t *Target) String() string {
 // Wanted reports whether --report was given.
 func (t Target) Wanted() bool { return t.Form != "" }
 
-// Stdout reports whether the report goes to standard output, so that problems for people must go elsewhere.
+// Stdout reports whether the report goes to stdout, from which problems for people must stay away.
 func (t Target) Stdout() bool { return t.Wanted() && t.File == "" }
 
-// Write writes the report to its file, which it replaces, or to stdout. It does nothing if no report is wanted. An
-// error is a Fault that names the file that could not be written, or stdout.
+// Write writes the report to stdout or its file, which it replaces. Without --report, it does nothing. An error is a
+// Fault that names the file or stdout.
 func (t Target) Write(stdout io.Writer, suites []Suite) error {
 	if !t.Wanted() {
 		return nil

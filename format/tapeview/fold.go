@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// A fold is a run of items of one stream with only items of other streams between them. Its first and last item are
-// shown, with the number of items in between.
+// A fold is a run of items of one stream, with only items of other streams between them. The text shows its first and
+// last item, and the number of items between them.
 type fold struct {
 	stream string
 	first  Row
-	last   Row // the latest item, if there are several
+	last   Row // the latest item of several
 	count  int
 }
 
-// folds are the open runs, in the order of their first items.
+// folds are the open runs in the order of their first items.
 type folds struct{ runs []*fold }
 
-// maxFolds bounds the number of streams that are folded at once.
+// maxFolds bounds the simultaneously folded streams.
 const maxFolds = 100
 
 // add adds an item to the run of its stream. It returns false if there are too many runs.
@@ -39,7 +39,7 @@ func (f *folds) add(row *Row) bool {
 	return true
 }
 
-// keep returns a copy of a row, with only the part of its message that a line shows.
+// keep returns a copy of a row, with the visible part of its message.
 func keep(row *Row) Row {
 	r := *row
 	r.Body = bytes.Clone(row.Body[:min(len(row.Body), maxBrief)])

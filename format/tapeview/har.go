@@ -19,11 +19,11 @@ import (
 )
 
 // HAR writes the HTTP exchanges and WebSocket connections on r as an HTTP Archive, version 1.2, which browsers open in
-// their network panels. The messages of a WebSocket are in _webSocketMessages, an extension by Chromium that others
+// their network panels. A WebSocket's messages are in _webSocketMessages, an extension by Chromium that other programs
 // also read. program is the version of rpcx.
 //
-// For a tape of another transport, it returns a usage Fault, because the file would be empty. Unlike the other views,
-// it holds the whole tape in memory, because the body of a response may be far from its head.
+// For a tape of another transport, HAR returns a usage Fault, because the file would be empty. HAR stores the whole
+// tape in memory, unlike the other views, because the body of a response may be far from its head.
 func HAR(ctx context.Context, w io.Writer, r *tape.Reader, program string, o Options) error {
 	h := &harBuilder{header: headerOf(r), conns: map[int]*harConn{}}
 	if err := h.read(ctx, newReader(r, o), newRowFilter(o)); err != nil {
@@ -47,7 +47,7 @@ func HAR(ctx context.Context, w io.Writer, r *tape.Reader, program string, o Opt
 	return nil
 }
 
-// A harBuilder assigns messages to HTTP exchanges. A tape shows only by its order which lines belong together: the
+// A harBuilder assigns messages to HTTP exchanges. Only the order of a tape's lines shows what belongs together: the
 // message of a request, the head of the response, and the messages in it.
 type harBuilder struct {
 	header  tape.Header
@@ -58,11 +58,11 @@ type harBuilder struct {
 // A harConn is the state of one connection.
 type harConn struct {
 	socket  *harEntry         // the WebSocket of the connection, or nil
-	waiting []harBody         // sent messages without an exchange so far
-	posts   map[int]*harEntry // exchanges by the Number of the call that they carried
+	waiting []harBody         // sent messages without an exchange
+	posts   map[int]*harEntry // exchanges by the Number of their call
 	last    *harEntry         // the latest exchange
-	streams []*harEntry       // the exchanges whose responses are event streams
-	plain   bool              // its endpoint is HTTP
+	streams []*harEntry       // exchanges with event streams
+	plain   bool              // the endpoint is HTTP
 }
 
 func (h *harBuilder) read(ctx context.Context, rows *reader, choose *rowFilter) error {
@@ -91,8 +91,8 @@ func (h *harBuilder) read(ctx context.Context, rows *reader, choose *rowFilter) 
 	}
 }
 
-// conn returns the connection of that number. If the tape has no opening for it, the connection leads to the endpoint
-// in the tape's header.
+// conn returns the connection of that number. Without an opening on the tape, its endpoint is that of the tape's
+// header.
 func (h *harBuilder) conn(number int) *harConn {
 	c := h.conns[number]
 	if c == nil {
@@ -101,8 +101,7 @@ func (h *harBuilder) conn(number int) *harConn {
 	return c
 }
 
-// opened adds the connection to an endpoint. A WebSocket gets its only entry
-// here.
+// opened adds the connection to an endpoint. A WebSocket gets its only entry here.
 func (h *harBuilder) opened(number int, endpoint string, at time.Duration) *harConn {
 	c := &harConn{posts: map[int]*harEntry{}, plain: has(endpoint, "http")}
 	if has(endpoint, "ws") {
@@ -112,7 +111,6 @@ func (h *harBuilder) opened(number int, endpoint string, at time.Duration) *harC
 	return c
 }
 
-// open handles the opening of a connection.
 func (h *harBuilder) open(row *Row, endpoint string) {
 	c := h.conns[row.Conn]
 	switch {
@@ -128,7 +126,7 @@ func (h *harBuilder) add(e *harEntry) *harEntry {
 	return e
 }
 
-// exchange adds an entry for an HTTP exchange. The upgrade of a WebSocket goes to the entry of its connection.
+// exchange adds an entry for an HTTP exchange. A WebSocket's upgrade belongs to the entry of its connection.
 func (h *harBuilder) exchange(row *Row) {
 	const switching = 101
 	if row.HTTP.Status == switching {
@@ -163,12 +161,12 @@ func (h *harBuilder) upgrade(row *Row) {
 	e.url, e.http, e.start, e.head = row.HTTP.URL, row.HTTP, seconds(row.HTTP.Times.Start), row.Time
 	e.end = max(e.end, row.Time)
 	e.absolute(h.header.Endpoint)
-	if rest, ok := strings.CutPrefix(e.url, "http"); ok { // browsers name an upgrade by the WebSocket's URL
+	if rest, ok := strings.CutPrefix(e.url, "http"); ok { // browsers name an upgrade by the URL of the WebSocket
 		e.url = "ws" + rest
 	}
 }
 
-// nearest returns the index of the message that was sent nearest to a time, or -1 if there is none.
+// nearest returns the index of the message that was sent nearest to a time, or -1.
 func (c *harConn) nearest(start time.Duration) int {
 	best := -1
 	for i, b := range c.waiting {
@@ -179,7 +177,7 @@ func (c *harConn) nearest(start time.Duration) int {
 	return best
 }
 
-// message adds a message to the socket or the exchange that it belongs to.
+// message adds a message to its socket or exchange.
 func (h *harBuilder) message(row *Row) {
 	c := h.conn(row.Conn)
 	b := harBody{number: row.Number, time: row.Time, sent: row.Dir == wire.Send, text: string(row.Raw), bytes: bytes.Clone(row.Bytes)}
@@ -194,8 +192,8 @@ func (h *harBuilder) message(row *Row) {
 	}
 }
 
-// answer adds a received message to the exchange of its call. On a tape without exchanges each call gets one. A message
-// that is not a response goes to an event stream.
+// answer adds a received message to the exchange of its call. On a tape without exchanges, each call gets one. A
+// message other than a response belongs to an event stream.
 func (h *harBuilder) answer(c *harConn, row *Row, b harBody) {
 	e := c.posts[row.Of]
 	if e == nil {
@@ -216,14 +214,14 @@ func (h *harBuilder) answer(c *harConn, row *Row, b harBody) {
 		c.streams = append(c.streams, e)
 	}
 	if e.http == nil && len(e.response) == 0 {
-		e.head = b.time // the head of the response was received before its body
+		e.head = b.time // the head of the response precedes its body
 	}
 	e.response = append(e.response, b)
 	e.end = max(e.end, b.time)
 }
 
-// stream returns the event stream that a message without a call came on, or nil: that of the latest call without a response,
-// else that of a GET, else the latest.
+// stream returns the event stream of a message without a call: that of the latest unanswered call, or that of a GET, or the
+// latest. It may return nil.
 func (c *harConn) stream() (best *harEntry) {
 	for _, e := range c.streams {
 		get := e.http.Method == "GET"
@@ -243,7 +241,6 @@ func (h *harBuilder) without(c *harConn, call int) *harEntry {
 	return h.made(c, i)
 }
 
-// made adds an exchange for a sent message without an exchange.
 func (h *harBuilder) made(c *harConn, i int) *harEntry {
 	b := c.waiting[i]
 	c.waiting = slices.Delete(c.waiting, i, i+1)
@@ -256,7 +253,7 @@ func (h *harBuilder) alone(b harBody) *harEntry {
 	return h.add(&harEntry{url: harURL(h.header.Endpoint), start: b.time, head: b.time, end: b.time, request: []harBody{b}})
 }
 
-// leftOver adds exchanges for the sent messages that have no exchange.
+// leftOver adds exchanges for sent messages without one.
 func (h *harBuilder) leftOver() {
 	for _, number := range slices.Sorted(maps.Keys(h.conns)) {
 		c := h.conns[number]
@@ -275,8 +272,8 @@ func has(endpoint, scheme string) bool {
 	return strings.HasPrefix(u, scheme+"://") || strings.HasPrefix(u, scheme+"s://")
 }
 
-// harURL returns the URL in an endpoint, without dialect, framing and userinfo, or "" if it has none. A Unix socket
-// gets a host name that cannot exist.
+// harURL returns the URL in an endpoint, without dialect, framing and userinfo, or "". A Unix socket gets an impossible
+// host name.
 func harURL(endpoint string) string {
 	for {
 		prefix, rest, ok := strings.Cut(endpoint, "+")
@@ -289,7 +286,7 @@ func harURL(endpoint string) string {
 		}
 		endpoint = rest
 	}
-	u, err := url.Parse(strings.Replace(endpoint, "://"+tape.Redacted+"@", "://", 1)) // which no URL may have
+	u, err := url.Parse(strings.Replace(endpoint, "://"+tape.Redacted+"@", "://", 1)) // no URL may contain it
 	if err != nil || u.Host == "" {
 		return ""
 	}

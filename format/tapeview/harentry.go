@@ -12,13 +12,13 @@ import (
 	"rpcx/wire/tape"
 )
 
-// A harEntry is an entry of the file under construction: an exchange or a WebSocket.
+// A harEntry is an incomplete entry of the file: an exchange or a WebSocket.
 type harEntry struct {
 	url      string
 	socket   bool
 	http     *tape.HTTP // nil if the tape has only the messages
 	start    time.Duration
-	head     time.Duration // when the head of the response arrived
+	head     time.Duration // the arrival of the response's head
 	end      time.Duration
 	request  []harBody
 	response []harBody
@@ -44,10 +44,10 @@ type harBody struct {
 	time   time.Duration
 	sent   bool
 	text   string
-	bytes  []byte // set if it was not text
+	bytes  []byte // set for a message that is not text
 }
 
-// absolute completes a URL of the tape that is only a path.
+// absolute completes a URL that is only a path.
 func (e *harEntry) absolute(endpoint string) {
 	base, err := url.Parse(harURL(endpoint))
 	ref, rerr := url.Parse(e.url)
@@ -58,7 +58,7 @@ func (e *harEntry) absolute(endpoint string) {
 	e.url = base.ResolveReference(ref).String()
 }
 
-// finish returns the entry in the form of the file.
+// finish returns the entry in the file's form.
 func (e *harEntry) finish(started time.Time) harOut {
 	if e.http == nil {
 		e.http = e.assumed()
@@ -78,8 +78,7 @@ func (e *harEntry) finish(started time.Time) harOut {
 	return out
 }
 
-// assumed returns the exchange that must have taken place, if the tape has only
-// the messages.
+// assumed returns the probable exchange for a tape that has only the messages.
 func (e *harEntry) assumed() *tape.HTTP {
 	if e.socket {
 		return &tape.HTTP{Method: "GET", Status: http.StatusSwitchingProtocols}
@@ -124,8 +123,7 @@ func (e *harEntry) responseOut() harResponse {
 	return r
 }
 
-// timings returns the parts of the entry's time. As specified, the time to connect includes TLS, and unknown times are
-// -1.
+// timings returns the phases of the entry. The specification includes TLS in the connect time. Unknown times are -1.
 func (e *harEntry) timings() harTimings {
 	t := harTimings{Blocked: -1, DNS: -1, Connect: -1, SSL: -1}
 	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
@@ -166,7 +164,7 @@ func joined(all []harBody) string {
 	return strings.Join(texts, "\n")
 }
 
-// asEvents returns messages as an event stream.
+// asEvents returns messages in the form of an event stream.
 func asEvents(all []harBody) string {
 	var b strings.Builder
 	for _, m := range all {
@@ -186,7 +184,7 @@ func harPairs(headers [][2]string) []harPair {
 	return pairs
 }
 
-// harQuery returns the parameters of a URL's query, in their order.
+// harQuery returns the parameters of a URL's query in order.
 func harQuery(address string) []harPair {
 	pairs := []harPair{}
 	_, query, _ := strings.Cut(address, "?")
@@ -200,7 +198,7 @@ func harQuery(address string) []harPair {
 	return pairs
 }
 
-// unescaped returns a part of a query unescaped, or unchanged if that fails.
+// unescaped returns a part of a query without escapes, or unchanged if its escapes are invalid.
 func unescaped(s string) string {
 	if u, err := url.QueryUnescape(s); err == nil {
 		return u

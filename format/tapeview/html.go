@@ -17,7 +17,7 @@ import (
 	"rpcx/wire/tape"
 )
 
-// The parts of the page are separate files, for editors.
+// Separate files contain the parts of the page, for editors.
 var (
 	//go:embed page/page.html
 	pageHTML string
@@ -30,8 +30,8 @@ var (
 // HTML writes the conversation on r as a single page that needs no network and no other file. It writes rows while it
 // reads the tape.
 //
-// The tape may be hostile. Its text is in the page as JSON in which <, > and & are escaped, so that it cannot end its
-// element. The page's script inserts it only as text, and the page's policy allows only that script, by its hash.
+// A tape may be hostile. The page contains its text as JSON with escapes for <, > and &, which prevents it from ending
+// its element. The page's script inserts it only as text, and the page's policy allows only that script, by its hash.
 func HTML(ctx context.Context, w io.Writer, r *tape.Reader, o Options) error {
 	before, after, _ := strings.Cut(page(), "{{data}}")
 	out := bufio.NewWriterSize(w, 64<<10)
@@ -59,15 +59,14 @@ func hashSource(text string) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// pageHead is the beginning of the page's data.
+// pageHead is the start of the page's data.
 type pageHead struct {
 	Endpoint string `json:"endpoint,omitempty"`
 	Dialect  string `json:"dialect,omitempty"`
 	Started  string `json:"started,omitempty"`
 }
 
-// A pageRow is a Row in the form that the page's script reads. The names are
-// short because there may be many rows.
+// A pageRow is a Row in the form for the page's script. The names are short because there may be many rows.
 type pageRow struct {
 	Number int         `json:"n"`
 	Line   int         `json:"l"`
@@ -81,21 +80,21 @@ type pageRow struct {
 	Of     int         `json:"o,omitempty"`
 	Took   *float64    `json:"w,omitempty"`
 	Failed bool        `json:"f,omitempty"`
-	Brief  string      `json:"b,omitempty"` // the body's beginning
+	Brief  string      `json:"b,omitempty"` // the start of the body
 	Text   string      `json:"x,omitempty"`
 	Raw    *string     `json:"r,omitempty"`
 	JSON   bool        `json:"j,omitempty"`
 	Facts  [][2]string `json:"h,omitempty"`
 }
 
-// pageData writes the data: facts about the tape, then all rows.
+// pageData writes the data: facts about the tape, and then all rows.
 func pageData(ctx context.Context, w *bufio.Writer, r *tape.Reader, o Options) error {
 	h := headerOf(r)
 	head := pageHead{Endpoint: h.Endpoint, Dialect: h.Dialect}
 	if !h.Started.IsZero() {
 		head.Started = h.Started.UTC().Format(http.TimeFormat)
 	}
-	b, _ := json.Marshal(head) // strings can always be written
+	b, _ := json.Marshal(head) // never fails for strings
 	b = format.VisibleJSON(b)
 	_, _ = w.Write(b[:len(b)-1])
 	if len(b) > len("{}") {
@@ -114,7 +113,7 @@ func pageData(ctx context.Context, w *bufio.Writer, r *tape.Reader, o Options) e
 	return err
 }
 
-// maxPageRows bounds the rows of a page, because a browser must hold all of them in memory.
+// maxPageRows bounds the rows of a page, which a browser must store in memory.
 const maxPageRows = 100_000
 
 // pageRows writes the rows, and returns the number of rows beyond maxPageRows.
@@ -144,7 +143,7 @@ func pageRows(ctx context.Context, w *bufio.Writer, rows *reader, choose *rowFil
 	}
 }
 
-// pageRowTo writes one row, after a separator if it follows another.
+// pageRowTo writes one row, after a separator if another precedes it.
 func pageRowTo(w *bufio.Writer, row *Row, follows bool) error {
 	b, err := json.Marshal(pageRowOf(row))
 	if err != nil {
@@ -180,8 +179,7 @@ func pageRowOf(row *Row) pageRow {
 	return p
 }
 
-// pageBrief returns the text beside a message's name, at most as wide as a row
-// of the page.
+// pageBrief returns the text beside a message's name, at most as wide as the page's row.
 func pageBrief(row *Row) string {
 	const most = 160
 	runes := []rune(brief(row))

@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// These are the colours of the text. Colour is never the only sign: errors also have a mark.
+// These are the colors of the text. Color is never the only sign: errors also have a mark.
 const (
 	colorFaint = "\x1b[2m"
 	colorError = "\x1b[31m"
@@ -22,17 +22,16 @@ const (
 )
 
 // A printer prints rows: the line on the tape, the time, the time since the previous row, and two lanes with an arrow
-// between them. If two lanes do not fit, an arrow before each message shows its sender.
+// between them. Without room for two lanes, an arrow before each message shows its sender.
 type printer struct {
 	w      *bufio.Writer
 	color  bool
 	choose *rowFilter
 	width  int
-	lane   int // columns of each lane; 0 if two do not fit
+	lane   int // the columns of each lane, or 0 without room for two
 }
 
-// These are the numbers of columns before the lanes and of the arrow between them, and the smallest useful width of a
-// lane.
+// These are the columns before the lanes, the columns of the arrow between them, and the minimum width of a lane.
 const (
 	marginWidth = 26
 	arrowWidth  = 4
@@ -60,14 +59,14 @@ func (p *printer) captions() {
 	p.end()
 }
 
-// across prints a text that does not belong to a row.
+// across prints a text outside of rows.
 func (p *printer) across(color, text string) {
 	p.paint(color, format.Cut(format.CleanLine(text), p.width))
 	p.end()
 }
 
-// line prints a row: after the margin, it prints mark, name and text in the lane of its direction, with an arrow to the
-// other lane. Without an arrow, the text spans both lanes.
+// line prints a row: the margin, and mark, name and text in the lane of its direction, with an arrow to the other lane.
+// Without an arrow, the text spans both lanes.
 func (p *printer) line(row *Row, arrow, color, mark, name, text string) {
 	p.margin(row)
 	nest := strings.Repeat("│ ", min(row.Depth, maxNest))
@@ -92,7 +91,7 @@ func (p *printer) line(row *Row, arrow, color, mark, name, text string) {
 	p.end()
 }
 
-// pointed returns an arrow in the direction of the message.
+// pointed returns an arrow in the message's direction.
 func pointed(arrow string, dir wire.Direction) string {
 	if dir == wire.Send {
 		return arrow
@@ -109,7 +108,7 @@ func (p *printer) margin(row *Row) {
 	p.paint(colorFaint, fmt.Sprintf("%5d %9.3f %8s  ", row.Line, row.Time.Seconds(), gap))
 }
 
-// cell prints the text of a lane, cut to its width, and returns its width in columns.
+// cell prints a lane's text, cut to the lane's width, and returns its width in columns.
 func (p *printer) cell(width int, nest, color, mark, name, text string) int {
 	nest = format.Cut(nest, width)
 	left := width - format.Width(nest)
@@ -155,8 +154,7 @@ func compact(val []byte) string {
 	return strings.ToValidUTF8(string(scan.Compact(nil, val)), "")
 }
 
-// errorText returns an error for people: its code, its message, and its other
-// members.
+// errorText returns an error for people: its code, its message, and its other members.
 func errorText(err []byte) string {
 	if scan.Type(err) != 'o' {
 		return format.CleanLine(compact(err))
@@ -180,7 +178,7 @@ func errorText(err []byte) string {
 	return format.CleanLine(strings.Join(parts, " "))
 }
 
-// shortTime returns a duration in at most three digits and a unit.
+// shortTime returns a duration with at most three digits and a unit.
 func shortTime(d time.Duration) string {
 	switch {
 	case d < time.Millisecond:

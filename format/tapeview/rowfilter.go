@@ -6,11 +6,11 @@ import (
 	"rpcx/wire/jq"
 )
 
-// A rowFilter decides which rows --jq and --grep keep. It keeps the answer to a kept call, too, because neither is
-// useful alone. With a filter, it drops rows that are not messages.
+// A rowFilter implements --jq and --grep. It also keeps the response to a kept call, because neither is useful alone.
+// With a filter, it drops rows other than messages.
 type rowFilter struct {
 	o     Options
-	calls map[int]bool // the Numbers of kept calls without an answer so far
+	calls map[int]bool // the Numbers of kept calls without a response
 }
 
 func newRowFilter(o Options) *rowFilter { return &rowFilter{o: o, calls: map[int]bool{}} }
@@ -18,7 +18,7 @@ func newRowFilter(o Options) *rowFilter { return &rowFilter{o: o, calls: map[int
 // all reports whether every row is kept.
 func (c *rowFilter) all() bool { return c.o.JQ == nil && c.o.Grep == nil }
 
-// keeps reports whether row is kept. It drops a row on which a program fails, because a program for one method's
+// keeps reports whether to keep row. It drops a row for which a program fails, because a program for one method's
 // messages rarely suits all.
 func (c *rowFilter) keeps(ctx context.Context, row *Row) bool {
 	switch {

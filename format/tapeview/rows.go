@@ -18,8 +18,8 @@ type reader struct {
 	next    func() (*tape.Line, error)
 	number  int
 	last    time.Duration
-	threads map[int]*thread // the threads of the connections
-	waiting []Row           // rows of a batch that were not returned yet
+	threads map[int]*thread // the threads by connection
+	waiting []Row           // the remaining rows of a batch
 	own     func(msg []byte) wire.Message
 }
 
@@ -31,7 +31,7 @@ func newReader(r *tape.Reader, o Options) *reader {
 	return rows
 }
 
-// headerOf returns the header of a tape in a form that is safe to show, because people write tapes, too.
+// headerOf returns the redacted header of a tape, which people may have written.
 func headerOf(r *tape.Reader) tape.Header {
 	h := r.Header()
 	h.Endpoint = redact.Address(h.Endpoint)
@@ -58,7 +58,6 @@ func (r *reader) read() (*Row, error) {
 	return row, nil
 }
 
-// rows makes the rows of one line.
 func (r *reader) rows(l *tape.Line) {
 	row := Row{Line: l.Number, Time: l.Time, Conn: l.Conn, Dir: l.Dir}
 	switch l.Kind {
@@ -83,7 +82,7 @@ func (r *reader) rows(l *tape.Line) {
 	r.waiting = append(r.waiting[:0], row)
 }
 
-// messages appends the rows of one message, or of each message of a batch.
+// messages appends the row of one message, or the rows of a batch.
 func (r *reader) messages(rows []Row, row Row, l *tape.Line) []Row {
 	if l.Note != "" {
 		note := row
@@ -128,8 +127,7 @@ func (r *reader) message(row Row, msg []byte) Row {
 	return row
 }
 
-// notJSON returns a payload that is not JSON: as text or, if it is not text,
-// the beginning of its bytes in hexadecimal digits.
+// notJSON returns a payload other than JSON: as text, or for bytes their start in hexadecimal digits.
 func notJSON(b []byte) []byte {
 	if utf8.Valid(b) {
 		return redact.JSON(b)
@@ -185,5 +183,5 @@ func httpText(h *tape.HTTP) string {
 	return text
 }
 
-// seconds converts a time of a tape, which is in seconds.
+// seconds converts a tape's time, which is in seconds.
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

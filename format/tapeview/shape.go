@@ -10,23 +10,21 @@ import (
 )
 
 // A shape is the role of a message in its protocol (request, response or item) and its id. It depends only on the
-// members, because a tape has no connection state. Members of JSON-RPC 1 and 2 come first, followed by those of
-// dialects with other messages.
+// members, because a tape has no connection state. JSON-RPC's members precede those of dialects with other messages.
 type shape struct {
 	kind   Kind
 	name   string
-	id     []byte // the id of a call or its answer, or nil
+	id     []byte // the id of a call or its response, or nil
 	stream []byte // the stream of an item
 	body   json.RawMessage
 	failed bool
 	final  bool
-	why    string // the reason if it is Broken
+	why    string // the reason of a Broken message
 }
 
-// wrappers are methods that call another method, which their params name. The displayed name has both.
+// wrappers are methods that call another method, which their params name. The displayed name contains both.
 var wrappers = []string{"invoke", "command_call", "command_describe", "tools/call", "prompts/get"}
 
-// shapeOf returns the shape of a message of the tape's dialect.
 func (r *reader) shapeOf(msg []byte) shape {
 	if r.own != nil {
 		if s := ownShape(r.own(msg)); s.kind != Broken {
@@ -36,7 +34,7 @@ func (r *reader) shapeOf(msg []byte) shape {
 	return shapeOf(r.header.Dialect, msg)
 }
 
-// ownShape returns the shape of a message that its dialect itself has read.
+// ownShape returns the shape of a message that its dialect itself reads.
 func ownShape(m wire.Message) shape {
 	s := shape{name: m.Method, id: m.ID, body: json.RawMessage(m.Body)}
 	switch m.Kind {
@@ -94,7 +92,7 @@ func bareShape(dialect string, obj []byte) shape {
 	return shape{kind: Broken, body: obj, why: "neither a method nor a result nor an error"}
 }
 
-// fields are the members of an object, by name. If several have the same name, the last one counts.
+// fields are the members of an object by name. The last of repeated members counts.
 type fields map[string]json.RawMessage
 
 func membersOf(obj []byte) fields {
@@ -108,13 +106,13 @@ func membersOf(obj []byte) fields {
 
 func (f fields) has(name string) bool { return f[name] != nil }
 
-// text returns the string in a member, or "" if it is not a string.
+// text returns the string in a member, or "".
 func (f fields) text(name string) string {
 	s, _ := scan.Text(f[name])
 	return s
 }
 
-// given returns a member unless it is null.
+// given returns a member, or nil for null.
 func (f fields) given(name string) json.RawMessage {
 	if v := f[name]; scan.Type(v) != '0' {
 		return v
@@ -122,8 +120,8 @@ func (f fields) given(name string) json.RawMessage {
 	return nil
 }
 
-// asked returns the shape of a request or a notification of JSON-RPC, or of an item, which is a notification whose
-// params name a stream.
+// asked returns the shape of a JSON-RPC request, notification, or item, which is a notification whose params name a
+// stream.
 func (f fields) asked() shape {
 	s := shape{kind: Call, name: f.text("method"), id: f.given("id"), body: f["params"]}
 	if s.id != nil {
@@ -164,14 +162,14 @@ func (f fields) answered() shape {
 	return s
 }
 
-// oddShapes read the messages of dialects that differ from JSON-RPC. If they return false, JSON-RPC's rules apply.
+// oddShapes read messages that differ from JSON-RPC. If they return false, JSON-RPC's rules apply.
 var oddShapes = map[string]func(obj []byte, f fields) (shape, bool){
 	"hotrepl": hotreplShape,
 	"dap":     dapShape,
 	"qmp":     qmpShape,
 }
 
-// hotreplShape reads HotRepl: the type is the method, which in an answer ends with _result or _error. The values of a
+// hotreplShape reads HotRepl. The type is the method, which in a response ends with _result or _error. The values of a
 // subscription have the id of its request.
 func hotreplShape(obj []byte, f fields) (shape, bool) {
 	kind := f.text("type")
@@ -195,7 +193,7 @@ func hotreplShape(obj []byte, f fields) (shape, bool) {
 	return s, true
 }
 
-// dapShape reads the Debug Adapter Protocol, in which a type distinguishes requests, responses and events.
+// dapShape reads the Debug Adapter Protocol, whose type distinguishes requests, responses and events.
 func dapShape(_ []byte, f fields) (shape, bool) {
 	switch f.text("type") {
 	case "request":
@@ -232,8 +230,7 @@ func qmpShape(_ []byte, f fields) (shape, bool) {
 	return shape{}, false
 }
 
-// idOr returns an id, or a placeholder for a call without one. Such calls are answered in order, so that at most one
-// waits.
+// idOr returns an id, or a placeholder for a call without one. Such calls are answered in order, and at most one waits.
 func idOr(id []byte) []byte {
 	if id == nil {
 		return []byte("null")
@@ -241,8 +238,8 @@ func idOr(id []byte) []byte {
 	return id
 }
 
-// streamNamed returns the stream that the result of a call names: a string or a number, or the member of an object that
-// names a subscription. It returns "" if there is none.
+// streamNamed returns the stream in a call's result: a string, a number, or the member of an object that names a
+// subscription. Otherwise it returns "".
 func streamNamed(result []byte) string {
 	switch scan.Type(result) {
 	case 's', 'n':

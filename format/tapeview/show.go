@@ -13,16 +13,16 @@ import (
 // ShowOptions define how Show prints a tape.
 type ShowOptions struct {
 	Options
-	Width int  // columns; 0 for DefaultWidth
-	Color bool // use a terminal's colours
+	Width int  // in columns (DefaultWidth by default)
+	Color bool // use a terminal's colors
 }
 
-// DefaultWidth is the default width of the text, in columns.
+// DefaultWidth is the default width of the text in columns.
 const DefaultWidth = 100
 
 // Show writes the conversation on r as text to w, with the recorded client's messages on the left and the server's on
-// the right. It keeps only open calls in memory, so that a tape can have any length. If the tape has an error, it first
-// writes everything before the error.
+// the right. It stores only open calls, so a tape can have any length. If the tape has an error, Show first writes
+// everything before it.
 func Show(ctx context.Context, w io.Writer, r *tape.Reader, o ShowOptions) error {
 	p := &printer{w: bufio.NewWriterSize(w, 64<<10), color: o.Color, choose: newRowFilter(o.Options)}
 	p.lanes(o.Width)
@@ -63,7 +63,7 @@ func (p *printer) rows(ctx context.Context, rows *reader) error {
 	}
 }
 
-// head prints the first lines: what was recorded, and the owners of the lanes.
+// head prints the first lines: what was recorded, and whose lanes follow.
 func (p *printer) head(h tape.Header) {
 	text := "a tape"
 	if h.Dialect != "" {
@@ -79,7 +79,6 @@ func (p *printer) head(h tape.Header) {
 	p.captions()
 }
 
-// row prints one row.
 func (p *printer) row(row *Row) {
 	switch row.Kind {
 	case Opening, Closing, Exchange:
@@ -91,7 +90,7 @@ func (p *printer) row(row *Row) {
 	}
 }
 
-// event prints a row that is not a message, across both lanes.
+// event prints a row that is not a message across both lanes.
 func (p *printer) event(row *Row) {
 	color := colorFaint
 	if row.Failed {
@@ -123,7 +122,7 @@ func (p *printer) message(row *Row) {
 	p.line(row, arrow, color, mark, name(row), text)
 }
 
-// name returns the words at the beginning of a message's text.
+// name returns the words at the start of a message's text.
 func name(row *Row) string {
 	if row.Kind == Handshake && row.Name == "" {
 		return "greeting"
@@ -131,10 +130,10 @@ func name(row *Row) string {
 	return format.CleanLine(row.Name)
 }
 
-// maxBrief bounds the bytes of a body that are read for one line.
+// maxBrief bounds the part of a body that one line needs, in bytes.
 const maxBrief = 4 << 10
 
-// brief returns a body on one line, or the text that is shown instead.
+// brief returns a body on one line, or the text in its place.
 func brief(row *Row) string {
 	switch {
 	case row.Kind == Broken && row.Raw == nil: // the tape only describes the message

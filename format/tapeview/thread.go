@@ -7,14 +7,14 @@ import (
 	"rpcx/wire"
 )
 
-// A thread follows the calls of one connection, to find the call of an answer or item, and its nesting.
+// A thread follows the calls of one connection to find the call of a response or item, and its nesting.
 //
-// Dialects do not specify for which call the peer makes its own calls. A call that arrives while calls in the other
-// direction are open is shown inside the latest of them, which is probably the right one.
+// Dialects do not specify to which call the peer's own calls belong. A call that arrives while calls in the other
+// direction are open is shown inside the latest of these, which is probably right.
 type thread struct {
-	open    []openCall          // calls without an answer, the oldest first
-	done    map[string]openCall // answered calls, by direction and id, and by the stream that the answer named
-	ordered []string            // the keys of done, the oldest first
+	open    []openCall          // unanswered calls, oldest first
+	done    map[string]openCall // answered calls, by direction and id, and by the stream in the response
+	ordered []string            // the keys of done, oldest first
 }
 
 type openCall struct {
@@ -26,7 +26,7 @@ type openCall struct {
 	time   time.Duration
 }
 
-// These limits bound the calls that are remembered: those without an answer, and those that may still have items.
+// These limits bound the stored calls: unanswered ones, and those that may still have items.
 const (
 	maxOpen = 1_000
 	maxDone = 10_000
@@ -61,8 +61,7 @@ func (t *thread) place(row *Row) {
 	}
 }
 
-// inside returns the nesting of a message in this direction: one level below
-// the latest open call of the other direction.
+// inside returns the nesting of a message: one level below the latest open call in the other direction.
 func (t *thread) inside(dir wire.Direction) int {
 	for i := len(t.open) - 1; i >= 0; i-- {
 		if t.open[i].dir != dir {
@@ -72,8 +71,8 @@ func (t *thread) inside(dir wire.Direction) int {
 	return 0
 }
 
-// answer finds the call of an answer: the oldest open one of the other direction with its id. A second answer to a call
-// is an item of it, because some servers stream in this way.
+// answer finds the call of a response: the oldest open call in the other direction with its id. A second response to a
+// call is an item of the call, because some servers stream this way.
 func (t *thread) answer(row *Row) {
 	for i, c := range t.open {
 		if c.dir != row.Dir && c.id == row.ID {
@@ -95,7 +94,8 @@ func (t *thread) answer(row *Row) {
 	row.Depth = t.inside(row.Dir)
 }
 
-// item finds the call that opened the stream of an item: the answer named the stream, or the stream has the call's id.
+// item finds the call that opened the stream of an item: the response named the stream, or the stream has the call's
+// id.
 func (t *thread) item(row *Row) {
 	if c, ok := t.done[streamKey(row.Dir, row.ID)]; ok {
 		row.belongsTo(c)
@@ -122,8 +122,7 @@ func (row *Row) belongsTo(c openCall) {
 	}
 }
 
-// remember keeps an answered call for the items that may follow, and forgets
-// the oldest if there are too many.
+// remember stores an answered call for later items, and removes the oldest if there are too many.
 func (t *thread) remember(key string, c openCall) {
 	if _, ok := t.done[key]; !ok {
 		t.ordered = append(t.ordered, key)
@@ -137,7 +136,7 @@ func (t *thread) remember(key string, c openCall) {
 
 func callKey(dir wire.Direction, id string) string { return dir.String() + " call " + id }
 
-// streamKey returns the key of a stream whose items arrive in direction dir.
+// streamKey returns the key of a stream with items in direction dir.
 func streamKey(dir wire.Direction, stream string) string { return dir.String() + " stream " + stream }
 
 func other(dir wire.Direction) wire.Direction {

@@ -2,12 +2,12 @@ package main
 
 import "os"
 
-// netAlone is the raw client for one call: the minimum that a Go program needs.
+// netAlone is the raw client for one call, the minimum for a Go program.
 const netAlone = "Go, net alone"
 
 var callRuns = size{80, 20}
 
-// callRows measure one call each: the program starts, connects, sends a request, prints and ends.
+// callRows measure one call each: the program starts, connects, sends a request, prints and exits.
 func callRows() []row {
 	one := func(name, what string, ratio float64, clients func(l *lab) ([]client, error)) row {
 		return row{
@@ -86,7 +86,7 @@ const nodeCall = `const c = new (require("ws"))(process.argv[1]);
 c.on("open", () => c.send('{"jsonrpc":"2.0","id":1,"method":"echo","params":[1]}'));
 c.on("message", (m) => { console.log(String(JSON.parse(m).result)); c.close(); });`
 
-// node makes one call with wscat, or with a Node script if its package ws is installed.
+// node makes one call with wscat, or with a Node script if wscat's package ws is installed.
 func (l *lab) node() []client {
 	if found("wscat") {
 		return []client{{"wscat", job{args: []string{"wscat", "-c", l.ws, "-w", "0", "-x", `{"jsonrpc":"2.0","id":1,"method":"echo","params":[1]}`}}}}

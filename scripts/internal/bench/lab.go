@@ -11,14 +11,14 @@ import (
 	"strings"
 )
 
-// A lab is the environment of the measurements: the programs, and the server of all clients.
+// A lab is the environment of the measurements: the programs, and the server for all clients.
 type lab struct {
 	dir            string
 	ws, unix, http string // the endpoints of the server
 	ends           []func()
 }
 
-// newLab builds the programs, starts the server and verifies that it works.
+// newLab builds the programs, starts the server and checks it.
 func newLab(profiled bool) (*lab, error) {
 	dir, err := os.MkdirTemp("", "rpcx-bench-")
 	if err != nil {
@@ -39,7 +39,7 @@ func newLab(profiled bool) (*lab, error) {
 	return l, nil
 }
 
-// clear ends all started processes and removes all files.
+// clear ends all processes and removes all files.
 func (l *lab) clear() {
 	for i := len(l.ends) - 1; i >= 0; i-- {
 		l.ends[i]()
@@ -51,7 +51,7 @@ func (l *lab) at(name string) string { return filepath.Join(l.dir, name) }
 // rpcx returns a job that runs rpcx.
 func (l *lab) rpcx(words ...string) job { return job{args: append([]string{l.at("rpcx")}, words...)} }
 
-// build builds all programs. RPCX names a binary to use instead of building rpcx.
+// build builds all programs. RPCX names a binary to use in place of building rpcx.
 func (l *lab) build(profiled bool) error {
 	cmds := [][]string{{"scripts/build", l.at("rpcx")}}
 	if built := os.Getenv("RPCX"); built != "" && !profiled {
@@ -100,7 +100,7 @@ func (l *lab) listen() error {
 	return nil
 }
 
-// verify checks that the measured work is done: it counts the output of rpcx.
+// verify checks that the measured work is done, from the output of rpcx.
 func (l *lab) verify() error {
 	requests, err := l.requests(1000)
 	if err != nil {
@@ -128,7 +128,7 @@ func (l *lab) verify() error {
 	return nil
 }
 
-// requests returns a file of n lines for --batch.
+// requests returns a file with n lines for --batch.
 func (l *lab) requests(n int) (string, error) {
 	name := l.at(fmt.Sprintf("requests-%d", n))
 	if _, err := os.Stat(name); err == nil {
@@ -141,7 +141,7 @@ func (l *lab) requests(n int) (string, error) {
 	return name, os.WriteFile(name, b.Bytes(), 0o600)
 }
 
-// found returns the program of that name, if it exists.
+// found returns the program of that name, if any.
 func found(name string) bool {
 	_, err := exec.LookPath(name)
 	return !errors.Is(err, exec.ErrNotFound)

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// latencyRows measure the time of an event from the server's write to the end of a pipe.
+// latencyRows measure the time between the server's write of an event and the end of a pipe.
 func latencyRows() []row {
 	var all []row
 	for _, what := range []struct {
@@ -38,10 +38,10 @@ func latencyRows() []row {
 	return all
 }
 
-// lateness reads lines that state when the server wrote them, and measures their delay.
+// lateness reads lines that contain the time of their write, and measures their delay.
 type lateness struct {
 	found []time.Duration
-	line  []byte // the beginning of an incomplete line
+	line  []byte // the start of an incomplete line
 }
 
 // Write implements io.Writer.
@@ -65,7 +65,7 @@ func (l *lateness) Write(b []byte) (int, error) {
 	}
 }
 
-// quantile returns the least value that at most the given fraction of all values exceeds.
+// quantile returns the least value that is exceeded by at most the given fraction of all values.
 func quantile(all []time.Duration, part float64) time.Duration {
 	if len(all) == 0 {
 		return 0

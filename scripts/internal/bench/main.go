@@ -1,4 +1,4 @@
-// Command bench compares rpcx with the minimal programs for the same work, in alternating runs. rows.go lists the measurements.
+// Command bench compares rpcx with minimal programs for the same work, in alternating runs. rows.go lists the measurements.
 //
 //	scripts/bench [--quick] [--json]             all rows, as Markdown or JSON
 //	scripts/bench [--quick] [--json] --row NAME  rows whose names begin with NAME; may be repeated
@@ -6,7 +6,7 @@
 //	scripts/bench --publish NAME                 all rows that have a goal, for README
 //	scripts/bench --list                         the names of the rows
 //
-// Figures depend on the machine and the time; ratios are comparable.
+// Figures depend on the machine and the time. Ratios are comparable.
 package main
 
 import (
@@ -19,7 +19,6 @@ import (
 	"time"
 )
 
-// flags are the command-line flags.
 type flags struct {
 	quick, json, list bool
 	profile, publish  string
@@ -79,7 +78,7 @@ func run(f flags) error {
 	return results.write(f)
 }
 
-// measureAll measures rows, except those whose packages are not installed.
+// measureAll measures the rows whose packages are installed.
 func (l *lab) measureAll(chosen []row, quick bool) ([]result, error) {
 	var all []result
 	for _, r := range chosen {

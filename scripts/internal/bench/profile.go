@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// These limit profiling: bench repeats rpcx up to this total time, or this number of runs.
+// These limits bound profiling. bench repeats rpcx up to this total time or this number of runs.
 const (
 	profileTime = 3 * time.Second
 	profileRuns = 400
 )
 
-// profile makes a CPU profile of rpcx in a row. A run of a few milliseconds yields at most one sample. Therefore bench adds the profiles
-// of many runs.
+// profile makes a CPU profile of rpcx in a row. A run of a few milliseconds yields at most one sample, so profile adds the samples of
+// many runs.
 func (l *lab) profile(r row, to string) error {
 	clients, err := r.clients(l, r.n.quick)
 	if err != nil {

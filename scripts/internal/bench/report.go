@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// A report holds the results of all rows. scripts/gen reads a published report.
+// A report contains the results of all rows. scripts/gen reads a published report.
 type report struct {
 	Name    string   `json:"name,omitempty"`
 	Date    string   `json:"date"`
@@ -17,26 +17,26 @@ type report struct {
 	Rows    []result `json:"rows"`
 }
 
-// A result holds the values of one row.
+// A result contains the values of one row.
 type result struct {
 	Row     string   `json:"row"`
 	What    string   `json:"what"`
 	Unit    string   `json:"unit"`
 	Clients []figure `json:"clients"` // rpcx first
-	Of      string   `json:"of"`      // the client that rpcx is compared with
-	Ratio   spread   `json:"ratio"`   // the ratio of neighbouring runs
+	Of      string   `json:"of"`      // the client with which rpcx is compared
+	Ratio   spread   `json:"ratio"`   // the ratio of neighboring runs
 	Goal    float64  `json:"goal,omitempty"`
-	Most    float64  `json:"most,omitempty"` // the goal in the unit, if it is not a ratio
+	Most    float64  `json:"most,omitempty"` // the goal in the unit, unless the goal is a ratio
 }
 
-// A figure holds the values of one client.
+// A figure contains the values of one client.
 type figure struct {
 	Who  string `json:"who"`
 	Took spread `json:"took"`
-	Peak int64  `json:"peak"` // memory in bytes; 0: unknown
+	Peak int64  `json:"peak"` // memory in bytes, or 0 if unknown
 }
 
-// A spread holds a median and the two quartiles around it.
+// A spread is a median and its two quartiles.
 type spread struct {
 	Median float64 `json:"median"`
 	Low    float64 `json:"low"`
@@ -48,8 +48,8 @@ func spreadOf(all []float64) spread {
 	return spread{all[len(all)/2], all[len(all)/4], all[len(all)*3/4]}
 }
 
-// newResult compares rpcx with the client of the goal, or else with the second client. The ratio is the ratio of the medians; its spread
-// is the spread of the ratios of neighbouring runs.
+// newResult compares rpcx with the goal's client, or else with the second client. The ratio is that of the medians. Its spread is that
+// of the ratios of neighboring runs.
 func newResult(r row, n int, clients []client, all [][]sample) result {
 	out := result{Row: r.name, What: r.what, Unit: r.unit.Of, Goal: r.goal.ratio, Most: r.most}
 	base := 1
@@ -94,7 +94,7 @@ func (r result) line() string {
 		r.Ratio.Median, r.Ratio.Low, r.Ratio.High, r.Of, goal)
 }
 
-// base is the client that rpcx is compared with.
+// base is the client with which rpcx is compared.
 func (r result) base() figure {
 	return r.Clients[slices.IndexFunc(r.Clients, func(f figure) bool { return f.Who == r.Of })]
 }
@@ -113,7 +113,6 @@ func number(v float64) string {
 // published is the report that README shows.
 const published = "scripts/internal/bench/published.json"
 
-// write prints the report, or stores it.
 func (r report) write(f flags) error {
 	r.Machine = fmt.Sprintf("%s/%s, %d cores, %s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())
 	if f.json || f.publish != "" {

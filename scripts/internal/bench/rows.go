@@ -5,26 +5,26 @@ import (
 	"time"
 )
 
-// A row is one piece of work and its clients.
+// A row is one kind of work with its clients.
 type row struct {
 	name string // the value of --row
 	what string
 	unit unit
 	goal goal
-	most float64 // the goal in the unit, if it is not a ratio; 0: no goal
-	n    size    // the amount of work in one run
+	most float64 // the goal in the unit, unless the goal is a ratio; 0 for no goal
+	n    size    // the amount of work per run
 	runs size
-	// clients returns the programs that do the work, with rpcx first. Their files are created in l.
+	// clients returns the programs that do the work, rpcx first. It creates their files in l.
 	clients  func(l *lab, n int) ([]client, error)
-	packages []string // the packages of scripts/internal/interop that the row needs; bench omits the row if one is missing
+	packages []string // the required packages of scripts/internal/interop; bench omits the row without them
 }
 
-// rows returns all rows in the order of the report. To add rows, write a function like those listed here.
+// rows returns all rows in the order of the report. New rows need a function like those in the list.
 func rows() []row {
 	return slices.Concat(streamRows(), latencyRows(), batchRows(), callRows(), startRows(), sessionRows(), mcpRows(), pluginRows(), tapeRows(), pageRows(), validateRows())
 }
 
-// A size is the amount of work of the whole benchmark, and of --quick.
+// A size is the amount of work for the whole benchmark and for --quick.
 type size struct{ whole, quick int }
 
 func (s size) of(quick bool) int {
@@ -34,14 +34,14 @@ func (s size) of(quick bool) int {
 	return s.whole
 }
 
-// A goal is the maximum for rpcx, as a multiple of another client's value in the same run. The zero value means no goal.
+// A goal is rpcx's maximum as a multiple of another client's value in the same run. The zero value is no goal.
 type goal struct {
 	ratio float64
 	of    string
 }
 
-// These are the clients of most rows. A client without its own name is "raw" (hand-written frames, no library) or "tuned" (the library of
-// rpcx in a minimal loop, with a reused buffer and no JSON).
+// These are the clients of most rows. A client without its own name is "raw" (hand-written frames, no library) or "tuned" (rpcx's library
+// in a minimal loop, with a reused buffer and without JSON).
 const (
 	isRaw   = "raw"
 	isTuned = "tuned"
@@ -49,17 +49,17 @@ const (
 
 // A client is one program of a row.
 type client struct {
-	who string // its name in the report
+	who string // the client's name in the report
 	job job
 }
 
 // A unit is the unit in which a row's values are measured.
 type unit struct {
-	Of  string `json:"of"` // the clock, and the divisor
-	cpu bool   // the CPU time (user and system) of the whole process; otherwise the elapsed time
-	per bool   // the time divided by n, in µs; otherwise the time of a run, in ms
+	Of  string `json:"of"` // the clock and the divisor
+	cpu bool   // the CPU time (user and system) of the whole process, not the elapsed time
+	per bool   // the time divided by n, in µs, not the time of a run, in ms
 
-	late float64 // the fraction of the lines whose delay is measured: the value is the delay that they do not exceed, in µs; 0 measures the duration of the run
+	late float64 // for delays of lines: the fraction of the lines whose delay the value bounds, in µs; 0 measures the time of the run
 }
 
 var (

@@ -15,17 +15,16 @@ import (
 type job struct {
 	args  []string
 	stdin string   // a file, or ""
-	read  bool     // its output is read
-	times bool     // its output is read, and states when the server wrote it
-	calls int      // instead of stdin: the number of sequential requests, each sent after the previous response; 0: none
+	read  bool     // a reader reads its output
+	times bool     // a reader reads its output, which contains the time of each write
+	calls int      // in place of stdin: the number of sequential requests, each after the previous response; 0 for none
 	env   []string // additional environment variables
 	fresh string   // a file that the program creates; bench removes it before the run, because freeing a long file takes time
 }
 
-// sample has the measurements of a run.
 type sample struct {
 	cpu, wall time.Duration
-	rss       int64 // the peak of memory in bytes; 0: unknown
+	rss       int64 // the maximum memory in bytes, or 0 if unknown
 	late      []time.Duration
 }
 
@@ -86,10 +85,10 @@ type reader struct{}
 // Write implements io.Writer.
 func (reader) Write(b []byte) (int, error) { return len(b), nil }
 
-// requestSize is the size of the params in a request of talk.
+// requestSize is the size of the params in talk's requests.
 const requestSize = 240
 
-// talk runs cmd and makes n sequential calls over its stdin and stdout, one per line.
+// talk runs cmd and makes n sequential calls over stdin and stdout, one per line.
 func talk(cmd *exec.Cmd, n int) error {
 	in, err := cmd.StdinPipe()
 	if err != nil {

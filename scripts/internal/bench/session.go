@@ -13,7 +13,7 @@ import (
 	"path/filepath"
 )
 
-// session opens a session of that name for the lifetime of l. The work of its process counts in the wall-clock time of a call, not in the
+// session opens a session of that name for the lifetime of l. The work of its process counts in the elapsed time of a call, not in the
 // CPU time.
 func (l *lab) session(name string, endpoint ...string) error {
 	run := l.at("run")
@@ -31,7 +31,7 @@ func (l *lab) session(name string, endpoint ...string) error {
 	return nil
 }
 
-// sessionRows measure a call through a session where a new connection is expensive.
+// sessionRows measure calls through a session where a new connection is expensive.
 func sessionRows() []row {
 	return []row{{
 		name: "session-wss", what: "one call over wss through a session", unit: wallPerRun, n: size{1, 1}, runs: callRuns,
@@ -52,7 +52,7 @@ func sessionRows() []row {
 	}}
 }
 
-// listenTLS starts a server with its own certificate, which ca contains.
+// listenTLS starts a server with a certificate of its own, which ca contains.
 func listenTLS(rpcx, dir string) (url, ca string, stop func(), err error) {
 	s := httptest.NewTLSServer(nil) // for its certificate
 	defer s.Close()

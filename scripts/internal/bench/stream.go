@@ -2,7 +2,7 @@ package main
 
 import "fmt"
 
-// streamSizes are the message sizes of a stream, with the goal for a command that passes messages on.
+// streamSizes are the message sizes of a stream, with the goal for a command that forwards messages.
 var streamSizes = []struct {
 	size int
 	goal float64
@@ -16,7 +16,7 @@ var streamSizes = []struct {
 // chosen is a typical program that selects and builds objects.
 const chosen = "select(.number > 100) | {n: .number, price}"
 
-// streamRows measure one subscription whose events are printed on arrival, or filtered.
+// streamRows measure one subscription whose events are printed on arrival or filtered.
 func streamRows() []row {
 	var all []row
 	for _, s := range streamSizes {
@@ -61,7 +61,7 @@ func collectorRow(bytes int, n size, flags ...string) row {
 	}
 }
 
-// computed is a program that gojq has to run.
+// computed is a program that gojq must run.
 const computed = ".text | explode | add"
 
 // filterRow measures a subscription whose events arrive faster than they are filtered, on all cores and on one.
@@ -79,7 +79,7 @@ func filterRow(name string, u unit, ratio float64) row {
 	}
 }
 
-// streamRow measures a subscription with messages of that many bytes, and additional flags.
+// streamRow measures a subscription with messages of size bytes and additional flags.
 func streamRow(name, what string, bytes int, n size, ratio float64, flags ...string) row {
 	return row{
 		name: fmt.Sprintf("%s-%d", name, bytes),

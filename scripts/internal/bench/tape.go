@@ -6,9 +6,9 @@ import (
 	"os/exec"
 )
 
-// tapeRows compare recording with not recording, record with programs that copy bytes, and a call of a tape with a call of an embedded
-// server. A program between two peers usually copies one message at a time. If hundreds arrive together, copying costs almost nothing per
-// message, and writing the tape is most of the cost of record. Therefore the goal is then relative to a copy that writes the data to a
+// tapeRows compare a command with and without recording, record with programs that copy bytes, and a call of a tape with a call of an
+// embedded server. A program between two peers usually copies one message at a time. If hundreds arrive together, copying costs almost
+// nothing per message, and writing the tape is most of the cost of record. Then the goal is relative to a copy that writes to a
 // file.
 func tapeRows() []row {
 	stream, runs := size{1_000_000, 100_000}, size{9, 3}

@@ -20,7 +20,7 @@ require("readline").createInterface({input: fs.createReadStream(process.argv[2])
   .on("line", (line) => { if (valid(JSON.parse(line))) n++; })
   .on("close", () => { if (n !== +process.argv[3]) process.exit(1); });`
 
-// validateRows compare the check of JSON values with that of ajv in Node.js.
+// validateRows compare the check of JSON values with ajv's in Node.js.
 func validateRows() []row {
 	return []row{{
 		name: "validate-values", what: "`validate FILE --schema SCHEMA`, lines of 250 bytes", unit: cpuPerCall, goal: goal{2, "ajv"},

@@ -4,7 +4,7 @@ package main
 
 import "strings"
 
-// These functions find impossible combinations: each returns the reason, or "" if the combination is possible.
+// These functions return why a combination is impossible, or "".
 
 func tcpOnly(t *transport) string {
 	if t.child || t.name == "unix" {
@@ -128,7 +128,7 @@ func (f *fault) asks() bool {
 	return f.name == "stray-ask" || f.name == "flood" || f.name == "flood-endless" || f.name == "flood-deaf"
 }
 
-// several reports whether a peer sends a message before the one that a command waits for.
+// several reports whether a peer sends a message before the one for which a command waits.
 func (c *command) several() bool {
 	return c.calls > 1 || c.peer != adds && c.peer != describes
 }

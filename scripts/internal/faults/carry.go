@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// parsed reads the parts of a message that the dialogues need.
+// parsed returns the parts of a message for the dialogues.
 func parsed(text []byte) request {
 	var r request
-	json.Unmarshal(text, &r) //nolint:errcheck // what is not a message is answered by nothing
+	json.Unmarshal(text, &r) //nolint:errcheck // an invalid message has no response
 	return r
 }
 
@@ -35,7 +35,7 @@ func overLines(p *peer, l *link) error {
 	return converse(p, in, say)
 }
 
-// converse carries out the handshake and answers until no more messages arrive.
+// converse makes the handshake and responds until no more messages arrive.
 func converse(p *peer, in <-chan []byte, say func(string, phase) error) error {
 	for _, text := range p.says.greeting {
 		if err := say(text, p.now(true, false)); err != nil {
@@ -67,7 +67,7 @@ func converse(p *peer, in <-chan []byte, say func(string, phase) error) error {
 
 var filler = bytes.Repeat([]byte(" "), 8<<10)
 
-// overHTTP answers POSTs, each with a body or an event stream.
+// overHTTP answers POSTs with a body or an event stream.
 func overHTTP(p *peer, l *link) error {
 	type post struct {
 		method string
@@ -120,7 +120,7 @@ func endlessReply(i int) []byte {
 
 func chunk(text string) []byte { return fmt.Appendf(nil, "%x\r\n%s\r\n", len(text), text) }
 
-// streams answers with an event stream, one event per message.
+// streams answers with an event stream of one event per message.
 func (p *peer) streams(l *link, out []string, phases []phase) error {
 	event := func(text string) []byte { return chunk("data: " + strings.ReplaceAll(text, "\n", "\ndata: ") + "\n\n") }
 	const top = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"

@@ -15,7 +15,7 @@ const (
 	fin                                         = 0x80
 )
 
-// frame is a WebSocket frame of a server (RFC 6455, section 5.2).
+// frame returns a server's WebSocket frame (RFC 6455, section 5.2).
 func frame(first byte, payload []byte) []byte {
 	b := []byte{first}
 	switch n := len(payload); {
@@ -61,7 +61,7 @@ func readFrame(r io.Reader) (op byte, payload []byte, err error) {
 	return h[0] & 0xf, payload, err
 }
 
-// overWS sends one message per text frame, after the upgrade.
+// overWS sends one message per text frame after the upgrade.
 func overWS(p *peer, l *link) error {
 	r, err := http.ReadRequest(l.in)
 	for err == nil && p.fault.kind == turned { // the client may connect again elsewhere
@@ -110,7 +110,7 @@ func overWS(p *peer, l *link) error {
 	})
 }
 
-// endlessHead is the start of an HTTP response head that never ends.
+// endlessHead is the start of an HTTP response head without an end.
 func endlessHead(i int) []byte {
 	if i == 0 {
 		return []byte("HTTP/1.1 101 Switching Protocols\r\n")

@@ -17,7 +17,7 @@ type cell struct {
 
 func (c cell) name() string { return c.run.name + "/" + c.over.name + "/" + c.fault.name }
 
-// luck returns the seed of a cell's random choices.
+// luck returns the seed for a cell's random choices.
 func (c cell) luck(seed uint64) uint64 {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s %d", c.name(), seed)
@@ -37,7 +37,7 @@ func cells() []cell {
 	return all
 }
 
-// parseCell returns the cell with a name.
+// parseCell returns the cell of that name.
 func parseCell(name string) (cell, error) {
 	for _, c := range cells() {
 		if c.name() == name {

@@ -14,16 +14,15 @@ import (
 	"time"
 )
 
-// As a client of a server, a peer sends two requests in sequence, each after the previous response. Over event streams the first request
-// opens a stream.
+// A client sends two requests to a server, the second after the response to the first. Over event streams, the first request opens a
+// stream.
 
 const (
 	adding    = `{"jsonrpc":"2.0","id":%d,"method":"add","params":[1,2]}`
 	streaming = `{"jsonrpc":"2.0","id":1,"method":"ticks"}`
 )
 
-// asks sends the requests and requires the responses that next reads. Its parameters make a unit of one request, and a request that never
-// ends.
+// asks sends the requests and expects the responses from next. Its parameters make a unit of one request, and a request without an end.
 func (p *peer) asksTwice(l *link, wrap func(string) []byte, endless func(int) []byte, next func() (string, error)) error {
 	in := read(l, next)
 	for i := range 2 {

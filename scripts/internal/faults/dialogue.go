@@ -8,18 +8,17 @@ import (
 	"strings"
 )
 
-// A dialogue defines the messages of a peer of one dialect: its greeting and its responses. All of them are written by hand, following
-// the protocols' specifications.
+// A dialogue defines the messages of a peer of one dialect: its greeting and its responses, written by hand from the specifications.
 type dialogue struct {
-	prefix   string   // of the endpoint
-	greeting []string // sent first, without a request
-	// answer returns the response to a message. greets reports whether the message belongs to the handshake, and last whether the command
-	// waits for the end of the response.
+	prefix   string   // the endpoint's prefix
+	greeting []string // messages that the peer sends first
+	// answer returns the response to a message. greets marks messages of the handshake, and last marks the response for whose end the
+	// command waits.
 	answer   func(p *peer, in request) (out []string, greets, last bool)
-	question string // an unsolicited message, with %d for a number
+	question string // an unsolicited message with %d for a number
 }
 
-// A request is the part of a message that the dialogues read.
+// A request is the part of a message that the dialogues use.
 type request struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -43,8 +42,8 @@ func noSuch(r request) []string {
 
 const tick = `{"jsonrpc":"2.0","method":"ticks","params":{"subscription":"s1","result":1}}`
 
-// adds answers every add with the sum of two numbers. If three are requested, the third is the last. For a recorder it also sends ticks
-// on request.
+// adds answers every add with the sum of two numbers. Of three requested sums, the third is the last. For a recorder, it also sends
+// ticks on request.
 var adds = &dialogue{
 	question: rpcQuestion,
 	answer: func(p *peer, r request) ([]string, bool, bool) {
@@ -88,7 +87,7 @@ var describes = &dialogue{
 	},
 }
 
-// evaluates acts as a scomp server.
+// evaluates is a scomp server.
 var evaluates = &dialogue{
 	prefix:   "scomp+",
 	question: `{"jsonrpc":"2.0","id":%d,"method":"invoke","params":{"name":"whoami","input":{}}}`,
@@ -103,7 +102,7 @@ var evaluates = &dialogue{
 	},
 }
 
-// plugs acts as a Scriptling plugin.
+// plugs is a Scriptling plugin.
 var plugs = &dialogue{
 	prefix:   "scriptling+",
 	question: `{"jsonrpc":"2.0","id":%d,"method":"host.log","params":{"level":"info","message":"hello"}}`,
@@ -124,7 +123,7 @@ var plugs = &dialogue{
 
 const hotreplHandshake = `{"type":"handshake","protocolVersion":2,"host":{"name":"BepInEx","version":"0.x","platform":"Unity Mono"},"evaluator":{"name":"Mono.CSharp","languageVersion":"7.x","persistentState":true,"supportsCompletion":true,"cancellation":"hardAbort"},"availableEvaluators":["Mono.CSharp"],"defaultUsings":["System"],"helpers":[],"control":{"supported":true,"commandsListChanged":false,"schemaValidation":false},"limits":{"maxMessageBytes":4194304,"maxQueuedCommands":32,"maxResultLength":102400,"maxEnumerableElements":100,"defaultEvalTimeoutMs":10000,"maxJobConcurrency":1},"enforces":["maxMessageBytes"]}`
 
-// hosts acts as a HotRepl host with one job, which is polled twice.
+// hosts is a HotRepl host with one job, which the client polls twice.
 var hosts = &dialogue{
 	prefix:   "hotrepl+",
 	greeting: []string{hotreplHandshake},
@@ -148,7 +147,7 @@ var hosts = &dialogue{
 	},
 }
 
-// works acts as an RO-JRPC server with one job, whose results arrive without polling.
+// works is an RO-JRPC server with one job, whose results arrive without polling.
 var works = &dialogue{
 	prefix: "ro+", question: rpcQuestion,
 	answer: func(_ *peer, r request) ([]string, bool, bool) {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// expected returns the exit statuses that each step of a cell may have, as rpcx help statuses defines them for the place of the fault.
+// expected returns the possible exit statuses of each step of a cell, as rpcx help statuses defines them for the place of the fault.
 func (v *verdict) expected() [][]int {
 	one := v.cell.statuses(v.struck)
 	switch v.cell.run.name {
@@ -30,9 +30,9 @@ func (c cell) statuses(at phase) []int {
 	case at == never:
 		return []int{0}
 	case f.name == "dup-head", c.over.events && (f.name == "dup-first" || f.name == "swap"):
-		return []int{5} // the client receives a head instead of a frame or a chunk
+		return []int{5} // the client receives a head in place of a frame or a chunk
 	case c.over.http && f.name == "dup-first":
-		return []int{0, 5} // the second may be read as the response to the next POST
+		return []int{0, 5} // the second may be the response to the next POST
 	case f.kind == harmless, at == after && f.kind != turned:
 		return []int{0}
 	}
@@ -64,7 +64,7 @@ func (c cell) ofSilence(phase) []int {
 	return []int{124}
 }
 
-// breaks reports whether a fault that is harmless elsewhere breaks this transport.
+// breaks reports whether a fault that is usually harmless breaks this transport.
 func (f *fault) breaks(t *transport) bool {
 	return f.name == "dup-head" || t.http && f.name == "dup-first" || t.events && f.name == "swap"
 }
@@ -76,13 +76,13 @@ func (c cell) ofLoss(at phase) []int {
 		status = 3
 	}
 	if c.over.child && strings.HasPrefix(c.fault.name, "half-send") {
-		return []int{status, 124} // a child that closed stdout gets a second to exit
+		return []int{status, 124} // a child that closed stdout has a second to exit
 	}
 	return []int{status}
 }
 
-// ofNonsense returns the statuses for data that is not a message. If several responses are pending or a stream is open, it belongs to no
-// request in particular, and the requests stay unanswered.
+// ofNonsense returns the statuses for data that is not a message. With several pending responses or an open stream, the data belongs to
+// no request, and the requests stay unanswered.
 func (c cell) ofNonsense(at phase) []int {
 	text := strings.HasPrefix(c.fault.name, "text-")
 	switch {
@@ -93,7 +93,7 @@ func (c cell) ofNonsense(at phase) []int {
 	case c.over.child && (c.fault.kind == noise || at == greet):
 		return []int{5, 124} // other output of a child is skipped
 	case text && at == greet && c.run.peer == hosts:
-		return []int{5, 124} // nothing requires that greeting, and the real one may still arrive
+		return []int{5, 124} // the greeting is optional, and the real one may still arrive
 	case text && (c.run.peer == counts || c.run.peer == works || c.run.calls > 1):
 		return []int{5, 124}
 	}
@@ -101,7 +101,7 @@ func (c cell) ofNonsense(at phase) []int {
 }
 
 // ofStray returns the statuses for a message that answers no request: nothing more arrives, or the message is an invalid response. Only
-// connect, which passes messages on, ends with 0.
+// connect, which forwards messages, ends with 0.
 func (c cell) ofStray(phase) []int {
 	switch c.run.name {
 	case "connect":
@@ -112,7 +112,7 @@ func (c cell) ofStray(phase) []int {
 	return []int{1, 5, 7, 124}
 }
 
-// ofTurning returns the statuses for an HTTP status: rejected credentials, a failing service, or no service.
+// ofTurning returns the statuses for an HTTP status: rejected credentials, a service that fails, or no service.
 func (c cell) ofTurning(phase) []int {
 	switch c.fault.code {
 	case 401, 403, 407:
@@ -138,8 +138,8 @@ func (c cell) ofSession(at phase, one []int) [][]int {
 	return [][]int{{0}, one, {0, 3}}
 }
 
-// ofRecord returns the statuses for a call through a recorder. It passes messages on, answers 502 if there is no response, and ends one
-// side in the way in which the other ended.
+// ofRecord returns the statuses for a call through a recorder. The recorder forwards messages, answers 502 without a response, and ends
+// one side in the way in which the other ended.
 func (c cell) ofRecord(at phase, one []int) []int {
 	switch {
 	case c.fault.kind == broken:
@@ -160,7 +160,8 @@ func (c cell) ofRecord(at phase, one []int) []int {
 	return append(one, 7)
 }
 
-// ofReplay returns the statuses for a tape that is played to the peer: missing and additional messages are differences.
+// ofReplay returns the statuses for a tape that rpcx plays to the peer. Missing and additional messages are
+// differences.
 func (c cell) ofReplay(at phase, one []int) []int {
 	switch {
 	case c.fault.name == "none" || at == never:
@@ -201,9 +202,9 @@ func (f *fault) says(status int) *regexp.Regexp {
 	return regexp.MustCompile(text)
 }
 
-// holdsOn reports whether a recorder may keep both sides open after its client has left. Over TCP the client has ended only its own
-// direction and may still read, and the peer neither reads nor ends its direction. The recorder closes both when TCP keep-alive fails,
-// which takes more than a minute.
+// holdsOn reports whether a recorder may leave both sides open after its client has disconnected. Over TCP, the client has ended only
+// its own direction and may still read, and the peer neither reads nor ends its direction. The recorder closes both when TCP
+// keep-alive fails, after more than a minute.
 func (c cell) holdsOn() bool {
 	if c.run.name != "record-far" || !strings.HasPrefix(c.over.listen, "tcp:") {
 		return false

@@ -8,17 +8,17 @@ import (
 	"sync"
 )
 
-// These are the places where a fault strikes, other than a numbered unit.
+// These are the places of a fault besides a numbered unit.
 const (
-	atFirst  = -1 - iota // the first message after the connection is established
-	atLast               // the message that the command waits for
-	atEach               // every unit
-	atAfter              // after the last message
-	atDial               // before TLS
-	atNobody             // there is no peer
+	atFirst = -1 - iota // the first message after the connection is established
+	atLast              // the message for which the command waits
+	atEach
+	atAfter  // after the last message
+	atDial   // before TLS
+	atNobody // without a peer
 )
 
-// A kind is a class of outcomes; expect maps it to exit statuses.
+// A kind is a class of outcomes, which expect maps to exit statuses.
 type kind int
 
 const (
@@ -26,10 +26,10 @@ const (
 	lost                 // the connection ends
 	silent               // no more messages arrive
 	broken               // the peer breaks the protocol, or its message is too large
-	noise                // as broken, for a child, whose first invalid lines count as noise
+	noise                // like broken, but a child's first invalid lines count as noise
 	refused              // the peer is not listening, or TLS fails
-	turned               // an HTTP status refuses the request; it is the fault's code
-	either               // broken or lost, depending on when the peer reads it
+	turned               // an HTTP status, the fault's code, refuses the request
+	either               // broken or lost, depending on when the peer reads
 	stray                // the message answers no request
 	told                 // a signal ends the command
 )
@@ -39,13 +39,13 @@ type fault struct {
 	name   string
 	at     int
 	kind   kind
-	code   int  // the HTTP status
-	clings bool // the peer does not close connections by itself
+	code   int
+	clings bool // the peer does not close connections itself
 	loose  bool // stdout may differ from the output without the fault
 	strike func(p *peer, l *link, u unit) error
 	dial   func(p *peer, raw net.Conn) // for a fault at atDial
-	came   func(p *peer, raw net.Conn) // the same as dial for a client; nil if a client cannot have the fault
-	only   func(t *transport) string   // returns the reason why the fault cannot occur, or ""
+	came   func(p *peer, raw net.Conn) // like dial, for a client; nil if a client cannot have the fault
+	only   func(t *transport) string   // returns why the fault is impossible, or ""
 }
 
 // strikes reports whether a fault applies to unit number k.
@@ -63,7 +63,7 @@ func (f *fault) strikes(k int, at phase) bool {
 	return f.at == k
 }
 
-// strays are messages that answer no request, whatever status results.
+// strays are messages that answer no request, with any status.
 var strays = map[string]string{
 	"other":   `{"jsonrpc":"2.0","id":77,"result":"of another"}`,
 	"text-id": `{"jsonrpc":"2.0","id":"1","result":"of another"}`,
@@ -77,7 +77,7 @@ var strays = map[string]string{
 	"blank":   ``,
 }
 
-// most is the greatest number of units in a conversation.
+// most is the maximum number of units in a conversation.
 const most = 10
 
 // faults returns all faults.

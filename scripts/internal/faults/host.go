@@ -27,7 +27,7 @@ func (c cell) newPeer(seed uint64, note func(phase)) *peer {
 	}
 }
 
-// saidIn makes a peer record the passing messages if the cell's command records a tape.
+// saidIn makes a peer record its messages if the cell's command records a tape.
 func (p *peer) saidIn(c cell, dir string) *peer {
 	if c.run.tapes {
 		p.said = filepath.Join(dir, saidFile)
@@ -35,7 +35,7 @@ func (p *peer) saidIn(c cell, dir string) *peer {
 	return p
 }
 
-// A host is the place where a cell's peer is reachable.
+// A host is the place of a cell's peer.
 type host struct {
 	endpoint string
 	end      func() // ends the peer and all its connections
@@ -119,7 +119,7 @@ func (p *peer) accept(raw net.Conn) {
 	p.serve(newLink(conn, raw))
 }
 
-// child plays the peer as a child of rpcx, with the arguments NAME SEED FILE. It writes the place of the fault to FILE.
+// child plays the peer as a child of rpcx with the arguments NAME SEED FILE. It writes the place of the fault to FILE.
 func child(args []string) error {
 	if len(args) != 3 {
 		return fmt.Errorf("child: %q", args)
@@ -165,7 +165,7 @@ func child(args []string) error {
 // clingOn plays the peer without its end.
 func (p *peer) clingOn(l *link) { p.over.carrier(p, l) }
 
-// stdio is a child's own stdin and stdout.
+// stdio is a child's stdin and stdout.
 type stdio struct{}
 
 func (stdio) Read(b []byte) (int, error)  { return os.Stdin.Read(b) }

@@ -14,10 +14,10 @@ import (
 	"time"
 )
 
-// signalled reports that a signal has ended the run: no process may be started any more.
+// signalled reports that a signal has ended the run. No process may start after it.
 var signalled atomic.Bool
 
-// unlessSignalled blocks forever once the run has been ended. Its caller would otherwise start a process, or report one that was killed.
+// unlessSignalled blocks forever after the end of the run. Otherwise its caller would start a process, or report a killed one.
 func unlessSignalled() {
 	if signalled.Load() {
 		select {}
@@ -41,7 +41,7 @@ func interrupted() <-chan os.Signal {
 	return signals
 }
 
-// stop ends the run of cells on a signal: it kills all processes of all cells, and their remaining children, until none is left.
+// stop ends the run of cells on a signal. It kills the processes of all cells, and their children, until none is left.
 func (b *bench) stop() {
 	signalled.Store(true)
 	for quiet := 0; quiet < 5; quiet++ {

@@ -28,8 +28,8 @@ var kinds = map[int]string{
 
 var trace = regexp.MustCompile(`goroutine \d+ \[|^panic: |runtime error|fatal error: `)
 
-// patience is how long an orderly end of a connection may take after a command has its result. A child is first asked to exit, then
-// killed; a recorder has two sides, and a player's --idle begins when it is connected.
+// patience bounds the orderly end of a connection after a command has its result. A child is first asked to exit, and then killed.
+// A recorder has two sides, and a player's --idle starts when it is connected.
 const patience = 4 * time.Second
 
 // judge compares the results of a cell with the expected ones.
@@ -68,7 +68,7 @@ func (b *bench) checked(v *verdict, s step, want []int, first bool) (problems []
 	if s.killed {
 		wrong("did not end")
 	}
-	// A command that took about its maximum time may have been delayed by other processes.
+	// Other processes may have delayed a command that took about its maximum time.
 	v.slow = v.slow || s.killed || s.took > b.timeout*9/10
 	if tooMuch(s.rss) {
 		wrong("took %d MB", s.rss>>10)
@@ -79,8 +79,8 @@ func (b *bench) checked(v *verdict, s step, want []int, first bool) (problems []
 	return problems
 }
 
-// tooMuch reports whether a process used more memory than allowed. The limit includes the memory of this program, which the
-// system counts for its children, too.
+// tooMuch reports whether a process exceeded its memory. The limit includes the memory of this program, which the system
+// counts for its children.
 func tooMuch(kib int64) bool {
 	var own syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &own) != nil {
@@ -89,7 +89,8 @@ func tooMuch(kib int64) bool {
 	return kib > max(mostRSS, int64(own.Maxrss))
 }
 
-// words returns the mistakes on a command's stderr: a failing command prints one correct message, a successful one none.
+// words returns the mistakes on a command's stderr. A failing command prints one correct message, and a successful one
+// none.
 func (v *verdict) words(s step, first bool) (problems []string) {
 	wrong := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	if trace.MatchString(s.stderr) {
@@ -133,8 +134,8 @@ func (v *verdict) messages(s step, wrong func(string, ...any)) (messages []strin
 	return messages
 }
 
-// shows reports whether a line of stderr that is not a message is allowed: other output of a child, a shown request of the peer, or a fix
-// below its message.
+// shows reports whether a line of stderr may be something else than a message: other output of a child, a shown request of the peer, or a
+// fix.
 func (v *verdict) shows(line string) bool {
 	return line == "" || strings.HasPrefix(line, "try: ") || v.cell.over.child && v.struck != never || v.cell.fault.asks()
 }

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// A process is a process with the mark of a cell.
+// A process is a process with a cell's mark.
 type process struct {
 	pid  int
 	name string
@@ -22,7 +22,7 @@ type process struct {
 // marked returns the processes of a cell.
 func marked(id string) []process { return carrying("FAULTS_CELL=" + id + "\x00") }
 
-// carrying returns the processes whose environment, with a NUL after each variable, contains this text.
+// carrying returns the processes whose environment, with a NUL after each variable, contains text.
 func carrying(text string) []process {
 	mark := []byte(text)
 	entries, _ := os.ReadDir("/proc")
@@ -42,7 +42,7 @@ func carrying(text string) []process {
 	return some
 }
 
-// peak returns the peak memory of a process in KiB.
+// peak returns the maximum memory of a process in KiB.
 func (p process) peak() int64 {
 	status, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(p.pid), "status"))
 	for line := range strings.Lines(string(status)) {
@@ -68,7 +68,7 @@ func (p process) descriptors() []string {
 	return open
 }
 
-// leftovers returns what remains after the end of all of a cell's commands.
+// leftovers returns what remains after the last command of a cell.
 func (v *verdict) leftovers(b *bench, r room) {
 	var left []process
 	for deadline := time.Now().Add(b.slack); ; time.Sleep(20 * time.Millisecond) {
@@ -92,8 +92,7 @@ func (v *verdict) leftovers(b *bench, r room) {
 	}
 }
 
-// allowed reports whether a file may outlive its command: a file that it was given or had to write, the directory of sockets, or state
-// that it keeps between runs.
+// allowed reports whether a file may outlive its command: a given or written file, the directory of sockets, or state between runs.
 func (v *verdict) allowed(path string, d fs.DirEntry) bool {
 	switch {
 	case path == "run/rpcx":
@@ -112,7 +111,7 @@ func (v *verdict) allowed(path string, d fs.DirEntry) bool {
 	return false
 }
 
-// settled returns the number of a process's file descriptors once that is want or no longer changes.
+// settled returns the number of a process's file descriptors when that is want or stops changing.
 func (p process) settled(want int, limit time.Duration) int {
 	deadline := time.Now().Add(limit)
 	n := len(p.descriptors())

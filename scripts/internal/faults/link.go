@@ -16,9 +16,9 @@ const stopSignal = syscall.SIGSTOP
 // A link is one connection to rpcx. One goroutine reads it, even while the peer writes a lot.
 type link struct {
 	conn  io.ReadWriteCloser
-	raw   net.Conn // beneath TLS; nil for pipes
+	raw   net.Conn // the connection below TLS; nil for pipes
 	in    *bufio.Reader
-	ended chan struct{} // closed when no more data will arrive
+	ended chan struct{} // closed at the end of the data
 	stop  atomic.Bool   // reading has stopped
 	out   sync.Mutex
 }
@@ -29,7 +29,6 @@ func newLink(conn io.ReadWriteCloser, raw net.Conn) *link {
 	return l
 }
 
-// write writes bytes unchanged.
 func (l *link) write(b []byte) error {
 	l.out.Lock()
 	defer l.out.Unlock()
@@ -39,7 +38,7 @@ func (l *link) write(b []byte) error {
 
 // read passes the results of next to take until the end, or until the link is deaf.
 func read[T any](l *link, next func() (T, error)) <-chan T {
-	in := make(chan T, 8<<10) // the rest answers a flood, and is not needed
+	in := make(chan T, 8<<10) // the rest answers a flood, and is unnecessary
 	go func() {
 		defer close(in)
 		defer func() {
@@ -64,7 +63,7 @@ func read[T any](l *link, next func() (T, error)) <-chan T {
 // close ends the connection in an orderly way.
 func (l *link) close() { l.conn.Close() }
 
-// cut ends the connection without a message, including that of TLS.
+// cut ends the connection without a message, even of TLS.
 func (l *link) cut() error {
 	if l.raw != nil {
 		l.raw.Close()

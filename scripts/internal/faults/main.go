@@ -1,16 +1,16 @@
 //go:build linux
 
-// Command faults is the fault table: it runs each command over each transport with each fault of its peer, cell by cell and many in
-// parallel.
+// Command faults is the fault table. It runs each command over each transport with each fault of its peer, one cell for each
+// combination, many in parallel.
 //
 //	scripts/faults [--cell PATTERN] [--seed N] [--sample N] [--jobs N] [-v]
 //
-// The messages of a cell's peer are written by hand, and pass through a proxy that makes one mistake. The command has to end in time with
-// the right status and one correct message. It must leave nothing behind: no process and no file, and its tape has to contain all
-// messages that passed. A process of rpcx that continues (serve and other listening commands, a recorder, a named session) must not have
-// more goroutines and file descriptors than after a correct peer.
+// The messages of a cell's peer are written by hand, and pass through a proxy that makes one mistake. The command must end in time with
+// the right status and one correct message. It must leave no process and no file, and its tape must contain all messages that passed. A
+// process of rpcx that continues (serve and other listening commands, a recorder, a named session) must not have more goroutines and file
+// descriptors than after a correct peer.
 //
-// Progress is printed on stderr. On a signal it ends with all its processes, and prints the table so far.
+// faults prints its progress on stderr. On a signal, it ends with all its processes and prints the table so far.
 package main
 
 import (
@@ -32,7 +32,7 @@ func main() {
 		must(child(os.Args[2:]))
 		return
 	}
-	debug.SetMemoryLimit(64 << 20) // the memory of a child is counted on top of its parent's
+	debug.SetMemoryLimit(64 << 20) // the system adds this memory to that of children
 	b := &bench{}
 	pattern := flag.String("cell", "*/*/*", "run the cells COMMAND/TRANSPORT/FAULT alone; a word may end with *")
 	flag.Uint64Var(&b.seed, "seed", 0, "what random choices come from; 0 is another one each time")
@@ -83,7 +83,7 @@ func main() {
 // progressEvery is the interval of progress messages on stderr.
 const progressEvery = 10 * time.Second
 
-// prepare gives the bench the files that its cells need, in dir.
+// prepare makes the files that cells need, in dir.
 func (b *bench) prepare(dir string) {
 	var err error
 	b.self, err = os.Executable()
@@ -95,7 +95,7 @@ func (b *bench) prepare(dir string) {
 	must(os.WriteFile(b.key, ours().key, 0o600))
 }
 
-// all runs cells and returns the exit status of the program.
+// all runs cells and returns the program's exit status.
 func (b *bench) all(able, unable []cell, jobs int) int {
 	dir, err := os.MkdirTemp("", "faults-")
 	must(err)
@@ -143,7 +143,7 @@ func (b *bench) all(able, unable []cell, jobs int) int {
 	}
 	close(next)
 	running.Wait()
-	// A cell that took too long while others ran gets a second run, alone.
+	// A cell that took too long beside others gets a second run, alone.
 	for len(again) > 0 {
 		v := b.try(again[0])
 		mu.Lock()
@@ -174,7 +174,7 @@ func (b *bench) watched(mu *sync.Mutex, t *table, far func() string) {
 			fmt.Fprintln(os.Stderr, "faults:", far())
 			mu.Unlock()
 		case s := <-signals:
-			mu.Lock() // forever: later results of cells are meaningless
+			mu.Lock() // forever, because later results are meaningless
 			b.stop()
 			t.print()
 			fmt.Printf("%v after %s\n", s, far())

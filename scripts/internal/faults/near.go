@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// asker returns a client's behaviour on each transport.
+// asker returns a client's behavior on each transport.
 func (t *transport) asker() func(*peer, *link) error {
 	switch {
 	case t.ws:
@@ -22,7 +22,7 @@ func (t *transport) asker() func(*peer, *link) error {
 	return asksLines
 }
 
-// near connects a faulty client to a server. Correct clients have to be served at the same time and afterwards, and no resource of the
+// near connects a faulty client to a server. Correct clients must be served at the same time and afterwards, and no resource of the
 // faulty client may remain.
 func (b *bench) near(v *verdict) {
 	b.visited(v, v.cell, syscall.SIGTERM, 0)
@@ -32,8 +32,8 @@ func (b *bench) near(v *verdict) {
 	b.compare(v, func(c cell, still time.Duration) *held { return b.visited(v, c, syscall.SIGQUIT, still) })
 }
 
-// visited connects a cell's client to a server, which the signal ends after all clients have gone. With SIGQUIT it returns the server's
-// resources after it has been idle for that long.
+// visited connects a cell's client to a server, and ends the server with a signal after all clients have disconnected. With SIGQUIT, it
+// returns the resources of the server after that has been idle for a while.
 func (b *bench) visited(v *verdict, c cell, end syscall.Signal, still time.Duration) *held {
 	r := b.room(c)
 	defer r.leave()
@@ -92,7 +92,7 @@ func (b *bench) visited(v *verdict, c cell, end syscall.Signal, still time.Durat
 	return nil
 }
 
-// visit makes a cell's client carry out its fault for up to half of a command's timeout. The returned function ends the client.
+// visit makes a cell's client perform its fault for at most half of a command's timeout. The returned function ends the client.
 func (b *bench) visit(v *verdict, s *server, c cell) (leave func(), ok bool) {
 	var err error
 	conn := s.conn
@@ -163,7 +163,7 @@ func network(c cell) string {
 	return "tcp"
 }
 
-// come is the behaviour of a client on a connection.
+// come is a client's behavior on a connection.
 func (p *peer) come(conn io.ReadWriteCloser) error {
 	raw, _ := conn.(net.Conn)
 	if p.fault.at == atDial {
@@ -197,7 +197,7 @@ func (b *bench) honest(s *server, c cell) error {
 	return p.come(conn)
 }
 
-// honestFar is the peer to which a recorder passes its clients' messages.
+// honestFar is the peer to which a recorder forwards its clients' messages.
 func honestFar(c cell, r room) (host, error) {
 	if !c.run.passes {
 		return host{end: func() {}}, nil

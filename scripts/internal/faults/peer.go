@@ -15,30 +15,30 @@ import (
 type phase string
 
 const (
-	never  phase = ""       // the fault did not strike
-	head   phase = "head"   // before the connection is established: an upgrade, a TLS handshake
+	never  phase = ""       // before the fault
+	head   phase = "head"   // before the connection is established: an upgrade, or a TLS handshake
 	greet  phase = "greet"  // the dialect's handshake
-	middle phase = "middle" // before the message that the command waits for
-	last   phase = "last"   // the message that the command waits for
-	after  phase = "after"  // the command has everything that it needs
+	middle phase = "middle" // before the message for which the command waits
+	last   phase = "last"   // the message for which the command waits
+	after  phase = "after"  // the command has everything
 )
 
-// A unit is what the peer writes in one step: a line, a frame, a head, a chunk.
+// A unit is a single write of the peer: a line, a frame, a head or a chunk.
 type unit struct {
 	bytes   []byte
-	text    string // the message in it
+	text    string // its message
 	phase   phase
-	wrap    func(text string) []byte // a unit of the same kind with another text
-	endless func(i int) []byte       // the parts of a unit that never ends
+	wrap    func(text string) []byte // returns a unit of the same kind with another text
+	endless func(i int) []byte       // returns the parts of a unit without an end
 }
 
-// errOver means that the peer ends the connection.
+// errOver reports that the peer ends the connection.
 var errOver = errors.New("the connection is over")
 
-// errTurned means that only a status answered a request.
+// errTurned reports that only a status answered a request.
 var errTurned = errors.New("it was turned away")
 
-// A peer is the other end of a cell's connections, including the faulty proxy. Its correct messages pass through send, where the fault
+// A peer is the other end of a cell's connections, with the faulty proxy. Its correct messages pass through send, where the fault
 // strikes.
 type peer struct {
 	says  *dialogue
@@ -50,18 +50,18 @@ type peer struct {
 	asks  int  // the number of its own requests so far
 	masks bool // it is a client, whose frames are masked
 	done  chan struct{}
-	note  func(phase) // receives the phase in which the fault has struck
-	said  string      // the file for earlier messages; "": not needed
+	note  func(phase) // receives the phase of the fault
+	said  string      // the file for its messages, or ""
 
 	talk   sync.Mutex // guards the dialogue
 	mu     sync.Mutex
 	sent   int // the number of sent units
 	struck phase
-	was    phase // of the last sent unit
+	was    phase // the phase of the last sent unit
 	held   []byte
 }
 
-// now returns the phase of the next unit from what the dialogue reports: a handshake, or the last message.
+// now returns the phase of the next unit. greets and last describe the unit's message.
 func (p *peer) now(greets, isLast bool) phase {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -76,7 +76,7 @@ func (p *peer) now(greets, isLast bool) phase {
 	return middle
 }
 
-// send writes a unit, or carries out the fault instead.
+// send writes a unit or performs the fault.
 func (p *peer) send(l *link, u unit) error {
 	p.mu.Lock()
 	k := p.sent
@@ -117,7 +117,7 @@ func (p *peer) frame(first byte, payload []byte) []byte {
 	return frame(first, payload)
 }
 
-// question returns an unsolicited message; for a client, one more request.
+// question returns an unsolicited message, or for a client another request.
 func (p *peer) question(n int) string {
 	if p.masks {
 		return fmt.Sprintf(adding, 1000+n)
@@ -125,7 +125,7 @@ func (p *peer) question(n int) string {
 	return fmt.Sprintf(p.says.question, n)
 }
 
-// strikeNow records that the fault has struck before any unit.
+// strikeNow records a fault before any unit.
 func (p *peer) strikeNow(at phase) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -149,7 +149,7 @@ func (p *peer) answers(in request) (out []string, phases []phase) {
 	return out, phases
 }
 
-// serve plays the peer on a connection until the connection ends.
+// serve plays the peer on a connection to its end.
 func (p *peer) serve(l *link) {
 	defer l.close()
 	if err := p.over.carrier(p, l); err == nil && p.fault.clings {
@@ -157,7 +157,7 @@ func (p *peer) serve(l *link) {
 	}
 }
 
-// hold waits for the peer to disconnect or for the end of the cell.
+// hold waits for the peer's disconnect or the end of the cell.
 func (l *link) hold(p *peer) error {
 	select {
 	case <-l.ended:
@@ -173,7 +173,7 @@ func (l *link) deaf(p *peer) error {
 	return errOver
 }
 
-// pause waits for a moment, or until the end of the cell.
+// pause waits for a moment or until the end of the cell.
 func (p *peer) pause(d time.Duration) {
 	select {
 	case <-time.After(d):

@@ -17,28 +17,28 @@ import (
 	"time"
 )
 
-// A bench has the common state of all cells.
+// A bench is the common state of all cells.
 type bench struct {
 	rpcx    string
 	self    string
 	dir     string
 	cacert  string
 	key     string
-	timeout time.Duration // of each command
-	slack   time.Duration // how long after the timeout it may end
+	timeout time.Duration // the timeout of each command
+	slack   time.Duration // how long after the timeout a command may end
 	seed    uint64
 	verbose bool
 	number  atomic.Int64
-	usual   sync.Map // by command and transport: the resources of the process without a fault
+	usual   sync.Map // a process's resources without a fault, by command and transport
 }
 
-// maxMessage is the value of --max-message, mostMessage the same in bytes.
+// maxMessage is the value of --max-message, and mostMessage its number of bytes.
 const (
 	maxMessage  = "64K"
 	mostMessage = 64 << 10
 )
 
-// mostRSS bounds the memory of a command, in KiB.
+// mostRSS bounds a command's memory in KiB.
 const mostRSS = 300 << 10
 
 // A step is the result of one command line.
@@ -57,7 +57,7 @@ type verdict struct {
 	struck phase
 	steps  []step
 	faults []string // the mistakes
-	slow   bool     // among the mistakes, something took too long
+	slow   bool     // a mistake is about time
 	took   time.Duration
 	holds  string // the resources of the process that continues
 }
@@ -82,7 +82,7 @@ func (b *bench) try(c cell) (v verdict) {
 	return v
 }
 
-// A room is where a cell's commands run: a directory, and the mark of its processes.
+// A room is the environment of a cell's commands: a directory, and a mark for processes.
 type room struct{ dir, id string }
 
 // room returns a new room with the cell's files.
@@ -147,11 +147,11 @@ func (b *bench) far(v *verdict) {
 		b.ended(v, s, true)
 	}
 	v.taped(r)
-	v.leftovers(b, r) // while the peer still runs, because leftovers must not depend on its end
+	v.leftovers(b, r) // the peer still runs, because leftovers must not depend on its end
 	h.end()
 }
 
-// places are the values of a command line's placeholders.
+// places are the values of placeholders.
 type places struct {
 	far  string // the endpoint of the peer
 	near string // the listen address
@@ -189,7 +189,7 @@ func (b *bench) words(words []string, c cell, at places) []string {
 			args = append(args, strings.ReplaceAll(w, "{dir}", filepath.Join(at.room.dir, "work")))
 		}
 	}
-	if i := c.luck(b.seed) % 2; i == 1 { // errors as text in one half of the runs, as JSON in the other
+	if i := c.luck(b.seed) % 2; i == 1 { // one half of the runs prints errors as text, the other as JSON
 		return args
 	}
 	for i, w := range args {
@@ -223,13 +223,14 @@ func environment(r room) []string {
 	}
 }
 
-// An output is the output of a process, without the middle of a flood: the memory of this program counts as that of its children, too.
+// An output is a process's output without the middle of a flood, because the system adds this program's memory to that of its
+// children.
 type output struct {
 	first, last []byte
-	cut         bool // lines between the two parts are missing
+	cut         bool // lines in the middle are missing
 }
 
-const mostOutput = 256 << 10 // of each part
+const mostOutput = 256 << 10 // the size of each part
 
 func (o *output) Write(b []byte) (int, error) {
 	n := min(len(b), mostOutput-len(o.first))

@@ -18,12 +18,12 @@ import (
 	"time"
 )
 
-// A server is rpcx as serve, record, replay or a named session: a process that continues after a faulty client or peer.
+// A server is rpcx as serve, record, replay or a named session: a process that outlives a faulty client or peer.
 type server struct {
 	cmd  *exec.Cmd
 	out  *bufio.Reader
 	errs bytes.Buffer
-	conn io.ReadWriteCloser // if the server has only one client
+	conn io.ReadWriteCloser // its only client, if it has only one
 	at   string             // the listen address
 }
 
@@ -40,7 +40,7 @@ func (b *bench) server(args []string, r room) *server {
 // self returns the server's process.
 func (s *server) self() process { return process{pid: s.cmd.Process.Pid} }
 
-// listen starts a server that prints its listen address, with an endpoint of this scheme.
+// listen starts a server that prints its listen address. scheme is that of its endpoint.
 func (s *server) listen(scheme string) error {
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {
@@ -60,7 +60,7 @@ func (s *server) listen(scheme string) error {
 	return nil
 }
 
-// start starts the server of a cell whose client is faulty.
+// start starts the server of a cell with a faulty client.
 func (s *server) start(over *transport) error {
 	switch over.name {
 	case "exec":
@@ -92,8 +92,8 @@ func (s *server) start(over *transport) error {
 	return s.listen(over.scheme)
 }
 
-// daemon starts a session's process as rpcx connect does, but with a stderr, and waits until it is ready. It returns false if the process
-// ended before that.
+// daemon starts a session's process as rpcx connect does, but with a stderr, and waits until the process is ready. It returns false if
+// the process ended first.
 func (s *server) daemon(name string, words []string) bool {
 	ordersIn, ordersOut, err := os.Pipe()
 	must(err)
@@ -118,13 +118,12 @@ func (s *server) daemon(name string, words []string) bool {
 	return false
 }
 
-// kill ends the server if it still runs.
 func (s *server) kill() {
 	s.cmd.Process.Kill()
 	s.cmd.Wait()
 }
 
-// wait waits up to limit for the end of the server. It returns false on timeout.
+// wait waits up to limit for the end of the server. It returns false after that.
 func (s *server) wait(limit time.Duration) bool {
 	late := time.AfterFunc(limit, func() { s.cmd.Process.Kill() })
 	if s.out != nil {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Each of these functions carries out a fault in place of a unit.
+// Each of these functions performs a fault in place of a unit.
 
 func honest(_ *peer, l *link, u unit) error { return l.write(u.bytes) }
 
@@ -50,7 +50,7 @@ func stopping(p *peer, l *link, _ unit) error {
 	return l.hold(p)
 }
 
-// terminating ends the command with a signal and then does something else.
+// terminating ends the command with a signal, and then performs another action.
 func terminating(then func(*peer, *link, unit) error) func(*peer, *link, unit) error {
 	return func(p *peer, l *link, u unit) error {
 		if err := syscall.Kill(os.Getppid(), syscall.SIGTERM); err != nil {
@@ -96,7 +96,7 @@ func endless(p *peer, l *link, u unit) error {
 	}
 }
 
-// trickling sends a message that never ends, slowly enough never to become too large.
+// trickling sends a message without an end, so slowly that it never becomes too large.
 func trickling(p *peer, l *link, u unit) error {
 	l.write(u.endless(0))
 	for i := 0; ; i++ {
@@ -124,7 +124,7 @@ func twice(_ *peer, l *link, u unit) error {
 	if err := l.write(u.bytes); err != nil {
 		return err
 	}
-	l.write(u.bytes) // the command may have everything that it needs by now
+	l.write(u.bytes) // the command may have everything by now
 	return nil
 }
 
@@ -142,7 +142,7 @@ func byteByByte(_ *peer, l *link, u unit) error {
 	return nil
 }
 
-// swapping delays a unit until the next has been written, or for a moment.
+// swapping delays a unit until after the next, or for a moment.
 func swapping(p *peer, l *link, u unit) error {
 	p.mu.Lock()
 	p.held = u.bytes
@@ -163,7 +163,7 @@ func swapping(p *peer, l *link, u unit) error {
 func flooding(p *peer, l *link, u unit) error {
 	many := 2000
 	if p.over.http {
-		many = 50 // each answer is a POST
+		many = 50 // each response is a POST
 	}
 	if err := ask(p, l, u, many); err != nil {
 		return err
@@ -211,7 +211,7 @@ func closing(code int) func(*peer, *link, unit) error {
 	}
 }
 
-// turning sends an HTTP response that is not a response to the request.
+// turning sends an HTTP response that does not answer the request.
 func turning(code int) func(*peer, *link, unit) error {
 	return func(_ *peer, l *link, _ unit) error {
 		extra := ""

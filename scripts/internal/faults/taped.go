@@ -12,10 +12,10 @@ import (
 	"strings"
 )
 
-// secretWord is the beginning of every secret in a message.
+// secretWord begins every secret in a message.
 const secretWord = "s3cr3t"
 
-// A line is a line of a tape, or of the file in which a peer records the messages that passed.
+// A line is a line of a tape, or of the file in which a peer records its messages.
 type line struct {
 	Tape  int             `json:"tape"`
 	T     float64         `json:"t"`
@@ -33,7 +33,7 @@ type line struct {
 	Note string `json:"note"`
 }
 
-// message returns the direction and the message of a line, with secrets replaced in the same way for the tape and the
+// message returns the direction and the message of a line. It replaces secrets in the same way for the tape and the
 // peer's file.
 func (l line) message() string {
 	var b bytes.Buffer
@@ -43,10 +43,10 @@ func (l line) message() string {
 	return l.Dir + " " + string(numbered.ReplaceAll(bytes.ReplaceAll(b.Bytes(), []byte(secretWord), []byte("…")), []byte("…")))
 }
 
-// numbered matches the replacement of a secret on a tape.
+// numbered matches the placeholder of a secret on a tape.
 var numbered = regexp.MustCompile(`…\d*`)
 
-// lines parses JSON lines. A line without its end is an error.
+// lines parses JSON lines. An incomplete line is an error.
 func lines(text []byte) (all []line, err error) {
 	if len(text) > 0 && !bytes.HasSuffix(text, []byte("\n")) {
 		return nil, fmt.Errorf("it ends inside of a line")
@@ -91,7 +91,7 @@ func (v *verdict) taped(r room) {
 	if err != nil && !os.IsNotExist(err) {
 		v.wrong("what the peer said: %v", err)
 	}
-	// The peer may still run, and record the responses to a flood.
+	// The peer may still run and record the responses to a flood.
 	said, err := lines(heard[:bytes.LastIndexByte(heard, '\n')+1])
 	if err != nil {
 		v.wrong("what the peer said: %v", err)
@@ -101,8 +101,8 @@ func (v *verdict) taped(r room) {
 	}
 }
 
-// inOrder checks that the times on a tape never decrease, that each connection is opened and closed equally often, and that
-// the tape shows the fault.
+// inOrder checks that times on a tape never decrease, that each connection is opened and closed equally often, and that the
+// tape shows the fault.
 func (v *verdict) inOrder(tape []line, text []byte) {
 	open := map[int]int{}
 	at, ended := 0.0, false
@@ -115,7 +115,7 @@ func (v *verdict) inOrder(tape []line, text []byte) {
 		ended = ended || l.tellsOfAnEnd()
 	}
 	for conn, n := range open {
-		if n != 0 && !v.cell.over.http { // the POSTs are one connection without an end
+		if n != 0 && !v.cell.over.http { // POSTs are one connection without an end
 			v.wrong("on the tape the connection %d was opened %+d times more than closed", conn, n)
 		}
 	}
@@ -141,8 +141,8 @@ func (l line) tellsOfAnEnd() bool {
 	return l.Close != nil || l.Text != nil || l.Bytes != nil || l.Note != "" || l.HTTP != nil && (l.HTTP.Error != "" || l.HTTP.Status >= 300)
 }
 
-// missing returns the first of the messages said that the tape lacks, or "". If the messages of a single conversation
-// wait for each other, their order on the tape must be the same.
+// missing returns the first of the messages said that the tape lacks, or "". If the messages of a conversation wait for
+// each other, the tape must have them in the same order.
 func (v *verdict) missing(tape, said []line) string {
 	if n := len(said); n > 0 && said[n-1].Dir == "recv" && (v.cell.fault.kind != harmless || v.cell.fault.breaks(v.cell.over)) {
 		said = said[:n-1] // the message may be lost with the connection
@@ -171,8 +171,8 @@ func (v *verdict) missing(tape, said []line) string {
 	return ""
 }
 
-// texts reports whether the tape has all of msg as text in pieces. A recorder writes a message that is too large in
-// this form.
+// texts reports whether the tape contains all of msg in pieces of text, the form of a message that is too large for a
+// recorder.
 func texts(tape []line, dir string, msg []byte) bool {
 	var all strings.Builder
 	for _, l := range tape {
@@ -186,7 +186,7 @@ func texts(tape []line, dir string, msg []byte) bool {
 const (
 	tapeFile = "record.tape"
 	saidFile = "said"  // the file of a room with the messages that passed
-	mostTape = 8 << 20 // the memory for reading a tape counts as memory of the commands, see debug.SetMemoryLimit in main
+	mostTape = 8 << 20 // the system adds this memory to that of commands (see debug.SetMemoryLimit in main)
 )
 
 // hear records a message that has passed, if the cell's command writes a tape.

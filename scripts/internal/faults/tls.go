@@ -53,7 +53,7 @@ func tlsFaults() []*fault {
 		raw.Write(b)
 		wait(p, raw)
 	}
-	// A client sends this instead of its ClientHello.
+	// A client sends this in place of its ClientHello.
 	instead := func(b ...byte) func(*peer, net.Conn) {
 		return func(p *peer, raw net.Conn) {
 			raw.Write(b)

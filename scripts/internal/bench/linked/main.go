@@ -1,4 +1,4 @@
-// Command linked contains the four libraries of rpcx without using them. The start-up cost of rpcx beyond it is rpcx's own.
+// Command linked contains rpcx's four libraries without using them. The additional start-up cost of rpcx is its own.
 package main
 
 import (
@@ -12,7 +12,7 @@ import (
 )
 
 func main() {
-	if len(os.Args) > 9 { // never true: keeps the linker from removing them
+	if len(os.Args) > 9 { // never true, but keeps the linker from removing them
 		use()
 	}
 	_, _ = os.Stdout.WriteString("linked\n")

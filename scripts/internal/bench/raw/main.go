@@ -1,5 +1,5 @@
-// Command raw measures the network alone: it does the work of rpcx with hand-written frames. It uses no library and no JSON, checks
-// nothing and prints nothing.
+// Command raw measures the network alone. It does the work of rpcx with hand-written frames and without a library. It parses no
+// JSON, checks nothing and prints nothing.
 //
 //	raw call ws://HOST/ | unix:PATH | http://HOST/    one request, one response
 //	raw bulk ws://HOST/ N JOBS                         N requests, JOBS in flight
@@ -87,7 +87,7 @@ func callHTTP(host string) error {
 	return err
 }
 
-// copyBytes copies in the way of a program that reads the bytes: it reads and writes them although the system could move them directly.
+// copyBytes copies like a program that reads the bytes, although the system could move them directly.
 func copyBytes(path string, file []string) error {
 	c, err := net.Dial("unix", path)
 	if err != nil {
@@ -120,11 +120,11 @@ func appendRequest(b []byte, id int) []byte {
 	return append(b, `]}`...)
 }
 
-// A wire is a WebSocket with only the features that this benchmark's server needs.
+// A wire is a WebSocket with the features that this benchmark's server needs.
 type wire struct {
 	net.Conn
 	in       []byte
-	from, to int // the part of in that was read and not used yet
+	from, to int // the unread part of in
 	out      []byte
 }
 
@@ -157,7 +157,7 @@ func (w *wire) more() error {
 	return err
 }
 
-// ask adds a request to the next write. It is masked with a key of zeros, which leaves the bytes unchanged.
+// ask adds a request to the next write. The key of zeros masks the request without changing its bytes.
 func (w *wire) ask(message []byte) {
 	w.out = append(w.out, 0x81)
 	if len(message) < 126 {
@@ -178,7 +178,7 @@ func (w *wire) flush() error {
 	return err
 }
 
-// frame returns one received frame. It returns false if the frame is incomplete.
+// frame returns one received frame. ok is false for an incomplete frame.
 func (w *wire) frame() bool {
 	b := w.in[w.from:w.to]
 	if len(b) < 2 {
@@ -204,7 +204,7 @@ func (w *wire) frame() bool {
 	return true
 }
 
-// bulk keeps jobs requests in flight.
+// bulk makes at most jobs concurrent requests.
 func bulk(url string, n, jobs int) error {
 	w, err := dial(url)
 	if err != nil {

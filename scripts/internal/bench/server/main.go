@@ -1,12 +1,12 @@
-// Command server is the peer of the benchmark: WebSocket on a port, lines on a Unix socket. It writes prepared frames, many in one write,
-// to keep its own share of the measurement small.
+// Command server is the peer of the benchmark: WebSocket on a port, and lines on a Unix socket. It writes prepared frames, many at once,
+// to reduce its own share of the measurement.
 //
 //	server SOCKET
 //
-// It prints its port, which also accepts requests by POST. Its methods: echo returns its params; ticks [N,SIZE] is a subscription with N
-// items, each a message of SIZE bytes, many to a write; each [N,SIZE] is the same with one write for each item, and varied [N,SIZE] with
-// items that differ in a number and a string, both on the socket; bursts [N,BURST] is a subscription with N items that state when they were
-// written, BURST of them every BURST milliseconds. All other methods return true.
+// It prints its port, which also accepts POSTs. echo returns its params. ticks [N,SIZE] is a subscription with N items, each a message of
+// SIZE bytes, many per write. each [N,SIZE] has one write per item, and varied [N,SIZE] has items that differ in a number and a string;
+// both exist only on the socket. bursts [N,BURST] is a subscription with N items that contain the time of their write, BURST of them every
+// BURST milliseconds. Other methods return true.
 package main
 
 import (
@@ -58,27 +58,26 @@ func tick(size int) []byte {
 	return []byte(head + strings.Repeat("x", max(0, size-len(head)-len(tail))) + tail)
 }
 
-// vary gives a tick the number i and a text that begins with it.
+// vary puts the number i, and a string that begins with it, into a tick.
 func vary(item []byte, i int) {
 	copy(item[bytes.Index(item, []byte(`"number":`))+len(`"number":`):], strconv.Itoa(10_000+i%90_000))
 	copy(item[bytes.Index(item, []byte(`"text":"`))+len(`"text":"`):], fmt.Sprintf("%016x", uint64(i)*0x9e3779b97f4a7c15))
 }
 
-// message has the parts of a message that the server reads.
+// message is the part of a message that the server reads.
 type message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
 	Params json.RawMessage `json:"params"`
 }
 
-// An answer is the response to a request.
 type answer struct {
-	response []byte // nil: none
-	items    int    // the number of items that follow it
-	item     []byte // each of them
-	apart    bool   // each in its own write
-	varied   bool   // each has another number and text
-	burst    int    // the number of items in a burst, and the milliseconds between bursts; 0: no pause
+	response []byte // may be nil
+	items    int    // the number of items after it
+	item     []byte // each of these items
+	apart    bool   // each item has its own write
+	varied   bool   // each item has another number and string
+	burst    int    // the items in a burst and the milliseconds between bursts, or 0 without pauses
 }
 
 func answerTo(raw []byte) (a answer, err error) {
@@ -107,7 +106,7 @@ func answerTo(raw []byte) (a answer, err error) {
 	return a, nil
 }
 
-// post answers a request that is a POST.
+// post answers a POST.
 func post(w http.ResponseWriter, r *http.Request) error {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -193,7 +192,7 @@ func upgrade(w http.ResponseWriter, r *http.Request) error {
 		}
 		if in.Buffered() == 0 || code == 9 {
 			if err := out.Flush(); err != nil {
-				return nil // the client has all its items
+				return nil // the client has all items
 			}
 		}
 	}
@@ -219,8 +218,8 @@ func serve(out *bufio.Writer, msg []byte) error {
 	return nil
 }
 
-// bursts writes n items; burst is their number in each burst and the milliseconds between bursts. Each item states the time of its burst
-// in nanoseconds by the system clock.
+// bursts writes n items. burst is the number of items in a burst, and the milliseconds between bursts. Each item contains the time of
+// its burst in nanoseconds of the system clock.
 func bursts(out *bufio.Writer, n, burst int) error {
 	due := time.NewTicker(time.Duration(burst) * time.Millisecond)
 	defer due.Stop()
@@ -243,7 +242,7 @@ func bursts(out *bufio.Writer, n, burst int) error {
 // filling pads an item of bursts to about 216 bytes.
 var filling = strings.Repeat("x", 100)
 
-// appendFrame appends a frame in the form of a server.
+// appendFrame appends a server's frame.
 func appendFrame(b []byte, code byte, payload []byte) []byte {
 	b = append(b, 0x80|code)
 	switch n := len(payload); {
@@ -257,7 +256,7 @@ func appendFrame(b []byte, code byte, payload []byte) []byte {
 	return append(b, payload...)
 }
 
-// readFrame reads a frame in the form of a client: masked, and here never fragmented.
+// readFrame reads a client's frame, which is masked and here never fragmented.
 func readFrame(r io.Reader) (code byte, payload []byte, err error) {
 	var head [8]byte
 	if _, err := io.ReadFull(r, head[:2]); err != nil {

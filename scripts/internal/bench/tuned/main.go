@@ -1,5 +1,5 @@
-// Command tuned does the WebSocket work of rpcx with the same library and one goroutine: one write sends all requests before the next
-// read, and one buffer receives the data. It parses no JSON, checks nothing and prints nothing.
+// Command tuned does rpcx's WebSocket work with the same library in one goroutine. One write sends all requests before the next read,
+// and one buffer receives the data. tuned parses no JSON, checks nothing and prints nothing.
 //
 //	tuned bulk ws://HOST/ N JOBS      N requests, JOBS in flight
 //	tuned stream ws://HOST/ N SIZE    one subscription of N messages
@@ -88,7 +88,8 @@ func dial(url string) (*websocket.Conn, error) {
 	return c, err
 }
 
-// An upgrading writes immediately until the handshake is over, while another goroutine reads. Then it behaves like late.
+// An upgrading writes at once until the end of the handshake, while another goroutine reads. After that, it behaves like
+// late.
 type upgrading struct {
 	net.Conn
 	after *late
@@ -128,7 +129,7 @@ func next(c *websocket.Conn, buf []byte) (int, error) {
 	}
 }
 
-// bulk keeps jobs requests in flight.
+// bulk makes at most jobs concurrent requests.
 func bulk(c *websocket.Conn, n, jobs int) error {
 	buf, request := make([]byte, buffer), make([]byte, 0, 128)
 	ask := func(id int) error {
@@ -159,7 +160,7 @@ func bulk(c *websocket.Conn, n, jobs int) error {
 	return nil
 }
 
-// stream subscribes, counts the items, and writes each on a line.
+// stream subscribes, counts the items, and prints each on a line.
 func stream(c *websocket.Conn, method string, n, m int, to io.Writer) error {
 	subscribe := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"%s","params":[%d,%d]}`, method, n, m)
 	if err := c.Write(context.Background(), websocket.MessageText, []byte(subscribe)); err != nil {
