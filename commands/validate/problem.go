@@ -153,9 +153,9 @@ func (r *outcome) leaveOut(name, why string) {
 	r.names[why] = append(r.names[why], name)
 }
 
-// If the checks of a peer have passed, verdict prints their result, with the counts. early reports that some checks
-// could not be made, for a reason that is reported elsewhere. Otherwise verdict returns the failure. It is also a
-// failure if nothing was checked.
+// verdict prints the result of the checks of a peer, with the counts, if all checks have passed. Otherwise verdict
+// returns the failure. No checks at all are also a failure. early reports that an error, which the caller reports,
+// prevented some checks.
 func (r *outcome) verdict(peer, checks string, early bool) error {
 	text := peer + ": " + checks
 	if r.count.warned > 0 {

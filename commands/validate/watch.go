@@ -85,7 +85,7 @@ func (w *watch) see(l *tape.Line) {
 	w.note(found)
 }
 
-// number returns the number of connections.
+// connections returns the number of connections.
 func (w *watch) connections() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -126,7 +126,7 @@ func (e Endpoint) Secure() *Change {
 }
 
 // Refused returns the change of e's scheme to try after the failure f: that of Alternative, or POST requests if the server refused an
-// upgrade. It returns nil if there is none.
+// upgrade. It returns nil without a match.
 func (e Endpoint) Refused(f *wire.Fault) *Change {
 	if c, _ := e.Alternative(f); c != nil && c.Scheme != "" {
 		return c

@@ -12,10 +12,10 @@
 // respond to an invalid one. A framing only separates messages from noise, the lines that a child prints between them:
 //
 //   - A line that does not begin with { or [ is noise.
-//   - If noise is tolerated (wire.Options.NoiseLimit), a line is also noise if it cannot be a message: it begins with [
-//     and is not valid JSON ("[info] listening"), or it begins with { and lacks the first key with its colon or the last
-//     bracket ("{starting}"). Only both ends of an object are checked, because scanning each message twice would be slow.
-//     Everything else that begins with { or [ is a message.
+//   - With wire.Options.NoiseLimit, a line that begins with [ and is not valid JSON ("[info] listening") is also noise. A
+//     line that begins with { is noise if it lacks the first key with its colon, or the last bracket ("{starting}"). The
+//     framing checks only both ends of an object, because a second scan of each message would be slow.
+//     All other lines that begin with { or [ are messages.
 //
 // The first noise line above the limit is a Protocol fault.
 package framing

@@ -47,7 +47,7 @@ func (in *input) settle() {
 	}
 }
 
-// more waits for at least one more byte, or returns why there is none.
+// more waits for at least one more byte, or returns the read error.
 func (in *input) more() error {
 	if in.err != nil {
 		return in.err

@@ -12,21 +12,19 @@ import (
 // calls is the part of a Peer that tracks local requests. It finds the call of a response, an item or an error.
 //
 // Its rules:
-//   - A call is in byID from before its request is sent until its final message, its failure or its
-//     Cancel.
-//   - A stream is in byToken after a response or an item has named it. When it has ended, its
-//     token is in endedStreams, and further items of it are dropped.
-//   - A call for which no one waits any more is in abandoned under its id, so that its response is
-//     dropped silently. If the response opens a stream, that stream is ended.
-//   - A cancelled stream that no message could end before its first item is in leftOpen under its
-//     token. That item ends it.
-//   - Items of a stream that nothing has named yet are kept in early, but only while awaiting is
-//     not 0, because only then a response may still name the stream.
-//   - A message of the user that is not a request, and has no id with which it could be
-//     answered, is in unshaped, in order. The next message that belongs to no other call is its
-//     answer.
-//   - Calls of the pipeline are in pipeline instead, until they are promoted.
-//   - Ids that the peer chose for its own requests are never looked up here.
+//   - byID contains a call from before its request is sent until its final message, its failure or its Cancel.
+//   - byToken contains a stream after a response or an item has named the stream. When the stream has ended, endedStreams
+//     contains its token, and the peer drops further items of the stream.
+//   - abandoned contains a call, under its id, for which no caller waits any longer. The peer drops the call's response
+//     without a note, and ends the stream that the response opens.
+//   - leftOpen contains a cancelled stream, under its token, that no message could end before its first item. The first
+//     item ends the stream.
+//   - early contains the items of a stream that no response has named yet. The peer keeps them only while awaiting is not
+//     0, because only then a response can name the stream.
+//   - unshaped contains, in order, the user's messages that are neither requests nor have an id. The next message that
+//     belongs to no other call is the response.
+//   - pipeline, not byID, contains the calls of the pipeline until their promotion.
+//   - No map contains the ids of the peer's own requests.
 type calls struct {
 	byID         map[string]*stream
 	pipeline     *callPipeline      // for many calls at low cost; may be nil

@@ -13,11 +13,11 @@ import (
 // exchangeState is the part of a Peer for the exchanges of a wire.Exchanger.
 //
 // Its rules:
-//   - Messages arrive concurrently, and are routed one exchange at a time (recv).
-//   - At most maxPosts responses are posted at once (posts).
-//   - A peer that has ended the HTTP session has not processed the message. The handshake is repeated once for all calls
-//     that detect this (renewal, renewed).
-//   - While an event stream is read (reads), streams may outlive their own exchange.
+//   - Messages arrive concurrently, but the peer routes the messages of one exchange at a time (recv).
+//   - The peer posts at most maxPosts responses at once (posts).
+//   - A peer that has ended the HTTP session has not processed the message. One handshake serves all calls that detect the
+//     end of the session (renewal, renewed).
+//   - While the peer reads an event stream (reads), a stream may outlive its own exchange.
 type exchangeState struct {
 	ctx     context.Context // ends later than the contexts of handlers, whose responses it serves
 	cancel  context.CancelFunc

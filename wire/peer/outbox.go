@@ -17,15 +17,14 @@ const roomBytes = 1 << 20
 // outbox is the part of a Peer for the messages to send.
 //
 // Its rules:
-//   - Messages are sent in the order in which they are queued. One goroutine writes, and it runs
-//     only while there is something to write (running).
-//   - It takes all waiting messages at once, so that one write sends many. While it writes,
-//     bytes still includes what it took.
-//   - Local requests and notifications first wait for room. Answers never wait, because the peer may
-//     wait for them.
-//   - Held bytes also count in the Budget. They include the answers to an incomplete array.
-//   - If each message is its own exchange, nothing is queued. posting counts the answers that
-//     are being posted or wait for that.
+//   - The queue keeps the order of the messages. One goroutine writes them, and runs only while the queue has messages
+//     (running).
+//   - The goroutine takes all waiting messages at once, because one write of many messages is cheaper. bytes includes
+//     them until the write returns.
+//   - Local requests and notifications first wait for room. Responses never wait, because the peer may wait for them.
+//   - The Budget also counts the bytes in held. They include the responses to an incomplete array.
+//   - The queue is unused if each message is its own exchange. posting then counts the responses that are being posted or
+//     wait to be posted.
 type outbox struct {
 	queue   []outgoing
 	spare   []outgoing // the memory of the previous batch

@@ -14,13 +14,13 @@ import (
 // entry in the table of calls.
 //
 // Its rules:
-//   - A call is in ring, in the slot of its id, from before its request is sent until its response, and counts in
-//     calls.waiting meanwhile. If an earlier unanswered call has the slot, the call gets a stream at once.
-//   - A call that needs more than one plain response is promoted: it gets a stream in calls.byID, which the caller receives.
-//   - Requests collect in out until Flush. If no other goroutine writes, Flush writes what the connection accepts without
-//     blocking, and leaves the rest to the writer's goroutine.
-//   - ready is called without the lock, by the reader's goroutine before it waits for input.
-//   - Send and Flush belong to one goroutine at a time.
+//   - ring contains a call, in the slot of the call's id, from before its request is sent until its response.
+//     calls.waiting counts the call for the same time. A call whose slot is in use gets a stream at once.
+//   - A call that needs more than one plain response is promoted: it gets a stream in calls.byID.
+//   - out collects requests until Flush. If no other goroutine writes, Flush writes as much as the connection accepts
+//     without blocking. The goroutine of the writer writes the rest.
+//   - The goroutine of the reader calls ready, without the lock, before it waits for input.
+//   - Only one goroutine at a time may call Send and Flush.
 type callPipeline struct {
 	p     *Peer
 	calls *calls

@@ -24,7 +24,7 @@ type links struct {
 	streams    []*resubscription // in order of opening
 }
 
-// current returns the current link, or nil if there is none.
+// current returns the current link, or nil.
 func (c *links) current() *link {
 	c.mu.Lock()
 	defer c.mu.Unlock()

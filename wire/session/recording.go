@@ -193,7 +193,7 @@ type postRecording struct {
 	mu       sync.Mutex
 	recorded bool
 	held     [][]byte
-	free     func() // ends the use of the lane; nil: none was taken
+	free     func() // ends the use of the lane, or nil without a lane
 }
 
 // shared starts a recording that POSTs share.

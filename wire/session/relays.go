@@ -50,7 +50,7 @@ type relayed struct {
 	all *relays
 
 	mu    sync.Mutex
-	lanes *lanes // of its session; nil: not known yet
+	lanes *lanes // the lanes of the session, or nil while the session is unknown
 	rec   recording
 	free  func() // nil: rec is not chosen yet
 	sent  []byte // a queued message, or nil

@@ -11,11 +11,11 @@ type Job interface {
 // A Schedule contains the jobs of a batch from reading to printing. Its caller must hold a lock.
 //
 // Its rules:
-//   - A job is queued when its line has been read. Jobs start in the order of the lines. A job is over
-//     when its response is known, and free for another line after the response is printed.
-//   - The number of jobs under way is limited. Only one more job (if the order does not matter,
-//     none) may have started without being printed: if no one reads stdout, no more calls are made.
-//   - After Stop, no job is queued or started.
+//   - The caller queues a job after it has read the job's line. Jobs start in the order of the lines. A job is over when
+//     its response is known. After the response is printed, another line can use the job.
+//   - The number of running jobs is limited. Only one more job may have started without a printed response, or none if the
+//     order is free: if no process reads stdout, no more calls start.
+//   - After Stop, the schedule neither queues nor starts a job.
 type Schedule[J Job] struct {
 	atOnce    int // the maximum number of running jobs
 	unordered bool

@@ -22,7 +22,8 @@ const (
 	streaming = `{"jsonrpc":"2.0","id":1,"method":"ticks"}`
 )
 
-// asks sends the requests and expects the responses from next. Its parameters make a unit of one request, and a request without an end.
+// asksTwice sends two requests and expects their responses from next. wrap makes a unit of a request. endless makes a
+// request without an end.
 func (p *peer) asksTwice(l *link, wrap func(string) []byte, endless func(int) []byte, next func() (string, error)) error {
 	in := read(l, next)
 	for i := range 2 {

@@ -10,19 +10,19 @@ import (
 	"rpcx/commands/help"
 )
 
-// background matches the end of a command that a script does not wait for.
+// background matches the end of a command that a script runs in the background.
 var background = regexp.MustCompile(` &(\w+&)?$`)
 
 // example is a shell session that is run as a test and shown in the documentation.
 //
-// In a script below commands/testdata/script it begins with a comment "# doc: TITLE" and ends at the next blank line. "exec", "status N"
-// and "wait" lines are shown as a user would type them, after the text for their stdin. "cmp stdout FILE" and "cmp stderr FILE" show that
-// file of the script as the output. "cp stdout FILE" shows that the output goes to a file. All other lines belong only to the test. "exec
-// sh -c 'LINE'" is shown as LINE.
+// In a script below commands/testdata/script, an example begins with a comment "# doc: TITLE" and ends at the next blank line. The
+// documentation shows "exec", "status N" and "wait" lines as a user would type them, after the text for their stdin. "cmp stdout FILE" and
+// "cmp stderr FILE" show that file of the script as the output. "cp stdout FILE" shows that the output goes to a file. All other lines
+// belong only to the test. The documentation shows "exec sh -c 'LINE'" as LINE.
 type example struct {
 	title string
 	text  string
-	topic string // the script is NAME-readme.txtar, for the topic NAME; "": no topic
+	topic string // topic string // the NAME of a script NAME-readme.txtar, or ""
 }
 
 // readExamples reads all examples in a directory of scripts, in the order of the file names.
@@ -106,7 +106,7 @@ func examplesIn(script string, held map[string]string) ([]example, error) {
 	return all, nil
 }
 
-// step adds the documentation of a script line. stdin names the file with the input of the next command.
+// step adds the documentation of a script line. The file stdin is the input of the next command.
 func (e *example) step(line string, held map[string]string, stdin *string) error {
 	verb, rest, _ := strings.Cut(strings.TrimPrefix(line, "! "), " ")
 	switch verb {
@@ -143,7 +143,7 @@ func (e *example) step(line string, held map[string]string, stdin *string) error
 	return nil
 }
 
-// pipeline returns the line of a shell that a command of the form sh -c 'LINE' runs, and other commands unchanged.
+// pipeline returns LINE for a command sh -c 'LINE', and returns all other commands unchanged.
 func pipeline(command string) string {
 	line, ok := strings.CutPrefix(command, "sh -c '")
 	if line, ends := strings.CutSuffix(line, "'"); ok && ends {

@@ -1,9 +1,9 @@
-// Command gen generates the derived files: man/, completions/ and the marked blocks of README.md, from the command tree and from the
-// scripts that are run as tests.
+// Command gen generates the files in man/ and completions/ and the marked blocks of README.md. Its sources are the command tree and
+// the test scripts.
 //
 //	scripts/gen [--check]
 //
-// With --check it writes nothing, names the stale files and ends with status 1.
+// With --check it writes no file, prints the names of the stale files, and exits with 1.
 package main
 
 import (
@@ -32,7 +32,7 @@ func main() {
 	}
 }
 
-// run generates every file, and writes or reports those that differ.
+// run generates all files. It writes the files that differ; with check it only reports them.
 func run(check bool) error {
 	files, err := generate()
 	if err != nil {
@@ -86,7 +86,6 @@ func leftovers(files []file) ([]string, error) {
 	}), err
 }
 
-// file is one generated file.
 type file struct {
 	name string
 	text []byte

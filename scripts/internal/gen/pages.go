@@ -9,7 +9,7 @@ import (
 	"rpcx/commands/help"
 )
 
-// sectionTitles are the names of the manual's sections.
+// sectionTitles are the titles of the manual's sections, in man's numbers.
 var sectionTitles = map[string]string{"1": "User Commands", "5": "File Formats", "7": "Miscellaneous"}
 
 // topicPages generates a manual page for each topic.
@@ -82,7 +82,7 @@ func newPage(name, section, says string) *page {
 	return p
 }
 
-// shown writes the examples of a topic; "" selects the examples without a topic.
+// shown writes the examples of a topic. The topic "" selects the examples without a topic.
 func (p *page) shown(examples []example, topic string) {
 	heading := false
 	for _, e := range examples {
@@ -116,13 +116,13 @@ func (p *page) examples(d cmdline.Doc) {
 	}
 }
 
-// A flagSet has the flags that some verbs of a command share.
+// A flagSet lists the flags that the same verbs of a command share.
 type flagSet struct {
 	of    string
 	flags []cmdline.FlagDoc
 }
 
-// flagSets returns the flags of the verbs of d, each once, under the verbs that have it; the largest sets are first.
+// flagSets groups the flags of d's verbs by the verbs that share them. It returns the largest groups first.
 func flagSets(d cmdline.Doc) (sets []flagSet) {
 	verbs := map[string][]string{} // by the form of a flag
 	forms := map[string]cmdline.FlagDoc{}
@@ -155,12 +155,12 @@ func flagSets(d cmdline.Doc) (sets []flagSet) {
 	return sets
 }
 
-// flagGroups writes the options of one command under their headings.
+// flagGroups writes the options of one command under the headings of their groups.
 func (p *page) flagGroups(flags []cmdline.FlagDoc) {
 	var groups []string
 	byGroup := map[string][]cmdline.FlagDoc{}
 	for _, f := range flags {
-		if f.Group == cmdline.GroupCommon { // rpcx(1) describes them
+		if f.Group == cmdline.GroupCommon { // if f.Group == cmdline.GroupCommon { // rpcx(1) describes these flags
 			continue
 		}
 		if byGroup[f.Group] == nil {

@@ -16,7 +16,7 @@ import (
 	"rpcx/wire"
 )
 
-// session is the content of the terminal picture: command lines, which are run, and their output. pretty formats values as on a terminal.
+// session is the content of the terminal picture: the commands to run, and their output. pretty formats values as on a terminal.
 var session = []struct {
 	words  []string
 	pretty bool
@@ -28,17 +28,15 @@ var session = []struct {
 	{[]string{"call", "demo:orders", "getOder", "id=o_002"}, false, 1},
 }
 
-// These are the measures of the picture, in terminal columns and in pixels.
 const (
 	pictureColumns = 84
-	windowWidth    = 744 // for a monospaced font of 14 px, and for wider ones
+	windowWidth    = 744 // windowWidth    = 744 // wide enough for any monospaced font of 14 px
 	lineHeight     = 20
 	pictureMargin  = 18
 	titleBar       = 34
 )
 
-// picture returns an SVG of a terminal in which the session is run. Its colors follow the reader's light or dark mode, and its letters
-// are text.
+// <1> picture runs the session and returns an SVG of a terminal with its output.
 func picture() ([]byte, error) {
 	restore, err := quietPlace()
 	if err != nil {
@@ -67,7 +65,7 @@ func picture() ([]byte, error) {
 	return drawn(lines), nil
 }
 
-// quietPlace isolates the session from the machine's settings.
+// quietPlace isolates the session from the settings of the machine.
 func quietPlace() (restore func(), err error) {
 	dir, err := os.MkdirTemp("", "rpcx-gen-")
 	if err != nil {
@@ -113,7 +111,7 @@ func printed(words []string) (out string, status int, err error) {
 // escape matches a sequence that sets the color of the text after it.
 var escape = regexp.MustCompile("\x1b\\[([0-9;]*)m")
 
-// wrapped splits a line where a terminal continues in the next row, and keeps the color.
+// wrapped splits a line at the width of the terminal. It repeats the current color in the next row.
 func wrapped(line string) []string {
 	var rows []string
 	var row strings.Builder
@@ -139,7 +137,7 @@ func wrapped(line string) []string {
 	return append(rows, row.String())
 }
 
-// classes are the terminal colors by the numbers of their escape sequences.
+// classes maps the numbers of the terminal colors to the CSS classes of the picture.
 var classes = map[string]string{
 	"31": "bad", "1;31": "bad", "0;32": "text", "34;1": "key", "35": "prompt", "1": "strong",
 }
@@ -169,7 +167,7 @@ func spans(row string) string {
 		}
 		if text != "" {
 			var safe bytes.Buffer
-			_ = xml.EscapeText(&safe, []byte(text)) // a Buffer accepts everything
+			_ = xml.EscapeText(&safe, []byte(text)) // _ = xml.EscapeText(&safe, []byte(text)) // a Buffer returns no error
 			if class == "" {
 				b.Write(safe.Bytes())
 			} else {
@@ -181,7 +179,7 @@ func spans(row string) string {
 	return b.String()
 }
 
-// pictureHead is the beginning of the picture: its style, the window and its buttons.
+// pictureHead is the beginning of the picture: the style, the window and its buttons.
 const pictureHead = `<svg xmlns="http://www.w3.org/2000/svg" xml:space="preserve" width="%d" height="%d" role="img">
 <title>A terminal session: a call, a stream, a call that is called back, and a mistake with its fix</title>
 <style>

@@ -45,7 +45,7 @@ func fillBlocks(text []byte, root cmdline.Doc, statuses []cmdline.StatusDoc, exa
 	}
 }
 
-// exampleBlock is the line that begins the block of an example.
+// exampleBlock matches the first line of an example's block.
 var exampleBlock = regexp.MustCompile(`(?m)^` + blockBegin + `example (.*) -->$`)
 
 // shownIn returns the titles of the examples in README.

@@ -37,7 +37,7 @@ func roffLen(s string) int {
 	return n
 }
 
-// text writes escaped text, which roff fills: it may be wrapped at every blank.
+// text writes escaped text. roff may wrap the text at every blank.
 func (p *page) text(s string) {
 	line := ""
 	for _, word := range strings.Fields(s) {
@@ -59,14 +59,14 @@ func (p *page) text(s string) {
 	}
 }
 
-// paragraph begins a paragraph, unless a heading has already done so.
+// paragraph begins a paragraph, except directly after a heading.
 func (p *page) paragraph() {
 	if !p.fresh {
 		p.line(".PP")
 	}
 }
 
-// literal escapes text for roff to print it unchanged.
+// literal escapes text so that roff prints it unchanged.
 func literal(s string) string {
 	s = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`).Replace(s)
 	if strings.HasPrefix(s, ".") {
@@ -88,7 +88,7 @@ func inline(s string) string {
 	return b.String()
 }
 
-// prose writes a text, see help.Parts.
+// prose writes a text of the form that help.Parts describes.
 func (p *page) prose(text string) {
 	if strings.TrimSpace(text) == "" {
 		return
@@ -124,7 +124,7 @@ func (p *page) verbatim(lines []string) {
 	p.line(".EE")
 }
 
-// manual returns man/rpcx.1: the overview, and the common parts of all commands, with the examples that are not in README.
+// manual returns man/rpcx.1: the overview, the common parts of all commands, and the examples that README omits.
 func manual(root cmdline.Doc, statuses []cmdline.StatusDoc, examples []example, inReadme map[string]bool) []byte {
 	p := newPage("rpcx", "1", root.Usage)
 	p.line(".SH SYNOPSIS\n.B rpcx\n.I COMMAND ENDPOINT\n.RI [ ARGS ...]")
@@ -218,7 +218,7 @@ func dashed(name string) string {
 	return "--" + name
 }
 
-// walk calls do for d and all commands below it, with the words of the path after the program's name.
+// walk calls do for d and all commands below d. words are the names of the commands from the root to d.
 func walk(d cmdline.Doc, path []string, do func(path []string, d cmdline.Doc)) {
 	do(path, d)
 	for _, sub := range d.Commands {

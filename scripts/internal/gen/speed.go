@@ -7,20 +7,20 @@ import (
 	"strings"
 )
 
-// measured is the report that scripts/bench --publish stored.
+// measured is the file in which scripts/bench --publish stores its report.
 const measured = "scripts/internal/bench/published.json"
 
-// speedRows are the rows of the report that README names, with README's words for the work and its unit.
+// speedRows lists the rows of the report that README describes, with README's names of the work and its unit.
 var speedRows = map[string][2]string{
 	"stream-216": {"An event of 216 bytes in `rpcx subscribe --method`", "µs of CPU time"},
 	"batch-64":   {"A call in `rpcx call --batch` with 64 calls in flight", "µs of CPU time"},
 	"call-ws":    {"One `rpcx call` over a WebSocket", "ms"},
 }
 
-// speedNames are README's names for clients of these rows.
+// speedNames lists README's names of the clients in these rows.
 var speedNames = strings.NewReplacer("the four libraries, doing nothing", "a program that only links the same libraries", "Go, net alone", "a Go program with only `net`", "Node, ws", "Node.js with `ws`")
 
-// speedText returns README's sentences about a published run.
+// speedText returns README's sentences about a published report.
 func speedText() (string, error) {
 	text, err := os.ReadFile(measured)
 	if err != nil {

@@ -1,9 +1,9 @@
 // Command lazyinit changes three vendored libraries. A binary then builds their tables at their first use, not at each
 // start in the libraries' init functions:
 //
-//   - jsonschema compiles the metaschemas of five drafts. That takes five milliseconds, longer than the rest of a
-//     call. With the change, it compiles a draft's metaschemas once, when it first checks a schema of that draft.
-//   - gojq builds the syntax trees of jq's own functions, which takes a quarter of a millisecond.
+//   - jsonschema compiles the metaschemas of five drafts. The compilation takes five milliseconds, longer than the rest of
+//     a call. The changed library compiles the metaschemas of a draft when it first checks a schema of that draft.
+//   - gojq builds the syntax trees of jq's own functions, in a quarter of a millisecond.
 //   - golang.org/x/text, which jsonschema uses for its error messages, builds tables of languages.
 //
 // It has two forms:

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// calls has one rpcx call another.
+// calls makes calls from one rpcx to another.
 func calls(s *soak, ctx context.Context) (string, error) {
 	if err := s.batch(ctx, s.server); err != nil {
 		return "", err
@@ -25,7 +25,7 @@ func calls(s *soak, ctx context.Context) (string, error) {
 	return fmt.Sprintf("%d calls, all answered", s.calls), nil
 }
 
-// batch makes the calls and checks each response.
+// batch makes n calls and checks each response.
 func (s *soak) batch(ctx context.Context, at string) error {
 	cmd := s.command(ctx, "call", at, "--batch", "--jobs", "64")
 	in, err := cmd.StdinPipe()
@@ -75,7 +75,7 @@ func (s *soak) batch(ctx context.Context, at string) error {
 	return nil
 }
 
-// connections opens connections, at most eight at a time, each for one call.
+// connections opens connections and makes one call on each. At most eight connections are open at a time.
 func connections(s *soak, ctx context.Context) (string, error) {
 	address := strings.TrimPrefix(s.server, "tcp://")
 	var next atomic.Int64
@@ -110,7 +110,7 @@ func oneCall(address string) error {
 		return err
 	}
 	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(time.Minute)) // a missing response is an error, too
+	_ = c.SetDeadline(time.Now().Add(time.Minute)) // _ = c.SetDeadline(time.Now().Add(time.Minute)) // a missing response also causes an error
 	if _, err := io.WriteString(c, `{"jsonrpc":"2.0","id":1,"method":"add","params":[20,1]}`+"\n"); err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 	"strconv"
 )
 
-// eventsOverTCP runs rpcx to print notifications of a server in this program, through a recorder.
+// eventsOverTCP runs rpcx to print the notifications of a server in this program. A recorder is between them.
 func eventsOverTCP(s *soak, ctx context.Context) (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -45,7 +45,7 @@ func eventsOverTCP(s *soak, ctx context.Context) (string, error) {
 			sent <- err
 			return
 		}
-		_, err = io.Copy(io.Discard, c) // until the connection ends
+		_, err = io.Copy(io.Discard, c) // _, err = io.Copy(io.Discard, c) // until the connection closes
 		sent <- err
 	}()
 	between, stop, err := s.record(ctx, "record, before events", "tcp://"+l.Addr().String())
@@ -57,25 +57,26 @@ func eventsOverTCP(s *soak, ctx context.Context) (string, error) {
 	if err := errors.Join(err, terr); err != nil {
 		return "", err
 	}
-	<-sent // its error does not matter
+	<-sent // <-sent // ignores the sender's error
 	if want := (tally{opened: 1, closed: 1, received: s.events}); is != want {
 		return "", fmt.Errorf("the tape has %v, want %v", is, want)
 	}
 	return did + ", all on the tape", nil
 }
 
-// padding makes an event about 200 bytes long.
+// padding makes each event about 200 bytes long.
 const padding = "................................................................................................................................"
 
-// eventsOfAHook runs rpcx to print a stream whose items another rpcx makes from the lines of a hook.
+// eventsOfAHook runs rpcx to print a stream. Another rpcx creates the items of the stream from the lines of a hook.
 func eventsOfAHook(s *soak, ctx context.Context) (string, error) {
 	did, err := s.counted(ctx, "subscribe, of a hook", "subscribe", s.server, "ticks")
-	// Besides its items, a stream has a response and a last message.
+	// A stream has a response and a last message in addition to its items.  | s.wants(tally{opened: 1, closed: 1, sent:
+	// 1, received: s.events + 2})
 	s.wants(tally{opened: 1, closed: 1, sent: 1, received: s.events + 2})
 	return did, err
 }
 
-// counted runs rpcx with args. rpcx must print the numbers from 1 to s.events, one per line.
+// counted runs rpcx with args. It returns an error unless rpcx prints the numbers from 1 to s.events, one per line.
 func (s *soak) counted(ctx context.Context, what string, args ...string) (string, error) {
 	cmd := s.command(ctx, args...)
 	out, err := cmd.StdoutPipe()

@@ -1,8 +1,8 @@
 //go:build linux
 
-// Soak runs all parts of rpcx at once for a long time, and counts: all sent messages arrive, in order, and are on the tapes of
-// the recorders between the peers; memory and descriptors stay constant. It prints a line for each part, tape and
-// process, and exits with 1 if something is lost or grows.
+// <1> Soak runs all parts of rpcx at once for a long time. It checks that all messages arrive in order, that the tapes of the
+// recorders between the peers contain them, and that memory and descriptors stay constant. <2> It prints a line for each part,
+// tape and process, and exits with 1 if a message is lost or a process grows.
 package main
 
 import (
@@ -30,7 +30,7 @@ var (
 	minute = load{events: 500_000, calls: 40_000, connections: 4_000, lasts: 45 * time.Second}
 )
 
-// within returns the part of l for the duration d.
+// within returns the load for the duration d, in proportion to l.
 func (l load) within(d time.Duration) load {
 	some := func(n int) int { return max(1, int(float64(n)*d.Seconds()/l.lasts.Seconds())) }
 	return load{some(l.events), some(l.calls), some(l.connections), d}
@@ -40,7 +40,7 @@ func (l load) within(d time.Duration) load {
 type part struct {
 	name   string
 	run    func(*soak, context.Context) (did string, err error)
-	shares bool // it uses the shared server through the shared recorder
+	shares bool // shares bool // whether the part uses the shared server through the shared recorder
 }
 
 var parts = []part{
@@ -55,7 +55,7 @@ var parts = []part{
 type soak struct {
 	load
 	rpcx   string // the binary
-	folder string // for all files
+	folder string // folder string // the directory of all files
 	begun  time.Time
 	server string // the endpoint of the recorder before the shared server
 	mu     sync.Mutex
@@ -93,7 +93,7 @@ func main() {
 	}
 }
 
-// build builds the program, unless one is given.
+// build builds the program, unless the user names a binary.
 func (s *soak) build() (err error) {
 	if s.rpcx == "" {
 		s.rpcx = filepath.Join(s.folder, "rpcx-tested") // rpcx is its directory for sockets
@@ -164,8 +164,8 @@ func (s *soak) all(ctx context.Context, only string) error {
 	return nil
 }
 
-// serve starts the shared server with a recorder before it, if a part uses it. The returned function ends both, and returns
-// a summary of the tape, or what is missing.
+// <1> serve starts the shared server and its recorder if a part uses them. <2> The returned function ends both. It returns
+// a summary of the tape, or an error if the tape lacks messages.
 func (s *soak) serve(ctx context.Context, only string) (taped func() (string, error), err error) {
 	if !slices.ContainsFunc(parts, func(p part) bool { return p.shares && strings.Contains(p.name, only) }) {
 		return func() (string, error) { return "", nil }, nil
@@ -195,14 +195,14 @@ func (s *soak) serve(ctx context.Context, only string) (taped func() (string, er
 	}, nil
 }
 
-// wants adds to the expected tape of the recorder before the server.
+// wants adds to the expected tape of the recorder of the shared server.
 func (s *soak) wants(t tally) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tape = s.tape.plus(t)
 }
 
-// command returns rpcx with args, with directories of its own.
+// command returns a command that runs rpcx with args in separate directories.
 func (s *soak) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, s.rpcx, args...)
 	cmd.Dir = s.folder
@@ -213,7 +213,7 @@ func (s *soak) command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// listen starts rpcx with args, and returns its listen address and a function that ends it.
+// listen starts rpcx with args. It returns rpcx's listen address and a function that ends rpcx.
 func (s *soak) listen(ctx context.Context, what string, args ...string) (endpoint string, end func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	cmd := s.command(ctx, args...)
@@ -228,7 +228,7 @@ func (s *soak) listen(ctx context.Context, what string, args ...string) (endpoin
 	}
 	gone := func() {
 		cancel()
-		_ = cmd.Wait() // the error only shows that the process was interrupted
+		_ = cmd.Wait() // _ = cmd.Wait() // after an interrupt, the error is expected
 	}
 	endpoint, err = listening(out)
 	if err != nil {

@@ -19,11 +19,12 @@ import (
 const (
 	cutEvery  = 3 * time.Second
 	callEvery = 250 * time.Millisecond
-	lost      = 7 // the exit status of a call whose connection was lost
+	lost      = 7 // lost      = 7 // the exit status of a call whose connection closed
 )
 
-// cutSession keeps a session to a server that closes the connection every few seconds, and makes calls through it. Each call
-// has a response, or fails as lost; the session exists at the end, and has reconnected each time.
+// <1> cutSession makes calls through a session whose server closes the connection every few seconds. <2> Each call must
+// return a response or the status lost. At the end, the session must be open and must have reconnected after each closed
+// connection.
 func cutSession(s *soak, ctx context.Context) (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -78,7 +79,7 @@ func (s *soak) sessionStatus(ctx context.Context) (pid, reconnects int, err erro
 	return said.PID, said.Reconnects, err
 }
 
-// callThrough calls through the session for the whole run, and counts responses and losses.
+// callThrough calls through the session for the whole run, and counts responses and lost calls.
 func (s *soak) callThrough(ctx context.Context) (answered, told int, err error) {
 	for end := s.begun.Add(s.lasts); time.Now().Before(end) && ctx.Err() == nil; {
 		next := time.Now().Add(callEvery)
@@ -92,12 +93,12 @@ func (s *soak) callThrough(ctx context.Context) (answered, told int, err error) 
 		default:
 			return answered, told, fmt.Errorf("call: %v: %q", err, out)
 		}
-		time.Sleep(time.Until(next)) // the pace of the calls, not a wait for an event
+		time.Sleep(time.Until(next)) // time.Sleep(time.Until(next)) // the pace of the calls, not a wait for an event
 	}
 	return answered, told, nil
 }
 
-// agrees compares the counts of the session and of the tape before the cutter with the cutter's own.
+// agrees compares the counts of the session and of the cutter's tape with the counts of the cutter.
 func (c *cutter) agrees(is tally, answered, reconnects int) error {
 	made := c.count()
 	if reconnects < made-1 || reconnects > made {
@@ -113,7 +114,7 @@ func (c *cutter) agrees(is tally, answered, reconnects int) error {
 	return nil
 }
 
-// quiet runs rpcx without its stderr, which reports lost calls.
+// quiet runs rpcx without its stderr, which contains a report of each lost call.
 func (s *soak) quiet(ctx context.Context, args ...string) (string, error) {
 	cmd := s.command(ctx, args...)
 	cmd.Stderr = nil
@@ -121,17 +122,17 @@ func (s *soak) quiet(ctx context.Context, args ...string) (string, error) {
 	return string(out), err
 }
 
-// A cutter is a server that answers add, sends ticks, and closes the connection every cutEvery.
+// A cutter is a server that responds to add, sends ticks, and closes the connection every cutEvery.
 type cutter struct {
 	mu         sync.Mutex
 	cuts       int
 	subscribed int
-	came       int // connections
-	heard      int // messages
+	came       int // came       int // accepted connections
+	heard      int // heard      int // received messages
 	said       int
 }
 
-// all returns the number of connections and messages.
+// all returns the number of accepted connections, received messages and sent messages.
 func (k *cutter) all() (came, heard, said int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -186,7 +187,7 @@ func (k *cutter) converse(c net.Conn) {
 		}
 		k.mu.Lock()
 		k.heard++
-		k.said += 1 + strings.Count(m.Method, "ticks") // ticks also has an item
+		k.said += 1 + strings.Count(m.Method, "ticks") // k.said += 1 + strings.Count(m.Method, "ticks") // a subscription to ticks also has an item
 		k.mu.Unlock()
 		answer := `{"jsonrpc":"2.0","id":` + string(m.ID) + `,"result":`
 		switch {

@@ -12,7 +12,7 @@ import (
 	"syscall"
 )
 
-// A tally counts what is on a tape: opened and closed connections, and the messages of either side.
+// A tally counts the lines of a tape: opened and closed connections, and the messages of each side.
 type tally struct{ opened, closed, sent, received int }
 
 func (t tally) plus(u tally) tally {
@@ -23,8 +23,9 @@ func (t tally) String() string {
 	return fmt.Sprintf("%d connections opened, %d closed, %d messages of clients, %d of the peer", t.opened, t.closed, t.sent, t.received)
 }
 
-// record starts rpcx record before the endpoint to. It returns its listen address, and a function that ends it and counts its
-// tape. The tape is read through a named pipe while it is written: a disk need not hold millions of lines.
+// <1> record starts rpcx record before the endpoint to. <2> It returns the listen address of the recorder, and a function
+// that ends the recorder and counts its tape. <3> A named pipe holds the tape, because millions of lines may not fit on a
+// disk.
 func (s *soak) record(ctx context.Context, what, to string) (at string, end func() (tally, error), err error) {
 	folder, err := os.MkdirTemp(s.folder, "tape")
 	if err != nil {
@@ -48,7 +49,7 @@ func (s *soak) record(ctx context.Context, what, to string) (at string, end func
 	}, nil
 }
 
-// count counts the lines of a tape until its end. Each line must be complete.
+// <1> count counts the lines of a tape until its end. <2> It returns an error for an incomplete line.
 func (t *tally) count(tape string) error {
 	f, err := os.Open(tape)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// listening reads the listen address that rpcx prints.
+// listening reads the listen address from the output of rpcx.
 func listening(r io.Reader) (string, error) {
 	line, err := bufio.NewReader(r).ReadString('\n')
 	if err != nil {
@@ -30,11 +30,11 @@ func listening(r io.Reader) (string, error) {
 
 const (
 	lookEvery = 200 * time.Millisecond
-	growth    = 24 << 20 // bytes that the last third may use above the second
-	moreFiles = 16       // descriptors that the last third may have above the second
+	growth    = 24 << 20 // growth    = 24 << 20 // the permitted growth from the second third to the last, in bytes
+	moreFiles = 16       // moreFiles = 16 // the permitted growth from the second third to the last, in descriptors
 )
 
-// A watched is a process with its memory and descriptors over time.
+// A watched is a process whose memory and descriptors watch measures.
 type watched struct {
 	name   string
 	done   chan struct{}
@@ -43,7 +43,7 @@ type watched struct {
 	opened []int
 }
 
-// watch measures the process pid until it is stopped or ended.
+// watch measures the process pid until the process ends or stop is called.
 func (s *soak) watch(name string, pid int) *watched {
 	w := &watched{name: name, done: make(chan struct{})}
 	s.mu.Lock()
@@ -68,7 +68,7 @@ func (w *watched) stop() {
 	w.wg.Wait()
 }
 
-// look records the current values of the process; false if it has ended.
+// look records the current values of the process. It returns false after the end of the process.
 func (w *watched) look(pid int) bool {
 	at := "/proc/" + strconv.Itoa(pid)
 	status, err := os.ReadFile(at + "/status")
@@ -84,10 +84,11 @@ func (w *watched) look(pid int) bool {
 			return true
 		}
 	}
-	return false // a zombie has ended
+	return false // return false // the process is a zombie
 }
 
-// verdict returns a line about the process, and an error if the last third of its time used more than the second.
+// verdict returns a line about the process. It returns an error if the last third of the process's time used more than
+// the second.
 func (w *watched) verdict() (string, error) {
 	n := len(w.rss)
 	if n < 6 {

@@ -14,8 +14,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Server answers the peers of a listener, or on a client its only peer. Hooks answer bindings. A runtime answers
-// evals, with a state for each session.
+// A server responds to the peers of a listener, or to the only peer of a client. Hooks compute the responses to bindings.
+// A runtime computes the responses to evals, with a state for each session.
 type server struct {
 	b       dialect.Backend
 	runtime dialect.Runtime // may be nil

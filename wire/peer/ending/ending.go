@@ -31,8 +31,8 @@ var (
 // guards it.
 //
 // Its rules:
-//   - The state only moves forward.
-//   - The first known reason wins, unless the reader finds a better one (see Stop).
+//   - State never moves back to an earlier state.
+//   - The first reason remains, unless the reader finds a better reason (see Stop).
 type Ending struct {
 	State  State
 	Ours   bool  // closed locally

@@ -16,11 +16,10 @@ const (
 // Notifications is the queue of notifications for the handler.
 //
 // Its rules:
-//   - They are handled one after another, in the order of arrival, by
-//     one goroutine that runs only while there are any (Running).
-//   - The reader stops while Full returns true, unless a call waits for an answer
-//     that is still to be read. Then the queue grows up to higher limits, beyond
-//     which the oldest are dropped, with a note to the user.
+//   - One goroutine handles the notifications in the order of arrival. It runs only while the queue has notifications
+//     (Running).
+//   - The reader stops while Full returns true, unless a call waits for an unread response. The queue then grows up to
+//     higher limits. Beyond these limits, the peer drops the oldest notifications, with a note to the user.
 type Notifications struct {
 	Running bool
 	Lost    int64

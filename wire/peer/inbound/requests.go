@@ -43,16 +43,14 @@ func New(m *wire.Message, a *Array) *Request {
 // Requests are the peer's unfinished requests.
 //
 // Its rules:
-//   - A request is in open while its handler runs (Start), or while whoever took it may answer it
-//     (Take).
-//   - Its bytes count for as long, and it counts in unanswered from Arrive until its first answer, or
-//     until it is certain that there is none (Answered).
-//   - While unanswered is not 0, the reader never stops for a slow consumer, because the handler may wait for a
-//     message that is still to be read.
-//   - When the number or the bytes reach their limits, the reader stops, unless a message that is still to
-//     be read may be needed to finish a request (see Crowded). If it must not stop, a further
-//     request is refused at once. Only the other requests of an array, which has been read already,
-//     wait in the queue.
+//   - open contains a request while its handler runs (Start), or while the caller of Incoming can respond to it (Take).
+//     bytes counts the same requests.
+//   - unanswered counts a request from Arrive until its first response, or until no response can follow (Answered).
+//   - While unanswered is not 0, the reader never stops for a slow consumer, because a handler may wait for an unread
+//     message.
+//   - When the number or the bytes reach their limits, the reader stops, unless a request needs an unread message to
+//     finish (see Crowded). If the reader must not stop, the peer refuses a further request at once.
+//   - queue contains only requests of arrays, because the reader has already read them.
 type Requests struct {
 	most       int
 	open       map[*Request]struct{}

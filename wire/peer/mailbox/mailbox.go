@@ -14,11 +14,11 @@ const wakeBytes = 64 << 10
 // Peek, Queued and C without a lock. All other methods need the reader's lock.
 //
 // Its rules:
-//   - The consumer takes the messages in runs, and reads a run without the lock.
-//   - It is woken only if it waits, and only for many messages or when no more can be read at once (Hold). If each message
-//     woke it, reader and consumer would contend for the lock.
-//   - Dropped messages are followed by an event with their number.
-//   - Messages from before End can still be taken, followed by the error of End.
+//   - The consumer takes the messages in chunks, and reads a chunk without the lock.
+//   - The reader wakes a waiting consumer only after many messages or when no input remains (Hold). If each message woke
+//     the consumer, both would contend for the lock.
+//   - An event with the number of the dropped messages follows them.
+//   - After End, the consumer still receives the queued messages, and then the error of End.
 type Box struct {
 	queue
 	wake    chan struct{} // receives a value when there is something for the consumer

@@ -70,7 +70,7 @@ func (q *queue) grow(n int) *chunk {
 	return c
 }
 
-// take removes and returns the first chunk, or nil if there is none.
+// take removes and returns the first chunk. It returns nil for an empty queue.
 func (q *queue) take() *chunk {
 	c := q.first
 	if c == nil {

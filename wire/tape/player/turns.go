@@ -119,7 +119,7 @@ func (s *turns) await(ctx context.Context, n int) (late []uint32) {
 	}
 }
 
-// span returns the line and the time of the first message of k. If there is none, the line follows all others.
+// span returns the line and the time of the first message of k. Without a message, span returns a line after all others.
 func span(k *transcript.Track) (first uint32, at time.Duration) {
 	if k.Len() == 0 {
 		return math.MaxUint32, 0
@@ -135,7 +135,7 @@ type order interface {
 	attach(p *play, awaited func() int32) // awaited is pairing.awaited
 	publish()                             // records the place of the connection
 	left(i int32) time.Duration           // how long entry i has to wait for other connections at most
-	woken() <-chan struct{}               // closed when that may have become less; nil: no entry waits
+	woken() <-chan struct{}               // closed when that may have decreased, or nil if no entry waits
 }
 
 // unordered is the order of the only connection.
@@ -155,7 +155,7 @@ type turn struct {
 	unsent  int32           // no earlier request or notification of the client is unsent
 	waits   uint32          // the line that waits
 	since   time.Time       // when it began to wait
-	changed <-chan struct{} // closed when it may have its turn; nil: no line waits
+	changed <-chan struct{} // closed when the line may have its turn, or nil if no line waits
 	late    []uint32        // by track: no line waits for it until it passes another line than this
 }
 

@@ -106,7 +106,7 @@ func run(ctx context.Context, version, command string, args []string) error {
 	return nil
 }
 
-// show prints a value as JSON. It prints the members of an object in the order of the tools.
+// show prints a value as JSON. It prints the members of an object in the same order as the other tools.
 func show(v any) {
 	if m, ok := v.(map[string]any); ok {
 		fmt.Printf("{\"name\":%q,\"age\":%v}\n", m["name"], m["age"])

@@ -21,7 +21,7 @@ type finder struct {
 }
 
 func (f *finder) walk(file *ast.File) {
-	var results []*types.Signature // the signatures of the functions around a node, the innermost last
+	var results []*types.Signature // var results []*types.Signature // the signatures of the functions around a node, the innermost last
 	var nodes []ast.Node
 	ast.Inspect(file, func(n ast.Node) bool {
 		if n == nil {
@@ -54,7 +54,7 @@ func (f *finder) walk(file *ast.File) {
 	})
 }
 
-// node adds the possible changes of n itself.
+// node adds the possible changes of n, without those of its children.
 func (f *finder) node(n ast.Node, nodes []ast.Node, results []*types.Signature) {
 	switch n := n.(type) {
 	case *ast.IfStmt:
@@ -78,7 +78,7 @@ func (f *finder) node(n ast.Node, nodes []ast.Node, results []*types.Signature) 
 	}
 }
 
-// condition adds a change that inverts a condition. For a check for an error, the change ignores the error instead.
+// condition adds a change that inverts a condition. For a check of an error, the change ignores the error instead.
 func (f *finder) condition(cond ast.Expr) {
 	if !f.isBool(cond) {
 		return
@@ -91,7 +91,7 @@ func (f *finder) condition(cond ast.Expr) {
 	f.add(cond, "condition turned", func(on, _ string) string { return "(" + on + " != (" + text + "))" })
 }
 
-// neighbours maps each operator to the operator that programmers confuse with it.
+// neighbours maps each operator to a similar operator that programmers confuse with it.
 var neighbours = map[token.Token]string{
 	token.LSS: "<=", token.LEQ: "<", token.GTR: ">=", token.GEQ: ">", token.LAND: "||", token.LOR: "&&",
 }
@@ -107,7 +107,7 @@ func (f *finder) binary(n *ast.BinaryExpr) {
 	})
 }
 
-// number adds a change that increments a number. For a file mode, the change gives access to other users.
+// number adds a change that increments a number. For a file mode, the change permits access by other users.
 func (f *finder) number(n *ast.BasicLit, nodes []ast.Node) {
 	tv := f.p.TypesInfo.Types[n]
 	if n.Kind != token.INT || tv.Value == nil || tv.Value.Kind() != constant.Int || !f.changeable(nodes) {
@@ -139,7 +139,7 @@ func (f *finder) truth(n *ast.Ident, nodes []ast.Node) {
 	}
 }
 
-// changeable reports whether an expression may be evaluated at run time instead of at compile time.
+// changeable reports whether the change can evaluate the expression at run time instead of at compile time.
 func (f *finder) changeable(nodes []ast.Node) bool {
 	for i := len(nodes) - 2; i >= 0; i-- {
 		switch parent := nodes[i].(type) {
@@ -150,8 +150,8 @@ func (f *finder) changeable(nodes []ast.Node) bool {
 				return false
 			}
 		case ast.Expr:
-			// Part of a constant expression cannot change: only the whole expression has a fixed type, as in 5 *
-			// time.Second.
+			// A part of a constant expression cannot change, because only the whole expression has a fixed type, as in
+			// 5 * time.Second.  | if f.p.TypesInfo.Types[parent].Value != nil {
 			if f.p.TypesInfo.Types[parent].Value != nil {
 				return false
 			}
@@ -196,7 +196,7 @@ func (f *finder) statement(n ast.Stmt, nodes []ast.Node) {
 	f.add(n, "dropped", func(on, _ string) string { return "if !" + on + " { " + text + " }" })
 }
 
-// needed reports whether removing n would break the build or change nothing.
+// needed reports whether the removal of n would break the build or change nothing.
 func needed(n ast.Stmt) bool {
 	switch n := n.(type) {
 	case *ast.AssignStmt:

@@ -18,7 +18,7 @@ func isFree(chosen []*mutant, m *mutant) bool {
 	return true
 }
 
-// numbered sorts changes by their places, and numbers their switches.
+// numbered sorts the changes by place, and numbers their switches.
 func numbered(chosen []*mutant) []*mutant {
 	sort.Slice(chosen, func(i, j int) bool {
 		if chosen[i].file != chosen[j].file {
@@ -32,12 +32,11 @@ func numbered(chosen []*mutant) []*mutant {
 	return chosen
 }
 
-// tried matches a line of an earlier run: the outcome, the file, the line in it, the change, and the test that noticed the
-// change.
+// tried matches a line of an earlier run: the outcome, the file, the line number, the change, and the test that failed.
 var tried = regexp.MustCompile(`(?m)^(?:noticed  |SURVIVED |UNREACHED) (\S+?):(\d+): (.*?)(?: \([^()]*\))?$`)
 
-// drawAgain returns the changes of an earlier run, whose output is in file. It prints the changes that the program no longer
-// has.
+// <1> drawAgain returns the changes of an earlier run. The file holds the output of that run. <2> drawAgain prints the
+// changes that the program no longer has.
 func drawAgain(packages []*source, file string) ([]*mutant, error) {
 	output, err := os.ReadFile(file)
 	if err != nil {

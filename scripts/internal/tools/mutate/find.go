@@ -9,16 +9,16 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// A source is a package of the program, with its possible changes.
+// A source is a package of the program, with the possible changes of its code.
 type source struct {
-	path    string // its import path
+	path    string // path    string // the import path
 	folder  string
-	tested  bool // it has its own tests
+	tested  bool // tested  bool // whether the package has tests
 	mutants []*mutant
 }
 
-// A mutant is one careless change. It replaces the text of file from start to end with the result of with, whose
-// arguments are an expression for its switch and the number of the switch.
+// A mutant is one careless change. It replaces the text of file from start to end with the result of with. The
+// arguments of with are an expression for the switch of the mutant, and the number of the switch.
 type mutant struct {
 	id         int
 	file       string // absolute

@@ -1,11 +1,11 @@
-// Mutate makes small careless changes to the program, one at a time, and prints which changes no test notices:
+// Mutate makes small careless changes to the program, one at a time, and prints the changes that no test notices:
 //
 //	mutate [-n 200] [-seed 1] [-in REGEXP] [-jobs 2] [-list]
 //	mutate -again FILE    the changes of an earlier run, whose output FILE is
 //
-// Mutate compiles all changes at once, each behind a switch, and so builds the program only once. It first runs the
-// tests with all switches off, and records which switches each test reaches. It then tries each change with only the
-// tests that reach its switch, the shortest test first, until one fails. Run it in the directory of the module.
+// Mutate compiles all changes at once, each behind a switch. It builds the program only once. It first runs the tests
+// with all switches off, and records which switches each test reaches. It then tries each change with only the tests
+// that reach its switch, the shortest test first, until one fails. Run it in the directory of the module.
 //
 // Other tools are slower or less precise: gremlins and go-mutesting build the tests of a package again for each change.
 // go-mutants builds once, but it runs whole test binaries, and does not cover programs that a script starts.
@@ -123,5 +123,5 @@ func draw(packages []*source, pattern *regexp.Regexp, o options) []*mutant {
 	return numbered(chosen)
 }
 
-// say prints progress on stderr; results go to stdout.
+// say prints progress on stderr, because stdout has the results.
 func say(format string, args ...any) { fmt.Fprintf(os.Stderr, "mutate: "+format+"\n", args...) }

@@ -17,13 +17,13 @@ import (
 	"time"
 )
 
-// scripts is the test whose subtests mutate runs separately, because few of them reach a given change.
+// scripts is the test whose subtests mutate runs separately, because few subtests reach a given change.
 const scripts = "TestScripts"
 
 // A unit is a group of tests that run together: the tests of a package, or one script.
 type unit struct {
 	p       *source
-	script  string // "" for all tests of the package except the scripts
+	script  string // script  string // the script, or "" for all other tests of the package
 	took    time.Duration
 	reaches map[int]bool
 }
@@ -36,7 +36,7 @@ func (u *unit) String() string {
 }
 
 // trace runs all tests with all switches off, and records which switches each test reaches. It prints a message for each
-// test that fails, and omits that test later.
+// test that fails, and later omits that test.
 func (b *built) trace(jobs int) ([]*unit, error) {
 	var units []*unit
 	for _, p := range b.packages {
@@ -107,7 +107,8 @@ func (b *built) notices(job int, m *mutant, units []*unit) (by string, reached i
 			those = append(those, u)
 		}
 	}
-	// The shortest tests run first: a change that makes its tests hang then costs the time of a short test.
+	// The shortest tests run first, because a change that makes its tests hang then costs little time.  |
+	// slices.SortStableFunc(those, func(a, b *unit) int { return cmp.Compare(a.took, b.took) })
 	slices.SortStableFunc(those, func(a, b *unit) int { return cmp.Compare(a.took, b.took) })
 	for _, group := range groups(those) {
 		var longest time.Duration
@@ -134,8 +135,8 @@ func (b *built) notices(job int, m *mutant, units []*unit) (by string, reached i
 	return "", len(those)
 }
 
-// groups puts scripts that one binary can run into groups. The first groups are small, because the first scripts notice
-// most changes.
+// <1> groups puts scripts that one binary can run into groups. <2> The first groups are small, because the first
+// scripts notice most changes.
 func groups(units []*unit) (all [][]*unit) {
 	size := 4
 	var scripts []*unit
@@ -179,8 +180,8 @@ func (r outcome) failed(u *unit) bool {
 	return !named // the tests ended before the output named the one that failed
 }
 
-// run runs units, which are in one binary, with the change that active names. It kills processes that remain, and
-// removes all files.
+// <1> run runs units of one binary with the change that active names. <2> It kills all remaining processes and removes
+// all files.
 func (b *built) run(job int, active string, units []*unit, patience time.Duration) outcome {
 	tmp := filepath.Join(b.folder, fmt.Sprint(job))
 	if err := os.Mkdir(tmp, 0o700); err != nil {

@@ -13,9 +13,9 @@ import (
 	"sync"
 )
 
-// switches is the source of the package with the switches of all changes. The binary is linked with the name of a file.
-// That file holds the number of the active change, or "trace". With "trace", the binary appends the number of each
-// switch that it reaches to FILE.reached.
+// <1> switches is the source of the package with the switches of all changes. <2> The linker sets the name of a file in
+// each binary. <3> The file contains the number of the active change, or "trace". <4> With "trace", the binary appends
+// the number of each switch that it reaches to FILE.reached.
 const switches = `// Package mutant has the switches of the changes that are tried.
 package mutant
 
@@ -138,7 +138,7 @@ func (b *built) write() (files map[string]string, err error) {
 
 var complaint = regexp.MustCompile(`(changed-\d+\.go):(\d+)`)
 
-// without removes the changes for which the compiler reports errors. It returns false if it has removed none.
+// without removes the changes for which the compiler reports errors. It returns false if it has removed no change.
 func (b *built) without(output string, files map[string]string) bool {
 	bad := map[string]bool{}
 	for _, m := range complaint.FindAllStringSubmatch(output, -1) {
@@ -183,8 +183,8 @@ func changed(name string, mutants []*mutant) (string, error) {
 	return text[:line] + `; import "rpcx/wire/mutant"` + text[line:], nil
 }
 
-// compile links the tests of each package once. The other jobs get copies that differ only in the name of the file that
-// selects the change.
+// <1> compile links the tests of each package once. <2> The copies for the other jobs differ only in the name of the
+// file that selects the change.
 func (b *built) compile(jobs int) error {
 	var mu sync.Mutex
 	var failed error

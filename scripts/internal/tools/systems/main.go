@@ -2,8 +2,8 @@
 //
 //	systems OS/ARCH...
 //
-// It loads the types of the module in the current directory from source, and only the declarations of imported
-// packages. It compiles nothing, and so avoids most of the time that go vet takes.
+// <1> It loads the types of the module in the current directory from source. It loads only the declarations of imported
+// packages. <2> It compiles no package, and therefore needs much less time than go vet.
 package main
 
 import (

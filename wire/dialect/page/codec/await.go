@@ -57,7 +57,7 @@ func (c *Codec) keepForHandshake(m *wire.Message) error {
 	return nil
 }
 
-// fitsHandshake reports whether a step of the handshake awaits such a message. The lock is held.
+// fitsHandshake reports whether a step of the handshake awaits such a message. The caller holds the lock.
 func (c *Codec) fitsHandshake(raw []byte) (bool, error) {
 	conn := c.conn
 	for i := range c.d.Page.Handshake {

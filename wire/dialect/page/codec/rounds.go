@@ -103,7 +103,7 @@ type rounds struct {
 	st dialect.Stream // the stream of the current message
 }
 
-// A step is the stream of a call's next message, or why there is none.
+// A step is the stream of the next message of a call, or the reason that the call has no next message.
 type step struct {
 	st  dialect.Stream
 	err error
