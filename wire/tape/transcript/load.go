@@ -85,7 +85,7 @@ func (l *loader) message(r *tape.Reader, line *tape.Line) error {
 		parts, batch = match.Elements(l.t.Rules.Shape(), line.Msg)
 	}
 	if batch && e.Handwritten {
-		return errors.New("a batch cannot be matched, bound or named: write its messages as lines of their own")
+		return errors.New(`a batch cannot have "match", "bind" or "name": write each of its messages as a line`)
 	}
 	if batch && len(parts) == 0 {
 		parts, batch = [][]byte{line.Msg}, false

@@ -15,7 +15,7 @@ type Names struct {
 	Event     Members          `toml:"event" says:"of a notification: method, params, const, forbidden"`
 	Const     Consts           `toml:"const" says:"members with constant values, in all messages"`
 	Stream    Consts           `toml:"stream" says:"members with constant values in requests for a stream (rpcx subscribe), instead of those of request.const with the same names. A server streams only to such requests"`
-	Forbidden Texts            `toml:"forbidden" says:"members that no message has: rpcx rejects messages with them and does not send them (such as jsonrpc of the base)"`
+	Forbidden Texts            `toml:"forbidden" says:"members that messages must not have, such as jsonrpc of the base: rpcx does not send them, and rejects messages with them"`
 	OK        *OK              `toml:"ok" says:"the member whose value distinguishes results from errors"`
 	Params    string           `toml:"params" of:"object|array|one|flat|prefixed" says:"how params are sent: unchanged (object), as an array (array), as an array of one element (one), as members of the message (flat), or as an array that begins with the method (prefixed)"`
 	Order     map[string]Texts `toml:"order" says:"METHOD = the names of its parameters, in the order of the array that is sent; users and hooks have an object. METHOD may be a pattern"`
@@ -40,7 +40,7 @@ type Members struct {
 	More    string `toml:"more" says:"of a response: true if further responses to the same request follow; each is then an item"`
 	Const   Consts `toml:"const" says:"members with constant values, which identify such messages"`
 
-	Forbidden Texts `toml:"forbidden" says:"members that such messages never have, which identifies them"`
+	Forbidden Texts `toml:"forbidden" says:"members that such messages never have; their absence identifies the messages"`
 }
 
 // Consts is members with constant values.
