@@ -220,7 +220,7 @@ func (t *tapeCheck) sum() error {
 	}
 	var words []string
 	if t.failed > 0 {
-		words = append(words, count(t.failed, "finding"))
+		words = append(words, count(t.failed, "problem"))
 	}
 	if t.warned > 0 {
 		words = append(words, count(t.warned, "warning"))
