@@ -36,7 +36,8 @@ const (
 	titleBar       = 34
 )
 
-// <1> picture runs the session and returns an SVG of a terminal with its output.
+// picture runs the session and returns an SVG of a terminal with its output. The colors follow the reader's light or
+// dark mode, and the letters are text.
 func picture() ([]byte, error) {
 	restore, err := quietPlace()
 	if err != nil {

@@ -1,7 +1,7 @@
 //go:build linux
 
-// <1> Soak runs all parts of rpcx at once for a long time. It checks that all messages arrive in order, that the tapes of the
-// recorders between the peers contain them, and that memory and descriptors stay constant. <2> It prints a line for each part,
+// Soak runs all parts of rpcx at once for a long time. It checks that all messages arrive in order, that the tapes of the
+// recorders between the peers contain them, and that memory and descriptors stay constant. It prints a line for each part,
 // tape and process, and exits with 1 if a message is lost or a process grows.
 package main
 
@@ -164,7 +164,7 @@ func (s *soak) all(ctx context.Context, only string) error {
 	return nil
 }
 
-// <1> serve starts the shared server and its recorder if a part uses them. <2> The returned function ends both. It returns
+// serve starts the shared server and its recorder if a part uses them. The returned function ends both. It returns
 // a summary of the tape, or an error if the tape lacks messages.
 func (s *soak) serve(ctx context.Context, only string) (taped func() (string, error), err error) {
 	if !slices.ContainsFunc(parts, func(p part) bool { return p.shares && strings.Contains(p.name, only) }) {

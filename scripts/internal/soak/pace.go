@@ -32,7 +32,7 @@ func (p pace) ahead(i int) time.Duration {
 	return 0
 }
 
-// <1> rest waits until thing number i is due, or until ctx ends. <2> Before it waits, it calls before.
+// rest waits until thing number i is due, or until ctx ends. Before it waits, it calls before.
 func (p pace) rest(ctx context.Context, i int, before func() error) error {
 	wait := p.ahead(i)
 	if wait == 0 {

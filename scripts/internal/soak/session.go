@@ -22,7 +22,7 @@ const (
 	lost      = 7 // lost      = 7 // the exit status of a call whose connection closed
 )
 
-// <1> cutSession makes calls through a session whose server closes the connection every few seconds. <2> Each call must
+// cutSession makes calls through a session whose server closes the connection every few seconds. Each call must
 // return a response or the status lost. At the end, the session must be open and must have reconnected after each closed
 // connection.
 func cutSession(s *soak, ctx context.Context) (string, error) {

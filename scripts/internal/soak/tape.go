@@ -23,8 +23,8 @@ func (t tally) String() string {
 	return fmt.Sprintf("%d connections opened, %d closed, %d messages of clients, %d of the peer", t.opened, t.closed, t.sent, t.received)
 }
 
-// <1> record starts rpcx record before the endpoint to. <2> It returns the listen address of the recorder, and a function
-// that ends the recorder and counts its tape. <3> A named pipe holds the tape, because millions of lines may not fit on a
+// record starts rpcx record before the endpoint to. It returns the listen address of the recorder, and a function
+// that ends the recorder and counts its tape. A named pipe holds the tape, because millions of lines may not fit on a
 // disk.
 func (s *soak) record(ctx context.Context, what, to string) (at string, end func() (tally, error), err error) {
 	folder, err := os.MkdirTemp(s.folder, "tape")
@@ -49,7 +49,7 @@ func (s *soak) record(ctx context.Context, what, to string) (at string, end func
 	}, nil
 }
 
-// <1> count counts the lines of a tape until its end. <2> It returns an error for an incomplete line.
+// count counts the lines of a tape until its end. It returns an error for an incomplete line.
 func (t *tally) count(tape string) error {
 	f, err := os.Open(tape)
 	if err != nil {

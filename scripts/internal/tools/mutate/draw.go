@@ -35,7 +35,7 @@ func numbered(chosen []*mutant) []*mutant {
 // tried matches a line of an earlier run: the outcome, the file, the line number, the change, and the test that failed.
 var tried = regexp.MustCompile(`(?m)^(?:noticed  |SURVIVED |UNREACHED) (\S+?):(\d+): (.*?)(?: \([^()]*\))?$`)
 
-// <1> drawAgain returns the changes of an earlier run. The file holds the output of that run. <2> drawAgain prints the
+// drawAgain returns the changes of an earlier run. The file holds the output of that run. drawAgain prints the
 // changes that the program no longer has.
 func drawAgain(packages []*source, file string) ([]*mutant, error) {
 	output, err := os.ReadFile(file)

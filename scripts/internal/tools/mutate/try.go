@@ -135,7 +135,7 @@ func (b *built) notices(job int, m *mutant, units []*unit) (by string, reached i
 	return "", len(those)
 }
 
-// <1> groups puts scripts that one binary can run into groups. <2> The first groups are small, because the first
+// groups puts scripts that one binary can run into groups. The first groups are small, because the first
 // scripts notice most changes.
 func groups(units []*unit) (all [][]*unit) {
 	size := 4
@@ -180,7 +180,7 @@ func (r outcome) failed(u *unit) bool {
 	return !named // the tests ended before the output named the one that failed
 }
 
-// <1> run runs units of one binary with the change that active names. <2> It kills all remaining processes and removes
+// run runs units of one binary with the change that active names. It kills all remaining processes and removes
 // all files.
 func (b *built) run(job int, active string, units []*unit, patience time.Duration) outcome {
 	tmp := filepath.Join(b.folder, fmt.Sprint(job))

@@ -13,8 +13,8 @@ import (
 	"sync"
 )
 
-// <1> switches is the source of the package with the switches of all changes. <2> The linker sets the name of a file in
-// each binary. <3> The file contains the number of the active change, or "trace". <4> With "trace", the binary appends
+// switches is the source of the package with the switches of all changes. The linker sets the name of a file in
+// each binary. The file contains the number of the active change, or "trace". With "trace", the binary appends
 // the number of each switch that it reaches to FILE.reached.
 const switches = `// Package mutant has the switches of the changes that are tried.
 package mutant
@@ -183,7 +183,7 @@ func changed(name string, mutants []*mutant) (string, error) {
 	return text[:line] + `; import "rpcx/wire/mutant"` + text[line:], nil
 }
 
-// <1> compile links the tests of each package once. <2> The copies for the other jobs differ only in the name of the
+// compile links the tests of each package once. The copies for the other jobs differ only in the name of the
 // file that selects the change.
 func (b *built) compile(jobs int) error {
 	var mu sync.Mutex

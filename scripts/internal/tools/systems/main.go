@@ -2,8 +2,8 @@
 //
 //	systems OS/ARCH...
 //
-// <1> It loads the types of the module in the current directory from source. It loads only the declarations of imported
-// packages. <2> It compiles no package, and therefore needs much less time than go vet.
+// It loads the types of the module in the current directory from source. It loads only the declarations of imported
+// packages. It compiles no package, and therefore needs much less time than go vet.
 package main
 
 import (
