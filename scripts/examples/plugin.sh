@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A Scriptling plugin in bash: rpcx plugin call exec:scripts/examples/plugin.sh greet Ada
-# What stands between the quotes of a JSON string goes out as it came in, escapes included.
+# This is a Scriptling plugin in bash: rpcx plugin call exec:scripts/examples/plugin.sh greet Ada
+# The plugin returns the text of a JSON string unchanged, including its escapes.
 text='"value":"(([^"\\]|\\.)*)"'
 while IFS= read -r line; do
   [[ $line =~ \"id\":([0-9]+) ]] || continue # a notification

@@ -1,16 +1,14 @@
 #!/usr/bin/env node
-// A JavaScript runtime for `rpcx serve --dialect scomp --runtime 'co:node runtime.mjs'`.
+// This is a JavaScript runtime for `rpcx serve --dialect scomp --runtime 'co:node runtime.mjs'`.
 //
-// A line of stdin is an eval, the answer to an invoke of ours, a cancel or a
-// reset; a line of stdout is an invoke, a wish for the function value of a
-// binding, or the end of an eval.
-// Every session has a context of its own, in which what is declared stays. A name
-// that nobody declared is a binding: it is invoked when it is called. node:vm
-// keeps sessions apart; it is no cage for code that means harm.
+// A line of stdin is an eval, the response to an invoke of this program, a cancel or a reset. A line of stdout is an
+// invoke, a request for the function value of a binding, or the end of an eval. Each session has a separate context,
+// which keeps all declarations. An undeclared name is a binding: a call of the name invokes the binding. node:vm
+// separates the sessions, but does not stop malicious code.
 import { createInterface } from 'node:readline';
 import vm from 'node:vm';
 
-const sessions = new Map(); // name → its context
+const sessions = new Map(); // const sessions = new Map(); // session name → context
 const evals = new Map(); // id → { calls, cancel }
 const realm = vm.runInNewContext('globalThis'); // JavaScript's own names, and no others
 const builtins = new Set(Object.getOwnPropertyNames(realm));
@@ -27,7 +25,7 @@ function invoke(id, name, input) {
   return ask(id, name, (call) => ({ invoke: { call, name, input: input ?? {} } }));
 }
 
-// ask sends a line of an eval that is answered under its call's number.
+// ask sends a line for an eval. The response has the number of the call.
 function ask(id, name, line) {
   const run = evals.get(id);
   if (!run) return Promise.reject(new Error(`${name}: the eval is over`));
@@ -36,9 +34,8 @@ function ask(id, name, line) {
   return new Promise((resolve, reject) => run.calls.set(call, { name, resolve, reject }));
 }
 
-// toJSON is a value as JSON, undefined where there is none. A binding in it
-// becomes a function value, which the peer can call; what is no binding was
-// never declared.
+// toJSON returns value as JSON, or undefined without a value. It replaces each binding in value with a function value,
+// which the peer can call. An undeclared name without a binding is an error.
 async function toJSON(id, value) {
   const names = new Set();
   JSON.stringify(value, (_, v) => { if (v?.[bound]) names.add(v[bound]); return v; });
@@ -67,8 +64,7 @@ function session(name) {
   return sessions.get(name);
 }
 
-// compile makes a script of code. Where it awaits it becomes an async function,
-// whose last expression is the value.
+// compile makes a script of code. Code with await becomes an async function that returns the last expression.
 function compile(code) {
   try {
     return new vm.Script(code, { filename: 'eval' });
@@ -85,7 +81,7 @@ function compile(code) {
   }
 }
 
-// compiled is compile, whose errors say that the code never ran.
+// compiled is like compile, but its errors report that no code ran.
 function compiled(code) {
   try {
     return compile(code);
@@ -100,7 +96,7 @@ async function evaluate({ id, eval: code, session: name }) {
   s.running = id;
   try {
     const value = await Promise.race([compiled(code).runInContext(s.context), cancelled]);
-    const json = await toJSON(id, value); // undefined for code that has no value
+    const json = await toJSON(id, value); // const json = await toJSON(id, value); // undefined for code without a value
     say(json === undefined ? { id } : { id, value: JSON.parse(json) });
   } catch (e) {
     const stack = String(e?.stack ?? '').split('\n').filter((line) => /^\s+at .*\beval:/.test(line));

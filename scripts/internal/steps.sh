@@ -1,12 +1,12 @@
 # shellcheck shell=sh
-# The steps of scripts/check and scripts/nightly, which read this file from the top of the tree.
+# This file runs the steps of scripts/check and scripts/nightly, which source it in the root directory of the tree.
 #
-# step NAME COMMAND... runs a command and goes on whatever comes of it; lane NAME FUNCTION [NICENESS] runs the steps of a
-# function beside the others; wait_for_lanes waits for them; finish TITLE says in the last line which steps and tests
-# failed. $tmp is a folder that goes with the process.
+# step NAME COMMAND... runs a command, and continues after a failure. lane NAME FUNCTION [NICENESS] runs the steps of a
+# function in the background. wait_for_lanes waits for all lanes. finish TITLE prints the failed steps and tests in the last
+# line. $tmp is a directory that the script removes at its end.
 set -u
 
-# One way to build for all steps, the same as scripts/build's, so that each package is compiled once.
+# All steps build with the flags of scripts/build, so that each package is compiled once.
 export GOFLAGS="-trimpath ${GOFLAGS-}" CGO_ENABLED=0
 
 tmp=$(mktemp -d) || exit 1
@@ -21,22 +21,22 @@ lane=             # the lane that this is, if it is one
 lanes=            # the processes of all lanes
 begun=$(date +%s)
 
-# leave ends what still runs, which is nothing unless somebody interrupted, and removes the folder.
+# leave kills the remaining processes, which exist only after an interrupt, and removes the directory.
 leave() {
 	# shellcheck disable=SC2046 # a word for each process
 	kill $(below $$) 2>/dev/null
 	rm -rf "$tmp"
 }
 
-# below PID prints the processes that PID has started, and those that they have.
+# below PID prints the descendants of the process PID.
 below() {
 	ps -A -o pid= -o ppid= | awk -v top="$1" '
 	{ parent[$1] = $2 }
 	END { for (pid in parent) { for (up = parent[pid]; up in parent && up != top; up = parent[up]); if (up == top) print pid } }'
 }
 
-# step NAME COMMAND... says how long it took, and how much of the processors it had, in seconds. In a lane its output is
-# shown when it has ended.
+# step NAME COMMAND...: runs COMMAND, and prints its duration and its processor time in seconds. In a lane, step prints
+# the output of COMMAND after the end of COMMAND.
 step() {
 	name=$1
 	shift
@@ -65,7 +65,7 @@ step() {
 		END { printf "%.0f", s[4] - s[2] }' "$again.before" "$again.after") s of processor"
 }
 
-# lane NAME FUNCTION [NICENESS]: NAME is one word.
+# lane NAME FUNCTION [NICENESS]: runs FUNCTION in the background. NAME is one word.
 lane() {
 	(
 		lane=$1

@@ -1,14 +1,14 @@
 # shellcheck shell=bash
-# What every case of scripts/interop uses. A case begins with
+# All cases of scripts/interop use this file. A case begins with
 #
 #     #!/usr/bin/env bash
-#     # what it shows, in one line
+#     # DESCRIPTION, in one line
 #     . "$INTEROP/lib.sh"
 #
-# and runs in an empty folder of its own, with rpcx on the PATH.
+# and runs in an empty directory, with rpcx on the PATH.
 set -euo pipefail
 
-# Nothing of the user's own reaches a case, except what Go has compiled before.
+# A case reads no file of the user, except Go's build cache.
 unset RPCX_ENDPOINT RPCX_ERRORS NODE_OPTIONS
 if type -P go >/dev/null; then GOCACHE=$(go env GOCACHE); export GOCACHE; fi
 export NO_COLOR=1 XDG_CONFIG_HOME="$PWD/config" XDG_STATE_HOME="$PWD/state" XDG_CACHE_HOME="$PWD/cache"
@@ -25,7 +25,7 @@ finish() {
     kill "$pid" 2>/dev/null || true
   done
   for pid in ${started[@]+"${started[@]}"}; do
-    # What does not end when asked is a fault of the case, but must not outlive it.
+    # A server that ignores the signal must not outlive the case.
     timeout 5 tail --pid="$pid" -f /dev/null || kill -KILL "$pid" 2>/dev/null || true
     wait "$pid" 2>/dev/null || true
   done
@@ -35,13 +35,13 @@ finish() {
 trap finish EXIT
 trap 'exit 143' TERM INT
 
-# missing WHAT ends the case; the file is for scripts/interop --present.
+# missing WHAT: ends the case. The file "missing" informs scripts/interop --present.
 missing() {
   echo "$CASE: $1 is missing" | tee "$TMPDIR/missing" >&2
   exit 1
 }
 
-# needs PROGRAM...: ends the case where one is not there.
+# needs PROGRAM...: ends the case if a program is missing.
 needs() {
   local program
   for program; do
@@ -49,7 +49,8 @@ needs() {
   done
 }
 
-# needs_packages: the npm packages as package-lock.json pins them. Cases run beside each other: one of them installs.
+# needs_packages: installs the npm packages that package-lock.json pins. Only one case installs them, because cases run
+# concurrently.
 needs_packages() {
   needs node npm flock
   local stamp=$INTEROP/node_modules/.package-lock.json
@@ -62,7 +63,7 @@ needs_packages() {
   } 8<"$INTEROP/package-lock.json"
 }
 
-# needs_built PROGRAM PACKAGE: a Go program as its module in the folder PROGRAM pins it, on the PATH.
+# needs_built PROGRAM PACKAGE: builds a Go program with the versions in the module PROGRAM, and adds it to the PATH.
 needs_built() {
   needs go flock
   {
@@ -72,7 +73,8 @@ needs_built() {
 }
 
 # start PATTERN COMMAND...: starts a server and waits for a line of its output (either stream) that matches the extended
-# regular expression PATTERN. The line is left in $line, the process in $server, all of the output in server-PID.log.
+# regular expression PATTERN. It sets $line to that line and $server to the process, and writes all output to
+# server-PID.log.
 start() {
   local pattern=$1 fifo fd log
   shift
@@ -97,7 +99,7 @@ start() {
   exit 1
 }
 
-# logged COUNT PATTERN: waits until the server started last has printed so many lines that match.
+# logged COUNT PATTERN: waits until the last started server has printed COUNT matching lines.
 logged() {
   local deadline=$((SECONDS + 60)) seen
   until seen=$(grep -cE -- "$2" "$PWD/server-$server.log" || true); [[ $seen -ge $1 ]]; do
@@ -110,13 +112,13 @@ logged() {
   done
 }
 
-# stop: ends what start started last.
+# stop: ends the last started server.
 stop() {
   kill "$server" 2>/dev/null || true
   wait "$server" 2>/dev/null || true
 }
 
-# field NAME: that member of the JSON object in $line (numbers and plain strings, which is all that servers announce).
+# field NAME: prints the member NAME of the JSON object in $line. The member must be a number or a plain string.
 field() {
   local pattern="\"$1\":\"?([^,\"}]+)"
   if [[ $line =~ $pattern ]]; then
@@ -127,8 +129,8 @@ field() {
   fi
 }
 
-# want STATUS STDOUT COMMAND...: runs the command (its stdin is ours) and compares both, to the byte. Its stderr is left in
-# the file stderr. A deviation is told in full and fails the case in the end.
+# want STATUS STDOUT COMMAND...: runs COMMAND with the current stdin. The status and each byte of stdout must be equal. The
+# file stderr contains the command's stderr. want prints a difference, and the case fails at its end.
 want() {
   local status=$1 output=$2 got=0 limit=(timeout --kill-after=5 120)
   shift 2
@@ -147,7 +149,7 @@ want() {
   } >&2
 }
 
-# said PATTERN: the last command's stderr has a line that matches.
+# said PATTERN: a line of the last command's stderr must match PATTERN.
 said() {
   if grep -qE -- "$1" stderr; then return 0; fi
   bad=1
@@ -157,7 +159,7 @@ said() {
   } >&2
 }
 
-# quiet: the last command's stderr is empty.
+# quiet: the last command's stderr must be empty.
 quiet() {
   if [[ ! -s stderr ]]; then return 0; fi
   bad=1
@@ -167,7 +169,7 @@ quiet() {
   } >&2
 }
 
-# ok TEXT: what the lines since the last ok have shown, if nothing in them went wrong.
+# ok TEXT: prints TEXT, the result of the lines since the last ok, unless one of the lines failed.
 ok() {
   if [[ $bad -eq 0 ]]; then
     echo "ok $CASE: $*"
@@ -177,20 +179,20 @@ ok() {
   fi
 }
 
-# certificate: cert.pem and key.pem for 127.0.0.1, made with Go's own generator.
+# certificate: writes cert.pem and key.pem for 127.0.0.1 with Go's own generator.
 certificate() {
   needs go
   go run "$(go env GOROOT)/src/crypto/tls/generate_cert.go" --host 127.0.0.1 --ca --ecdsa-curve P256 2>certificate.log ||
     { cat certificate.log >&2; exit 1; }
 }
 
-# free_port: a TCP port of the loopback interface that nothing uses now, for servers that do not say which one they got.
+# free_port: prints an unused TCP port of the loopback interface, for servers that do not report their port.
 free_port() {
   needs node
   node -e 'const s = require("net").createServer().listen(0, "127.0.0.1", () => { console.log(s.address().port); s.close(); });'
 }
 
-# reachable PORT: waits until something accepts connections there.
+# reachable PORT: waits until a server accepts connections on PORT.
 reachable() {
   local deadline=$((SECONDS + 60))
   until (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; do
@@ -202,12 +204,12 @@ reachable() {
   done
 }
 
-# broken FILE: the level and the name of each broken rule, once.
+# broken FILE: prints the level and the name of each broken rule, once.
 broken() {
   sed -n 's/.*"rule":"\([^"]*\)","level":"\([^"]*\)".*/\2 \1/p' "$1" | sort -u
 }
 
-# found ENDPOINT FLAGS...: the broken rules of a live server. Its tape breaks none beside them.
+# found ENDPOINT FLAGS...: prints the rules that a live server breaks. Its tape must not break other rules.
 found() {
   rpcx validate "$@" --idle 2s --record live.tape --force >lines || true
   rpcx validate live.tape >again || true
@@ -216,7 +218,8 @@ found() {
   broken lines | comm -13 - of-tape | sed 's/^/only on the tape: /'
 }
 
-# defective DIALECT SCRIPT: the dialect "defective" is the dialect file DIALECT with the changes of SCRIPT, of sed.
+# defective DIALECT SCRIPT: creates the dialect "defective" from the dialect file DIALECT with the changes of the sed
+# script SCRIPT.
 defective() {
   local page=$INTEROP/../../../wire/dialect/page/pages/$1.toml dir=$XDG_CONFIG_HOME/rpcx/dialects
   mkdir -p "$dir"

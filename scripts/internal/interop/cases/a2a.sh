@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# the a2a dialect: an agent and a client made with the protocol's own SDK
+# the a2a dialect: an agent and a client of the official SDK
 . "$INTEROP/lib.sh"
 needs_packages
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# the acp dialect: an agent and an editor made with the protocol's own SDK
+# the acp dialect: an agent and an editor of the official SDK
 . "$INTEROP/lib.sh"
 needs_packages
 

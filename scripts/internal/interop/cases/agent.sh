@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# what an agent does with servers unknown to it, by what rpcx help agent says: ten tasks, of four commands at most
+# ten tasks of an agent with unknown servers: at most four commands per task, all described in rpcx help agent
 . "$INTEROP/lib.sh"
 needs_packages
 needs_built gopls golang.org/x/tools/gopls
@@ -10,7 +10,7 @@ page=$PWD/page
 rpcx help agent >"$page"
 
 commands=0
-# run STATUS STDOUT rpcx...: as want, for a command of a task, of which each flag and the command stand on the agent's page.
+# run STATUS STDOUT rpcx...: like want, for a command of a task. rpcx help agent must contain the command and each flag.
 run() {
   local word
   commands=$((commands + 1))
@@ -24,7 +24,7 @@ run() {
   cp stderr errors # which the next command does not overwrite
 }
 
-# task TEXT: ends a task, which is too long where it took more than four commands.
+# task TEXT: ends a task. A task of more than four commands fails.
 task() {
   if [[ $commands -gt 4 ]]; then
     bad=1
@@ -43,7 +43,7 @@ ethereum=ws://$(field http)/ws
 everything="exec:node $INTEROP/node_modules/@modelcontextprotocol/server-everything/dist/index.js stdio"
 tools=mcp+$everything
 
-# A child of which nothing is known: who is it, what has it, what does that take?
+# The task starts with an unknown child: find its dialect, its methods and their params.
 run 0 "$tools" rpcx describe "$everything" --probe -r -q .probe.endpoint
 run 0 true rpcx describe "$tools" -q '[.methods[].name] | contains(["echo", "get-sum"])'
 run 0 '["a","b"]' rpcx describe "$tools" get-sum -q .params.required
@@ -90,7 +90,7 @@ run 0 '{"id":"o_9"}' rpcx call "$jayson" fail --expect-error 4711 -q .data
 run 0 '' rpcx validate "$ethereum" --idle 2s
 task "assert: jayson's values and errors, go-ethereum's protocol"
 
-# started: the name of the task that the server has begun.
+# started: prints the name of the task that the server has started.
 started() { rpcx call @jobs tools/call name=simulate-research-query arguments.topic=rpc task.ttl:=60000 -r -q .task.taskId; }
 run 0 '' rpcx connect "$tools" --session jobs
 commands=$((commands + 1)) job=$(started)

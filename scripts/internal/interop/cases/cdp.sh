@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# the cdp dialect: code in Node, by its inspector; a client of that protocol with sessions
+# the cdp dialect: evaluation in Node's inspector, and a client with sessions
 . "$INTEROP/lib.sh"
 needs node
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# the dap dialect: VS Code's client for tests of debug adapters as the client of rpcx serve
+# the dap dialect: VS Code's test client for debug adapters as the client of rpcx serve
 . "$INTEROP/lib.sh"
 needs_packages
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# clients of Ethereum nodes (ethers, web3) read what a hook of ours streams, as the catalog says it (stream)
+# the Ethereum clients ethers and web3 read the stream of a hook, with the names of the catalog's stream member
 . "$INTEROP/lib.sh"
 needs_packages
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# go-ethereum's rpc server over http, ws and a Unix socket, and its client: calls, subscriptions, unsubscribing
+# go-ethereum's rpc server over http, ws and a Unix socket, and its client: calls and subscriptions
 . "$INTEROP/lib.sh"
 needs go
 needs_built geth .
@@ -33,7 +33,7 @@ done
 logged 4 'unsubscribed after some'
 ok "and the server was told each time"
 
-# The same server as one of the family of introspect's: it tells nothing of itself, its streams are read anyway.
+# The introspect dialect reads the streams of the same server, which describes no methods.
 for endpoint in "introspect+ws://$address/ws" "introspect+unix:$PWD/geth.ipc"; do
   want 0 '{"number":0}
 {"number":1}' rpcx subscribe "$endpoint" orders_subscribe '["ticks",0,1]' --count 2
@@ -51,7 +51,7 @@ said 'otification|ubscription'
 ok "over plain http it says no in its own words"
 stop
 
-# Its client reads the streams of rpcx serve, and ends them: the hook that counts is told.
+# geth's client reads the streams of rpcx serve and ends them. The hook receives the end of its stream.
 start '"listening"' rpcx serve introspect+ws://127.0.0.1:0/ \
   --on 'orders_subscribe=lines:trap "echo ended >&2; exit" TERM; n=0; while :; do echo $((n += 1)); sleep 0.02; done'
 address=$(field listening)

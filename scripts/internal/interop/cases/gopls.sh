@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# gopls (lsp framing) over exec and tcp: its requests carry our ids and must be answered before it says anything useful
+# gopls (framing header) over exec and tcp: it reuses rpcx's ids, and needs responses before it works
 . "$INTEROP/lib.sh"
 needs_built gopls golang.org/x/tools/gopls
 needs node
@@ -16,14 +16,14 @@ func main() { println(anwser()) }
 GO
 uri=file://$PWD/project
 
-# What gopls asks of its client, and what an editor would answer.
+# These are gopls's requests and the usual responses of an editor.
 hooks=(
   --on 'workspace/configuration=jq:[.items[] | {}]'
   --on 'window/workDoneProgress/create=json:null'
   --on 'client/registerCapability=json:null'
 )
 
-# text FILE: the file as a JSON string (it holds no quotes, backslashes or control characters but these).
+# text FILE: prints FILE as a JSON string. FILE must not contain other quotes, backslashes or control characters.
 text() { sed -e 's/\t/\\t/g' -e 's/$/\\n/' "$1" | tr -d '\n'; }
 
 initialize='{"processId":null,"rootUri":"'$uri'","workspaceFolders":[{"uri":"'$uri'","name":"broken"}],"capabilities":{
@@ -33,7 +33,7 @@ initialize=${initialize//$'\n'/}
 open='{"textDocument":{"uri":"'$uri'/main.go","languageId":"go","version":1,"text":"'$(text project/main.go)'"}}'
 hover='{"textDocument":{"uri":"'$uri'/main.go"},"position":{"line":3,"character":6}}'
 
-# converse ENDPOINT: what an editor does with a file that has an error, as a conversation in a pipe.
+# converse ENDPOINT: sends an editor's messages for a file with an error, through one pipe.
 converse() {
   local endpoint=$1 in out message status='' diagnosed='' hovered='' down=''
   rm -f input messages

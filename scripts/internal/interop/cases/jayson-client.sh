@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# jayson's clients against rpcx serve over http, tcp and ws: calls, batches, notifications, and JSON-RPC 1.0
+# jayson's clients and rpcx serve over http, tcp and ws: calls, batches, notifications and JSON-RPC 1.0
 . "$INTEROP/lib.sh"
 needs_packages
 
@@ -19,7 +19,7 @@ for listen in http://127.0.0.1:0/rpc tcp://127.0.0.1:0 ws://127.0.0.1:0/; do
     sleep 0.05
   done
   stop
-  # Over http and tcp each has a connection of its own, so either may be the first.
+  # Over http and tcp, each request has its own connection, so the order is free.
   want 0 '{"n":1}
 {"n":2}' sort notes
   rm notes

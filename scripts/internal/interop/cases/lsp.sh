@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# the lsp dialect: VS Code's language server of JSON, and an editor made of VS Code's library as the client of rpcx serve
+# the lsp dialect: VS Code's JSON language server, and VS Code's client library as the client of rpcx serve
 . "$INTEROP/lib.sh"
 needs_packages
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# the protocol's own conformance suite against rpcx auth: every auth/* for clients but dpop, wif-jwt-bearer and enterprise-managed
+# the official MCP conformance suite and rpcx auth: auth/*, without dpop, wif-jwt-bearer and enterprise-managed
 . "$INTEROP/lib.sh"
 needs_packages
 needs jq curl
 export BROWSER="$INTEROP/clients/browser.mjs"
 
-# scenario NAME ARGS: a scenario with the client; the defect is in the environment.
+# scenario NAME ARGS: runs a scenario with the client. The variable DEFECT selects a defect.
 scenario() {
   local name=$1
   shift
@@ -13,7 +13,7 @@ scenario() {
 }
 
 count=0
-# pair DEFECT NAME ARGS: the scenario passes, and fails with the defect.
+# pair DEFECT NAME ARGS: the scenario must pass without the defect, and fail with it.
 pair() {
   local defect=$1
   shift

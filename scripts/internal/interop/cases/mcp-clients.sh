@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# one directory of shell tools, one of which asks twice, for clients of each version of MCP at once: SDKs 1 and 2 of TypeScript, that of Go, the Inspector
+# one directory of shell tools for MCP clients of several versions at once: TypeScript SDKs 1 and 2, Go SDK, Inspector
 . "$INTEROP/lib.sh"
 needs_packages
 needs jq
 needs_built gomcp .
 
-# tool NAME: the tool, a script that comes on stdin.
+# tool NAME: installs the script on stdin as a tool.
 tool() {
   mkdir -p "$(dirname "tools/$1")"
   { echo '#!/bin/sh'; cat; } >"tools/$1"
@@ -29,7 +29,7 @@ SH2
 tool resources/read <<<"jq -c '{contents: [{uri, text: \"one\"}]}'"
 tool resources/list <<<"echo '{\"resources\":[{\"uri\":\"test://one\",\"name\":\"one\"}]}'"
 
-# wanted VERSION: what each client prints.
+# wanted VERSION: prints the expected output of each client.
 wanted() {
   cat <<JSON
 "$1"
@@ -58,7 +58,7 @@ ok "stdio: the Go SDK"
 start listening rpcx serve mcp+http://127.0.0.1:0/mcp --hooks tools
 at=$(field listening)
 url=${at#mcp+}
-# together SECOND...: two clients at once, of which one is old.
+# together SECOND...: runs two clients at once. One of them uses an old version.
 together() {
   node "$INTEROP/clients/mcp2.mjs" legacy "$url" >other.out 2>other.err &
   local other=$!

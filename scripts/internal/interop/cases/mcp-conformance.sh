@@ -1,22 +1,22 @@
 #!/usr/bin/env bash
-# the protocol's own conformance suite against a folder of hooks as its server
+# the official MCP conformance suite with a folder of hooks as the server
 . "$INTEROP/lib.sh"
 needs_packages
 needs jq
 
 suite() { "$INTEROP/clients/suite.sh" "$@"; }
 
-# hook NAME: the answer to NAME, a script that comes on stdin.
+# hook NAME: installs the script on stdin as the hook NAME.
 hook() {
   mkdir -p "$(dirname "hooks/$1")"
   { echo '#!/bin/sh'; cat; } >"hooks/$1"
   chmod 755 "hooks/$1"
 }
 
-# says NAME VALUE: the answer to NAME is VALUE.
+# says NAME VALUE: installs a hook NAME that returns VALUE.
 says() { hook "$1" <<<"cat <<'JSON'"$'\n'"$2"$'\nJSON'; }
 
-# tool NAME [PARAMS]: describes the tool.
+# tool NAME [PARAMS]: adds the tool to the catalog.
 tool() { jq -nc --arg name "$1" --argjson params "${2:-{\}}" '{description: "What the suite calls \($name)", params: ({type: "object"} + $params)}' >"hooks/$1.json"; }
 
 png=iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==
@@ -99,7 +99,7 @@ printf %s "\$params" | jq -c 'def text(\$t): {role: "user", content: {type: "tex
     text("Please process the embedded resource above.")] end)}'
 SH2
 
-# tools that stream, which a folder has no word for
+# These tools stream. A folder of hooks alone cannot declare streams.
 cat >more.json <<'JSON'
 {"catalog":1,"methods":[
   {"name":"test_tool_with_logging","description":"logs","params":{"type":"object"},"run":"lines:for m in started processing completed; do echo '{\"log\":{\"level\":\"info\",\"message\":\"Tool '$m'\"}}'; sleep 0.05; done; echo '\"done\"'"},
@@ -109,7 +109,8 @@ cat >more.json <<'JSON'
   {"name":"test_reconnection","description":"takes its time","params":{"type":"object"},"run":"sh:sleep 0.5; echo '\"done\"'"}]}
 JSON
 
-# tools of 2026-07-28. A hook that asks is the same in each version: its questions are results there.
+# These tools are for 2026-07-28. A hook that asks questions is the same in each version. In 2026-07-28, its questions
+# are results.
 elicits='{"message":"What is it?","requestedSchema":{"type":"object","required":["name"],"properties":{"name":{"type":"string"}}}}'
 samples='{"messages":[{"role":"user","content":{"type":"text","text":"Say it"}}],"maxTokens":50}'
 hook test_input_required_result_elicitation <<SH2
@@ -137,7 +138,7 @@ hook test_trigger_tool_change <<<'rpcx call @ notifications/tools/list_changed -
 hook test_trigger_prompt_change <<<'rpcx call @ notifications/prompts/list_changed --notify; echo "\"done\""'
 for name in elicitation sampling list_roots request_state tampered_state multiple_inputs multi_round capabilities; do tool "test_input_required_result_$name"; done
 for name in test_missing_capability test_trigger_tool_change test_trigger_prompt_change; do tool "$name"; done
-# tools that become tasks
+# These tools become tasks.
 hook greet <<<"jq '\"Hello, \\(.name)!\"'"
 hook slow_compute <<<"sleep \$(jq .seconds); echo '\"computed\"'"
 hook failing_job <<<'sleep 1; echo "it failed" >&2; exit 1'

@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# servers of MCP for a client that finds out their version: the TypeScript SDK 2 (automatic, and only 2026-07-28) and the Go SDK, over stdio and HTTP
+# MCP servers of the TypeScript SDK 2 and the Go SDK over stdio and HTTP: rpcx finds their versions
 . "$INTEROP/lib.sh"
 needs_packages
 needs_built gomcp .
 
 answers='elicitation/create=jq:if .message == "Who?" then {action: "accept", content: {name: "Bo"}} else {action: "accept", content: {city: "Rome"}} end'
 
-# asks ENDPOINT: a tool that asks twice, with a hook and without one.
+# asks ENDPOINT: calls a tool that asks twice, with a hook and without a hook.
 asks() {
   want 0 '"Bo in Rome"' rpcx call "$1" twice --on "$answers"
   want 1 '' rpcx call "$1" twice
   said 'elicitation/create=json'
 }
 
-# typescript ENDPOINT: what a user does with its tools.
+# typescript ENDPOINT: calls the server's tools.
 typescript() {
   want 0 '"modern: hihi"' rpcx call "$1" echo message=hi times=2
   want 1 '' rpcx call "$1" ecko message=hi

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# the mcp dialect: the protocol's own everything server as a peer, over stdio and HTTP, and its own client against a folder of scripts
+# the mcp dialect: the official everything server as a peer, and the official client with a folder of scripts
 . "$INTEROP/lib.sh"
 needs_packages
 needs jq
@@ -7,7 +7,7 @@ needs jq
 everything=$INTEROP/node_modules/@modelcontextprotocol/server-everything/dist/index.js
 sampled='{"role":"assistant","model":"none","content":{"type":"text","text":"sampled"}}'
 
-# client ENDPOINT: what a user does with the server's tools.
+# client ENDPOINT: calls the server's tools.
 client() {
   want 0 '"Echo: hi"' rpcx call "$1" echo message=hi
   want 0 '"The sum of 1 and 2 is 3."' rpcx call "$1" get-sum a=1 b=2

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# the ovsdb dialect: libovsdb, which keeps a copy of a table by monitor_cond_since, as the client of rpcx serve
+# the ovsdb dialect: libovsdb, which copies a table with monitor_cond_since, as the client of rpcx serve
 . "$INTEROP/lib.sh"
 needs_built ovsdb .
 
-# The hook of transact writes what it changes to a FIFO, from which the monitor reads its updates.
+# The hook of transact writes its changes to a FIFO. The monitor reads its updates from the FIFO.
 mkfifo changes
 cat >monitor.sh <<'SH'
 echo '[false,"00000000-0000-0000-0000-000000000000",{"Item":{"7f0c6d2e-0000-4000-8000-000000000001":{"initial":{"name":"bolt","n":3}}}}]'

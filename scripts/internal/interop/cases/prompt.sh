@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# connect at a real terminal: the prompt, its keys and its history; how the terminal is left
+# connect in a real terminal: the prompt, its keys, its history, and the final state of the terminal
 . "$INTEROP/lib.sh"
 needs tmux stty
 
@@ -12,7 +12,7 @@ started+=("$(tm display-message -p '#{pid}')")
 keys() { tm send-keys -t 0 "$@"; }
 typed() { tm send-keys -t 0 -l "$1" && keys Enter; }
 
-# shows PATTERN: waits until the screen has a line that matches.
+# shows PATTERN: waits until a line of the screen matches.
 shows() {
   local deadline=$((SECONDS + 60))
   until tm capture-pane -pJ -t 0 >screen && grep -qE -- "$1" screen; do
@@ -25,19 +25,19 @@ shows() {
   done
 }
 
-# coloured PATTERN: the same with the colours.
+# coloured PATTERN: is like shows, but includes the colors.
 coloured() {
   tm capture-pane -peJ -t 0 >screen
   grep -qE -- "$1" screen || { bad=1 && echo "$CASE: nothing like '$1' in colour" >&2 && cat -v screen >&2; }
 }
 
-# fresh COMMAND: runs it on a screen of its own.
+# fresh COMMAND: runs COMMAND on a new screen.
 fresh() {
   tm send-keys -t 0 -R && tm clear-history -t 0
   typed "clear; stty -g >before; $1; echo status \$?; stty -g >after"
 }
 
-# left STATUS: the command has ended with it, and the terminal is as it was.
+# left STATUS: waits for the end of the command with STATUS. The terminal must have its original settings.
 left() {
   shows "^status $1\$"
   shows '^sh: *$'

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# the qmp dialect: go-qemu, whose commands have no ids and no line breaks, as the client of rpcx serve
+# the qmp dialect: go-qemu, whose commands lack ids and line breaks, as the client of rpcx serve
 . "$INTEROP/lib.sh"
 needs_built qmp .
 

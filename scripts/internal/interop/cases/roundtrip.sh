@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# the round trip: a tape of a real program replays without a difference, also after --update, and no defect is missed
+# the round trip: the replay of a real program's tape finds no difference, and finds each planted defect
 . "$INTEROP/lib.sh"
 needs_packages
 needs go
 needs_built geth .
 needs_built gopls golang.org/x/tools/gopls
 
-# A pair is a line NAME | PEER | LISTEN | COMMANDS: COMMANDS, a script, talks through rpcx record to PEER, an endpoint. PEER may
-# name a function that starts the peer and sets $to. Then the tape is played against the peer, as the peer, and against itself,
-# three defects are made, and all is done again after --update. What a pair needs beside that stands in "flags":
+# Each line is NAME | PEER | LISTEN | COMMANDS. The script COMMANDS talks to the endpoint PEER through rpcx record. PEER may
+# also be a function that starts the peer and sets $to. The case replays the tape against the peer, as the peer, and against the
+# tape itself. It then plants three defects, and repeats all steps after --update. flags prints the settings of a pair:
 #   rules=FLAGS   validate leaves out rules that the peer is known to break
 #   at=POINTER    the value that is changed, where the first of a result is made up
 session() { echo "rpcx connect @ --session s && { $1; rpcx session close s; }"; }
@@ -59,7 +59,7 @@ mcp_modern() {
   start '^\{"listening":' rpcx serve mcp+http://127.0.0.1:0/mcp --on 'echo=jq:.'
   to=$(field listening)
 }
-# A job with percentages, of which a client sees as many as it asks for.
+# A job sends percentages. A client receives as many as it requests.
 hotrepl_progress() {
   cat >slow.sh <<'EOF'
 for n in 1 2 3 4 5 6; do echo "{\"progress\":\"part $n\",\"fraction\":0.$n}"; sleep 0.1; done; echo '{"data":{"n":1}}'
@@ -68,7 +68,7 @@ EOF
   start '^\{"listening":' rpcx serve hotrepl+ws://127.0.0.1:0/ --catalog jobs.json --on 'slow=lines:sh slow.sh'
   to=$(field listening)
 }
-# As electrum answers: an unknown method is status 500 with a text.
+# This hook responds like electrum: an unknown method causes the status 500 with a text.
 electrum() {
   cat >electrum.js <<'JS'
 require('http').createServer((q, r) => {
@@ -84,7 +84,8 @@ JS
   start '^port' node electrum.js
   to=http://127.0.0.1:${line##* }/
 }
-# Values that a server makes up: handles and tokens that the client repeats, a clock and a serial number that never return.
+# A server creates these values: handles and tokens that the client sends back, a clock, and a serial number that never
+# repeats.
 made() {
   start '^\{"listening":' rpcx serve "$1" --on 'open=sh:echo "{\"handle\":\"h-$$\",\"said\":\"fixed\"}"' --on 'use=jq:{ok: (.handle | startswith("h-"))}' \
     --on 'login=sh:echo "{\"token\":\"t-$$\",\"ok\":true}"' --on 'whoami=jq:{ok: (.token | startswith("t-"))}' \
@@ -133,7 +134,7 @@ made-hotrepl | made hotrepl+ws://127.0.0.1:0/ | hotrepl+ws://127.0.0.1:0/ | $mak
 TABLE
 }
 
-# flags NAME: what the pair needs.
+# flags NAME: prints the flags of the pair NAME.
 flags() {
   rules=() at=''
   case $1 in
@@ -149,7 +150,7 @@ flags() {
   esac
 }
 
-# differs COMMAND...: the defect of the kind $kind ends COMMAND with status 4, and is reported as $pattern.
+# differs COMMAND...: COMMAND must end with status 4 because of the defect $kind, and must report $pattern.
 differs() {
   local status=0
   timeout --kill-after=5 30 "$@" >found 2>&1 || status=$?
@@ -160,7 +161,8 @@ differs() {
   fi
 }
 
-# steps: the tape against its peer, as its peer, against itself; then each defect in each direction.
+# steps: replays the tape against its peer, as its peer, and against itself. It then tests each defect in each
+# direction.
 steps() {
   local kind pattern printed
   printed=$(cat real)
@@ -182,14 +184,14 @@ steps() {
   done < <(node "$INTEROP/clients/mutate.js" p.tape "$at")
 }
 
-# bound: the line and the pointer of each value that the tape binds.
+# bound: prints the line and the pointer of each value that the tape binds.
 bound() {
   node -e 'require("fs").readFileSync("p.tape", "utf8").trimEnd().split("\n").forEach((line, i) => {
     for (const path of Object.values(JSON.parse(line).bind ?? {})) console.log(`${i + 1} ${path.replace(/\[(\d+)\]/g, ".$1").replaceAll(".", "/")}`);
   })' | sort
 }
 
-# roundtrip PAIR PEER LISTEN COMMANDS, in a directory of its own
+# roundtrip PAIR PEER LISTEN COMMANDS: tests a pair in its own directory.
 roundtrip() {
   pair=$1 to=$2 listen=$3 commands=$4
   flags "$pair"
@@ -213,7 +215,7 @@ roundtrip() {
 }
 
 certificate
-# Eight pairs at a time, most of whose time is waiting for what must not come.
+# Eight pairs run at a time, because they mostly wait for messages that must not arrive.
 at_once=8
 one() {
   mkdir "$1"

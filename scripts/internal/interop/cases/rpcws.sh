@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# the rpcws dialect: rpc-websockets' own server and client
+# the rpcws dialect: the server and the client of rpc-websockets
 . "$INTEROP/lib.sh"
 needs_packages
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# completion in real bash, zsh and fish: commands, endpoints, values, files; nothing on the line is ever run
+# completion in bash, zsh and fish: commands, endpoints, values and files, without running the command line
 . "$INTEROP/lib.sh"
 needs bash zsh fish script
 completions=$(cd "$INTEROP/../../../completions" && pwd)
@@ -8,10 +8,10 @@ export RPCX_HISTORY=off XDG_CACHE_HOME=$PWD/cache
 mkdir certificates
 touch certificates/root.pem
 
-# A shell that asked whether to show so many would take the next key for the answer.
+# bash must not ask before a long list, because the answer would consume the next key.
 
-# typed SHELL KEYS: the words that rpcx is started with when KEYS are typed there, a TAB being one of them. What zsh binds to
-# TAB by default expands the word under the cursor itself, $(…) included, before anything is asked to complete it.
+# typed SHELL KEYS: prints the arguments of rpcx after KEYS are typed in SHELL. KEYS may contain TAB. By default, zsh itself
+# expands the word under the cursor at TAB, including $(…), before it completes the word.
 typed() {
   local setup command
   case $1 in
@@ -46,7 +46,7 @@ for shell in bash zsh; do
   ok "$shell"
 done
 
-# fish can be asked outright.
+# fish has a command that prints completions.
 fished() { fish --no-config -c "source '$completions/rpcx.fish'; complete -C \$argv[1]" -- "$1" | cut -f 1; }
 want 0 'call' fished 'rpcx cal'
 want 0 'demo:orders' fished 'rpcx call demo:or'

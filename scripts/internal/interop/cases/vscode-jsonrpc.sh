@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# vscode-jsonrpc as the client of rpcx serve, over stdio and tcp: requests both ways, notifications, a stream
+# vscode-jsonrpc as the client of rpcx serve, over stdio and tcp: requests in both directions, notifications, a stream
 . "$INTEROP/lib.sh"
 needs_packages
 
@@ -9,7 +9,7 @@ cat >catalog.json <<'JSON'
   {"name":"ticks","kind":"stream","run":"jq:range(.n)"}]}
 JSON
 
-# note is answered by a command for each notification: one at a time, or the lines would not be in order.
+# Only one command for note runs at a time, because otherwise the order of the lines would vary.
 options=(
   --catalog catalog.json --hooks catalog.json
   --on 'echo=jq:.'

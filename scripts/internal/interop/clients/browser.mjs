@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// A browser with cookies: it visits a page and goes where it is sent; it fills in and submits the forms that it finds.
+// This program is a browser with cookies. It visits a page, follows redirects, and fills in and submits all forms.
 //
 //     browser.mjs URL [NAME=VALUE...]
 let [at, ...fields] = process.argv.slice(2);

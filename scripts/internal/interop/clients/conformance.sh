@@ -1,5 +1,5 @@
 #!/bin/sh
-# The client of the suite's scenarios: URL is where the scenario's server is.
+# This program is the client of the suite's scenarios. URL is the address of the scenario's server.
 at=mcp+$1
 accepts='elicitation/create=json:{"action":"accept","content":{"confirmed":true}}'
 case $MCP_CONFORMANCE_SCENARIO in

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The client of the suite's scenarios auth/*: URL is where the scenario's server is. DEFECT plants one: "silent" does not log
-# in, "careless" logs in without a look at what the servers say.
+# This program is the client of the suite's scenarios auth/*. URL is the address of the scenario's server. DEFECT selects a
+# defect: "silent" does not log in, and "careless" logs in without a check of the servers' metadata.
 set -u
 at=$1 work=$(mktemp -d)
 export XDG_STATE_HOME=$work
@@ -30,7 +30,7 @@ auth/client-credentials-jwt)
 esac
 if [[ $MCP_CONFORMANCE_SCENARIO == auth/client-credentials-* ]]; then login+=(--client-credentials); fi
 
-# send METHOD PARAMS: a request, in 2026-07-28 one that needs no handshake.
+# send METHOD PARAMS: sends a request. In 2026-07-28, requests need no handshake.
 send() {
   if [[ $MCP_CONFORMANCE_PROTOCOL_VERSION < 2026 ]]; then
     case $1 in
@@ -46,7 +46,7 @@ send() {
 
 if [[ ${DEFECT-} != silent ]]; then "${login[@]}" || exit; fi
 send tools/list '{}' >/dev/null || true
-# A failure proposes the login that helps, once more.
+# If the request fails, the error proposes a login. After the login, the client sends the request once more.
 RPCX_ERRORS=json send tools/call '{"name":"test-tool","arguments":{}}' 2>"$work/errors" && exit
 cat "$work/errors" >&2
 mapfile -t fix < <(jq -r 'select(.error.fix[1] == "auth") | .error.fix[]' "$work/errors")

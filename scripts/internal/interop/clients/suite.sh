@@ -1,3 +1,3 @@
 #!/bin/sh
-# The conformance suite of MCP, which wants a newer Node than the oldest that we run on.
+# This program runs the MCP conformance suite, which needs a newer version of Node than rpcx's other cases.
 exec node --import "$INTEROP/clients/conformance-node.mjs" "$INTEROP/node_modules/.bin/conformance" "$@"

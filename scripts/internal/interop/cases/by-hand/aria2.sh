@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# aria2 over http and ws: errors that come with HTTP 400, notifications beside answers
+# aria2 over http and ws: errors with HTTP status 400, and notifications between responses
 . "$INTEROP/lib.sh"
 needs aria2c node
 
@@ -25,7 +25,7 @@ for endpoint in "$http" "$ws"; do
   ok "${endpoint%%:*}: calls, and errors with their code (over http beside status 400)"
 done
 
-# addUri answers with a gid; what becomes of it comes as notifications that name no subscription.
+# The response of addUri is a gid. Notifications report the progress of the download, but name no subscription.
 want 0 'aria2.onDownloadStart
 aria2.onDownloadComplete' rpcx subscribe "$ws" aria2.addUri '["token:s3cret",["'"$files"'/hello.txt"]]' \
   --select 'select(.method // "" | startswith("aria2.onDownload"))' --messages --count 2 --for 20s --jq .method -r

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# the bidi dialect: the WebSocket of a session that ChromeDriver has begun, which rpcx uses and does not end
+# the bidi dialect: the WebSocket of a ChromeDriver session, which rpcx uses and does not end
 . "$INTEROP/lib.sh"
 needs chromedriver chromium curl jq
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# the dap dialect: debugpy and lldb (python3 -m debugpy, lldb-dap or lldb-vscode, of any version), from launch to a breakpoint to an expression
+# the dap dialect: debugpy and lldb-dap (or lldb-vscode): launch, breakpoint, expression
 . "$INTEROP/lib.sh"
 needs python3 gcc
 lldb=$(compgen -c | grep -Exm1 'lldb-(dap|vscode)(-[0-9]+)?') || missing 'lldb-dap, or lldb-vscode,'

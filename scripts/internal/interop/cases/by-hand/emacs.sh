@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# the lsp dialect: Emacs, by eglot, as the client of rpcx serve
+# the lsp dialect: Emacs with eglot as the client of rpcx serve
 . "$INTEROP/lib.sh"
 needs emacs
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# the bidi dialect: Firefox, its code, its tree, its events
+# the bidi dialect: Firefox: evaluation, contexts and events
 . "$INTEROP/lib.sh"
 firefox=$(type -P firefox-esr || type -P firefox) || missing Firefox
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# acp with the Gemini command line tool as the agent, mcp with it as the host (npm install -g @google/gemini-cli)
+# acp with Gemini CLI as the agent, and mcp with Gemini CLI as the host (npm install -g @google/gemini-cli)
 . "$INTEROP/lib.sh"
 needs node gemini jq
 
-# Nothing of the user's own, and nobody but the model is asked.
+# The case uses no file of the user, and asks only the model.
 export HOME=$PWD GEMINI_API_KEY=none GEMINI_TELEMETRY_ENABLED=false GEMINI_CLI_TRUST_WORKSPACE=true
 mkdir .gemini
 settings='"privacy":{"usageStatisticsEnabled":false},"general":{"enableAutoUpdate":false},"security":{"auth":{"selectedType":"gemini-api-key"}}'
@@ -15,7 +15,7 @@ agent='acp+exec:gemini --acp'
 files=(--on 'fs/read_text_file=json:{"content":""}' --on 'fs/write_text_file=sh:tee -a written >/dev/null; echo null')
 allow='session/request_permission=jq:{outcome: {outcome: "selected", optionId: (.options[] | select(.kind == "allow_once").optionId)}}'
 reject='session/request_permission=jq:{outcome: {outcome: "selected", optionId: (.options[] | select(.kind == "reject_once").optionId)}}'
-# what of a turn the agent says and does
+# turn is the jq program that prints the messages and tool calls of a turn.
 turn='if type == "string" then . elif .sessionUpdate == "tool_call_update" then [.status, .content[0].type, .content[0].newText] else empty end'
 
 want 0 '"I write it."

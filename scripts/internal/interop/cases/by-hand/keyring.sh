@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# the keyring of GNOME: tokens are in it while it is open, and it is never unlocked
+# the keyring of GNOME: rpcx stores tokens in an open keyring, and never unlocks the keyring
 . "$INTEROP/lib.sh"
 needs dbus-run-session dbus-send gnome-keyring-daemon
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# ovsdb-server (JSON-RPC 1.0, values one after another without a line break): hangs up unless its echo is answered
+# ovsdb-server (JSON-RPC 1.0, framing concat), which closes the connection without a response to its echo
 . "$INTEROP/lib.sh"
 needs ovsdb-server ovsdb-tool
 needs_built ovsdb .
@@ -15,7 +15,6 @@ port=${line##* }
 tcp=jsonrpc1+concat+tcp://127.0.0.1:$port
 unix=jsonrpc1+concat+unix:$PWD/db.sock
 
-# A Unix socket's path is long in a temporary folder: all the better.
 for endpoint in "$tcp" "$unix"; do
   want 0 '["Orders","_Server"]' rpcx call "$endpoint" list_dbs
   want 0 uuid rpcx call "$endpoint" transact '"Orders"' '{"op":"insert","table":"Item","row":{"name":"bolt","n":3}}' \
@@ -28,8 +27,8 @@ for endpoint in "$tcp" "$unix"; do
   ok "${endpoint##*concat+}: calls, errors that are strings"
 done
 
-# The server asks `echo` after five idle seconds: an error for an answer and it hangs up at once, none and it does so five
-# seconds later. The update comes after that.
+# The server calls echo after five idle seconds. It closes the connection at once after an error, and after five more
+# seconds without a response. The update arrives later.
 rpcx subscribe "$tcp" monitor '["Orders","m1",{"Item":{"columns":["name","n"]}}]' --method update --count 1 \
   --jq '.[1].Item[].new.n' --on 'echo=jq:.' --for 30s >answered 2>answered.err &
 answered=$!
@@ -53,7 +52,7 @@ want 0 77 cat answered
 want 0 '' cat answered.err
 ok "with its echo answered the connection lives on, without it the server hangs up: nothing was seen"
 
-# The ovsdb dialect answers echo by itself, and its monitor is a stream whose first item is the answer.
+# The ovsdb dialect responds to echo itself. Its monitor is a stream with the response as the first item.
 page=ovsdb+tcp://127.0.0.1:$port
 want 0 '["Orders","_Server"]' rpcx call "$page" list_dbs
 want 1 '' rpcx call "$page" nothing
@@ -71,7 +70,7 @@ want 0 $'[77]\n[78]' cat monitored
 want 0 '' cat monitored.err
 ok "the page: the monitor's first item and its update, echo answered in between"
 
-# RFC 7047, 4.1.7: "result": null stands beside the error. The server leaves it out.
+# RFC 7047, 4.1.7 demands "result": null beside the error. The server omits it.
 want 0 'must response-members' found "$page" --try list_dbs --try 'monitor=["Orders","m",{"Item":{}}]'
 want 0 '[{"count":1}]' rpcx call "$page" transact '"Orders"' '{"op":"delete","table":"Item","where":[["n","!=",77]]}'
 want 0 'schema Orders 1.0.0

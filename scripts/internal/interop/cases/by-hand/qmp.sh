@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# the qmp dialect: QEMU, which greets first and sends events before answers, and its guest agent, which says nothing first
+# the qmp dialect: QEMU, which sends a greeting and early events, and the guest agent, which has no greeting
 . "$INTEROP/lib.sh"
 needs qemu-system-x86_64 qemu-ga
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# a page of ten lines: Transmission, which demands a header of its own and tells it with a 409
+# Transmission with a dialect file of ten lines: a 409 reply contains the header that all requests need
 . "$INTEROP/lib.sh"
 needs transmission-daemon
 

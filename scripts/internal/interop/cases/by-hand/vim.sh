@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# the lsp dialect: Vim, by its plugin ALE, as the client of rpcx serve
+# the lsp dialect: Vim with ALE as the client of rpcx serve
 . "$INTEROP/lib.sh"
 needs vim
 ale=${ALE:-/usr/share/vim-ale} # Debian's vim-ale
