@@ -54,7 +54,7 @@ func (o *Options) Flags(run *env.Env) []cmdline.Flag {
 			cmdline.Text(cmdline.GroupHooks, "catalog", "", "describe methods and check calls with the catalog in `FILE`", &o.Catalog),
 			cmdline.Text(cmdline.GroupHooks, "runtime", "", "evaluate code with `jq|co:COMMAND`", &o.Runtime),
 			cmdline.PositiveDuration(cmdline.GroupHotRepl, "frame", "simulate a frame every `DURATION` (16ms)", &o.Frame),
-			cmdline.Text(cmdline.GroupHooks, "artifacts", "", "offer clients the files that hooks write below `DIR`, their $RPCX_ARTIFACTS (a temporary directory)", &o.Files),
+			cmdline.Text(cmdline.GroupHooks, "artifacts", "", "offer clients the files that hooks write to $RPCX_ARTIFACTS, a directory below `DIR` (a temporary directory)", &o.Files),
 			cmdline.PositiveDuration(cmdline.GroupHooks, "input-timeout", "end hooks that wait longer than `DURATION` for client input (5m)", &o.input),
 			cmdline.Text(cmdline.GroupHooks, "state-key", "", "seal the state that clients keep with the key in `@FILE`, which servers can share (a random key)", &o.stateKey),
 			cmdline.Bool("", "print-config", "", "print the entry of this server for the configuration of an editor or agent, and exit", &o.printConfig),
