@@ -26,18 +26,21 @@ func TestConsoleAboveAPrompt(t *testing.T) {
 	}
 	undo()
 	c.Note("below")
+	c.Event(wire.Event{Kind: wire.Progress, Fraction: json.RawMessage("1"), Message: "a bar again"})
+	c.Clear()
 	want := "rpcx: warning: careful\n[##..................]  10% x\\u001b[31m\n[####################] 100% x\\u001b[31m\n"
 	if got, _ := os.ReadFile(file.Name()); string(got) != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if stderr.String() != "rpcx: below\n" {
-		t.Errorf("stderr: %q", stderr.String())
+	if want := "rpcx: below\n\r\x1b[K[####################] 100% a bar again\r\x1b[K"; stderr.String() != want {
+		t.Errorf("stderr: %q, want %q", stderr.String(), want)
 	}
+	stderr.Reset()
 	elsewhere := NewConsole(&stderr, ConsoleOptions{})
 	elsewhere.Above(&Prompt{closed: true, out: file})()
 	elsewhere.Above(nil)
 	elsewhere.Note("to a file")
-	if stderr.String() != "rpcx: below\nrpcx: to a file\n" {
+	if stderr.String() != "rpcx: to a file\n" {
 		t.Errorf("stderr: %q", stderr.String())
 	}
 }

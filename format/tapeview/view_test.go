@@ -160,6 +160,12 @@ func TestRows(t *testing.T) {
 4   item svc_watch of 1 final
 5 item service_subscription failed final
 `},
+		{"HTTP statuses", `{"tape":1}
+{"http":{"method":"POST","status":399}}
+{"http":{"method":"POST","status":400}}
+`, `1 http 
+2 http  failed
+`},
 		{"hotrepl", `{"tape":1,"dialect":"hotrepl"}
 {"dir":"recv","msg":{"type":"handshake","protocolVersion":2}}
 {"dir":"send","msg":{"type":"eval","id":"e1","code":"1+1"}}

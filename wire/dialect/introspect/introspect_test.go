@@ -63,9 +63,11 @@ func TestNames(t *testing.T) {
 }
 
 func TestOpened(t *testing.T) {
+	longest := `"` + strings.Repeat("i", longestID) + `"`
 	for result, want := range map[string]string{
 		`"sub_001"`: `"sub_001" open`, `9007199254740993`: `9007199254740993 open`,
 		`{"subscription_id":"a"}`: `"a" open`, `{"a":1}`: ` over`, `[1]`: ` over`, `true`: ` over`, `null`: ` over`,
+		longest: longest + " open", `"x` + longest[1:]: ` over`,
 	} {
 		stream, final := NewCodec(dialect.CodecOptions{}).Opened(dialect.Op{}, wire.Message{Kind: wire.Response, Body: []byte(result)})
 		got := string(stream) + " open"

@@ -11,6 +11,7 @@ func TestHeadersOf(t *testing.T) {
 	for _, c := range []struct{ schema, want string }{
 		{`{"type":"object"}`, ""},
 		{`{"properties":{"a":{"type":"string","x-mcp-header":"A"},"b":{"properties":{"c":{"type":["integer","null"],"x-mcp-header":"C"}}}}}`, "A=a C=b.c"},
+		{`{"properties":{"a":{"type":"string","x-mcp-header":"09AZaz"}}}`, "09AZaz=a"},
 		{`{"properties":{"x-mcp-header":{"type":"string","default":{"x-mcp-header":1}}}}`, ""},
 		{`{"properties":{"a":{"type":"string","x-mcp-header":""}}}`, `"\"\"" is not the name of a header`},
 		{`{"properties":{"a":{"type":"string","x-mcp-header":7}}}`, `"7" is not the name of a header`},

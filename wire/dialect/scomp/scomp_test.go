@@ -298,6 +298,11 @@ func TestBindings(t *testing.T) {
 			`{"T":{"not":{"$ref":"#/$defs/a.input"}},"T-2":{"not":{"$ref":"#/$defs/b.input"}},"a.input":{"type":"object","$ref":"#/$defs/T"},"b.input":{"type":"array","$ref":"#/$defs/T-2"}}`,
 		},
 		{
+			"equal definitions of a schema that refers to itself", `{"bindings":[{"name":"a","input":{"$ref":"#/$defs/T","$defs":{"T":{"not":{"$ref":"#/$defs/T"}}}}},{"name":"b","input":{"items":{"$ref":"#"},"$ref":"#/$defs/T","$defs":{"T":{"not":{"$ref":"#/$defs/T"}}}}}]}`,
+			`{"name":"a","params":{"$ref":"#/$defs/T"}},{"name":"b","params":{"$ref":"#/$defs/b.input"}}`,
+			`{"T":{"not":{"$ref":"#/$defs/T"}},"b.input":{"items":{"$ref":"#/$defs/b.input"},"$ref":"#/$defs/T"}}`,
+		},
+		{
 			"names that are escaped in a reference", `{"bindings":[{"name":"a","input":{"$ref":"#/$defs/Page%3CA~1B%3E/x","$defs":{"Page<A/B>":{"x":true}}}},{"name":"b","input":{"$ref":"#/$defs/Page%3CA~1B%3E","$defs":{"Page<A/B>":{"type":"string"}}}}]}`,
 			`{"name":"a","params":{"$ref":"#/$defs/Page%3CA~1B%3E/x"}},{"name":"b","params":{"$ref":"#/$defs/Page%3CA_B%3E"}}`,
 			`{"Page\u003cA/B\u003e":{"x":true},"Page\u003cA_B\u003e":{"type":"string"}}`,

@@ -300,7 +300,9 @@ func TestIdleSessionsAreBounded(t *testing.T) {
 	defer s.Close()
 	first := s.join("")
 	s.leave(first)
-	for range maxIdleSessions - 1 {
+	second := s.join("")
+	s.leave(second)
+	for range maxIdleSessions - 2 {
 		s.leave(s.join(""))
 	}
 	if again := s.join(first.id); again != first {
@@ -308,8 +310,8 @@ func TestIdleSessionsAreBounded(t *testing.T) {
 	}
 	s.leave(first)
 	s.leave(s.join(""))
-	if len(s.sessions) != maxIdleSessions || len(r.forgot) != 1 || r.forgot[0] == first.id {
-		t.Errorf("%d sessions are kept, %d were forgotten", len(s.sessions), len(r.forgot))
+	if len(s.sessions) != maxIdleSessions || len(r.forgot) != 1 || r.forgot[0] != second.id {
+		t.Errorf("%d sessions are kept, %q were forgotten, want %q", len(s.sessions), r.forgot, second.id)
 	}
 }
 
