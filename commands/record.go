@@ -66,7 +66,7 @@ func runRecord(ctx context.Context, run *env.Env, o *server.RecordOptions) error
 	return server.RunRecord(ctx, run, o, listen, to, command)
 }
 
-// sameDialect gives both endpoints the dialect that one of them names.
+// sameDialect gives both endpoints the same dialect if only one of them names a dialect.
 func sameDialect(run *env.Env, listen, to *endpoint.Endpoint) error {
 	usual := dialects.Default()
 	switch {

@@ -170,8 +170,8 @@ var commandTable = []command{
 	{"completion", complete.Command},
 }
 
-// tree returns the command tree. Each run builds a new one, because the library stores state in it. If words begin with
-// a command, the tree omits the others, whose flags make up most of it.
+// tree returns the command tree. Each run builds a new command tree, because the library stores state in it. If words
+// begin with a command, the tree omits the others, whose flags make up most of it.
 func tree(run *env.Env, words ...string) *cmdline.Command {
 	root := &cmdline.Command{
 		Name:        "rpcx",

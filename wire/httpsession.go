@@ -36,7 +36,7 @@ type HTTPGets map[string]func(at string) ([]byte, error)
 // accepted the message, and the next exchange has no session.
 var ErrSessionLost = errors.New("the session is over")
 
-// HTTPSessions describes how a dialect's HTTP exchanges form sessions. Each session is a Conn of its own, which is a
+// HTTPSessions describes how a dialect's HTTP exchanges form sessions. Each session is a separate Conn, which is a
 // Router.
 type HTTPSessions struct {
 	Header string // names the session in its exchanges, and in the response that starts it

@@ -38,7 +38,7 @@ func (k Kind) String() string { return kindNames[k] }
 type Message struct {
 	Kind    Kind
 	ID      ID              // the id of a request or response, or nil
-	Stream  ID              // the stream of an Item, or the one that a Response opens
+	Stream  ID              // the stream of an Item, or the stream that a Response opens
 	Target  ID              // the target of a Cancel, or for an Item with Beside the call of its exchange
 	Final   bool            // the last response of this call, or the last item of this stream
 	Beside  bool            // an Item that is part of another message, which is also delivered

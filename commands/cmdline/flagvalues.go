@@ -100,7 +100,7 @@ func (c enum) String() string { return "" }
 // An optionalEnum is an enum whose first word is the value of the lone flag.
 type optionalEnum struct{ enum }
 
-// LoneValue returns the value of a flag without one.
+// LoneValue returns the value of a flag that the user gave without a value.
 func (e optionalEnum) LoneValue() string { return e.words[0] }
 
 // A Size is a flag value in bytes: "1000", "64K", "64MiB", "1G".

@@ -26,10 +26,10 @@ func GroupOf(f Flag) string {
 	return ""
 }
 
-// A lone value is the value of a flag without one.
+// A lone value is the value of a flag that the user gave without a value.
 type lone interface{ LoneValue() string }
 
-// loneValue returns the value of f without one. ok is false if f needs a value.
+// loneValue returns the lone value of f. ok is false if f needs a value.
 func loneValue(f Flag) (string, bool) {
 	g, ok := f.(*cli.GenericFlag)
 	if !ok {

@@ -59,8 +59,8 @@ func framed(name string, msg, head []byte) []byte {
 	return b.Bytes()
 }
 
-// unframed returns the messages in a peer's bytes and the name of their framing. It returns no messages for bytes in no framing. noise
-// bounds the other lines between messages.
+// unframed returns the messages in a peer's bytes and the name of their framing. It returns no messages if no framing fits the bytes.
+// noise bounds the other lines between messages.
 func unframed(heard []byte, noise int) (name string, msgs [][]byte) {
 	for _, name := range []string{"header", "seq", "netstring", "varint", "nul", "line", "concat"} {
 		end, needed := map[string]string{"nul": "\x00", "line": "\n"}[name]

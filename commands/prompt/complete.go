@@ -22,7 +22,8 @@ type completer struct {
 	until   time.Time // when Tab requests the catalog again
 }
 
-// ask requests the peer's catalog within env.GoodbyeTimeout. It uses a stored catalog for as long as the peer allows.
+// ask requests the peer's catalog within env.GoodbyeTimeout. It uses a stored catalog until the age that the peer
+// allows.
 func (p *prompt) ask() {
 	ctx, done := context.WithTimeout(p.Deadline.Ctx, env.GoodbyeTimeout)
 	defer done()

@@ -200,7 +200,7 @@ func (o *replayOptions) one(ctx context.Context, run *env.Env, file string, po p
 	return found, errors.Join(err, unchecked(t))
 }
 
-// unchecked returns the failure of a tape of which nothing can be compared, or not the last line.
+// unchecked returns the failure of a tape without messages, or with an incomplete last line.
 func unchecked(t *transcript.Transcript) error {
 	switch {
 	case t.Cut == 0 && slices.ContainsFunc(t.Tracks, func(tr *transcript.Track) bool { return tr.Len() > 0 }):

@@ -42,7 +42,7 @@ type AnswerCache struct {
 	e   endpoint.Endpoint
 }
 
-// For returns the cache for the response to op, or nil without one.
+// For returns the cache for the response to op, or nil if rpcx does not cache the response.
 func (c *CacheFlags) For(ctx context.Context, run *env.Env, e endpoint.Endpoint, op dialect.Op, conn *options.Connection) (*AnswerCache, error) {
 	if c.keep == "" {
 		return nil, nil
@@ -112,7 +112,7 @@ func fullPath(file string) string {
 	return file
 }
 
-// Find prints the stored response. It returns false without one.
+// Find prints the stored response. It returns false without a stored response.
 func (c *AnswerCache) Find(ctx context.Context, print *format.Pipeline) (bool, error) {
 	if c == nil || c.no {
 		return false, nil

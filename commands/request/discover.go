@@ -112,8 +112,8 @@ func discovered(ctx context.Context, conv session.Conversation, name string) (*c
 	return c, err
 }
 
-// keptCatalog returns the stored catalog of e, with a warning that it may be outdated. Without one, it returns err, the
-// reason why e was unreachable.
+// keptCatalog returns the stored catalog of e, with a warning that it may be outdated. Without a stored catalog, it
+// returns err, the reason why e was unreachable.
 func keptCatalog(run *env.Env, e endpoint.Endpoint, c *options.Connection, err error) (*catalog.Catalog, error) {
 	f := wire.AsFault(err)
 	if f == nil || f.Kind != wire.Unreachable || c.Refresh || c.NoCache {

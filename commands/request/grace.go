@@ -35,7 +35,7 @@ func (c *ResponsePrinter) waitContext() context.Context {
 	return c.deadline.Ctx
 }
 
-// recovers reports whether the peer marks an error as one that does not end its stream.
+// recovers reports whether the peer marks an error that does not end its stream.
 func recovers(ev wire.Event) bool {
 	return ev.Kind == wire.Failure && !ev.Final && string(scan.Get(ev.Extra, "recoverable")) == "true"
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // checkClient serves on LISTEN and checks the clients that connect against the rules of the dialect. It ends with the
-// command after -- or, without one, when the first client has disconnected.
+// command after --. Without a command, it ends when the first client has disconnected.
 func (o *validateOptions) checkClient(ctx context.Context, r *outcome) error {
 	run := r.run
 	e, command, err := o.listenArgs(ctx, r)

@@ -162,7 +162,7 @@ func (t *tapeCheck) all(ctx context.Context, lines *tape.Reader) error {
 	return errors.Join(err, t.tell(found))
 }
 
-// tell prints problems, and keeps the first of each rule for the report.
+// tell prints problems, and stores the first problem of each rule for the report.
 func (t *tapeCheck) tell(found []validate.Problem) error {
 	for i := range found {
 		p := &found[i]

@@ -158,7 +158,7 @@ func (w *watch) rule(j *peerChecker, name string) error {
 	return err
 }
 
-// tapeOf records the conversation for the watch, and on the tape that the user wants.
+// tapeOf records the conversation for the watch, and on the user's tape.
 func (j *peerChecker) tapeOf(endpoint string) (err error) {
 	j.o.client.Record.Also(j.watch)
 	if j.record, err = j.o.client.Record.Open(j.run, endpoint, j.endpoint.Dialect, true); err == nil {
@@ -167,7 +167,7 @@ func (j *peerChecker) tapeOf(endpoint string) (err error) {
 	return err
 }
 
-// stray returns a function that records lines of a peer that are not messages as if they were.
+// stray returns a function that records invalid lines of a peer like messages.
 func stray(to func(d wire.Direction, msg []byte), next func(line []byte)) func(line []byte) {
 	return func(line []byte) {
 		to(wire.Recv, []byte(strings.ToValidUTF8(string(line), "\ufffd")))

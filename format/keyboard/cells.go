@@ -12,8 +12,8 @@ import (
 
 // The line editor counts one column for each character. A character that is two columns wide is followed by pad in the
 // editor's line, which keeps the editor's cursor at the terminal's. pad is never shown and not part of the text. Keys
-// that move by a character become the characters below, which mean nothing else to the editor. Edit implements them,
-// because only Edit knows the user's characters.
+// that move by a character become the characters below, which the editor ignores. Edit implements them, because only
+// Edit knows the user's characters.
 const (
 	pad       = '\uFDD0' // Unicode reserves these as noncharacters
 	cellBack  = '\uFDD1' // Backspace

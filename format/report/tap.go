@@ -42,7 +42,7 @@ func (w *tapWriter) line(layout string, args ...any) {
 }
 
 // cases writes the plan and the test points of a suite. The plan of an empty suite has a reason, because a plan of 0
-// without one looks like an accident.
+// without a reason looks like an accident.
 func (w *tapWriter) cases(s Suite) {
 	if len(s.Cases) == 0 {
 		w.line("1..0 # SKIP nothing to check")

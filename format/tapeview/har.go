@@ -253,7 +253,7 @@ func (h *harBuilder) alone(b harBody) *harEntry {
 	return h.add(&harEntry{url: harURL(h.header.Endpoint), start: b.time, head: b.time, end: b.time, request: []harBody{b}})
 }
 
-// leftOver adds exchanges for sent messages without one.
+// leftOver adds an exchange for each sent message without an exchange.
 func (h *harBuilder) leftOver() {
 	for _, number := range slices.Sorted(maps.Keys(h.conns)) {
 		c := h.conns[number]

@@ -230,7 +230,8 @@ func qmpShape(_ []byte, f fields) (shape, bool) {
 	return shape{}, false
 }
 
-// idOr returns an id, or a placeholder for a call without one. Such calls are answered in order, and at most one waits.
+// idOr returns an id, or a placeholder for a call without an id. Such calls are answered in order, and at most one
+// waits.
 func idOr(id []byte) []byte {
 	if id == nil {
 		return []byte("null")

@@ -48,7 +48,7 @@ func DiscoveredCatalog(e endpoint.Endpoint, cfg transport.Config) *catalog.Catal
 	return c
 }
 
-// discoveryFile returns the file for an endpoint, or "" for one that does not identify a peer. Its name is a hash,
+// discoveryFile returns the file for an endpoint, or "" if the endpoint does not identify a peer. Its name is a hash,
 // because the endpoint may contain secrets. The hash includes whether credentials are sent, because the peer may then
 // show more. It does not include the credentials, because tokens change.
 func discoveryFile(e endpoint.Endpoint, cfg transport.Config) string {

@@ -51,8 +51,8 @@ func Outlines(c *catalog.Catalog, safe func(name string) bool) []Outline {
 	return all
 }
 
-// KeepOutlines stores outlines for the completion of an endpoint as typed, for as long as the peer allows. It stores none that are only
-// for one user, because all credentials share the file. It ignores errors.
+// KeepOutlines stores outlines for the completion of an endpoint as typed, until the age that the peer allows. It stores none that are
+// only for one user, because all credentials share the file. It ignores errors.
 func KeepOutlines(typed, dialect string, all []Outline, keep catalog.Keep) {
 	file := outlineFile(typed, dialect)
 	if file == "" {

@@ -78,7 +78,7 @@ func composite(schema json.RawMessage) bool {
 	return t == "array" || t == "object"
 }
 
-// ExampleValue returns a value for a schema: one that the schema names, or a simple one of its type. doc is the
+// ExampleValue returns a value for a schema: an example in the schema, or a simple value of its type. doc is the
 // document for $refs. The value may be invalid, because patterns and similar keywords are ignored.
 func ExampleValue(schema, doc json.RawMessage) json.RawMessage {
 	return (&sampler{doc: doc, left: maxSamples}).of(resolve(schema, doc), 0)

@@ -90,7 +90,7 @@ type Probe struct {
 	Hooks   []string // hooks that may make a server offer further methods
 }
 
-// Discovery describes how a peer describes itself, besides its codec's Describe.
+// Discovery describes how a peer describes itself, in addition to Codec.Describe.
 type Discovery struct {
 	Answers []string                                         // methods that a server of this dialect answers without a hook, besides rpc.discover and rpc.describe
 	Missing string                                           // what a peer without a catalog lacks, as a clause

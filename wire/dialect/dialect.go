@@ -155,7 +155,7 @@ type (
 	severed interface{ Severed() bool }
 )
 
-// Waiting reports whether Next would return at once. It returns false if st cannot tell.
+// Waiting reports whether Next would return at once. It returns false if st does not report this.
 func Waiting(st Stream) bool {
 	w, ok := st.(waiter)
 	return ok && w.Waiting()

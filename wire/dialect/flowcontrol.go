@@ -120,7 +120,8 @@ func WithFlowControl(ctx context.Context, r FlowControl) context.Context {
 	return context.WithValue(ctx, flowControlKey{}, r)
 }
 
-// FlowControlOf returns the FlowControl for the request of ctx. Without one, it returns a FlowControl that never waits.
+// FlowControlOf returns the FlowControl for the request of ctx. Without a FlowControl in ctx, it returns a FlowControl
+// that never waits.
 func FlowControlOf(ctx context.Context) FlowControl {
 	if r, ok := ctx.Value(flowControlKey{}).(FlowControl); ok {
 		return r

@@ -65,7 +65,7 @@ type Backend interface {
 	Host() Host
 }
 
-// A Host is the part of a Backend besides its hooks. The zero value is usable.
+// A Host is the part of a Backend without its hooks. The zero value is usable.
 type Host struct {
 	Runtime Runtime // evaluates code; may be nil
 	HostOptions

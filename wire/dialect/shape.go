@@ -2,9 +2,9 @@ package dialect
 
 import "rpcx/wire"
 
-// A Shape describes how to read a dialect's messages outside of a conversation, for example on a tape: the kind of a
-// message, and the values that one side has assigned, such as ids. Assigned values differ in every conversation. A
-// player translates them.
+// A Shape describes how to read a dialect's messages outside of a conversation, for example on a tape. It returns the
+// kind of a message, and the values that one side has assigned, such as ids. Assigned values differ in every
+// conversation. A player translates them.
 type Shape struct {
 	Method string // the member with the name of a message: "method", "type"
 	Event  string // the member with the name of an event in place of Method, or ""

@@ -67,9 +67,9 @@ func varint(first []byte) bool {
 	return n > 1
 }
 
-// Recognize returns the change for said, which is the first bytes of e's peer, or its error. It returns nil if no
-// signature matches, or if e already has the recognized dialect, framing and transport. sure reports that there is no
-// other explanation.
+// Recognize returns the change that said proves. said contains the first bytes of e's peer, or its error. It returns
+// nil if no signature matches, or if e already has the recognized dialect, framing and transport. sure reports that
+// there is no other explanation.
 func (e Endpoint) Recognize(said []byte) (c *Change, sure bool) {
 	for _, s := range signatures() {
 		if s.fits(e) && s.shows(said) {

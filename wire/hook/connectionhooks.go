@@ -64,7 +64,7 @@ func (t *Table) Bind(b Binding) *ConnectionHooks {
 }
 
 var (
-	// errNotMine is the error of a hook that leaves the answer to the next hook of the chain.
+	// errNotMine is the error of a hook to which the next hook of the chain responds instead.
 	errNotMine = errors.New("left to the next hook")
 	errClosed  = errors.New("the connection is closed")
 )

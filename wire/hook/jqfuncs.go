@@ -160,7 +160,7 @@ func jqFail(ctx context.Context, _ any, args []any) (any, error) {
 	return nil, thrown{e}
 }
 
-// caught converts an error of the peer to one that jq's try catches as an object.
+// caught converts an error of the peer to an error that jq's try catches as an object.
 func caught(err error) error {
 	if e, ok := errors.AsType[*wire.Error](err); ok {
 		return thrown{e}

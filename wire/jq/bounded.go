@@ -27,7 +27,8 @@ var (
 )
 
 // A bounded is the context of one run of a foreign program. gojq calls Done before each step, where bounded counts
-// steps. Unexpired contexts are reused, because a new one for each message would cost more than most programs.
+// steps. Contexts are reused until they expire, because a new context for each message would cost more than most
+// programs.
 type bounded struct {
 	context.Context
 	done   chan struct{}

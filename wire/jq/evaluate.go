@@ -57,7 +57,7 @@ func mayBeHuge(b []byte) bool {
 
 func truth(val []byte) bool { return val[0] != 'n' && val[0] != 'f' }
 
-// leave leaves the input to gojq.
+// leave makes gojq evaluate the input.
 func (s *Scratch) leave() []byte {
 	s.unsure = true
 	return null

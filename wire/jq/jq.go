@@ -27,7 +27,7 @@ type Options struct {
 	Vars map[string]json.RawMessage
 	// Declared are the names of further variables, whose values come with each run.
 	Declared []string
-	// Funcs are functions besides jq's own.
+	// Funcs are functions in addition to jq's own.
 	Funcs []Func
 	// Env lets the program read the environment through $ENV and env. Otherwise both are empty.
 	Env bool

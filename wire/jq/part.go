@@ -26,7 +26,7 @@ func (s *source) decodePart(raw []byte, n need, passes bool) (any, error) {
 	start := d.i
 	v := d.part(n)
 	if m, ok := v.(map[string]any); ok && passes {
-		m[unread] = nil // an empty object has no text of its own
+		m[unread] = nil // an empty object has no substring in raw
 	}
 	if passes {
 		s.add(v, d.b[start:d.i])

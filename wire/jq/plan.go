@@ -11,7 +11,7 @@ import (
 
 // A plan computes the output of the most frequent programs for messages of a stream: select(…) | {…} with paths,
 // constants, comparisons, and, or. It works on the text of the input and prints exactly what gojq prints. If it cannot,
-// or if the program fails, it leaves the input to gojq.
+// or if the program fails, gojq evaluates the input.
 type plan struct {
 	input  *place // the parts of the input to read
 	slots  int    // the number of places

@@ -28,7 +28,7 @@ type role uint8
 
 const (
 	nobodys   role = iota // it belongs to no call
-	pipelined             // it answers the pipelined call in slot
+	pipelined             // m is the response to the pipelined call in slot
 	answer                // it is the first response
 	unshaped              // it answers a user's message of unknown form, and may not be a response
 	item                  // it has the id of its call
@@ -78,8 +78,8 @@ func (c *calls) ofResponse(m *wire.Message, in *stream, alone bool) owner {
 	return c.ofShapeless(m, in)
 }
 
-// ofAnonymous returns the owner of a response without an id: the call that was sent without one, or for an error the
-// only call or batch that it can answer.
+// ofAnonymous returns the owner of a response without an id: the call that was sent without an id, or for an error the
+// only call or batch to which it can belong.
 func (c *calls) ofAnonymous(m *wire.Message, in *stream, alone bool) owner {
 	var o owner
 	if m.Err != nil {
@@ -182,7 +182,7 @@ func looksBroken(m *wire.Message) bool {
 }
 
 // ofShapeless returns the user's message that m answers without an id. Over HTTP, it is the message of the same
-// exchange. Otherwise it is the oldest one that waits for a response of any form, unless m names a call.
+// exchange. Otherwise it is the oldest message that waits for a response of any form, unless m names a call.
 func (c *calls) ofShapeless(m *wire.Message, in *stream) owner {
 	candidates := c.unshaped
 	switch {

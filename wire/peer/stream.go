@@ -32,7 +32,7 @@ type stream struct {
 	restore func(m wire.Message) *wire.Message // restores the user's own id in a response; nil if the response has that id
 
 	overfull bool // its queue is too long
-	stuck    bool // the reader has waited in vain for the consumer, which has taken no message since
+	stuck    bool // the reader has waited for the consumer, but the consumer has taken no message since
 	cut      bool // it ended because of the connection
 }
 

@@ -42,8 +42,8 @@ func Spans(b []byte) []byte {
 	return append(out, b[done:]...)
 }
 
-// find returns the place of the first secret in text that ends after start. to is 0 without one. find reads only the bytes
-// around anchors.
+// find returns the place of the first secret in text that ends after start. to is 0 without a secret. find reads only the
+// bytes around anchors.
 func find(text []byte, start int) (from, to int) {
 	for i := nextAnchor(text, start); i < len(text); i = nextAnchor(text, i+1) {
 		switch text[i] {

@@ -214,8 +214,8 @@ func (s *Stream) tree(c byte) {
 // meaning.
 const longestWord, longestContext = 4 << 10, 512
 
-// Divided returns the start of a secret in text, with its context, that may end behind i. Without one, it returns i. If i is the end of
-// text, more may follow.
+// Divided returns the start of a secret in text, with its context, that may end behind i. Without such a secret, it returns i. If i is
+// the end of text, more may follow.
 func Divided(text []byte, i int) int {
 	from, to := find(text, 0)
 	for to > 0 && to < i {

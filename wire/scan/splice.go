@@ -52,9 +52,9 @@ func spliceElement(array []byte, key string, val []byte) []byte {
 	return out.End()
 }
 
-// Rebuild appends val, an object or array at most depth deep, in the parts that one appends. one gets the index of the
-// part, its key in the form of Members (nil in an array) and its value. Rebuild keeps keys and removes blanks between
-// parts. It returns the error of one, or an *Error if val is invalid.
+// Rebuild appends val, an object or array at most depth deep. one appends each part. one gets the index of the part,
+// its key in the form of Members (nil in an array) and its value. Rebuild keeps keys and removes blanks between parts.
+// It returns the error of one, or an *Error if val is invalid.
 func Rebuild(b, val []byte, depth int, one func(b []byte, i int, key, part []byte) ([]byte, error)) ([]byte, error) {
 	parts, ends := ReadArray(val, depth), "[]"
 	if Type(val) == 'o' {

@@ -50,7 +50,7 @@ func (f *collected) learn(a answer) {
 	}
 }
 
-// below adds the result of a member or an element.
+// below adds the result a of a member or an element to f.
 func (f *collected) below(a answer) {
 	if !f.holds(a.verdict) {
 		f.broken.add(a.failure)

@@ -93,8 +93,9 @@ func (f *failure) urgency() int {
 	return 1
 }
 
-// usefulBranch chooses the alternative of anyOf or oneOf that was most likely intended: one with matching constants, then the one
-// that fails at the greatest depth. If all fail at the top, it returns f itself, which lists the alternatives.
+// usefulBranch chooses the alternative of anyOf or oneOf that was most likely intended: first an alternative with matching
+// constants, then the alternative that fails at the greatest depth. If all fail at the top, it returns f itself, which lists the
+// alternatives.
 func (f *failure) usefulBranch() *failure {
 	var best *failure
 	bestDepth, bestConstants := 0, false

@@ -58,7 +58,7 @@ const (
 	maxExpanded = 256
 )
 
-// A reach is the set of keywords, besides $ref, through which a schema applies others to the same value. Each reach includes the
+// A reach is the set of keywords, except $ref, through which a schema applies others to the same value. Each reach includes the
 // preceding ones.
 type reach int
 

@@ -22,7 +22,7 @@ import (
 const cancelTime = 2 * time.Second
 
 // coRuntime evaluates code in a co-process. The manual describes its lines under SCOMP AND RUNTIMES. The first eval
-// starts the process. If the process ends, the next eval starts a new one, and the state of the sessions is lost.
+// starts the process. If the process ends, the next eval starts a new process, and the state of the sessions is lost.
 type coRuntime struct {
 	command string
 	o       RuntimeOptions

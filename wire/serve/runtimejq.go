@@ -15,7 +15,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// maxEval bounds an evaluation that nothing else bounds.
+// maxEval bounds an evaluation without another limit.
 const maxEval = time.Hour
 
 // jqRuntime evaluates jq programs in this process. A binding is a function with one argument. invoke(NAME; INPUT) calls

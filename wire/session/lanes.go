@@ -8,8 +8,9 @@ import (
 	"rpcx/wire/tape/match"
 )
 
-// lanes record the POSTs that share a connection on the tape. Only its id tells which request a response answers, so that a request with
-// the id of another one that is pending is recorded as a further connection, which later ones use again.
+// lanes record the POSTs that share a connection on the tape. A response contains only the id of its request. Two pending requests must
+// therefore not have the same id on one connection. The recorder records the second request on a further connection, and uses that
+// connection again later.
 type lanes struct {
 	shape dialect.Shape
 	open  func() recording // starts to record a connection

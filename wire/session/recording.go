@@ -35,7 +35,7 @@ func (o Options) record(open tape.Open, server bool) recording {
 	return recording{to: o.Record.Conn(open, server)}
 }
 
-// conn returns the recorder of the connection. Without one, it returns a recorder that does nothing.
+// conn returns the recorder of the connection. Without a recorder, it returns a recorder that does nothing.
 func (r recording) conn() *recorder.Conn {
 	if r.to == nil {
 		return new(recorder.Conn)

@@ -79,7 +79,7 @@ func newResponder(spec dialect.Spec, e endpoint.Endpoint, o Options, serving boo
 }
 
 // warnUnmatched warns about patterns of the policy that match no method. It cannot detect these if hooks are patterns
-// or the dialect has methods of its own.
+// or if the dialect defines methods.
 func warnUnmatched(spec dialect.Spec, o Options, warn func(string)) {
 	names := []string{"rpc.discover", "rpc.describe"}
 	if spec.Discovery != nil {

@@ -80,7 +80,8 @@ func (w *awaiting) dial(ctx context.Context, e *endpoint.Endpoint, o Options, cf
 	return conn, err
 }
 
-// resolved returns the conversation's address: the one that the HTTP server of e names on the same host, or that of e.
+// resolved returns the conversation's address: the address that the HTTP server of e names on the same host, or the
+// address of e.
 func resolved(ctx context.Context, e endpoint.Endpoint, cfg transport.Config) (transport.Address, error) {
 	posts := e.ResolvesPost()
 	if !posts && !e.Resolves() {

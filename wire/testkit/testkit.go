@@ -118,7 +118,7 @@ func ProcessGone(t *testing.T, file string) {
 		}
 		stat, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 		_, rest, _ := strings.Cut(string(stat), ") ")
-		return strings.HasPrefix(rest, "Z") // dead, but not reaped
+		return strings.HasPrefix(rest, "Z") // ended, but not reaped
 	})
 }
 

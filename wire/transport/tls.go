@@ -13,8 +13,8 @@ import (
 	"rpcx/wire/userfile"
 )
 
-// Client returns the configuration of a TLS client. serverName is the required name in the certificate; "" leaves that to
-// the caller. The roots are those in CACert, or by default the system's.
+// Client returns the configuration of a TLS client. serverName is the required name in the certificate. With "", the
+// caller must set the name. The roots are those in CACert, or by default the system's.
 func (t TLS) Client(serverName string) (*tls.Config, error) {
 	cfg := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: serverName, InsecureSkipVerify: t.Insecure}
 	var err error
@@ -74,8 +74,8 @@ func loadRoots(file string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// SpeaksTLS reports whether the server at host and port completes a TLS handshake with any certificate. It sends
-// nothing else.
+// SpeaksTLS reports whether the server at host and port completes a TLS handshake with any certificate. It sends only
+// the handshake.
 func SpeaksTLS(ctx context.Context, hostPort string) bool {
 	host, _, err := net.SplitHostPort(hostPort)
 	if err != nil {

@@ -58,7 +58,7 @@ func (s *Schedule[J]) Queue(jobs []J) {
 	}
 }
 
-// Free returns a job whose response has been printed. ok is false without one.
+// Free returns a job whose response has been printed. ok is false if no job is free.
 func (s *Schedule[J]) Free() (j J, ok bool) {
 	n := len(s.free)
 	if n == 0 {

@@ -42,7 +42,7 @@ func (s *Streams) Write(b []byte) (int, error) {
 }
 
 // A boundedWriter writes to a file. Its blocked writes do not prevent the end of the program. A write to a full pipe or
-// a stopped terminal cannot be cancelled. After giveUp, Write returns and leaves such a write in its goroutine.
+// a stopped terminal cannot be cancelled. After giveUp, Write returns, and its goroutine continues the write.
 type boundedWriter struct {
 	f    *os.File
 	over chan struct{} // closed when writes must stop waiting; may be nil

@@ -114,8 +114,8 @@ func talk(cmd *exec.Cmd, n int) error {
 	return errors.Join(err, in.Close(), cmd.Wait())
 }
 
-// measure runs the clients of a row alternately, after one run of each that does not count. Every other round has the reverse order: a
-// program that writes a file can be slower behind one whose file was removed.
+// measure runs the clients of a row alternately, after one run of each that does not count. Every other round has the reverse order,
+// because a program that writes a file can be slower after a program whose file was removed.
 func (l *lab) measure(r row, quick bool) (result, error) {
 	n := r.n.of(quick)
 	clients, err := r.clients(l, n)

@@ -52,7 +52,7 @@ func sessionRows() []row {
 	}}
 }
 
-// listenTLS starts a server with a certificate of its own, which ca contains.
+// listenTLS starts a server with a separate certificate, and writes the certificate to ca.
 func listenTLS(rpcx, dir string) (url, ca string, stop func(), err error) {
 	s := httptest.NewTLSServer(nil) // for its certificate
 	defer s.Close()

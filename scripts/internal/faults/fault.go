@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// These are the places of a fault besides a numbered unit.
+// These are the places of a fault that is not at a numbered unit.
 const (
 	atFirst = -1 - iota // the first message after the connection is established
 	atLast              // the message for which the command waits

@@ -14,8 +14,8 @@
 // VENDOR is a directory that go mod vendor created in a copy of the tree, because an overlay of go cannot replace files
 // of the module cache. The second form is for builds that need the tree itself. To FOLDER, an absolute path, it writes
 // a changed copy of each library and a go.mod that replaces the libraries by these copies, for go's flag -modfile. Both
-// forms compile the same packages. Published binaries need the first form, because the second leaves the name of FOLDER
-// in the binary.
+// forms compile the same packages. Published binaries need the first form, because the second form writes the name of
+// FOLDER into the binary.
 //
 // A library file with another SHA-256 sum is an error: a developer must check the change against the new version of the
 // library.

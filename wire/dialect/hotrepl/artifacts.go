@@ -17,7 +17,7 @@ import (
 )
 
 // artifacts makes a directory for each command, in which the command's hook writes files for the client. The
-// directories are below the user's directory, or below a temporary one that the host removes at its end.
+// directories are below the user's directory, or below a temporary directory that the host removes at its end.
 type artifacts struct {
 	dir string // the user's directory, or "" for a temporary one
 

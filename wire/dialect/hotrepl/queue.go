@@ -104,7 +104,7 @@ func (q *queue) len() int {
 	return len(q.tasks)
 }
 
-// next removes the oldest message. It returns false without one.
+// next removes the oldest message. It returns false for an empty queue.
 func (q *queue) next() (t task, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

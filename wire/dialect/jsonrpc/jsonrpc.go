@@ -158,8 +158,9 @@ func (c *codec) cancel(op dialect.Op) (wire.Message, error) {
 	return wire.Message{Kind: wire.Cancel, Target: op.OfID, Raw: c.write(nil, c.o.CancelMethod, params, nil)}, nil
 }
 
-// unsubscribe ends a stream by its id, or without one by the params of the request that opened it. If no item has
-// arrived and only rpcx servers have the method, the response may have been a value, and unsubscribe sends nothing.
+// unsubscribe ends a stream by its id. Without an id, it sends the params of the request that opened the stream. If no
+// item has arrived and only rpcx servers have the method, the response may have been a value, and unsubscribe sends
+// nothing.
 func (c *codec) unsubscribe(op dialect.Op) (wire.Message, error) {
 	method := op.Unsubscribe
 	if method == "" && op.Of != nil {

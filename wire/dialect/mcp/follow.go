@@ -183,7 +183,7 @@ func (r *resultStream) Next(ctx context.Context) (wire.Message, error) {
 	}
 }
 
-// report returns the next report, even one that arrived before the result.
+// report returns the next report. The report may have arrived before the result.
 func (r *resultStream) report(ctx context.Context) (wire.Message, error) {
 	if !dialect.Waiting(r.reports) {
 		until, cancel := context.WithCancel(ctx)

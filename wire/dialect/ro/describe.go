@@ -77,7 +77,7 @@ func (r *reader) document(doc []byte) {
 	r.beside(rest)
 }
 
-// beside stores the members of a description besides its lists.
+// beside stores the members of a description, except its lists.
 func (r *reader) beside(rest scan.Object) {
 	said := rest.EndOrNil()
 	if !r.found && allLists(said) { // each member can only be a resource

@@ -163,8 +163,8 @@ func Description(c *catalog.Catalog) json.RawMessage {
 	return o.End()
 }
 
-// find returns the resource of that name, and adds a missing one. full is its name after its parent's, which is its
-// name in said.
+// find returns the resource name, and adds a missing resource. full is the name of the resource after the name of its
+// parent, as in the schema said.
 func find(all *[]*described, name, full string, said []byte) *described {
 	for _, d := range *all {
 		if d.name == name {

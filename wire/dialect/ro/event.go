@@ -43,7 +43,7 @@ func result(m *wire.Message) (ev wire.Event, ok bool) {
 	return progress(m.Body), true
 }
 
-// beyond adds to ev the members of a message besides its result.
+// beyond adds to ev the members of a message, except its result.
 func beyond(ev *wire.Event, m *wire.Message) {
 	var rest scan.Object
 	for key, val := range scan.Named(m.Raw) {
@@ -145,8 +145,8 @@ var promiseMembers = []string{
 	"resource", "subresource", "parent", "target", "request_id", "job", "job_id", "jobId",
 }
 
-// acceptedMembers are the members of a result with the status accepted. A lone id beside the status is the job's,
-// because a user's object has more members.
+// acceptedMembers are the members of a result with the status accepted. An object with only an id and the status
+// contains the job's id, because a user's object has more members.
 var acceptedMembers = append([]string{"id"}, promiseMembers...)
 
 // failureMembers are the members of a result that only reports a call's failure.

@@ -1,6 +1,6 @@
 // Package ro implements RO-JRPC in both roles. RO-JRPC is JSON-RPC 2.0 with structured routing fields in requests
 // (resource, target, verb, subresource, parent) and with async results. An async result is a message with the verb
-// yield or return and an address of its own.
+// yield or return, and with its own address.
 //
 // Package jsonrpc does the rest. A message without those fields is plain JSON-RPC.
 //

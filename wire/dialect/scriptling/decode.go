@@ -149,7 +149,7 @@ func (c *codec) inbound(m *wire.Message) {
 	}
 }
 
-// refuse makes a request one that is answered with an error.
+// refuse makes the codec respond to a request with an error.
 func (c *codec) refuse(m *wire.Message, code int, what string) {
 	if m.Kind == wire.Request {
 		m.Kind, m.Err = wire.Invalid, wire.NewError(code, what)

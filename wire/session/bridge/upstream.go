@@ -103,7 +103,7 @@ func (u *upstream) begin(ctx context.Context, c *client) (session.Conversation, 
 	}, nil
 }
 
-// get returns the current connection or opens a new one.
+// get returns the current connection, or opens a connection.
 func (u *upstream) get(ctx context.Context) (session.Conversation, error) {
 	u.dial.Lock()
 	defer u.dial.Unlock()

@@ -131,7 +131,7 @@ type Status struct {
 	State         string        `json:"state"` // connecting, live, reconnecting or silent (see List)
 	Started       string        `json:"started"`
 	Age           float64       `json:"age"`     // seconds
-	Clients       int           `json:"clients"` // attached commands without the one that requests the status
+	Clients       int           `json:"clients"` // attached commands, without the command that requests the status
 	Traffic       trafficStatus `json:"traffic"`
 	Pending       pendingStatus `json:"pending"`
 	Hooks         []string      `json:"hooks"`

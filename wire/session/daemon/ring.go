@@ -108,7 +108,7 @@ func (s *ringStream) Next(ctx context.Context) (wire.Message, error) {
 	return wire.Message{}, io.EOF
 }
 
-// take returns the next stored message, or a channel that reports a new one.
+// take returns the next stored message, or a channel that closes after a new message.
 func (s *ringStream) take() (k kept, seq int64, wait <-chan struct{}, err error) {
 	r := s.ring
 	r.mu.Lock()

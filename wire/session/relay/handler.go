@@ -19,7 +19,7 @@ import (
 type Process struct {
 	socket   *Socket
 	client   dialect.Caller
-	attached atomic.Bool   // it has sent a request other than for the status
+	attached atomic.Bool   // whether the process has sent a request other than for the status
 	worked   chan struct{} // receives a value when hooks start or stop working
 	id       atomic.Int64  // the client's process id; 0 before its first use
 	next     atomic.Int64

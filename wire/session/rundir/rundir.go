@@ -32,7 +32,7 @@ const (
 
 // Make returns the directory for sockets. It prefers a directory below $XDG_RUNTIME_DIR, unless the path of a socket
 // would be too long, to a directory of this user below the temporary directory. Make creates it with mode 0700, and
-// refuses one that other users can enter.
+// refuses a directory that other users can enter.
 func Make() (string, error) {
 	dir, err := runtimePlace()
 	if err != nil {

@@ -118,8 +118,9 @@ func (k *checking) hungUp(i int32) bool {
 	return true
 }
 
-// leftOver reports whether a notification or request may be one that the recorded client did not wait for: the client closed the
-// connection, and everything on the tape has arrived. Before the response that ends a stream, a further item may be one.
+// leftOver reports whether a notification or request may be a message that the recorded client did not wait for: the client
+// closed the connection, and everything on the tape has arrived. Before the response that ends a stream, a further item may be
+// one.
 func (k *checking) leftOver(parsed match.Parsed) bool {
 	track, next := k.p.track, k.awaited()
 	if track.Close == nil || track.Closer != wire.Send || parsed.Kind != wire.Notification && parsed.Kind != wire.Request {

@@ -51,7 +51,7 @@ func (k *pairing) handAwaited(own int32, msg []byte) int32 {
 }
 
 // answered returns the entry of msg among the responses to the request of own. It prefers a nearby response that equals msg to the
-// first one that has not arrived.
+// first response that has not arrived.
 func (k *pairing) answered(own, at int32, msg []byte) int32 {
 	i := k.p.unanswered(at)
 	var found []match.Difference

@@ -157,7 +157,7 @@ func (k *pairing) differs(i int32, found []match.Difference) {
 }
 
 // awaited returns the first required entry of the other side that has not arrived, or None. It stops awaiting the optional entries
-// before that one, and calls passed for each; passed may be nil.
+// before the returned entry, and calls passed for each. passed may be nil.
 func (k *pairing) awaited() int32 {
 	for ; k.first < int32(k.p.track.Len()); k.first++ {
 		if k.p.seen(k.first) > 0 || k.p.track.Entry(k.first).Dir == k.p.side {

@@ -213,9 +213,9 @@ func setDefault(h http.Header, name, value string) {
 	}
 }
 
-// notAnswered distinguishes an unreachable peer from one that may have received the message before it disconnected. If
-// ended reports the end of the connection, a response that net/http calls malformed was cut off. (If the server refuses
-// the client certificate, the connection first appears to exist.)
+// notAnswered distinguishes an unreachable peer from a peer that may have received the message before it disconnected.
+// If ended reports the end of the connection, a response that net/http calls malformed was cut off. (If the server
+// refuses the client certificate, the connection first appears to exist.)
 func (h *httpConn) notAnswered(ctx context.Context, reached, ended bool, err error) error {
 	f := transport.DialFault(ctx, h.Where, h.c.ConnectTimeout, err)
 	if !reached || f.Kind != wire.Unreachable || wire.AsFault(err) != nil {

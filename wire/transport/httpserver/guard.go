@@ -25,7 +25,7 @@ type guard struct {
 	c        transport.Config
 	endpoint string
 	path     string   // the only allowed path
-	hosts    []string // allowed Hosts besides loopback names; nil with anyHost
+	hosts    []string // the allowed Hosts in addition to loopback names, or nil with anyHost
 	anyHost  bool
 	own      []string // the origins of the listener's own pages
 	websock  bool     // the listen address is a WebSocket, which errors mention
@@ -178,8 +178,8 @@ func (g *guard) knownHost(host string) bool {
 	return name == "localhost" || slices.Contains(g.hosts, name)
 }
 
-// knownOrigin reports whether a page of this origin may connect: a page of the listener, or one that the user allowed.
-// "null" is never the listener's origin.
+// knownOrigin reports whether a page of this origin may connect: a page of the listener, or a page that the user
+// allowed. "null" is never the listener's origin.
 func (g *guard) knownOrigin(from string) bool {
 	if slices.Contains(g.c.AllowOrigin, from) || slices.Contains(g.c.AllowOrigin, "*") {
 		return true

@@ -17,7 +17,7 @@ import (
 )
 
 // A listener serves ws, wss, http, https, ws+unix and http+unix, which differ only in TLS and in the result of
-// Endpoint. Each upgrade to WebSocket is a Conn, and each POST as well, unless Config.NoPosts is set.
+// Endpoint. Each upgrade to WebSocket is a Conn. Each POST is also a Conn, unless Config.NoPosts is set.
 type listener struct {
 	endpoint string
 	server   *http.Server

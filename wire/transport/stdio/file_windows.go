@@ -9,8 +9,8 @@ import (
 )
 
 // A fileStream reads or writes a file that other processes may share, such as stdin and stdout. Close ends a blocked
-// Read or Write. Windows cannot cancel a read of such a file, so Close leaves the reading goroutine, whose bytes are
-// lost.
+// Read or Write. Windows cannot cancel a read of such a file. Close therefore returns before the reading goroutine
+// ends, and the bytes of that read are lost.
 type fileStream struct {
 	f      *os.File
 	closed chan struct{}

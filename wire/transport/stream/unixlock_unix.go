@@ -13,7 +13,7 @@ import (
 const socketsMove = true
 
 // lockFolder locks dir for checking a path and binding a socket there, which lets only one process replace a stale
-// socket. The lock leaves no file. If the lock takes long or is not supported, it continues without one.
+// socket. The lock leaves no file. If the lock takes long or is not supported, it continues without a lock.
 func lockFolder(folder string) (unlock func()) {
 	f, err := os.Open(folder)
 	if err != nil {

@@ -36,7 +36,7 @@ type wsNet struct {
 // Wrap returns a connection for a WebSocket or its TLS. Close calls left, which may be nil.
 func Wrap(conn net.Conn, left func()) net.Conn { return &wsNet{Conn: conn, left: left} }
 
-// NetConn returns the connection below.
+// NetConn returns the underlying connection.
 func (n *wsNet) NetConn() net.Conn { return n.Conn }
 
 // Close closes the connection.

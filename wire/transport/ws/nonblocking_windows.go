@@ -3,5 +3,5 @@ package ws
 // nonblockingWrite is unused on this system.
 type nonblockingWrite struct{}
 
-// writeNonblocking leaves everything to Flush.
+// writeNonblocking writes nothing, so that Flush writes all bytes.
 func (n *wsNet) writeNonblocking() {}

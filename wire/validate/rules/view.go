@@ -190,7 +190,7 @@ func exchange(l *tape.Line) *view {
 	return v
 }
 
-// end returns the view of the end of k. l is the line of the end, or the last line of a tape without one.
+// end returns the view of the end of k. l is the line of the end, or the last line of a tape without an end.
 func (k *connection) end(l *tape.Line) *view {
 	v := &view{kind: kindEnd, line: l, val: base(kindEnd, l)}
 	v.val["closed"], v.val["clean"], v.val["by"], v.val["code"] = l.Close != nil, false, any(nil), any(nil)

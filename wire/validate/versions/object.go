@@ -103,7 +103,7 @@ func only(a, b map[string]any) (names []string) {
 
 func required(m map[string]any, name string) bool { return contains(list(m, "required"), name) }
 
-// others compares the schema of all properties or elements without one of their own.
+// others compares the schema of the properties or elements that have no separate schema.
 func (c *comparison) others(x node, keyword string, o, n any) {
 	at := x.at(keyword)
 	switch {

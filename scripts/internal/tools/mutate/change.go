@@ -238,8 +238,8 @@ func (f *finder) isError(e ast.Expr) bool {
 
 func (f *finder) isNil(e ast.Expr) bool { return f.p.TypesInfo.Types[e].IsNil() }
 
-// typeName returns the name of t as the file can write it: for basic types, types of its own package, and fs.FileMode.
-// It returns "" for other types.
+// typeName returns the name of t as the file can write it: for basic types, types of the file's package, and
+// fs.FileMode. It returns "" for other types.
 func (f *finder) typeName(t types.Type) string {
 	switch t := t.(type) {
 	case *types.Basic:

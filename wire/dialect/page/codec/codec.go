@@ -193,7 +193,7 @@ func (c *Codec) send(op dialect.Op, s *call) (wire.Message, error) {
 	return m, nil
 }
 
-// wrap replaces a call by the one that carries it, if the dialect file wraps calls.
+// wrap replaces a call with the call that carries it, if the dialect file wraps calls.
 func (c *Codec) wrap(op *dialect.Op, s *call) error {
 	rule := c.d.Page.Call
 	if rule == nil || c.o.Serving || op.Kind != dialect.Call && s.rule == nil {

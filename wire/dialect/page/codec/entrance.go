@@ -60,7 +60,7 @@ func (e *entrance) leave(now bool) bool {
 	return before
 }
 
-// early sets the error of a message before the first call, and of a request after the one that announces the client's end. The codec
+// early sets the error of a message before the first call, and of a request after the client has announced its end. The codec
 // decides this because the order of messages matters; the server sends the error.
 func (c *Codec) early(m *wire.Message) {
 	switch {

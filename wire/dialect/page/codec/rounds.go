@@ -237,7 +237,7 @@ func (r *rounds) Severed() bool { return dialect.Severed(r.current()) }
 
 func (r *rounds) Waiting() bool { return r.next == nil && dialect.Waiting(r.current()) }
 
-// said is a stream that first returns a message or error that was read before.
+// said is a stream that first returns a message or error from an earlier read.
 type said struct {
 	dialect.Stream
 	m     wire.Message

@@ -43,7 +43,7 @@ type Members struct {
 	Forbidden Texts `toml:"forbidden" says:"members that such messages never have; their absence identifies the messages"`
 }
 
-// Consts is members with constant values.
+// Consts contains members with constant values.
 type Consts map[string]any
 
 // OK names the member that distinguishes results from errors.

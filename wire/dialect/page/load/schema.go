@@ -20,7 +20,7 @@ type Member struct {
 	Kind    string // the kind of its value: "text", "program", "true or false" and others
 	Choices []string
 	Says    string
-	Table   bool // it has members of its own
+	Table   bool // whether the value is a table with members
 }
 
 // Table returns the possible members of a dialect file in the order of the manual. Of tables with the same members, it lists only

@@ -150,7 +150,7 @@ type progressSender struct {
 	h     *handler
 	ctx   context.Context
 	m     *wire.Message
-	token json.RawMessage // the client's token for progress, or nil if the client wants none
+	token json.RawMessage // the client's token for progress, or nil if the client requests no progress
 	work  Work            // the call's work, or nil
 
 	mu    sync.Mutex
@@ -186,7 +186,7 @@ func (t *progressSender) emitter(failed *error, data func(wire.Event) error) fun
 	}
 }
 
-// event sends one event if the dialect file has a notification for it and the peer wants it.
+// event sends one event if the dialect file has a notification for it and the peer has requested the event.
 func (t *progressSender) event(ev wire.Event) error {
 	rule := &t.h.d.Page.Serve.During
 	if t.work != nil {
@@ -290,5 +290,5 @@ func (t *progressSender) say(rule *load.Say, ev wire.Event, more []byte) error {
 		params = t.work.Mark(params)
 	}
 	_ = t.h.Caller.Notify(t.ctx, dialect.Op{Kind: dialect.Notify, Method: rule.Method, Params: params})
-	return t.ctx.Err() // a client with a single response receives nothing else
+	return t.ctx.Err() // a client with a single response receives only that response
 }
