@@ -119,7 +119,7 @@ type connection struct {
 	deadline *env.Deadline
 	dialect  string
 	typed    *env.Lines
-	lasts    bool        // it continues after the end of stdin, until enough is set
+	lasts    bool        // whether the command continues after the end of stdin until the limit is reached
 	enough   atomic.Bool // the limit is reached, and failures to send no longer count
 }
 

@@ -18,7 +18,7 @@ type expectation struct {
 	flag    string
 	source  string
 	program *jq.Program
-	met     bool // for --expect-any: a line has met it
+	met     bool // for --expect-any: whether a line has met the expectation
 }
 
 // expectationChecker checks the user's expectations of each line and of the whole output.

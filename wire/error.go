@@ -137,7 +137,7 @@ func (e *CloseError) Unwrap() error { return e.Err }
 type Child struct {
 	Command string   `json:"command,omitempty"` // the program without its arguments
 	Exit    int      `json:"exit"`              // the exit status, or -1 after a signal
-	Signal  string   `json:"signal,omitempty"`  // the signal that ended it, such as "SIGKILL"
+	Signal  string   `json:"signal,omitempty"`  // the signal that ended the process, such as "SIGKILL"
 	Stderr  []string `json:"stderr,omitempty"`  // the last lines of its stderr
 }
 

@@ -28,13 +28,13 @@ type FlagDoc struct {
 	Arg      string   // the placeholder of its value: "FILE", "N", "auto|always|never", or "" without a value
 	Usage    string   // the help text without backquotes around Arg, and without a leading Arg and colon
 	Group    string   // its heading in help, or ""
-	Env      []string // environment variables that set it
+	Env      []string // environment variables that set the flag
 	Default  string
 	Repeated bool
 
 	Needs    string   // the requirement on the endpoint, or ""
 	With     string   // the flags of which one is required, as "--a or --b", or ""
-	Dialects []string // the dialects that have it, or nil for all
+	Dialects []string // the dialects that have the flag, or nil for all
 }
 
 // Choices returns the valid values, or nil if any value is valid.

@@ -15,7 +15,7 @@ import (
 // A habit is a flag of another program, such as curl, jq, gh, wscat or grpcurl, with its replacement in rpcx.
 type habit struct {
 	names []string
-	takes bool // it has a value, perhaps the next word
+	takes bool // whether the flag has a value, perhaps the next word
 	hint  string
 	drop  bool                        // the fix removes the flag
 	words func(value string) []string // returns the words that replace the flag; nil without a fix

@@ -4,7 +4,7 @@ package cmdline
 type Limit struct {
 	What  string
 	Bound string
-	Flag  string // the flag that changes it, without dashes, or ""
+	Flag  string // the flag that changes the limit, without dashes, or ""
 	Then  string // what happens at the limit
 }
 

@@ -32,7 +32,7 @@ type answer struct {
 	candidates []candidate
 	files      string // for files (see kind): the part of the word before the file name
 	kind       fileKind
-	open       bool // the word may continue; no blank follows it
+	open       bool // whether the word may continue; no blank follows such a word
 }
 
 type fileKind int
@@ -242,7 +242,7 @@ var Shells = []string{"bash", "zsh", "fish", "powershell"}
 func Script(shell string) []byte {
 	b, err := scripts.ReadFile("shells/" + shell)
 	if err != nil {
-		panic(err) // it is embedded
+		panic(err) // the text is embedded
 	}
 	return b
 }

@@ -32,7 +32,7 @@ type verb struct {
 	name, args, usage string
 	description       string
 	flags             func(o *verbOptions) []cmdline.Flag // its own flags
-	prints            bool                                // it has the flags for output
+	prints            bool                                // whether the command has the flags for output
 	run               func(ctx context.Context, run *env.Env, o *verbOptions) error
 	examples          []cmdline.Example
 }

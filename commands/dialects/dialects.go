@@ -82,7 +82,7 @@ type Advice struct {
 	Kind string
 	hint string
 	fix  []string
-	told bool // rpcx has shown it with an error
+	told bool // whether rpcx has shown the help with an error
 
 	message string // the error's code
 }

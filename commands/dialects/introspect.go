@@ -139,7 +139,7 @@ func (g *guidance) fix(action string) (fix []string, hint string) {
 		}
 		args := slices.Concat(g.line.Args[:1], []string{wanted}, g.params(wanted))
 		if slices.Equal(args, g.line.Args) {
-			return nil, hint // it is the failed call
+			return nil, hint // the help belongs to the failed call
 		}
 		return g.line.WithArgs(args), hint
 	}
@@ -168,7 +168,7 @@ func (g *guidance) params(wanted string) []string {
 		return given
 	}
 	right := respelt(r.Params, names)
-	if bytes.Equal(right, r.Params) || !knows(names, right) { // the peer would also reject this
+	if bytes.Equal(right, r.Params) || !knows(names, right) { // the peer would also reject these params
 		return given
 	}
 	return []string{string(right)}

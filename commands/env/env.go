@@ -43,7 +43,7 @@ type Env struct {
 	Stderr    format.Screen               // the terminal of stderr, if any
 	Fail      context.CancelCauseFunc     // ends the run with an error
 	AtEnd     []func() error              // run after the command, in order; their errors are the command's
-	Reload    atomic.Pointer[func() bool] // runs on SIGHUP; without it, SIGHUP ends the run
+	Reload    atomic.Pointer[func() bool] // runs on SIGHUP; without Reload, SIGHUP ends the run
 }
 
 // Verbose prints text on stderr with -v.
@@ -109,8 +109,8 @@ func JSONErrors(args []string) bool {
 type CommonFlags struct {
 	Verbose bool
 	verbose int    // the number of repetitions
-	Meter   *Meter // for --write-out; nil without it
-	errors  string // Detect reads errors and color before parsing, which checks them
+	Meter   *Meter // for --write-out, or nil
+	errors  string // Detect reads errors and color before the parser checks the flags
 	color   string
 }
 

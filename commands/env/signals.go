@@ -37,7 +37,7 @@ func GraceContext(ctx context.Context) context.Context {
 
 // Signals receives SIGINT, SIGTERM and SIGHUP.
 type Signals struct {
-	ready chan struct{} // closed when the process can receive them
+	ready chan struct{} // closed when the process can receive the signals
 	run   atomic.Pointer[running]
 }
 

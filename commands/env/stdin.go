@@ -133,7 +133,7 @@ type Lines struct {
 	end  error // why reading ended; set when come is closed
 
 	looked bool       // first has waited for the first line
-	held   *stdinLine // the first line, if first has read it
+	held   *stdinLine // the line that first has read, or nil
 }
 
 type stdinLine struct {

@@ -37,7 +37,7 @@ type attempt struct {
 	paces    paces
 	dials    int // the number of remaining connections
 	offers   []string
-	listened func() // called once, after the time in which the peer could send first; nil if the attempt does not wait for that
+	listened func() // called once, after the time in which the peer could send first; nil if the attempt does not wait for that time
 	framed   func() // called once, when the peer has responded in the framing of the attempt
 
 	unreached bool // the first connection failed before listened was called

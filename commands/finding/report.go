@@ -12,10 +12,10 @@ import (
 // A Report describes the attempts of a Prober and their results.
 type Report struct {
 	Endpoint *endpoint.Endpoint // the detected endpoint of the peer, or nil
-	At       *endpoint.Endpoint // the URL that an HTTP server stated for it, or nil
+	At       *endpoint.Endpoint // the peer's URL from an HTTP server, or nil
 	Header   string             // the required line in the heads of messages to the peer, or ""
 	Weak     bool               // the peer uses JSON-RPC, but no specific dialect was detected
-	Catalog  *catalog.Catalog   // from a listing, or nil if it must be requested
+	Catalog  *catalog.Catalog   // from a listing, or nil if the caller must request the catalog
 	Tried    []*Try
 	Fault    *wire.Fault // why the peer was not reached, or nil
 }

@@ -78,7 +78,7 @@ func topic(file string) Topic {
 	}
 	name, section, _ := strings.Cut(file, ".")
 	says, text, _ := strings.Cut(string(b), "\n")
-	if strings.Contains(text, "{{rules}}") { // the table is slow to make, and only one topic has it
+	if strings.Contains(text, "{{rules}}") { // only one topic needs the table, which is slow to make
 		text = strings.NewReplacer("{{rules}}", rulesTable(), "{{differences}}", differencesTable()).Replace(text)
 	}
 	text = strings.Trim(lists().Replace(text), "\n")

@@ -35,7 +35,7 @@ func ApplyDefaults(run *env.Env, s Situation) error {
 func applicable(run *env.Env, p *profile.Profile, s Situation) *profile.Profile {
 	return only(p, func(k profile.Setting) bool {
 		if run.Line.Lookup(k.Key) == nil {
-			return true // apply ignores it
+			return true // apply ignores the key
 		}
 		r := s.refusal(k.Key)
 		if r != nil {

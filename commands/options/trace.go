@@ -54,7 +54,7 @@ func noter(run *env.Env) func(n peer.Note, client string) {
 		if n.Kind == peer.NoteUnhandledNotification && n.Method != "" {
 			run.Unhandled.CompareAndSwap(nil, &n.Method)
 		}
-		if n.Shown { // --select may have printed it
+		if n.Shown { // --select may have printed the fact
 			return
 		}
 		switch {

@@ -54,7 +54,7 @@ type Result struct {
 type ArgError struct {
 	Arg  string   // the wrong word, or "" for all together
 	Args []string // nil without a known correction
-	Err  error    // the reason; nil if the Fault contains it
+	Err  error    // the reason, or nil if the Fault contains the reason
 }
 
 // Error returns the reason.

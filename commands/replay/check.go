@@ -30,7 +30,7 @@ import (
 type played struct {
 	file  string
 	found []*player.Found
-	err   error // why rpcx could not play it to the end
+	err   error // why rpcx could not play the connection to the end
 	took  time.Duration
 	done  chan struct{}
 }

@@ -106,7 +106,7 @@ func discovered(ctx context.Context, conv session.Conversation, name string) (*c
 		return conv.Describe(ctx)
 	}
 	c, err := conv.Typing(ctx, name)
-	if c == nil && err == nil { // the peer does not describe it separately
+	if c == nil && err == nil { // the peer does not describe the method separately
 		return conv.Describe(ctx)
 	}
 	return c, err

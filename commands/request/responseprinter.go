@@ -154,7 +154,7 @@ func (c *ResponsePrinter) run() error {
 	queue, _ := c.stream.(queuer)
 	over := c.env.WaitingForResponse(c.Method)
 	defer func() { over() }()
-	var m wire.Message // all messages share it
+	var m wire.Message // all messages share this memory
 	for {
 		if waiting == nil || !waiting.Waiting() {
 			c.print.Idle()

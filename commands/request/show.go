@@ -55,7 +55,7 @@ func (s *commentary) show(run *env.Env, method string, cat *catalog.Catalog, ev 
 	switch {
 	case ev.Kind == wire.Guidance && ev.Fix == nil && ev.Extra != nil:
 		var shown wire.Event
-		given := *ev // advice stores it
+		given := *ev // advice stores the event
 		s.advice, shown = dialects.NewAdvice(run.Line, method, cat, &given)
 		*ev = given // with the fix
 		run.Console.Event(shown)

@@ -178,7 +178,7 @@ func (j *peerChecker) open(ctx context.Context) (end func(), err error) {
 		return err
 	})
 	if err != nil {
-		j.conv = last // the first end closes it
+		j.conv = last // the first end of the connection closes last
 		done()
 		return nil, err
 	}

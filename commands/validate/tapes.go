@@ -30,7 +30,7 @@ func (o *validateOptions) tapes(ctx context.Context, r *outcome, files []string)
 		ok, err := o.tape(ctx, r, file)
 		if err != nil && r.target.Wanted() && len(files) > 1 && wire.AsFault(err).Kind == wire.Usage {
 			r.add(report.Case{Name: file, Error: err.Error()})
-			broken = errors.Join(broken, err) // the report has it; the other tapes are still checked
+			broken = errors.Join(broken, err) // the report has the error; the other tapes are still checked
 			continue
 		}
 		if err != nil && wire.AsFault(err).Kind == wire.Expectation { // nothing checked

@@ -24,7 +24,7 @@ type call struct {
 	typed  string            // as the user typed it
 	params json.RawMessage   // nil means that the schema provides an example
 	funcs  map[string]string // the hooks of its functions, by the JSON pointer of their place in params
-	hinted bool              // the user did not name it, but its hints declare it read-only
+	hinted bool              // the user did not name the method, but its hints declare it read-only
 }
 
 // given returns the calls of --try. If the dialect has function values, {"@on": NAME} in params is a function.

@@ -72,7 +72,7 @@ func (o *validateOptions) values(ctx context.Context, r *outcome, files []string
 	for _, file := range files {
 		err := r.valuesOf(cl.Ctx, c, file, &total)
 		if err != nil && r.target.Wanted() && wire.AsFault(err).Kind == wire.Usage {
-			broken = errors.Join(broken, err) // the report has it; the other files are still checked
+			broken = errors.Join(broken, err) // the report has the error; the other files are still checked
 			continue
 		}
 		if err != nil {

@@ -41,7 +41,7 @@ type Case struct {
 
 // A Failure is one problem.
 type Failure struct {
-	Kind    string `json:"kind,omitempty"` // the violated rule, for systems that group by it, or ""
+	Kind    string `json:"kind,omitempty"` // the violated rule, for systems that group problems by rule, or ""
 	Message string `json:"message"`
 	Detail  string `json:"detail,omitempty"` // further lines, or ""
 }

@@ -60,14 +60,14 @@ type Row struct {
 	Time   time.Duration  // the time since the start of the tape
 	Gap    time.Duration  // the time since the previous row
 	Conn   int            // the connection, if there are several
-	Dir    wire.Direction // the direction from the sender, or from the side that ended the connection; Send is the recorded client's
-	Depth  int            // the number of open calls around it
+	Dir    wire.Direction // the direction from the sender, or from the side that ended the connection; Send is from the recorded client
+	Depth  int            // the number of open calls around the message
 
-	Name   string          // the method; a response has its call's, and an item that of the call that opened its stream, or its own
+	Name   string          // the method; for a response, the method of its call; for an item, its own method or the method of the call
 	ID     string          // the id in the message, or an item's stream
 	Of     int             // the Number of the call of a response or item, or 0
 	Took   time.Duration   // of a response: the time since its call
-	Failed bool            // it is or reports an error
+	Failed bool            // whether the message is or reports an error
 	Final  bool            // no more items follow
 	Text   string          // the text of a row without a message, or the reason of a Broken one
 	Body   json.RawMessage // the params, the result, the error or the item, or nil

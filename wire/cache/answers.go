@@ -17,7 +17,7 @@ import (
 type Answer struct {
 	Raw    json.RawMessage // the message, unchanged
 	At     time.Time       // the time of arrival
-	MaxAge time.Duration   // how long it may be used after At
+	MaxAge time.Duration   // how long the response may be used after At
 }
 
 // Age returns the time since the answer arrived.

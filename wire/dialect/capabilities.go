@@ -17,7 +17,7 @@ type Transport struct {
 	Around       *wire.Around // the text around the JSON of a WebSocket's messages, or nil
 	Subprotocols []string     // offered on WebSocket
 	Binary       wire.Binary  // how a client treats a binary message
-	ServerBinary wire.Binary  // how a server treats it
+	ServerBinary wire.Binary  // how a server treats binary messages
 	Duplex       bool         // both sides send messages at any time; HTTP POST is unsuitable
 	// Resolve returns the URL for conversations if the endpoint names an HTTP server: a WebSocket on that server, or with
 	// Posts the URL for POST of an endpoint without a path. get sends a GET. If Resolve is nil, the URL is the endpoint's.
@@ -109,7 +109,7 @@ type Jobs struct {
 	Call    json.RawMessage // the Extra of a Call that starts a job, or nil
 	Bare    bool            // the result of a job is the result of a call, without a report on the end of the job
 	Journal bool            // the list is a journal that outlives connections
-	Lasting bool            // jobs outlive the connection that started them
+	Lasting bool            // whether jobs outlive the connection that started them
 }
 
 // Evaluation describes how the peer evaluates code.

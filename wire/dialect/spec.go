@@ -43,7 +43,7 @@ type CodecOptions struct {
 	Path          string // the path of the endpoint's URL, without its query
 	OneWay        bool   // the peer cannot send requests, as with HTTP POST
 	Serving       bool   // the local side is the server
-	HandshakeDone bool   // Handshake sends nothing, and uses the ids that the handshake would have
+	HandshakeDone bool   // Handshake sends nothing, but uses the same ids as a handshake
 
 	// Trace receives, with -v, the results of a dialect file's programs. It may be nil.
 	Trace func(text string)

@@ -21,7 +21,7 @@ type signature struct {
 	patterns []*regexp.Regexp // all must match
 	unless   *regexp.Regexp   // must not match; may be nil
 	matches  func(first []byte) bool
-	sure     bool     // it excludes even the output of a starting program
+	sure     bool     // whether the match excludes even the output of a starting program
 	instead  []string // the dialects of its endpoints; nil for all
 	to       Change
 }

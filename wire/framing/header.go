@@ -34,7 +34,7 @@ type headerSource struct {
 	noise
 	in     *input
 	strict bool // until the first message
-	size   int  // Content-Length, or -1 before it
+	size   int  // Content-Length, or -1 before the header
 	lines  int  // the number of header lines of this message
 	begun  bool
 }

@@ -53,7 +53,7 @@ func (in *input) more() error {
 		return in.err
 	}
 	if in.idle != nil {
-		in.idle() // before room, so that it finds what was read last where it was read
+		in.idle() // before room, because idle needs the last message at its place
 	}
 	in.room()
 	for range 100 {

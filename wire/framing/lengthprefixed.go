@@ -19,7 +19,7 @@ type lengthPrefixedSource struct {
 	// length reads the length at the start of win, which occupies n bytes. n is 0 if more bytes are needed, and
 	// negative without a length.
 	length func(win []byte) (size uint64, n int)
-	tail   byte // follows each message; blanks may follow it; 0 for none
+	tail   byte // follows each message, and blanks may follow tail; 0 for none
 }
 
 func newLengthPrefixed(rwc io.ReadWriteCloser, o wire.Options, s *lengthPrefixedSource, w wrap) wire.Conn {

@@ -21,7 +21,7 @@ type outcome struct {
 	signal string
 	start  error // why the command did not start
 	feed   error // why its stdout was not read completely
-	ctx    error // why it was stopped
+	ctx    error // why rpcx stopped the command
 	stderr *tail
 }
 

@@ -94,7 +94,7 @@ func FromDemo(c *catalog.Catalog) ([]Entry, error) {
 		return Answer{Kind: JQ, Text: text, prog: sync.OnceValue(func() *jq.Program {
 			a, err := ParseAnswer(s)
 			if err != nil {
-				panic(fmt.Sprintf("a demo: %v", err)) // a test prevents this
+				panic(fmt.Sprintf("a demo: %v", err)) // a test prevents this panic
 			}
 			return a.prog()
 		})}, nil
@@ -132,7 +132,7 @@ func fromClasses(entries []Entry, classes []json.RawMessage, parse func(string) 
 			Properties  []member `json:"properties"`
 		}
 		if err := json.Unmarshal(raw, &class); err != nil {
-			continue // it is not a class with hooks
+			continue // the directory contains no class with hooks
 		}
 		class.Constructor.Name, class.Destructor.Name = "__init__", "__del__"
 		for _, m := range slices.Concat([]member{class.Constructor, class.Destructor}, class.Methods, class.Properties) {

@@ -23,8 +23,8 @@ type LineProcess struct {
 	stderr *tail
 
 	mu      sync.Mutex
-	how     string // after done: how it ended
-	ok      bool   // after done: it ended properly
+	how     string // how the process ended, valid after done
+	ok      bool   // whether the process ended properly, valid after done
 	leaving bool   // Stop was called
 }
 
@@ -138,7 +138,7 @@ func (t *LineProcess) Stop(last []byte) {
 	t.mu.Unlock()
 	if len(last) > 0 {
 		stop, end := transport.Within(t.p.patience, leaveTime, 0)
-		_ = t.Send(stop.Done(), last) && t.Send(stop.Done(), nil) // when the process's writer takes the second message, it has written the first
+		_ = t.Send(stop.Done(), last) && t.Send(stop.Done(), nil) // when the process's writer takes the second message, the writer has written the first
 		end()
 	}
 	t.p.stdin.Close()

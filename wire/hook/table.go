@@ -62,7 +62,7 @@ type Table struct {
 	entries   atomic.Pointer[entrySet]
 	slots     semaphore
 	streams   semaphore    // for commands with streams
-	computing semaphore    // for jq expressions while they compute
+	computing semaphore    // for jq expressions during their evaluation
 	env       []string     // the environment of all commands, without the variables of single hooks
 	busy      atomic.Int64 // the time of the last warning of warnBusy, in nanoseconds since 1970
 	failures  atomic.Int64

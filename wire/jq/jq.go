@@ -54,7 +54,7 @@ type Program struct {
 	root string     // the declared variable of path, or "" for the input
 	code *gojq.Code // applied to the value at the end of path; nil if that value is the output
 	vals []any      // values of Options.Vars in gojq's order
-	vars []declared // declared variables in use, which follow those of vals
+	vars []declared // declared variables in use, which follow the variables of vals
 	need need       // the parts of its input that code reads
 	asIs bool       // an output of code may be its input
 	plan *plan      // replaces code; may be nil
@@ -172,7 +172,7 @@ func (p *Program) RunWith(ctx context.Context, in json.RawMessage, vals Values, 
 		return nil
 	}
 	r := newRunState(vals)
-	if p.runs == nil { // otherwise a Func may know it
+	if p.runs == nil { // otherwise a Func may know the value
 		defer r.free()
 	}
 	code, part, err := p.start(in, r)
@@ -267,7 +267,7 @@ func (p *Program) run(ctx context.Context, code *gojq.Code, v any, r *runState, 
 			return runFault(ctx, err)
 		}
 		if p.foreign {
-			if err := within(v, maxStep); err != nil { // it may be printed
+			if err := within(v, maxStep); err != nil { // the program may be printed
 				return runFault(ctx, err)
 			}
 		}

@@ -208,7 +208,7 @@ func number(t *gojq.Term) *node {
 		}
 		text = t.Unary.Term.Number
 	}
-	if len(text) > 15 || strings.ContainsAny(text, "eE") { // gojq may print it in another form
+	if len(text) > 15 || strings.ContainsAny(text, "eE") { // gojq may print the number in another form
 		return nil
 	}
 	q := &gojq.Query{Term: &gojq.Term{Type: t.Type, Number: t.Number, Unary: t.Unary}}

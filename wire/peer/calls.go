@@ -28,7 +28,7 @@ import (
 type calls struct {
 	byID         map[string]*stream
 	pipeline     *callPipeline      // for many calls at low cost; may be nil
-	byToken      map[string]*stream // the streams of byID with a token, and those whose call has ended
+	byToken      map[string]*stream // the streams of byID with a token, and the streams whose call has ended
 	latest       *stream            // the stream of the latest item, or nil
 	watches      []*stream          // streams without an id, which show messages of the peer
 	dirty        []*stream          // streams with messages whose consumer has not been woken

@@ -19,7 +19,7 @@ import (
 //     end of the session (renewal, renewed).
 //   - While the peer reads an event stream (reads), a stream may outlive its own exchange.
 type exchangeState struct {
-	ctx     context.Context // ends later than the contexts of handlers, whose responses it serves
+	ctx     context.Context // ends after the contexts of handlers, because it serves their responses
 	cancel  context.CancelFunc
 	posts   chan struct{} // a semaphore
 	recv    sync.Mutex

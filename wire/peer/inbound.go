@@ -26,7 +26,7 @@ func (p *Peer) requestLocked(m *wire.Message, g *inbound.Array) {
 	in := p.requests.Arrive(m, g)
 	full := p.requests.Full(len(m.Raw))
 	if !full && p.o.Incoming != nil {
-		p.requests.Take(in) // it may have been answered in the meantime
+		p.requests.Take(in) // the request may have been answered in the meantime
 		if p.incomingLocked(&in.Msg) {
 			return
 		}

@@ -37,7 +37,7 @@ type Note struct {
 	Event  *wire.Event // only for NoteEvent
 }
 
-// show shows the user an event outside of calls.
+// show shows the user an event that belongs to no call.
 func (p *Peer) show(ev wire.Event) { p.note(noteOf(ev)) }
 
 // warn reports a problem to the user that cannot be reported to the peer.

@@ -68,7 +68,7 @@ func (p *Peer) beginLocked(ctx context.Context, s *stream) (outgoing, error) {
 		return outgoing{}, p.followLocked(s, msg.Stream)
 	}
 	if ends := p.calls.byID[string(msg.Target)]; len(msg.Target) > 0 && ends != nil {
-		p.forgetLocked(ends, io.EOF) // no further message can arrive for it
+		p.forgetLocked(ends, io.EOF) // no further message can arrive for this stream
 	}
 	o := outgoing{msg: msg.Raw, ctx: ctx, about: p.aboutOf(ctx, &s.op)}
 	expects, optional := p.expectsLocked(&s.op, &msg)

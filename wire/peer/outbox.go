@@ -31,7 +31,7 @@ type outbox struct {
 	bytes   int        // the bytes to write or being written
 	running bool       // the writer's goroutine runs
 	room    wire.Gate  // opens when bytes decreases
-	posting int        // the local responses that are posted or wait for that
+	posting int        // the local responses that are being posted or wait to be posted
 
 	budget       *Budget
 	held         int       // the bytes to send, including incomplete arrays

@@ -27,16 +27,16 @@ func (o *owner) others() []*stream {
 type role uint8
 
 const (
-	nobodys   role = iota // it belongs to no call
+	nobodys   role = iota // m belongs to no call
 	pipelined             // m is the response to the pipelined call in slot
-	answer                // it is the first response
-	unshaped              // it answers a user's message of unknown form, and may not be a response
-	item                  // it has the id of its call
-	streamed              // it is an item of the call's stream
-	unnamed               // it is an item of a stream that no response has named; call is that of its exchange
-	broken                // it is malformed, and its call fails
-	tardy                 // it is a response to an abandoned call
-	leftOpen              // it is the first item of a stream that was cancelled before
+	answer                // m is the first response
+	unshaped              // m answers a user's message of unknown form, and may not be a response
+	item                  // m has the id of its call
+	streamed              // m is an item of the call's stream
+	unnamed               // m is an item of a stream that no response has named; call is the call of the same exchange
+	broken                // m is malformed, and its call fails
+	tardy                 // m is a response to an abandoned call
+	leftOpen              // m is the first item of a stream that was cancelled earlier
 	dropped               // its call or stream has ended
 )
 

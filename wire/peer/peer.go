@@ -108,13 +108,13 @@ type Peer struct {
 	handler dialect.Handler   // the handler of the peer's messages; the zero value handles none
 	o       Options
 
-	ctx    context.Context // the parent of handlers' contexts; it ends when the peer starts to close
+	ctx    context.Context // the parent of handlers' contexts; ends when the peer starts to close
 	cancel context.CancelFunc
 	once   sync.Once      // guards shutDown
 	wg     sync.WaitGroup // counts every goroutine except the reader
 	done   chan struct{}  // closed after the end of all goroutines of the peer
 
-	mu            sync.Mutex // guards all fields below; the codec is called under it
+	mu            sync.Mutex // guards all fields below, and all calls of the codec
 	change        wire.Gate  // opens after each change for which the reader or Close may wait
 	end           ending.Ending
 	pendingNotes  []Note // passed to Options.Note when the mutex is released
@@ -134,7 +134,7 @@ type link struct {
 	router         wire.Router    // conn if it has several streams, or nil
 	buffered       wire.Buffered  // conn if it can return messages that it has read ahead, or nil
 	together       [][]byte       // the messages that the reader read together
-	idler          bool           // conn reports when it is about to wait for input
+	idler          bool           // whether conn reports when it is about to wait for input
 	singleExchange bool           // conn accepts only the responses to the first message
 }
 

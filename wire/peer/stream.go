@@ -21,9 +21,9 @@ type stream struct {
 	id        string        // the request's id, or ""
 	token     string        // the token of the stream that the response opened; valid if named is set
 	named     bool          // token is valid
-	follows   bool          // it is a watch of the stream with this token, without a request
+	follows   bool          // whether the stream is a watch of the stream with this token, without a request
 	oneAnswer bool          // its first response is the only one (Encode returned Final)
-	waiting   bool          // it waits for its first response
+	waiting   bool          // whether the stream waits for its first response
 	streamed  bool          // an item has arrived
 	batch     *rawBatch     // its batch, or nil
 	late      chan struct{} // closed at the response for which Cancel waits; may be nil
@@ -33,17 +33,17 @@ type stream struct {
 
 	overfull bool // its queue is too long
 	stuck    bool // the reader has waited for the consumer, but the consumer has taken no message since
-	cut      bool // it ended because of the connection
+	cut      bool // whether the stream ended because of the connection
 }
 
 // An exchange is the state of a call's exchange on a wire.Exchanger.
 type exchange struct {
-	stop      context.CancelFunc // cancels the exchange; nil if it carries no call
-	answers   bool               // it carries a response, not a call
+	stop      context.CancelFunc // cancels the exchange; nil for an exchange without a call
+	answers   bool               // whether the exchange carries a response, not a call
 	early     early.Items        // like calls.early, for this exchange
-	optional  bool               // it may end without a response
+	optional  bool               // whether the exchange may end without a response
 	malformed string             // text in the exchange that is not a message
-	over      bool               // it has ended, and further items arrive outside of it
+	over      bool               // whether the exchange has ended, and further items arrive outside of it
 }
 
 func newStream(p *Peer, op dialect.Op) *stream {

@@ -100,7 +100,7 @@ func cloudKey(text []byte, i int) (from, to int) {
 	if long == 20 {
 		is = alphanumeric
 	}
-	if from > 0 && (wordOnly(text[from-1]) || text[from-1] == '+') { // it is inside Base64
+	if from > 0 && (wordOnly(text[from-1]) || text[from-1] == '+') { // from is inside Base64
 		return 0, 0
 	}
 	to = while(text[:min(len(text), from+long+1)], from, is)

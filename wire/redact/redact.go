@@ -51,7 +51,7 @@ const (
 	anywhere = iota // in a name
 	atEnd           // or the whole name
 	whole           // the whole name
-	member          // the whole name of a member of a message: in other places it is a word
+	member          // the whole name of a member of a message, because the name is a word in other places
 )
 
 // secretWords are words, in the form of plainName, that mean a secret.

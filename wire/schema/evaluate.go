@@ -131,7 +131,7 @@ func (e *evaluation) check(s *jsonschema.Schema, v *value) answer {
 	}
 	if s.Ref != nil {
 		a := e.reference(s, s.Ref, "$ref", v)
-		if s.DraftVersion < 2019 { // it ignores keywords beside $ref
+		if s.DraftVersion < 2019 { // early drafts ignore keywords beside $ref
 			return a
 		}
 		f.add(a)

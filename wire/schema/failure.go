@@ -16,14 +16,14 @@ type failure struct {
 	rule   string   // the keyword, or "" if only causes are wrong
 	names  []string // the members that violate the keyword
 	at     [2]int   // the elements or alternatives that violate the keyword, or their number
-	want   []any    // allowed values from several schemas, or nil for those of schema
+	want   []any    // allowed values from several schemas, or nil for the values of schema
 	causes
 }
 
 // causes are the first failures below a failure, enough to explain it.
 type causes struct {
 	all    []*failure
-	weight int // the number of failures in it, or maxCauses if some were dropped
+	weight int // the number of failures in the result, or maxCauses if some were dropped
 }
 
 func (c *causes) add(f *failure) {

@@ -166,8 +166,8 @@ func (f *collected) size(less, more string, least, most *int, n int) {
 // look-around and back-references; a backtracking engine with bounded time runs such patterns. If neither engine supports a pattern, its
 // matches are unknown.
 type pattern struct {
-	*regexp.Regexp                 // nil if Go does not support it
-	ecma           *regexp2.Regexp // nil if it is unnecessary or not supported
+	*regexp.Regexp                 // nil if Go does not support the pattern
+	ecma           *regexp2.Regexp // nil if Go supports the pattern, or if no library does
 	text           string
 	size           int
 }

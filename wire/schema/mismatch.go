@@ -16,7 +16,7 @@ import (
 // A Mismatch is one reason why a value does not match its schema.
 type Mismatch struct {
 	Rule    string `json:"rule"`              // the violated keyword, such as "type"
-	Schema  string `json:"section,omitempty"` // the keyword's JSON pointer, after its file name if it is in another file
+	Schema  string `json:"section,omitempty"` // the keyword's JSON pointer, after the name of another file
 	Pointer string `json:"pointer"`           // the JSON pointer into the value; "" is the whole value
 	Message string `json:"message"`           // the mistake, without the place
 

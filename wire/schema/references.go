@@ -91,7 +91,7 @@ func (s *survey) collect(v any, pointer string, base *url.URL) {
 				s.anchors[withoutFragment(base)+"#"+name] = pointer
 			}
 		}
-		if v["$dynamicAnchor"] != nil { // the library compiles it with its resource
+		if v["$dynamicAnchor"] != nil { // the library compiles the anchor with its resource
 			s.todo = append(s.todo, site{pointer, base, s.places[withoutFragment(base)]})
 		}
 		for _, key := range slices.Sorted(maps.Keys(v)) {

@@ -28,7 +28,7 @@ func Demo(name string) (c *catalog.Catalog, ok bool) {
 	}
 	c, err = catalog.Parse(b)
 	if err != nil {
-		panic(fmt.Sprintf("the demo %s: %v", name, err)) // a test prevents this
+		panic(fmt.Sprintf("the demo %s: %v", name, err)) // a test prevents this panic
 	}
 	c.Right = true
 	return c, true

@@ -81,7 +81,7 @@ type Options struct {
 	Hurry   context.Context // see peer.Options
 	Reached *relay.Client   // the connection from Reach to the process that owns the conversation; if nil, Open connects
 	Shared  *Shared         // set if several processes use the conversation
-	First   *dialect.Op     // the first operation that the caller will open, or nil. A passive one, such as a watch, opens before any message is read, and sees the first messages
+	First   *dialect.Op     // the first operation of the caller, or nil. A passive operation, such as a watch, opens before any message is read, and returns the first messages
 	// Bridge wraps the hooks of a server in a backend that forwards other requests to another peer. It may be nil.
 	Bridge    func(hooks dialect.Backend) dialect.Backend
 	Await     *Await     // how to await a peer that connects; nil unless the address must be announced

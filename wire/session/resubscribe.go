@@ -21,7 +21,7 @@ type resubscription struct {
 	from    *link
 	held    wire.Message // a message for the call of Next after the gap
 	hasHeld bool         // held is set
-	seen    bool         // it has returned a message, which proves that the peer knows the subscription
+	seen    bool         // whether the stream has returned a message, which proves that the peer knows the subscription
 	gap     bool         // a gap must be reported
 	gapSent bool         // for a watch: there was no message since the last gap, and another gap would be useless
 

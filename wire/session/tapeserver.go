@@ -40,7 +40,7 @@ func ListenTape(ctx context.Context, e endpoint.Endpoint, o Options, p *player.S
 	if err != nil {
 		return nil, err
 	}
-	if cfg.Sessions != nil { // the tape decides which versions it answers
+	if cfg.Sessions != nil { // the tape decides which versions the server answers
 		open := *cfg.Sessions
 		open.Values = nil
 		cfg.Sessions = &open

@@ -130,7 +130,7 @@ func (c Config) WithDefaults() Config {
 	c.Options = c.Options.WithDefaults()
 	c.ConnectTimeout = cmp.Or(max(c.ConnectTimeout, 0), 10*time.Second)
 	c.CloseTimeout = cmp.Or(max(c.CloseTimeout, 0), 2*time.Second)
-	c.Name.Header = cmp.Or(c.Name.Header, "Mcp-Session-Id") // a server that sends it expects it back
+	c.Name.Header = cmp.Or(c.Name.Header, "Mcp-Session-Id") // a server that sends the header expects the header back
 	return c
 }
 

@@ -38,7 +38,7 @@ type Problem struct {
 	Sent     string          `json:"sent,omitempty"`     // the message that the peer answered, or ""
 	Got      string          `json:"got,omitempty"`      // the actual value, or "" if Message contains it
 	Branches []schema.Branch `json:"branches,omitempty"`
-	From     string          `json:"-"` // the side that broke the rule, "client" or "server", or "" if it is unknown
+	From     string          `json:"-"` // the side that broke the rule, "client" or "server", or ""
 	Warning  bool            `json:"-"` // the check passes in spite of the problem
 }
 

@@ -20,7 +20,7 @@ import (
 
 // held is the resources of a process.
 type held struct {
-	goroutines map[string]int // by the function that started them
+	goroutines map[string]int // by the function that started the goroutines
 	files      []string       // file descriptors
 }
 

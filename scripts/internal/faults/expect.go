@@ -143,7 +143,7 @@ func (c cell) ofSession(at phase, one []int) [][]int {
 func (c cell) ofRecord(at phase, one []int) []int {
 	switch {
 	case c.fault.kind == broken:
-		return []int{0, 3, 5, 7, 124} // it forwards messages that are too large for its tape
+		return []int{0, 3, 5, 7, 124} // the recorder forwards messages that are too large for its tape
 	case c.run.name == "record-far" && at == head && one[0] == 124:
 		return []int{3, 7, 124} // the recorder and its client stop waiting for the peer at the same time
 	case c.fault.kind == stray:
@@ -173,7 +173,7 @@ func (c cell) ofReplay(at phase, one []int) []int {
 	case one[0] == 0:
 		return one
 	case at == head && c.fault.kind == silent:
-		return []int{3} // only --connect-timeout applies to it
+		return []int{3} // only --connect-timeout applies to this fault
 	}
 	return append(one, 4)
 }

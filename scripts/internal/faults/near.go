@@ -50,7 +50,7 @@ func (b *bench) visited(v *verdict, c cell, end syscall.Signal, still time.Durat
 		return nil
 	}
 	defer s.kill()
-	alone := c.over.child // it has a single client
+	alone := c.over.child // a child has a single client
 	open := 0
 	honest := func(when string) {
 		if alone {
@@ -69,7 +69,7 @@ func (b *bench) visited(v *verdict, c cell, end syscall.Signal, still time.Durat
 		return nil
 	}
 	honest("beside")
-	stays := c.fault.clings && end == syscall.SIGTERM // a client must not keep it running
+	stays := c.fault.clings && end == syscall.SIGTERM // a client must not keep the server running
 	if !stays {
 		if leave(); !alone {
 			b.alone(v, s, r, open)

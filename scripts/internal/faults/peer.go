@@ -48,7 +48,7 @@ type peer struct {
 	calls int
 	asked int  // the number of relevant requests so far
 	asks  int  // the number of its own requests so far
-	masks bool // it is a client, whose frames are masked
+	masks bool // whether the peer is a client, which masks its frames
 	done  chan struct{}
 	note  func(phase) // receives the phase of the fault
 	said  string      // the file for its messages, or ""
@@ -87,7 +87,7 @@ func (p *peer) send(l *link, u unit) error {
 		p.struck = u.phase
 		p.note(u.phase)
 	}
-	if p.fault.clings && u.phase == last && p.struck == never { // from now on it does not disconnect
+	if p.fault.clings && u.phase == last && p.struck == never { // from now on, the peer does not disconnect
 		p.struck = after
 		p.note(after)
 	}

@@ -48,7 +48,7 @@ type step struct {
 	status         int
 	took           time.Duration
 	rss            int64 // in KiB
-	killed         bool  // it did not end in time
+	killed         bool  // whether the command did not end in time
 }
 
 // A verdict is the result of a cell.
@@ -169,7 +169,7 @@ func (b *bench) words(words []string, c cell, at places) []string {
 		"{dial}":    {"--max-message", maxMessage},
 		"{guard}":   {"--max-message", maxMessage},
 	}
-	if c.over.child { // rpcx rejects the flag if it makes no connection
+	if c.over.child { // rpcx rejects the flag if the command makes no connection
 		flags["{connect}"] = []string{}
 	}
 	if c.over.tls {

@@ -23,7 +23,7 @@ type server struct {
 	cmd  *exec.Cmd
 	out  *bufio.Reader
 	errs bytes.Buffer
-	conn io.ReadWriteCloser // its only client, if it has only one
+	conn io.ReadWriteCloser // the only client of a server with one client
 	at   string             // the listen address
 }
 

@@ -104,7 +104,7 @@ func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.C
 	}
 	if !lacks.Empty() {
 		incomplete(cat, lacks)
-		return cat, nil // the next use requests it again
+		return cat, nil // the next use requests the catalog again
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -58,7 +58,7 @@ type following struct {
 	codec  *codec
 	caller dialect.Caller
 	op     dialect.Op
-	job    json.RawMessage // the job's id; nil before it is known
+	job    json.RawMessage // the job's id, or nil while the id is unknown
 	bare   bool            // the user needs only the output
 }
 

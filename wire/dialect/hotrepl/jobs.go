@@ -17,7 +17,7 @@ type job struct {
 	name     string
 	progress json.RawMessage // the latest progress, or nil
 	// These are set at the end of the job.
-	state  string // "" while it runs
+	state  string // "" while the job runs
 	output json.RawMessage
 	files  json.RawMessage
 	failed *envelope

@@ -147,8 +147,8 @@ func (f *client) Accompany(op *dialect.Op) codec.Companion {
 // A call may start a task, or may be from the hook of one.
 type call struct {
 	f      *client
-	task   bool  // it should become a task of the peer
-	within *task // the local task whose hook makes it, or nil
+	task   bool  // whether the request should become a task of the peer
+	within *task // the local task whose hook makes the request, or nil
 }
 
 // Begins returns the task in a response.

@@ -52,7 +52,7 @@ func FromDescription(doc json.RawMessage) (*catalog.Catalog, error) {
 // A reader collects the methods of one description.
 type reader struct {
 	c     *catalog.Catalog
-	found bool        // a list of resources or methods exists; it may be empty
+	found bool        // whether a list of resources or methods exists; the list may be empty
 	rest  scan.Object // the description of each resource, without verbs
 }
 

@@ -34,7 +34,7 @@ type codec struct {
 
 type call struct {
 	kind     dialect.OpKind
-	job      bool // the user started it as a job
+	job      bool // whether the user started the call as a job
 	method   string
 	deferred bool     // its response announced later results
 	left     bool     // its results are not read

@@ -105,7 +105,7 @@ func (d *defsImport) change(ref string) string {
 	case ok && to != "" && to != name:
 		return defRef(to) + rest
 	case ok || !isSelf(ref):
-		return ref // it kept its name, or its target is unknown
+		return ref // the target kept its name or is unknown
 	}
 	if d.root == "" {
 		d.root = d.r.free(d.name)

@@ -18,7 +18,7 @@ import (
 // decodes.
 type peerHandshake struct {
 	mu   sync.Mutex
-	said json.RawMessage  // the result of the local handshake, or the params of the peer's; nil before that
+	said json.RawMessage  // the result of the local handshake, or the params of the peer's handshake; nil before the handshake
 	who  string           // the metadata's member that identifies the peer: "server" or "client"
 	cat  *catalog.Catalog // made from said at its first use
 }

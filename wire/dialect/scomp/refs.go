@@ -161,7 +161,7 @@ func mayHoldFunction(val []byte) bool {
 type openValue struct {
 	start int
 	id    string // the id if a key marks the object as a function value, else ""
-	ref   string // the id if the type marks it as one
+	ref   string // the id if the type marks the value as an id
 	typed bool   // the object has "type": "function"
 	inner int    // the number of function values before its start
 }

@@ -35,7 +35,7 @@ func (c *codec) message(m *wire.Message) {
 		c.inbound(m)
 	case wire.Invalid:
 		if !c.o.OneWay && !c.batch && isEmptyBatch(m) {
-			return // only HTTP has a response to it
+			return // only HTTP has a response to this
 		}
 	}
 	c.msgs = append(c.msgs, *m)

@@ -35,7 +35,7 @@ type handshake struct {
 	mu    sync.Mutex
 	hosts atomic.Bool     // the local side is the host, which sent a handshake and shuts the plugin down
 	open  atomic.Bool     // environment.open succeeded
-	said  json.RawMessage // the handshake's result; nil before that
+	said  json.RawMessage // the handshake's result; nil before the handshake
 	name  string          // library.name
 }
 
@@ -65,7 +65,7 @@ func (c *codec) Handshake(ctx context.Context, peer dialect.Caller) error {
 	}
 	_, err = peer.Call(ctx, methodOpen, nil)
 	if rpc, ok := errors.AsType[*wire.Error](err); ok {
-		if string(rpc.Code) != "-32601" { // the method is reserved, and a plugin may not know it
+		if string(rpc.Code) != "-32601" { // the method is reserved, and a plugin may not know the method
 			warn(peer, "the plugin does not accept environment.open (--no-environment omits it): "+rpc.Error())
 		}
 		return nil

@@ -24,13 +24,13 @@ type Request struct {
 	Array  *Array // its array, or nil
 
 	Closed    bool // its handler has returned and must not emit more events
-	Cancelled bool // the peer has cancelled it
+	Cancelled bool // whether the peer has cancelled the request
 	Begun     bool // its handler could start although the Budget was exceeded
-	Replied   bool // its first response has been sent, or it has none
+	Replied   bool // whether the first response has been sent, or no response can follow
 
 	index int  // its index in Array
-	taken bool // Incoming took it, and Answer will answer it
-	goes  bool // it has a response, and more will follow
+	taken bool // Incoming took the request, and Answer will answer it
+	goes  bool // whether the request has a response, and more responses will follow
 }
 
 // New returns a Request for m, which arrived in a (nil for no array). No Requests counts it.

@@ -65,7 +65,7 @@ func (r *responder) Respond(ctx context.Context, req dialect.Request) (json.RawM
 		if o == nil || !r.Allows(req.Method) || !errors.As(err, &rpc) || string(rpc.Code) != strconv.Itoa(wire.CodeNoMethod) {
 			return result, err
 		}
-		req.Begin = nil // hooks have called it already
+		req.Begin = nil // hooks have called Begin already
 	}
 	if err := begin(req); err != nil {
 		return nil, err

@@ -210,7 +210,7 @@ func (r *Client) Close() error {
 type remoteStream struct {
 	dialect.Stream
 	r     *Client
-	token wire.ID // assigned by the socket; nil before that
+	token wire.ID // assigned by the socket; nil before the assignment
 	over  bool
 }
 

@@ -99,7 +99,7 @@ func (r *Client) Handshake(ctx context.Context, e endpoint.Endpoint) error {
 	case e.Session != "" && ended:
 		return rundir.Ended(e.Session, err)
 	case e.Session != "" && wire.AsFault(err) != nil:
-		return err // why it failed to open
+		return err // why the stream failed to open
 	default:
 		return wire.NewFault(wire.Unreachable, fmt.Sprintf("%s is not an rpcx conversation", e), err)
 	}

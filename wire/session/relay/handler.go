@@ -89,7 +89,7 @@ func sayHello(_ context.Context, h *Process, _ *dialect.Inbound) (json.RawMessag
 // A wireOp is an operation as sent over the socket.
 type wireOp struct {
 	dialect.Op
-	Hook string `json:"hook,omitempty"` // the hook that sends it
+	Hook string `json:"hook,omitempty"` // the hook that sends the request
 }
 
 // readOp decodes an operation, and adds the calling process's functions to the session's.
@@ -166,7 +166,7 @@ func (h *Process) stream(in *dialect.Inbound, o openStream, run func(token wire.
 
 // pass emits all messages of st and then its end.
 func (h *Process) pass(ctx context.Context, st dialect.Stream, token wire.ID, emit func(wire.Event) error) error {
-	var m wire.Message // all messages share it
+	var m wire.Message // all messages share this memory
 	var ev wire.Event
 	for {
 		var err error

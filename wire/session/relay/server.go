@@ -47,7 +47,7 @@ type ServerOptions struct {
 	Methods   map[string]Method // additional methods, which override those of every socket
 	Path      string
 	Listener  net.Listener
-	Temporary bool // Close removes the socket, ends all its users and waits for them, with the limits of a peer's Close. The connection and its calls must have ended before
+	Temporary bool // whether Close removes Path
 }
 
 // An Owner receives the events of its socket. It is a session, or the responder of a connection whose hooks use the
@@ -228,7 +228,7 @@ func (s *Socket) settle(d time.Duration) {
 // connection.
 const DrainTimeout = 500 * time.Millisecond
 
-// Close removes the socket, ends everything that was opened through it and waits, with the limits of a peer's Close.
+// Close closes the socket, ends all conversations of its users, and waits for them with the limits of a peer's Close.
 // The connection and its calls must have ended before.
 func (s *Socket) Close() { s.CloseAfter(DrainTimeout) }
 

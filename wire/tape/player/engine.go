@@ -266,7 +266,7 @@ func (e *engine) match(c *conn, p *play, i int32, parsed match.Parsed, msg []byt
 			p.owed[i] = append(p.owed[i], r)
 			first := p.track.Entry(answer)
 			if first.More != transcript.None {
-				p.latest[i] = r // further responses belong to it
+				p.latest[i] = r // further responses belong to this request
 			}
 			if first.Need != i {
 				p.queue = append(p.queue, answer)

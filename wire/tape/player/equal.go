@@ -26,7 +26,7 @@ func (k *pairing) answer(own int32, msg []byte) int32 {
 	if i == transcript.None {
 		extra := k.here(k.p.track.Method(int(own)), msg)
 		if request := k.p.track.Entry(own); request.Answer == transcript.None {
-			extra.Line = int(request.Line) // other responses may arrive before it
+			extra.Line = int(request.Line) // other responses may arrive before this response
 		}
 		k.addExtra(extra)
 		return i

@@ -18,7 +18,7 @@ type Found struct {
 	match.Difference
 	entry int32  // the entry of Differs and Missing, or the preceding entry of Extra (transcript.None at the start)
 	from  int32  // of Extra: the entry on the compared tape
-	twin  int32  // of Extra: the entry that it replaces, or transcript.None
+	twin  int32  // of Extra: the entry that the message replaces, or transcript.None
 	msg   []byte // of Extra: the received message
 }
 
@@ -94,7 +94,7 @@ func (p *play) compare(i int32, want, got []byte) []match.Difference {
 		return kind == 's' && !strings.HasSuffix(d.Pointer, "/name") && p.track.IsHandle(i, d.Want) || slices.Contains(bound, d.Pointer)
 	})
 	for n := range found {
-		if d := &found[n]; d.Pointer == "" { // one of them may not be JSON
+		if d := &found[n]; d.Pointer == "" { // one of the messages may not be JSON
 			d.Want, d.Got = jsonOf(d.Want), jsonOf(d.Got)
 		}
 	}

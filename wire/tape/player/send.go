@@ -204,7 +204,7 @@ func (e *engine) sendAnswer(p *play, i int32) {
 		e.startStream(p, i, live.conn)
 	}
 	if entry.More == transcript.None {
-		delete(p.latest, own) // it was the last response
+		delete(p.latest, own) // this was the last response
 	}
 	e.carry(live.conn, p, i, msg)
 	live.binary = p.track.Binary(i)

@@ -154,9 +154,9 @@ type turn struct {
 	awaited func() int32    // see pairing.awaited
 	unsent  int32           // no earlier request or notification of the client is unsent
 	waits   uint32          // the line that waits
-	since   time.Time       // when it began to wait
+	since   time.Time       // when waits began to wait
 	changed <-chan struct{} // closed when the line may have its turn, or nil if no line waits
-	late    []uint32        // by track: no line waits for it until it passes another line than this
+	late    []uint32        // by track: no line waits for the track until the track passes another line
 }
 
 func (t *turn) attach(p *play, awaited func() int32) { t.p, t.awaited = p, awaited }

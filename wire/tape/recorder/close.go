@@ -15,7 +15,7 @@ func closeOf(err error) *tape.Close {
 		c := &tape.Close{Code: closed.Code, Reason: plain(closed.Reason), Clean: closed.Clean}
 		if closed.Child != nil {
 			child := *closed.Child
-			child.Stderr = nil // it may contain secrets
+			child.Stderr = nil // stderr may contain secrets
 			c.Child = &child
 		}
 		if closed.Err != nil && !closed.Clean {

@@ -22,7 +22,7 @@ type Entry struct {
 	elem        int32  // its index in a batch, or None
 	Dir         wire.Direction
 	Kind        wire.Kind // Invalid for a message that is neither a request, notification nor response
-	Redacted    bool      // it contains a redacted string
+	Redacted    bool      // whether the entry contains a redacted string
 	Handwritten bool      // its line has handwritten members (see Track.HandwrittenLine)
 }
 

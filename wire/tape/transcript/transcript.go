@@ -39,8 +39,8 @@ const None = -1
 // A Track is one connection of a tape.
 type Track struct {
 	Conn   int
-	Open   *tape.Open  // nil if the tape does not have it
-	Close  *tape.Close // nil if the tape does not have it
+	Open   *tape.Open  // nil if the tape lacks the line
+	Close  *tape.Close // nil if the tape lacks the line
 	Closer wire.Direction
 	// Events is the number of entries before the client opened an event stream over HTTP, or None. Deletes reports that the client ended
 	// its session with DELETE.

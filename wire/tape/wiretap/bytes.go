@@ -83,7 +83,7 @@ type stream struct {
 	from, to io.ReadWriteCloser
 	pending  []byte // bytes that the framing has, but that are not passed on
 	ended    error
-	first    func(b []byte) // receives the first bytes; nil after that
+	first    func(b []byte) // receives the first bytes; nil after the call
 	clock    func() time.Duration
 	came     time.Duration // when the last bytes arrived, by clock
 

@@ -134,7 +134,7 @@ func (p *Process) waitGroup(ctx context.Context) bool {
 			return false
 		}
 	}
-	const settle = 8 * time.Millisecond // usually enough for init to reap them
+	const settle = 8 * time.Millisecond // usually enough for init to reap the processes
 	for pause := time.Millisecond; !p.gone && p.group.lives(); pause = min(2*pause, 32*time.Millisecond) {
 		if pause >= settle && groupIsDead(p.Pid()) {
 			return true

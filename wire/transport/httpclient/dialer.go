@@ -106,7 +106,7 @@ func (d *Dialer) redirect(req *http.Request, via []*http.Request) error {
 	case len(via) > maxRedirects:
 		return wire.NewFault(wire.Unreachable, fmt.Sprintf("%s: redirected more than %d times", d.Where, maxRedirects), nil)
 	}
-	req.Header.Del("Referer") // it contains the query
+	req.Header.Del("Referer") // the header contains the query
 	return nil
 }
 

@@ -56,7 +56,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // relay forwards a request.
 func (h *handler) relay(w http.ResponseWriter, r *http.Request, body []byte) {
 	if h.c.Token != "" {
-		r.Header.Del("Authorization") // it is for this listener
+		r.Header.Del("Authorization") // the header is for this listener
 	}
 	h.c.Relay(w, r, body)
 }

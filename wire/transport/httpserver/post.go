@@ -39,7 +39,7 @@ type postConn struct {
 
 	mu       sync.Mutex
 	first    []byte // the unsent first message, or nil
-	held     int    // the bytes of the first message until it is written
+	held     int    // the bytes of the first message before its write
 	out      []byte
 	timer    *time.Timer
 	err      error // why nothing can be written, or nil
@@ -231,7 +231,7 @@ func (p *postConn) serve() {
 	defer close(p.finished)
 	<-p.finish
 	defer p.release()
-	if p.err == nil { // otherwise a deadline may have cut it off
+	if p.err == nil { // otherwise a deadline may have cut the body off
 		p.patience(len(p.first) + len(p.out))
 	}
 	if p.begun {

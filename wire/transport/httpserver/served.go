@@ -20,7 +20,7 @@ type servedExchange struct {
 	watch *transport.Watch
 
 	mu   sync.Mutex
-	head *http.Response           // nil before it is sent
+	head *http.Response           // nil before the head is sent
 	tell func(transport.Exchange) // nil if unwanted or already called
 }
 
@@ -84,7 +84,7 @@ func (h *handler) upgrade(w http.ResponseWriter, r *http.Request) {
 	c := upgraded{servedExchange: serve(r, h.c.Watch)}
 	var err error
 	if c.Conn, err = ws.Accept(w, r, r.Context().Value(netKey{}).(net.Conn), h.c); err != nil {
-		return // it has answered the request
+		return // ws.Accept has answered the request
 	}
 	c.answered(http.StatusSwitchingProtocols, w.Header())
 	if !h.hand(context.Background(), c) {

@@ -148,7 +148,7 @@ func (a *answerer) whole(events []loggedEvent) {
 		a.nameSession()
 	}
 	a.reply.whole(msg, http.StatusAccepted)
-	a.c.drop(a.s) // without events, no client can request it
+	a.c.drop(a.s) // without events, no client can request the response
 }
 
 // begin starts an event stream. For clients that accept one, the stream starts with an empty event, from whose id the

@@ -103,7 +103,7 @@ func (c *sessionConn) route(request wire.ID, msg []byte) error {
 	switch {
 	case len(answers) > 0:
 		if s = c.owing(answers[0]); s == nil {
-			return nil // no client waits for it, or the client got an empty response
+			return nil // no client waits for the message, or the client got an empty response
 		}
 	case len(request) > 0:
 		s = c.owing(string(request))

@@ -13,7 +13,7 @@ const (
 	// keptBytes bounds the events, in bytes, that a session stores for a client while there are few sessions (see
 	// sessions.share). If a reader is further behind, senders wait.
 	keptBytes   = 1 << 20
-	keptEvents  = 1024                   // bounds the number of those events
+	keptEvents  = 1024                   // bounds the number of stored events
 	plainWithin = 100 * time.Millisecond // bounds how long a response may wait to be plain JSON before an event stream starts
 )
 
@@ -26,7 +26,7 @@ type eventLog struct {
 	events []loggedEvent
 	last   int // the number of the last event, from 1
 	sent   int // the number of the last written event
-	unsent int // the number of bytes after that
+	unsent int // the number of bytes after the last sent event
 
 	reader *answerer // may be nil
 	change wire.Gate // opens at a change of any of these

@@ -225,7 +225,8 @@ func NewLimit(c transport.Config) *Limit {
 	return &Limit{most: int64(most), warn: c.Warnf}
 }
 
-// Acquire returns conn with a place, which its close frees. Without a free place, Acquire closes conn and returns nil.
+// Acquire returns conn with a place. The close of conn frees the place. Without a free place, Acquire closes conn and
+// returns nil.
 func (p *Limit) Acquire(conn net.Conn) (leave func()) {
 	if p.taken.Add(1) <= p.most {
 		return sync.OnceFunc(func() { p.taken.Add(-1) })

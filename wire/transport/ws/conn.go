@@ -27,7 +27,7 @@ var (
 type Conn struct {
 	ws     *websocket.Conn
 	net    *wsNet
-	frames *frameReader // the library reads from it; nil on a listener, where the library reads from net
+	frames *frameReader // the library reads from frames; nil on a listener, where the library reads from net
 	c      transport.Config
 
 	buf  []byte   // used only by Recv; its length is that of the last message

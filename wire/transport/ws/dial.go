@@ -47,7 +47,7 @@ func Dial(ctx context.Context, a transport.Address, c transport.Config) (wire.Co
 	if len(opts.Subprotocols) > 0 && !c.SubprotocolOptional && ws.Subprotocol() == "" {
 		c.Warnf("%s: the peer chose none of the offered subprotocols: %s", d.Where, strings.Join(opts.Subprotocols, ", "))
 	}
-	n, _ := transport.Layer[*wsNet](under) // the HTTP client has wrapped it
+	n, _ := transport.Layer[*wsNet](under) // the HTTP client has wrapped the connection
 	n.ahead = under != net.Conn(n)         // otherwise up.frames has its own buffer
 	w := newWS(ws, n, c)
 	w.frames = up.frames

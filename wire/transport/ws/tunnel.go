@@ -16,7 +16,7 @@ import (
 type Tunnel struct {
 	Client, Server io.ReadWriteCloser
 	Response       http.Header   // the head of the upgrade, with its extensions
-	MaxMessage     int           // a longer message is forwarded, but Message does not receive it
+	MaxMessage     int           // a longer message is forwarded, but not passed to Message
 	Linger         time.Duration // bounds the wait for a side that has closed the WebSocket
 	Ping           time.Duration // the interval of keep-alive pings to both sides; 0 for none
 	Watch          *transport.Watch

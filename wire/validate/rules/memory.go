@@ -50,7 +50,7 @@ type call struct {
 	method  string
 	id      any
 	elem    any
-	params  any // nil if there are none, if they are too large, or after the answer
+	params  any // nil without params, for too large params, or after the answer
 	size    int // the size of the request in bytes if its params are stored
 	answers int
 	same    int // the number of earlier pending requests with the same id

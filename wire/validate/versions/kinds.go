@@ -10,7 +10,7 @@ import (
 type Kind struct {
 	Name     string
 	Sentence string // the difference in words
-	Class    Class  // the class if it is equal in both directions, else ""
+	Class    Class  // the class in both directions, or "" if the classes differ
 	Params   Class  // the class in params
 	Result   Class  // the class in results and events
 	gone     bool   // only the old catalog has the place of the difference

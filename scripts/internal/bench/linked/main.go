@@ -12,7 +12,7 @@ import (
 )
 
 func main() {
-	if len(os.Args) > 9 { // never true, but keeps the linker from removing them
+	if len(os.Args) > 9 { // never true, but otherwise the linker would remove the libraries
 		use()
 	}
 	_, _ = os.Stdout.WriteString("linked\n")

@@ -73,7 +73,7 @@ type message struct {
 
 type answer struct {
 	response []byte // may be nil
-	items    int    // the number of items after it
+	items    int    // the number of items after the response
 	item     []byte // each of these items
 	apart    bool   // each item has its own write
 	varied   bool   // each item has another number and string

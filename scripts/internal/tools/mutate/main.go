@@ -72,7 +72,7 @@ func run(o options) error {
 		return nil
 	}
 
-	folder, err := os.MkdirTemp("", "m") // a short name, because the paths of sockets are below it
+	folder, err := os.MkdirTemp("", "m") // a short name, because the names of sockets contain it
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ type run struct {
 	questions []*question   // unanswered questions, oldest first
 	count     int           // the number of all questions
 	task      *task         // nil unless the run is a task
-	waiting   *time.Timer   // ends a run that waits too long for the client; nil while it does not wait
+	waiting   *time.Timer   // ends a run that waits too long for the client; nil while the run does not wait
 	outcome
 }
 
@@ -50,7 +50,7 @@ type request struct {
 	ctx    context.Context
 	caller dialect.Caller
 	params json.RawMessage
-	task   bool // it may become a task
+	task   bool // whether the call may become a task
 }
 
 // call answers a request with a hook: in a new run, or in the run whose questions the request answers.

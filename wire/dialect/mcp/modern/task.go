@@ -15,7 +15,7 @@ import (
 
 // These are the times of tasks.
 const (
-	taskGrace    = 100 * time.Millisecond // how long a call may run before it becomes a task
+	taskGrace    = 100 * time.Millisecond // how long a call may run before a task replaces the call
 	taskKept     = time.Hour              // how long a task is stored from its start
 	pollInterval = time.Second            // the suggested interval for clients
 	maxTasks     = 1024                   // running tasks of all clients

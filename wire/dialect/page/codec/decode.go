@@ -173,7 +173,7 @@ func (c *Codec) notification(m *wire.Message) error {
 		return err
 	}
 	c.expire(m)
-	if c.early(m); m.Err != nil { // it has no effect
+	if c.early(m); m.Err != nil { // the message has no effect
 		c.out = append(c.out, *m)
 		return nil
 	}

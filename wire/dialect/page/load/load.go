@@ -33,7 +33,7 @@ func Trusting(file string, b []byte) (*Page, error) {
 // Parse returns the dialect file with the text b of file. Its usage Fault names the file, the line, the member and the expected value.
 func Parse(file string, b []byte) (*Page, error) {
 	var any map[string]any
-	if err := toml.Read(b, &any); err != nil { // it must be TOML
+	if err := toml.Read(b, &any); err != nil { // the file must be valid TOML
 		return nil, syntax(file, err)
 	}
 	if err := checkKeys(file, toml.Keys(b)); err != nil {

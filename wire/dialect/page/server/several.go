@@ -23,7 +23,7 @@ func (h *handler) call(ctx context.Context, in *dialect.Inbound, kind catalog.Ki
 	}
 	if h.Serving && !h.SingleExchange && h.d.Streams(in.Msg.Raw) {
 		name, rule := h.d.Subscription(in.Msg.Method)
-		if rule == nil && h.d.Page.Write.Event != nil { // it has the id of the request
+		if rule == nil && h.d.Page.Write.Event != nil { // the event has the id of the request
 			rule = &load.Subscribe{}
 		}
 		if rule != nil {

@@ -24,9 +24,9 @@ type ongoing struct {
 	order   uint64 // the order of its request
 	stream  bool
 	hook    string                              // the hook's name if another method has started the stream, else ""
-	endedBy func(m *wire.Message) (bool, error) // reports whether a later message of the client ends it
+	endedBy func(m *wire.Message) (bool, error) // reports whether a later message of the client ends the call
 	cancel  context.CancelFunc
-	ended   atomic.Bool // the client has ended it
+	ended   atomic.Bool // whether the client has ended the call
 }
 
 // An ending is a message of the client that ends calls or streams. It is stored because the handler of an earlier request may start
