@@ -153,8 +153,8 @@ func (v jobVerb) run(ctx context.Context, run *env.Env, o *jobOptions) error {
 	return r.Do(ctx)
 }
 
-// first returns the limit for the first response. It is that of a call, because the peer accepts or rejects a job at
-// once. The result may take any time.
+// first returns the limit for the first response. The time limit is the same as for a call, because the peer accepts or
+// rejects a job at once. The result may take any time.
 func (v jobVerb) first() time.Duration {
 	if v.kind == dialect.JobWait {
 		return 0

@@ -187,7 +187,7 @@ func (p *Prompt) Close() {
 	p.closed = true
 }
 
-// resize sets the editor's width to that of the terminal.
+// resize sets the editor's width to the width of the terminal.
 func (p *Prompt) resize() {
 	if w, h, err := term.GetSize(int(p.out.Fd())); err == nil && w > 0 {
 		_ = p.edit.SetSize(w, h)

@@ -42,7 +42,7 @@ func (c *Console) TraceOf(client string, d wire.Direction, msg []byte, at time.D
 	c.line(colorFaint, fmt.Sprintf("%s%.3fs %s", mark, at.Seconds(), client), string(text)+note)
 }
 
-// traceRow does what TraceOf does, for --errors json. It includes JSON as a value, unless that is too long.
+// traceRow does what TraceOf does, for --errors json. It includes JSON as a value, unless the JSON is too long.
 func (c *Console) traceRow(client string, d wire.Direction, msg []byte, at time.Duration) {
 	var o scan.Object
 	o.SomeText("client", client)
@@ -144,7 +144,7 @@ func escaped(b []byte) []byte {
 	return out
 }
 
-// Times prints the measured times of a command as JSON, or if that is empty as text with escapes.
+// Times prints the measured times of a command as JSON. If the JSON is empty, it prints text with escapes.
 func (c *Console) Times(all []byte, text string) {
 	switch {
 	case c.o.JSON && all == nil:

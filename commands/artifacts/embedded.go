@@ -66,8 +66,8 @@ func saidBy(run *env.Env) func(path string, n int64) {
 	return func(path string, n int64) { run.Console.Note(fmt.Sprintf("saved %s (%d bytes)", path, n)) }
 }
 
-// SaveFiles saves the files of a result. It uses the peer's name if that is a valid file name, and otherwise the file's
-// kind and index. It overwrites no file. After an error, it saves the other files.
+// SaveFiles saves the files of a result. It uses the peer's name if the name is valid, and otherwise the file's kind
+// and index. It overwrites no file. After an error, it saves the other files.
 func (s *Saver) SaveFiles(files []wire.File) error {
 	dir, err := s.folder()
 	if err != nil {

@@ -100,7 +100,7 @@ func ExitStatuses() []StatusDoc {
 	return docs
 }
 
-// CommandStatus is an error without a message. It sets the exit status to that of the command of serve.
+// CommandStatus is an error without a message. It sets the exit status to the status of the command of serve.
 type CommandStatus struct {
 	Code int
 	Text string

@@ -150,7 +150,7 @@ func (l *CommandLine) Reparsed(words ...[]string) []string {
 	return better.line(better.Args)
 }
 
-// synonyms maps commands of other programs to those of rpcx.
+// synonyms maps commands of other programs to commands of rpcx.
 var synonyms = map[string][]string{
 	"version": {"--version"}, "list": {"describe"}, "ls": {"describe"}, "methods": {"describe"}, "inspect": {"describe"},
 	"invoke": {"call"}, "request": {"call"}, "send": {"call"}, "watch": {"subscribe"}, "listen": {"serve"}, "login": {"auth", "login"}, "logout": {"auth", "logout"},
@@ -170,7 +170,7 @@ func synonymOf(word string, rest []string) []string {
 	return synonyms[word]
 }
 
-// unknownCommand returns the Fault for an unknown command below that of l. rest follows word.
+// unknownCommand returns the Fault for an unknown command below the command of l. rest follows word.
 func (l *CommandLine) unknownCommand(word string, rest, names []string) *wire.Fault {
 	synonym := synonymOf(word, rest)
 	if synonym != nil { // otherwise the similar name session would be suggested for version

@@ -179,7 +179,7 @@ func commands(d cmdline.Doc) answer {
 	return answer{candidates: wire.Map(d.Commands, func(sub cmdline.Doc) candidate { return candidate{sub.Name, sub.Usage} })}
 }
 
-// flags offers the command's flags that have an effect, and those of every command.
+// flags offers the command's flags that have an effect, and the flags of every command.
 func flags(d cmdline.Doc, top bool, applies func(flag string) bool) (a answer) {
 	for _, f := range d.Flags {
 		if applies != nil && !applies(f.Names[0]) {
@@ -204,7 +204,7 @@ const askLimit = 2 * time.Second
 var forwardedFlags = []string{"dialect", "header", "cacert", "cert", "key", "insecure", "subprotocol", "proxy", "resolve"}
 
 // ask runs `rpcx describe` for the peer, which caches the catalog if the peer allows that, and returns the outlines. It returns nil if
-// that fails or is not allowed. It ignores endpoints of exec: and ipc:, because the typed command may be incomplete.
+// describe fails or is not allowed. It ignores endpoints of exec: and ipc:, because the typed command may be incomplete.
 func (l line) ask(typed string) []cache.Outline {
 	if os.Getenv(askVariable) != "ask" {
 		return nil

@@ -44,7 +44,7 @@ func closeOnExec() {
 	}
 }
 
-// inheritedFile returns the pipe fd, or nil if that is not an open pipe.
+// inheritedFile returns the pipe fd, or nil if fd is not an open pipe.
 func inheritedFile(fd int) *os.File {
 	var st syscall.Stat_t
 	if syscall.Fstat(fd, &st) != nil || st.Mode&syscall.S_IFMT != syscall.S_IFIFO {

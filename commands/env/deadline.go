@@ -43,7 +43,7 @@ func NewDeadline(ctx context.Context, whole, idle time.Duration) *Deadline {
 	return c
 }
 
-// Share returns limit, or half of the remaining time of --timeout if that is shorter.
+// Share returns limit, or half of the remaining time of --timeout if the half is shorter.
 func (c *Deadline) Share(limit time.Duration) time.Duration {
 	if c.end.IsZero() {
 		return limit

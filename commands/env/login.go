@@ -17,8 +17,8 @@ import (
 // discoverTimeout bounds the requests that ask for an endpoint's authorization server.
 const discoverTimeout = 3 * time.Second
 
-// loginFix returns the command that logs in after a failure for missing authorization. It returns nil if that may not
-// help.
+// loginFix returns the command that logs in after a failure for missing authorization. It returns nil if a login may
+// not help.
 func (h *Sniffer) loginFix(f *wire.Fault) []string {
 	u := h.loginResource()
 	switch {

@@ -64,8 +64,8 @@ func (h *Sniffer) AwaitMismatch(over <-chan time.Time) error {
 	}
 }
 
-// Sniff adds the bytes b to those of earlier calls. If they can only belong to another framing, it cancels the request,
-// whose response rpcx could never read.
+// Sniff adds the bytes b to the bytes of earlier calls. If they can only belong to another framing, it cancels the
+// request, whose response rpcx could never read.
 func (h *Sniffer) Sniff(b []byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package finding detects the dialect and the framing of a peer with a known address. It also returns the peer's catalog if that needs
-// no further requests.
+// Package finding detects the dialect and the framing of a peer with a known address. It also returns the peer's catalog if no further
+// requests are necessary.
 package finding
 
 import (

@@ -142,7 +142,7 @@ func arguments(b *strings.Builder, usage string) {
 	}
 }
 
-// shortest returns the examples of -h, those of one line first.
+// shortest returns the examples of -h. Examples of one line are first.
 func shortest(all []cmdline.Example) []cmdline.Example {
 	long := func(e cmdline.Example) int {
 		return min(1, len(format.Fold(e.Command, Width-2))+strings.Count(e.Command, "\n")-1)

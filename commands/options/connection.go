@@ -86,7 +86,7 @@ func TransportConfig(ctx context.Context, run *env.Env, c *Connection) (transpor
 }
 
 // Listener returns the flags for a listener whose peer is reached with c. It omits the flags that rpcx would send to
-// that peer, and those of the peer's profile.
+// that peer, and the flags of the peer's profile.
 func (c *Connection) Listener() *Connection {
 	own := *c
 	own.headers, own.token = nil, ""

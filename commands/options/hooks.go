@@ -63,7 +63,7 @@ func suggestHook(l *cmdline.CommandLine, err error) error {
 	return &g
 }
 
-// Entries returns the hooks of --on and then those of --hooks. The first hook that matches answers a request.
+// Entries returns the hooks of --on, followed by the hooks of --hooks. The first hook that matches answers a request.
 func (h *Hooks) Entries() ([]hook.Entry, error) {
 	var all []hook.Entry
 	for _, spec := range h.On {

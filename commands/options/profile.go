@@ -13,8 +13,8 @@ import (
 )
 
 // ApplyProfile sets the flags with values in p that apply in s. Flags on the command line have precedence. The
-// profile's hooks follow those of the command line, and profileHeaders adds headers. ApplyProfile ignores keys without
-// a flag of the command, and traces keys that do not apply, because commands share profiles.
+// profile's hooks follow the hooks of the command line, and profileHeaders adds headers. ApplyProfile ignores keys
+// without a flag of the command, and traces keys that do not apply, because commands share profiles.
 func ApplyProfile(run *env.Env, p *profile.Profile, s Situation) error {
 	run.Profile = applicable(run, p, s)
 	redact.Sent(p.Secrets()...)

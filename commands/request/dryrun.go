@@ -28,7 +28,7 @@ func DryRun(ctx context.Context, conv session.Conversation, e endpoint.Endpoint,
 }
 
 // Preview returns a function that encodes messages and sends none. The messages have the ids that they would have in
-// conv. If conv is nil, or a session with other users, the ids are those of a new conversation with e that starts with
+// conv. If conv is nil, or a session with other users, the ids are as in a new conversation with e that starts with
 // first. They follow the ids of the handshake.
 func Preview(ctx context.Context, conv session.Conversation, e endpoint.Endpoint, first dialect.Op) func(dialect.Op) (wire.Message, error) {
 	if p, ok := conv.(session.Previewer); ok {

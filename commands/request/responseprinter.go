@@ -104,7 +104,7 @@ func (c *ResponsePrinter) do(op dialect.Op) error {
 	return c.Read(st)
 }
 
-// Read prints the events of st to its end, and with Jobs those of the job that it started.
+// Read prints the events of st to its end. With Jobs, it also prints the events of the job that st started.
 func (c *ResponsePrinter) Read(st dialect.Stream) error {
 	err := c.read(st)
 	if err != nil || !c.Jobs || c.job == "" {

@@ -114,7 +114,8 @@ func (o *Options) Session(ctx context.Context, run *env.Env, spec dialect.Spec) 
 	return so, nil
 }
 
-// described returns the server's catalog without --catalog: that of --hooks FILE, or one with the names of the hooks.
+// described returns the server's catalog without --catalog: the catalog of --hooks FILE, or a catalog with the names of
+// the hooks.
 func (o *Options) described(spec dialect.Spec, entries []hook.Entry) (*catalog.Catalog, error) {
 	c, err := o.Hooks.Catalog()
 	if err != nil {

@@ -75,7 +75,7 @@ func untilEnd(ctx context.Context, at string, served <-chan error, command []str
 }
 
 // runCommand starts the command of `serve LISTEN -- COMMAND`. The channel receives nil for status 0, or else an
-// exitStatus. When ctx ends, the command's process group gets SIGTERM, and SIGKILL if that does not help.
+// exitStatus. When ctx ends, the command's process group gets SIGTERM, and later SIGKILL if the group still runs.
 func runCommand(ctx context.Context, words []string, endpoint string) (<-chan error, error) {
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr

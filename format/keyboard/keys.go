@@ -26,8 +26,8 @@ type Keys struct {
 	buf   [256]byte
 }
 
-// NewKeys returns the keys from in. It calls interrupt at Ctrl-C, and clears the line if that returns false. It calls
-// suspend at Ctrl-Z.
+// NewKeys returns the keys from in. It calls interrupt at Ctrl-C, and clears the line if interrupt returns false. It
+// calls suspend at Ctrl-Z.
 func NewKeys(in io.Reader, interrupt func() bool, suspend func()) *Keys {
 	return &Keys{in: in, interrupt: interrupt, suspend: suspend}
 }

@@ -91,8 +91,8 @@ func (h *harBuilder) read(ctx context.Context, rows *reader, choose *rowFilter) 
 	}
 }
 
-// conn returns the connection of that number. Without an opening on the tape, its endpoint is that of the tape's
-// header.
+// conn returns the connection of that number. Without an opening on the tape, its endpoint is the endpoint of the
+// tape's header.
 func (h *harBuilder) conn(number int) *harConn {
 	c := h.conns[number]
 	if c == nil {
@@ -220,8 +220,8 @@ func (h *harBuilder) answer(c *harConn, row *Row, b harBody) {
 	e.end = max(e.end, b.time)
 }
 
-// stream returns the event stream of a message without a call: that of the latest unanswered call, or that of a GET, or the
-// latest. It may return nil.
+// stream returns the event stream of a message without a call: the stream of the latest unanswered call, or the stream of a
+// GET, or the latest stream. It may return nil.
 func (c *harConn) stream() (best *harEntry) {
 	for _, e := range c.streams {
 		get := e.http.Method == "GET"

@@ -10,7 +10,8 @@ import (
 )
 
 // A shape is the role of a message in its protocol (request, response or item) and its id. It depends only on the
-// members, because a tape has no connection state. JSON-RPC's members precede those of dialects with other messages.
+// members, because a tape has no connection state. JSON-RPC's members precede the members of dialects with other
+// messages.
 type shape struct {
 	kind   Kind
 	name   string

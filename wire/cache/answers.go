@@ -28,8 +28,8 @@ func (a *Answer) Message() wire.Message {
 	return wire.Message{Kind: wire.Response, Final: true, Raw: a.Raw, Body: scan.Get(a.Raw, "result")}
 }
 
-// A Source identifies the answers that a conversation may use: those of one peer to one user. The zero Source stores
-// none.
+// A Source identifies the answers that a conversation may use: the answers of one peer to one user. The zero Source
+// stores none.
 type Source struct {
 	Of      string `json:"of,omitempty"`      // a hash of the peer and the user
 	Private bool   `json:"private,omitempty"` // the peer knows the user, and answers may be only for that user

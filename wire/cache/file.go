@@ -48,7 +48,7 @@ func Read(file string) []byte {
 }
 
 // Write replaces a file atomically: readers see the old or the new content. Only the user can read the file. Write
-// creates missing directories. It sets the file's time to modified unless that is zero.
+// creates missing directories. It sets the file's time to modified unless modified is zero.
 func Write(file string, b []byte, modified time.Time) error {
 	folder := filepath.Dir(file)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -83,7 +83,7 @@ func Update(file string, change func(old []byte) []byte) {
 	_ = Write(file, b, time.Time{})
 }
 
-// identity returns values that identify the peer of e: its address and user, and the working directory if that matters.
+// identity returns values that identify the peer of e: its address and user, and the working directory if relevant.
 func identity(e endpoint.Endpoint) ([]any, error) {
 	a := e.Address
 	user, path, folder := "", a.Path, ""

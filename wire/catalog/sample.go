@@ -133,7 +133,7 @@ func (s *sampler) array(schema json.RawMessage, depth int) json.RawMessage {
 	return a.End()
 }
 
-// object returns an object with the required members: its own, those of allOf, and those of the first alternative.
+// object returns an object with the required members of the schema, of allOf, and of the first alternative.
 func (s *sampler) object(schema json.RawMessage, depth int) json.RawMessage {
 	properties := scan.Get(schema, "properties")
 	list := wire.Map(requiredOf(schema), func(name string) member { return member{name, s.inner(scan.Get(properties, name), depth+1)} })

@@ -35,7 +35,7 @@ type Abilities struct {
 	// because the end of the program waits for it.
 	Shutdown func(ctx context.Context, c Caller) error
 
-	// CommonParams adds the dialect's common params to those of a local request.
+	// CommonParams adds the dialect's common params to the params of a local request.
 	CommonParams func(method string, params json.RawMessage) (json.RawMessage, error)
 	// Declared returns the catalog that describes method, if the peer declares its methods in the handshake. Otherwise
 	// it returns nil. It returns the same catalog until the peer declares its methods again.

@@ -66,7 +66,7 @@ type Op struct {
 	// Unsubscribe, Lasting reports that items arrived, which proves that the response named a stream.
 	Lasting bool `json:"lasting,omitempty"`
 	// Beside is an equal text in a Subscribe and in the Watch that accompanies it. The Watch then also shows the
-	// response to the Subscribe, unless that only names a stream.
+	// response to the Subscribe, unless the response only names a stream.
 	Beside string          `json:"beside,omitempty"`
 	Extra  json.RawMessage `json:"extra,omitempty"`  // an object with members that only this dialect knows, or nil
 	Nested bool            `json:"nested,omitempty"` // the operation is from a hook of this connection; it must not wait for anything that waits for the hook
@@ -221,7 +221,7 @@ type Inbound struct {
 	Msg  wire.Message // a copy, which the handler may retain
 	Emit func(wire.Event) error
 	// Order is the number of the message on the connection. Handlers run concurrently: the handler of a request may
-	// start after that of a later notification.
+	// start after the handler of a later notification.
 	Order uint64
 	// Answered reports that the handler's events were the whole answer, as for a stream. The result of Handle is then
 	// ignored.
@@ -234,7 +234,7 @@ var opNames = map[OpKind]string{
 	JobRun: "job.run", JobStart: "job.start", JobStatus: "job.status", JobWait: "job.wait", JobCancel: "job.cancel", JobList: "job.list",
 }
 
-// MarshalText returns the name of k. It fails for other operations than those of users.
+// MarshalText returns the name of k. It fails for operations that users cannot request.
 func (k OpKind) MarshalText() ([]byte, error) {
 	if name, ok := opNames[k]; ok {
 		return []byte(name), nil

@@ -213,7 +213,7 @@ func Gather(r *Request, most int) (gathered func(json.RawMessage, error) (json.R
 	}
 }
 
-// LastOf makes the answer to r the result of Respond, or if that is nil the last emitted data, as for a job. last
+// LastOf makes the answer to r the result of Respond, or without a result the last emitted data, as for a job. last
 // returns the answer for the result of Respond. others receives all other events and may be nil.
 func LastOf(r *Request, others func(wire.Event) error) (last func(json.RawMessage, error) (json.RawMessage, error)) {
 	var data json.RawMessage

@@ -60,8 +60,8 @@ type Poll struct {
 
 // A Place is a place in a dialect's messages.
 type Place struct {
-	// Method is the method of the request or notification, or for a response that of its request. A "*" at either end
-	// matches any text. "" matches every message.
+	// Method is the method of the request or notification. For a response, it is the method of the request. A "*" at
+	// either end matches any text. "" matches every message.
 	Method string
 	// Pointer is a JSON pointer in which "*" matches one name or index, and "**" any number of them.
 	Pointer string

@@ -125,8 +125,8 @@ func (e Endpoint) Secure() *Change {
 	return nil
 }
 
-// Refused returns the change of e's scheme to try after the failure f: that of Alternative, or POST requests if the server refused an
-// upgrade. It returns nil without a match.
+// Refused returns the change of e's scheme to try after the failure f: the change of Alternative, or POST requests if the server
+// refused an upgrade. It returns nil without a match.
 func (e Endpoint) Refused(f *wire.Fault) *Change {
 	if c, _ := e.Alternative(f); c != nil && c.Scheme != "" {
 		return c

@@ -38,7 +38,7 @@ func Parse(text, dialect string) (Endpoint, error) {
 	return e, e.target(rest)
 }
 
-// prefixes parses the prefixes of text. Its error is that of a dialect file.
+// prefixes parses the prefixes of text. It returns the error of an invalid dialect file.
 func prefixes(text string) (e Endpoint, rest string, err error) {
 	rest = text
 	for {

@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/userfile"
 )
 
-// tape parses the part after "tape:". The dialect is that of the tape's header.
+// tape parses the part after "tape:". The dialect is the dialect of the tape's header.
 func (e *Endpoint) tape(file string) error {
 	if file == "" {
 		return wire.Usagef("tape: the file name is missing")

@@ -21,8 +21,8 @@ type runningCommand struct {
 	ended     bool
 }
 
-// MaxStreams bounds the running commands of streams, and maxClientStreams those of one client. Streams occupy no slots,
-// because they may run forever.
+// MaxStreams bounds the running commands of streams, and maxClientStreams bounds the commands of one client. Streams
+// occupy no slots, because they may run forever.
 const (
 	MaxStreams       = 512
 	maxClientStreams = MaxStreams / 2

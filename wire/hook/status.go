@@ -15,7 +15,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// These exit statuses of a command have a meaning: those of sysexits.h, and 100 for "not mine".
+// These exit statuses of a command have a meaning: the statuses of sysexits.h, and 100 for "not mine".
 const (
 	exUsage       = 64
 	exDataErr     = 65

@@ -43,7 +43,7 @@ func withoutModule(src string) string {
 	return query.String()
 }
 
-// Of returns the JSON pointers of the selected parts of in, some of which may not exist. Its errors are those of
+// Of returns the JSON pointers of the selected parts of in, some of which may not exist. It returns the same errors as
 // Program.Run.
 func (p *Paths) Of(ctx context.Context, in json.RawMessage) (pointers []string, err error) {
 	err = p.p.Run(ctx, in, func(out json.RawMessage) (bool, error) {

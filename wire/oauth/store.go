@@ -162,8 +162,8 @@ func (l *Login) save() error {
 	return nil
 }
 
-// Keep saves a new login. It deletes those of the same resource and account at other issuers, because an endpoint has
-// one issuer.
+// Keep saves a new login. It deletes the logins of the same resource and account at other issuers, because an endpoint
+// has one issuer.
 func (l *Login) Keep(ctx context.Context) error {
 	unlock, err := lockLogins(ctx)
 	if err != nil {

@@ -92,7 +92,7 @@ func (c *calls) ofAnonymous(m *wire.Message, in *stream, alone bool) owner {
 }
 
 // ofItem returns the owner of an item: the call with its id, the call of its exchange, or its stream. An item of an
-// unknown stream belongs to the call of its exchange if that exchange continues.
+// unknown stream belongs to the call of its exchange if the exchange continues.
 func (c *calls) ofItem(m *wire.Message, in *stream) owner {
 	id := m.ID
 	if len(id) == 0 && m.Beside {
@@ -209,10 +209,10 @@ func refers(m *wire.Message) bool {
 	return m.Final || m.Bare && m.Method != "" || !bytes.HasPrefix(m.Raw, []byte("{"))
 }
 
-// refused returns the calls that fail with an error without an id: the one of the exchange, or else those of the only
-// message without a response. That message is one call, or a batch without any responses, because a server without
-// batches answers a whole batch with one error. alone reports that the error was not an element of an array. An error
-// in an array answers only one call of the batch.
+// refused returns the calls that fail with an error without an id: the call of the exchange, or otherwise the calls of
+// the only message without a response. That message is one call, or a batch without any responses, because a server
+// without batches answers a whole batch with one error. alone reports that the error was not an element of an array. An
+// error in an array answers only one call of the batch.
 func (c *calls) refused(in *stream, alone bool) owner {
 	switch {
 	case in != nil && in.batch != nil:

@@ -82,7 +82,7 @@ func (f *file) profile(name string) (*Profile, error) {
 
 // Defaults returns the settings of [default], for every peer, as a profile without a name and an endpoint. They are
 // times, sizes and other values that no peer receives. Without such a table, Defaults returns nil. It does not parse a
-// file without the text [default]. Errors are like those of Find.
+// file without the text [default]. It returns the same errors as Find.
 func Defaults() (*Profile, error) {
 	path := filePath()
 	b, err := contents(path)

@@ -46,7 +46,7 @@ func Header(name, value string) string {
 // Text returns b without its secrets: the values beside names of secrets, and those that their form reveals.
 func Text(b []byte) []byte { return new(Stream).Append(nil, Spans(b)) }
 
-// These are the places where one of secretWords marks a name as that of a secret.
+// These are the places where one of secretWords marks a name as the name of a secret.
 const (
 	anywhere = iota // in a name
 	atEnd           // or the whole name

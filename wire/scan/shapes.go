@@ -121,8 +121,8 @@ func (s *shape) valueAndPart(b []byte, i, n int, text func(b []byte, word bool) 
 	return i + len(part), beyond, true
 }
 
-// alike reports whether b, which is as long as last, has the shape, is ASCII, and its values have the lengths of those of
-// last. If last is ASCII, alike compares only the different bytes, and copies the values of b to last.
+// alike reports whether b has the shape, is ASCII, and has values of the same lengths as last. b must be as long as last.
+// If last is ASCII, alike compares only the different bytes, and copies the values of b to last.
 func (s *shape) alike(b []byte, text func(b []byte, word bool) bool) bool {
 	if string(b) == string(s.last) {
 		return true

@@ -21,7 +21,8 @@ const base = "rpcx:///document"
 // drafts are tried in order for documents that name no draft, because many schemas use an older one.
 var drafts = []*jsonschema.Draft{jsonschema.Draft2020, jsonschema.Draft7, jsonschema.Draft4}
 
-// keywords are those of JSON Schema. In a document that contains schemas, such as a catalog, these members may have other meanings.
+// keywords are the keywords of JSON Schema. In a document that contains schemas, such as a catalog, these members may have other
+// meanings.
 var keywords = []string{
 	"$schema", "$id", "id", "$ref", "$anchor", "$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor",
 	"$vocabulary", "$comment", "type", "enum", "const", "not", "allOf", "anyOf", "oneOf", "if", "then", "else", "format",

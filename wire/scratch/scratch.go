@@ -1,4 +1,4 @@
-// Package scratch makes temporary directories. It also removes those of killed processes.
+// Package scratch makes temporary directories. It also removes the directories of killed processes.
 package scratch
 
 import (

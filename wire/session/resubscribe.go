@@ -60,8 +60,8 @@ func (d *Direct) openResubscribed(ctx context.Context, op dialect.Op) (dialect.S
 	}
 }
 
-// preopen opens watches on a new link before any other use: those that continue after a reconnect or, on the first link,
-// that of Options.First. A watch of all messages does not see the handshake.
+// preopen opens watches on a new link before any other use: the watches that continue after a reconnect, or on the first
+// link the watch of Options.First. A watch of all messages does not see the handshake.
 func (d *Direct) preopen(ctx context.Context, l *link, c dialect.Caller) {
 	hasHandshake := l.codec.Abilities().Handshake != nil
 	d.mu.Lock()

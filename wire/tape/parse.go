@@ -14,7 +14,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// depth is the maximum nesting of a line: that of a message, plus one.
+// depth is the maximum nesting of a line: the nesting of a message, plus one.
 const depth = wire.DefaultMaxDepth + 1
 
 func parseHeader(b []byte) (Header, error) {

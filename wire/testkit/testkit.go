@@ -165,7 +165,7 @@ type Opener interface {
 	Open(ctx context.Context, op dialect.Op) (dialect.Stream, error)
 }
 
-// Start opens an operation and fails the test if that fails. params are JSON or "".
+// Start opens an operation, or fails the test. params are JSON or "".
 func Start(t *testing.T, c Opener, kind dialect.OpKind, method, params string) dialect.Stream {
 	t.Helper()
 	st, err := c.Open(t.Context(), operation(kind, method, params))

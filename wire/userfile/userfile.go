@@ -68,8 +68,8 @@ func Keep(content map[string][]byte) {
 	maps.Copy(kept.content, content)
 }
 
-// IsInherited reports whether name is stdin or a descriptor, such as that of a process substitution, which only this
-// process can open.
+// IsInherited reports whether name is stdin or a descriptor that only this process can open, for example of a process
+// substitution.
 func IsInherited(name string) bool {
 	number, ok := strings.CutPrefix(strings.Replace(name, "/proc/self/", "/dev/", 1), "/dev/fd/")
 	_, err := strconv.Atoi(number)

@@ -223,8 +223,8 @@ func environment(r room) []string {
 	}
 }
 
-// An output is a process's output without the middle of a flood, because the system adds this program's memory to that of its
-// children.
+// An output is a process's output without the middle of a flood, because the system adds this program's memory to the memory
+// of its children.
 type output struct {
 	first, last []byte
 	cut         bool // lines in the middle are missing

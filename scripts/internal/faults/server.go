@@ -40,7 +40,7 @@ func (b *bench) server(args []string, r room) *server {
 // self returns the server's process.
 func (s *server) self() process { return process{pid: s.cmd.Process.Pid} }
 
-// listen starts a server that prints its listen address. scheme is that of its endpoint.
+// listen starts a server that prints its listen address. scheme is the scheme of the server's endpoint.
 func (s *server) listen(scheme string) error {
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {

@@ -77,7 +77,7 @@ func mode(file string) os.FileMode {
 	return 0o644
 }
 
-// copy copies a file of the repository, and sets its time to that of the commit.
+// copy copies a file of the repository, and sets its time to the time of the commit.
 func (r *release) copy(from, to string) error {
 	b, err := os.ReadFile(from)
 	if err != nil {

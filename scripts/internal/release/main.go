@@ -118,7 +118,7 @@ func (r *release) run() (err error) {
 	return r.sums()
 }
 
-// commitTime returns the time of the commit, which becomes that of all files.
+// commitTime returns the time of the commit. All files get this time.
 func commitTime() (time.Time, error) {
 	text := os.Getenv("SOURCE_DATE_EPOCH")
 	if text == "" {

@@ -239,7 +239,7 @@ func (t *task) json(messages int, artifacts bool) json.RawMessage {
 	return t.jsonLocked(messages, artifacts, "")
 }
 
-// jsonLocked returns the task as json does, with the given state unless that is "". The caller holds the lock.
+// jsonLocked returns the task as json does, with the given state unless state is "". The caller holds the lock.
 func (t *task) jsonLocked(messages int, artifacts bool, state string) json.RawMessage {
 	var o scan.Object
 	o.Text("id", t.id)

@@ -106,7 +106,7 @@ func Has(name string) bool {
 	return slices.ContainsFunc(Specs(), func(s dialect.Spec) bool { return s.Name == name }) || pages().Exists(name)
 }
 
-// Names returns the names in the table's order, and then those of the dialect files.
+// Names returns the names in the table's order, followed by the names of the dialect files.
 func Names() []string {
 	names := wire.Map(Specs(), func(s dialect.Spec) string { return s.Name })
 	return append(names, pages().Names()...)

@@ -76,7 +76,7 @@ func stringsOf(extra json.RawMessage, name string) json.RawMessage {
 	return all.End()
 }
 
-// take overrides limits with those of given whose values the specification's schema allows.
+// take overrides limits with the values of given that the specification's schema allows.
 func (l *limits) take(given json.RawMessage) {
 	for name, to := range map[string]*int{
 		"maxMessageBytes": &l.MaxMessageBytes, "maxQueuedCommands": &l.MaxQueuedCommands,

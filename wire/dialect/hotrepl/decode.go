@@ -51,7 +51,7 @@ func (c *codec) read(raw []byte) (m wire.Message, bad bool) {
 }
 
 // classify determines the kind of a host's message. A response to an unknown id stays a notification, because after an
-// eviction, a host sends the former client's responses to the new client.
+// eviction, a host sends the evicted client's responses to the new client.
 func (c *codec) classify(m *wire.Message) {
 	switch m.Method {
 	case typeHandshake:

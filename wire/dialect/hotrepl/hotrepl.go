@@ -197,7 +197,7 @@ func (c *codec) rawMessage(msg json.RawMessage) (wire.Message, error) {
 	return m, nil
 }
 
-// request returns a message with a fresh id, the members of about and those of extra. Both are objects or nil.
+// request returns a message with a fresh id, and with the members of about and extra. Both are objects or nil.
 func (c *codec) request(kind string, about, extra json.RawMessage) wire.Message {
 	c.last++
 	id := wire.ID(strconv.Quote(c.prefix + strconv.Itoa(c.last)))

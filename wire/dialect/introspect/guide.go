@@ -31,8 +31,8 @@ func (mc *moduleCatalog) unknown(method string) error {
 	return wire.Errorf(wire.CodeNoMethod, "Method not found: %s", name)
 }
 
-// available lists the method names of a module without the module, including those of every service. It returns nil for
-// an unknown module.
+// available lists the method names of a module without the module, including the methods of every service. It returns
+// nil for an unknown module.
 func (mc *moduleCatalog) available(namespace string) []string {
 	var names []string
 	if namespace == serviceModule {

@@ -89,8 +89,8 @@ func (s *schemaReader) resolve(v json.RawMessage) json.RawMessage {
 // maxExamined bounds the examined parts of a variant, because references may be circular.
 const maxExamined = 100
 
-// nameOf returns the method that a variant names, with a const or a single enum value, in its own properties or in
-// those of its allOf parts. It returns "" without such a name.
+// nameOf returns the method that a variant names, with a const or a single enum value, in its own properties or in the
+// properties of its allOf parts. It returns "" without such a name.
 func (s *schemaReader) nameOf(v json.RawMessage, looks *int) string {
 	if *looks--; *looks < 0 {
 		return ""
@@ -145,8 +145,8 @@ func (s *schemaReader) check(note func(string)) {
 	}
 }
 
-// variant returns the schema of the i-th method: the variant that names the method, or the i-th variant if that names
-// none. It returns nil without either.
+// variant returns the schema of the i-th method: the variant that names the method, or the i-th variant if it names no
+// method. It returns nil without either.
 func (s *schemaReader) variant(i int, name string) json.RawMessage {
 	if v := s.by[name]; v != nil {
 		return v

@@ -30,8 +30,8 @@ type module struct {
 	names       []string // the names of methods without the namespace
 }
 
-// newModuleCatalog sorts the methods of c into modules. c.Extra may contain a module's version and description; the
-// default is those of the catalog.
+// newModuleCatalog sorts the methods of c into modules. c.Extra may contain a module's version and description. By
+// default, these are the version and description of the catalog.
 func newModuleCatalog(c *catalog.Catalog) *moduleCatalog {
 	mc := &moduleCatalog{catalog: c}
 	if c == nil {

@@ -156,7 +156,7 @@ func descriptors(schema json.RawMessage) (params []byte, structure string, exact
 	return params, structure, scan.Equal(paramsSchema(params, structure, nil), schema)
 }
 
-// parts are the members of an extra by kind: those of OpenRPC, extensions, and others.
+// parts are the members of an extra by kind: members of OpenRPC, extensions, and others.
 type parts struct {
 	known      map[string]json.RawMessage
 	extensions builder

@@ -106,7 +106,7 @@ func (h *handler) discover() (json.RawMessage, error) {
 	return ToOpenRPC(c), nil
 }
 
-// call answers with one result: that of Respond, or else the last emitted data (for a job).
+// call answers with one result: the result of Respond, or otherwise the last emitted data (for a job).
 func (h *handler) call(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	r := dialect.Request{Method: in.Msg.Method, Params: in.Msg.Params, ID: in.Msg.ID}
 	last := dialect.LastOf(&r, nil)

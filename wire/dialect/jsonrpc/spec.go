@@ -67,9 +67,9 @@ func cancelMethod(framing string) string {
 	return ""
 }
 
-// Shape describes the messages of version v for tapes. The assigned values are those of conventions on top of JSON-RPC:
-// subscriptions (go-ethereum and others), progress tokens and cancelled requests (the Language Server Protocol, the
-// Model Context Protocol).
+// Shape describes the messages of version v for tapes. Conventions on top of JSON-RPC assign the values: subscriptions
+// (go-ethereum and others), progress tokens and cancelled requests (the Language Server Protocol, the Model Context
+// Protocol).
 func Shape(v Version) dialect.Shape {
 	s := dialect.Shape{
 		Method: "method", ID: "id",

@@ -119,7 +119,7 @@ func (t *following) wantResult(ctx context.Context) error {
 	return nil
 }
 
-// unwrap converts the result to that of a tool call. It drops the result of a task that failed or was cancelled.
+// unwrap converts the result to the result of a tool call. It drops the result of a task that failed or was cancelled.
 func (t *following) unwrap(m *wire.Message) error {
 	err := t.client.c.Unwrap(m, t.op.Method, t.op.Params)
 	if err == nil && m.Err == nil && (t.status == "failed" || t.status == "cancelled") {

@@ -93,8 +93,8 @@ func settings(p *load.Page) (all []dialect.Setting) {
 	return all
 }
 
-// rules returns the dialect file's rules in the form of wire/validate/rules. A dialect file without rules uses those of its base. It
-// has none if it renames members or writes messages differently.
+// rules returns the dialect file's rules in the form of wire/validate/rules. A dialect file without rules uses the rules of its
+// base. It has none if it renames members or writes messages differently.
 func rules(p *load.Page) string {
 	set := map[string]any{"page": p.Source}
 	if p.Source == "" {
@@ -111,7 +111,7 @@ func rules(p *load.Page) string {
 	return string(b)
 }
 
-// renamed reports whether a dialect file's messages have another form than those of its base.
+// renamed reports whether a dialect file's messages have another form than the messages of its base.
 func renamed(p *load.Page) bool {
 	if p.Names == nil || len(p.Read) > 0 {
 		return len(p.Read) > 0
@@ -171,9 +171,9 @@ func shape(p *load.Page, d *codec.Dialect, polls []dialect.Poll) dialect.Shape {
 // unsaid are probes that most protocols with dialect files do not specify.
 var unsaid = []any{"batch", "batch-empty", "batch-invalid", "batch-of-notifications", "params-by-position", "bad-params", "discovery-bad-params"}
 
-// probes returns the probes of rpcx validate for a peer: those of the base, or none if the dialect file's messages have another form and it
-// has no [rules]. It excludes probes of batches and of positional params, which most such protocols lack, and probes that call METHOD,
-// which a dialect file may wrap. Embedded dialect files without a base have separate texts.
+// probes returns the probes of rpcx validate for a peer: the probes of the base, or none if the dialect file's messages have another form
+// and it has no [rules]. It excludes probes of batches and of positional params, which most such protocols lack, and probes that call
+// METHOD, which a dialect file may wrap. Embedded dialect files without a base have separate texts.
 func probes(p *load.Page) string {
 	if text, err := embedded.ReadFile("probes/" + p.Name + ".toml"); err == nil && p.Rules == nil {
 		return string(text)

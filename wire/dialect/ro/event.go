@@ -138,8 +138,9 @@ func hasMoreResults(kind dialect.OpKind, job bool, body []byte) bool {
 	return false
 }
 
-// promiseMembers are the members of a result that only reports the progress of a call: those of the specification, and
-// those that name the job. An object with any other member, such as an order with its own status, is the answer itself.
+// promiseMembers are the members of a result that only reports the progress of a call: members of the specification,
+// and members that name the job. An object with any other member, such as an order with its own status, is the answer
+// itself.
 var promiseMembers = []string{
 	"status", "progress", "percent", "percentage", "stage", "content", "message",
 	"resource", "subresource", "parent", "target", "request_id", "job", "job_id", "jobId",

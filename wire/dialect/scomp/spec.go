@@ -51,8 +51,8 @@ func Spec() dialect.Spec {
 	}
 }
 
-// Shape describes scomp's messages for tapes. A server assigns the ids of its sessions, and each side those of its
-// function values.
+// Shape describes scomp's messages for tapes. A server assigns the ids of its sessions. Each side assigns the ids of
+// its function values.
 func Shape() dialect.Shape {
 	s := jsonrpc.Shape(jsonrpc.V2)
 	s.MadeUp = slices.Concat(s.MadeUp, []dialect.Place{

@@ -58,8 +58,8 @@ func newObject(class string, params json.RawMessage) (method string, all json.Ra
 	return methodNew, o.End()
 }
 
-// Shape describes the plugin protocol's messages for tapes. A plugin assigns the ids of its objects, and a host those
-// of its callbacks.
+// Shape describes the plugin protocol's messages for tapes. A plugin assigns the ids of its objects, and a host assigns
+// the ids of its callbacks.
 func Shape() dialect.Shape {
 	s := jsonrpc.Shape(jsonrpc.V2)
 	s.MadeUp = slices.Concat(s.MadeUp, dialect.Places("/params/object_id", "/**/callback/id", "/**/remote/id"), []dialect.Place{

@@ -23,7 +23,7 @@ import (
 )
 
 // A Socket offers one connection to other rpcx processes. Its protocol is JSON-RPC 2.0 with one message on each line.
-// Its methods are those of a Conversation: hello, open (a stream, which cancel ends), notify, describe and typing. A
+// It has the methods of a Conversation: hello, open (a stream, which cancel ends), notify, describe and typing. A
 // session adds further methods.
 type Socket struct {
 	*Functions

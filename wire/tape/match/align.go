@@ -12,7 +12,7 @@ import (
 const maxAligned = 64
 
 // aligned returns found with fewer differences. It makes one difference of a renamed member, or of an added, removed or
-// moved array element. That difference replaces those of the displaced members and elements.
+// moved array element. That difference replaces the differences of the displaced members and elements.
 func (r *Rules) aligned(method string, want, got []byte, values *Values, found []Difference) []Difference {
 	a := aligner{rules: r, method: method, values: values, found: found}
 	a.value(nil, want, got)

@@ -1,5 +1,6 @@
-// Package match compares messages of a tape with those of another conversation. It classifies messages, decides which
-// differences count, and maps generated values (ids, tokens, streams, sessions) to those of the other conversation.
+// Package match compares messages of a tape with messages of another conversation. It classifies messages, decides
+// which differences count, and maps generated values (ids, tokens, streams, sessions) to the values of the other
+// conversation.
 package match
 
 import (

@@ -11,9 +11,9 @@ import (
 	"rpcx/wire/tape"
 )
 
-// Compare returns the differences between the recorded message want and got, without line numbers. They have the order of want's members;
-// the members that only got has follow. method is the message's method, or that of the answered request. A redacted value equals any
-// other. values may be nil.
+// Compare returns the differences between the recorded message want and got, without line numbers. They have the order of want's members.
+// The members that only got has follow. method is the message's method, or the method of the answered request. A redacted value equals
+// any other. values may be nil.
 func (r *Rules) Compare(method string, want, got []byte, values *Values) (found []Difference) {
 	w := walk{each: func(path []string, want, got []byte) {
 		if !r.mayDiffer(method, path, want, got, values) {

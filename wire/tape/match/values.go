@@ -8,8 +8,8 @@ import (
 	"rpcx/wire/tape"
 )
 
-// Values map the recorded conversation's generated values, such as ids, to those of the live conversation. A whole string is
-// mapped everywhere, and a number only at places for generated values of the dialect.
+// Values map the recorded conversation's generated values, such as ids, to the values of the live conversation. A whole
+// string is mapped everywhere, and a number only at places for generated values of the dialect.
 type Values struct {
 	byText map[string]string // from recorded to live scalars, as JSON
 	// IsStream reports whether a JSON value names a recorded stream with items. Such a value is generated. IsStream is nil if the tape

@@ -195,7 +195,8 @@ func values(val []byte) int {
 	return n + min(len(val), 1)
 }
 
-// given adds the paired requests to those of the other side, by the entry of the other tape. It returns nil if there are none.
+// given adds the paired requests to the requests of the other side, by the entry of the other tape. It returns nil if there
+// are none.
 func (k *pairing) given(given ints) ints {
 	k.settle()
 	for _, f := range k.extras {

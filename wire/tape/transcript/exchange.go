@@ -14,7 +14,7 @@ import (
 
 // This file processes the HTTP exchanges of a track: what the recorded client sent in addition to its messages.
 
-// Head returns the header lines of entry i that the recorded client added to those of the transport.
+// Head returns the header lines of entry i that the recorded client added to the lines of the transport.
 func (t *Track) Head(i int32) [][2]string { return t.heads[i] }
 
 // Refused returns the HTTP status with which the server refused the request at entry i, or 0.
@@ -55,7 +55,7 @@ func (k *loading) exchange(h *tape.HTTP) {
 	}
 }
 
-// refuse stores an HTTP error as the response to the last request, unless that request has a response.
+// refuse stores an HTTP error as the response to the last request, unless the request has a response.
 func (k *loading) refuse(h *tape.HTTP) {
 	i := k.last[wire.Send]
 	if h.Status >= 400 && i != None && k.Entry(i).Kind == wire.Request && k.Entry(i).Answer == None {

@@ -192,7 +192,7 @@ func (p *Posts) receive() {
 	}
 }
 
-// give passes msg to the POST that it answers or whose stream it belongs to, unless that POST has ended. It passes any other message to
+// give passes msg to the POST that it answers or whose stream it belongs to, unless the POST has ended. It passes any other message to
 // the latest pending POST.
 func (p *Posts) give(msg []byte) {
 	p.mu.Lock()

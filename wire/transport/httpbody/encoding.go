@@ -46,8 +46,8 @@ func DecodedBytes(encoding string, body []byte, max int) ([]byte, error) {
 	return decoded, err
 }
 
-// Accepted returns the part of an Accept-Encoding header that Decoded supports. ok is false if that is the whole
-// header.
+// Accepted returns the part of an Accept-Encoding header that Decoded supports. ok is false if Decoded supports the
+// whole header.
 func Accepted(header string) (accepted string, ok bool) {
 	var kept []string
 	all := strings.Split(header, ",")

@@ -58,7 +58,8 @@ func isAuth(status int) bool {
 	return status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusProxyAuthRequired
 }
 
-// nobodyThere lists the statuses of an address without such a service, as opposed to those of a service that failed.
+// nobodyThere lists the statuses of an address without such a service, as opposed to the statuses of a service that
+// failed.
 var nobodyThere = map[int]bool{
 	http.StatusNotFound: true, http.StatusMethodNotAllowed: true, http.StatusGone: true,
 	http.StatusUnsupportedMediaType: true, http.StatusMisdirectedRequest: true, http.StatusUpgradeRequired: true,

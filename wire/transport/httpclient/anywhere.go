@@ -98,7 +98,7 @@ type refusedConn struct {
 // Write implements io.Writer.
 func (c refusedConn) Write([]byte) (int, error) { return 0, c.err }
 
-// httpSchemes map the schemes of WebSockets to those of GET requests.
+// httpSchemes map the schemes of WebSockets to the schemes of GET requests.
 var httpSchemes = map[string]string{"ws": "http", "wss": "https", "ws+unix": "http+unix"}
 
 // Get returns the body of a 200 response to a GET of path from the HTTP or WebSocket server at a, with at most

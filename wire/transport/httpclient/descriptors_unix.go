@@ -4,8 +4,7 @@ package httpclient
 
 import "syscall"
 
-// maxConnections bounds the open connections to a server: half of the limit of file descriptors if that is low, or 0
-// for no bound.
+// maxConnections bounds the open connections to a server: half of a low limit of file descriptors, or 0 for no bound.
 func maxConnections() int {
 	var limit syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil || limit.Cur > 1024 {

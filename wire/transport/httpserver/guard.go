@@ -67,8 +67,8 @@ func (g *guard) bind(ctx context.Context, a transport.Address) (net.Listener, er
 	return ln, nil
 }
 
-// ownOrigins returns the origins of this listener's pages: its bound address if that is loopback, and the name in LISTEN.
-// Host does not count, because a client can send any Host.
+// ownOrigins returns the origins of this listener's pages: its bound address if the address is loopback, and the name in
+// LISTEN. Host does not count, because a client can send any Host.
 func ownOrigins(scheme, name string, bound net.Addr) []string {
 	web := strings.Replace(scheme, "ws", "http", 1)
 	at, port, _ := net.SplitHostPort(bound.String())

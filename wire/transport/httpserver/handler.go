@@ -185,8 +185,8 @@ func newName(c transport.Config) string {
 	return wire.RandomHex(16)
 }
 
-// names sends the listener's name to a client whose request lacks it, and returns true if it did. A page in a browser cannot
-// send such a header without a preflight.
+// names sends the listener's name to a client whose request lacks it, and then returns true. A page in a browser cannot send
+// such a header without a preflight.
 func (h *handler) names(w http.ResponseWriter, r *http.Request) bool {
 	if h.name == "" || isUpgrade(r) || r.Header.Get(h.c.Name.Header) == h.name {
 		return false

@@ -28,7 +28,7 @@ func serve(r *http.Request, w *transport.Watch) *servedExchange {
 	return &servedExchange{r: r, start: time.Now(), watch: w}
 }
 
-// OnExchange sets a function that receives the exchange after the head of its response, or at once if that was sent
+// OnExchange sets a function that receives the exchange after the head of its response, or at once if the head was sent
 // before.
 func (s *servedExchange) OnExchange(tell func(transport.Exchange)) {
 	s.mu.Lock()

@@ -165,8 +165,8 @@ func (a *answerer) begin() {
 	}
 }
 
-// nameSession adds the session's name to the head of the response to the message that started it, unless that message
-// was refused.
+// nameSession adds the session's name to the head of the response to the message that started the session, unless the
+// response refuses the message.
 func (a *answerer) nameSession() {
 	a.c.mu.Lock()
 	defer a.c.mu.Unlock()
@@ -176,7 +176,7 @@ func (a *answerer) nameSession() {
 	a.opens = false
 }
 
-// write writes events. It returns false if that failed.
+// write writes events. It returns false if the write failed.
 func (a *answerer) write(events []loggedEvent) bool {
 	a.begin()
 	var out []byte

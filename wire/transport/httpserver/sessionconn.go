@@ -134,8 +134,8 @@ func (c *sessionConn) route(request wire.ID, msg []byte) error {
 	return nil
 }
 
-// carrier returns the stream for a message other than a response: the stream of its request, the standing stream, or if
-// that has no reader another stream with a reader. Only event streams count. The caller holds the lock.
+// carrier returns the stream for a message other than a response: the stream of its request, the standing stream, or
+// without a reader there another stream with a reader. Only event streams count. The caller holds the lock.
 func (c *sessionConn) carrier(of *eventLog) *eventLog {
 	if of != nil && of.carries {
 		return of

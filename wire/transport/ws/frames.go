@@ -42,7 +42,7 @@ func (u *upgrader) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// CloseIdleConnections calls that of the transport.
+// CloseIdleConnections calls the method of the transport.
 func (u *upgrader) CloseIdleConnections() {
 	if c, ok := u.RoundTripper.(wire.IdleCloser); ok {
 		c.CloseIdleConnections()

@@ -19,7 +19,7 @@ import (
 //	fits {at, value, schema}: the value at that place must match the schema
 //	message {at, schema}: the message must match the dialect's schema of that name
 //
-// The object's other members are those of every problem.
+// The object's other members are the members of every problem.
 var checks = map[string]check{"compiles": compiles, "fits": fits, "message": message}
 
 type check func(ctx context.Context, c *Checker, v *view, r *Rule, out any) []validate.Problem

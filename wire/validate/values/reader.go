@@ -114,8 +114,8 @@ func (r *reader) end() (value, error) {
 	return r.broken(errors.New("it is cut off")), nil
 }
 
-// broken returns the text that starts on the first stored line as invalid. It continues with the next line if that line
-// starts a value, as in NDJSON, else with the next line that does.
+// broken returns the text that starts on the first stored line as invalid. It continues with the next line that starts
+// a value, as in NDJSON.
 func (r *reader) broken(err error) value {
 	first := r.from[0].number
 	later := r.from[1:]

@@ -104,8 +104,8 @@ func (x node) branch(keyword string, i, j int) place {
 	return place{x.at(keyword, strconv.Itoa(i)).old, x.at(keyword, strconv.Itoa(j)).now}
 }
 
-// matched pairs the alternatives of two lists: equal ones first, then those with similar names, then those of one type.
-// gone and come are the unpaired ones.
+// matched pairs the alternatives of two lists: first equal alternatives, then alternatives with similar names, then
+// alternatives of one type. gone and come are the unpaired alternatives.
 func matched(a, b []any) (pairs [][2]int, gone, come []int) {
 	usedA, usedB := map[int]bool{}, map[int]bool{}
 	for _, same := range []func(x, y any) bool{reflect.DeepEqual, sameName, sameConstant, sameType} {

@@ -157,8 +157,8 @@ func (c *comparison) newElement(x node, i int, before any, at place) {
 	}
 }
 
-// elements returns the schemas of single positions, the schema of all other elements, and the keyword of the former:
-// prefixItems, or items before 2020-12.
+// elements returns the schemas of single positions, the schema of all other elements, and the keyword of the single
+// positions: prefixItems, or items before 2020-12.
 func elements(m map[string]any) (places []any, others any, keyword string) {
 	if prefix := list(m, "prefixItems"); prefix != nil {
 		return prefix, m["items"], "prefixItems"

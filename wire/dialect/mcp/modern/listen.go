@@ -143,7 +143,7 @@ func withID(obj json.RawMessage, id wire.ID) json.RawMessage {
 	return o.End()
 }
 
-// watch runs the hook for updates of each resource, if that hook streams.
+// watch runs the hook for updates of each resource, if the hook streams.
 func (c *Conn) watch(ctx context.Context, l *listener) (stop func()) {
 	if kind, ok := c.conn.Responder.Kind(resourceWatch); !ok || kind != catalog.Stream {
 		return func() {}

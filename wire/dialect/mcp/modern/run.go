@@ -135,8 +135,8 @@ func ownMeta(params json.RawMessage) json.RawMessage {
 	return o.End()
 }
 
-// await returns the result for a request: that of the hook, the hook's questions to the client, or the task that the request
-// becomes.
+// await returns the result for a request: the result of the hook, the hook's questions to the client, or the task that the
+// request becomes.
 func (r *run) await(req *request) (json.RawMessage, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -44,7 +44,7 @@ const (
 )
 
 // KeepAlive answers the peer's heartbeats, and sends heartbeats after Begin, until ctx ends. Without heartbeats in the dialect file, it
-// returns at once. Its error is that of a program.
+// returns at once. It returns the error of a program.
 func (c *Codec) KeepAlive(ctx context.Context, caller dialect.Caller) error {
 	rule := c.d.Page.Alive.Of(c.o.Serving)
 	if c.beats == nil {

@@ -48,7 +48,8 @@ func (c *Codec) cancel(op dialect.Op) (wire.Message, error) {
 	return m, err
 }
 
-// unsubscribe returns the message that ends a stream: the user's method, or that of the dialect file.
+// unsubscribe returns the message that ends a stream. The message calls the user's method, or the method of the dialect
+// file.
 func (c *Codec) unsubscribe(op dialect.Op, s *call) (wire.Message, error) {
 	c.forget(s)
 	end := s.rule.End

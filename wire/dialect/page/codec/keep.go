@@ -38,8 +38,8 @@ func (c *Codec) keepTold(m *wire.Message) error {
 	return err
 }
 
-// keptBy returns the programs for a method: those with its name, or those of the matching pattern with the fewest
-// stars.
+// keptBy returns the programs for a method: the programs with its name, or the programs of the matching pattern with
+// the fewest stars.
 func keptBy(rules map[string]map[string]load.Prog, method string) map[string]load.Prog {
 	if exact, ok := rules[method]; ok {
 		return exact

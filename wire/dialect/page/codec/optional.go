@@ -15,7 +15,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// attempt is an optional call of the handshake without a timely response. The response counts if it precedes that of the next step.
+// attempt is an optional call of the handshake without a timely response. The response counts if it precedes the response of the
+// next step.
 type attempt struct {
 	step   *load.Step
 	answer chan answer

@@ -180,7 +180,7 @@ func (r *rounds) open(op dialect.Op) step {
 	return step{st, err}
 }
 
-// failed repeats the call if that helps after m, an error of the peer, or after err. why is one of these.
+// failed repeats the call if a repetition helps after m, an error of the peer, or after err. why is m or err.
 func (r *rounds) failed(m wire.Message, err, why error) step {
 	again, instead := r.flow.Failed(r.ctx, r.caller, r.op, why)
 	switch {

@@ -25,7 +25,7 @@ func (c *Plan) order(method string) []string {
 }
 
 // ordered converts an object of params to an array in the order of names.order. A missing parameter before another is null. Other params,
-// and those of other methods, stay unchanged.
+// and the params of other methods, stay unchanged.
 func (c *Plan) ordered(method string, params json.RawMessage) (json.RawMessage, error) {
 	names := c.order(method)
 	if names == nil || scan.Type(params) != 'o' {

@@ -76,7 +76,7 @@ func (c constant) is(other constant) bool {
 // Array reports whether messages are arrays. It is false for a nil Plan.
 func (c *Plan) Array() bool { return c != nil && c.array }
 
-// Plain reports whether p's messages are those of its base.
+// Plain reports whether p has the messages of its base.
 func Plain(p *load.Page) bool {
 	return p.Base != "none" && p.Names == nil && p.Read == nil && p.Write == load.Write{}
 }

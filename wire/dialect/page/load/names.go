@@ -52,7 +52,7 @@ type OK struct {
 	Is any    `toml:"is" says:"its value in a message with a result"`
 }
 
-// AllNames returns the dialect file's names, completed with those of its base.
+// AllNames returns the dialect file's names. Missing names are from its base.
 func (p *Page) AllNames() Names {
 	n := baseNames(p.Base)
 	if p.Names != nil {

@@ -24,7 +24,7 @@ import (
 // ListLimit bounds a run of All, which converts a whole response to a list and does not run for each message.
 const ListLimit = 10 * time.Second
 
-// maxOutput bounds the bytes of one output, like those of a message.
+// maxOutput bounds the bytes of one output, as for a message.
 const maxOutput = wire.DefaultMaxMessage
 
 // Limit bounds a program's run for one message.

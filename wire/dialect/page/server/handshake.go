@@ -37,8 +37,8 @@ func (h *handler) early(ctx context.Context, m *wire.Message) error {
 	return h.Codec.Enter(ctx, m)
 }
 
-// keep stores the values of a call's params that the dialect file selects. The codec stores those of a notification on arrival; here
-// the programs run only to report their errors.
+// keep stores the values of a call's params that the dialect file selects. The codec stores the values of a notification on arrival.
+// Here the programs run only to report their errors.
 func (h *handler) keep(m *wire.Message) error {
 	if !h.Serving || h.Codec == nil {
 		return nil

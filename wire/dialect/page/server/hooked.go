@@ -13,8 +13,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// hooked answers a request for a stream whose items are the data of other hooks, those of serve.subscribe. mine is false if none of
-// these streams. It does not start a hook that already runs for an earlier request of the client.
+// hooked answers a request for a stream whose items are the data of other hooks, listed in serve.subscribe. mine is false if none
+// of these streams. It does not start a hook that already runs for an earlier request of the client.
 func (h *handler) hooked(ctx context.Context, in *dialect.Inbound) (mine bool, err error) {
 	name, rule := h.d.Subscription(in.Msg.Method)
 	serve := h.d.Page.Serve.Subscribe[name]

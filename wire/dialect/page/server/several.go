@@ -144,7 +144,7 @@ func (h *handler) after(m *wire.Message) {
 	}
 }
 
-// drain reads an unwanted response to its end, or to that of the connection.
+// drain reads an unwanted response to its end, or to the end of the connection.
 func drain(st dialect.Stream) {
 	defer wire.Guard()
 	for {
