@@ -35,7 +35,7 @@ type Console struct {
 func NewConsole(w io.Writer, o ConsoleOptions) *Console { return &Console{w: w, o: o} }
 
 // Above sends the lines to a Prompt, which prints them above the edited line, if the Console's writer is a terminal.
-// The returned function reverses that.
+// The returned function restores the previous writer.
 func (c *Console) Above(p *Prompt) func() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

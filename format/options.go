@@ -46,7 +46,7 @@ type Options struct {
 	ExpectError string   // a code, a dialect's class of errors, any, or ""
 	ExpectCount *int64   // the required number of data events; may be nil
 
-	// Debug receives the output of jq's debug and stderr. If it has a method Flush(), Finish calls that. It may be nil.
+	// Debug receives the output of jq's debug and stderr. Finish calls its method Flush(), if any. It may be nil.
 	Debug io.Writer
 	// BeforeWrite runs before each write. If stdout and stderr are terminals, it must call Console.Clear. It may be
 	// nil.

@@ -219,7 +219,7 @@ func (p *Pipeline) Finish() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if f, ok := p.o.Debug.(wire.Flusher); ok {
-		f.Flush() // jq's stderr does not end its lines
+		f.Flush() // jq writes its messages without line breaks
 	}
 	if p.out.flush(); p.out.err != nil {
 		return p.out.fault()

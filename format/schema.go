@@ -207,7 +207,7 @@ func list(array json.RawMessage) string {
 
 func sortedKeys(m map[string]json.RawMessage) []string { return slices.Sorted(maps.Keys(m)) }
 
-// Takes describes on one line what a method's schema accepts, or returns "" if the schema does not specify that. It
+// Takes describes on one line what a method's schema accepts, or returns "" if the schema does not describe params. It
 // omits the member method, in which some services repeat the method's name.
 func Takes(schema json.RawMessage) string {
 	if scan.Type(schema) != 'o' {

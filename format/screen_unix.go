@@ -4,5 +4,5 @@ package format
 
 import "os"
 
-// obeys reports whether a terminal supports escape sequences although TERM does not say so.
+// obeys reports whether a terminal supports escape sequences although TERM does not show this.
 func obeys(*os.File) bool { return false }

@@ -15,8 +15,8 @@ type ReadCloser interface {
 
 // A PeerWatcher detects that the peer has closed the connection.
 type PeerWatcher interface {
-	// PeerClosed returns a channel that is closed when the peer stops reading. It returns nil if the system does not
-	// report that.
+	// PeerClosed returns a channel that is closed when the peer stops reading. It returns nil if the system reports no
+	// state.
 	PeerClosed() <-chan struct{}
 }
 

@@ -1,6 +1,5 @@
-// Package complete finds the completions of a command line for the scripts of shells. It runs no part of the line, and
-// opens no connection unless RPCX_COMPLETE=ask allows that. It knows the methods of a peer if an earlier describe has
-// cached them.
+// Package complete finds the completions of a command line for the scripts of shells. It runs no part of the line. It
+// opens no connection unless RPCX_COMPLETE=ask. It knows the methods of a peer if an earlier describe has cached them.
 package complete
 
 import (
@@ -203,8 +202,8 @@ const askLimit = 2 * time.Second
 // forwardedFlags are the flags for reaching the peer.
 var forwardedFlags = []string{"dialect", "header", "cacert", "cert", "key", "insecure", "subprotocol", "proxy", "resolve"}
 
-// ask runs `rpcx describe` for the peer, which caches the catalog if the peer allows that, and returns the outlines. It returns nil if
-// describe fails or is not allowed. It ignores endpoints of exec: and ipc:, because the typed command may be incomplete.
+// ask runs `rpcx describe` for the peer, and returns the outlines. describe caches the catalog if the peer permits caching. It returns
+// nil if describe fails or is not allowed. It ignores endpoints of exec: and ipc:, because the typed command may be incomplete.
 func (l line) ask(typed string) []cache.Outline {
 	if os.Getenv(askVariable) != "ask" {
 		return nil

@@ -49,9 +49,9 @@ type running struct {
 	told    bool
 }
 
-// NotifySignals starts to receive signals in a goroutine, because the runtime starts three threads for that, which
-// takes a while. Before Context, a signal ends the process, as by default. A write to a closed pipe then returns an
-// error instead of ending the process, which leaves time for messages to the peer.
+// NotifySignals starts to receive signals in a goroutine, because the runtime first starts three threads, which takes a
+// while. Before Context, a signal ends the process, as by default. A write to a closed pipe then returns an error
+// instead of ending the process, which leaves time for messages to the peer.
 func NotifySignals() *Signals {
 	h := &Signals{ready: make(chan struct{})}
 	go h.receive()
@@ -166,8 +166,8 @@ func (run *Env) exitLate(f *wire.Fault) {
 	os.Exit(code)
 }
 
-// BoundOutput abandons writes to stdout and stderr that are blocked hurriedPrint after the end of ctx. Calling stop
-// before the end of ctx prevents that.
+// BoundOutput abandons writes to stdout and stderr that are blocked hurriedPrint after the end of ctx. After a call of
+// stop before the end of ctx, it abandons no write.
 func (run *Env) BoundOutput(ctx context.Context) (stop func() bool) {
 	return context.AfterFunc(ctx, func() {
 		why := context.Cause(ctx)

@@ -115,7 +115,7 @@ var (
 	listener    = listening("an address to which clients connect (serve, or accept+ before the transport)", func(e endpoint.Endpoint) bool { return !isOneOf(e, "stdio") })
 	webListener = listening("an HTTP or WebSocket address to which clients connect (serve, or accept+ before the transport)", func(e endpoint.Endpoint) bool { return schemes.TakesHeaders(e.Address) })
 
-	// guarded is met for listeners that not every user of this machine can use.
+	// guarded holds for listeners that not every user of this machine can use.
 	guarded = &property{
 		says: text("a guarded LISTEN: --token @FILE, --cacert with TLS, a Unix socket or stdio:"),
 		holds: func(s *Situation) bool {
@@ -133,16 +133,16 @@ var (
 		},
 	}
 
-	// checked is met if rpcx can check parameters, with --catalog or because the dialect has names or schemas.
+	// checked holds if rpcx can check parameters, with --catalog or because the dialect has names or schemas.
 	checked = &property{
 		says:  func() string { return "--catalog FILE, or a dialect with schemas: " + list(dialectsWith(checks)) },
 		holds: func(s *Situation) bool { return s.Unknown || s.Has("catalog") || inAny(s, checks) },
 	}
 
-	// inSession is met for @NAME.
+	// inSession holds for @NAME.
 	inSession = having("a session (@NAME)", func(e endpoint.Endpoint) bool { return e.Socket != "" || e.Session != "" })
 
-	// newConnection is met if the command opens a connection.
+	// newConnection holds if the command opens a connection.
 	newConnection = having("a new connection, not a session", func(e endpoint.Endpoint) bool { return e.Socket == "" && e.Session == "" })
 )
 

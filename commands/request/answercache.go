@@ -131,7 +131,7 @@ func (c *AnswerCache) Find(ctx context.Context, print *format.Pipeline) (bool, e
 	return true, err
 }
 
-// Put stores a response if the response allows that.
+// Put stores a response if its content permits storage.
 func (c *AnswerCache) Put(m wire.Message) {
 	if c == nil || m.Kind != wire.Response || !m.Final || m.Err != nil {
 		return

@@ -99,8 +99,8 @@ func PrintJSON(ctx context.Context, print *format.Pipeline, b []byte) error {
 // noName is a module that does not exist, for which a peer returns only its list of modules.
 const noName = "*"
 
-// discovered requests the part of the catalog called name, a module or a method, if the dialect allows that. Otherwise,
-// and for "", it requests the whole catalog.
+// discovered requests the part of the catalog called name, a module or a method, if the dialect has such requests.
+// Otherwise, and for "", it requests the whole catalog.
 func discovered(ctx context.Context, conv session.Conversation, name string) (*catalog.Catalog, error) {
 	if name == "" || !all.Named(conv.Dialect()).Params.Typed {
 		return conv.Describe(ctx)

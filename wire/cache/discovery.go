@@ -37,8 +37,8 @@ func Discovery(e endpoint.Endpoint, cfg transport.Config, use Use) (d dialect.Di
 	return d
 }
 
-// DiscoveredCatalog returns the catalog of e from an earlier conversation with cfg, or nil. It is for times when e is
-// unreachable.
+// DiscoveredCatalog returns the catalog of e from an earlier conversation with cfg, or nil. It is the fallback for an
+// unreachable e.
 func DiscoveredCatalog(e endpoint.Endpoint, cfg transport.Config) *catalog.Catalog {
 	file, discovery := discoveryFile(e, cfg), e.Spec().Discovery
 	if file == "" || !discovery.IsCached() {

@@ -7,11 +7,11 @@
 //
 // Two dialects show how this works without JSON-RPC. In HotRepl's host, the Server owns the only client, the frame
 // queue and the table of jobs. When Accept gets a second client, it sends session_evicted through the first client's
-// Caller and closes that. Accept sends the handshake with Caller.Notify. The Method of a request is its "type". Reply
-// writes "<type>_result" for a Data event and "<type>_error" for a Failure event. Items have the request's id, so the
-// Stream of a subscription is its request's ID. In Introspect, Opened finds the token of the subscription in the first
-// response. Decode makes an Item with that Stream of every notification that names a subscription (Final if its payload
-// is done). Event converts progress, guidance and data payloads to events.
+// Caller and closes the Caller. Accept sends the handshake with Caller.Notify. The Method of a request is its "type".
+// Reply writes "<type>_result" for a Data event and "<type>_error" for a Failure event. Items have the request's id, so
+// the Stream of a subscription is its request's ID. In Introspect, Opened finds the token of the subscription in the
+// first response. Decode makes an Item with that Stream of every notification that names a subscription (Final if its
+// payload is done). Event converts progress, guidance and data payloads to events.
 package dialect
 
 import (
@@ -128,8 +128,8 @@ type Stream interface {
 	// Next returns the next message, or io.EOF after the final one. The message is valid until the next call. When ctx
 	// ends, Next returns its error, and the stream remains readable.
 	Next(ctx context.Context) (wire.Message, error)
-	// Cancel cancels the stream on the peer, if the dialect has a message for that, and forgets the stream. It returns
-	// when ctx ends. After the end of the stream, it does nothing.
+	// Cancel forgets the stream. If the dialect has a message for it, Cancel also cancels the stream on the peer. It
+	// returns when ctx ends. After the end of the stream, it does nothing.
 	Cancel(ctx context.Context) error
 }
 

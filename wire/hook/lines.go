@@ -146,7 +146,7 @@ func asError(v json.RawMessage) *wire.Error {
 	return e
 }
 
-// recoverable marks an error that does not end the stream, for dialects that can express that.
+// recoverable marks an error that does not end the stream, for dialects with such a mark.
 func recoverable(ev *wire.Event) {
 	ev.Extra = scan.Pair("recoverable", []byte("true"))
 	ev.Err.Raw = scan.Splice(ev.Err.JSON(), "recoverable", []byte("true"))

@@ -6,7 +6,7 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// These names are for guarded programs. Users' names cannot begin like this.
+// These names are for guarded programs. Users' names cannot begin with this prefix.
 const (
 	guardFunc = "__rpcx_fits"
 	leftVar   = "$__rpcx_left"

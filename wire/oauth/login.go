@@ -208,8 +208,8 @@ func (c *Client) register(ctx context.Context, s *Server, l *Login, redirect, gr
 	return nil
 }
 
-// methodToRegister returns the authentication method for registering a client at s. The client has no secret if s allows
-// that.
+// methodToRegister returns the authentication method for registering a client at s. The client has no secret if s
+// permits such clients.
 func (s *Server) methodToRegister() string {
 	for _, m := range []string{methodNone, methodBasic, methodPost} {
 		if slices.Contains(s.Methods, m) {
@@ -256,7 +256,8 @@ func (c *Client) renew(ctx context.Context, l *Login) error {
 	return c.grant(ctx, l, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {l.Refresh}})
 }
 
-// revoke notifies the authorization server that the tokens are obsolete (RFC 7009). It reports whether the server supports this.
+// revoke notifies the authorization server that the tokens are obsolete (RFC 7009). It returns false if the server does not
+// support revocation.
 func (c *Client) revoke(ctx context.Context, l *Login) (bool, error) {
 	if l.Revocation == "" {
 		return false, nil

@@ -105,8 +105,7 @@ func (p *Peer) Settle(ctx context.Context) error {
 }
 
 // WaitReceived waits until everything that the peer has sent so far has been read and its notifications have been
-// handled, or until ctx or the connection ends. After that, the reader reads nothing more if the connection supports
-// that.
+// handled, or until ctx or the connection ends. The reader then reads nothing more if the connection supports this.
 func (p *Peer) WaitReceived(ctx context.Context) error {
 	c, ok := p.conn.(wire.ReadCloser)
 	ok = ok && c.CloseRead() == nil

@@ -53,7 +53,7 @@ func (p *Peer) read() {
 }
 
 // gone returns a channel that is closed when the peer, which sends nothing more, also stops reading. It returns nil if
-// the connection cannot detect that. If the peer is known to have stopped, gone first cancels the contexts of the
+// the connection does not report this. If the peer is known to have stopped, gone first cancels the contexts of the
 // peer's requests. Otherwise their handlers would see a local call fail and try to report that to the peer.
 func (p *Peer) gone(err error) <-chan struct{} {
 	g, ok := p.conn.(wire.PeerWatcher)
@@ -155,8 +155,8 @@ func (p *Peer) drainContext() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.Background(), p.o.Drain)
 }
 
-// watchFarEnd ends the connection if the peer disconnects before ctx ends. It is for times when the reader does not
-// read and cannot detect the disconnect.
+// watchFarEnd ends the connection if the peer disconnects before ctx ends. It detects the disconnect even while the
+// reader does not read.
 func (p *Peer) watchFarEnd(ctx context.Context) {
 	c, ok := p.conn.(wire.PeerState)
 	if !ok {

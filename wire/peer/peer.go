@@ -220,7 +220,7 @@ func (p *Peer) Handshake(ctx context.Context) error {
 }
 
 // Call calls method and returns its result, or the last of several data events. It returns an error of the peer as a
-// *wire.Error. If ctx ends first, Call cancels the call on the peer if the dialect supports that.
+// *wire.Error. If ctx ends first, Call cancels the call on the peer if the dialect supports cancellation.
 func (p *Peer) Call(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	return p.CallOp(ctx, dialect.Op{Kind: dialect.Call, Method: method, Params: params})
 }

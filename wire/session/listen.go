@@ -277,8 +277,8 @@ func (s *Server) Close() error {
 	return errors.Join(err, s.side.Close())
 }
 
-// Reload notifies the dialect's server of new hooks and a new catalog. It reports whether the dialect has a message for
-// that.
+// Reload notifies the dialect's server of new hooks and a new catalog. It returns false if the dialect has no message
+// for new hooks.
 func (s *Server) Reload() bool {
 	if s.side.server.Reload == nil {
 		return false

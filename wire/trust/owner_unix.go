@@ -11,7 +11,7 @@ import (
 	"rpcx/wire"
 )
 
-// objection returns why a file must not be obeyed, or "", and how to correct that.
+// objection returns why rpcx must not obey a file, or "", and how to correct the file.
 func objection(path string, info fs.FileInfo) (why, hint string) {
 	switch {
 	case info.Mode().Perm()&0o022 != 0:

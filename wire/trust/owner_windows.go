@@ -13,7 +13,7 @@ import (
 const writes = windows.FILE_WRITE_DATA | windows.FILE_APPEND_DATA | windows.WRITE_DAC | windows.WRITE_OWNER |
 	windows.DELETE | windows.GENERIC_WRITE | windows.GENERIC_ALL
 
-// objection returns why a file must not be obeyed, or "", and how to correct that. The owner must be the user, the
+// objection returns why rpcx must not obey a file, or "", and how to correct the file. The owner must be the user, the
 // system or an administrator, and only these may write the file.
 func objection(path string, _ fs.FileInfo) (why, hint string) {
 	sd, err := windows.GetNamedSecurityInfo(path, windows.SE_FILE_OBJECT, windows.OWNER_SECURITY_INFORMATION|windows.DACL_SECURITY_INFORMATION)

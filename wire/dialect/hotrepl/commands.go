@@ -206,7 +206,8 @@ func (s *server) commandDone(r *running, name string, output, files json.RawMess
 	r.h.send(build(typeCallResult).id(r.msg.ID).text("status", "ok").raw("output", output).raw("artifacts", files).duration(r.begun).end())
 }
 
-// commandFailed returns a command_result with the status failed. The specification has no other message for that.
+// commandFailed returns a command_result with the status failed. The specification has no other message for this
+// purpose.
 func commandFailed(id wire.ID, begun time.Time, e envelope) json.RawMessage {
 	return build(typeCallResult).id(id).text("status", "failed").raw("artifacts", []byte("{}")).raw("error", e.json()).duration(begun).end()
 }

@@ -59,7 +59,7 @@ func (f *client) Shutdown(ctx context.Context, caller dialect.Caller) error {
 	return nil
 }
 
-// cancel cancels a running task if the peer supports that.
+// cancel cancels a running task if the peer supports cancellation.
 func (f *client) cancel(ctx context.Context, caller dialect.Caller, task json.RawMessage) error {
 	if !f.isModern() && f.can("capabilities.tasks.cancel", "") != nil {
 		return nil

@@ -53,7 +53,7 @@ func (a *tasks) Take(ctx context.Context, in *dialect.Inbound) (json.RawMessage,
 // Close ends the work that the client started without a handshake.
 func (a *tasks) Close() { a.modern.Close() }
 
-// Begin starts a task if the params of a request require one and the handshake has declared that.
+// Begin starts a task if the params of a request require a task and the handshake has declared tasks.
 func (a *tasks) Begin(in *dialect.Inbound, carried string, stop context.CancelFunc) (server.Work, error) {
 	wanted := scan.Get(in.Msg.Params, "task")
 	switch {

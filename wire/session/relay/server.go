@@ -202,7 +202,7 @@ func (s *Socket) CancelStreams() {
 }
 
 // Meaning returns the error to report for a stream that failed with err. If the session has ended, it returns the
-// reason of that.
+// reason of the end.
 func (s *Socket) Meaning(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return cmp.Or(s.Owner.EndReason(), err)

@@ -11,9 +11,9 @@ import (
 )
 
 // Clients plays the client of every connection of t. Connections that overlap on the tape overlap here, and their messages are sent in the
-// order of the tape; a connection that began after another one had ended still does. one opens connection n and calls Client with the
-// options that it gets. If apart is true, only one connection is open at a time. results has the differences of each connection. After an
-// error the remaining connections are not played.
+// order of the tape. A connection that began after the end of another connection also begins after that end here. one opens connection n
+// and calls Client with the options that it gets. If apart is true, only one connection is open at a time. results has the differences of
+// each connection. After an error the remaining connections are not played.
 func Clients(ctx context.Context, t *transcript.Transcript, o Options, apart bool, one func(ctx context.Context, n int, o Options) ([]*Found, error)) (results [][]*Found, err error) {
 	results = make([][]*Found, len(t.Tracks))
 	if len(t.Tracks) == 1 {

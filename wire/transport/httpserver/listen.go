@@ -196,7 +196,7 @@ func (k *clients) look() {
 	}
 }
 
-// close ends the connections without a request, now and in the future.
+// close closes the idle connections, and each other connection when it becomes idle.
 func (k *clients) close() {
 	k.mu.Lock()
 	defer k.mu.Unlock()

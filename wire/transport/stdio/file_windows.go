@@ -62,7 +62,7 @@ func (s *fileStream) Write(b []byte) (int, error) {
 }
 
 // Close wakes waiting goroutines. It closes stdout for its reader. It does not close stdin, because a pending read would
-// block that.
+// block the close.
 func (s *fileStream) Close() error {
 	s.once.Do(func() {
 		close(s.closed)

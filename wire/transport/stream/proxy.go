@@ -97,7 +97,7 @@ func viaProxy(err error) error {
 	return marked
 }
 
-// givenUp makes conn fail when ctx ends. The returned function reverses that.
+// givenUp makes conn fail when ctx ends. The returned function cancels the effect of ctx.
 func givenUp(ctx context.Context, conn net.Conn) func() {
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 	return func() { stop() }

@@ -195,7 +195,7 @@ func (s *netStream) PeerClosed() <-chan struct{} {
 func (s *netStream) FarEnd() (silent, gone bool) { return FarEnd(s.Conn) }
 
 // FarEnd reports, without reading, whether the peer has closed its sending direction, and whether it has closed both.
-// It returns false if the system does not support this. conn may have layers.
+// It returns false if the system does not support this test. conn may have layers.
 func FarEnd(conn net.Conn) (silent, gone bool) {
 	if raw := rawOf(conn); raw != nil {
 		_ = raw.Control(func(fd uintptr) { silent, gone = farEnd(fd) }) // after an error, the socket is closed, which the reader detects

@@ -57,8 +57,8 @@ func ListenUnix(path string) (net.Listener, error) {
 	return newUnixListener(l, path)
 }
 
-// listenUnixInPlace binds the socket at its path and then sets its mode. It is for paths too long for a temporary name
-// beside them, and for systems that cannot move sockets.
+// listenUnixInPlace binds the socket at its path and then sets its mode. It is necessary for paths too long for a
+// temporary name beside them, and for systems that cannot move sockets.
 func listenUnixInPlace(path, dir string) (net.Listener, error) {
 	if err := clearPlace(path, dir); err != nil {
 		return nil, err

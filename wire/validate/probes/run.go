@@ -171,7 +171,8 @@ func (r *run) step(ctx context.Context, p *Probe, s *Step) error {
 	return r.holds(ctx, s, msg)
 }
 
-// await returns the message that a step awaits. It returns nil if the connection has ended and the step allows that.
+// await returns the message that a step awaits. It returns nil if the connection has ended and the step permits the
+// end.
 func (r *run) await(ctx context.Context, c *Conn, s *Step) ([]byte, error) {
 	await, err := compile(s.Await, r.vars)
 	if err != nil {

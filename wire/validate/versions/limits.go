@@ -97,7 +97,8 @@ func (l limit) of(m map[string]any) bound {
 	return b
 }
 
-// whole returns the equivalent bound for whole numbers if m allows only those: greater than 0 becomes at least 1.
+// whole returns the equivalent bound for whole numbers if m permits only whole numbers: greater than 0 becomes at least
+// 1.
 func (b bound) whole(l limit, m map[string]any) bound {
 	if l.exclusive == "" || b.value == nil || typesOf(m) != schema.TypeNamed("integer") || b.value.IsInt() && !b.exclusive {
 		return b

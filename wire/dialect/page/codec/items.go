@@ -164,7 +164,8 @@ func shown(val []byte) string {
 	return string(val)
 }
 
-// subscription finds the rule for the stream of op, a Subscribe. It replaces the request if the rule requires that.
+// subscription finds the rule for the stream of op, a Subscribe. It replaces the request if the rule requires a
+// replacement.
 func (c *Codec) subscription(op *dialect.Op, s *call) error {
 	_, s.rule = c.d.Subscription(op.Method)
 	if s.rule == nil || s.rule.Instead == nil {
