@@ -48,8 +48,8 @@ func spreadOf(all []float64) spread {
 	return spread{all[len(all)/2], all[len(all)/4], all[len(all)*3/4]}
 }
 
-// newResult compares rpcx with the goal's client, or else with the second client. The ratio is the ratio of the medians. The spread is
-// the spread of the ratios of neighboring runs.
+// newResult compares rpcx with the goal's client, or else with the second client. It divides the medians for the
+// ratio, and takes the spread from the ratios of neighboring runs.
 func newResult(r row, n int, clients []client, all [][]sample) result {
 	out := result{Row: r.name, What: r.what, Unit: r.unit.Of, Goal: r.goal.ratio, Most: r.most}
 	base := 1
