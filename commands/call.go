@@ -75,8 +75,8 @@ time: without a session, call evicts the client that was connected.
 
 In the scomp dialect, values can contain functions. {"$fn":"ID"} is a function of the peer;
 METHOD ref:ID calls it on the same connection, so use a session. key@on=NAME passes a
-function that --on NAME=ANSWER answers until the command ends. Functions end with their
-connection; rpcx releases the peer's functions at the end.`
+function that --on NAME=ANSWER answers until the command ends. Functions live as long
+as their connection; rpcx releases the peer's functions when the command ends.`
 
 const paramsDescription = `PARAMS are key=text, key:=json, key@=FILE (the text of a file) or key:@=FILE (the JSON in a
 file). In a key, a.b nests and a[] appends. PARAMS can also be JSON: one object or array is

@@ -31,7 +31,7 @@ func recordCommand(run *env.Env) *cmdline.Command {
 const recordDescription = `Forwards messages between clients that connect to LISTEN and ENDPOINT, and records them. The
 two sides may use different transports and framings; the bytes of messages stay the same in
 both directions. FILE gets a line for each message and for each connection that opens or
-closes, in order, also for messages that are not JSON. rpcx masks secrets: members with
+closes, in order, even for messages that are not JSON. rpcx masks secrets: members with
 names such as password or token, and the values that --redact selects.
 
 rpcx prints one line with the address on stdout: {"listening":"ws://127.0.0.1:41233/"}.

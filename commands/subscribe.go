@@ -53,8 +53,8 @@ func subscribeCommand(run *env.Env) *cmdline.Command {
 		Description: subscribeDescription + "\n\n" + paramsDescription,
 		Metadata: map[string]any{cmdline.ExamplesKey: append([]cmdline.Example{
 			{Says: "Print three events of the demo's stream", Command: "rpcx subscribe demo:orders watchOrders --count 3"},
-			{Says: "Print the numbers of new heads of an Ethereum node", Command: `rpcx subscribe ws://localhost:8546/ eth_subscribe '["newHeads"]' -q .number`},
-			{Says: "The same for days: detect dead peers, and reconnect", Command: `rpcx subscribe ws://localhost:8546/ eth_subscribe '["newHeads"]' --reconnect --ping 30s`},
+			{Says: "Print the number of each new block of an Ethereum node", Command: `rpcx subscribe ws://localhost:8546/ eth_subscribe '["newHeads"]' -q .number`},
+			{Says: "Run for days: detect dead peers and reconnect", Command: `rpcx subscribe ws://localhost:8546/ eth_subscribe '["newHeads"]' --reconnect --ping 30s`},
 			{Says: "Print notifications of one method without sending a request", Command: "rpcx subscribe ws://localhost:6800/jsonrpc --method aria2.onDownloadComplete"},
 		}, dialects.Examples("subscribe")...)},
 		Flags:  append(append(flags, o.Reconnect.Flags()...), o.Client.Flags(run, options.IdleStream)...),

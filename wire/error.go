@@ -145,7 +145,7 @@ type Child struct {
 func (c *Child) String() string {
 	s := fmt.Sprintf("%s ended with status %d", c.Command, c.Exit)
 	if c.Signal != "" {
-		s = fmt.Sprintf("%s was ended by %s", c.Command, c.Signal)
+		s = fmt.Sprintf("%s was killed by %s", c.Command, c.Signal)
 	}
 	if n := len(c.Stderr); n > 0 {
 		s += ": " + c.Stderr[n-1]

@@ -81,7 +81,7 @@ func subscription(e endpoint.Endpoint, given string) (dialect.Op, error) {
 				WithHint(`write METHOD, or "METHOD JSON"`)
 		}
 		if t := scan.Type(op.Params); t != 'o' && t != 'a' {
-			return op, wire.NewFault(wire.Usage, fmt.Sprintf("--subscribe %s: params are an object or an array", wire.Quote(given)), nil)
+			return op, wire.NewFault(wire.Usage, fmt.Sprintf("--subscribe %s: params must be an object or an array", wire.Quote(given)), nil)
 		}
 	}
 	return op, nil

@@ -20,8 +20,8 @@ import (
 // introspectRow contains the guidance events of the dialect and the modules of its catalogs.
 var introspectRow = row{
 	examples: map[string][]cmdline.Example{
-		"call":     {{Says: "The parameters of a method (introspect)", Command: "rpcx call demo:introspect storage_tree_get --help"}},
-		"describe": {{Says: "One module of a service", Command: "rpcx describe demo:introspect storage"}},
+		"call":     {{Says: "Print the parameters of a method (introspect)", Command: "rpcx call demo:introspect storage_tree_get --help"}},
+		"describe": {{Says: "Describe one module of a service", Command: "rpcx describe demo:introspect storage"}},
 	},
 	advise: advise, modules: &Modules{Of: moduleOf, List: modulesOf, Names: moduleNames, Unknown: unknownModules},
 }

@@ -283,7 +283,7 @@ func (a *attempt) conclude(ctx context.Context, v *verdict) {
 		}
 	case t.Outcome != "":
 	case errors.Is(context.Cause(ctx), context.Canceled):
-		t.Outcome = "stopped: another attempt was answered"
+		t.Outcome = "stopped: another attempt succeeded"
 	case len(t.heard) == 0:
 		t.Outcome = "no response"
 	case a.foreign:

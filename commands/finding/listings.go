@@ -167,7 +167,7 @@ func modules(result json.RawMessage) *catalog.Catalog {
 	}
 	c := received(&catalog.Catalog{Catalog: 1, Methods: []catalog.Method{}, Extra: scan.Pair("modules", result)})
 	if c != nil {
-		c.SetPartial("the server lists its modules, and not their methods")
+		c.SetPartial("the server lists its modules, but not their methods")
 	}
 	return c
 }

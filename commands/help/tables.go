@@ -23,13 +23,13 @@ func rulesTable() string {
 		}
 		fmt.Fprintf(&b, "# %s\n\n", strings.ToUpper(dialect))
 		if set.Base != "" {
-			fmt.Fprintf(&b, "The sections are those of %s. The rules of %s apply, too", set.Page, set.Base)
+			fmt.Fprintf(&b, "Sections refer to %s. The rules of %s also apply", set.Page, set.Base)
 			if len(set.Except) > 0 {
 				b.WriteString(", except " + strings.Join(set.Except, ", "))
 			}
 			b.WriteString(".\n\n")
 		} else {
-			fmt.Fprintf(&b, "The sections are those of %s. A rule is a must unless it is marked as a should.\n\n", set.Page)
+			fmt.Fprintf(&b, "Sections refer to %s. A rule is a must unless it is marked as a should.\n\n", set.Page)
 		}
 		for _, r := range set.Rules {
 			if r.Page == set.Page {

@@ -91,7 +91,7 @@ func unclear(word string) string {
 	named, after, colon := strings.Cut(word, ":")
 	switch {
 	case word == "":
-		return "a variable may not be set; " + text + " is the empty string"
+		return "a shell variable may be unset; " + text + " is the empty string"
 	case word[0] == '@' && len(word) > 1 && !pair:
 		return "- reads the params from stdin (- < " + wire.Quote(word[1:]) + "); " + text + " is a string"
 	case pair && key != "":

@@ -61,7 +61,7 @@ func (p *parser) value(i int, path []step, key, op, value string) (json.RawMessa
 		case constant != "":
 			hint = "JSON's constants are true, false and null"
 		case value == "":
-			hint = "a variable may not be set; " + hint
+			hint = "a shell variable may be unset; " + hint
 		case rejoined(p.args) != nil:
 			hint = oneWord
 		}

@@ -66,7 +66,7 @@ rpcx session close plug`},
 	},
 	{
 		name: "destroy", usage: "release an object", words: []string{"REF"}, method: "object.destroy", object: true,
-		about:    "REF is the id of an object, or its reference as plugin new prints it. It is not an error\nif the object is already released.",
+		about:    "REF is the id of an object, or its reference as plugin new prints it. It is not an error\nif the object has already been released.",
 		examples: []cmdline.Example{{Says: "Release an object that is no longer needed", Command: "rpcx plugin destroy @p 1"}, {Says: "Use the reference that plugin new has printed", Command: `rpcx plugin destroy @p "$object"`}},
 	},
 }

@@ -30,7 +30,7 @@ func describeCommand(run *env.Env) *cmdline.Command {
 	}
 	return &cmdline.Command{
 		Name: "describe", Usage: "print a plugin's functions, classes and constants", ArgsUsage: "ENDPOINT",
-		Description: `Prints the library, its functions (with their source if the plugin gives it), classes,
+		Description: `Prints the library, its functions (with source, if available), classes,
 properties and constants as JSON, or on a terminal as tables.`,
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
 			{Says: "Print the functions of the embedded plugin", Command: "rpcx plugin describe demo:scriptling -q '.functions[].name'"},

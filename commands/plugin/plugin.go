@@ -204,7 +204,7 @@ func nameIn(described []byte) string {
 // call them.
 func (o *flags) callbacks(e endpoint.Endpoint, funcs map[string]string) error {
 	if len(funcs) > 0 && strings.HasPrefix(e.Address.Scheme, "http") {
-		return wire.NewFault(wire.Usage, "HTTP has only one direction, and the plugin could not call the hook", nil)
+		return wire.NewFault(wire.Usage, "HTTP carries calls in one direction only: the plugin could not call the hook", nil)
 	}
 	o.Hooks.Functions = wire.SetOf(slices.Collect(maps.Values(funcs)))
 	return nil

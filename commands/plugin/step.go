@@ -136,7 +136,7 @@ func (s *step) checkOn(named map[string]bool) error {
 	case isStep && !named[name]:
 		return fmt.Errorf("on: no earlier step is named %q", format.CleanLine(name))
 	case object && !isStep && !isReference(s.on):
-		return errors.New("on must be the name of a step, or a reference to an object")
+		return errors.New(`"on" must be the name of a step or a reference to an object`)
 	}
 	return nil
 }
@@ -163,7 +163,7 @@ func (s *step) member(key string, v []byte) error {
 	switch key {
 	case "as":
 		if s.as = name; !isText || name == "" {
-			return errors.New("as must be the step's name, a string")
+			return errors.New(`"as" must be the name of the step, a string`)
 		}
 		return nil
 	case "on":

@@ -100,7 +100,7 @@ func (e Endpoint) SilenceHint() string {
 	case strings.HasPrefix(e.Address.Scheme, "ws") && !e.Spec().Handshake.ServerFirst:
 		return "no message from the peer"
 	case e.Spec().Handshake.ServerFirst:
-		return "no handshake, which a " + e.Dialect + " host sends at once; the peer may use another dialect"
+		return "no handshake, although a " + e.Dialect + " host sends one immediately; the peer may use another dialect"
 	case e.IsBytes() && e.Framing == "" && e.Spec().Transport.Framing == "":
 		return "no response; the peer may expect another framing, such as header+"
 	case e.IsBytes() && e.TakesHeaders():

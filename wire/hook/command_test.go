@@ -47,8 +47,8 @@ func TestStatus(t *testing.T) {
 		{`echo 5; exit 100`, `error {"code":-32601,"message":"method not found"}`, ""},
 		{`exit 126`, failed, `hook m: ended with status 126: its command cannot be executed`},
 		{`$T/none/x 2>/dev/null`, failed, `hook m: ended with status 127: its command was not found`},
-		{`kill -9 $$`, failed, `hook m: was ended by SIGKILL`},
-		{`echo bad >&2; kill -TERM $$`, failed, `hook m: was ended by SIGTERM`},
+		{`kill -9 $$`, failed, `hook m: was killed by SIGKILL`},
+		{`echo bad >&2; kill -TERM $$`, failed, `hook m: was killed by SIGTERM`},
 		{`echo a >&2; printf 'b <c>\n\n' >&2; exit 1`, `error {"code":-32000,"message":"b <c>","data":{"exit_status":1,"stderr":"a\nb <c>\n\n"}}`, ""},
 		{`exit 255`, `error {"code":-32000,"message":"the hook ended with status 255","data":{"exit_status":255,"stderr":""}}`, ""},
 		{`text:echo hi`, `"hi"`, ""},
@@ -277,11 +277,11 @@ func TestNotifications(t *testing.T) {
 	testkit.Expect(t, "what it got", w.read("got"), "[1]\n")
 	testkit.Expect(t, "warnings", w.warned(), strings.Join([]string{
 		"hook bad: the notification failed: the hook ended with status 3",
-		"hook killed: was ended by SIGKILL",
+		"hook killed: was killed by SIGKILL",
 		`hook jq: jq: error: e`,
 		"hook deny: the notification failed: refused",
 	}, "\n"))
-	testkit.Expect(t, "failures", w.failures(), "hook killed: was ended by SIGKILL\nhook jq: jq: error: e")
+	testkit.Expect(t, "failures", w.failures(), "hook killed: was killed by SIGKILL\nhook jq: jq: error: e")
 }
 
 func TestWarningsHaveNoEscapes(t *testing.T) {

@@ -85,7 +85,7 @@ func (p *process) hurry() {
 func (p *process) ending() (how string, ok bool) {
 	exit, signal := p.Status()
 	if signal != "" {
-		return "was ended by " + signal, false
+		return "was killed by " + signal, false
 	}
 	return "ended with status " + strconv.Itoa(exit), exit == 0
 }

@@ -42,7 +42,7 @@ func (b *ConnectionHooks) result(ctx context.Context, c *chain, a *Answer, r dia
 	case o.feed != nil:
 		return nil, o.feed // an error of Emit
 	case o.signal != "":
-		return fail("was ended by %s", o.signal)
+		return fail("was killed by %s", o.signal)
 	case o.exit != 0:
 		return b.refusal(c, a, r, o)
 	case r.Notification:

@@ -108,7 +108,7 @@ func (d *Direct) codecForLink() dialect.Codec {
 // checkDuplex returns a usage Fault if e uses HTTP POST and its dialect cannot.
 func checkDuplex(spec dialect.Spec, e endpoint.Endpoint) error {
 	if e.IsHTTP() && spec.Transport.Duplex {
-		return wire.Usagef("%s needs both directions, but HTTP POST has only one: use ws:// or another transport", spec.Name)
+		return wire.Usagef("%s needs a bidirectional transport: use ws:// or another transport instead of HTTP POST", spec.Name)
 	}
 	return nil
 }

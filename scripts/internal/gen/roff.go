@@ -202,9 +202,9 @@ func (p *page) flag(f cmdline.FlagDoc) {
 	}
 }
 
-// upper capitalizes the first letter of a phrase.
+// upper capitalizes the first letter of a phrase, except in the names of rpcx and of files.
 func upper(s string) string {
-	if s == "" {
+	if first, _, _ := strings.Cut(s, " "); first == "" || first == "rpcx" || strings.Contains(first, ".") {
 		return s
 	}
 	return strings.ToUpper(s[:1]) + s[1:]

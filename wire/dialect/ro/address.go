@@ -43,7 +43,7 @@ func Parse(typed string) (Address, error) {
 	for i, s := range segments {
 		t, err := url.PathUnescape(s)
 		if err != nil {
-			return Address{}, wire.Usagef("%q is not percent-encoded as a path is: %v", s, err)
+			return Address{}, wire.Usagef("%q is not a percent-encoded path: %v", s, err)
 		}
 		text[i] = t
 	}

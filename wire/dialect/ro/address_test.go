@@ -41,7 +41,7 @@ func TestEncode(t *testing.T) {
 		{"repo/99//7:get", ``, `"repo/99//7:get" has no subresource between its slashes`},
 		{":get", ``, `":get" has no resource before the colon`},
 		{"user:", ``, `"user:" has no verb after the colon`},
-		{"user/%zz:get", ``, `"%zz" is not percent-encoded as a path is: invalid URL escape "%zz"`},
+		{"user/%zz:get", ``, `"%zz" is not a percent-encoded path: invalid URL escape "%zz"`},
 		{"user.get", `{"resource":"task"}`, `RO-JRPC: method must equal "task.get", which its fields define, not "user.get"`},
 		{"ping", `{"resource":"user"}`, `RO-JRPC: resource and verb must appear together`},
 		{"ping", `{"verb":"get"}`, `RO-JRPC: resource and verb must appear together`},

@@ -112,7 +112,7 @@ func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 		}
 	}
 	if len(op.Funcs) > 0 && c.o.OneWay {
-		return wire.Message{}, wire.NewFault(wire.Usage, "callbacks need both directions, and HTTP has one", nil)
+		return wire.Message{}, wire.NewFault(wire.Usage, "callbacks need a bidirectional transport, which HTTP is not", nil)
 	}
 	if len(op.Funcs) > 0 && op.Kind == dialect.Notify {
 		return wire.Message{}, wire.NewFault(wire.Usage, "a callback lives as long as its call: notifications cannot have one", nil)

@@ -59,11 +59,11 @@ func TestEncodeRefuses(t *testing.T) {
 		o  dialect.CodecOptions
 		op dialect.Op
 	}{
-		"callbacks need both directions":   {dialect.CodecOptions{OneWay: true}, dialect.Op{Method: "f", Params: raw(`[null]`), Funcs: map[string]string{"/0": "a"}}},
-		"a callback can only be an argume": {dialect.CodecOptions{}, dialect.Op{Method: "object.destroy", Params: raw(`{"a":null}`), Funcs: map[string]string{"/a": "a"}}},
-		"notifications cannot have one":    {dialect.CodecOptions{}, dialect.Op{Kind: dialect.Notify, Method: "f", Params: raw(`[null]`), Funcs: map[string]string{"/0": "a"}}},
-		"not part of this dialect":         {dialect.CodecOptions{}, dialect.Op{Kind: dialect.Subscribe, Method: "f"}},
-		"is not a dict":                    {dialect.CodecOptions{}, dialect.Op{Method: "f", Params: raw(`[{"$remote":1}]`)}},
+		"callbacks need a bidirectional transport": {dialect.CodecOptions{OneWay: true}, dialect.Op{Method: "f", Params: raw(`[null]`), Funcs: map[string]string{"/0": "a"}}},
+		"a callback can only be an argume":         {dialect.CodecOptions{}, dialect.Op{Method: "object.destroy", Params: raw(`{"a":null}`), Funcs: map[string]string{"/a": "a"}}},
+		"notifications cannot have one":            {dialect.CodecOptions{}, dialect.Op{Kind: dialect.Notify, Method: "f", Params: raw(`[null]`), Funcs: map[string]string{"/0": "a"}}},
+		"not part of this dialect":                 {dialect.CodecOptions{}, dialect.Op{Kind: dialect.Subscribe, Method: "f"}},
+		"is not a dict":                            {dialect.CodecOptions{}, dialect.Op{Method: "f", Params: raw(`[{"$remote":1}]`)}},
 	} {
 		if _, err := NewCodec(c.o).Encode(c.op); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)

@@ -91,7 +91,7 @@ func toMethod(prefix string, val []byte) catalog.Method {
 func toConstants(list []byte, warn func(text string)) (values json.RawMessage, unreadable []json.RawMessage) {
 	var o scan.Object
 	if scan.Type(list) == 'o' {
-		warn(`the constants are an object, where a host takes a list of {"name","value"}`)
+		warn(`the constants are an object, but a host expects a list of {"name","value"}`)
 		for key, val := range scan.Members(list) {
 			if value, err := plain(nil, val); err == nil {
 				val = value

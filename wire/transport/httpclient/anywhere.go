@@ -65,7 +65,7 @@ func (t *anywhere) client(ctx context.Context, a transport.Address) (*http.Clien
 		return nil, err
 	}
 	if !d.isPrivate() {
-		return nil, wire.Usagef("%s uses http, and is not reached through a proxy or another address, which would see secrets", origin)
+		return nil, wire.Usagef("%s uses http: rpcx sends it neither through a proxy nor to another address, because these would see secrets", origin)
 	}
 	t.origins[origin] = d.Client(func(conn net.Conn) net.Conn {
 		if t.allow == nil || len(stream.Hosts(t.c.Route, a)) > 1 {

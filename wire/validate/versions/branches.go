@@ -72,7 +72,7 @@ func (c *comparison) turned(x node, keyword string, forms []any, into bool) bool
 	case i < 0 && into:
 		c.differ("condition-added", x.dir, x.at(keyword), "it must be one of %d forms", len(forms))
 	case i < 0:
-		c.differ("condition-removed", x.dir, x.at(keyword), "it need no longer be one of %d forms", len(forms))
+		c.differ("condition-removed", x.dir, x.at(keyword), "it no longer has to be one of %d forms", len(forms))
 	}
 	for j := range forms {
 		at := x.branch(keyword, 0, j)

@@ -39,7 +39,7 @@ func (c *comparison) newProperty(x node, name string, needed bool, at place) {
 	case needed:
 		c.differ("property-added-required", x.dir, at, "the property %s is new and required", name)
 	case x.old["additionalProperties"] == false:
-		c.differ("property-unforeseen", x.dir, at, "the property %s is new, where no others were allowed", name)
+		c.differ("property-unforeseen", x.dir, at, "the property %s is new, although no additional ones were allowed", name)
 	default:
 		c.differ("property-added", x.dir, at, "the property %s is new", name)
 	}
@@ -151,7 +151,7 @@ func (c *comparison) newElement(x node, i int, before any, at place) {
 	case least.value != nil && least.value.Cmp(rational(strconv.Itoa(i))) > 0:
 		c.differ("property-added-required", x.dir, at, "element %d is new and required", i)
 	case before == false:
-		c.differ("property-unforeseen", x.dir, at, "element %d is new, where no others were allowed", i)
+		c.differ("property-unforeseen", x.dir, at, "element %d is new, although no additional ones were allowed", i)
 	default:
 		c.differ("element-added", x.dir, at, "element %d is new", i)
 	}

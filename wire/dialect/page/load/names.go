@@ -125,7 +125,7 @@ func (Names) rules(p *Page) []rule {
 		fmt.Sprintf("code and message of an error overlap at %q: name two separate members, or one for both, or write errors with write.error", message),
 	}}
 	if n.OK != nil {
-		list = append(list, rule{"ok", n.OK.At == "" || n.OK.Is == nil, "expected at and is: the member, and its value in a message with a result"})
+		list = append(list, rule{"ok", n.OK.At == "" || n.OK.Is == nil, `expected "at" and "is": the member, and its value in a message with a result`})
 	}
 	for _, kind := range []struct {
 		name string

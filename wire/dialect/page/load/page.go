@@ -42,7 +42,7 @@ type Page struct {
 	Detect    *Detect                    `toml:"detect" says:"how rpcx detects a server of this dialect when the endpoint names another"`
 	Probe     *Probe                     `toml:"probe" says:"how rpcx describe --probe recognises a server by its messages"`
 	Bridge    Bridge                     `toml:"bridge" says:"how a bridge offers the methods of another dialect in this dialect (serve LISTEN --to E)"`
-	Rules     map[string]any             `toml:"rules" says:"rules for rpcx validate, beside those of the base: except, defs, about, [[rules.keep]], [[rules.rule]], see rpcx-rules(7)"`
+	Rules     map[string]any             `toml:"rules" says:"rules for rpcx validate, beside those of the base: except, defs, about, [[rules.keep]], [[rules.rule]]; see rpcx-rules(7)"`
 }
 
 // Texts is a list of strings. A dialect file may contain a single string in its place.

@@ -70,15 +70,15 @@ func (p Page) setRules() (list []rule) {
 func (t Text) rules(p *Page) []rule {
 	return []rule{
 		isPattern("before", t.Before),
-		{"before", t.Before != "" && p.Base != "none", "expected base = \"none\": messages are arrays of this text and the JSON"},
+		{"before", t.Before != "" && p.Base != "none", `expected base = "none": messages are arrays of this text and the JSON`},
 	}
 }
 
 func (a Beat) rules(*Page) []rule {
 	return []rule{
-		{"", (a.Every == nil) != (a.Send == nil), "expected every and send together"},
-		{"answer", a.Answer != nil && a.Is == nil, "expected is beside it, which recognises heartbeats"},
-		{"", a.Send == nil && a.Is == nil, "expected every and send, or is"},
+		{"", (a.Every == nil) != (a.Send == nil), `expected "every" and "send" together`},
+		{"answer", a.Answer != nil && a.Is == nil, `expected "is" beside it, which recognises heartbeats`},
+		{"", a.Send == nil && a.Is == nil, `expected "every" and "send", or "is"`},
 	}
 }
 
@@ -100,17 +100,17 @@ func (s Step) ownRules() []rule {
 		}
 	}
 	return []rule{
-		{"", given != 1, "expected exactly one of call, notify and await"},
-		{"within", s.Within != "" && (s.Await == nil && !s.attempts() || s.Limit() <= 0), "expected a duration, such as 500ms, beside await"},
+		{"", given != 1, `expected exactly one of "call", "notify" and "await"`},
+		{"within", s.Within != "" && (s.Await == nil && !s.attempts() || s.Limit() <= 0), `expected a duration, such as 500ms, beside "await"`},
 		{"wait", s.Call == "" && s.Wait != nil, "only a call has a response to wait for"},
-		{"for", len(s.For) > 0 && (s.Await != nil || s.Wait != nil), "a step with for cannot have await or wait"},
-		{"", s.Notify != "" && (len(s.Keep) > 0 || len(s.Accept) > 0 || s.Login), "a notification has no response: keep, accept and login need call or await"},
+		{"for", len(s.For) > 0 && (s.Await != nil || s.Wait != nil), `a step with "for" cannot have "await" or "wait"`},
+		{"", s.Notify != "" && (len(s.Keep) > 0 || len(s.Accept) > 0 || s.Login), `a notification has no response: "keep", "accept" and "login" need "call" or "await"`},
 	}
 }
 
 // callOrNotify is the rule that a table has exactly one of call and notify.
 func callOrNotify(call, notify string) rule {
-	return rule{"", (call == "") == (notify == ""), "expected exactly one of call and notify"}
+	return rule{"", (call == "") == (notify == ""), `expected exactly one of "call" and "notify"`}
 }
 
 func (s Goodbye) rules(*Page) []rule { return []rule{callOrNotify(s.Call, s.Notify)} }
@@ -118,16 +118,16 @@ func (s Goodbye) rules(*Page) []rule { return []rule{callOrNotify(s.Call, s.Noti
 func (s EvalPrelude) rules(*Page) []rule {
 	return []rule{
 		callOrNotify(s.Call, s.Notify),
-		{"", s.Notify != "" && (len(s.Keep) > 0 || len(s.Accept) > 0), "a notification has no response: keep and accept need call"},
+		{"", s.Notify != "" && (len(s.Keep) > 0 || len(s.Accept) > 0), `a notification has no response: "keep" and "accept" need "call"`},
 	}
 }
 
 func (e End) rules(*Page) []rule {
-	return []rule{callOrNotify(e.Call, e.Notify), {"", e.Method != "", "expected exactly one of call and notify"}}
+	return []rule{callOrNotify(e.Call, e.Notify), {"", e.Method != "", `expected exactly one of "call" and "notify"`}}
 }
 
 func (e Eval) rules(*Page) []rule {
-	return []rule{{"", e.Call == "" || e.Params == nil, "expected call and params, which evaluate $code"}}
+	return []rule{{"", e.Call == "" || e.Params == nil, `expected "call" and "params", which evaluate $code`}}
 }
 
 func (d Detect) rules(*Page) []rule {
@@ -136,7 +136,7 @@ func (d Detect) rules(*Page) []rule {
 
 func (r Refusal) rules(*Page) []rule {
 	return []rule{
-		{"", r.Method == "" || r.Error == "" || r.Hint == "", "expected method, error and hint"},
+		{"", r.Method == "" || r.Error == "" || r.Hint == "", `expected "method", "error" and "hint"`},
 		isPattern("method", r.Method), isPattern("error", r.Error),
 	}
 }
@@ -148,19 +148,19 @@ func isPattern(member, text string) rule {
 }
 
 func (p Probe) rules(*Page) []rule {
-	return []rule{{"", p.Is == nil, "expected is, which is true for the messages of such a server"}}
+	return []rule{{"", p.Is == nil, `expected "is", a program that is true for messages of this server`}}
 }
 
 func (a After) rules(*Page) []rule {
-	return []rule{{"", a.Event == "" || a.Call == "", "expected event (the notification) and call (the method to call after it)"}}
+	return []rule{{"", a.Event == "" || a.Call == "", `expected "event" (the notification) and "call" (the method to call after it)`}}
 }
 
 func (d Describe) rules(*Page) []rule {
-	return []rule{{"", d.Methods == nil && d.Info == nil, "expected methods or info, programs that read the response"}}
+	return []rule{{"", d.Methods == nil && d.Info == nil, `expected "methods" or "info", programs that read the response`}}
 }
 
 func (s Subscribe) rules(p *Page) []rule {
-	return []rule{{"", s.Item.Method == "" && !p.ReadsItems(), "expected item.method, the notifications that are items, or [[read]] of kind item"}}
+	return []rule{{"", s.Item.Method == "" && !p.ReadsItems(), `expected "item.method", the notifications that are items, or a [[read]] rule of kind "item"`}}
 }
 
 func (i Instead) rules(p *Page) []rule {
@@ -169,18 +169,18 @@ func (i Instead) rules(p *Page) []rule {
 }
 
 func (i Input) rules(*Page) []rule {
-	return []rule{{"", i.When == nil || i.Requests == "" || i.Responses == "" || i.Most < 1, "expected when, requests, responses and most"}}
+	return []rule{{"", i.When == nil || i.Requests == "" || i.Responses == "" || i.Most < 1, `expected "when", "requests", "responses" and "most"`}}
 }
 
 func (w Wrapped) rules(*Page) []rule {
-	return []rule{{"", w.Method == nil, "expected method: a program that finds the hook's name in the params"}}
+	return []rule{{"", w.Method == nil, `expected "method": a program that finds the hook's name in the params`}}
 }
 
 func (c Cancel) rules(*Page) []rule {
 	_, code := c.Answer.(int64)
 	return []rule{
-		{"", (c.Notify == "") == (c.Call == ""), "expected exactly one of notify and call"},
-		{"answer", c.Answer != nil && !code && c.Answer != "none", "expected \"none\" or the code of an error, such as -32800"},
+		{"", (c.Notify == "") == (c.Call == ""), `expected exactly one of "notify" and "call"`},
+		{"answer", c.Answer != nil && !code && c.Answer != "none", `expected "none" or the code of an error, such as -32800`},
 	}
 }
 
@@ -209,7 +209,7 @@ func (h HTTP) rules(*Page) []rule {
 	}
 	list := []rule{
 		header("session", h.Session),
-		{"again", h.Again != 0 && h.Session == "", "expected session beside it, the header of such a response"},
+		{"again", h.Again != 0 && h.Session == "", `expected "session" beside it, the header of this response`},
 		{"again", h.Again != 0 && (h.Again < 400 || h.Again > 499), "expected a status from 400 to 499, such as 409"},
 	}
 	for name := range h.Headers {
@@ -223,7 +223,7 @@ func (h HTTP) rules(*Page) []rule {
 
 func (s Serve) rules(*Page) (list []rule) {
 	for path := range s.Get {
-		list = append(list, rule{"get." + path, !strings.HasPrefix(path, "/"), "expected a path, such as \"/json/version\""})
+		list = append(list, rule{"get." + path, !strings.HasPrefix(path, "/"), `expected a path, such as "/json/version"`})
 	}
 	return list
 }

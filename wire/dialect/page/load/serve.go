@@ -58,7 +58,7 @@ type HookEvents struct {
 	Progress *Say `toml:"progress" says:"progress, made from $event and $token"`
 	End      *Say `toml:"end" says:"the message after the last progress of a call, made from $token"`
 	Log      *Say `toml:"log" says:"a line of a log, made from $event and $token"`
-	Items    *Say `toml:"items" says:"data of a hook before the last, which is the result, made from $event and $token; if result in [serve.calls.METHOD] makes the result, the last data is an item, too"`
+	Items    *Say `toml:"items" says:"data of a hook before the last, which is the result, made from $event and $token; if result in [serve.calls.METHOD] makes the result, the last data is also an item"`
 }
 
 // Say defines one notification.
