@@ -60,7 +60,7 @@ func Clean(s string) string {
 	return string(b)
 }
 
-// CleanLine does what Clean does, for text on one line: each run of line breaks and tabs becomes a blank, and both ends
+// CleanLine is like Clean, but for text on one line: each run of line breaks and tabs becomes a blank, and both ends
 // are trimmed.
 func CleanLine(s string) string {
 	s = Clean(s)

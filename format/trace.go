@@ -20,7 +20,7 @@ const traced = 2 << 10
 // redacted and shortened.
 func (c *Console) Trace(d wire.Direction, msg []byte, at time.Duration) { c.TraceOf("", d, msg, at) }
 
-// TraceOf does what Trace does, with the name of the message's client, or "".
+// TraceOf is like Trace, but with the name of the message's client, or "".
 func (c *Console) TraceOf(client string, d wire.Direction, msg []byte, at time.Duration) {
 	if c.o.JSON {
 		c.traceRow(client, d, msg, at)

@@ -66,7 +66,7 @@ func (m Message) CopyTo(buf []byte) (Message, []byte) {
 	return c, buf
 }
 
-// CopyOf does what CopyTo does, but stores the copy of m in c.
+// CopyOf is like CopyTo, but stores the copy of m in c.
 func (c *Message) CopyOf(m *Message, buf []byte) []byte {
 	start := len(buf)
 	buf = append(buf, m.Raw...)

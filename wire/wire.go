@@ -42,7 +42,7 @@ type Buffered interface {
 // A Batcher is a Conn that can queue messages until Flush and send them with one write. Its Send is SendBuffered
 // followed by Flush.
 type Batcher interface {
-	// SendBuffered does what Send does, but may leave the bytes in a buffer until Flush.
+	// SendBuffered is like Send, but may leave the bytes in a buffer until Flush.
 	SendBuffered(msg []byte) error
 	// Flush writes the queued messages.
 	Flush() error
@@ -50,13 +50,13 @@ type Batcher interface {
 
 // A BinarySender is a Conn whose protocol distinguishes text (UTF-8) from other bytes, such as WebSocket.
 type BinarySender interface {
-	// SendBinary does what Send does, for bytes other than text.
+	// SendBinary is like Send, but for bytes other than text.
 	SendBinary(msg []byte) error
 }
 
 // A CloserWith is a Conn whose protocol has close codes and reasons, such as WebSocket.
 type CloserWith interface {
-	// CloseWith does what Close does, and sends a code and a reason to the peer.
+	// CloseWith is like Close, but also sends a code and a reason to the peer.
 	CloseWith(code int, reason string) error
 }
 

@@ -30,7 +30,7 @@ func (r *reader) feed() error {
 	return err
 }
 
-// feedHandshake does what feed does, for a batch whose first lines may be the dialect's handshake. It sends the
+// feedHandshake is like feed, but for a batch whose first lines may be the dialect's handshake. It sends the
 // remaining lines after the handshake.
 func (r *reader) feedHandshake() error {
 	inHandshake := true // all lines so far belong to the handshake

@@ -97,7 +97,7 @@ func Print(w *os.File, text string) error {
 	return PrintTo(w, text)
 }
 
-// PrintTo does what Print does, for another writer to stdout.
+// PrintTo is like Print, but for another writer to stdout.
 func PrintTo(w io.Writer, text string) error {
 	if _, err := io.WriteString(w, text); err != nil {
 		return format.StdoutFault(err)

@@ -196,7 +196,7 @@ func withSession(ctx context.Context, run *env.Env, o *verbOptions, do func(cl *
 	return env.Cause(cl.Ctx, err)
 }
 
-// withInbox does what withSession does, for requests to the inbox of a live session, which is not idle during a
+// withInbox is like withSession, but for requests to the inbox of a live session, which is not idle during a
 // request.
 func withInbox(ctx context.Context, run *env.Env, o *verbOptions, do func(cl *env.Deadline, c *daemon.Control) error) error {
 	return withSession(ctx, run, o, func(cl *env.Deadline, c *daemon.Control) error {

@@ -51,7 +51,7 @@ func EachLine(ctx context.Context, take func(n int64, line []byte) error) error 
 	return EachLineAhead(ctx, func() {}, func(n int64, line []byte) error { return take(n, bytes.Clone(line)) })
 }
 
-// EachLineAhead does what EachLine does, for a take that does not retain the line. It calls waits before it may block
+// EachLineAhead is like EachLine, but for a take that does not retain the line. It calls waits before it may block
 // on stdin.
 func EachLineAhead(ctx context.Context, waits func(), take func(n int64, line []byte) error) error {
 	in := bufio.NewReaderSize(notifyReader{Stdin(ctx), waits}, 64<<10)
@@ -177,7 +177,7 @@ func (t *Lines) Method(spec dialect.Spec) func(ctx context.Context) string {
 	return t.MethodAt(member)
 }
 
-// MethodAt does what Method does, for messages with the method at a dotted path.
+// MethodAt is like Method, but for messages with the method at a dotted path.
 func (t *Lines) MethodAt(path string) func(ctx context.Context) string {
 	return func(ctx context.Context) string {
 		line := t.first(ctx)

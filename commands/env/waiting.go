@@ -40,7 +40,7 @@ func (run *Env) Waiting(what string) (over func()) {
 	}
 }
 
-// WaitingForResponse does what Waiting does, for the response to a call of method, or for "" of a message without a
+// WaitingForResponse is like Waiting, but for the response to a call of method, or for "" of a message without a
 // method.
 func (run *Env) WaitingForResponse(method string) (over func()) {
 	if method == "" {

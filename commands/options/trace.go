@@ -24,7 +24,7 @@ func ForClient(run *env.Env) func(client string) (wire.Tap, func(peer.Note)) {
 	}
 }
 
-// tapOf does what Tap does, for the client of that name, or with "" for the only peer.
+// tapOf is like Tap, but for the client of that name, or with "" for the only peer.
 func tapOf(run *env.Env, client string) wire.Tap {
 	heard, meter := run.OnMessage, run.Common.Meter
 	if !run.Common.Verbose && heard == nil && meter == nil {

@@ -28,7 +28,7 @@ func Collect(ctx context.Context, run *env.Env, conv session.Conversation, op di
 	return collect(cl, run, conv, st)
 }
 
-// CollectFrom does what Collect does, for the stream st of a call that was sent waited ago.
+// CollectFrom is like Collect, but for the stream st of a call that was sent waited ago.
 func CollectFrom(ctx context.Context, run *env.Env, conv session.Conversation, st dialect.Stream, idle, waited time.Duration) (json.RawMessage, error) {
 	cl := env.NewDeadlineSince(ctx, idle, waited)
 	defer cl.Stop()

@@ -23,7 +23,7 @@ func Converse(ctx context.Context, run *env.Env, cl *env.Deadline, e endpoint.En
 	return converse(ctx, run, cl, e, c, cat, false, work)
 }
 
-// ConverseRaw does what Converse does, for work that reads and writes all messages itself.
+// ConverseRaw is like Converse, but for work that reads and writes all messages itself.
 func ConverseRaw(ctx context.Context, run *env.Env, cl *env.Deadline, e endpoint.Endpoint, c *options.Client, work func(session.Conversation, relay.RawPipe) error) error {
 	return converse(ctx, run, cl, e, c, nil, true, func(conv session.Conversation) error {
 		pipe, err := conv.Raw()

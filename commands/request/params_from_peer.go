@@ -121,7 +121,7 @@ func (x *exchange) typing(ctx context.Context, conv session.Conversation) (*cata
 // descriptionTimeout bounds the wait for the peer's description of a method in commands that do not require one.
 const descriptionTimeout = 3 * time.Second
 
-// dryTyping does what typing does, for a dry run. It waits at most descriptionTimeout.
+// dryTyping is like typing, but for a dry run. It waits at most descriptionTimeout.
 func (x *exchange) dryTyping(ctx context.Context, conv session.Conversation) (*catalog.Catalog, error) {
 	patient, done := context.WithTimeout(ctx, descriptionTimeout)
 	defer done()

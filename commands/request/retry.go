@@ -114,7 +114,7 @@ func waitEnd(run *env.Env) time.Time {
 	return run.Started.Add(limit)
 }
 
-// WaitReached does what untilReached does, for a command that bounds its own time.
+// WaitReached is like untilReached, but for a command that bounds its own time.
 func WaitReached(ctx context.Context, run *env.Env, attempt func() error) error {
 	d := env.NewDeadline(ctx, 0, 0)
 	defer d.Stop()

@@ -183,7 +183,7 @@ type Caller interface {
 	Open(ctx context.Context, op Op) (Stream, error)
 	// Call makes a call and returns its only result. It returns an error of the peer as a *wire.Error.
 	Call(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
-	// CallOp does what Call does, for any operation.
+	// CallOp is like Call, but for any operation.
 	CallOp(ctx context.Context, op Op) (json.RawMessage, error)
 	// Notify sends op, which has no response.
 	Notify(ctx context.Context, op Op) error

@@ -83,7 +83,7 @@ func (a Answer) beside(dir string) Answer {
 // FromCatalog returns the hooks in the run members of c, which must be from a file that the user gave as hooks.
 func FromCatalog(c *catalog.Catalog) ([]Entry, error) { return fromCatalog(c, ParseAnswer) }
 
-// FromDemo does what FromCatalog does, for an embedded demo. It compiles each jq expression at its first use, because
+// FromDemo is like FromCatalog, but for an embedded demo. It compiles each jq expression at its first use, because
 // the expressions are known to be valid.
 func FromDemo(c *catalog.Catalog) ([]Entry, error) {
 	return fromCatalog(c, func(s string) (Answer, error) {

@@ -178,7 +178,7 @@ func words(val []byte) []byte {
 // orderOf returns the position of a type in jq's order of types.
 var orderOf = [256]int8{'0': 0, 'f': 1, 't': 2, 'n': 3, 's': 4, 'a': 5, 'o': 6}
 
-// compare does what gojq.Compare does, for the JSON of two values. ok is false if both are arrays or objects.
+// compare is like gojq.Compare, but for the JSON of two values. ok is false if both are arrays or objects.
 func compare(a, b []byte) (order int, ok bool) {
 	kind, other := scan.Type(a), scan.Type(b)
 	switch {

@@ -160,7 +160,7 @@ func (p *Program) Run(ctx context.Context, in json.RawMessage, yield func(out js
 	return p.RunWith(ctx, in, nil, yield)
 }
 
-// RunWith does what Run does, with values of the declared variables, or with nil for all null.
+// RunWith is like Run, but with values of the declared variables, or with nil for all null.
 func (p *Program) RunWith(ctx context.Context, in json.RawMessage, vals Values, yield func(out json.RawMessage) (bool, error)) error {
 	var s Scratch
 	if outs, ok := p.Quick(ctx, in, &s); ok {
@@ -212,7 +212,7 @@ func (p *Program) start(in json.RawMessage, r *runState) (*gojq.Code, json.RawMe
 	return p.code, part, nil
 }
 
-// Each does what Run does, for a value of Decode, and with outputs of such types. Neither the program nor yield may
+// Each is like Run, but for a value of Decode, and with outputs of such types. Neither the program nor yield may
 // change the values.
 func (p *Program) Each(ctx context.Context, in any, yield func(out any) (bool, error)) error {
 	code, err := p.full()

@@ -30,7 +30,7 @@ func (n *need) add(path ...step) {
 	}
 }
 
-// output does what query does, for the part that produces the program's outputs.
+// output is like query, but for the part that produces the program's outputs.
 func (n *need) output(q *gojq.Query, passes *bool) bool {
 	switch {
 	case n.selects(q):

@@ -117,7 +117,7 @@ func (d *decoder) partOf(n need, key []byte, index int) any {
 // maxCopied bounds an input that is copied for the strings in a part of it.
 const maxCopied = 16 << 10
 
-// whole does what value does, with one copy of a short input for all strings in an object or array.
+// whole is like value, but with one copy of a short input for all strings in an object or array.
 func (d *decoder) whole() any {
 	d.blanks()
 	if c := d.b[d.i]; d.all == "" && len(d.b) <= maxCopied && (c == '{' || c == '[') {

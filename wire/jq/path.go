@@ -44,7 +44,7 @@ func split(query *gojq.Query) (path []step, rest *gojq.Query) {
 	return path, rest
 }
 
-// splitTerm does what split does, for a single term.
+// splitTerm is like split, but for a single term.
 func splitTerm(t *gojq.Term) (path []step, rest *gojq.Query) {
 	path = []step{}
 	switch t.Type {

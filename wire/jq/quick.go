@@ -16,7 +16,7 @@ type Scratch struct {
 // maxScratch bounds the reused memory for text, in bytes.
 const maxScratch = 1 << 20
 
-// Quick does what Run does for programs that do not need gojq. Such a program only follows a path, or selects, compares
+// Quick is like Run, but only for programs that do not need gojq. Such a program only follows a path, or selects, compares
 // and builds an object. ok is false for other programs and for failures. The outputs are parts of in or of s, and are
 // valid until the next use of s.
 func (p *Program) Quick(ctx context.Context, in json.RawMessage, s *Scratch) (outs [][]byte, ok bool) {

@@ -35,7 +35,7 @@ type span struct {
 // sourceKey is the context key of a run's source for Funcs.
 type sourceKey struct{}
 
-// EncodeArg does what Encode does, for an argument of a Func. ctx is the context of its Call. A value that the program
+// EncodeArg is like Encode, but for an argument of a Func. ctx is the context of its Call. A value that the program
 // only selected keeps its original text.
 func EncodeArg(ctx context.Context, v any) (json.RawMessage, error) {
 	src, _ := ctx.Value(sourceKey{}).(*source)

@@ -11,7 +11,7 @@ func (p *Program) Truth(ctx context.Context, in json.RawMessage) (bool, error) {
 	return p.TruthWith(ctx, in, nil)
 }
 
-// TruthWith does what Truth does, with values of the declared variables, or with nil for all null.
+// TruthWith is like Truth, but with values of the declared variables, or with nil for all null.
 func (p *Program) TruthWith(ctx context.Context, in json.RawMessage, vals Values) (bool, error) {
 	return p.last(ctx, in, vals, true)
 }

@@ -148,7 +148,7 @@ func (d *decoder) text() string {
 // shortText bounds the strings that text scans byte by byte.
 const shortText = 24
 
-// anyText does what text does, for strings that are long or not plain.
+// anyText is like text, but for strings that are long or not plain.
 func (d *decoder) anyText() string {
 	start := d.i + 1
 	end := start + bytes.IndexByte(d.b[start:], '"')

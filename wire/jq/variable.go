@@ -25,7 +25,7 @@ func used(src string, names []string) (some []declared) {
 	return some
 }
 
-// splitVariable does what split does, for a query that begins with a declared variable, such as $params.name. root is
+// splitVariable is like split, but for a query that begins with a declared variable, such as $params.name. root is
 // the variable's name. For other queries, path is nil and rest is query.
 func (p *Program) splitVariable(query *gojq.Query) (root string, path []step, rest *gojq.Query) {
 	first := query

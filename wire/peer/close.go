@@ -24,7 +24,7 @@ func (p *Peer) CloseWith(code int, reason string) error {
 // handler must not call Close.
 func (p *Peer) Close() error { return p.CloseAs(0, "") }
 
-// CloseAs does what Close does, and sends a code and a reason if the transport has them. Code 1001, for example, means
+// CloseAs is like Close, but also sends a code and a reason if the transport has them. Code 1001, for example, means
 // that a server stops and may return.
 func (p *Peer) CloseAs(code int, reason string) error {
 	var err error

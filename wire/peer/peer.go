@@ -225,7 +225,7 @@ func (p *Peer) Call(ctx context.Context, method string, params json.RawMessage) 
 	return p.CallOp(ctx, dialect.Op{Kind: dialect.Call, Method: method, Params: params})
 }
 
-// CallOp does what Call does, for any operation.
+// CallOp is like Call, but for any operation.
 func (p *Peer) CallOp(ctx context.Context, op dialect.Op) (result json.RawMessage, err error) {
 	s, err := p.Open(ctx, op)
 	if err != nil {

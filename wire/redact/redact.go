@@ -93,10 +93,10 @@ func appendPlain(dst, name []byte) []byte {
 // SecretName reports whether the value of a member, header or parameter of this name must not be shown or stored.
 func SecretName(name string) bool { return isSecret([]byte(name), whole) }
 
-// SecretMember does what SecretName does, for a member of a message.
+// SecretMember is like SecretName, but for a member of a message.
 func SecretMember(name string) bool { return isSecret([]byte(name), member) }
 
-// SecretKey does what SecretMember does, for a name in JSON form without quotes.
+// SecretKey is like SecretMember, but for a name in JSON form without quotes.
 func SecretKey(raw []byte) bool { return isSecret(scan.Unescaped(raw), member) }
 
 // isSecret reports whether a name has one of the words up to the place last. It does not allocate, and compares only words whose letters
@@ -111,7 +111,7 @@ func isSecret(name []byte, last int) bool {
 	return false
 }
 
-// hasWord does what isSecret does, for a name with these letters.
+// hasWord is like isSecret, but for a name with these letters.
 func hasWord(name []byte, has uint32, last int) bool {
 	var room [longestName]byte
 	name = appendPlain(room[:0], name)

@@ -65,7 +65,7 @@ func Sent(values ...string) {
 	sent.list.Store(&each)
 }
 
-// SentHeader does what Sent does, for the secrets in header lines: credentials, cookies, and values with the name of a
+// SentHeader is like Sent, but for the secrets in header lines: credentials, cookies, and values with the name of a
 // secret.
 func SentHeader(h http.Header) {
 	for name, lines := range h {
@@ -92,7 +92,7 @@ func SentHeader(h http.Header) {
 	}
 }
 
-// SentQuery does what Sent does, for the values in a URL's query whose names mean secrets.
+// SentQuery is like Sent, but for the values in a URL's query whose names mean secrets.
 func SentQuery(query string) {
 	values, _ := url.ParseQuery(query)
 	for name, all := range values {
@@ -136,7 +136,7 @@ func HasKnown(b []byte) bool {
 	return !bytes.Equal(masked(b), b)
 }
 
-// KnownBytes does what Known does, for bytes, which it does not change.
+// KnownBytes is like Known, but for bytes, which it does not change.
 func KnownBytes(b []byte) []byte {
 	if !HasKnown(b) {
 		return b

@@ -42,7 +42,7 @@ func (n *Numbering) Mark(secret string) []byte {
 	return scan.AppendQuoted(nil, Mark+strconv.Itoa(number))
 }
 
-// MarkJSON does what Mark does, for a value of any type.
+// MarkJSON is like Mark, but for a value of any type.
 func (n *Numbering) MarkJSON(val []byte) []byte {
 	if text, ok := scan.Text(val); ok {
 		return n.Mark(text)

@@ -267,7 +267,7 @@ func JSON(v any) json.RawMessage {
 	return b
 }
 
-// Marshal does what json.Marshal does, but leaves <, > and & unchanged.
+// Marshal is like json.Marshal, but leaves <, > and & unchanged.
 func Marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

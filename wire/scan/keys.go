@@ -13,7 +13,7 @@ func Keys(b []byte, depth int, see, text func(b []byte)) error {
 	return bad.at(i)
 }
 
-// keysOf does what value does, and passes names to see and other strings to text.
+// keysOf is like value, but also passes names to see and other strings to text.
 func keysOf(b []byte, i, depth int, see, text func(b []byte)) (int, fault) {
 	if i < len(b) && b[i] == '{' {
 		return keysIn(b, i, depth, '}', noCommaObject, see, text)
@@ -31,7 +31,7 @@ func keysOf(b []byte, i, depth int, see, text func(b []byte)) (int, fault) {
 	return value(b, i, depth)
 }
 
-// keysIn does what object and array do, and passes names to see and other strings to text. end is the closing bracket.
+// keysIn is like object and array, but also passes names to see and other strings to text. end is the closing bracket.
 func keysIn(b []byte, i, depth int, end byte, noComma fault, see, text func(b []byte)) (int, fault) {
 	if depth <= 0 {
 		return i, deep

@@ -35,7 +35,7 @@ func Splice(obj []byte, key string, val []byte) []byte {
 	return append(out, obj[start+1:]...)
 }
 
-// spliceElement does what Splice does, for an array.
+// spliceElement is like Splice, but for an array.
 func spliceElement(array []byte, key string, val []byte) []byte {
 	at, err := strconv.Atoi(key)
 	if err != nil {

@@ -63,7 +63,7 @@ const (
 	word // lower-case letters and digits
 )
 
-// asciiString does what str does, and returns what the string consists of.
+// asciiString is like str, but also returns what the string consists of.
 func asciiString(b []byte, i int) (end int, is content, bad fault) {
 	if i = wordRun(b, i+1); i < len(b) && b[i] == '"' {
 		return i + 1, word, none
@@ -140,7 +140,7 @@ func plainASCII(b []byte, i int) int {
 	return i
 }
 
-// notASCII does what special does, and also marks bytes beyond ASCII.
+// notASCII is like special, but also marks bytes beyond ASCII.
 func notASCII(x uint64) uint64 {
 	quote := x ^ '"'*ones
 	slash := x ^ '\\'*ones

@@ -228,7 +228,7 @@ func (s *survey) follow(ref string, to ...site) string {
 	return ref
 }
 
-// inside does what reference does, for a place in the same resource. A schema in a separate document is the root of its references.
+// inside is like reference, but for a place in the same resource. A schema in a separate document is the root of its references.
 // With its own URL, it may also refer to the enclosing catalog.
 func (s *survey) inside(ref, fragment string, at site) string {
 	for _, root := range []string{at.root, "", s.lifted} {

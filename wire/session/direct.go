@@ -89,7 +89,7 @@ func (d *Direct) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error
 
 // A Pipeliner is a Conversation that may pipeline calls (see dialect.CallPipeline).
 type Pipeliner interface {
-	// Pipeline does what peer.Peer.Pipeline does. It returns nil if the conversation cannot pipeline calls.
+	// Pipeline calls peer.Peer.Pipeline. It returns nil if the conversation cannot pipeline calls.
 	Pipeline(most int, ready func()) dialect.CallPipeline
 }
 
@@ -104,7 +104,7 @@ func (d *Direct) Pipeline(most int, ready func()) dialect.CallPipeline {
 
 // A Previewer is a Conversation that can return its messages without sending them.
 type Previewer interface {
-	// Preview does what peer.Peer.Preview does.
+	// Preview calls peer.Peer.Preview.
 	Preview(ctx context.Context, op dialect.Op) (wire.Message, error)
 }
 

@@ -37,7 +37,7 @@ func Open(ctx context.Context, e endpoint.Endpoint, o Options) (Conversation, er
 	return d, nil
 }
 
-// OpenDirect does what Open does, for an endpoint that no other process owns.
+// OpenDirect is like Open, but for an endpoint that no other process owns.
 func OpenDirect(ctx context.Context, e endpoint.Endpoint, o Options) (*Direct, error) {
 	d, err := newDirect(e, o)
 	if err != nil {

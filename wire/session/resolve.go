@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/session/rundir"
 )
 
-// ParseEndpoint does what endpoint.Parse does, and also resolves names. @NAME is a session or else a profile. "@" alone
+// ParseEndpoint is like endpoint.Parse, but also resolves names. @NAME is a session or else a profile. "@" alone
 // is $RPCX_ENDPOINT. An unknown name is a Fault of kind Unreachable.
 func ParseEndpoint(text, dialect string) (endpoint.Endpoint, error) {
 	if text == "@" {

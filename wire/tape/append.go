@@ -121,7 +121,7 @@ func (l *Line) SetPayload(payload []byte) {
 	}
 }
 
-// RecordBinary does what RecordAt does, for a binary message of a WebSocket.
+// RecordBinary is like RecordAt, but for a binary message of a WebSocket.
 func (t *Writer) RecordBinary(at time.Duration, conn int, d wire.Direction, msg []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -115,7 +115,7 @@ func (t *Writer) Record(conn int, d wire.Direction, msg []byte, more ...[]byte) 
 	t.RecordAt(t.Elapsed(), conn, d, msg, more...)
 }
 
-// RecordAt does what Record does for messages that arrived at a time from Elapsed. One clock reading suffices for messages that arrived
+// RecordAt is like Record, but for messages that arrived at a time from Elapsed. One clock reading suffices for messages that arrived
 // together.
 func (t *Writer) RecordAt(at time.Duration, conn int, d wire.Direction, msg []byte, more ...[]byte) {
 	t.mu.Lock()

@@ -29,7 +29,7 @@ func Decode(b []byte, to any) error {
 	return read(err)
 }
 
-// Read does what Decode does, but ignores keys without a field of to.
+// Read is like Decode, but ignores keys without a field of to.
 func Read(b []byte, to any) error { return read(lib.Unmarshal(b, to)) }
 
 // Encode returns v as TOML.

@@ -111,7 +111,7 @@ func explain(f *wire.Fault, limit time.Duration, err error) string {
 	return Innermost(err).Error()
 }
 
-// explainTLS does what explain does, for certificates. It returns "" for other errors.
+// explainTLS is like explain, but for certificates. It returns "" for other errors.
 func explainTLS(f *wire.Fault, err error) string {
 	var (
 		unknown x509.UnknownAuthorityError

@@ -118,7 +118,7 @@ func (c *codec) write(id wire.ID, method string, params, extra json.RawMessage) 
 	return c.append(make([]byte, 0, 64+len(method)+len(params)+len(extra)), id, method, params, extra)
 }
 
-// append does what write does, after the bytes of b.
+// append is like write, but appends to b.
 func (c *codec) append(b []byte, id wire.ID, method string, params, extra json.RawMessage) []byte {
 	o := scan.AppendObject(b)
 	if c.o.Version == V2 {

@@ -141,7 +141,7 @@ func dotted(name string) Address {
 	return Address{Method: name}
 }
 
-// parted does what dotted does, also for rpc.*.
+// parted is like dotted, but also for rpc.*.
 func parted(name string) Address {
 	a := Address{Method: name}
 	parts := strings.Split(name, ".")

@@ -151,7 +151,7 @@ func plainEntries(b, val []byte) ([]byte, error) {
 	return scan.Rebuild(b, val, checkedDepth, plainPart)
 }
 
-// plainPart does what plain does, for a part of an object or array.
+// plainPart is like plain, but for a part of an object or array.
 func plainPart(b []byte, _ int, _, v []byte) ([]byte, error) { return plain(b, v) }
 
 // maxDigits is the largest exponent of an integer that is written in digits.

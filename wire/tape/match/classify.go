@@ -96,7 +96,7 @@ func (c classifying) kind(named bool) wire.Kind {
 	return wire.Invalid
 }
 
-// typedKind does what kind does, for dialects whose messages have a type. method is that type.
+// typedKind is like kind, but for dialects whose messages have a type. method is that type.
 func (c classifying) typedKind(s *dialect.Shape, method string, named, client bool) wire.Kind {
 	switch {
 	case !named:

@@ -107,7 +107,7 @@ func (p *play) tellsProgress(pointer string) bool {
 	return pointer != "" && pointer != "/"+p.rules.Shape().Method && pointer != "/"+p.rules.Shape().ID
 }
 
-// compareIDs does what compare does, but also compares ids.
+// compareIDs is like compare, but also compares ids.
 func (p *play) compareIDs(i int32, want, got []byte) []match.Difference {
 	return append(p.at(i, match.IDs(p.rules.Shape(), want, got)...), p.compare(i, want, got)...)
 }

@@ -119,7 +119,7 @@ func (p *play) firstOf(all candidates, msg []byte, json bool) (first, last int32
 	return transcript.None, transcript.None
 }
 
-// handOf does what firstOf does, for handwritten lines. first and last are earlier results.
+// handOf is like firstOf, but for handwritten lines. first and last are earlier results.
 func (p *play) handOf(msg []byte, first, last int32) (int32, int32) {
 	for _, i := range p.index.hand {
 		if !p.is(i, msg) {

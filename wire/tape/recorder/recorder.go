@@ -206,7 +206,7 @@ func (c *Conn) Messages(d wire.Direction, msg []byte, more ...[]byte) {
 	c.MessageAt(c.Elapsed(), d, msg, more...)
 }
 
-// MessageAt does what Messages does, for messages that arrived at the time at of Elapsed.
+// MessageAt is like Messages, but for messages that arrived at the time at of Elapsed.
 func (c *Conn) MessageAt(at time.Duration, d wire.Direction, msg []byte, more ...[]byte) {
 	c.flush()
 	c.messages(at, d, msg, more...)

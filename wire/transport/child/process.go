@@ -105,7 +105,7 @@ const HurriedGrace = 150 * time.Millisecond
 // remaining processes.
 func (p *Process) End(grace time.Duration) { p.EndWithin(context.Background(), grace) }
 
-// EndWithin does what End does, with a grace that also ends HurriedGrace after the end of hurry. hurry may be nil.
+// EndWithin is like End, but with a grace that also ends HurriedGrace after the end of hurry. hurry may be nil.
 func (p *Process) EndWithin(hurry context.Context, grace time.Duration) {
 	if !p.empty() && !p.group.ask() {
 		p.group.force()

@@ -30,7 +30,7 @@ func Decoded(encoding string, body io.Reader) (io.Reader, error) {
 	return nil, fmt.Errorf("rpcx cannot decode %q", encoding)
 }
 
-// DecodedBytes does what Decoded does, for a whole body. More than max bytes are an error.
+// DecodedBytes is like Decoded, but for a whole body. More than max bytes are an error.
 func DecodedBytes(encoding string, body []byte, max int) ([]byte, error) {
 	if len(body) == 0 {
 		return nil, nil

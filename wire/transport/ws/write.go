@@ -12,7 +12,7 @@ import (
 // pieces.
 const ownFrame = 16 << 10
 
-// SendBuffered does what Send does, without the last write to the system.
+// SendBuffered is like Send, but without the last write to the system.
 func (w *Conn) SendBuffered(msg []byte) error {
 	if w.c.Around != nil {
 		msg = w.c.Around.Close(msg)
@@ -44,7 +44,7 @@ func (w *Conn) SendBinary(msg []byte) error {
 	return w.Flush()
 }
 
-// SendRun does what SendBuffered does, for adjacent messages in all: the first begins at start, and ends has the end of
+// SendRun is like SendBuffered, but for adjacent messages in all: the first begins at start, and ends has the end of
 // each. It returns how many it accepted. It leaves a long message, and all messages after the close frame, to
 // SendBuffered.
 func (w *Conn) SendRun(all []byte, start int, ends []int) (taken int, err error) {
