@@ -122,7 +122,7 @@ func (p *Pipeline) StopWorkers() {
 	b.block.End()
 }
 
-// turn records that m is being printed. b may not contain m.
+// turn records that m is being printed. b must not contain m.
 func (b *backlog) turn(m *wire.Message) {
 	for i := b.at; i < len(b.msgs); i++ {
 		if &b.msgs[i] == m {

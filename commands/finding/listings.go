@@ -192,7 +192,7 @@ var isUsage = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[a-z][a-z0-9_]+ ["(\[{<][^\n]*(\n[a-z][a-z0-9_]+( [^\n]*[^.\n])?)+\n?$`)
 })
 
-// helped reads a text that has a line for each method. Each line begins with the method's name, under headings (bitcoind), with
+// helped reads text with a line for each method. Each line begins with the method's name, under headings (bitcoind), with
 // placeholders (btcd), or alone.
 func helped(result json.RawMessage) *catalog.Catalog {
 	text, ok := scan.Text(result)

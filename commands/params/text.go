@@ -38,7 +38,7 @@ func oneValue(b []byte) (json.RawMessage, error) {
 	return scan.Compact(nil, b[start:end]), nil
 }
 
-// place adds line and column to an error in a text of several lines.
+// place adds line and column to an error in text of several lines.
 func place(b []byte, err error) error {
 	var se *scan.Error
 	if !errors.As(err, &se) || !strings.Contains(strings.TrimSpace(string(b)), "\n") {

@@ -144,7 +144,7 @@ func (o *Options) Watch(ctx context.Context, run *env.Env, spec dialect.Spec, s 
 	}
 }
 
-// stamp returns a text that changes with the content of a --hooks directory. It returns "" without a directory.
+// stamp returns a string that changes with the content of a --hooks directory. It returns "" without a directory.
 func (o *Options) stamp() (all string) {
 	for _, path := range o.Hooks.Files {
 		if info, err := os.Stat(path); err == nil && info.IsDir() {

@@ -59,7 +59,7 @@ func (p *printer) captions() {
 	p.end()
 }
 
-// across prints a text outside of rows.
+// across prints text outside of rows.
 func (p *printer) across(color, text string) {
 	p.paint(color, format.Cut(format.CleanLine(text), p.width))
 	p.end()

@@ -39,7 +39,7 @@ var (
 	wantsTLS     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\bHTTPS\b`) })
 )
 
-// noMethod matches the messages of servers that answer an unknown method with another code than -32601.
+// noMethod matches the messages of servers that answer an unknown method with a code other than -32601.
 var noMethod = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(unknown|no such) method\b|^method (is )?(not found|unknown)\b`)
 })

@@ -156,7 +156,7 @@ func (d *folder) describe() (*catalog.Catalog, error) {
 	return c, nil
 }
 
-// Stamp returns a text that changes whenever a file below dir is added, removed or written.
+// Stamp returns a string that changes whenever a file below dir is added, removed or written.
 func Stamp(dir string) string {
 	var b strings.Builder
 	b.WriteString(dir)

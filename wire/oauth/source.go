@@ -83,7 +83,7 @@ func (s *Source) current(u *url.URL) (*Login, error) {
 // isFresh reports whether the token needs no renewal yet.
 func (l *Login) isFresh() bool { return l.Expiry.IsZero() || time.Until(l.Expiry) > early }
 
-// renewed returns the login with another token than refused, or nil if the login has ended in the meantime. Only one process at
+// renewed returns the login with a token other than refused, or nil if the login has ended in the meantime. Only one process at
 // a time renews, because many servers accept a refresh token once.
 func (l *Login) renewed(ctx context.Context, c *Client, refused string) (*Login, error) {
 	unlock, err := lockLogins(ctx)

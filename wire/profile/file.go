@@ -26,7 +26,7 @@ type file struct {
 	lines    map[string]int // line numbers by path, such as "profile.NAME.KEY"
 }
 
-// PathVariable is the environment variable with the path of another file than config.toml.
+// PathVariable is the environment variable with the path of a file to use instead of config.toml.
 const PathVariable = "RPCX_CONFIG"
 
 // filePath returns the path of the file, which may be missing, or "" without a directory for it.

@@ -166,7 +166,7 @@ type variables struct {
 	err     error    // the first error
 }
 
-// fill replaces the variables in a text, which contain "${".
+// fill replaces the variables in a string, which contain "${".
 func (v *variables) fill(text string) string {
 	var b strings.Builder
 	for {

@@ -176,7 +176,7 @@ func isEven(val []byte) bool {
 	return n%2 == 0
 }
 
-// isHeader reports whether a text is the name of a header with a secret, not a word.
+// isHeader reports whether a string is the name of a header with a secret, not a word.
 func isHeader(name string) bool {
 	if name == "" || name[0] == '-' || while([]byte(name), 0, wordByte) < len(name) {
 		return false
@@ -185,7 +185,7 @@ func isHeader(name string) bool {
 	return SecretName(name) && (strings.Contains(name, "-") || plain == "authorization" || plain == "cookie")
 }
 
-// isFieldName reports whether a text is a header's name, not a value: words with hyphens between them.
+// isFieldName reports whether a string is a header's name, not a value: words with hyphens between them.
 func isFieldName(text string) bool {
 	letters := func(c byte) bool { return tokenByte(c) && (c < '0' || c > '9') }
 	if SecretName(text) && while([]byte(text), 0, letters) == len(text) {

@@ -212,7 +212,7 @@ func (p *pattern) MatchString(text string) bool {
 	return ok || err != nil
 }
 
-// match applies a regular expression to a text. The verdict is unknown if no engine supports the expression or the match takes too
+// match applies a regular expression to a string. The verdict is unknown if no engine supports the expression or the match takes too
 // long.
 func (e *evaluation) match(re jsonschema.Regexp, text []byte) verdict {
 	p := re.(*pattern)

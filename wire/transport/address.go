@@ -170,7 +170,7 @@ func (a *Address) parseHostPort(s, rest string) *wire.Fault {
 	return nil
 }
 
-// badHostPort returns the error for a text that net.SplitHostPort rejects.
+// badHostPort returns the error for a string that net.SplitHostPort rejects.
 func badHostPort(s, scheme, hp string) *wire.Fault {
 	i := strings.LastIndexByte(hp, ':')
 	switch {

@@ -137,7 +137,7 @@ func endlessPost(i int) []byte {
 
 func asksHTTP(p *peer, l *link) error {
 	in := bufio.NewReader(l.in)
-	if p.over.events { // a stream is open when the fault strikes
+	if p.over.events { // a stream is open when the fault occurs
 		if err := p.send(l, unit{bytes: post(streaming), phase: head, wrap: post, endless: endlessPost}); err != nil {
 			return err
 		}

@@ -111,7 +111,7 @@ func (p process) quiet(still, limit time.Duration) {
 	}
 }
 
-// work returns a text that changes with every action of a process.
+// work returns a string that changes with every action of a process.
 func (p process) work() string {
 	tasks, _ := filepath.Glob(filepath.Join("/proc", strconv.Itoa(p.pid), "task", "*", "schedstat"))
 	text := strconv.Itoa(len(p.descriptors()))

@@ -38,8 +38,8 @@ var errOver = errors.New("the connection is over")
 // errTurned reports that only a status answered a request.
 var errTurned = errors.New("it was turned away")
 
-// A peer is the other end of a cell's connections, with the faulty proxy. Its correct messages pass through send, where the fault
-// strikes.
+// A peer is the other end of a cell's connections, with the faulty proxy. Its correct messages pass through send, which
+// applies the fault.
 type peer struct {
 	says  *dialogue
 	over  *transport

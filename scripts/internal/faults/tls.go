@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// tlsFaults strike before TLS is established.
+// tlsFaults occur before TLS is established.
 func tlsFaults() []*fault {
 	hello := func(raw net.Conn) {
 		raw.SetReadDeadline(time.Now().Add(5 * time.Second))

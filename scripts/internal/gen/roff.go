@@ -75,7 +75,7 @@ func literal(s string) string {
 	return s
 }
 
-// inline escapes a text and sets the parts in backquotes in bold.
+// inline escapes text and sets the parts in backquotes in bold.
 func inline(s string) string {
 	var b strings.Builder
 	for i, part := range strings.Split(s, "`") {
@@ -88,7 +88,7 @@ func inline(s string) string {
 	return b.String()
 }
 
-// prose writes a text of the form that help.Parts describes.
+// prose writes text of the form that help.Parts describes.
 func (p *page) prose(text string) {
 	if strings.TrimSpace(text) == "" {
 		return

@@ -154,7 +154,7 @@ func (s *spoken) want(at int, prefix, got, want string) error {
 	return fmt.Errorf("got  %s\nwant %s", got, want)
 }
 
-// masked replaces the named and masked parts of a text.
+// masked replaces the named and masked parts of text.
 func (s *spoken) masked(text string) string {
 	for name, value := range s.taken {
 		text = strings.ReplaceAll(text, value, name)

@@ -138,7 +138,7 @@ func (s *schemaReader) check(note func(string)) {
 		}
 	}
 	if order {
-		note("the schema of the module " + s.module.Namespace + " lists its methods in another order than service_schema")
+		note("the schema of the module " + s.module.Namespace + " lists its methods in a different order than service_schema")
 	}
 	if unlisted != "" {
 		note("the schema of the module " + s.module.Namespace + " has methods that service_schema does not list, such as " + unlisted)

@@ -23,7 +23,7 @@ func bindings(c *catalog.Catalog) json.RawMessage {
 	return all.End()
 }
 
-// warnDrafts warns about schemas in another draft than scomp's, which are sent unchanged.
+// warnDrafts warns about schemas in a draft other than scomp's, which are sent unchanged.
 func warnDrafts(warn func(text string), c *catalog.Catalog) {
 	if warn == nil || c == nil {
 		return

@@ -30,7 +30,7 @@ func (r *request) encode() error {
 	depth := perLevel*r.codec.o.MaxDepth - 1 // the message itself is one level
 	var bad *scan.Error
 	if r.params != nil && errors.As(scan.Valid(r.params, depth), &bad) && bad.Deep {
-		return wire.NewFault(wire.Usage, "the arguments are nested too deep", bad).
+		return wire.NewFault(wire.Usage, "the arguments are nested too deeply", bad).
 			WithHint(fmt.Sprintf("a message nests at most %d levels, and each list or dict of the arguments takes two", depth+1))
 	}
 	return nil

@@ -49,7 +49,7 @@ type constant struct {
 
 // toCatalog returns the result of a handshake as a catalog. Functions become methods, as do the methods of classes with
 // names like Class.method. Classes stay unchanged. Extra contains members without a field, and constants that are not
-// transport values, because real hosts load such a plugin. warn receives a text about each of those.
+// transport values, because real hosts load such a plugin. warn receives a message about each of those.
 func toCatalog(said json.RawMessage, warn func(text string)) *catalog.Catalog {
 	library, sch := scan.Get(said, "library"), scan.Get(said, "schema")
 	c := &catalog.Catalog{Catalog: 1, Dialect: "scriptling", Methods: []catalog.Method{}}

@@ -68,7 +68,7 @@ func inOrder(params json.RawMessage, names []string) (json.RawMessage, error) {
 		}
 	}
 	if placed < scan.Count(params) {
-		return nil, wire.NewError(wire.CodeInvalidParams, "the params have a member without a position at the peer")
+		return nil, wire.NewError(wire.CodeInvalidParams, "a member of the params has no position in the peer's parameter list")
 	}
 	return all.End(), nil
 }

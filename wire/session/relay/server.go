@@ -232,7 +232,7 @@ const DrainTimeout = 500 * time.Millisecond
 // The connection and its calls must have ended before.
 func (s *Socket) Close() { s.CloseAfter(DrainTimeout) }
 
-// CloseAfter is like Close, but with another limit than DrainTimeout.
+// CloseAfter is like Close, but with a limit other than DrainTimeout.
 func (s *Socket) CloseAfter(words time.Duration) {
 	_ = s.Listener.Close()
 	if s.Temporary { // a session removes its socket itself

@@ -133,7 +133,7 @@ func (k *pairing) laterAnswer(own, i int32, msg []byte) int32 {
 // equalNear bounds the distance of an equal request, in entries.
 const equalNear = 1000
 
-// stands returns the entry that the local request own represents: an equal request if their responses arrived in another order than
+// stands returns the entry that the local request own represents: an equal request if their responses arrived in a different order than
 // recorded, else own.
 func (k *pairing) stands(own int32) int32 {
 	if other, ok := k.stand[own]; ok {

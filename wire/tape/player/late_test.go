@@ -7,7 +7,7 @@ import (
 )
 
 // Items of a stream that the client has ended, and messages after the client's close, may be missing. The client's messages after them
-// are sent at once. Items before the end may not be missing.
+// are sent at once. Items before the end must not be missing.
 func TestLateItems(t *testing.T) {
 	const tape = `
 		> {"jsonrpc":"2.0","id":1,"method":"ticks_subscribe"}

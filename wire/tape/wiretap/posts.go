@@ -43,7 +43,7 @@ type post struct {
 	ended  bool          // the last item of the stream has arrived
 }
 
-// firstID is above the ids of clients that count from 1.
+// firstID is greater than the ids of clients that count from 1.
 const firstID int64 = 1 << 32
 
 // NewPosts returns a Posts that passes messages to server and records them. It calls warn with warnings for the user.

@@ -51,7 +51,7 @@ func (c *Conn) asked(m *wire.Message, result json.RawMessage, what string) (json
 	text, ok := scan.Text(state)
 	switch {
 	case !slices.Contains(asking, m.Method):
-		return failed("clients cannot be asked during this method")
+		return failed("this method cannot request input from the client")
 	case questions == nil && state == nil:
 		return failed("it printed neither inputRequests nor requestState")
 	case state != nil && !ok, questions != nil && scan.Type(questions) != 'o':

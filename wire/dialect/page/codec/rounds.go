@@ -14,7 +14,7 @@ import (
 
 // A Continuer is a Flow with calls whose result needs further messages. Its methods may make calls.
 type Continuer interface {
-	// Interim reports whether a response is not the result for another reason than [input]. It runs under the peer's
+	// Interim reports whether a response is not the result for a reason other than [input]. It runs under the peer's
 	// lock.
 	Interim(m *wire.Message) bool
 	// Resume returns the stream with the result of op after an interim response.

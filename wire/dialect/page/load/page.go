@@ -240,7 +240,7 @@ type Detect struct {
 // Refusal is a server's error before the handshake.
 type Refusal struct {
 	Method string `toml:"method" says:"a regular expression that matches the method of the request"`
-	Error  string `toml:"error" says:"a regular expression that matches the error's code, a blank and its message"`
+	Error  string `toml:"error" says:"a regular expression that matches the error's code, a space and its message"`
 	Hint   string `toml:"hint" says:"what the user should do, as a sentence"`
 }
 

@@ -223,7 +223,7 @@ func fail(_ context.Context, _ any, args []any) (any, error) {
 	}
 	text, ok := args[1].(string)
 	if t := scan.Type(e.Code); !ok || t != 'n' && t != 's' {
-		return nil, errors.New("fail needs a code (a number or a string) and a text")
+		return nil, errors.New("fail needs a code (a number or a string) and a message")
 	}
 	e.Message = text
 	if len(args) > 2 && args[2] != nil {

@@ -31,7 +31,7 @@ func TestFirst(t *testing.T) {
 	}
 }
 
-// Programs may not run without end, read anything or call anything.
+// Programs must not run forever, read anything or call anything.
 func TestBounds(t *testing.T) {
 	for text, want := range map[string]string{
 		`[range(1e9)]`:  "it took longer than 100ms",

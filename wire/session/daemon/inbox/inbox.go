@@ -97,7 +97,7 @@ func (b *Inbox) withdraw(p *parked) *parkedAnswer {
 	return nil
 }
 
-// Reserve numbers a call that will be parked. Calls are processed concurrently, and may be parked in another order than
+// Reserve numbers a call that will be parked. Calls are processed concurrently, and may be parked in a different order than
 // their arrival.
 func (b *Inbox) Reserve(id wire.ID) {
 	b.mu.Lock()
