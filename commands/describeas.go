@@ -21,7 +21,7 @@ func describeAs(form string, c *catalog.Catalog) ([]byte, error) {
 	return c.MarshalIndent()
 }
 
-// methodAs does what describeAs does, for one method. Its JSON Schema is the schema of the params.
+// methodAs is like describeAs, but for one method. Its JSON Schema is the schema of the params.
 func methodAs(form string, c *catalog.Catalog, m *catalog.Method) []byte {
 	switch form {
 	case "openrpc":

@@ -42,7 +42,7 @@ func (c *Console) TraceOf(client string, d wire.Direction, msg []byte, at time.D
 	c.line(colorFaint, fmt.Sprintf("%s%.3fs %s", mark, at.Seconds(), client), string(text)+note)
 }
 
-// traceRow does what TraceOf does, for --errors json. It includes JSON as a value, unless the JSON is too long.
+// traceRow is like TraceOf, but for --errors json. It includes JSON as a value, unless the JSON is too long.
 func (c *Console) traceRow(client string, d wire.Direction, msg []byte, at time.Duration) {
 	var o scan.Object
 	o.SomeText("client", client)
