@@ -70,6 +70,7 @@ var authOptions = []string{
 	"pkce",           // none: not advertised
 	"methods",        // how clients authenticate
 	"noregistration", // no dynamic registration
+	"page",           // the response to a registration is a page
 	"document",       // clients may have a metadata document
 	"offline",        // offline_access is offered
 	"norefresh",      // no refresh tokens
@@ -104,6 +105,7 @@ func oauthCommand(ts *testscript.TestScript, _ bool, args []string) {
 func startAuthServer(o map[string]string, log string) *authServer {
 	s := &authServer{o: o, log: log, clients: map[string]authClient{
 		"known":                          {"s3cret-of-known", "", []string{"http://127.0.0.1/callback"}},
+		"posts":                          {"s3cret-of-known", "client_secret_post", []string{"http://127.0.0.1/callback"}},
 		"https://client.example/me.json": {"", "", []string{"http://127.0.0.1/callback"}},
 	}, codes: map[string]url.Values{}, tokens: map[string]string{"pasted-token": "read"}, refreshes: map[string]string{}}
 	s.at, s.as = httptest.NewServer(http.HandlerFunc(s.endpoint)), httptest.NewServer(http.HandlerFunc(s.server))
@@ -353,6 +355,10 @@ func (s *authServer) register(w http.ResponseWriter, r *http.Request) {
 	}
 	_ = json.NewDecoder(r.Body).Decode(&m)
 	s.note("register %s %s %s", m.Type, m.Method, strings.Join(m.Grants, " "))
+	if s.has("page") {
+		_, _ = io.WriteString(w, "<html>")
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.n++
@@ -372,7 +378,7 @@ func (s *authServer) authenticate(r *http.Request) (id, method string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if id, secret, ok := r.BasicAuth(); ok {
-		if secret == s.clients[id].secret {
+		if c := s.clients[id]; secret == c.secret && c.method != "client_secret_post" {
 			return id, "basic"
 		}
 		return id, ""

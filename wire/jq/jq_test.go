@@ -113,6 +113,11 @@ func TestCompileFaults(t *testing.T) {
 			t.Errorf("Compile(%q): %v, want %s", tt.src, err, tt.want)
 		}
 	}
+	huge := json.RawMessage("1" + strings.Repeat("0", maxDigits))
+	_, err := Compile("$x", Options{Vars: map[string]json.RawMessage{"x": huge}})
+	if f := wire.AsFault(err); f == nil || f.Kind != wire.Usage || !errors.Is(err, errHuge) {
+		t.Errorf("a variable with too many digits: %v", err)
+	}
 }
 
 func TestRunFaults(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"runtime"
 	"strings"
@@ -180,6 +181,9 @@ func TestOutputsAreBounded(t *testing.T) {
 		}
 		if most < maxKept/2 || most > maxKept+atOnce+1001 {
 			t.Errorf("%d bytes waited", most)
+		}
+		if ok, err := b.Run(2, ins[2], func(json.RawMessage) (bool, error) { return true, io.ErrClosedPipe }); !ok || err != io.ErrClosedPipe {
+			t.Errorf("%v, %v after a failed output", ok, err)
 		}
 	})
 }
