@@ -39,15 +39,19 @@ func TestHelpFits(t *testing.T) {
 	}
 }
 
-// TestTopicsAreShort checks that `rpcx help TOPIC` prints at most two screens, and that agent has a bounded size.
+// TestTopicsAreShort checks that `rpcx help TOPIC` prints at most two screens without marks of Markdown, and that agent has a bounded size.
 func TestTopicsAreShort(t *testing.T) {
 	for _, topic := range help.Topics() {
 		most := 60
 		if topic.Name == "agent" {
 			most = 100
 		}
-		if n := strings.Count(help.Prose(topic.Brief), "\n"); n > most {
+		text := help.Prose(topic.Brief)
+		if n := strings.Count(text, "\n"); n > most {
 			t.Errorf("rpcx help %s has %d lines, at most %d are wanted: {{manual}} begins the reference", topic.Name, n, most)
+		}
+		if strings.Contains(text, "**") {
+			t.Errorf("rpcx help %s shows **", topic.Name)
 		}
 	}
 }
