@@ -84,7 +84,7 @@ func runDescribe(ctx context.Context, run *env.Env, o *describeOptions) error {
 		return err
 	}
 	if len(rest) > 1 {
-		return run.Line.Usage("describe takes one method, not also %q", rest[1])
+		return run.Line.Usage("describe takes one method: unexpected argument %q", rest[1])
 	}
 	print, err := options.NewPrinter(run, e, &o.Out, format.Options{})
 	if err != nil {

@@ -113,7 +113,7 @@ func (o *evalOptions) code(ctx context.Context, l *cmdline.CommandLine, rest []s
 	case o.evaluator.Reset:
 		return "", nil
 	case len(rest) > 1:
-		return "", l.Usage("eval takes one CODE, not also %q", rest[1]).WithHint("quote it for the shell: '…'")
+		return "", l.Usage("eval takes one CODE: unexpected argument %q", rest[1]).WithHint("quote it for the shell: '…'")
 	case len(rest) == 1 && o.file != "":
 		return "", l.Usage("the code is given twice, as an argument and with -f")
 	case len(rest) == 1 && rest[0] != "-":

@@ -110,7 +110,7 @@ func listen(ctx context.Context, run *env.Env, o *server.Options, e endpoint.End
 func serveCommandLine(run *env.Env, rest []string) ([]string, error) {
 	if run.Line.Dash < 0 {
 		if len(rest) > 0 {
-			return nil, run.Line.Usage("%s takes one LISTEN, not also %q", run.Line.Cmd.Name, rest[0]).WithHint("write a command after --")
+			return nil, run.Line.Usage("%s takes one LISTEN: unexpected argument %q", run.Line.Cmd.Name, rest[0]).WithHint("write a command after --")
 		}
 		return nil, nil
 	}

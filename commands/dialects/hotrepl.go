@@ -102,7 +102,7 @@ func (w *Watch) Operation(l *cmdline.CommandLine, e endpoint.Endpoint, op *diale
 	case !e.Spec().Evaluation.IsLive():
 		return false, nil
 	case len(rest) > 1:
-		return true, l.Usage("subscribe takes one CODE, not also %q", rest[1]).WithHint("quote it for the shell: '…'")
+		return true, l.Usage("subscribe takes one CODE: unexpected argument %q", rest[1]).WithHint("quote it for the shell: '…'")
 	}
 	op.Method, op.Code = "subscribe", rest[0]
 	var extra scan.Object

@@ -90,7 +90,7 @@ type Login struct {
 
 // Flags returns the flags of l.
 func (l *Login) Flags() []cmdline.Flag {
-	return []cmdline.Flag{cmdline.OptionalText(cmdline.GroupConnection, "account", "the login of rpcx auth that `NAME` names, if there are several", &l.account)}
+	return []cmdline.Flag{cmdline.OptionalText(cmdline.GroupConnection, "account", "use the login `NAME` of rpcx auth, if there are several", &l.account)}
 }
 
 // UseFlag returns the flag of commands that forward other programs' messages.

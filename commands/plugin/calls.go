@@ -114,7 +114,7 @@ func (v verb) run(ctx context.Context, run *env.Env, o *verbOptions) error {
 	case v.missing(rest) != "":
 		return run.Line.Usage("%s is missing", v.missing(rest))
 	case len(rest) > n && !v.free:
-		return run.Line.Usage("plugin %s takes %s, not also %q", v.name, strings.Join(v.words, " and "), rest[n])
+		return run.Line.Usage("plugin %s takes %s: unexpected argument %q", v.name, strings.Join(v.words, " and "), rest[n])
 	case v.object && !lasts(e) && !o.dryRun:
 		return noSession(run, e)
 	}

@@ -1,5 +1,5 @@
-// Package a2a implements Agent2Agent 1.0 in the JSON-RPC binding. It contains the dialect file, the tasks, which are jobs, and the
-// files in parts of messages.
+// Package a2a implements Agent2Agent 1.0 in the JSON-RPC binding. It contains the dialect file, and handles tasks (as jobs)
+// and the files in message parts.
 package a2a
 
 import (
