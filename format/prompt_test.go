@@ -3,9 +3,12 @@ package format
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"golang.org/x/term"
 
 	"rpcx/wire"
 )
@@ -40,6 +43,10 @@ func TestConsoleAboveAPrompt(t *testing.T) {
 	elsewhere.Above(&Prompt{closed: true, out: file})()
 	elsewhere.Above(nil)
 	elsewhere.Note("to a file")
+	file.Close()
+	if _, err := (&Prompt{edit: term.NewTerminal(file, "")}).Write([]byte("a line\n")); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("a line for a closed terminal: %v", err)
+	}
 	if stderr.String() != "rpcx: to a file\n" {
 		t.Errorf("stderr: %q", stderr.String())
 	}

@@ -171,8 +171,6 @@ func (j *peerChecker) tapeOf(endpoint string) (err error) {
 func stray(to func(d wire.Direction, msg []byte), next func(line []byte)) func(line []byte) {
 	return func(line []byte) {
 		to(wire.Recv, []byte(strings.ToValidUTF8(string(line), "\ufffd")))
-		if next != nil {
-			next(line)
-		}
+		next(line)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"slices"
 	"time"
 
@@ -126,9 +125,6 @@ func (c *Codec) watchEnd(ctx context.Context, caller dialect.Caller) (<-chan err
 	go func() {
 		defer close(done)
 		_, err := st.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			err = wire.NewFault(wire.Closed, "the connection ended before the handshake", err)
-		}
 		ended <- asEnd(err)
 	}()
 	return ended, func() {
