@@ -61,7 +61,7 @@ func newChildStream(p *Process, pipes childPipes, stderr *stderrPump, c transpor
 	return s
 }
 
-// watch ends reads and writes after the child's exit, because a grandchild may have the pipes open forever.
+// watch ends reads and writes after the child's exit, because a grandchild may keep the pipes open forever.
 func (s *childStream) watch() {
 	<-s.p.Done()
 	s.bound(quietTimeout)

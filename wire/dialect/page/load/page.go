@@ -25,7 +25,7 @@ type Page struct {
 	Set       map[string]string          `toml:"set" says:"NAME = TYPE (string, number, boolean, object, array, any): what users can set with --set NAME=TEXT. It is a member listed in names.extra, or a value of the handshake, $meta.NAME"`
 	Handshake []Step                     `toml:"greet" says:"the handshake of a client: its steps in order, each with call, notify or await"`
 	Leave     []Goodbye                  `toml:"leave" says:"the last messages of a client: steps in order, each with call or notify"`
-	Answers   map[string]Prog            `toml:"answers" says:"METHOD = a program that makes the result from the params, for requests that every client answers. A hook of that exact name precedes it; it precedes hooks whose names are patterns"`
+	Answers   map[string]Prog            `toml:"answers" says:"METHOD = a program that makes the result from the params, for requests that every client answers. A hook of that exact name takes precedence over the program, which takes precedence over hooks whose names are patterns"`
 	Call      *Call                      `toml:"call" says:"how calls are wrapped in calls of another method"`
 	Eval      *Eval                      `toml:"eval" says:"how code is evaluated (rpcx eval)"`
 	Keep      map[string]map[string]Prog `toml:"keep" says:"[keep.METHOD] NAME = a program on the params of that notification, with $extra; its value is $kept.NAME from then on. METHOD may be a pattern"`
