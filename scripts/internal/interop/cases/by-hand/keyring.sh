@@ -12,6 +12,10 @@ until dbus-send --session --print-reply --dest=org.freedesktop.DBus / org.freede
 echo first-token | rpcx auth login "$1" --with-token
 grep -l first-token state/rpcx/logins/*.json
 rpcx auth token "$1"
+sed 's/:9/:8/' state/rpcx/logins/*.json >other
+install -m 600 other state/rpcx/logins/other.json
+rpcx auth token "${1/:9/:8}"; echo "status $?"
+rm state/rpcx/logins/other.json
 dbus-send --session --print-reply --dest=org.freedesktop.secrets /org/freedesktop/secrets org.freedesktop.Secret.Service.Lock \
   array:objpath:/org/freedesktop/secrets/collection/login >/dev/null
 rpcx call "$1" x --timeout 5s; echo "status $?"
@@ -22,7 +26,9 @@ IN
 want 0 '{"resource":"http://127.0.0.1:9/mcp","renewable":false,"kept":"keyring"}
 first-token
 status 6
+status 6
 {"resource":"http://127.0.0.1:9/mcp","renewable":false,"kept":"file"}
 second-token' timeout 60 dbus-run-session -- bash inside.sh "$at"
-said 'is in the keyring, which cannot be read'
-ok "kept there while it is open; a locked one is not unlocked: status 6"
+said 'is in the keyring, which cannot be read: there is no open keyring'
+said 'is in the keyring, which cannot be read: it is not in the keyring'
+ok "kept there while it is open; a locked one is not unlocked, and a missing item is reported: status 6"
