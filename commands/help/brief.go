@@ -22,7 +22,7 @@ const (
 func screen(name string, d cmdline.Doc) string {
 	var b strings.Builder
 	row(&b, "", name+": "+d.Usage, 0)
-	all, last := examplesOf(d), name+" --help has all flags; rpcx help lists topics."
+	all, last := examplesOf(d), name+" --help lists all flags; rpcx help lists topics."
 	if len(d.Commands) > 0 {
 		last = name + " COMMAND --help has more."
 	}

@@ -107,7 +107,7 @@ func furtherFlags(b *strings.Builder, name string, shown, more []cmdline.FlagDoc
 		row(b, "", strings.ToUpper(text[:1])+text[1:]+".", 0)
 	}
 	if others {
-		row(b, "", name+" ENDPOINT --help also shows the flags of that transport and dialect; the manual, "+strings.ReplaceAll(name, " ", "-")+"(1), has all.", 0)
+		row(b, "", name+" ENDPOINT --help also shows the flags of that transport and dialect; the manual, "+strings.ReplaceAll(name, " ", "-")+"(1), lists all flags.", 0)
 	}
 }
 

@@ -65,7 +65,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// For a program with = instead of ==, the error has the program with ==.
+// For a program with = instead of ==, the error contains the program with ==.
 func TestComparison(t *testing.T) {
 	for src, want := range map[string]string{
 		`.a = 1`:                         `.a == 1`,

@@ -227,7 +227,7 @@ func (l *Line) setBytes(key string, val []byte) error {
 
 func (l *Line) setBind(val []byte) error {
 	if scan.Type(val) != 'o' {
-		return errors.New(`"bind" is not an object of names and jq programs`)
+		return errors.New(`"bind" is not an object that maps names to jq programs`)
 	}
 	m := scan.ReadObject(val, depth)
 	for key, program, ok := m.Next(); ok; key, program, ok = m.Next() {

@@ -116,7 +116,7 @@ func ofMethod(doc []byte, part string) ([]byte, string, error) {
 	openrpc := scan.Get(doc, "openrpc") != nil
 	switch {
 	case scan.Get(found, what) == nil:
-		return nil, "", fmt.Errorf("%s has no %s there", method, what)
+		return nil, "", fmt.Errorf("%s has no %s", method, what)
 	case openrpc && what == "params" && scan.Get(found, madeMember) != nil: // rpcx exported the document, with the original schema in it
 		return doc, fmt.Sprintf("/methods/%d/%s", at, madeMember), nil
 	case openrpc && what == "result":

@@ -95,10 +95,10 @@ func (d *Dialect) CancelFails() error {
 // Streams reports whether a stream may answer a client's request, according to names.stream.
 func (d *Dialect) Streams(raw []byte) bool { return d.plan.Streams(raw) }
 
-// Beside returns an object of the message's extra members (names.extra), or nil.
+// Beside returns an object with the message's extra members (names.extra), or nil.
 func (d *Dialect) Beside(raw []byte) json.RawMessage { return d.plan.Beside(raw) }
 
-// Extra returns an object of the received message's extra members, or nil: those in names.extra, and those that rules find.
+// Extra returns an object with the received message's extra members, or nil: those in names.extra, and those that rules find.
 func (d *Dialect) Extra(raw []byte, sc *program.Scope) json.RawMessage { return d.plan.Extra(raw, sc) }
 
 // MessageScope adds the variables of a peer's message to sc, and returns sc.

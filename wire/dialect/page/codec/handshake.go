@@ -138,7 +138,7 @@ func sayable(text string) bool {
 	return text != "" && len(text) <= most && !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
 }
 
-// kept returns an object of the stored values ($kept).
+// kept returns an object with the stored values ($kept).
 func (c *Codec) kept() json.RawMessage {
 	c.mu.Lock()
 	defer c.mu.Unlock()

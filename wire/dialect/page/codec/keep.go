@@ -67,7 +67,7 @@ func (c *Codec) keepServing(m *wire.Message) {
 	}
 }
 
-// KeptOf returns, on a server, an object of the values of a client's message that the dialect file selects, or nil if it selects none.
+// KeptOf returns, on a server, an object with the values of a client's message that the dialect file selects, or nil if it selects none.
 func (c *Codec) KeptOf(m *wire.Message) (json.RawMessage, error) {
 	rules := keptBy(c.d.Page.Serve.Keep, m.Method)
 	if len(rules) == 0 {
@@ -88,7 +88,7 @@ func (c *Codec) keepOf(programs map[string]load.Prog, in json.RawMessage) error 
 	return err
 }
 
-// valuesOf returns an object of the outputs of programs for in by name. without replaces a missing output.
+// valuesOf returns an object with the outputs of programs for in by name. without replaces a missing output.
 func valuesOf(programs map[string]load.Prog, in json.RawMessage, sc *program.Scope, without json.RawMessage) (json.RawMessage, error) {
 	var values scan.Object
 	for _, name := range slices.Sorted(maps.Keys(programs)) {

@@ -70,7 +70,7 @@ func (c *Codec) settlePending(s *call) error {
 	return nil
 }
 
-// Answers answers requests, an object of {method, params} by name, with concurrent hooks. It returns an object of the results, or nil if
+// Answers answers requests, an object of {method, params} by name, with concurrent hooks. It returns an object with the results, or nil if
 // answered contains all requests.
 func (c *Codec) Answers(ctx context.Context, caller dialect.Caller, requests json.RawMessage, answered map[string]bool) (json.RawMessage, error) {
 	ask := caller.Connection().Ask

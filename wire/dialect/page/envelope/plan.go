@@ -171,7 +171,7 @@ func (c *Plan) none() json.RawMessage {
 	return nil
 }
 
-// Beside returns an object of the message's extra members (names.extra), or nil. It returns nil for a nil Plan.
+// Beside returns an object with the message's extra members (names.extra), or nil. It returns nil for a nil Plan.
 func (c *Plan) Beside(raw []byte) json.RawMessage {
 	if c == nil || len(c.names.Extra) == 0 || scan.Type(raw) != 'o' {
 		return nil

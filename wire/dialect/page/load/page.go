@@ -107,7 +107,7 @@ type Read struct {
 	Result Prog   `toml:"result" says:"its result; for an item, its value"`
 	Error  Prog   `toml:"error" says:"its error: an object with code and message, or a string; no output: no error"`
 	Final  Prog   `toml:"final" says:"true for the last item (an item without a value only ends the stream), and for a response after which no items arrive; without it, items may follow the response to a subscribe"`
-	Extra  Prog   `toml:"extra" says:"an object of extra members: the extra of its event, and $extra"`
+	Extra  Prog   `toml:"extra" says:"an object with extra members: the extra of its event, and $extra"`
 }
 
 // A Step is one message of a handshake.
@@ -162,7 +162,7 @@ type Eval struct {
 	First  []EvalPrelude `toml:"first" says:"messages before each evaluation: steps in order, each with call or notify"`
 	Call   string        `toml:"call" says:"the method to call"`
 	Params Prog          `toml:"params" says:"its params, made from $code"`
-	Extra  Prog          `toml:"extra" says:"an object of extra members, made from $extra, which the user gave"`
+	Extra  Prog          `toml:"extra" says:"an object with extra members, made from $extra, which the user gave"`
 	Result Prog          `toml:"result" says:"the value, made from its result"`
 	Error  Prog          `toml:"error" says:"the error that the result of that method means: an object with code and message; no output: no error"`
 }
