@@ -25,7 +25,7 @@ func TestReadModule(t *testing.T) {
 		},
 		{
 			"in another order", `["a","b"]`, `{"oneOf":[{"properties":{"method":{"const":"b"}}},{"properties":{"method":{"enum":["a"]},"x":true}}]}`,
-			`[{"name":"s_a","kind":"stream","params":{"properties":{"x":true}}},{"name":"s_b","kind":"stream","params":{"properties":{}}}]`, "another order",
+			`[{"name":"s_a","kind":"stream","params":{"properties":{"x":true}}},{"name":"s_b","kind":"stream","params":{"properties":{}}}]`, "different order",
 		},
 		{
 			"without names", `["a","b"]`, `{"oneOf":[{"properties":{"x":{}}},{"properties":{"y":{}}}]}`,
