@@ -47,7 +47,7 @@ func Limits() []Limit {
 		{"a response to a POST that its client does not read", "30s, and 1 KiB/s; 2s when serve ends", "", "rpcx closes it"},
 		{"sessions of an HTTP listener (such as mcp)", "1,000", "", "further ones get 503"},
 		{"a session over HTTP without a request", "30m", "", "the session ends, and its client gets 404"},
-		{"messages of a session over HTTP that the client can request again", "1 MiB, 1,024 messages; 256 MiB of all sessions", "", "rpcx drops the oldest, and waits for slow readers"},
+		{"messages of a session over HTTP that the client can request again", "1 MiB, 1,024 messages; 256 MiB for all sessions", "", "rpcx drops the oldest, and waits for slow readers"},
 		{"requests of one client in flight", "1,088, 128 MiB", "max-inflight", "rpcx stops reading"},
 		{"unread responses of all clients of a listener", "256 MiB", "", "rpcx stops reading; if a response over 64 KiB would exceed the limit, it sends error -32000 instead"},
 		{"requests of batches in the queue", "65,536", "", "the peer gets -32000, busy"},

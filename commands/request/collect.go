@@ -63,7 +63,7 @@ func collect(cl *env.Deadline, run *env.Env, conv session.Conversation, st diale
 	}
 }
 
-// A collector makes one value of the events of a call.
+// A collector combines the events of a call into one value.
 type collector struct {
 	classifier
 	items    []json.RawMessage

@@ -10,7 +10,7 @@
 // Caller and closes the Caller. Accept sends the handshake with Caller.Notify. The Method of a request is its "type".
 // Reply writes "<type>_result" for a Data event and "<type>_error" for a Failure event. Items have the request's id, so
 // the Stream of a subscription is its request's ID. In Introspect, Opened finds the token of the subscription in the
-// first response. Decode makes an Item with that Stream of every notification that names a subscription (Final if its
+// first response. Decode turns every notification that names a subscription into an Item with that Stream (Final if its
 // payload is done). Event converts progress, guidance and data payloads to events.
 package dialect
 

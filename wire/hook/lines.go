@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// readLines makes an event of each line. For a stream, r.Emit gets all events. Otherwise the last data or error is the
+// readLines turns each line into an event. For a stream, r.Emit gets all events. Otherwise the last data or error is the
 // answer, and r.Emit, if set, gets progress events.
 func (o *outcome) readLines(stdout io.Reader, r dialect.Request) error {
 	lines := bufio.NewScanner(stdout)

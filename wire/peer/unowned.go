@@ -125,7 +125,7 @@ func (p *Peer) incomingLocked(m *wire.Message) bool {
 	return p.o.Incoming(c)
 }
 
-// unclaimedLocked makes a notification of an item without a local call. The caller holds the lock.
+// unclaimedLocked turns an item without a local call into a notification. The caller holds the lock.
 func (p *Peer) unclaimedLocked(m *wire.Message) {
 	if m.Beside { // Incoming receives the message to which the item belongs
 		if ev, err := dialect.EventOf(p.codec, *m); err == nil && p.o.Incoming == nil {

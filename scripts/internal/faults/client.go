@@ -22,7 +22,7 @@ const (
 	streaming = `{"jsonrpc":"2.0","id":1,"method":"ticks"}`
 )
 
-// asksTwice sends two requests and expects their responses from next. wrap makes a unit of a request. endless makes a
+// asksTwice sends two requests and expects their responses from next. wrap turns a request into a unit. endless makes a
 // request without an end.
 func (p *peer) asksTwice(l *link, wrap func(string) []byte, endless func(int) []byte, next func() (string, error)) error {
 	in := read(l, next)

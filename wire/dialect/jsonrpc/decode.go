@@ -243,7 +243,7 @@ func (c *codec) response(f *fields, raw []byte, failed bool, m *wire.Message) {
 	}
 }
 
-// stream makes an item of a notification that names a stream, and a Cancel of a notification that cancels a request.
+// stream turns a notification that names a stream into an item, and one that cancels a request into a Cancel.
 func (c *codec) stream(m *wire.Message, f *fields) {
 	switch {
 	case f.target != nil && (m.Method == lspCancel || m.Method == c.o.CancelMethod) && isID(f.target):

@@ -52,7 +52,7 @@ func (c *codec) response(m *wire.Message) (keep bool) {
 	return true
 }
 
-// answerless makes a request of a message with an unknown id, a result and a reserved verb. Such a message is an
+// answerless turns a message with an unknown id, a result and a reserved verb into a request. Such a message is an
 // incorrect request, which rpcx must refuse.
 func (c *codec) answerless(m *wire.Message) {
 	f := readFields(m.Raw)
@@ -105,7 +105,7 @@ func namedIn(raw, body []byte) (resource, target string) {
 	return "", ""
 }
 
-// result makes an item of a notification with an async result.
+// result turns a notification with an async result into an item.
 func (c *codec) result(m *wire.Message) {
 	verb := m.Method[strings.LastIndexByte(m.Method, '.')+1:]
 	if !reserved(verb) {

@@ -42,7 +42,7 @@ func logLevel(said string) string {
 // Levels are the levels of host.log, lowest first.
 var Levels = []string{"trace", "debug", "info", "warn", "error", "fatal"}
 
-// named makes an object of an array with alternating keys and values. ok is false for other arrays, and for repeated
+// named turns an array with alternating keys and values into an object. ok is false for other arrays, and for repeated
 // keys.
 func named(args []byte) (obj json.RawMessage, ok bool) {
 	var o scan.Object

@@ -139,7 +139,7 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, msg []byte) {
 	h.exchange(w, r, msg, nil)
 }
 
-// exchange makes a connection of a POST. status returns the HTTP status of an error response and may be nil (200).
+// exchange turns a POST into a connection. status returns the HTTP status of an error response and may be nil (200).
 func (h *handler) exchange(w http.ResponseWriter, r *http.Request, msg []byte, status func(code string) int) {
 	c := newPostConn(w, r, msg, h.c)
 	c.status = status

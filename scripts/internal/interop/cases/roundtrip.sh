@@ -200,7 +200,7 @@ roundtrip() {
     $to
   fi
   rpcx record "$listen" --to "$to" -o p.tape -- sh -c "$commands" >real 2>stderr || { bad=1; cat stderr >&2; }
-  if [[ $pair == made* ]]; then # the first replay lists the values that never return, and no handle or token
+  if [[ $pair == made* ]]; then # the first replay lists the values that never recur, but no handle or token
     rpcx replay p.tape --to "$to" >found 2>/dev/null || true
     want 0 2 grep -cE '"pointer":"[^"]*/(n|serial)"' found
     want 1 0 grep -cE '"pointer":"[^"]*/(handle|token)"' found

@@ -86,7 +86,7 @@ func (c *Codec) forget(s *call) {
 	}
 }
 
-// cancelled makes a Cancel of a notification that cancels a request.
+// cancelled turns a notification that cancels a request into a Cancel.
 func (c *Codec) cancelled(m *wire.Message) {
 	at, _ := c.d.target()
 	if at == "" {

@@ -185,7 +185,7 @@ func (c *Codec) subscription(op *dialect.Op, s *call) error {
 	return nil
 }
 
-// opens makes a response of the notification that confirms a stream.
+// opens turns the notification that confirms a stream into a response.
 func (c *Codec) opens(m *wire.Message) (bool, error) {
 	for _, s := range c.streams {
 		if s.rule.Opened != m.Method || s.result != nil || !c.shares(s, m) {
