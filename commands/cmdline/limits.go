@@ -59,7 +59,7 @@ func Limits() []Limit {
 		{"calls in a session's inbox", "1,024", "", "the peer gets -32000, busy"},
 		{"the ring of a session", "65,536 messages or 8 MiB", "", "the oldest are lost, and a gap event reports that"},
 		{"schemas in one schema, including those that it refers to", "5,000", "", "rpcx does not use the schema, with a warning; in validate status 2"},
-		{"the check of a value with a schema", "5,000,000 steps, about 1s", "", "rpcx does not check the rest"},
+		{"checking a value against a schema", "5,000,000 steps, about 1s", "", "rpcx does not check the rest"},
 		{"a jq program of a dialect file, for one message", "0.1s, 20,000,000 steps, 256 MiB; 64 MiB in one step", "", "the program fails: a client ends with status 8, a server answers -32603"},
 		{"a jq program of a tape, for one message", "1s, 20,000,000 steps, 256 MiB; 64 MiB in one step", "", "the program counts as false"},
 		{"lines of a child that are not messages", "100", "noise", "status 5"},

@@ -13,7 +13,7 @@ import (
 	"rpcx/wire"
 )
 
-// These bound a regular end: first the messages to the peer, then the close of the connection.
+// These bound a normal shutdown: first the messages to the peer, then the close of the connection.
 const (
 	GoodbyeTimeout   = time.Second     // for messages to the peer
 	CloseStepTimeout = time.Second     // for a child's end after each step: stdin closed, SIGTERM, SIGKILL

@@ -85,7 +85,7 @@ func (untyped) Undescribed(json.RawMessage) []schema.Undescribed { return nil }
 
 func (untyped) Check(context.Context, json.RawMessage) error { return nil }
 
-// A typer checks params with a schema. It matches positional params to the names of their positions.
+// A typer checks params against a schema. It matches positional params to the names of their positions.
 type typer struct {
 	*schema.Schema
 	wraps bool // params may also be the only element of an array

@@ -133,7 +133,7 @@ func (x *exchange) dryTyping(ctx context.Context, conv session.Conversation) (*c
 	return cat, env.Cause(ctx, err)
 }
 
-// expectResult checks results with the schema of method in the catalog, if peers of this dialect have catalogs.
+// expectResult checks results against the schema of method in the catalog, if peers of this dialect have catalogs.
 func (c *ResponsePrinter) expectResult(method string) error {
 	if !c.CheckResult || c.Catalog == nil || !all.Named(c.conv.Dialect()).Params.Typed {
 		return nil

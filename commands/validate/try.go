@@ -151,7 +151,7 @@ func readOnly(m *catalog.Method) bool {
 	return len(m.Effects) > 0 && !slices.ContainsFunc(m.Effects, func(e string) bool { return e != "read" })
 }
 
-// try calls a method and checks its results with its schema. If the peer returns an error, that is a problem only if
+// try calls a method and checks its results against its schema. If the peer returns an error, that is a problem only if
 // the user gave the params.
 func (j *peerChecker) try(ctx context.Context, c call, m *catalog.Method, params json.RawMessage) error {
 	method := c.typed
@@ -227,7 +227,7 @@ var errNoItem = errors.New("no item")
 // maxItems bounds the items of a stream to check, because they may arrive slowly.
 const maxItems = 3
 
-// results makes a call and checks each result with its schema. It returns how many results had a schema. It reads a
+// results makes a call and checks each result against its schema. It returns how many results had a schema. It reads a
 // stream until no message arrives for a while, and waits as long for the end of a job.
 func (j *peerChecker) results(ctx context.Context, op dialect.Op, method string) (checked int, err error) {
 	cl := j.limit(ctx, op)

@@ -1,4 +1,4 @@
-// Package validate implements rpcx validate. It checks values with a schema, tapes and live peers with the rules of
+// Package validate implements rpcx validate. It checks values against a schema, tapes and live peers with the rules of
 // their dialect, a peer's results and catalog with its own declarations, and a catalog with an older one.
 //
 //	validate.go has the command: its flags, and the kind of check for an argument
@@ -92,7 +92,7 @@ NOT and SHOULD of the specification that a recording can show. --rules lists the
 SHOULD is a warning, or a failure with --strict.
 
 With --schema, each FILE (- or none is stdin) contains JSON values, on one line each or on
-several lines. rpcx checks each value with a JSON Schema of draft 4 to 2020-12.
+several lines. rpcx checks each value against a JSON Schema of draft 4 to 2020-12.
 FILE#/POINTER uses a part of a document as the schema; FILE#METHOD.params and
 FILE#METHOD.result are the schemas of a method in a catalog or an OpenRPC document. A $ref
 may lead only to files below the schema's directory.
@@ -104,7 +104,7 @@ Each problem is a line on stdout. If anything fails, the exit status is 4.`
 
 func (o *validateOptions) flags(run *env.Env) []cmdline.Flag {
 	flags := []cmdline.Flag{
-		cmdline.Text(groupValues, "schema", "", "check values with the schema in `FILE[#PART]`", &o.schema),
+		cmdline.Text(groupValues, "schema", "", "check values against the schema in `FILE[#PART]`", &o.schema),
 		cmdline.Bool(groupValues, "formats", "", "also check formats, such as date-time", &o.formats),
 		cmdline.Enum(groupValues, "draft", "the draft of a schema that does not name one: `"+strings.Join(schema.Drafts, "|")+"` (2020-12)", &o.draft, schema.Drafts),
 		cmdline.List(groupValues, "schema-map", "", "read a local copy for $refs to a URL: `URL=PATH`, a file, or a directory for all URLs with that prefix", &o.copies),
@@ -113,7 +113,7 @@ func (o *validateOptions) flags(run *env.Env) []cmdline.Flag {
 		cmdline.Bool(groupPeer, "rules", "", "list the rules of the named dialects (all)", &o.rules),
 		cmdline.Enum(groupPeer, "role", "`server|client`: the side to check; with client, rpcx is the server, and ENDPOINT is a LISTEN (server)", &o.role, []string{"server", "client"}),
 		cmdline.Text(groupPeer, "runtime", "", "evaluate code for a client with `jq|co:COMMAND` (--role client, in dialects with eval)", &o.runtime),
-		cmdline.List(groupPeer, "try", "", "call `METHOD[=PARAMS]`, also with bad params, and check its result with its schema", &o.try),
+		cmdline.List(groupPeer, "try", "", "call `METHOD[=PARAMS]`, also with bad params, and check its result against its schema", &o.try),
 		cmdline.Bool(groupPeer, "trust-hints", "", "also call the methods that the peer declares read-only", &o.trust),
 		cmdline.Text(groupPeer, "catalog", "", "use the catalog in `FILE` as the peer's; call its read-only methods", &o.catalog),
 		cmdline.List(groupPeer, "disable", "", "skip the rule or probe `NAME`", &o.disable),

@@ -51,7 +51,7 @@ func (t *tally) skipped() string {
 	return fmt.Sprintf("%d of %s checked only in part: %s", t.open, count(t.all, "value"), t.why)
 }
 
-// values checks the values in the files with the schema. Without files it checks stdin.
+// values checks the values in the files against the schema. Without files it checks stdin.
 func (o *validateOptions) values(ctx context.Context, r *outcome, files []string) error {
 	copies, err := values.Copies(o.copies)
 	if err != nil {

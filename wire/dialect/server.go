@@ -69,7 +69,7 @@ type Backend interface {
 type Host struct {
 	Runtime Runtime // evaluates code; may be nil
 	HostOptions
-	// Checked returns a Caller that checks calls with the schemas that the peer declared. It does not send a call with
+	// Checked returns a Caller that checks calls against the schemas that the peer declared. It does not send a call with
 	// invalid params, and fails a call with an invalid result. If Checked is nil, there are no checks.
 	Checked func(c Caller) Caller
 }

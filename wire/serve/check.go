@@ -117,7 +117,7 @@ func (m *method) result(ctx context.Context, r *dialect.Request, what string, re
 	return m.fits(ctx, "/result", what, result)
 }
 
-// event checks one event of a stream with the schema of its content type, or else as a result.
+// event checks one event of a stream against the schema of its content type, or else as a result.
 func (m *method) event(ctx context.Context, r *dialect.Request, ev wire.Event) error {
 	if ev.Kind != wire.Data {
 		return nil
@@ -185,7 +185,7 @@ func some(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool { return dialect.Matches(p, name) })
 }
 
-// Checked returns a Caller that checks calls with the schemas that the peer declared. It refuses to send params that do
+// Checked returns a Caller that checks calls against the schemas that the peer declared. It refuses to send params that do
 // not match, and returns an error for results that do not match. If peers of this dialect declare nothing, Checked
 // returns c.
 func (b *backend) Checked(c dialect.Caller) dialect.Caller {

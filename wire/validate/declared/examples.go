@@ -14,7 +14,7 @@ import (
 // maxExamples bounds how many examples of a catalog are checked.
 const maxExamples = 5_000
 
-// Examples checks each example and default in the catalog's schemas with the schema that contains it, and the examples
+// Examples checks each example and default in the catalog's schemas against the schema that contains it, and the examples
 // of methods (as in OpenRPC) with their params and results. It returns how many it checked.
 func (k *Checker) Examples(ctx context.Context) (n int) {
 	for i := range k.catalog.Methods {

@@ -9,7 +9,7 @@ type Serve struct {
 	Calls     map[string]Wrapped         `toml:"calls" says:"[serve.calls.METHOD]: a method that wraps the calls of hooks"`
 	Subscribe map[string]Items           `toml:"subscribe" says:"[serve.subscribe.METHOD]: how the stream of [subscribe.METHOD] is written"`
 	During    HookEvents                 `toml:"during" says:"how progress and logs of a hook are sent"`
-	Stop      *Stop                      `toml:"stop" says:"a notification of the client that ends running wrapped calls, other than by their id"`
+	Stop      *Stop                      `toml:"stop" says:"a notification of the client that ends running wrapped calls without naming their ids"`
 	Keep      map[string]map[string]Prog `toml:"keep" says:"[serve.keep.METHOD] NAME = a program on the params; its value is $kept.NAME after the response to that call, or after the notification"`
 	Can       Prog                       `toml:"can" says:"an array of the methods that the client answers, made from $kept after the call of first"`
 	Batches   Prog                       `toml:"batches" says:"true for $kept if a client may send several messages in one (true)"`
