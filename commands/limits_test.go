@@ -86,7 +86,7 @@ var limitTests = map[string]string{
 	"calls in a session's inbox":                                                     "wire/session/daemon/inbox TestInboxIsBounded",
 	"the ring of a session":                                                          "wire/session/daemon TestRingKeepsTheNewest",
 	"schemas in one schema, including those that it refers to":                       "wire/schema TestLargeSchemasAreRefused",
-	"the check of a value with a schema":                                             "wire/schema TestStepsAreCounted",
+	"checking a value against a schema":                                              "wire/schema TestStepsAreCounted",
 	"a jq program of a dialect file, for one message":                                "wire/dialect/page/program TestBounds",
 	"a jq program of a tape, for one message":                                        "tape-programs",
 	"lines of a child that are not messages":                                         "frame-line",
