@@ -11,7 +11,7 @@ import (
 // trusted is the depth for checked values.
 const trusted = 1 << 16
 
-// Get returns the value of obj's first member key. It returns nil without such a member, and if obj is not an object.
+// Get returns the value of obj's first member key. It returns nil if obj has no such member or is not an object.
 // obj must be valid.
 func Get(obj []byte, key string) []byte {
 	for k, val := range Members(obj) {
