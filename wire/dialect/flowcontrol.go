@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"context"
+	"math"
 	"sync"
 	"time"
 
@@ -40,9 +41,10 @@ func WithWorkLimit(ctx context.Context, d time.Duration, cause error) (context.C
 	l := &workLimit{left: d}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	l.timer = time.AfterFunc(d, func() { cancel(cause) })
-	if l.since = time.Now(); w.stopped {
-		l.timer.Stop()
+	l.timer = time.AfterFunc(math.MaxInt64, func() { cancel(cause) })
+	l.timer.Stop()
+	if l.since = time.Now(); !w.stopped {
+		l.timer.Reset(d)
 	}
 	wire.Put(&w.limits, l, true)
 	return ctx, func() {
