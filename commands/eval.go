@@ -50,8 +50,8 @@ func evalCommand(run *env.Env) *cmdline.Command {
 	}
 }
 
-const evalDescription = `Sends CODE to the peer's runtime and prints its value. CODE is an argument, the content of
--f FILE, or with - the content of stdin. While the code runs, the peer may make calls: hooks
+const evalDescription = `Sends CODE to the peer's runtime and prints its value. CODE is an argument or
+comes from -f FILE; if CODE is -, rpcx reads it from stdin. While the code runs, the peer may make calls: hooks
 (--on, --hooks) answer them, and the handshake declares the hooks with exact names. If the
 code fails, the exit status is 1, and stderr has its stack.
 

@@ -150,7 +150,7 @@ func Conventions(c *catalog.Catalog) catalog.Conventions {
 	return all.Named(c.Dialect).Catalog
 }
 
-// Listing returns c in the form for people.
+// Listing returns c in human-readable form.
 func Listing(run *env.Env, c *catalog.Catalog) format.Listing {
 	return format.Listing{Catalog: c, Conventions: Conventions(c), Width: run.Stdout.Width, Color: run.Stdout.Color}
 }

@@ -19,7 +19,7 @@ const (
 	Table
 )
 
-// A Key is a key of a file. In its path, the index of a table in an array of tables, from 0, represents the table.
+// A Key is a key in a TOML file. In its path, the index of a table in an array of tables, from 0, represents the table.
 type Key struct {
 	Path  []string
 	Line  int // the line number, from 1
@@ -27,7 +27,7 @@ type Key struct {
 	Items []Kind // the kinds of an Array's elements
 }
 
-// Name returns the path in the form for people: greet[0].keep.protocol.
+// Name returns the path in human-readable form: greet[0].keep.protocol.
 func (k Key) Name() string {
 	var b strings.Builder
 	for i, part := range k.Path {

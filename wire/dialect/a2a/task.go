@@ -232,7 +232,7 @@ func (t *task) status() (state, at string) {
 	return statePrefix + t.state, t.at
 }
 
-// json returns the task (section 4.1.1) with at most history messages. A negative history selects all.
+// json returns the task (section 4.1.1) with at most the last messages entries of its history. A negative number selects all.
 func (t *task) json(messages int, artifacts bool) json.RawMessage {
 	t.mu.Lock()
 	defer t.mu.Unlock()

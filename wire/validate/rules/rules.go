@@ -245,7 +245,7 @@ func (s *Set) Compile() error {
 func (w *When) check() error {
 	for _, k := range w.Kind {
 		if !slices.Contains(kinds, k) {
-			return fmt.Errorf("there is no kind of message %q: write %s", k, strings.Join(kinds, ", "))
+			return fmt.Errorf("unknown message kind %q: use one of %s", k, strings.Join(kinds, ", "))
 		}
 	}
 	if w.From != "" && w.From != client && w.From != server {
