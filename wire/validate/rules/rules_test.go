@@ -122,7 +122,7 @@ sentence = "S."
 		rule + `jq = '.'` + strings.TrimPrefix(rule, `page = "p"`):      "another one has the same name",
 		strings.Replace(rule, "must", "may", 1):                         `neither "must" nor "should"`,
 		strings.Replace(rule, "S.", "", 1):                              "no sentence",
-		rule + `kind = ["reply"]`:                                       `no kind of message "reply"`,
+		rule + `kind = ["reply"]`:                                       `message kind "reply"`,
 		rule + `from = "peer"`:                                          `neither "client" nor "server"`,
 		rule + `check = "spelling"`:                                     `no check "spelling"`,
 		rule + `program = '.'`:                                          "unknown key",
