@@ -45,7 +45,7 @@ left() {
 }
 
 fresh 'rpcx connect demo:orders -c'
-shows '^rpcx: METHOD key=value calls'
+shows '^rpcx: METHOD key=value'
 shows '^> *$'
 typed 'getOrder id=o_001'
 shows '^\{"customer":"Ada Lovelace".*'
