@@ -33,8 +33,10 @@ func (c *codec) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (
 			j.bare, call.Extra = true, nil
 		}
 		st, err := caller.Open(ctx, call)
-		j.Reports, j.Heard, j.job = st, j.begun, nil
-		return j, err
+		if err != nil {
+			return j, err
+		}
+		j.Reports, j.Heard, j.job = &starting{st, j}, j.begun, nil
 	case dialect.JobWait:
 		j.Ask, j.Now = j.asks(typeStatus, j.about()), !bare
 		if j.bare = bare; bare {
@@ -60,6 +62,30 @@ type following struct {
 	op     dialect.Op
 	job    json.RawMessage // the job's id, or nil while the id is unknown
 	bare   bool            // the user needs only the output
+}
+
+// acceptTimeout bounds the wait of a cancelled start for job_accepted. rpcx ends within a second after a signal.
+const acceptTimeout = 500 * time.Millisecond
+
+// starting is the stream of a command_call that starts a job.
+type starting struct {
+	dialect.Stream
+	job *following
+}
+
+// Cancel waits for job_accepted and cancels the job, because a host ignores the cancel message of a job.
+func (s *starting) Cancel(ctx context.Context) error {
+	bound, stop := context.WithTimeout(ctx, acceptTimeout)
+	defer stop()
+	for {
+		m, err := s.Next(bound)
+		if err != nil {
+			return s.Stream.Cancel(ctx)
+		}
+		if m.Kind == wire.Response {
+			return s.job.codec.cancelJob(ctx, s.job.caller, scan.Get(m.Raw, "jobId"))
+		}
+	}
 }
 
 // begun processes the response to the command_call that starts the job, and earlier messages.
@@ -208,10 +234,17 @@ func (c *codec) RunningJobs() []string {
 // occupy the host's slots.
 func (c *codec) Shutdown(ctx context.Context, caller dialect.Caller) error {
 	for _, name := range c.RunningJobs() {
-		params := build("").text("jobId", name).end()
-		if err := caller.Notify(ctx, dialect.Op{Kind: dialect.Internal, Method: typeJobCancel, Params: params}); err != nil {
+		if err := c.cancelJob(ctx, caller, scan.AppendQuoted(nil, name)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// cancelJob cancels a job without waiting for the response. A nil job has no effect.
+func (c *codec) cancelJob(ctx context.Context, caller dialect.Caller, job json.RawMessage) error {
+	if job == nil {
+		return nil
+	}
+	return caller.Notify(ctx, dialect.Op{Kind: dialect.Internal, Method: typeJobCancel, Params: scan.Pair("jobId", job)})
 }
