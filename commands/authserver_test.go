@@ -28,13 +28,13 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// An authServer is an authorization server and an endpoint that it protects, at separate addresses, hand-written from
-// the RFCs. In scripts,
+// An authServer is an authorization server and, at another address, the endpoint that it protects, both written by hand from
+// the RFCs. In a script,
 //
 //	oauth FILE OPTION...
 //
-// starts it, sets $AT to the endpoint's http://HOST/mcp and $ISSUER to the authorization server's address, and writes a line
-// to FILE for each relevant request. The options are:
+// starts it, sets $AT to the endpoint's URL (http://HOST/mcp) and $ISSUER to the authorization server's, and writes a line to
+// FILE for each relevant request. The options are:
 type authServer struct {
 	o         map[string]string
 	at        *httptest.Server // the endpoint
@@ -112,11 +112,11 @@ func startAuthServer(o map[string]string, log string) *authServer {
 	return s
 }
 
-// authServers are the servers of running scripts, by their log.
+// authServers maps a server's URL to the server.
 var authServers sync.Map
 
-// oauthForgetCommand removes a token from the server of $OAUTH ("oauth-forget FILE"), or all refresh tokens and access tokens
-// ("oauth-forget all"). oauthStopCommand stops its authorization server.
+// oauthForgetCommand invalidates the access token in a file ("oauth-forget FILE"), or all access and refresh tokens ("oauth-forget
+// all"). oauthStopCommand stops the authorization server.
 func oauthForgetCommand(ts *testscript.TestScript, _ bool, args []string) {
 	v, _ := authServers.Load(ts.Getenv("ISSUER"))
 	s := v.(*authServer)
@@ -173,7 +173,7 @@ func reply(w http.ResponseWriter, status int, v any) {
 	_ = json.NewEncoder(w).Encode(v)
 }
 
-// endpoint is the resource server (RFC 6750, RFC 9728).
+// endpoint serves the protected resource (RFC 6750, RFC 9728).
 func (s *authServer) endpoint(w http.ResponseWriter, r *http.Request) {
 	const place = "/.well-known/oauth-protected-resource"
 	metadata, resource := s.at.URL+place+"/mcp", s.at.URL+"/mcp"
@@ -233,7 +233,6 @@ func (s *authServer) endpoint(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// server is the authorization server.
 func (s *authServer) server(w http.ResponseWriter, r *http.Request) {
 	tenant := strings.TrimPrefix(strings.TrimPrefix(s.issuer(), s.as.URL), s.at.URL)
 	path := strings.TrimPrefix(r.URL.Path, tenant)
@@ -298,7 +297,7 @@ func (s *authServer) metadata() map[string]any {
 	return m
 }
 
-// said returns a form as text, without values that vary between runs.
+// said returns a form as one line, with only the names of values that vary between runs.
 func said(form url.Values) string {
 	var words []string
 	for _, name := range slices.Sorted(maps.Keys(form)) {
@@ -323,7 +322,7 @@ func (s *authServer) authorize(w http.ResponseWriter, r *http.Request) {
 	back, _ := url.Parse(r.Form.Get("redirect_uri"))
 	plain := *back
 	if plain.Scheme == "http" {
-		plain.Host = plain.Hostname() // RFC 8252: any port of this machine
+		plain.Host = plain.Hostname() // RFC 8252: any port of the loopback interface
 	}
 	if !ok || !slices.Contains(client.redirects, back.String()) && !slices.Contains(client.redirects, plain.String()) || r.Form.Get("code_challenge_method") != "S256" || r.Form.Get("response_type") != "code" {
 		http.Error(w, "bad request", http.StatusBadRequest)
@@ -507,8 +506,8 @@ func isSigned(algorithm, text string, sig []byte) bool {
 	return false
 }
 
-// browserProgram is a browser: it gets the address of its argument and follows redirects. With --stay it prints the
-// last redirect.
+// browserProgram acts as a browser: it requests the URL in its argument and follows redirects. With --stay, it prints the first
+// redirect and exits.
 func browserProgram() {
 	if os.Args[1] == "--stay" {
 		http.DefaultClient.CheckRedirect = func(req *http.Request, _ []*http.Request) error {

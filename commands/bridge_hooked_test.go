@@ -14,14 +14,14 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// TestBridgeOfOneDialectWithHooks plays testdata/bridged/DIALECT.txt through a bridge of that dialect with a hook. Messages
-// without a hook pass with other ids, and otherwise byte for byte. A line begins with
+// TestBridgeOfOneDialectWithHooks plays testdata/bridged/DIALECT.txt through a bridge of that dialect with a hook. Only the ids of
+// messages without a hook change. The lines of a file are:
 //
-//	c> s>   the client or the server sends this
-//	s< c<   the server or the client gets this, in which … is anything
-//	s       accepts a connection of the bridge; c: the client connects
+//	c> TEXT, s> TEXT   the client or the server sends TEXT
+//	s< TEXT, c< TEXT   the server or the client receives TEXT, in which … matches anything
+//	s, c               the server accepts a connection of the bridge; the client connects
 //
-// @NAME is a value, mostly an id: the latest value received under that name.
+// @NAME stands for the latest value, usually an id, that was received in its place.
 func TestBridgeOfOneDialectWithHooks(t *testing.T) {
 	testkit.SessionFolders(t)
 	files, err := filepath.Glob("testdata/bridged/*.txt")
@@ -64,7 +64,7 @@ type hookedPlay struct {
 	dialect  string
 	dir      string
 	listener net.Listener
-	started  chan [2]string // the bridge's address, or the reason of its end
+	started  chan [2]string // the bridge's address, or why it exited
 	server   net.Conn
 	lines    *bufio.Reader
 	client   wire.Conn
@@ -127,7 +127,7 @@ func (p *hookedPlay) filled(text string) string {
 	return boundName.ReplaceAllStringFunc(text, func(name string) string { return p.bound[name] })
 }
 
-// compare compares a received message with the expected one, and binds its names.
+// compare compares a received message with the expected one, and binds the names in the expected one.
 func (p *hookedPlay) compare(line, got, want string) {
 	p.t.Helper()
 	pattern, names := "^", boundName.FindAllString(want, -1)

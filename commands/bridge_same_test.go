@@ -28,8 +28,8 @@ type spokenMessage struct {
 	text     string
 }
 
-// conversations returns the messages of the conversations of a directory, by the prefix of an endpoint. In the
-// messages, one character replaces each wildcard. conversations writes dialect files of conversations to dir.
+// conversations returns the messages of all conversations, by the prefix of their endpoints, with a character in place of each
+// wildcard. It writes the conversations' dialect files to dir.
 func conversations(t *testing.T, dir string) map[string][][]spokenMessage {
 	t.Helper()
 	files, err := filepath.Glob("../wire/dialect/all/testdata/spoken/*.txt")
@@ -75,9 +75,9 @@ func conversations(t *testing.T, dir string) map[string][][]spokenMessage {
 	return spoken
 }
 
-// TestBridgeOfOneDialectPassesAllUnchanged plays the conversations of all dialects between a client and a server through `rpcx
-// serve D+… --to D+…`. Their messages are hand-written. Each message arrives byte for byte, in both directions. Only POSTs may
-// get another id.
+// TestBridgeOfOneDialectPassesAllUnchanged plays the handwritten conversations of all dialects between a client and a server
+// through `rpcx serve D+… --to D+…`. Each message must arrive byte for byte, in both directions, except that POSTs can get another
+// id.
 func TestBridgeOfOneDialectPassesAllUnchanged(t *testing.T) {
 	testkit.SessionFolders(t)
 	dir := t.TempDir()
@@ -97,7 +97,7 @@ func TestBridgeOfOneDialectPassesAllUnchanged(t *testing.T) {
 		{false, `{"type":"error","id":2,"error":"unknown command","message":"no","stacktrace":"s"}`},
 	}}
 	for _, name := range all.Names() {
-		// The conversations of jsonrpc have messages of jsonrpc1, and rpcx is only a client of a2a.
+		// The conversations of jsonrpc include jsonrpc1, and rpcx is only a client of a2a.
 		if spoken[name] == nil && name != "jsonrpc1" && name != "a2a" {
 			t.Errorf("no conversation of %s", name)
 		}
@@ -114,14 +114,14 @@ func TestBridgeOfOneDialectPassesAllUnchanged(t *testing.T) {
 			t.Cleanup(func() { _ = l.Close() })
 			for _, listen := range []string{"unix:" + filepath.Join(dir, "bridge"), "ws://127.0.0.1:0/", "http://127.0.0.1:0/"} {
 				if dialect == "cdp" && strings.HasPrefix(listen, "http") {
-					continue // a browser's HTTP address lists its targets
+					continue // over HTTP, a cdp server lists its targets
 				}
 				if dialect == "mcp" {
 					go servesAllVersions(l)
 				}
 				at, failure := bridged(t, filepath.Join(dir, strings.Split(listen, ":")[0]+".at"), dialect+"+"+listen, dialect+"+line+unix:"+peer)
 				if strings.Contains(failure, "would count as results") {
-					t.Skip(failure) // the dialect file is invalid
+					t.Skip(failure) // rpcx refuses this dialect file
 				}
 				if failure != "" {
 					t.Fatal(failure)
@@ -138,7 +138,7 @@ func TestBridgeOfOneDialectPassesAllUnchanged(t *testing.T) {
 	}
 }
 
-// servesAllVersions answers a bridge of mcp that detects the peer's versions on a separate connection.
+// servesAllVersions answers the separate connection on which a bridge of mcp detects the peer's versions.
 func servesAllVersions(l net.Listener) {
 	c, err := l.Accept()
 	if err != nil {
@@ -156,7 +156,7 @@ func servesAllVersions(l net.Listener) {
 	}
 }
 
-// bridged starts a bridge and returns its address, or the reason of its end.
+// bridged starts a bridge and returns its address, or its stderr if it exits.
 func bridged(t *testing.T, file, listen, to string, more ...string) (at, failure string) {
 	t.Helper()
 	cmd := exec.Command("rpcx", append([]string{"serve", listen, "--to", to, "--listening", file}, more...)...)
@@ -181,7 +181,7 @@ func bridged(t *testing.T, file, listen, to string, more ...string) (at, failure
 	}
 }
 
-// dialled connects to a bridge, and returns its messages unchanged.
+// dialled connects to a bridge. The connection passes messages on unchanged.
 func dialled(t *testing.T, at string) (wire.Conn, func()) {
 	t.Helper()
 	e, err := session.ParseEndpoint(at, "")
@@ -197,7 +197,6 @@ func dialled(t *testing.T, at string) (wire.Conn, func()) {
 	return conn, func() { stop(); _ = conn.Close(); end(); cancel() }
 }
 
-// passed plays a conversation on one connection.
 func passed(t *testing.T, at string, l net.Listener, messages []spokenMessage) {
 	t.Helper()
 	client, end := dialled(t, at)
@@ -231,11 +230,11 @@ func passed(t *testing.T, at string, l net.Listener, messages []spokenMessage) {
 	}
 }
 
-// unanswered matches messages with an id that have no response, and MCP's initialize, which begins an HTTP session with its
-// own connection.
+// unanswered matches messages with an id to which no response is expected, and MCP's initialize, which opens an HTTP session with a
+// connection of its own.
 var unanswered = regexp.MustCompile(`"type":"cancel"|"(result|error)":|"method":"initialize"`)
 
-// posted sends the requests of a client as POSTs, each with its response.
+// posted sends each request of the client in a POST and checks the response.
 func posted(t *testing.T, at string, l net.Listener, messages []spokenMessage) {
 	t.Helper()
 	var server net.Conn
@@ -245,7 +244,7 @@ func posted(t *testing.T, at string, l net.Listener, messages []spokenMessage) {
 		if !m.byClient || id == nil || !json.Valid([]byte(m.text)) || unanswered.MatchString(m.text) {
 			continue
 		}
-		j := slices.IndexFunc(messages[i+1:], func(r spokenMessage) bool { // the next message with that id
+		j := slices.IndexFunc(messages[i+1:], func(r spokenMessage) bool { // the response with this id
 			return scan.Get([]byte(r.text), "method") == nil && string(scan.Get([]byte(r.text), "id")) == string(id) && json.Valid([]byte(r.text))
 		})
 		if j < 0 || messages[i+1+j].byClient {
@@ -254,7 +253,7 @@ func posted(t *testing.T, at string, l net.Listener, messages []spokenMessage) {
 		response := messages[i+1+j].text
 		client, end := dialled(t, at)
 		sent := make(chan error, 1)
-		go func() { sent <- client.Send([]byte(m.text)) }() // a POST ends with its response
+		go func() { sent <- client.Send([]byte(m.text)) }() // Send returns after the response
 		if server == nil {
 			var err error
 			if server, err = l.Accept(); err != nil {

@@ -26,7 +26,7 @@ func certs(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// certificate makes and writes a certificate. Without a parent, it is self-signed.
+// certificate creates a certificate and writes it to a file. Without a parent, the certificate is self-signed.
 func certificate(ts *testscript.TestScript, name string, parent *x509.Certificate, signer *ecdsa.PrivateKey) (*x509.Certificate, *ecdsa.PrivateKey) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	ts.Check(err)

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestMap checks that CONTRIBUTING.md and the comment of main.go name existing files, each package and each step of the
-// scripted peer.
+// TestMap checks that CONTRIBUTING.md and the comment of main.go name only existing files, and that they name each package and each
+// step of the scripted peer.
 func TestMap(t *testing.T) {
 	text := read(t, "../CONTRIBUTING.md")
 	named := map[string]bool{}
@@ -46,7 +46,7 @@ func TestMap(t *testing.T) {
 	}
 }
 
-// TestDialectsGo checks that examples of a removable dialect are in scripts whose names start with the dialect's.
+// TestDialectsGo checks that only scripts whose names start with a removable dialect's name contain its examples.
 func TestDialectsGo(t *testing.T) {
 	files, err := filepath.Glob("testdata/script/*.txtar")
 	if err != nil || len(files) < 50 {
@@ -62,8 +62,8 @@ func TestDialectsGo(t *testing.T) {
 	}
 }
 
-// TestJSONIsBuilt checks that JSON is written with the builders of wire/scan, never assembled from strings.
-// format/tapeview/html.go writes a page's data in pieces.
+// TestJSONIsBuilt checks that JSON is written with the builders of wire/scan, never assembled from strings. format/tapeview/html.go
+// is exempt, because it writes a page's data in pieces.
 func TestJSONIsBuilt(t *testing.T) {
 	pieces := regexp.MustCompile("`[^`]*[{,]\"\\w+\":[^`]*` ?\\+" + // `{"a":` + …
 		"|\\+ ?`[^`]*[}\\]]`" + // … + `}`
@@ -76,7 +76,7 @@ func TestJSONIsBuilt(t *testing.T) {
 			}
 			for _, found := range pieces.FindAllString(read(t, path), -1) {
 				if strings.Contains(found, "…") {
-					continue // a text with placeholders
+					continue // a placeholder, not JSON
 				}
 				t.Errorf("%s puts JSON together from text, as in %s: see Object and Array in wire/scan", path, found)
 			}
@@ -88,7 +88,7 @@ func TestJSONIsBuilt(t *testing.T) {
 	}
 }
 
-// TestCitations checks that comments cite only files of the repository.
+// TestCitations checks that all files that comments cite exist in the repository.
 func TestCitations(t *testing.T) {
 	headings := read(t, "../man/rpcx.1")
 	cited := regexp.MustCompile(`\b([A-Z][A-Z ]+[A-Z]) (?:in|of) rpcx\(1\)`)

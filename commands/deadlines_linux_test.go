@@ -17,9 +17,9 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// endlessCommands are commands in each state that may last forever: waiting for a silent peer (SILENT, and H:P over TCP), a file (FIFO, -
-// for stdin), a program, a hook, or a session with a silent peer (@s, @j and @p), showing help of an endless catalog (HUGE), running
-// programs of a tape (TAPE), and serving.
+// endlessCommands has commands in each state that can last forever: waiting for a silent peer (SILENT, and H:P over TCP), a file
+// (FIFO; - is stdin), a program, a hook, or a session with a silent peer (@s, @j and @p), printing help from an endless catalog
+// (HUGE), running the programs on a tape (TAPE), and serving.
 const endlessCommands = `
 call unix:SILENT m
 call mcp+unix:SILENT m
@@ -109,7 +109,7 @@ serve unix:DIR/h --hooks FIFO
 serve dial+unix:SILENT --on a=json:1
 record unix:DIR/r --to unix:SILENT -o DIR/r.tape`
 
-// Each command ends within --timeout and three seconds, and within three seconds after SIGTERM, in any state.
+// Each command ends at most three seconds after --timeout expires, and at most three seconds after SIGTERM, in any state.
 func TestEveryCommandEndsInTime(t *testing.T) {
 	dir := t.TempDir()
 	silent, tape := filepath.Join(dir, "silent"), filepath.Join(dir, "t.tape")
@@ -125,7 +125,7 @@ func TestEveryCommandEndsInTime(t *testing.T) {
 			t.Parallel()
 			words := names.Replace(line)
 			for _, by := range []string{"timeout", "signal"} {
-				fifo := fmt.Sprintf("%s/%d%s", dir, i, by) // one for each command, whose reader would otherwise open another's
+				fifo := fmt.Sprintf("%s/%d%s", dir, i, by) // one per command: with a shared one, a reader could open another command's
 				if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 					t.Fatal(err)
 				}
@@ -141,7 +141,7 @@ func TestEveryCommandEndsInTime(t *testing.T) {
 	}
 }
 
-// silentSessions are the endpoints of sessions whose peers are silent after their handshakes.
+// silentSessions are the endpoints of sessions whose peers send nothing after their handshakes.
 var silentSessions = map[string]string{
 	"s": "exec:sleep 100",
 	"j": `hotrepl+exec:sh -c "echo '{\"type\":\"handshake\",\"protocolVersion\":2,\"control\":{\"supported\":true}}'; sleep 100"`,
@@ -149,10 +149,10 @@ var silentSessions = map[string]string{
 		`; read l; echo '{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":null}'; sleep 100"`,
 }
 
-// stuck bounds the wait for a command.
+// stuck is added to each bound before a command counts as stuck.
 const stuck = 20 * time.Second
 
-// A machineLoad repeatedly measures the time for a command that does nothing.
+// A machineLoad repeatedly measures how long a command takes that does nothing.
 type machineLoad struct {
 	mu   sync.Mutex
 	took []loadSample
@@ -188,7 +188,7 @@ func measureLoad(t *testing.T) *machineLoad {
 	return l
 }
 
-// since returns the longest measurement that ended after began, and at least the latest one.
+// since returns the longest measurement that ended after began or is the latest one.
 func (l *machineLoad) since(began time.Time) (most time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -200,8 +200,8 @@ func (l *machineLoad) since(began time.Time) (most time.Duration) {
 	return most
 }
 
-// endsInTime runs a command, and sends sig if there is one. It fails unless the command ends because of the signal, within
-// limit and three seconds. The time for a command that does nothing is subtracted.
+// endsInTime runs a command and, if s is not 0, sends the signal. The command must end at most limit and three seconds later, not
+// counting the time that a command takes that does nothing, and with the status of the signal.
 func endsInTime(t *testing.T, load *machineLoad, line string, limit time.Duration, s syscall.Signal) {
 	cmd := exec.Command("sh", "-c", "exec "+line)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -231,7 +231,7 @@ func endsInTime(t *testing.T, load *machineLoad, line string, limit time.Duratio
 	if s != 0 {
 		select {
 		case err := <-ended:
-			if strings.Contains(line, "catalog.json") { // as long as the catalog takes
+			if strings.Contains(line, "catalog.json") { // ends when the catalog is printed
 				return
 			}
 			t.Fatalf("%s ended by itself: %v %s", line, err, said.String())
@@ -255,7 +255,7 @@ func endsInTime(t *testing.T, load *machineLoad, line string, limit time.Duratio
 	}
 }
 
-// listenSilently reads from the socket at path and from the TCP address that it returns.
+// listenSilently listens on a Unix socket at path and on a TCP address, which it returns. Both only read.
 func listenSilently(t *testing.T, path string) string {
 	silent := func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }
 	testkit.Listen(t, "unix", path, silent)
@@ -279,7 +279,7 @@ func hugeCatalog() string {
 		strings.Join(required, ",") + `],"properties":{` + strings.Join(properties, ",") + `}}}]}`
 }
 
-// endlessTape has 30 lines that an endless program matches.
+// endlessTape has 30 lines that are matched with a program that does not end.
 func endlessTape() string {
 	all := `{"tape":1,"dialect":"jsonrpc"}` + "\n"
 	for i := range 30 {

@@ -15,8 +15,8 @@ import (
 	"rpcx/commands/help"
 )
 
-// exampleFiles are shell commands that create what an example needs: a file, a session, a program. They run, in this order,
-// for examples with the word.
+// exampleFiles are shell commands that create what an example needs: a file, a session, a program. They run, in this order, before
+// each example that contains the word.
 var exampleFiles = []struct{ word, make string }{
 	{"api.json", "rpcx describe demo:orders >api.json"},
 	{"orders.tape", "rpcx call demo:orders getOrder id=o_001 --record orders.tape >/dev/null"},
@@ -52,14 +52,13 @@ var exampleFiles = []struct{ word, make string }{
 	{"@p 1", "rpcx connect demo:scriptling --session p; rpcx plugin new @p Config >/dev/null"},
 }
 
-// Several examples use these.
 const (
 	orderTape   = "rpcx call demo:orders getOrder id=o_001 --record order.tape >/dev/null"
 	workSession = "rpcx connect demo:orders --session work"
 	startedJob  = "rpcx connect demo:ro --session work; rpcx job start @work attachment:create filename=report.pdf >/dev/null"
 )
 
-// askedSession opens a session whose inbox has a call.
+// askedSession opens a session with a call in its inbox.
 const askedSession = "rpcx connect demo:orders --session work --on approve=inbox; rpcx call @work approveOrder id=o_002 >answered 2>&1 &\nwhile [ -z \"$(rpcx session status work -q .inbox)\" ]; do :; done"
 
 // program returns the shell command that makes an executable script.
@@ -67,20 +66,20 @@ func program(name, line string) string {
 	return fmt.Sprintf("cat >%s <<'END'\n#!/bin/sh\n%s\nEND\nchmod +x %s", name, line, name)
 }
 
-// realPeers match examples that need another program. Such an example runs with an address without a server, or with a
-// program that does not exist. It is correct if exactly that fails (status 3 or 127).
+// realPeers matches examples that need another program. Such an example runs with an address on which nothing listens, or without
+// the program, and must fail for exactly that reason (status 3 or 127).
 var realPeers = regexp.MustCompile(`localhost|127\.0\.0\.1:(9222|9229|4711|1234|6640|8080/ rpc|8080/$|9000)|wss://|gopls|debugpy|langserver|@(web|dbg|go) |subscribe @work|qmp\.sock|rpcws\+`)
 
-// otherShells are examples for shells other than sh. complete.txtar runs them.
+// otherShells matches examples for shells other than sh. complete.txtar runs these.
 var otherShells = regexp.MustCompile(`^\. <\(|fish|zsh`)
 
-// placeholders are words that a reader replaces.
+// placeholders matches words that the reader replaces.
 var placeholders = regexp.MustCompile(`\b(E|SERVER|HOST|METHOD|TOOL|NAME )\b?`)
 
-// endless are examples that run until a signal.
+// endless matches examples that run until a signal.
 var endless = regexp.MustCompile(`^rpcx (serve|plugin serve|record|replay .*--listen) ?[^-]*`)
 
-// TestExamplesRun runs each example of help and of the manual as printed.
+// TestExamplesRun runs each example in the help and the manual as printed.
 func TestExamplesRun(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -169,7 +168,7 @@ case " %s " in *" $status "*) ;; *) echo "status $status, expected %s: $(cat exa
 `, before.String(), command, runExample(command, after), "", statuses, statuses)
 }
 
-// runExample returns the lines that run example.sh.
+// runExample returns the shell commands that run example.sh.
 func runExample(command, after string) string {
 	if after != "" {
 		return command + "\n" + strings.TrimSuffix(after, "\n")

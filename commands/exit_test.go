@@ -12,7 +12,7 @@ import (
 	"rpcx/commands/env"
 )
 
-// TestDefect checks that a panic is an error that names a defect of rpcx.
+// TestDefect checks that a panic is reported as a defect of rpcx.
 func TestDefect(t *testing.T) {
 	dir := t.TempDir()
 	if err := errors.Join(
@@ -21,7 +21,7 @@ func TestDefect(t *testing.T) {
 	); err != nil {
 		t.Fatal(err)
 	}
-	a := &env.Env{Started: time.Now()} // without a console for warnings about the file
+	a := &env.Env{Started: time.Now()} // without a console, the warning about the file "forgotten" panics
 	f := cmdline.Worst(execute(a, []string{"call", "demo:orders", "getOrder", "id=o_001", "--hooks", dir}))
 	if f == nil || cmdline.StatusOf(f.Kind).Code != 70 || !strings.HasPrefix(f.Error(), "a defect of rpcx: ") {
 		t.Errorf("the failure is %v", f)

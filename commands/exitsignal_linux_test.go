@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// The process that starts rpcx sees the signal that ended it, which also ends a shell's loop. If the signal was ignored
-// at the start, the process sees the status.
+// The parent process sees the signal that ended rpcx, so that a shell's loop ends, too. If rpcx was started with the signal
+// ignored, the parent sees an exit status.
 func TestTheSignalEndsRpcx(t *testing.T) {
-	caught := make(chan os.Signal, 1) // tests that start with an ignored signal would pass it on
+	caught := make(chan os.Signal, 1) // otherwise, a test process that ignores the signal would pass that on
 	signal.Notify(caught, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(caught)
 	for _, c := range []struct {
@@ -44,7 +44,7 @@ func TestTheSignalEndsRpcx(t *testing.T) {
 	}
 }
 
-// A closed pipe on stdout ends rpcx with SIGPIPE, like other programs.
+// A closed pipe on stdout ends rpcx with SIGPIPE, as it ends other programs.
 func TestAClosedPipeEndsRpcx(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {

@@ -12,9 +12,8 @@ import (
 	"rpcx/commands/env"
 )
 
-// streams is the command `streams FILE PROGRAM ARGS…` of scripts. It runs the program three times: unchanged, with a
-// pipe's descriptor as FILE (a shell's process substitution), and with - (stdin) as FILE. Each run must succeed and print
-// the same.
+// streams is the script command `streams FILE PROGRAM ARGS…`. It runs the program three times: unchanged, with the descriptor of a
+// pipe as FILE (a shell's process substitution), and with - (stdin) as FILE. Each run must succeed and print the same.
 func streams(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: streams FILE PROGRAM ARGS...")
@@ -40,12 +39,12 @@ func streams(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// naming returns word with name in place of file: alone, after @, = or :, before #.
+// naming returns word with name in place of file: alone, after @, = or :, or before #.
 func naming(word, file, name string) string {
 	return regexp.MustCompile(`(^|[@=:])`+regexp.QuoteMeta(file)+`(#|$)`).ReplaceAllString(word, "${1}"+name+"${2}")
 }
 
-// notStreams has the reasons why cli-files tests no stream with a flag whose value names a file.
+// notStreams maps flags whose value names a file to the reason why cli-files does not pass a stream as that file.
 var notStreams = map[string]string{
 	"listening":         "rpcx writes the file",
 	"output":            "rpcx writes the file",
@@ -54,8 +53,8 @@ var notStreams = map[string]string{
 	"connect --catalog": "it is for the prompt, which reads keys from stdin; the catalog is read as elsewhere",
 }
 
-// TestEveryFileIsAlsoAStream checks that the script cli-files tests a process substitution and - with each flag and
-// argument that names a file. Flags of the same group are one flag.
+// TestEveryFileIsAlsoAStream checks that the script cli-files passes a process substitution and - to each flag and argument that
+// names a file. Flags of the same group count as one.
 func TestEveryFileIsAlsoAStream(t *testing.T) {
 	var tried []string
 	for line := range strings.Lines(read(t, "testdata/script/cli-files.txtar")) {

@@ -22,9 +22,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// runFix is the command `runfix STATUS[/STATUS] PROGRAM ARGS…` of scripts. The program must fail with the first status and
-// a fix, as one line of JSON on stderr. runFix runs the fix, which must succeed, or fail with the second status for
-// another reason. The script sees the output of the fix.
+// runFix is the script command `runfix STATUS[/STATUS] PROGRAM ARGS…`. The program must fail with the first status and print the
+// failure, with a fix, as one line of JSON on stderr. runFix runs the fix, which must succeed or, with a second status given, fail
+// with that status for another reason. The script sees the output of the fix.
 func runFix(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: runfix STATUS[/STATUS] PROGRAM ARGS...")
@@ -68,22 +68,21 @@ func runFix(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// triedFixes is the variable with the name of the file to which rpcx, in scripts, appends the fixes that it has run. A script
-// that unsets it states the reason.
+// triedFixes is an environment variable. In scripts, rpcx runs each fix and appends the outcome to the file that the variable
+// names. A script that unsets it gives the reason.
 const triedFixes = "RPCX_TEST_FIXES"
 
-// A triedFix is a command that a failure proposed, and its outcome.
+// A triedFix is the fix of a failure and its outcome.
 type triedFix struct {
 	Words, Fix    []string
 	Message, Then string
-	Same          bool // no output, and the same failure
+	Same          bool // printed nothing, and failed with the same message
 }
 
-// tryFix runs the fix of o in the same place and at the same time. The fix must succeed, or fail for another reason. A
-// fix that lasts is interrupted.
+// tryFix runs the fix of o at once, in the same directory. A fix that runs for three seconds is interrupted.
 func tryFix(o Outcome) {
 	file := os.Getenv(triedFixes)
-	if file == "" || o.fault == nil || len(o.fault.Fix) == 0 || o.fault.Fix[1] == "session" { // the script needs its sessions
+	if file == "" || o.fault == nil || len(o.fault.Fix) == 0 || o.fault.Fix[1] == "session" { // a fix that closes a session would break the script
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
@@ -91,7 +90,7 @@ func tryFix(o Outcome) {
 	cmd := exec.CommandContext(ctx, "rpcx", o.fault.Fix[1:]...)
 	cmd.Cancel, cmd.WaitDelay = func() error { return cmd.Process.Signal(os.Interrupt) }, 3*time.Second
 	cmd.Env = append(os.Environ(), triedFixes+"=", "RPCX_ERRORS=json")
-	if strings.Contains(strings.Join(o.fault.Fix, " "), " --session=") { // opens next to other sessions
+	if strings.Contains(strings.Join(o.fault.Fix, " "), " --session=") { // in a directory of its own, because the script may have a session of that name
 		own, err := os.MkdirTemp("", "s")
 		if err != nil {
 			panic(err)
@@ -122,7 +121,7 @@ func tryFix(o Outcome) {
 	_, _ = f.Write(append(line, '\n'))
 }
 
-// checkFixes reads the fixes of a script.
+// checkFixes fails for each fix of a script that failed for the same reason.
 func checkFixes(t *testing.T, file string) {
 	b, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -140,7 +139,7 @@ func checkFixes(t *testing.T, file string) {
 	}
 }
 
-// fixes names, for each function that makes a fix, a script and a line of it that runs such a fix.
+// fixes maps each function that makes a fix to a script and to a line in it that runs such a fix.
 var fixes = map[string]struct{ script, line string }{
 	"commands catalogOf":              {"net-find", "runfix 1 rpcx describe"},
 	"commands showMethod":             {"out-fixes-run", "runfix 2 rpcx describe demo:orders zzzz"},
@@ -167,7 +166,7 @@ var fixes = map[string]struct{ script, line string }{
 	"commands/request warnUnhandled":  {"cli-untaken", "runfix 7 rpcx subscribe"},
 }
 
-// TestFixesAreRun checks that a script runs a fix of each place in the code that makes fixes.
+// TestFixesAreRun checks that a script runs a fix of each function that makes fixes.
 func TestFixesAreRun(t *testing.T) {
 	places := map[string]bool{}
 	for _, root := range []string{".", "../wire", "../format"} {
@@ -210,7 +209,7 @@ func TestFixesAreRun(t *testing.T) {
 	}
 }
 
-// proposes reports whether f sets the member Fix, other than by copying it.
+// proposes reports whether f sets the field Fix other than by copying it.
 func proposes(f *ast.FuncDecl) (found bool) {
 	ast.Inspect(f, func(n ast.Node) bool {
 		a, ok := n.(*ast.AssignStmt)

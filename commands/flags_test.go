@@ -15,7 +15,7 @@ import (
 	"rpcx/wire/session"
 )
 
-// leaves calls do for each command that can run, with its words.
+// leaves calls do for each command that can run, with the words of its name.
 func leaves(c *cmdline.Command, path []string, do func(path []string, c *cmdline.Command)) {
 	if len(c.Commands) == 0 {
 		do(path, c)
@@ -25,8 +25,8 @@ func leaves(c *cmdline.Command, path []string, do func(path []string, c *cmdline
 	}
 }
 
-// TestFlagsApply checks which endpoints accept a flag. Each line has a command, a flag with other required flags, the
-// endpoints that accept it, and after a semicolon those that refuse it.
+// TestFlagsApply checks which endpoints accept a flag. Each line has a command, the flag and those that it requires, the endpoints
+// that accept it, and after a semicolon those that refuse it.
 func TestFlagsApply(t *testing.T) {
 	for line := range strings.Lines(flagsThatApply) {
 		words, lists, ok := strings.Cut(strings.TrimSpace(line), ": ")
@@ -101,7 +101,7 @@ serve --wait=1: dial+tcp://h:1 ; tcp://h:1 ws://h:1/
 plugin call --strict: scriptling+exec:x ; scriptling+http://h/ @s
 `
 
-// applies returns the table's error for the flags, after the first "--", of a command for an endpoint.
+// applies returns the error for flags that do not apply to an endpoint. In flags, the leading "--" is missing.
 func applies(t *testing.T, command, flags, at string) error {
 	path := strings.Fields(command)
 	c := tree(&env.Env{})
@@ -132,8 +132,7 @@ func applies(t *testing.T, command, flags, at string) error {
 	return options.ForPeer(l, e).Check(l)
 }
 
-// TestFlagTable checks that the rows of the table name existing flags, and that a flag without a row applies
-// everywhere.
+// TestFlagTable checks that the rows of the table name existing flags, and that flags without a row apply to all endpoints.
 func TestFlagTable(t *testing.T) {
 	known := map[string][]string{}
 	leaves(tree(&env.Env{}), nil, func(path []string, c *cmdline.Command) {
@@ -159,8 +158,8 @@ func TestFlagTable(t *testing.T) {
 	}
 }
 
-// TestHelpOfAPlainEndpoint checks that help lists at most 45 flags for a plain endpoint, and those of a dialect only
-// for its endpoints, and that `rpcx help --json` has each shared flag once.
+// TestHelpOfAPlainEndpoint checks that help lists at most 45 flags for a plain endpoint and a dialect's flags only for its
+// endpoints, and that `rpcx help --json` lists each shared flag once.
 func TestHelpOfAPlainEndpoint(t *testing.T) {
 	listed := func(words ...string) (names []string) {
 		t.Helper()

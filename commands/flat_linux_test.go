@@ -12,8 +12,7 @@ import (
 	"testing"
 )
 
-// TestMemoryIsFlat checks that a stream of 100,000 events takes as much memory as one of 10,000, with a jq program on
-// each.
+// TestMemoryIsFlat checks that a stream of 100,000 events takes as much memory as one of 10,000, with a jq program running on each event.
 func TestMemoryIsFlat(t *testing.T) {
 	if testing.Short() {
 		t.Skip("100,000 events")
@@ -46,7 +45,7 @@ func peakOf(t *testing.T, n int) int64 {
 	return int64(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss) << 10
 }
 
-// sendEvents responds to one subscription with n events and its end.
+// sendEvents answers one subscription with n events and the end of the stream.
 func sendEvents(l net.Listener, n int) {
 	c, err := l.Accept()
 	if err != nil {
@@ -63,10 +62,10 @@ func sendEvents(l net.Listener, n int) {
 		fmt.Fprintf(out, `{"jsonrpc":"2.0","method":"ticks","params":{"subscription":9007199254740993,"result":{"n":%d,"pad":%q}}}`+"\n", i+1, pad)
 	}
 	out.Flush()
-	if _, err := in.ReadString('\n'); err != nil { // the reader has closed
+	if _, err := in.ReadString('\n'); err != nil { // rpcx has closed
 		return
 	}
 	fmt.Fprintln(out, `{"jsonrpc":"2.0","id":2,"result":true}`)
 	out.Flush()
-	_, _ = in.ReadString('\n') // until the reader closes
+	_, _ = in.ReadString('\n') // until rpcx closes
 }

@@ -14,8 +14,8 @@ type floor struct {
 	foreign []string
 }
 
-// floors lists the packages of rpcx that a package may import (by prefix, below rpcx/), and the third-party modules that
-// only it may import.
+// floors lists, for each package of rpcx, the packages that it may import (by prefix, below rpcx/) and the third-party modules that
+// no other package may import.
 var floors = []floor{
 	{"wire", []string{"wire/scan"}, nil},
 	{"wire/scan", nil, nil},
@@ -118,8 +118,8 @@ var floors = []floor{
 	{"", []string{"commands"}, nil},
 }
 
-// TestFloors checks that a package imports only from lower floors, and that each linked third-party module has one
-// importing package, except golang.org/x/sys.
+// TestFloors checks that a package imports only from lower floors, and that only one package imports each third-party module,
+// except golang.org/x/sys.
 func TestFloors(t *testing.T) {
 	for _, system := range []string{"linux", "windows"} {
 		list := exec.Command("go", "list", "-deps", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "rpcx")
@@ -132,7 +132,7 @@ func TestFloors(t *testing.T) {
 	}
 }
 
-// standing checks the imports of packages.
+// standing checks the imports in the output of go list.
 func standing(t *testing.T, list string) {
 	for line := range strings.Lines(list) {
 		words := strings.Fields(line)
@@ -157,7 +157,7 @@ func standing(t *testing.T, list string) {
 	}
 }
 
-// ours removes the module's name.
+// ours removes rpcx/ from a path, and reports whether it was there.
 func ours(path string) (string, bool) {
 	if path == "rpcx" {
 		return "", true

@@ -24,8 +24,8 @@ func programFiles(t *testing.T) (files []string) {
 	return files
 }
 
-// runners has the packages that may run the user's jq programs, which only the command bounds. Other packages mark
-// programs as foreign and run them with jq.Bounded.
+// runners are the files that may compile the user's jq programs, which only the command's timeout bounds. Other files mark programs
+// as foreign and run them with jq.Bounded.
 var runners = map[string]string{
 	"format/options.go":                    "--jq, --select, --until and --expect",
 	"commands/replay/view.go":              "--jq of replay",
@@ -57,7 +57,7 @@ func TestForeignPrograms(t *testing.T) {
 	}
 }
 
-// writers has the other packages that may name stderr, and escapers those that may search for control characters.
+// writers are the other files that may name stderr, and escapers those that may search for control characters.
 var (
 	writers = map[string]string{
 		"commands/env/env.go":           "finds out whether it is a terminal",
@@ -88,7 +88,7 @@ var (
 	}
 )
 
-// One package writes to stderr, and one escapes output.
+// One package writes to stderr, and one escapes control characters.
 func TestOneWriterToStderr(t *testing.T) {
 	escape := regexp.MustCompile(`unicode\.(IsControl|Cc|Cf|Bidi_Control)|0x7f|< ' '|< 0x20|u202[a-e]`)
 	for _, file := range programFiles(t) {
@@ -102,7 +102,7 @@ func TestOneWriterToStderr(t *testing.T) {
 	}
 }
 
-// One package checks values with schemas, and counts the steps.
+// One package evaluates schemas and counts the steps.
 func TestOneSchemaLibrary(t *testing.T) {
 	for _, file := range programFiles(t) {
 		if text := read(t, "../"+file); strings.Contains(text, "santhosh-tekuri") && !strings.HasPrefix(file, "wire/schema/") {

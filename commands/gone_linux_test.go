@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
-// Output to a closed terminal is a failure.
+// A command whose terminal closes fails.
 func TestTerminalCloses(t *testing.T) {
 	toGoneTerminal(t, "orders", "jsonrpc", "describe", "ENDPOINT")
 	toGoneTerminal(t, "orders", "jsonrpc", "describe", "ENDPOINT", "getOrder")
 	toGoneTerminal(t, "orders", "scriptling", "plugin", "describe", "ENDPOINT")
 }
 
-// toGoneTerminal runs rpcx on a terminal that closes before the peer answers. The peer, ENDPOINT in args, uses dialect and
-// has the methods of a demo.
+// toGoneTerminal runs rpcx on a terminal that closes before the peer answers. ENDPOINT in args is a peer of that dialect with the
+// methods of the demo.
 func toGoneTerminal(t *testing.T, demo, dialect string, args ...string) {
 	t.Helper()
 	dir := t.TempDir()

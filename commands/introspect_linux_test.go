@@ -2,7 +2,7 @@ package commands
 
 import "testing"
 
-// The list of modules is output, also on a terminal.
+// Printing the list of modules to a closed terminal is a failure.
 func TestTerminalClosesBeforeModules(t *testing.T) {
 	toGoneTerminal(t, "introspect", "introspect", "describe", "ENDPOINT")
 }

@@ -10,7 +10,7 @@ import (
 	"rpcx/commands/cmdline"
 )
 
-// TestLimits checks that each flag in the table of limits is a flag of a command.
+// TestLimits checks that each flag in the table of limits exists.
 func TestLimits(t *testing.T) {
 	var flags []string
 	var collect func(d cmdline.Doc)
@@ -33,7 +33,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// limitTests names a test for each limit: a script, or a Go test of a package.
+// limitTests maps each limit to its test: a script, or a directory and a Go test.
 var limitTests = map[string]string{
 	"connecting, including TLS and the upgrade": "wire/transport/schemes TestDialFaults",
 
@@ -102,8 +102,8 @@ func TestLimitsAreShown(t *testing.T) {
 	}
 }
 
-// isTest reports whether there is a test with that name: a script, or a directory and a Go test in it. It accepts a missing
-// directory, because a dialect may have been removed.
+// isTest reports whether a test exists: a script, or a directory and a Go test in it. A missing directory counts as existing,
+// because a dialect may have been removed.
 func isTest(t *testing.T, name string) bool {
 	t.Helper()
 	where, test, goTest := strings.Cut(name, " ")

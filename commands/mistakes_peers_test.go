@@ -22,8 +22,8 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// mistakenPeers starts the peers of TestMistakes, and returns their addresses by their names in the table. It adds the
-// files socket (of LINE) and ca.pem (of the peers with TLS) to dir.
+// mistakenPeers starts the peers of TestMistakes, and returns the addresses by the names used in the table. To dir, it adds socket
+// (the Unix socket of LINE) and ca.pem (the authority of the peers with TLS).
 func mistakenPeers(t *testing.T, dir string) map[string]string {
 	peers := map[string]string{"DIR": dir}
 	for name, answer := range map[string]http.HandlerFunc{
@@ -44,7 +44,7 @@ func mistakenPeers(t *testing.T, dir string) map[string]string {
 		peers[name] = s.Listener.Addr().String()
 	}
 	https := httptest.NewUnstartedServer(http.HandlerFunc(postPeer))
-	https.Config.ErrorLog = log.New(io.Discard, "", 0) // the process's log belongs to the command that runs
+	https.Config.ErrorLog = log.New(io.Discard, "", 0) // the default logger writes to the stderr of the tested command
 	https.StartTLS()
 	t.Cleanup(https.Close)
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: https.Certificate().Raw})
@@ -97,7 +97,7 @@ func mistakenPeers(t *testing.T, dir string) map[string]string {
 	return peers
 }
 
-// A bufferedConn returns peeked bytes again.
+// A bufferedConn is a connection with some bytes already in the buffer r.
 type bufferedConn struct {
 	net.Conn
 	r *bufio.Reader
@@ -105,7 +105,7 @@ type bufferedConn struct {
 
 func (c bufferedConn) Read(b []byte) (int, error) { return c.r.Read(b) }
 
-// servedBy returns the address of rpcx serve, which serves the catalog of the directory.
+// servedBy starts rpcx serve with the catalog in dir, and returns its address.
 func servedBy(t *testing.T, dir, name, listen string) string {
 	file := filepath.Join(dir, name+".listening")
 	cmd := exec.Command("rpcx", "serve", listen, "--hooks", filepath.Join(dir, "catalog.json"), "--listening", file)
@@ -134,14 +134,13 @@ func unauthorized(challenge string) http.HandlerFunc {
 	}
 }
 
-// A peerRequest is a request to a peer.
 type peerRequest struct {
 	ID     json.RawMessage
 	Method string
 	Params json.RawMessage
 }
 
-// respond returns the response of all these peers: echo returns its params, and needsInteger refuses them.
+// respond returns the response: echo returns its params, and needsInteger rejects params without an integer.
 func (r *peerRequest) respond() string {
 	outcome := `"error":{"code":-32601,"message":"Method not found"}`
 	switch r.Method {
@@ -179,7 +178,7 @@ func framedPeer(c net.Conn, framed string) {
 	}
 }
 
-// messages yields the requests in a framing. Invalid data ends them.
+// messages yields the requests that arrive in a framing, until one is invalid.
 func messages(c net.Conn, framed string) func(yield func(*peerRequest) bool) {
 	r := bufio.NewReader(c)
 	return func(yield func(*peerRequest) bool) {
@@ -246,7 +245,7 @@ func readMessage(r *bufio.Reader, framed string) (text []byte, err error) {
 	return text, err
 }
 
-// onlyByte reads a byte at a time. A decoder then reads no further than its value.
+// onlyByte reads one byte at a time, so that a decoder reads nothing beyond its value.
 type onlyByte struct{ r io.Reader }
 
 func (o onlyByte) Read(b []byte) (int, error) { return o.r.Read(b[:min(1, len(b))]) }

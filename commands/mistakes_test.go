@@ -14,14 +14,14 @@ import (
 	"rpcx/wire/scan"
 )
 
-// TestMistakes runs each command line of testdata/mistakes.txt in this process, and compares the exit status, facts of the
-// message and the fix. Each fix must succeed, or fail for another reason.
+// TestMistakes runs each command line of testdata/mistakes.txt in this process, and compares the exit status, parts of the message,
+// and the fix. A fix is run, too. The lines of the file are:
 //
-//	$ WORDS         the command line after rpcx, quoted as for sh; $NAME is the address of a peer (mistakes_peers_test.go)
+//	$ WORDS         the arguments of rpcx, quoted as for sh; $NAME is the address of a peer (mistakes_peers_test.go)
 //	< TEXT          a line for stdin ($'…' as in bash)
-//	STATUS TEXT…    the exit status, and what the failure contains, separated by " | "; !TEXT: what it does not contain
-//	try WORDS       the command that it proposes; without such a line it proposes none
-//	fails           that command fails, too, but for another reason: for example, since only the peer can tell what is missing
+//	STATUS TEXT…    the exit status, and texts that the message contains, separated by " | "; with !TEXT, it does not
+//	try WORDS       the fix; without this line, rpcx must propose none
+//	fails           the fix fails for another reason, for example because only the peer's user knows what is missing
 func TestMistakes(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS("testdata/mistakes")); err != nil {
@@ -84,10 +84,10 @@ func readMistakes(t *testing.T, names map[string]string) (list []*mistake) {
 	return list
 }
 
-// testdata is the absolute path of the directory, because the test changes its working directory.
+// testdata is an absolute path, because the test changes its working directory.
 var testdata, _ = filepath.Abs("testdata")
 
-// expand replaces the names of peers in text by their addresses.
+// expand replaces each $NAME in text by the peer's address.
 func expand(text string, names map[string]string) string {
 	return os.Expand(text, func(name string) string {
 		if v, ok := names[name]; ok {
@@ -97,7 +97,7 @@ func expand(text string, names map[string]string) string {
 	})
 }
 
-// shellWords splits a line as sh does: with quotes, backslashes, and $NAME of a peer.
+// shellWords splits a line into words as sh does, with quotes, backslashes, and $NAME of a peer.
 func shellWords(t *testing.T, line string, names map[string]string) (words []string) {
 	var word strings.Builder
 	begun := false
@@ -155,7 +155,7 @@ func shellWords(t *testing.T, line string, names map[string]string) (words []str
 	return words
 }
 
-// check runs the line, and the command that it proposes.
+// check runs the line and its fix.
 func (m *mistake) check(t *testing.T) {
 	got := typed(t, m.words, m.stdin)
 	said := got.text()
@@ -195,7 +195,7 @@ type typedLine struct {
 		Message, Hint string
 		Fix           []string
 	}
-	other string // other lines of stderr
+	other string // the other lines of stderr
 }
 
 // text returns the message and the hint.

@@ -9,8 +9,7 @@ import (
 	"rpcx/wire/profile"
 )
 
-// TestProfileKeysAreFlags checks that the keys of profiles are flags, and that all flags about connecting and answering
-// are keys.
+// TestProfileKeysAreFlags checks that profiles have a key for each flag about connecting and answering, and no other keys.
 func TestProfileKeysAreFlags(t *testing.T) {
 	keys := profile.Keys()
 	known := map[string]bool{"endpoint": true}
@@ -32,5 +31,5 @@ func TestProfileKeysAreFlags(t *testing.T) {
 	}
 }
 
-// notInProfiles are flags for a single run.
+// notInProfiles are flags that only make sense for a single run.
 var notInProfiles = []string{"resume", "use-login"}

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A teletype is rpcx on its own terminal. scripts/interop checks the terminal's screen.
+// A teletype is rpcx on a terminal of its own. The prompt's screen is tested by scripts/interop.
 type teletype struct {
 	t      *testing.T
 	master *os.File
@@ -26,7 +26,7 @@ type teletype struct {
 
 	mu   sync.Mutex
 	came []byte
-	seen int // the end of the text that was awaited so far
+	seen int // the end of the latest awaited text
 }
 
 func onTerminal(t *testing.T, args ...string) *teletype {
@@ -34,7 +34,7 @@ func onTerminal(t *testing.T, args ...string) *teletype {
 	return onTerminalOf(t, "rpcx", args...)
 }
 
-// onTerminalOf is onTerminal for another program.
+// onTerminalOf runs another program on a terminal.
 func onTerminalOf(t *testing.T, program string, args ...string) *teletype {
 	t.Helper()
 	master, slave := terminal(t)
@@ -61,7 +61,7 @@ func onTerminalOf(t *testing.T, program string, args ...string) *teletype {
 	return y
 }
 
-// terminal returns the two ends of a terminal.
+// terminal returns both ends of a new terminal.
 func terminal(t *testing.T) (master, slave *os.File) {
 	t.Helper()
 	master, slave, err := openTerminal()
@@ -71,7 +71,7 @@ func terminal(t *testing.T) (master, slave *os.File) {
 	return master, slave
 }
 
-// openTerminal returns the two ends of a terminal of 80 columns and 24 lines.
+// openTerminal returns both ends of a terminal with 80 columns and 24 lines.
 func openTerminal() (master, slave *os.File, err error) {
 	if master, err = os.OpenFile("/dev/ptmx", os.O_RDWR, 0); err != nil {
 		return nil, nil, err
@@ -111,14 +111,13 @@ func (y *teletype) read() {
 	}
 }
 
-// said returns all output.
 func (y *teletype) said() string {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	return string(y.came)
 }
 
-// shows waits for text after the text awaited before.
+// shows waits for text after the latest awaited text.
 func (y *teletype) shows(text string) {
 	y.t.Helper()
 	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
@@ -145,7 +144,7 @@ func (y *teletype) types(text string) {
 	}
 }
 
-// left waits for the end, with that status and a restored terminal.
+// left waits until the program ends, and checks the exit status and that the terminal is restored.
 func (y *teletype) left(status int) {
 	y.t.Helper()
 	err := y.cmd.Wait()
@@ -177,7 +176,7 @@ func TestPrompt(t *testing.T) {
 	y.types(`"" x=1` + "\r")
 	y.shows("the method is missing")
 	y.types("{\"id\":5}\r")
-	y.types("7\r") // a method like any other
+	y.types("7\r") // accepted as a method
 	y.shows("rpcx: 7: ")
 	y.types("slowReport\r")
 	y.types("getOrder id=o_002\r")
@@ -201,8 +200,7 @@ func TestPrompt(t *testing.T) {
 	}
 }
 
-// A wide or combined character is one character for the keys. rpcx sends the typed text, and restores it from the
-// history.
+// Editing keys treat a wide or combined character as one character. rpcx sends the text as typed, and restores it from the history.
 func TestPromptWide(t *testing.T) {
 	y := onTerminal(t, "connect", "exec:sh -c 'while read -r l; do echo got $l >&2; done'")
 	y.shows("> ")
@@ -214,7 +212,7 @@ func TestPromptWide(t *testing.T) {
 	y.left(0)
 }
 
-// Output to stderr while a line is typed appears above the line, which is drawn again.
+// Output to stderr appears above the line that is being typed, which is drawn again.
 func TestPromptKeepsTheLine(t *testing.T) {
 	y := onTerminal(t, "connect", "exec:sh -c 'until test -e go; do sleep 0.01; done; echo noise >&2; cat >/dev/null'")
 	y.shows("> ")
@@ -250,13 +248,13 @@ func TestPromptExplainsRequests(t *testing.T) {
 func TestPromptWithoutRoom(t *testing.T) {
 	y := onTerminal(t, "connect", "demo:orders", "--output", "/dev/full")
 	y.shows("> ")
-	y.types("getOrder id=o_001\rgetOrder id=o_001\r") // the first may be written with the second
+	y.types("getOrder id=o_001\rgetOrder id=o_001\r") // both may be written at once
 	y.shows("no space left on device")
 	y.left(74)
 }
 
-// Without a shell that would continue rpcx, Ctrl-Z and SIGCONT change nothing. The line is drawn again, even if the
-// size of the terminal has changed. Ctrl-C discards a line of several rows.
+// Without a shell that could resume rpcx, Ctrl-Z and SIGCONT change nothing. The line is drawn again, even if the terminal was
+// resized. Ctrl-C discards a line of several rows.
 func TestPromptContinues(t *testing.T) {
 	y := onTerminal(t, "connect", "demo:orders", "-c", "-q", ".id")
 	y.shows("> ")
@@ -294,8 +292,8 @@ func TestPromptEnds(t *testing.T) {
 	}
 }
 
-// A method that streams is a subscription, and Tab completes its name. The history has no lines with secrets or a
-// leading blank.
+// Calling a method that streams subscribes to it, and Tab completes its name. Lines with secrets or a leading blank are not added
+// to the history.
 func TestPromptStreamsAndForgets(t *testing.T) {
 	y := onTerminal(t, "connect", "demo:orders", "-c")
 	y.shows("> ")
@@ -321,7 +319,7 @@ func TestPromptStreamsAndForgets(t *testing.T) {
 	y.left(2)
 }
 
-// The prompt waits for a command that is a job.
+// The prompt waits for the result of a job.
 func TestPromptWaitsForJobs(t *testing.T) {
 	y := onTerminal(t, "connect", "demo:hotrepl", "-c")
 	y.shows("> ")
@@ -356,7 +354,7 @@ func TestPromptRestoresTheTerminal(t *testing.T) {
 	y.left(124)
 }
 
-// A blocked terminal delays neither the second signal nor restoring the terminal.
+// A blocked terminal delays neither the second Ctrl-C nor the restoring of the terminal.
 func TestPromptOnAStuckTerminal(t *testing.T) {
 	y := onTerminal(t, "connect", `exec:yes '{"jsonrpc":"2.0","method":"tick"}'`)
 	y.shows(`"tick"`)

@@ -15,9 +15,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// proxy starts a proxy, `proxy connect|socks NAME TO USER:PASSWORD`, hand-written from RFC 9110, section 9.3.6, or from RFC 1928 and RFC
-// 1929. It connects each request to the address TO (or the one in a file that --listening has written), for this user ("-": for all users),
-// and sets $NAME to its host:port. It writes the requested addresses to the file NAME.asked.
+// proxy starts a proxy, `proxy connect|socks NAME TO USER:PASSWORD`, written by hand from RFC 9110, section 9.3.6, or RFC 1928 and
+// RFC 1929. It forwards each request of that user ("-": any user) to the address TO, or to the one in a file written by
+// --listening, sets $NAME to its own host:port, and appends the requested addresses to the file NAME.asked.
 func proxy(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 4 {
 		ts.Fatalf("usage: proxy connect|socks NAME TO USER:PASSWORD|-")
@@ -45,7 +45,7 @@ func proxy(ts *testscript.TestScript, neg bool, args []string) {
 
 type scriptProxy struct{ to, user, log string }
 
-// lead serves one client.
+// lead handles one client.
 func (p *scriptProxy) lead(c net.Conn, serve func(net.Conn, *bufio.Reader) (string, bool)) {
 	defer c.Close()
 	in := bufio.NewReader(c)
@@ -69,7 +69,7 @@ func (p *scriptProxy) lead(c net.Conn, serve func(net.Conn, *bufio.Reader) (stri
 	io.Copy(c, far)
 }
 
-// connect reads the head of a request. For a request other than CONNECT, it returns the bytes to forward.
+// connect reads the head of a request. If the method is not CONNECT, it returns the request to forward.
 func (p *scriptProxy) connect(c net.Conn, in *bufio.Reader) (string, bool) {
 	req, err := http.ReadRequest(in)
 	if err != nil {
@@ -89,7 +89,7 @@ func (p *scriptProxy) connect(c net.Conn, in *bufio.Reader) (string, bool) {
 		req.Method, req.URL.RequestURI(), p.to, len(body), body), true
 }
 
-// socks reads the handshake and the request of SOCKS 5.
+// socks reads the SOCKS 5 handshake and request.
 func (p *scriptProxy) socks(c net.Conn, in *bufio.Reader) (string, bool) {
 	read := func(n int) []byte {
 		b := make([]byte, n)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The progress bar is erased before data, even if stdout is a pipe, and when a signal ends rpcx.
+// The progress bar is erased before data is printed, even to a pipe, and when a signal ends rpcx.
 func TestProgressIsErased(t *testing.T) {
 	y := onTerminalOf(t, "sh", "-c", "rpcx call demo:ro attachment:create filename=a | cat")
 	y.shows("accepted")
@@ -21,7 +21,7 @@ func TestProgressIsErased(t *testing.T) {
 	y.left(130)
 }
 
-// At the prompt, a result has its call as a label, once, if it follows another call.
+// At the prompt, a result that does not follow its own call is labelled with that call.
 func TestPromptNamesCalls(t *testing.T) {
 	peer := filepath.Join(t.TempDir(), "peer.sh")
 	script := `read -r first; read -r second

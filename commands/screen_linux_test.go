@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// onScreen runs a shell command on its own terminal, in the directory of a script with the environment env, and returns all
-// output to the terminal.
+// onScreen runs a shell command on a terminal of its own, in a script's directory and with the environment env, and returns
+// everything written to the terminal.
 func onScreen(typed string, env func(key string) string) (shown string, status int, err error) {
 	master, slave, err := openTerminal()
 	if err != nil {
@@ -25,12 +25,12 @@ func onScreen(typed string, env func(key string) string) (shown string, status i
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	err = cmd.Start()
-	_ = slave.Close() // the last close ends the output
+	_ = slave.Close() // the output ends when all copies are closed
 	if err != nil {
 		return "", 0, err
 	}
 	var came bytes.Buffer
-	_, _ = came.ReadFrom(master) // it ends with an error
+	_, _ = came.ReadFrom(master) // reading a closed terminal fails
 	var exit *exec.ExitError
 	if err = cmd.Wait(); errors.As(err, &exit) {
 		return came.String(), shellStatus(exit.ProcessState), nil

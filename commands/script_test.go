@@ -22,29 +22,27 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// The scripts in testdata/script run the real program as a user would. Beyond testscript's own commands they have:
+// The scripts in testdata/script run the real program as a user would. In addition to testscript's commands they have:
 //
-//	status N PROGRAM ARGS…   runs it and demands exit status N
-//	runfix N PROGRAM ARGS…   the same; then runs its fix, which must
-//	                         succeed (fixes_test.go)
-//	streams FILE PROGRAM …   runs it with FILE, with a pipe in its place and with - (files_test.go)
-//	transcript FILE          types the commands in FILE, and demands all the output in
-//	                         FILE (transcript_test.go)
-//	await FILE [TEXT]        waits until FILE exists (and holds TEXT); for hooks and programs that is
-//	                         wait-for FILE [TEXT], and wait-for -s FILE: until it holds a line
-//	absent PATTERN           demands that no process below the script's directory has it
+//	status N PROGRAM ARGS…   runs the program, which must exit with status N
+//	runfix N PROGRAM ARGS…   the same, and runs the fix, which must succeed (fixes_test.go)
+//	streams FILE PROGRAM …   runs the program with FILE, with a pipe and with - in its place (files_test.go)
+//	transcript FILE          runs the commands in FILE and compares their output with FILE (transcript_test.go)
+//	await FILE [TEXT]        waits until FILE exists and contains TEXT; in hooks and programs, this is
+//	                         wait-for FILE [TEXT], or wait-for -s FILE to wait for a whole line
+//	absent PATTERN           waits until no process in the script's directory has PATTERN
 //	                         in its command line
 //	certs                    writes ca.pem and certificates for server and client
-//	peer …                   a hand-written peer (scriptedpeer_test.go)
-//	proxy …                  a hand-written proxy (proxy_test.go)
-//	oauth FILE OPTION…       an authorization server and an endpoint that it protects (authserver_test.go)
+//	peer …                   a scripted peer (scriptedpeer_test.go)
+//	proxy …                  a proxy (proxy_test.go)
+//	oauth FILE OPTION…       an authorization server and the endpoint that it protects (authserver_test.go)
 var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
 	"status": exitStatusIs, "streams": streams, "await": await, "absent": absent, "certs": certs, "peer": peerCommand, "proxy": proxy, "runfix": runFix,
 	"transcript": transcript, "oauth": oauthCommand, "oauth-keys": oauthKeysCommand, "oauth-forget": oauthForgetCommand, "oauth-stop": oauthStopCommand,
 }
 
 func TestMain(m *testing.M) {
-	// Scripts mostly wait for their processes. Under the race detector, they compute longer.
+	// Scripts mostly wait for their processes, but use more processor time under the race detector.
 	each := 6
 	if testkit.Race {
 		each = 4
@@ -80,8 +78,8 @@ func panics() {
 	select {}
 }
 
-// thenNothing returns status if all goroutines of the program have ended, except those that wait for stdin, for keys,
-// or for a reader of stdout, which cannot be woken.
+// thenNothing returns status if all goroutines have ended, except those that cannot be woken because they wait for stdin, for keys,
+// or for a reader of stdout.
 func thenNothing(status int) int {
 	var err error
 	for end := time.Now().Add(patience / 2); time.Now().Before(end); {
@@ -92,7 +90,7 @@ func thenNothing(status int) int {
 			goleak.IgnoreAnyFunction("rpcx/commands/prompt.(*prompt).listen"),
 			goleak.IgnoreAnyFunction("rpcx/format.typeSecret"),
 			goleak.IgnoreAnyFunction("rpcx/commands/prompt.(*prompt).listen.func1"),
-			goleak.IgnoreAnyFunction("net/http.(*conn).closeWriteAndWait"), // it lingers for half a second
+			goleak.IgnoreAnyFunction("net/http.(*conn).closeWriteAndWait"), // it takes half a second to end
 		)
 		if err == nil {
 			return status
@@ -121,7 +119,7 @@ func TestScripts(t *testing.T) {
 			run := filepath.Join(env.WorkDir, "run")
 			env.Setenv("XDG_RUNTIME_DIR", run)
 			env.Setenv("HOME", env.WorkDir)
-			env.Setenv("GORACE", "atexit_sleep_ms=0") // else each process lasts a second longer under -race
+			env.Setenv("GORACE", "atexit_sleep_ms=0") // otherwise each process takes a second longer under -race
 			env.Setenv("HOOKS", hooks)
 			env.Setenv("SHARED", shared)
 			tried := filepath.Join(fixes, filepath.Base(env.WorkDir))
@@ -134,7 +132,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, params)
 }
 
-// nothingLeft checks that a script has left no process and no socket.
+// nothingLeft checks that a script leaves no process, socket or temporary file behind.
 func nothingLeft(t *testing.T, dir string) {
 	var found string
 	for end := time.Now().Add(patience / 2); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
@@ -145,7 +143,7 @@ func nothingLeft(t *testing.T, dir string) {
 	t.Errorf("%s has left %s", filepath.Base(dir), found)
 }
 
-// leftIn returns a process that works in dir, or a file in the directories of sockets and temporary files.
+// leftIn returns a process that works in dir, or a file in the directories for sockets and temporary files.
 func leftIn(dir string) string {
 	if line := processWith("", dir); line != "" && runtime.GOOS == "linux" {
 		return "the process " + line
@@ -176,7 +174,7 @@ func exitStatusIs(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// shellStatus returns the status of a process as a shell reports it: 128 and the number of a signal.
+// shellStatus returns a process's exit status as a shell reports it: after a signal, 128 plus its number.
 func shellStatus(p *os.ProcessState) int {
 	if ws, ok := p.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
 		return 128 + int(ws.Signal())
@@ -195,7 +193,7 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// awaitProgram is the program wait-for of hooks and programs of scripts. With -s, FILE must not be empty.
+// awaitProgram is the program wait-for, which hooks and programs of scripts run. With -s, FILE must contain a whole line.
 func awaitProgram() {
 	args, some := os.Args[1:], false
 	if len(args) > 0 && args[0] == "-s" {
@@ -231,8 +229,7 @@ func absent(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Fatalf("still running: %s", found)
 }
 
-// processWith returns the command line of a process that contains pattern and works in dir. Without /proc, it uses ps,
-// for all directories.
+// processWith returns the command line of a process that matches pattern and works in dir. Without /proc, it uses ps and ignores dir.
 func processWith(pattern, dir string) string {
 	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, f := range files {

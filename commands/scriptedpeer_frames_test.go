@@ -73,7 +73,7 @@ func (p *scriptedPeer) expect(what, rest string) error {
 	return err
 }
 
-// refuseDiscover answers MCP's server/discover like a server of a version before 2026-07-28.
+// refuseDiscover rejects MCP's server/discover, as a server of a version before 2026-07-28 does.
 func (p *scriptedPeer) refuseDiscover(what string) error {
 	if what == "http" {
 		return p.raw([]byte("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"))
@@ -144,7 +144,7 @@ func (p *scriptedPeer) message() ([]byte, error) {
 	return b, err
 }
 
-// http reads lines up to a blank one, and as many bytes as Content-Length says.
+// http reads the head of an HTTP message and a body of Content-Length bytes.
 func (p *scriptedPeer) http() ([]byte, error) {
 	var all []byte
 	length := 0
@@ -238,7 +238,7 @@ func (p *scriptedPeer) write(what, text string) error {
 	return p.raw([]byte(text + "\n"))
 }
 
-// send writes a whole frame. A client's frames are masked.
+// send writes a message in one frame, masked if the peer is a client.
 func (p *scriptedPeer) send(kind byte, b []byte) error {
 	head := []byte{0x80 | kind, 0}
 	switch n := len(b); {
@@ -253,12 +253,12 @@ func (p *scriptedPeer) send(kind byte, b []byte) error {
 	}
 	if p.mode == "wsclient" {
 		head[1] |= 0x80
-		head = append(head, 0, 0, 0, 0) // a mask of zeros
+		head = append(head, 0, 0, 0, 0) // the masking key
 	}
 	return p.raw(append(head, b...))
 }
 
-// frame reads a message of one or several frames.
+// frame reads a message of one or more frames.
 func (p *scriptedPeer) frame() (kind byte, msg []byte, err error) {
 	for fin := false; !fin; {
 		var head [2]byte

@@ -17,8 +17,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// A scriptedPeer is a hand-written peer. Its file has the bytes that it reads and writes, so it shares no mistake with
-// rpcx. CONTRIBUTING.md, "The scripted peer", describes the language of the file.
+// A scriptedPeer is a peer whose file has the bytes that it reads and writes, so it cannot share a mistake with rpcx.
+// CONTRIBUTING.md, "The scripted peer", describes the language of the file.
 type scriptedPeer struct {
 	name  string
 	mode  string
@@ -29,13 +29,13 @@ type scriptedPeer struct {
 	group []string
 	named map[string]string
 	cd    string
-	older *scriptedPeer // the connection before the last accept
+	older *scriptedPeer // the previous connection, after accept
 
 	mu  sync.Mutex
 	all []net.Conn
 }
 
-var scriptedPeers sync.Map // *testscript.TestScript and a name: chan error
+var scriptedPeers sync.Map // TestScript and name to chan error
 
 type peerKey struct {
 	ts   *testscript.TestScript
@@ -97,7 +97,7 @@ func awaitPeer(ts *testscript.TestScript, name string) {
 	}
 }
 
-// peerProgram is `scriptedpeer FILE`, a program that a script's commands start.
+// peerProgram is the program `scriptedpeer FILE`, which commands in scripts start.
 func peerProgram() {
 	lines, err := os.ReadFile(os.Args[1])
 	if err == nil {
@@ -240,7 +240,7 @@ func (p *scriptedPeer) step(word, rest string) error {
 	return nil
 }
 
-// flood returns the rest of a message when the peer stops reading.
+// flood writes msg until the peer stops reading, and returns the rest of the message that was cut.
 func (p *scriptedPeer) flood(msg []byte) ([]byte, error) {
 	for all := 0; all < 64<<20; {
 		p.conn.SetWriteDeadline(time.Now().Add(500 * time.Millisecond))

@@ -7,7 +7,7 @@ import (
 	"rpcx/commands/help"
 )
 
-// securityTests names the tests of each line of rpcx-security(7).
+// securityTests maps each line of rpcx-security(7) to its tests.
 var securityTests = map[string][]string{
 	"command lines":               {"hook-hostile"},
 	"variables":                   {"hook-hostile"},

@@ -1,7 +1,7 @@
 package commands
 
-// An exception may be larger than others, up to its bound. Both tables may only shrink: TestSizes fails for a row that
-// is not needed, and for one that grew.
+// An exception may exceed a limit up to its bound. The tables can only shrink: TestSizes fails for a row that is not needed or was
+// exceeded.
 type exception struct {
 	bound int
 	why   string

@@ -18,15 +18,15 @@ const (
 	mostFields     = 20  // fields of a struct that holds state
 	mostLines      = 300 // lines of a file
 	mostFiles      = 20  // files of a directory
-	mostComplexity = 15  // of a function: its branches and one
+	mostComplexity = 15  // of a function: the number of its branches, plus one
 )
 
-// tables are the structs without state that are not part of one with state: the settings of a user or a dialect, with a
-// field for each.
+// tables are structs of settings, with a field for each setting of a user or a dialect. They have no state and are not part of a
+// struct with state.
 var tables = []string{"session.Options", "load.Page"}
 
-// TestSizes checks that files, directories, structs and functions are small enough to be read at once. Tests are exempt, as
-// are files that only one operating system builds.
+// TestSizes checks that files, directories, structs and functions are small enough to be read at once. Tests and files for a single
+// operating system are exempt.
 func TestSizes(t *testing.T) {
 	src := readSources(t)
 	for dir, n := range src.files {
@@ -44,8 +44,7 @@ func TestSizes(t *testing.T) {
 	compare(t, "branches", mostComplexity, src.branches, branchyFunctions)
 }
 
-// compare fails for each of found that is larger than most and than its bound in the table, and for each row that is
-// not needed.
+// compare fails for each number in found that exceeds most and the bound in the table, and for each row that is not needed.
 func compare(t *testing.T, what string, most int, found map[string]int, table map[string]exception) {
 	for _, name := range slices.Sorted(maps.Keys(found)) {
 		if bound := max(table[name].bound, most); found[name] > bound {
@@ -59,16 +58,16 @@ func compare(t *testing.T, what string, most int, found map[string]int, table ma
 	}
 }
 
-// sources are the packages of the tree, without tests.
+// sources describes the packages of the tree, without tests.
 type sources struct {
 	files    map[string]int         // by directory
 	structs  map[string]*structType // by directory and name
 	users    map[string][]string    // types and directories that use a struct
-	branches map[string]int         // functions with too many
+	branches map[string]int         // functions with too many branches
 }
 
 type structType struct {
-	dir, name, key string // the name with its package, and with its directory
+	dir, name, key string // name is qualified with the package, key with the directory
 	fields         *ast.FieldList
 }
 
@@ -119,7 +118,7 @@ func readSources(t *testing.T) *sources {
 	return src
 }
 
-// ofOneSystem reports whether only some operating systems build a file.
+// ofOneSystem reports whether a file is built only for some operating systems.
 func ofOneSystem(path string, file *ast.File) bool {
 	name := strings.TrimSuffix(filepath.Base(path), ".go")
 	for _, system := range []string{"_unix", "_linux", "_windows", "_darwin"} {
@@ -132,7 +131,7 @@ func ofOneSystem(path string, file *ast.File) bool {
 	})
 }
 
-// declared collects a file's structs and its functions with many branches.
+// declared collects a file's structs, and its functions with too many branches.
 func (src *sources) declared(dir string, file *ast.File) {
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -154,7 +153,7 @@ func (src *sources) declared(dir string, file *ast.File) {
 	})
 }
 
-// used records the types that have members of a struct or name it in their methods, and other packages that name it.
+// used records which types have fields of a struct or name it in their methods, and which other packages name it.
 func (src *sources) used(dir string, file *ast.File) {
 	for _, d := range file.Decls {
 		ast.Inspect(d, func(n ast.Node) bool {
@@ -175,7 +174,7 @@ func (src *sources) used(dir string, file *ast.File) {
 	}
 }
 
-// named records that a type uses each struct whose name n contains.
+// named records that the type user uses each struct that n names.
 func (src *sources) named(dir, user string, n ast.Node) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -198,7 +197,7 @@ func (src *sources) use(name, user string) {
 	}
 }
 
-// imported returns the directory of the package that a file calls name.
+// imported returns the directory of the package that a file imports as name.
 func imported(file *ast.File, name string) string {
 	for _, i := range file.Imports {
 		dir, ours := strings.CutPrefix(strings.Trim(i.Path.Value, `"`), "rpcx/")
@@ -209,8 +208,8 @@ func imported(file *ast.File, name string) string {
 	return ""
 }
 
-// members counts a struct's fields. A field whose struct only this one uses, embedded or named, by value or by pointer,
-// counts as that struct's fields. A pointer to a struct that uses this one leads to an owner, and counts once.
+// members counts a struct's fields. If a field's type is a struct that only this one uses, or a pointer to it, that struct's fields
+// count instead. A pointer back to the owner counts as one field.
 func (src *sources) members(s *structType) int {
 	n := 0
 	for _, f := range s.fields.List {
@@ -230,7 +229,7 @@ func (src *sources) isPart(part, of *structType, f *ast.Field) bool {
 	return len(users) == 1 && users[0] == of.key && !owner && !slices.Contains(tables, part.name)
 }
 
-// typeName returns the name of a type of the same package or of a pointer to it.
+// typeName returns the name of a type, or of the type that a pointer points to, in the same package.
 func typeName(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.Ident:
@@ -245,8 +244,7 @@ func typeName(e ast.Expr) string {
 	return ""
 }
 
-// complexity counts the paths through a function as McCabe does: one, and one for each condition, loop, case and
-// shortcut.
+// complexity returns the cyclomatic complexity (McCabe) of a function: one, plus one for each condition, loop, case and && or ||.
 func complexity(f *ast.FuncDecl) int {
 	n := 1
 	ast.Inspect(f, func(node ast.Node) bool {

@@ -11,11 +11,11 @@ import (
 var (
 	sleeps = regexp.MustCompile(`\bsleep ([0-9.]+|\$\w+)`)
 	looks  = regexp.MustCompile(`(until|while) .*?; do sleep 0\.[0-9]+; done`) // a loop that polls for an event
-	hangs  = regexp.MustCompile(`^([2-9][0-9]|[0-9]{3,4})$`)                   // longer than any test: the test kills it
+	hangs  = regexp.MustCompile(`^([2-9][0-9]|[0-9]{3,4})$`)                   // longer than any test, which then kills it
 	timed  = regexp.MustCompile(`(?m)^# time: sleep (\S+): .+$`)
 )
 
-// TestScriptsDoNotSleep checks that scripts wait for events. A script about a time has a line `# time: sleep N: WHY`.
+// TestScriptsDoNotSleep checks that scripts wait for events. A script that tests a time has a line `# time: sleep N: WHY`.
 func TestScriptsDoNotSleep(t *testing.T) {
 	files, err := filepath.Glob("testdata/script/*.txtar")
 	if err != nil || len(files) == 0 {

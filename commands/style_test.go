@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// banned are phrases that no text, comment or message may have, with the words to use instead.
+// banned are phrases that no text, comment or message may contain, with replacements.
 var banned = []struct{ phrase, use string }{
 	{`spoken with`, "uses the dialect"},
 	{`as it is said`, "as it arrives"},
@@ -33,12 +33,12 @@ var banned = []struct{ phrase, use string }{
 	{`all the same`, "anyway"},
 }
 
-// styleExceptions are texts in which a banned phrase is right.
+// styleExceptions are texts in which a banned phrase is correct.
 var styleExceptions = []struct{ text, why string }{
 	{"there is none", "it says that a thing does not exist"},
 }
 
-// TestStyle checks that README, CONTRIBUTING, CHANGELOG, the help topics, comments and messages have no banned phrase.
+// TestStyle checks that README, CONTRIBUTING, CHANGELOG, help topics, comments and messages contain no banned phrase.
 func TestStyle(t *testing.T) {
 	var phrases []*regexp.Regexp
 	for _, b := range banned {
@@ -87,7 +87,7 @@ func TestStyle(t *testing.T) {
 	}
 }
 
-// TestReadme checks that README is short, and that its first lines name its audience and first commands.
+// TestReadme checks that README is short, and that its first lines name the audience and the first commands to try.
 func TestReadme(t *testing.T) {
 	readme := read(t, "../README.md")
 	if n := strings.Count(readme, "\n"); n > 200 {
@@ -116,7 +116,7 @@ func TestGlossary(t *testing.T) {
 	}
 }
 
-// checkLines checks each paragraph of a text, because a phrase can continue on the next line.
+// checkLines checks the paragraphs of a text, because a phrase can continue on the next line.
 func checkLines(check func(place, text string), name, text string) {
 	line := 1
 	for para := range strings.SplitSeq(text, "\n\n") {

@@ -13,18 +13,17 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// transcript is the command `transcript FILE` of scripts. FILE has typed lines and their outcome, in lines of these
-// kinds. Other lines are unchanged:
+// transcript is the script command `transcript FILE`. FILE has command lines and their outcome, in these kinds of lines:
 //
-//	$ WORDS ## N WORD ; WORD   a command line for sh, its status, and words that its stderr has; without ##, its
-//	                           status is 0 and its stderr empty
-//	> TEXT                     a line of its stdout, to the last character
+//	$ WORDS ## N WORD ; WORD   a command line for sh, its status, and words in its stderr; without ##, the
+//	                           status must be 0 and stderr empty
+//	> TEXT                     a line of stdout
 //	% WORDS                    a command line for sh on a terminal of 80 columns
-//	| TEXT                     a line of what the terminal gets, with ␛ for each escape (linux)
-//	= N                        its status, where that is not 0
+//	| TEXT                     a line of output on the terminal, with ␛ for each escape character (linux)
+//	= N                        the status of a command on the terminal, if it is not 0
 //
-// In the output, $WORK is the script's directory. With UPDATE=1 in the environment, the script's file gets the current
-// output. The words of stderr are hand-written.
+// Other lines have no effect. In the output, $WORK is the script's directory. With UPDATE=1 in the environment, the current
+// output is written to the script's file. The words in stderr are written by hand.
 func transcript(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: transcript FILE")
@@ -55,7 +54,7 @@ func transcript(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// rewrite replaces the text of a file of a script.
+// rewrite replaces the text of a file in a script.
 func rewrite(script, name, text string) error {
 	all, err := txtar.ParseFile(script)
 	if err != nil {
@@ -69,8 +68,7 @@ func rewrite(script, name, text string) error {
 	return os.WriteFile(script, txtar.Format(all), 0o644)
 }
 
-// comesOf runs a command line, checks its status and the words of its stderr, and returns its stdout as lines of a
-// transcript.
+// comesOf runs a command line, checks the status and the words in stderr, and returns stdout as lines of a transcript.
 func comesOf(ts *testscript.TestScript, line string) string {
 	typed, want, _ := strings.Cut(line, " ## ")
 	status := 0
@@ -92,7 +90,7 @@ func comesOf(ts *testscript.TestScript, line string) string {
 	return marked(ts, ">", ts.ReadFile("stdout"))
 }
 
-// marked returns each line of output with its mark.
+// marked returns the output with a mark before each line.
 func marked(ts *testscript.TestScript, mark, printed string) string {
 	var b strings.Builder
 	for line := range strings.Lines(strings.ReplaceAll(printed, ts.Getenv("WORK"), "$WORK")) {

@@ -18,7 +18,7 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// Clients that request much and read nothing cost a server less than 400 MB together, on each transport: 40 of them
+// Clients that send many requests and read nothing cost a server less than 400 MB in total, on each transport. The 40 clients
 // request 200 responses of 1 MB each.
 func TestUnreadAnswersAreBounded(t *testing.T) {
 	if testing.Short() || testkit.Race {
@@ -45,7 +45,7 @@ func TestUnreadAnswersAreBounded(t *testing.T) {
 				sendUnread(t, c.transport, address, c.answers)
 			}
 			since, last := time.Now(), peak()
-			for time.Since(since) < 3*time.Second { // until it stops growing
+			for time.Since(since) < 3*time.Second { // until memory stops growing
 				time.Sleep(50 * time.Millisecond)
 				if now := peak(); now > last+1<<20 {
 					since, last = time.Now(), now
@@ -58,7 +58,7 @@ func TestUnreadAnswersAreBounded(t *testing.T) {
 	}
 }
 
-// serveBig starts a server whose method big answers with size bytes. peak returns its peak memory.
+// serveBig starts a server whose method big returns size bytes. peak returns the server's peak memory.
 func serveBig(t *testing.T, listen string, size int) (address string, peak func() int64) {
 	cmd := exec.Command("rpcx", "serve", listen, "--on", fmt.Sprintf(`big=jq:"x" * %d`, size))
 	out, err := cmd.StdoutPipe()
@@ -88,8 +88,7 @@ func serveBig(t *testing.T, listen string, size int) (address string, peak func(
 	}
 }
 
-// sendUnread connects and sends requests for that many responses: as one array over HTTP, otherwise as separate
-// messages.
+// sendUnread connects and requests the given number of responses: in one batch over HTTP, otherwise in separate messages.
 func sendUnread(t *testing.T, transport, address string, answers int) {
 	network := "tcp"
 	if transport == "unix" {
@@ -120,7 +119,7 @@ func sendUnread(t *testing.T, transport, address string, answers int) {
 				t.Fatal(err)
 			}
 		}
-		for _, msg := range all { // masked with zeros
+		for _, msg := range all { // the masking key is zero
 			_, _ = c.Write(append([]byte{0x81, byte(0x80 | len(msg)), 0, 0, 0, 0}, msg...))
 		}
 	default:

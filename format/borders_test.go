@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// TestWidths checks the columns of characters at both ends of the ranges of wide characters.
+// TestWidths checks the characters at both ends of the ranges of wide characters.
 func TestWidths(t *testing.T) {
 	for first, last := range map[rune]rune{0x1100: 0x115f, 0xac00: 0xd7a3, 0xff01: 0xff60, 0xffe0: 0xffe6, 0x1f300: 0x1f320} {
 		if got := Width(string([]rune{first - 1, first, last, last + 1})); got != 6 {
@@ -85,8 +85,7 @@ const garden = `{"catalog":1,"info":{"name":"garden","extra":{"motto":"grow","be
 {"name":"rest","params":{"type":"object"}},
 {"name":"aMethodWithManyParameters","params":{"type":"object","properties":{"first":{},"second":{},"third":{},"fourth":{},"fifth":{}},"required":["first"]}}]}`
 
-// TestListingOfAll checks that the help of a method has each fact of a schema, and the peer's description above the
-// table.
+// TestListingOfAll checks that the help of a method shows each fact in a schema, and the peer's description above the table.
 func TestListingOfAll(t *testing.T) {
 	c, err := catalog.Parse([]byte(garden))
 	if err != nil {
@@ -167,7 +166,7 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("disk full") }
 
-// TestPipelineThatFails checks that an error of the writer fails the command, for each form of output.
+// TestPipelineThatFails checks that a failed write fails the command, for each form of output.
 func TestPipelineThatFails(t *testing.T) {
 	_, folder := templates(t)
 	huge := json.RawMessage(`"` + strings.Repeat("A", 2*bufferSize) + `"`)
@@ -196,7 +195,7 @@ func TestPipelineThatFails(t *testing.T) {
 	}
 }
 
-// TestDecode checks both alphabets of base64, with blanks and with or without padding.
+// TestDecode checks both base64 alphabets, with blanks, and with and without padding.
 func TestDecode(t *testing.T) {
 	for text, want := range map[string]string{
 		`"aGVsbG8="`: "hello", `"aGVs\nbG8"`: "hello", `"-_-_"`: "\xfb\xff\xbf", `"+/+/"`: "\xfb\xff\xbf", `""`: "",
@@ -222,7 +221,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// TestSelects checks that --select sees whole messages and keeps gaps.
+// TestSelects checks that --select gets whole messages and keeps gaps.
 func TestSelects(t *testing.T) {
 	p, err := New(io.Discard, Options{Select: ".a"})
 	if err != nil {
@@ -241,7 +240,7 @@ func TestSelects(t *testing.T) {
 	}
 }
 
-// TestLight checks which pipelines run no code of the user to print a value.
+// TestLight checks which pipelines print a value without running a program of the user.
 func TestLight(t *testing.T) {
 	_, folder := templates(t)
 	for _, tt := range []struct {
@@ -263,7 +262,7 @@ func TestLight(t *testing.T) {
 	}
 }
 
-// TestExpectations compares the whole error of an unmet expectation.
+// TestExpectations compares the whole error about an unmet expectation.
 func TestExpectations(t *testing.T) {
 	none := int64(0)
 	long := strings.Repeat("x", shown)

@@ -94,7 +94,7 @@ func TestFault(t *testing.T) {
 	}
 }
 
-// A JSON error on a terminal has one line and no control characters.
+// On a terminal, an error in JSON has one line and no control characters.
 func TestFaultJSONOnTerminal(t *testing.T) {
 	var out bytes.Buffer
 	c := NewConsole(&out, ConsoleOptions{JSON: true, Screen: Screen{Terminal: true}})
@@ -294,7 +294,7 @@ func TestDetectTerminal(t *testing.T) {
 	}
 }
 
-// Without a terminal, progress is at most one line per second, and none in the first second.
+// Without a terminal, progress is printed at most once per second, and not in the first second.
 func TestProgressInAPipe(t *testing.T) {
 	for _, tt := range []struct {
 		json bool

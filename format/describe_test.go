@@ -121,8 +121,7 @@ Example:
 	}
 }
 
-// Types as schema generators write them: an allOf with a $ref, an enum of one value as a tag, and lists without
-// prefixItems.
+// Schema generators write an allOf with a $ref, an enum of one value as a tag, and lists without prefixItems.
 func TestMethodOfGeneratedSchemas(t *testing.T) {
 	c, err := catalog.Parse([]byte(`{"catalog":1,"dialect":"introspect","methods":[{"name":"geo_add","kind":"stream","params":{
 		"allOf":[{"$ref":"#/$defs/Named"},{"type":"object","required":["shape","pair"],"properties":{
@@ -203,7 +202,7 @@ func FuzzMethod(f *testing.F) {
 	})
 }
 
-// The table is as wide as the terminal at most. A wide terminal shortens no description.
+// The table is at most as wide as the terminal. A wide terminal shortens no description.
 func TestTheTableAdaptsToTheWidth(t *testing.T) {
 	c := &catalog.Catalog{Methods: []catalog.Method{{
 		Name: "createOrder", Description: strings.Repeat("word ", 12) + "end",
@@ -226,7 +225,7 @@ func TestTheTableAdaptsToTheWidth(t *testing.T) {
 	}
 }
 
-// The help of a method with 100,000 required params takes linear time.
+// Printing the help of a method takes linear time, even with 100,000 required params.
 func TestMethodOfManyParams(t *testing.T) {
 	const n = 100_000
 	var properties, required []string

@@ -30,7 +30,7 @@ func wideCatalog(t *testing.T) *catalog.Catalog {
 	return &c
 }
 
-// TestListingsFit checks that listings fit the screen and contain all text of a method.
+// TestListingsFit checks that listings fit the screen and contain all text about a method.
 func TestListingsFit(t *testing.T) {
 	c := wideCatalog(t)
 	for _, width := range []int{40, 80, 132} {
@@ -53,7 +53,7 @@ func TestListingsFit(t *testing.T) {
 	}
 }
 
-// With a known width, text is folded. Otherwise it is one line.
+// With a known width, text is wrapped. Otherwise it stays on one line.
 func TestRowsOnANarrowScreen(t *testing.T) {
 	for width, want := range map[int]string{0: "  ab  cd\n", 1: "  a\n      b\n      c\n      d\n", 5: "  ab\n  cd\n", 20: "  ab  cd\n"} {
 		var b strings.Builder

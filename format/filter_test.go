@@ -11,7 +11,7 @@ import (
 	"rpcx/wire"
 )
 
-// printed returns the output of a Pipeline for 60 messages, passed in one call or one by one.
+// printed returns the output of a Pipeline for 60 messages, passed together or one by one.
 func printed(t *testing.T, o Options, together bool) string {
 	t.Helper()
 	var out, said bytes.Buffer
@@ -53,7 +53,7 @@ func printed(t *testing.T, o Options, together bool) string {
 	return fmt.Sprintf("%s%s%v %+v", out.String(), said.String(), err, p.Stats())
 }
 
-// The number of cores does not change output, messages and end.
+// Output, messages and the error do not depend on the number of cores.
 func TestTogetherAndOneByOnePrintTheSame(t *testing.T) {
 	before := runtime.GOMAXPROCS(4)
 	t.Cleanup(func() { runtime.GOMAXPROCS(before) })

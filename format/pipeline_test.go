@@ -14,7 +14,6 @@ import (
 	"rpcx/wire"
 )
 
-// in is an event and its message.
 type in struct {
 	raw string
 	ev  wire.Event
@@ -44,7 +43,7 @@ var (
 	failure  = in{`{"error":1}`, wire.Event{Kind: wire.Failure, Final: true, Err: refused}}
 )
 
-// feed prints events until one stops the pipeline.
+// feed prints events until one ends the pipeline.
 func feed(t *testing.T, p *Pipeline, events []in) (printed int, err error) {
 	t.Helper()
 	for _, e := range events {
@@ -93,9 +92,9 @@ func TestPipeline(t *testing.T) {
 		o      Options
 		events []in
 		want   string
-		read   int            // number of events; 0 means all
+		read   int            // number of events that are read; 0 means all
 		kind   wire.FaultKind // "" means success
-		says   string         // a part of the failure's text
+		says   string         // part of the failure's text
 	}{
 		{name: "payloads", events: three, want: "1\n\"two\"\n3\n"},
 		{name: "payload bytes stay", events: []in{data(`{"b": 12345678901234567890,"a" :1.10, "s":"\u00e9é<"}`)}, want: "{\"b\": 12345678901234567890,\"a\" :1.10, \"s\":\"\\u00e9é<\"}\n"},
@@ -233,7 +232,7 @@ func TestErrorWithoutExpectationIsTheCommands(t *testing.T) {
 	}
 }
 
-// broken fails at its first write and counts later attempts.
+// broken fails each write, and counts the writes after the first.
 type broken struct {
 	err   error
 	tried int
@@ -275,7 +274,7 @@ func TestWriteFailures(t *testing.T) {
 	}
 }
 
-// The Pipeline writes its buffer at Flush and when it is full.
+// The Pipeline writes its buffer when it is full and on Flush.
 func TestFlush(t *testing.T) {
 	var out bytes.Buffer
 	heralds := 0
@@ -300,7 +299,7 @@ func TestFlush(t *testing.T) {
 	}
 }
 
-// Idle may run on the reader's goroutine during Print.
+// Idle can run on the reader's goroutine during Print.
 func TestPipelineIsConcurrent(t *testing.T) {
 	var out bytes.Buffer
 	p, _ := New(&out, Options{JQ: "."})

@@ -48,7 +48,7 @@ func TestPretty(t *testing.T) {
 	}
 }
 
-// Deep nesting is not indented without bound.
+// The indentation of deep nesting is bounded.
 func TestPrettyOfDeepNesting(t *testing.T) {
 	const depth = 100000
 	val := []byte(strings.Repeat("[", depth) + strings.Repeat("]", depth))
@@ -57,7 +57,7 @@ func TestPrettyOfDeepNesting(t *testing.T) {
 	}
 }
 
-// Indenting keeps the value. Indenting twice keeps the bytes.
+// Indenting does not change the value, and indenting twice does not change the bytes.
 func FuzzPretty(f *testing.F) {
 	for _, s := range []string{
 		`{"a":[1,2,{"b":[]},{}],"c":"x\"y\\"}`, `[[[]]]`, `"\u009b"`, "\"\u009b\u202e\"", `{"":{"":1e1000}}`, " [ 1 ,\n2 ] ", `{"a`, "\x1b[31m",

@@ -13,7 +13,7 @@ import (
 	"rpcx/wire"
 )
 
-// TestConsoleAboveAPrompt checks that lines appear above a prompt, with progress as lines instead of a bar.
+// TestConsoleAboveAPrompt checks that lines appear above a prompt, and that progress is printed as lines instead of a bar.
 func TestConsoleAboveAPrompt(t *testing.T) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "screen"))
 	if err != nil {

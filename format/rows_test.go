@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/redact"
 )
 
-// With --errors json, each line of stderr is an object with one member, whose name is the kind of line.
+// With --errors json, each line of stderr is an object with one member, which is named for the kind of line.
 func TestRowsAreJSON(t *testing.T) {
 	var out bytes.Buffer
 	c := NewConsole(&out, ConsoleOptions{JSON: true})
@@ -123,7 +123,7 @@ func TestHide(t *testing.T) {
 	}
 }
 
-// A bar is at most as wide as the terminal, is drawn at most twenty times a second, and is removed for other lines.
+// A bar is at most as wide as the terminal, is drawn at most twenty times a second, and is erased before other lines.
 func TestBar(t *testing.T) {
 	const gone = "\r\x1b[K"
 	long := strings.Repeat("x", 100)
@@ -177,7 +177,7 @@ func TestBar(t *testing.T) {
 	}
 }
 
-// Above a prompt, output goes to the prompt, without a bar. In a pipe, nothing changes.
+// Above a prompt, output goes through the prompt, without a bar. In a pipe, nothing changes.
 func TestAbove(t *testing.T) {
 	var out bytes.Buffer
 	c := NewConsole(&out, ConsoleOptions{Screen: Screen{Terminal: true}})
@@ -201,7 +201,7 @@ func TestAbove(t *testing.T) {
 	}
 }
 
-// A stack trace follows the failure on new lines on a terminal, and on the same line elsewhere.
+// On a terminal, a stack trace is on new lines after the failure. Elsewhere, it is on the same line.
 func TestTraceOfAFault(t *testing.T) {
 	f := wire.Fault{Kind: wire.RPCError, Method: "m", Message: "it broke", Trace: []string{"at a", "  at b\x1b"}}
 	for terminal, want := range map[bool]string{

@@ -9,7 +9,7 @@ import (
 	"rpcx/wire"
 )
 
-// hostile has all control characters of terminals: C0, DEL, C1 and the bidirectional marks.
+// hostile has all control characters that terminals obey: C0, DEL, C1 and the bidirectional marks.
 func hostile() (text string) {
 	for r := rune(1); r < 0xa0; r++ {
 		if r != '\n' && r != '\t' && (r < ' ' || r >= 0x7f) {
@@ -28,7 +28,7 @@ func obeyed(text string) string {
 	}, text)
 }
 
-// Text of a peer on stderr has no control characters.
+// Text from a peer is printed on stderr without control characters.
 func TestNothingIsObeyed(t *testing.T) {
 	bad := hostile()
 	if got := obeyed(Clean(bad) + CleanLine(bad)); got != "" || Safe(bad) || Safe("a\nb") || !Safe("é ü") {
@@ -58,7 +58,7 @@ func TestNothingIsObeyed(t *testing.T) {
 	}
 }
 
-// A failure of megabytes is cut in text, but not with --errors json. Its hint and fix stay.
+// A message of megabytes is cut in text output, but not with --errors json. Hint and fix are never cut.
 func TestLongFailuresAreCut(t *testing.T) {
 	long := strings.Repeat("é", 5<<20)
 	f := &wire.Fault{Kind: wire.RPCError, Message: long, Hint: "a hint", Fix: []string{"rpcx", "x"}, RPC: &wire.Error{Code: json.RawMessage("1"), Message: long, Data: json.RawMessage(`"` + long + `"`)}}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Close writes what Open reads.
+// Close writes the text that Open can read.
 func FuzzAround(f *testing.F) {
 	for _, text := range []string{"{}\x1e{\"type\":6}\x1e", `42["a",1]`, "2", `40{"sid":"x"}`, "", "[1]\x1e2", "\x1e\x1e", "4\x00{", "007{\"a\":\"\x1e\"}"} {
 		f.Add([]byte(text), true)

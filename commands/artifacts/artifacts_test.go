@@ -16,7 +16,7 @@ import (
 	"rpcx/wire"
 )
 
-// announce returns a host's announcement of a file with that content.
+// announce returns a host's announcement of a file with the given content.
 func announce(name, where, content string, more string) json.RawMessage {
 	sum := sha256.Sum256([]byte(content))
 	return json.RawMessage(fmt.Sprintf(`{%q:{%s,"sha256":%q,"byteSize":%d,"contentType":"text/plain","finalized":true%s}}`,
@@ -109,7 +109,7 @@ func TestOthersAreSaved(t *testing.T) {
 	}
 }
 
-// Existing files are not overwritten, and other files are saved.
+// Existing files are not overwritten, and the other files are still saved.
 func TestNothingIsOverwritten(t *testing.T) {
 	root, out := t.TempDir(), t.TempDir()
 	good := put(t, filepath.Join(root, "good"), "hello")

@@ -8,7 +8,7 @@ import (
 	"rpcx/wire"
 )
 
-// tree is a command tree of one command, whose flags store into o.
+// testFlags has the values of the test command's flags.
 type testFlags struct {
 	quiet   bool
 	expr    string
@@ -30,8 +30,8 @@ func parse(t *testing.T, words ...string) (*CommandLine, error) {
 	return Parse(o.tree(), words, []Flag{Bool("", "verbose", "v", "", new(bool))}, o.tree)
 }
 
-// TestParse checks that flags are valid anywhere before "--", bundled or with their values, and that a number or a word
-// with a leading blank is an argument.
+// TestParse checks that flags are accepted anywhere before "--", bundled or with values, and that a number or a word with a leading
+// blank is an argument.
 func TestParse(t *testing.T) {
 	for _, c := range []struct{ words, flags, args []string }{
 		{[]string{"call", "e", "m", "-1"}, nil, []string{"e", "m", "-1"}},
@@ -51,7 +51,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestParseRefuses checks that an error names the mistake and a similar name.
+// TestParseRefuses checks that an error quotes the mistake and proposes a similar name.
 func TestParseRefuses(t *testing.T) {
 	for _, c := range []struct {
 		words      []string
@@ -72,7 +72,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// TestRewrite checks that a fix has the flags of the typed line, and that there is none if it would contain a secret.
+// TestRewrite checks that a fix keeps the flags of the typed line, and that rpcx proposes none that would contain a secret.
 func TestRewrite(t *testing.T) {
 	l, err := parse(t, "call", "-q", ".a", "ws://h/", "ad")
 	if err != nil {

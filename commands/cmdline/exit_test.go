@@ -7,9 +7,9 @@ import (
 	"rpcx/wire"
 )
 
-// TestWorst checks that the most severe of several failures decides the status, in any order.
+// TestWorst checks that the most severe of several failures decides the exit status, in any order.
 func TestWorst(t *testing.T) {
-	// The order of EXIT STATUS in rpcx(1). 130 represents all signals.
+	// The order is that of EXIT STATUS in rpcx(1). 130 represents all signals.
 	order := []int{70, 74, 130, 2, 127, 126, 6, 3, 5, 7, 124, 9, 8, 4, 1}
 	kinds := map[int]wire.FaultKind{}
 	for _, s := range statuses {

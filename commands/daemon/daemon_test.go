@@ -17,8 +17,8 @@ import (
 	"rpcx/wire/endpoint"
 )
 
-// TestStartupReportsToTheCommand checks that stderr goes to the command that starts the session until the session is ready, and then
-// to a bounded log.
+// TestStartupReportsToTheCommand checks that stderr goes to the command that starts the session until the session is ready, and to
+// a bounded log afterwards.
 func TestStartupReportsToTheCommand(t *testing.T) {
 	in, out, err := os.Pipe()
 	if err != nil {
@@ -39,7 +39,7 @@ func TestStartupReportsToTheCommand(t *testing.T) {
 	}
 }
 
-// TestNoLineIsLostAtTheStart checks that lines that are written while the session becomes ready are not lost.
+// TestNoLineIsLostAtTheStart checks that no line is lost that is written while the session becomes ready.
 func TestNoLineIsLostAtTheStart(t *testing.T) {
 	for range 100 {
 		in, out, err := os.Pipe()
@@ -69,7 +69,7 @@ func TestNoLineIsLostAtTheStart(t *testing.T) {
 	}
 }
 
-// TestSubscriptions checks that --subscribe is a method, with params after a blank.
+// TestSubscriptions checks that the value of --subscribe is a method, optionally followed by a blank and params.
 func TestSubscriptions(t *testing.T) {
 	e := endpoint.Endpoint{Dialect: "jsonrpc"}
 	op, err := subscription(e, ` eth_subscribe ["newHeads"] `)
@@ -88,7 +88,7 @@ func TestSubscriptions(t *testing.T) {
 	}
 }
 
-// TestAsked checks that flags of sessions need --session, and that --session refuses flags about output.
+// TestAsked checks that session flags require --session, and that --session refuses output flags.
 func TestAsked(t *testing.T) {
 	o := &Options{}
 	cmd := &cmdline.Command{Flags: slices.Concat(o.Session.Flags(), o.Client.Flags(&env.Env{}, ""), (&options.Params{}).Flags())}

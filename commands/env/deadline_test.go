@@ -9,13 +9,13 @@ import (
 	"rpcx/wire"
 )
 
-// The limit of the first message does not apply to later ones, and --idle replaces it.
+// The limit for the first message does not apply to later ones, and --idle replaces it.
 func TestFirstMessage(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		idle  time.Duration
-		touch time.Duration // the time of the first message; 0 means never
-		ends  time.Duration // 0 means never
+		touch time.Duration // when the first message arrives; 0 means never
+		ends  time.Duration // when the context ends; 0 means never
 	}{
 		{"nothing comes", 0, 0, time.Minute},
 		{"a message comes", 0, 59 * time.Second, 0},

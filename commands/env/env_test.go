@@ -9,8 +9,7 @@ import (
 	"rpcx/wire"
 )
 
-// TestDeadline checks that each timer ends the context with a Fault that names its flag, and that a message restarts
-// only the idle timer.
+// TestDeadline checks that each timer ends the context with a Fault that names its flag, and that a message restarts only the idle timer.
 func TestDeadline(t *testing.T) {
 	for text, d := range map[string]*Deadline{
 		"not done within 1ns (--timeout)": NewDeadline(context.Background(), 1, 0),
@@ -35,7 +34,7 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
-// TestCloseContext checks that closing messages are sent within a limit after the end of a call.
+// TestCloseContext checks that messages can be sent for a limited time after the call's context has ended.
 func TestCloseContext(t *testing.T) {
 	ended, end := context.WithCancel(context.Background())
 	end()
@@ -46,7 +45,7 @@ func TestCloseContext(t *testing.T) {
 	}
 }
 
-// TestEarly checks that the form of errors is known before the line is parsed.
+// TestEarly checks that the form of errors is decided before the line is parsed.
 func TestEarly(t *testing.T) {
 	t.Setenv("RPCX_ERRORS", "")
 	for _, c := range []struct {

@@ -10,8 +10,8 @@ import (
 	"rpcx/wire/endpoint"
 )
 
-// A peer that sends first shows its dialect, even in pieces. After a message that several dialects have, the sniffer
-// waits until its limit.
+// The sniffer recognises the dialect of a peer that sends first, even if the message arrives in pieces. After a message that
+// several dialects have in common, it waits until its limit.
 func TestListen(t *testing.T) {
 	for _, tt := range []struct {
 		name, better string

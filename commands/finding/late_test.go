@@ -15,8 +15,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A server that leaves POST requests without a response names its conversation endpoint in a GET response, as Chromium
-// does.
+// A server that does not respond to POST requests, such as Chromium, gives its WebSocket URL in a response to GET.
 func TestPostsWithoutAResponse(t *testing.T) {
 	t.Parallel()
 	done := make(chan struct{})
@@ -32,7 +31,7 @@ func TestPostsWithoutAResponse(t *testing.T) {
 	}
 }
 
-// rpcx detects a language server that loads for a second in initialize, although it answers other requests at once.
+// rpcx recognises a language server that needs a second for initialize, although it responds to other requests at once.
 func TestALateHandshakeIsRecognised(t *testing.T) {
 	t.Parallel()
 	at := raw(t, func(c net.Conn) {

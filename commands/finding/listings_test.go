@@ -7,7 +7,7 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// The method lists of real servers.
+// The method lists of real servers are recognised.
 func TestListings(t *testing.T) {
 	for _, c := range []struct{ method, result, want string }{
 		{"core.describe", `{"core.playback.play":{"description":"Plays.","params":[{"name":"tl_track","default":null},{"name":"tlid"}]},"core.describe":{"description":"","params":[]}}`, "core.playback.play core.describe"},

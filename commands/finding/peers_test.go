@@ -14,8 +14,8 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// A browser is a server like Chromium's: it refuses upgrades, never answers POST, closes connections that are not HTTP, and returns the URL
-// of its conversations.
+// browser is a server like Chromium's: it refuses upgrades, never responds to POST, closes connections that are not HTTP, and lists
+// the WebSocket URLs of its targets.
 func browser(c net.Conn) {
 	in := bufio.NewReader(c)
 	for {
@@ -51,7 +51,7 @@ func TestABrowserIsRecognisedOverOtherTransports(t *testing.T) {
 	}
 }
 
-// strict answers messages with header framing. Its parameter decides about messages without Content-Type.
+// strict is a server with header framing. If refuse returns true, strict does not answer a message without Content-Type.
 func strict(refuse func(c net.Conn) bool) func(c net.Conn) {
 	return func(c net.Conn) {
 		in := bufio.NewReader(c)
@@ -107,7 +107,7 @@ func TestAPeerThatNeedsContentTypeIsRecognised(t *testing.T) {
 			}
 		})
 	}
-	// A peer that needs no header gets none.
+	// For a peer that requires no header, the report has none.
 	if r := probe(t, address(serve(t, "header+tcp://127.0.0.1:0")), 8*time.Second); r.Header != "" {
 		t.Errorf("a header: %q", r.Header)
 	}

@@ -23,14 +23,14 @@ import (
 	"rpcx/wire/transport"
 )
 
-// The tests mostly wait for silent peers, so more of them run at once than there are processors.
+// The tests mostly wait for silent peers, so more tests than processors can run at once.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	_ = flag.Set("test.parallel", "8")
 	m.Run()
 }
 
-// serve listens at a listen address with one hook until the test ends, and returns its address.
+// serve listens at a listen address with one hook until the test ends, and returns the endpoint.
 func serve(t *testing.T, at string) string {
 	t.Helper()
 	e, err := endpoint.Parse(at, "")
@@ -53,7 +53,7 @@ func serve(t *testing.T, at string) string {
 	return s.Endpoint()
 }
 
-// probe detects an endpoint.
+// probe returns the report about an endpoint.
 func probe(t *testing.T, at string, limit time.Duration) *Report {
 	t.Helper()
 	e, err := endpoint.Parse(at, "")
@@ -69,7 +69,7 @@ func probe(t *testing.T, at string, limit time.Duration) *Report {
 	return p.Run(ctx)
 }
 
-// address removes the dialect and the framing from an endpoint.
+// address returns an endpoint without its dialect and framing.
 func address(at string) string {
 	scheme, rest, _ := strings.Cut(at, ":")
 	return scheme[strings.LastIndexByte(scheme, '+')+1:] + ":" + rest
@@ -104,7 +104,7 @@ func TestEveryDialectIsRecognised(t *testing.T) {
 	}
 }
 
-// recognised checks that rpcx detects a server by its address.
+// recognised checks that rpcx detects a server's dialect and framing from its address.
 func recognised(t *testing.T, name, framing, listen string) {
 	t.Run(name+"+"+strings.SplitN(listen, ":", 2)[0], func(t *testing.T) {
 		t.Parallel()
@@ -118,7 +118,7 @@ func recognised(t *testing.T, name, framing, listen string) {
 	})
 }
 
-// rpcx verifies the prefix of an endpoint.
+// rpcx verifies the prefix of an endpoint, and reports the right one.
 func TestAWrongPrefixIsCorrected(t *testing.T) {
 	at := address(serve(t, "lsp+tcp://127.0.0.1:0"))
 	for _, typed := range []string{"mcp+", "nul+", "dap+", "line+"} {
@@ -128,13 +128,13 @@ func TestAWrongPrefixIsCorrected(t *testing.T) {
 	}
 }
 
-// raw listens on a port and runs talk on each connection.
+// raw listens on a port, and runs talk for each connection.
 func raw(t *testing.T, talk func(net.Conn)) string {
 	t.Helper()
 	return "tcp://" + testkit.Listen(t, "tcp", "127.0.0.1:0", talk)
 }
 
-// An unknown protocol has no dialect. The report ends in time and has the first bytes.
+// A server with an unknown protocol gets no dialect. The report is complete in time and has the first bytes.
 func TestAnUnknownProtocolIsNotNamed(t *testing.T) {
 	for what, talk := range map[string]func(net.Conn){
 		"silent": func(c net.Conn) { _, _ = io.Copy(io.Discard, c) },
@@ -168,7 +168,7 @@ func TestAnUnknownProtocolIsNotNamed(t *testing.T) {
 			if r.Endpoint != nil && !r.Weak {
 				t.Errorf("it is taken for %v", r.Endpoint)
 			}
-			if what == "hangs up" && r.Fault != nil { // rpcx has tried TLS, too
+			if what == "hangs up" && r.Fault != nil { // because rpcx has tried TLS, too
 				t.Errorf("TLS is blamed: %v", r.Fault)
 			}
 			if (what == "text" || what == "other JSON") && (r.Endpoint != nil || r.Heard() == "") {
@@ -178,7 +178,7 @@ func TestAnUnknownProtocolIsNotNamed(t *testing.T) {
 	}
 }
 
-// TestLeastIntrusiveFirst checks that messages that begin a session follow all others.
+// TestLeastIntrusiveFirst checks that messages that begin a session are sent last.
 func TestLeastIntrusiveFirst(t *testing.T) {
 	begins := []string{"handshake", "initialize", "scriptling.handshake"}
 	for _, method := range []string{"", "eth_call"} {
@@ -198,7 +198,7 @@ func TestLeastIntrusiveFirst(t *testing.T) {
 	}
 }
 
-// A message of one dialect's server is not detected as another's.
+// A message of one dialect's server is not recognised as a message of another.
 func TestMessagesAreRecognisedOnce(t *testing.T) {
 	list := steps(true, "")
 	for _, c := range []struct{ asked, msg, want string }{
@@ -261,7 +261,7 @@ func TestMessagesAreRecognisedOnce(t *testing.T) {
 	}
 }
 
-// The received bytes distinguish each framing, even before a message is complete.
+// The first bytes distinguish each framing, even before a message is complete.
 func TestUnframed(t *testing.T) {
 	msg := []byte(`{"jsonrpc":"2.0","id":1,"result":"{\n[\u0000"}`)
 	for _, name := range []string{"line", "header", "nul", "netstring", "varint", "seq"} {

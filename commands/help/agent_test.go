@@ -11,8 +11,7 @@ import (
 	"rpcx/commands/help"
 )
 
-// TestAgentKnowsStatuses checks that the topic for agents explains each exit status, in the order of the table, and no
-// other.
+// TestAgentKnowsStatuses checks that the topic for agents explains all exit statuses, in the order of the table, and no others.
 func TestAgentKnowsStatuses(t *testing.T) {
 	topic, ok := help.TopicNamed("agent")
 	if !ok {

@@ -13,8 +13,8 @@ import (
 	"rpcx/wire/dialect/all"
 )
 
-// TestHelpFits checks that help has at most help.Width columns and starts with the purpose of the command and two
-// examples, and that -h has at most 20 lines.
+// TestHelpFits checks that help fits in help.Width columns and starts with the command's purpose and two examples, and that -h
+// prints at most 20 lines.
 func TestHelpFits(t *testing.T) {
 	var walk func(name string, d cmdline.Doc)
 	walk = func(name string, d cmdline.Doc) {
@@ -39,7 +39,8 @@ func TestHelpFits(t *testing.T) {
 	}
 }
 
-// TestTopicsAreShort checks that `rpcx help TOPIC` prints at most two screens without marks of Markdown, and that agent has a bounded size.
+// TestTopicsAreShort checks that `rpcx help TOPIC` prints at most two screens, without Markdown, and that the topic agent has a
+// bounded size.
 func TestTopicsAreShort(t *testing.T) {
 	for _, topic := range help.Topics() {
 		most := 60
@@ -75,7 +76,7 @@ func TestEachDialectHasItsTopic(t *testing.T) {
 	}
 }
 
-// TestCatalogPageIsWhole checks that rpcx-catalog(5) has each member of the JSON Schema of catalogs.
+// TestCatalogPageIsWhole checks that rpcx-catalog(5) describes each member in the JSON Schema of catalogs.
 func TestCatalogPageIsWhole(t *testing.T) {
 	b, err := os.ReadFile("../../wire/catalog/catalog.schema.json")
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"rpcx/wire/peer"
 )
 
-// TestHeaders checks that --header takes a line or a file of lines, and refuses values that could end a header early.
+// TestHeaders checks that --header accepts a line or a file of lines, and refuses values that could end a header early.
 func TestHeaders(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "headers")
 	if err := os.WriteFile(file, []byte("X-One: 1\r\n\nx-two:2\n"), 0o600); err != nil {
@@ -46,7 +46,7 @@ func TestVariables(t *testing.T) {
 	}
 }
 
-// TestFunctionsNeedHooks checks that a function value needs a local hook.
+// TestFunctionsNeedHooks checks that a parameter with a function requires a local hook.
 func TestFunctionsNeedHooks(t *testing.T) {
 	h := &Hooks{On: []string{"known=json:1"}, Functions: map[string]bool{"known": true}}
 	entries, err := h.Entries()
@@ -59,7 +59,7 @@ func TestFunctionsNeedHooks(t *testing.T) {
 	}
 }
 
-// TestShortly checks that printed times under a minute have hundredths of a second.
+// TestShortly checks that durations under a minute are printed in hundredths of a second.
 func TestShortly(t *testing.T) {
 	for d, want := range map[time.Duration]string{1234 * time.Millisecond: "1.23s", 61500 * time.Millisecond: "1m2s"} {
 		if got := rounded(d); got != want {
@@ -87,8 +87,7 @@ func TestToken(t *testing.T) {
 	}
 }
 
-// A peer can cause any number of different warnings. rpcx prints the first 200, each once, and a note that others are
-// hidden.
+// A peer can cause any number of different warnings. rpcx prints the first 200, each once, and a note that it hides the others.
 func TestWarningsAboutAPeerAreBounded(t *testing.T) {
 	var stderr bytes.Buffer
 	run := &env.Env{Console: format.NewConsole(&stderr, format.ConsoleOptions{})}

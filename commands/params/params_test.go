@@ -13,7 +13,7 @@ import (
 	"rpcx/wire"
 )
 
-// files replaces the file system.
+// files stands in for the file system.
 func files(name string) ([]byte, error) {
 	content, ok := map[string]string{
 		"note.txt":   "two\nlines\n",

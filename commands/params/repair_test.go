@@ -9,7 +9,7 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// TestRepaired checks that text is corrected if its meaning is clear, and that a string never replaces an object.
+// TestRepaired checks that a text is corrected only if its meaning is clear, and that a string never replaces an object.
 func TestRepaired(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"id": o_001}`:                 `{"id": "o_001"}`,
@@ -28,8 +28,8 @@ func TestRepaired(t *testing.T) {
 	}
 }
 
-// TestMisspelt checks that a misspelt member becomes the missing one if a schema accepts any member. A member of the schema
-// is not misspelt.
+// TestMisspelt checks that a misspelt member is renamed to the missing one, even if the schema accepts any member, and that the
+// schema's own members are not renamed.
 func TestMisspelt(t *testing.T) {
 	c, err := catalog.Parse([]byte(`{"catalog":1,"methods":[{"name":"list","params":{"type":"object","required":["path"],"properties":{
 		"path":{"type":"string","examples":["/"]},"paths":{"type":"array"},"depth":{"type":"integer"}}}}]}`))

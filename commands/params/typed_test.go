@@ -108,7 +108,7 @@ func TestPositionalParamsAreCheckedByOrder(t *testing.T) {
 	}
 }
 
-// Only the peers know functions. rpcx checks all other values.
+// A schema cannot describe functions. rpcx checks all other values.
 func TestParamsWithFunctionsAreChecked(t *testing.T) {
 	c, err := catalog.Parse([]byte(`{"catalog":1,"methods":[{"name":"each","params":{"type":"object","required":["id","do"],"additionalProperties":false,
 		"properties":{"id":{"type":"string"},"n":{"type":"integer"},"do":{"type":"string"},"all":{"type":"array","items":{"type":"string"}},
@@ -217,7 +217,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestRefusalsWhole compares complete errors of invalid params, with an example if one is known, and the correction.
+// TestRefusalsWhole compares whole errors about invalid params, with the correction and, if one is known, an example.
 func TestRefusalsWhole(t *testing.T) {
 	c, err := catalog.Parse([]byte(`{"catalog":1,"methods":[{"name":"m","params":{"type":"object","additionalProperties":false,"required":["a"],"properties":{
 		"a":{"type":"integer","examples":[7]},
@@ -264,8 +264,8 @@ func TestRefusalsWhole(t *testing.T) {
 	}
 }
 
-// TestPositional checks that the values of an object are in the order of the schema's names, with null for missing
-// ones, or in their own order if the schema lacks names.
+// TestPositional checks that the values of an object are ordered by the names in the schema, with null for missing ones, and
+// without names in the schema keep their order.
 func TestPositional(t *testing.T) {
 	c, err := catalog.Parse([]byte(shop))
 	if err != nil {
@@ -288,8 +288,8 @@ func TestPositional(t *testing.T) {
 	}
 }
 
-// TestExamplesHaveBounds checks that a name of 60 characters and a value of 200 bytes are shown as key=value, and that
-// a value of 1000 bytes is not.
+// TestExamplesHaveBounds checks that a hint shows a name of 60 characters and a value of 200 bytes as key=value, but not a value of
+// 1000 bytes.
 func TestExamplesHaveBounds(t *testing.T) {
 	say := func(schema string) (hint string) {
 		c, err := catalog.Parse([]byte(`{"catalog":1,"methods":[{"name":"m","params":` + schema + `}]}`))

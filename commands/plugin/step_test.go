@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestSteps checks that a step names its call, and the earlier steps that it needs.
+// TestSteps checks that a step has one kind of call and refers to earlier steps.
 func TestSteps(t *testing.T) {
 	named := map[string]bool{"c": true}
 	results := map[string]json.RawMessage{"c": json.RawMessage(`{"$remote":{"id":"o1"}}`)}
@@ -41,7 +41,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// TestObjectID checks that an object is named by its id or by its reference.
+// TestObjectID checks that an object's id or reference selects the object.
 func TestObjectID(t *testing.T) {
 	for _, ref := range []string{"o1", `"o1"`, `{"$remote":{"id":"o1","class":"C"}}`, `{"id":"o1"}`} {
 		if got := objectID(ref); got != "o1" {

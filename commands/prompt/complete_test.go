@@ -7,7 +7,7 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// TestComplete checks that Tab completes the unambiguous part of a method, then a param's name.
+// TestComplete checks that Tab completes the unambiguous part of a method, and then a parameter's name.
 func TestComplete(t *testing.T) {
 	p := &prompt{Options: Options{Catalog: &catalog.Catalog{Methods: []catalog.Method{
 		{Name: "getOrder", Params: json.RawMessage(`{"type":"object","properties":{"id":{},"full":{}}}`)}, {Name: "getOrders"}, {Name: "bad name"},

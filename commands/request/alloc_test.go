@@ -16,7 +16,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// codecConversation is a conversation that implements only Event.
+// codecConversation implements only Event of a conversation.
 type codecConversation struct {
 	session.Conversation
 	dialect.Codec
@@ -24,7 +24,7 @@ type codecConversation struct {
 
 func (c codecConversation) Event(m *wire.Message, ev *wire.Event) error { return c.Codec.Event(m, ev) }
 
-// Printing a stream, as items or whole messages (--messages), does not allocate.
+// Printing a stream, as items or as whole messages (--messages), does not allocate.
 func TestPrintingAStreamAllocatesNothing(t *testing.T) {
 	if testkit.Race {
 		t.Skip("the race detector allocates")

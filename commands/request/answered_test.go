@@ -22,8 +22,8 @@ import (
 	"rpcx/wire/endpoint"
 )
 
-// anything has lines of an untrusted peer. "" closes its sending direction, "x" the connection. "…" is a line without
-// an end.
+// anything has lines that an untrusted peer might send. "" shuts down its sending direction, "x" closes the connection, and "…"
+// ends an incomplete line.
 var anything = []string{
 	`{"jsonrpc":"2.0","id":1,"result":{"yes":1}}`,
 	`{"jsonrpc":"2.0","id":1,"result":"s"}`,
@@ -45,12 +45,12 @@ var anything = []string{
 	`x`,
 }
 
-// TestStatusZeroMeansAnswered checks that status 0 means that the peer has responded: to a call with a result, to a
-// stream with its response and its end.
+// TestStatusZeroMeansAnswered checks that status 0 means that the peer has answered: a call with a result, a subscription with a
+// response and the end of the stream.
 func TestStatusZeroMeansAnswered(t *testing.T) {
 	var running sync.WaitGroup
 	defer running.Wait()
-	const atOnce = 16 // most of the time is waiting
+	const atOnce = 16 // most of the time is spent waiting
 	for first := range uint64(atOnce) {
 		running.Go(func() {
 			for seed := first; seed < 400; seed += atOnce {
@@ -78,7 +78,7 @@ func statusZeroMeansAnswered(t *testing.T, seed uint64) {
 	}
 }
 
-// wasAnswered reports whether the script responds before it ends or is rejected.
+// wasAnswered reports whether a line of the script answers the operation before the connection ends or a line is rejected.
 func wasAnswered(script []string, kind dialect.OpKind) bool {
 	sent := strings.Join(script, "\n")
 	switch {

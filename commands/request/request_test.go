@@ -17,7 +17,7 @@ import (
 	"rpcx/wire/session"
 )
 
-// run makes one call of the demo and returns its stdout and stderr.
+// run makes one call to the demo, and returns the output on stdout and stderr.
 func run(t *testing.T, op dialect.Op, more func(r *Request)) (stdout, notes string, err error) {
 	t.Helper()
 	var out strings.Builder
@@ -42,8 +42,7 @@ func run(t *testing.T, op dialect.Op, more func(r *Request)) (stdout, notes stri
 	return out.String(), stderr.String(), err
 }
 
-// TestLife checks that a request prints its result and saves the result's files. Without a result, there is an error
-// and no file.
+// TestLife checks that a request prints its result and saves the files in it, and that a call without a result is an error and saves none.
 func TestLife(t *testing.T) {
 	files := func(r *Request) { r.Files = &artifacts.Flags{Dir: t.TempDir()} }
 	out, notes, err := run(t, dialect.Op{Kind: dialect.Call, Method: "getOrder", Params: json.RawMessage(`{"id":"o_001"}`)}, files)
@@ -56,7 +55,7 @@ func TestLife(t *testing.T) {
 	}
 }
 
-// TestNotOpened checks that no connection opens without a message.
+// TestNotOpened checks that no connection is opened if there is nothing to send.
 func TestNotOpened(t *testing.T) {
 	_, _, err := run(t, dialect.Op{Kind: dialect.Call}, func(r *Request) {
 		r.Params.DryRun = true
@@ -114,7 +113,7 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// TestOutgoing checks that a typed message gets the member that its dialect requires, and no other.
+// TestOutgoing checks that a typed message gets only the member that its dialect requires.
 func TestOutgoing(t *testing.T) {
 	for line, want := range map[string]string{
 		`{"id":1,"method":"m"}`:          `{"jsonrpc":"2.0","id":1,"method":"m"}`,
@@ -130,7 +129,7 @@ func TestOutgoing(t *testing.T) {
 	}
 }
 
-// TestNamed checks that an error names its method once.
+// TestNamed checks that an error gets the name of its method once.
 func TestNamed(t *testing.T) {
 	f := wire.AsFault(named(&wire.Fault{Kind: wire.Closed}, "m"))
 	if f == nil || f.Method != "m" || wire.AsFault(named(f, "n")).Method != "m" {

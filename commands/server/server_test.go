@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/session"
 )
 
-// TestCatalogOfHooks checks that, without a catalog, the peer gets the names of hooks, but not patterns.
+// TestCatalogOfHooks checks that a server without a catalog lists the exact names of its hooks, but not patterns.
 func TestCatalogOfHooks(t *testing.T) {
 	c, err := (&Options{}).described(dialect.Spec{}, []hook.Entry{{Pattern: "add"}, {Pattern: "get*"}, {Pattern: "add"}})
 	if err != nil || len(c.Methods) != 1 || c.Methods[0].Name != "add" {
@@ -18,7 +18,7 @@ func TestCatalogOfHooks(t *testing.T) {
 	}
 }
 
-// TestPolicy checks that a policy with a misspelt member is refused, because it would allow everything.
+// TestPolicy checks that a policy with a misspelt member is refused, because it would otherwise allow everything.
 func TestPolicy(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "catalog.json")
 	for text, good := range map[string]bool{`{"deny":["x*"]}`: true, `{"alow":["x"]}`: false} {

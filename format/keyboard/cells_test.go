@@ -11,7 +11,7 @@ import (
 	"golang.org/x/term"
 )
 
-// A screenRow is a row of a terminal. A wide character takes two columns, and an accent joins the character before it.
+// A screenRow is a row of a terminal. A wide character takes two columns, and an accent combines with the character before it.
 type screenRow struct {
 	cells []string // "" is the second column of a wide character
 	at    int

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// editorGets returns the input of the line editor, and the number of Ctrl-C and Ctrl-Z.
+// editorGets returns the line editor's input, and how often Ctrl-C and Ctrl-Z were pressed.
 func editorGets(t *testing.T, in io.Reader) (got string, interrupted, suspended int) {
 	t.Helper()
 	k := &Keys{

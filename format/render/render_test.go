@@ -148,7 +148,7 @@ func TestLongLoops(t *testing.T) {
 	}
 }
 
-// A template renders or rejects any value without a panic. json returns the value.
+// A template renders or rejects any value without a panic, and the function json returns the value.
 func FuzzExecute(f *testing.F) {
 	for _, val := range []string{value, `1e999`, `[[-0,"\ud800"]]`, `{"a":1,"a":null}`, `{} 1`, `"`, ""} {
 		f.Add(val)
@@ -174,7 +174,7 @@ func FuzzExecute(f *testing.F) {
 	})
 }
 
-// FuzzContentType checks that a peer's content type selects only templates of the directory.
+// FuzzContentType checks that a peer's content type can select only templates in the directory.
 func FuzzContentType(f *testing.F) {
 	dir := f.TempDir()
 	for name, text := range map[string]string{"text_plain.tmpl": "plain", "a.tmpl": "a", "default.tmpl": "other", "..tmpl": "hidden"} {

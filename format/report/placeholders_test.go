@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// A crowd is n failures, and calls halfway after half of them.
+// A crowd yields n failures, and calls halfway after half of them.
 type crowd struct {
 	n       int
 	halfway func()
@@ -42,7 +42,7 @@ func failureOf(i int) Failure {
 	return f
 }
 
-// Failures from an iterator look like others.
+// Failures from an iterator are written like those from a slice.
 func TestManyFailuresAreWrittenLikeOthers(t *testing.T) {
 	suites := func(many bool) []Suite {
 		s := Suite{Name: "s", Started: time.Unix(1, 0)}
@@ -75,7 +75,7 @@ func TestManyFailuresAreWrittenLikeOthers(t *testing.T) {
 	}
 }
 
-// The memory of a report does not depend on the number of failures.
+// The memory for a report does not depend on the number of failures.
 func TestMemory(t *testing.T) {
 	if testkit.Race {
 		t.Skip("memory is measured without the race detector")

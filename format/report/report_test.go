@@ -33,7 +33,7 @@ func some() []Suite {
 	}
 }
 
-// tapLine is the grammar of TAP 14's lines.
+// tapLine matches the lines of TAP 14.
 var tapLine = regexp.MustCompile(`^(    )?(TAP version 14|1\.\.\d+( # SKIP .+)?|# Subtest: .+|(not )?ok \d+ - ([^#\\]|\\#|\\\\)*( # SKIP .+)?|  ---|  \.\.\.|  {2,6}.*|  [a-z_]+:.*)$`)
 
 func TestTAPKeepsTheGrammar(t *testing.T) {
@@ -91,7 +91,7 @@ func TestTAPOfOneSuiteIsAPlainList(t *testing.T) {
 	}
 }
 
-// junitElements are the elements of JUnit XML with their required attributes and possible parents.
+// junitElements maps the elements of JUnit XML to their required attributes and possible parents.
 var junitElements = map[string]struct {
 	attrs  []string
 	inside string
@@ -265,7 +265,7 @@ func TestWhole(t *testing.T) {
 	}
 }
 
-// Reports for terminals have no control characters of a peer.
+// Reports for terminals contain no control characters from a peer.
 func TestNothingIsObeyed(t *testing.T) {
 	bad := "\x1b]0;x\a\x7f\u0085\u009b\u200f\u202e\u2066"
 	suites := []Suite{{Name: bad, Cases: []Case{

@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/tape"
 )
 
-// BenchmarkShow measures the text for a message.
+// BenchmarkShow measures the text output of a message.
 func BenchmarkShow(b *testing.B) {
 	var text strings.Builder
 	text.WriteString("{\"tape\":1}\n")

@@ -109,7 +109,7 @@ func TestHAROfUpgradesAndBytes(t *testing.T) {
 	}
 }
 
-// Without HTTP exchanges on the tape, each message has an exchange.
+// On a tape without HTTP exchanges, each message becomes an exchange.
 func TestHAROfMessagesAlone(t *testing.T) {
 	r := read(t, `{"tape":1,"endpoint":"jsonrpc+http+unix:/run/x.sock:/rpc"}
 {"t":0.1,"dir":"send","msg":{"id":1,"method":"a"}}
@@ -122,8 +122,7 @@ func TestHAROfMessagesAlone(t *testing.T) {
 	}
 }
 
-// Without HTTP exchanges on the tape, each received message belongs to the call with its id, and other messages to the
-// latest answered call.
+// On a tape without HTTP exchanges, a received message belongs to the call with its id, or else to the latest answered call.
 func TestHAROfAnswersInAnotherOrder(t *testing.T) {
 	r := read(t, `{"tape":1,"endpoint":"http://127.0.0.1:8080/rpc"}
 {"t":0,"dir":"recv","msg":{"method":"before"}}

@@ -22,7 +22,7 @@ func html(t *testing.T, r *tape.Reader) string {
 	return b.String()
 }
 
-// dataOf returns the page's data.
+// dataOf returns the data in the page.
 func dataOf(t *testing.T, page string) string {
 	t.Helper()
 	_, after, ok := strings.Cut(page, `<script type="application/json" id="tape">`)
@@ -51,7 +51,7 @@ func TestHTMLContainsTheTape(t *testing.T) {
 	}
 }
 
-// Text of a tape cannot end its element, and only the page's script may run.
+// Text from a tape cannot close the element around it, and only the page's script may run.
 func TestHTMLIsSafe(t *testing.T) {
 	evil := `</script><script>alert(1)</script><!--<script>&lt;\u2028\u202e`
 	page := html(t, read(t, `{"tape":1,"endpoint":"`+evil+`","dialect":"`+evil+`"}
@@ -76,7 +76,7 @@ func TestHTMLIsSafe(t *testing.T) {
 	}
 }
 
-// The page's script creates no markup from text.
+// The page's script never interprets text as markup.
 func TestHTMLScriptWritesTextOnly(t *testing.T) {
 	for _, bad := range []string{"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function(", "setAttribute('on", "{{"} {
 		if strings.Contains(pageJS, bad) {
@@ -85,7 +85,7 @@ func TestHTMLScriptWritesTextOnly(t *testing.T) {
 	}
 }
 
-// Without its data, the page has the same size for 10,000 messages and for none.
+// Apart from its data, the page has the same size with 10,000 messages as with none.
 func TestHTMLBesideTheData(t *testing.T) {
 	var tape strings.Builder
 	tape.WriteString(`{"tape":1}` + "\n")
@@ -113,7 +113,7 @@ func TestHTMLNeedsNothingElse(t *testing.T) {
 	}
 }
 
-// A page has a bounded number of rows, and mentions the number of the others.
+// A page has a bounded number of rows, and shows how many are left out.
 func TestPageOmits(t *testing.T) {
 	var in, out bytes.Buffer
 	in.WriteString("{\"tape\":1}\n")

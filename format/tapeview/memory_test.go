@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// A longTape generates a tape of n messages: calls, responses and items of a stream.
+// A longTape generates a tape of n messages: calls, responses and stream items.
 type longTape struct {
 	n, at int
 	rest  string
@@ -46,7 +46,7 @@ func (l *longTape) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// The memory for the text and the page does not depend on the length of the tape.
+// The memory for the text and for the page does not depend on the length of the tape.
 func TestMemory(t *testing.T) {
 	if testkit.Race {
 		t.Skip("memory is measured without the race detector, as scripts/check does")

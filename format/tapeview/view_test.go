@@ -65,7 +65,7 @@ func TestShow(t *testing.T) {
 	}
 }
 
-// With colour, errors are red, and the output has no escape sequence of a peer.
+// In colour, errors are red, and the output has no escape sequences from a peer.
 func TestShowInColour(t *testing.T) {
 	got := show(t, open(t, "orders.tape"), ShowOptions{Width: 200, Color: true})
 	if !strings.Contains(got, "\x1b[31m✗ getOrder (1.0ms) -32004 no such order") {
@@ -245,7 +245,7 @@ func TestChoose(t *testing.T) {
 		{`.method == "getOrder"`, "", "getOrder getOrder"},
 		{`.params.count > 2`, "tea", "placeOrder placeOrder"},
 		{`.nothing`, "", ""},
-		{`.result | test("x")`, "", "watch"}, // fails on other results, which are not strings
+		{`.result | test("x")`, "", "watch"}, // fails for results that are not strings
 	} {
 		o := ShowOptions{}
 		if c.grep != "" {
@@ -275,7 +275,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// The view of a tape with an invalid line ends with the line before it. A cut tape has a note.
+// The view of a tape with an invalid line ends before that line. A truncated tape has a note.
 func TestShowBrokenTapes(t *testing.T) {
 	var b strings.Builder
 	err := Show(context.Background(), &b, read(t, "{\"tape\":1}\n{\"dir\":\"send\",\"msg\":{\"method\":\"a\"}}\ngarbage\n"), ShowOptions{})

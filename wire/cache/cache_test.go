@@ -68,7 +68,7 @@ func TestIdentityOfRelativePaths(t *testing.T) {
 	}
 }
 
-// Without a working directory, a relative path identifies no peer, and nothing is stored.
+// Without a working directory, a relative path does not identify a peer, and nothing is stored.
 func TestNoIdentityWithoutAFolder(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "gone")
 	if err := os.Mkdir(folder, 0o700); err != nil {

@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// The store keeps each recent endpoint once, up to a limit, unless history is off.
+// The store keeps each recent endpoint once and a bounded number of them, unless history is off.
 func TestRecent(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	t.Setenv(HistoryVariable, "")
@@ -43,7 +43,7 @@ func TestRecent(t *testing.T) {
 	}
 }
 
-// The words for completion that a catalog yields.
+// A catalog yields these words for completion.
 func TestOutlines(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Chdir(t.TempDir())
@@ -69,7 +69,7 @@ func TestOutlines(t *testing.T) {
 			t.Errorf("%s in another dialect: %q", typed, got)
 		}
 	}
-	t.Chdir(t.TempDir()) // a relative path means another peer here
+	t.Chdir(t.TempDir()) // in another directory, a relative path identifies another peer
 	for typed, want := range map[string]bool{"ws://h/": true, "exec:x": false, "unix:s": false, "ipc:x": false} {
 		if got := KeptOutlines(typed, "") != nil; got != want {
 			t.Errorf("%s elsewhere: %v", typed, got)
@@ -88,7 +88,7 @@ func TestOutlines(t *testing.T) {
 	}
 }
 
-// The peer's ttl bounds how long outlines are stored. Private outlines are not stored.
+// The peer's ttl bounds how long outlines are stored. Private ones are not stored.
 func TestKeepOfOutlines(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	age := func(d time.Duration) *time.Duration { return &d }

@@ -68,7 +68,7 @@ func TestAnEmptyCatalogHasItsMethods(t *testing.T) {
 	}
 }
 
-// broken maps invalid catalogs to the errors of Parse. The JSON Schema does not detect the marked ones.
+// broken lists invalid catalogs and the errors from Parse. The JSON Schema accepts the marked ones.
 var broken = []struct {
 	text, want string
 	unseen     bool
@@ -262,7 +262,7 @@ func TestClosest(t *testing.T) {
 	}
 }
 
-// Circular references end.
+// Expanding a circular reference ends.
 func TestExampleOfCircles(t *testing.T) {
 	var properties, required []string
 	for i := range 20 {

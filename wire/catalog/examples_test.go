@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The example value of a schema at each limit.
+// Each schema is at a limit of the example values.
 func TestExampleValues(t *testing.T) {
 	for _, c := range []struct{ schema, want string }{
 		{`{}`, `"string"`},
@@ -71,7 +71,7 @@ func TestExampleValues(t *testing.T) {
 	}
 }
 
-// The example arguments of a method.
+// The words are examples of a method's arguments.
 func TestExampleWords(t *testing.T) {
 	for _, c := range []struct{ params, want string }{
 		{`{}`, "[null,null]"},
@@ -103,7 +103,7 @@ func TestExampleWords(t *testing.T) {
 	}
 }
 
-// Members in the wrong place of a peer's catalog move to extra.
+// Members in the wrong place of a peer's catalog are moved to extra.
 func TestMended(t *testing.T) {
 	for _, c := range []struct{ catalog, want string }{
 		{`{"methods":[{"name":"a"},{"name":"a","description":"again"},{"name":""}]}`, `{"catalog":1,"info":{},"methods":[{"name":"a"}],"extra":{"methods":[{"name":"a","description":"again"},{"name":""}]}}`},

@@ -34,8 +34,8 @@ func end(s *Schedule[*line], lines ...*line) {
 	}
 }
 
-// TestSchedule checks that responses are printed in the order of the lines or of arrival, and that the numbers of
-// running and unprinted jobs are bounded.
+// TestSchedule checks that responses are printed in the order of the lines or of their arrival, and that the numbers of running and
+// unprinted jobs are bounded.
 func TestSchedule(t *testing.T) {
 	for _, c := range []struct {
 		unordered           bool
@@ -78,7 +78,7 @@ func TestSchedule(t *testing.T) {
 	}
 }
 
-// TestStop checks that after a stop only the first line starts, so its response has the reason.
+// TestStop checks that after a stop, only the first line is still sent, so that its response gives the reason.
 func TestStop(t *testing.T) {
 	a, b, c := &line{name: "a"}, &line{name: "b"}, &line{name: "c"}
 	s := New[*line](1, false)
@@ -102,7 +102,7 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// TestAhead checks that lines are read ahead up to a number and a size.
+// TestAhead checks that the number and the total size of lines that are read ahead are bounded.
 func TestAhead(t *testing.T) {
 	s := New[*line](1, false)
 	for range aheadLines / 2 {

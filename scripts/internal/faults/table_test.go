@@ -19,7 +19,7 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// TestMain runs the peer of a cell or rpcx, depending on the name of the file.
+// TestMain runs the peer of a cell, rpcx or the tests, depending on the name of the program.
 func TestMain(m *testing.M) {
 	switch {
 	case filepath.Base(os.Args[0]) == "rpcx":
@@ -31,14 +31,13 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// sample has each command, each transport and each kind of fault.
+// sample covers each command, each transport and each kind of fault.
 var sample = strings.Fields(`call/tcp/cut-0 call/ws/close-1000 call/http/http-401 batch/sse/swap batch/exec/flood-endless subscribe/wss/cutin-2
 	connect/unix/half-send-last describe/https/http-503 eval/ipc/gone-last plugin/tls/rst-last job/tcp/stray-other ro-job/exec/term-noclose
 	session/ws/cut-1 record/tcp/oversize-last replay/http/http-500 record-far/tcp/cut-1 serve/ws/flood-deaf record-near/tcp/garbage-first
 	replay-near/unix/endless-last call/tls/tls-alert call/ipc/stopped-last call/unix/refused call/http/gzip connect/tcp/never-last
 	subscribe/tcp/never-last call/exec/term-stopped`)
 
-// TestSample runs the cells of the sample.
 func TestSample(t *testing.T) {
 	if testkit.Race {
 		t.Skip("its memory and time are not those of the program")
@@ -61,7 +60,7 @@ func TestSample(t *testing.T) {
 			t.Parallel()
 			v := b.try(c)
 			for tries := 0; len(v.faults) > 0 && v.slow && tries < 2; tries++ {
-				v = b.try(c) // the first run may have met a busy machine
+				v = b.try(c) // the machine may have been busy
 			}
 			if len(v.faults) > 0 || v.struck == never {
 				t.Errorf("struck %q: %q, %+v", v.struck, v.faults, v.steps)
@@ -70,7 +69,7 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// TestTable checks that the table is complete and that each fault is in a possible cell.
+// TestTable checks that the table is complete, and that each fault occurs in a possible cell.
 func TestTable(t *testing.T) {
 	able := map[string]bool{}
 	for _, c := range cells() {
@@ -99,12 +98,12 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// played returns the bytes that a cell's peer sends in response to a request.
+// played returns the bytes that a cell's peer sends in response to one request.
 func played(t *testing.T, c cell, seed uint64) string {
 	t.Helper()
 	ours, theirs := net.Pipe()
 	p := c.newPeer(c.luck(seed), func(phase) {})
-	close(p.done) // ends all waits
+	close(p.done) // the peer then waits for nothing
 	go func() {
 		p.serve(newLink(theirs, nil))
 		theirs.Close()
@@ -193,8 +192,7 @@ func TestTaped(t *testing.T) {
 	}
 }
 
-// TestDump checks that the dump counts goroutines by their creator, without those of the runtime, and names additional
-// goroutines.
+// TestDump checks that a dump counts goroutines by their creator, without those of the runtime, and names the additional ones.
 func TestDump(t *testing.T) {
 	const text = `SIGQUIT: quit
 PC=0x4916e1 m=0 sigcode=0
@@ -227,7 +225,7 @@ created by rpcx/wire/x.Serve in goroutine 1
 	}
 }
 
-// TestOutput checks that the first and last lines of long output are kept.
+// TestOutput checks that only the first and last lines of long output are kept.
 func TestOutput(t *testing.T) {
 	var o output
 	for i := range 200_000 {
@@ -249,7 +247,7 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-// Ending a run leaves no process of a cell.
+// A signal that ends the program ends the processes of all cells.
 func TestSignalEndsAll(t *testing.T) {
 	defer signalled.Store(false)
 	b := &bench{dir: t.TempDir()}

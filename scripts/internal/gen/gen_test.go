@@ -84,9 +84,9 @@ func TestManualIsClean(t *testing.T) {
 	if err != nil || len(pages) == 0 {
 		t.Fatalf("there are no pages: %v", err)
 	}
-	out, _ := exec.Command("mandoc", append([]string{"-Tlint"}, pages...)...).CombinedOutput() // mandoc fails if it prints a warning
+	out, _ := exec.Command("mandoc", append([]string{"-Tlint"}, pages...)...).CombinedOutput() // mandoc fails after a warning
 	for line := range strings.Lines(string(out)) {
-		if !strings.Contains(line, "input text line longer than 80 bytes") { // generated sources may have long lines
+		if !strings.Contains(line, "input text line longer than 80 bytes") { // long lines are allowed in generated sources
 			t.Error(line)
 		}
 	}
@@ -122,7 +122,7 @@ func TestManualPrintsTheTopics(t *testing.T) {
 	}
 }
 
-// TestNoExampleTwice checks that README, the manual and the help repeat no example.
+// TestNoExampleTwice checks that no example is repeated in README, the manual and the help.
 func TestNoExampleTwice(t *testing.T) {
 	t.Chdir("../../..")
 	examples, err := readExamples("commands/testdata/script")
@@ -190,7 +190,7 @@ func TestManualIsShort(t *testing.T) {
 	}
 }
 
-// TestMCPIsShort checks that the page of MCP fits on two screens of 50 lines with 80 columns.
+// TestMCPIsShort checks that the MCP page fits on two screens of 50 lines and 80 columns.
 func TestMCPIsShort(t *testing.T) {
 	if _, err := exec.LookPath("mandoc"); err != nil {
 		t.Skip("mandoc is not installed")

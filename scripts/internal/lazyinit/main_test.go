@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The pinned files are unchanged, and are generated once.
+// The patches fit the pinned files, and refuse files that were patched before.
 func TestPatches(t *testing.T) {
 	for _, l := range libraries {
 		dir, err := l.dir()
@@ -40,7 +40,7 @@ func TestPatches(t *testing.T) {
 	}
 }
 
-// With the module file, go uses the libraries in the directory.
+// With the generated module file, go uses the patched copies of the libraries.
 func TestModfile(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir("../../..")

@@ -9,8 +9,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// FuzzDecode checks that each dialect reads any input in both roles without a panic, that its events can be shown, that
-// its replies are JSON, and that the other role reads them.
+// FuzzDecode checks that each dialect decodes any input in both roles without a panic, that its events can be printed, that its
+// replies are JSON, and that the other role can read them.
 func FuzzDecode(f *testing.F) {
 	var specs []dialect.Spec
 	for _, name := range all.Names() {
@@ -41,7 +41,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// answer handles messages as the peer does.
+// answer handles messages as a connection does.
 func answer(t *testing.T, spec dialect.Spec, c dialect.Codec, op dialect.Op, msgs []wire.Message, batch bool) {
 	var replies [][]byte
 	for _, m := range msgs {
@@ -74,7 +74,7 @@ func answer(t *testing.T, spec dialect.Spec, c dialect.Codec, op dialect.Op, msg
 	}
 }
 
-// decodeSeeds are messages in the form of each dialect's specification.
+// decodeSeeds are messages from each dialect's specification.
 var decodeSeeds = []string{
 	`{"jsonrpc":"2.0","id":1,"method":"a.b","params":{"_meta":{"progressToken":1}}}`,
 	`{"jsonrpc":"2.0","id":1,"result":{"subscription":"s","content":[{"type":"text","text":"a"}],"structuredContent":{}}}`,

@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/framing"
 )
 
-// spelt returns the operation for a JSON object.
+// spelt returns the operation that a JSON object describes.
 func spelt(text string) (dialect.Op, error) {
 	var o struct {
 		Kind, Method, Code, Job, Unsubscribe, Beside string
@@ -43,12 +43,12 @@ func spelt(text string) (dialect.Op, error) {
 	return op, nil
 }
 
-// speltEvent returns the event for a JSON object.
+// speltEvent returns the event that a JSON object describes.
 func speltEvent(text string) (wire.Event, error) {
 	var e struct {
 		Event  string
 		Stream json.RawMessage
-		Kind   json.RawMessage // hides the event's own Kind
+		Kind   json.RawMessage // hides the Kind of the event
 	}
 	var ev wire.Event
 	if err := json.Unmarshal([]byte(text), &e); err != nil {
@@ -108,7 +108,7 @@ func TestSpecs(t *testing.T) {
 	}
 }
 
-// ForHooks and FromHook are inverse for methods with both forms.
+// ForHooks and FromHook are inverse for methods that have both forms.
 func TestHookNames(t *testing.T) {
 	for _, s := range all.Specs() {
 		for _, method := range []string{"plain", "order.get", "repo.issue.get"} {

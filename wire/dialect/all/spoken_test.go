@@ -26,36 +26,36 @@ import (
 
 var update = flag.Bool("update", false, "write what is said into testdata/spoken, to be read before it is believed")
 
-// TestSpoken plays testdata/spoken/*.txt: conversations whose peer is hand-written from the dialect's specification. "==
-// TITLE" begins a conversation. Its first line is the role of rpcx:
+// TestSpoken plays testdata/spoken/*.txt: conversations whose peer is written by hand from the dialect's specification. "== TITLE"
+// begins a conversation. Its first line is the role of rpcx:
 //
-//	client|server DIALECT   a page's lines may follow, from "page" to "end"
+//	client|server DIALECT   a dialect file may follow, from "page" to "end"
 //	codec ROLE DIALECT      only the codec, without a connection
 //	hook SPEC, deny|allow PATTERN, catalog JSON, offers JSON, metadata JSON, resume ID, depth N
-//	own METHOD         the call of the handshake that is the user's
+//	own METHOD         the call in the handshake that the user can make
 //
 // Each further line is a step:
 //
-//	< TEXT             the other end sends this
-//	> TEXT             the other end gets this, in which … is anything
-//	>& TEXT            the other end gets this, among others that follow or came before
-//	greet N            the handshake, in the background, like everything that follows except call, sub, raw, watch and internal
+//	< TEXT             the peer sends TEXT
+//	> TEXT             the peer receives TEXT, in which … matches anything
+//	>& TEXT            the peer receives TEXT before or after other messages
+//	greet N            the handshake; like all operations except call, sub, raw, watch and internal, it runs in the background
 //	call|sub|raw|watch|internal|eval N METHOD PARAMS
-//	run|start|status|wait|stop|list N METHOD|JOB PARAMS   what is done with jobs
+//	run|start|status|wait|stop|list N METHOD|JOB PARAMS   an operation on a job
 //	op N JSON          any operation, by the names of its members
 //	notify METHOD PARAMS
 //	describe N, typing N METHOD
-//	cancel N           leaves it, in the background
-//	await N            begins to read the next of N, which = N then shows
-//	= N TEXT           the next of N: an event, "end", or the fault
-//	take NAME REGEXP   NAME stands for that group of what was just compared, from here on
-//	mask REGEXP        what matches it is compared as *
+//	cancel N           cancels N, in the background
+//	await N            starts reading the next event of N, which = N then compares
+//	= N TEXT           the next event of N, "end", or the error
+//	take NAME REGEXP   NAME stands for that group of the latest compared text from here on
+//	mask REGEXP        matching text is compared as *
 //	note TEXT          the next note
-//	hangup, close      the other end closes, we do
-//	over TEXT          the connection has ended, with this error
-//	decode TEXT        of a codec: the messages are the lines ": TEXT" that follow
-//	encode JSON        of a codec: the message for an operation, as the lines ": TEXT" that follow
-//	reply TEXT JSON    of a codec: what answers that message with the event
+//	hangup, close      the peer closes; rpcx closes
+//	over TEXT          the connection has ended with this error
+//	decode TEXT        of a codec: the decoded messages follow as lines ": TEXT"
+//	encode JSON        of a codec: the message for an operation follows as lines ": TEXT"
+//	reply TEXT JSON    of a codec: the reply to that message with that event
 func TestSpoken(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	files, err := filepath.Glob("testdata/spoken/*.txt")
@@ -101,13 +101,13 @@ type spoken struct {
 	notes   chan string
 	ops     map[string]*opened
 
-	last  string            // the last compared message
-	early []string          // arrived before the message that ">&" waits for
-	taken map[string]string // names for parts of messages
+	last  string            // the latest compared message
+	early []string          // messages that arrived before the one that ">&" waits for
+	taken map[string]string // names of parts of messages
 	masks []*regexp.Regexp
 }
 
-// patience is far longer than any working step takes.
+// patience is far longer than any step takes.
 const patience = 30 * time.Second
 
 func (s *spoken) play() {
@@ -140,7 +140,7 @@ func (s *spoken) play() {
 	}
 }
 
-// want compares the text with the line before, or with -update writes it there.
+// want compares got with want, the text in the file, or with -update replaces that text.
 func (s *spoken) want(at int, prefix, got, want string) error {
 	s.last = got
 	got = s.masked(got)
@@ -154,7 +154,7 @@ func (s *spoken) want(at int, prefix, got, want string) error {
 	return fmt.Errorf("got  %s\nwant %s", got, want)
 }
 
-// masked replaces the named and masked parts of text.
+// masked returns text with taken and masked parts replaced.
 func (s *spoken) masked(text string) string {
 	for name, value := range s.taken {
 		text = strings.ReplaceAll(text, value, name)
@@ -165,7 +165,7 @@ func (s *spoken) masked(text string) string {
 	return text
 }
 
-// like reports whether text matches pattern, in which … is a wildcard.
+// like reports whether text matches pattern, in which … matches anything.
 func like(text, pattern string) bool {
 	parts := strings.Split(pattern, "…")
 	if len(parts) == 1 {
@@ -182,7 +182,7 @@ func like(text, pattern string) bool {
 	return ok && strings.HasSuffix(text, parts[len(parts)-1])
 }
 
-// step runs a step of a conversation, or a setting before it.
+// step runs a step of a conversation, or a setting that precedes the steps.
 func (s *spoken) step(verb, rest string) error {
 	switch verb {
 	case "client", "server", "codec":
@@ -229,7 +229,7 @@ func (s *spoken) step(verb, rest string) error {
 	return nil
 }
 
-// speak selects the dialect. A dialect file may follow.
+// speak selects the dialect, after which a dialect file may follow.
 func (s *spoken) speak(name string) error {
 	spec, err := all.Lookup(name)
 	if name == "page" {
@@ -249,7 +249,7 @@ func (s *spoken) speak(name string) error {
 	return err
 }
 
-// connect begins the conversation.
+// connect starts the conversation.
 func (s *spoken) connect() error {
 	table, err := hook.NewTable(hook.Options{}, s.hooks...)
 	if err != nil {

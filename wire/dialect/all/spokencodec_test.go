@@ -62,7 +62,7 @@ func (s *spoken) alone(verb, rest string) error {
 	return s.wants(got)
 }
 
-// wants compares with the lines ": TEXT" that follow, or writes them.
+// wants compares got with the lines ": TEXT" that follow, or with -update replaces them.
 func (s *spoken) wants(got []string) error {
 	end := s.at
 	for end < len(s.lines) && strings.HasPrefix(s.lines[end], ":") {

@@ -16,13 +16,13 @@ import (
 	"rpcx/wire/scan"
 )
 
-// opened is a pending operation.
+// opened is an operation that has been started.
 type opened struct {
 	ready chan struct{} // closed after the operation has opened
 	st    dialect.Stream
 	said  string // the outcome, if there is no stream
 	err   error
-	next  chan string // the next event, if await reads it; or nil
+	next  chan string // the next event, while await reads it; or nil
 }
 
 var kinds = map[string]dialect.OpKind{
@@ -124,7 +124,7 @@ func (s *spoken) take(verb, rest string) error {
 	return nil
 }
 
-// among finds a message among the next ones, in any order.
+// among finds a message in the ones that follow, in any order.
 func (s *spoken) among(ctx context.Context, want string) error {
 	for i := 0; ; i++ {
 		if i == len(s.early) {
@@ -160,7 +160,7 @@ func (s *spoken) next(ctx context.Context, at int, prefix string, from chan stri
 	}
 }
 
-// background runs a function that waits for messages of the peer.
+// background runs a function that waits for messages from the peer.
 func (s *spoken) background(name string, do func(context.Context) (string, error)) {
 	o := &opened{ready: make(chan struct{})}
 	s.ops[name] = o
@@ -172,7 +172,7 @@ func (s *spoken) background(name string, do func(context.Context) (string, error
 	}()
 }
 
-// open opens an operation, in the background if it sends several messages.
+// open starts an operation, in the background if it sends several messages.
 func (s *spoken) open(name string, op dialect.Op) error {
 	o := &opened{ready: make(chan struct{})}
 	s.ops[name] = o
@@ -197,7 +197,7 @@ func (s *spoken) open(name string, op dialect.Op) error {
 	return nil
 }
 
-// operation returns the operation for METHOD PARAMS.
+// operation returns the operation for a method with params.
 func operation(kind dialect.OpKind, arg string) dialect.Op {
 	method, params, _ := strings.Cut(arg, " ")
 	op := dialect.Op{Kind: kind, Method: method}

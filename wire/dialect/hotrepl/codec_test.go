@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// events decodes a response to an eval, or to a job_status, and returns its events.
+// events decodes a response to eval or job_status, and returns its events.
 func events(t *testing.T, answer string) string {
 	t.Helper()
 	c := NewCodec(dialect.CodecOptions{})
@@ -81,7 +81,7 @@ func TestEvents(t *testing.T) {
 		{"evicted", `{"type":"session_evicted","reason":"displaced","by":{}}`, `end: session_evicted: another client has taken the connection (displaced)`},
 	} {
 		got := events(t, tt.in)
-		if i := strings.Index(got, `"id":"`); i >= 0 { // of our own making
+		if i := strings.Index(got, `"id":"`); i >= 0 { // an id that the codec makes
 			got = got[:i] + `"id":ID` + got[strings.Index(got[i+6:], `"`)+i+7:]
 		}
 		if got != tt.want && !(tt.want == "invalid" && strings.HasPrefix(got, "invalid ")) {
@@ -157,7 +157,7 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-// FuzzDecode checks both roles, and that ids are unchanged.
+// FuzzDecode checks both roles, and that ids stay unchanged.
 func FuzzDecode(f *testing.F) {
 	for _, example := range page(f, "testdata/examples.json") {
 		f.Add([]byte(example), false)
@@ -195,7 +195,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// A response without its main member is invalid, and would otherwise count as empty.
+// A response without its main member is invalid. Otherwise it would count as empty.
 func TestResponsesWithoutTheirMember(t *testing.T) {
 	for _, kind := range []string{typeList, typeDescribe, typeJournal} {
 		c := NewCodec(dialect.CodecOptions{})
@@ -213,7 +213,7 @@ func TestResponsesWithoutTheirMember(t *testing.T) {
 	}
 }
 
-// Messages of the user: their responses, and their cancels.
+// A message that the user wrote gets its response and can be cancelled.
 func TestRawMessages(t *testing.T) {
 	c := NewCodec(dialect.CodecOptions{}).(*codec)
 	for i, step := range []struct{ way, msg, want string }{

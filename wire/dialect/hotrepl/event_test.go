@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// A job's progress may be any JSON. The event's fraction comes from its members.
+// A job's progress can be any JSON value. The event's fraction is computed from its members.
 func TestProgress(t *testing.T) {
 	for _, tt := range []struct{ progress, message, fraction string }{
 		{`0.25`, "running", `0.25`},
@@ -47,7 +47,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// A reload becomes a log line with its members.
+// A reload becomes a log event with the members of the message.
 func TestReloadEvent(t *testing.T) {
 	for _, tt := range []struct{ members, message, extra string }{
 		{`"message":"Reloaded.","assembly":"A"`, "Reloaded.", `{"assembly":"A"}`},

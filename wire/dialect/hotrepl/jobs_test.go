@@ -70,7 +70,7 @@ func TestJobs(t *testing.T) {
 			`= 100ms`, `> {"type":"job_status","id":"s","jobId":"`+second+`"}`,
 			`< {"type":"job_result","id":"s","jobId":0,"state":"cancelled","status":"failed","artifacts":{},"error":{"kind":"cancelled","code":"jobCancelled","message":"The job was cancelled.","retryable":false},"durationMs":0}`,
 		)
-		// A new client evicts the first and does not inherit its jobs.
+		// A new client replaces the first and does not inherit its jobs.
 		other := connect(g.t, s, g.j)
 		other.play(shake, status,
 			`< {"type":"command_result","id":"s","status":"failed","artifacts":{},"error":{"kind":"conflict","code":"jobNotOwnedByConnection","message":"The job was started on another connection.","retryable":false},"durationMs":0}`)
@@ -82,7 +82,7 @@ func TestJobs(t *testing.T) {
 	})
 }
 
-// An invalid message gets a response, and the connection continues.
+// The host responds to an invalid message, and the connection stays open.
 func TestHostRefuses(t *testing.T) {
 	host(t, backend{r: &engine{}, limits: `{"maxMessageBytes":200,"maxQueuedCommands":1}`}, func(_ *server, g guestOf) {
 		refuses := func(id, kind, code, message string) string {

@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/schema"
 )
 
-// page reads a file with the specification's messages, by type.
+// page reads a file of messages from the specification, by type.
 func page(t testing.TB, file string) map[string]json.RawMessage {
 	t.Helper()
 	b, err := os.ReadFile(file)
@@ -26,7 +26,7 @@ func page(t testing.TB, file string) map[string]json.RawMessage {
 	return all
 }
 
-// A judge checks messages with the schemas of the specification.
+// A judge checks messages with the specification's schemas.
 type judge map[string]*schema.Schema
 
 func newJudge(t testing.TB) judge {
@@ -65,7 +65,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// A client writes the specification's examples, except for the ids.
+// A client writes the specification's examples, except for their ids.
 func TestClientExamples(t *testing.T) {
 	examples, j := page(t, "testdata/examples.json"), newJudge(t)
 	o := func(s string) json.RawMessage { return json.RawMessage(s) }
@@ -96,7 +96,7 @@ func TestClientExamples(t *testing.T) {
 	}
 }
 
-// The events of the specification's examples from a host.
+// A host sends the specification's examples of events.
 func TestHostExamples(t *testing.T) {
 	examples := page(t, "testdata/examples.json")
 	for kind, want := range map[string]string{
@@ -130,7 +130,7 @@ func TestHostExamples(t *testing.T) {
 	}
 }
 
-// A response to an unknown id is dropped, with an id of any type.
+// A response with an unknown id, of any type, is dropped.
 func TestResponsesWithUnknownIDs(t *testing.T) {
 	for kind, example := range page(t, "testdata/examples.json") {
 		if kind == typeHandshake || !strings.Contains(string(example), `"id"`) || strings.Contains(strings.ToLower(kind), "entry") {

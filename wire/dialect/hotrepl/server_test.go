@@ -22,8 +22,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A backend answers archive.preflight with {"ok":true}, or, depending on its argument, with an error or an artifact.
-// slow and archive.export take a second.
+// A backend answers archive.preflight with {"ok":true} or, depending on the argument, with an error or an artifact. slow and
+// archive.export take a second.
 type backend struct {
 	r      *engine
 	limits string
@@ -144,8 +144,7 @@ func (r *engine) Eval(ctx context.Context, e dialect.Code) (json.RawMessage, err
 	return nil, &dialect.EvalError{Message: "NullReferenceException"}
 }
 
-// A guestOf is a client of a host that sends raw messages. A guestOf checks each received message with the
-// specification's schemas.
+// A guestOf is a client that sends raw messages to a host, and checks each received message with the specification's schemas.
 type guestOf struct {
 	t *testing.T
 	j judge
@@ -159,7 +158,7 @@ func connect(t *testing.T, s *server, j judge) guestOf {
 	return guestOf{t, j, far}
 }
 
-// varying are members whose values differ between runs.
+// varying matches members whose values differ between runs.
 var varying = regexp.MustCompile(`"durationMs":\d+|"timestamp":"[^"]*"|"jobId":"[0-9a-f]{32}"|"platform":"[^"]*"|,"details":null`)
 
 func (g guestOf) recv() string {
@@ -172,7 +171,7 @@ func (g guestOf) recv() string {
 	return string(raw)
 }
 
-// play sends lines that begin with ">", expects lines that begin with "<", and waits for "=".
+// play sends lines that begin with ">", expects lines that begin with "<", and for "=" waits.
 func (g guestOf) play(steps ...string) {
 	g.t.Helper()
 	for _, step := range steps {
@@ -199,7 +198,7 @@ func (g guestOf) play(steps ...string) {
 
 const shake = `< {"type":"handshake","protocolVersion":2,"host":{"name":"BepInEx","version":"0.x","platform":0},"evaluator":{"name":"Mono.CSharp","languageVersion":"7.x","persistentState":true,"supportsCompletion":true,"cancellation":"cooperative"},"availableEvaluators":["Mono.CSharp"],"defaultUsings":[],"helpers":[],"control":{"supported":true,"commandsListChanged":false,"schemaValidation":true},"limits":{"maxMessageBytes":4194304,"maxQueuedCommands":32,"maxResultLength":102400,"maxEnumerableElements":100,"defaultEvalTimeoutMs":10000,"maxJobConcurrency":1},"enforces":["maxMessageBytes","maxQueuedCommands","maxResultLength","maxEnumerableElements","maxJobConcurrency"]}`
 
-// host runs a test with a host and its first client after the handshake.
+// host runs a test with a host and a first client whose handshake is complete.
 func host(t *testing.T, b backend, test func(s *server, g guestOf)) {
 	j := newJudge(t)
 	b.dir = t.TempDir()
@@ -218,7 +217,7 @@ func host(t *testing.T, b backend, test func(s *server, g guestOf)) {
 	})
 }
 
-// The specification's requests, and responses of the same form.
+// The host answers the specification's requests with responses of the specified form.
 func TestHostAnswersThePage(t *testing.T) {
 	examples := page(t, "testdata/examples.json")
 	host(t, backend{r: &engine{}}, func(_ *server, g guestOf) {
@@ -253,7 +252,7 @@ func TestHostAnswersThePage(t *testing.T) {
 	})
 }
 
-// lacks returns a required member of want that got lacks.
+// lacks returns the name of a member of want that got does not have.
 func lacks(got, want []byte) string {
 	for key := range scan.Members(want) {
 		if scan.Get(got, string(key)) == nil {
@@ -269,7 +268,7 @@ func TestEval(t *testing.T) {
 			return `< {"type":"eval_error","id":"` + id + `","error":{"kind":"` + kind + `","code":"` + code + `","message":"` + message + `","retryable":false}}`
 		}
 		g.play(
-			// Evals keep their order, and share state.
+			// Evals run in order and share state.
 			`> {"type":"eval","id":"a","code":"count"}`, `> {"type":"eval","id":"b","code":"count"}`,
 			`< {"type":"eval_result","id":"a","hasValue":true,"value":1,"valueType":"number","durationMs":0}`,
 			`< {"type":"eval_result","id":"b","hasValue":true,"value":2,"valueType":"number","durationMs":0}`,
@@ -287,19 +286,19 @@ func TestEval(t *testing.T) {
 			`< {"type":"eval_result","id":"i","hasValue":true,"value":[`+strings.TrimSuffix(strings.Repeat("1,", 100), ",")+`],"valueType":"array","durationMs":0}`,
 			`> {"type":"eval","id":"p","code":"print"}`,
 			`< {"type":"eval_result","id":"p","hasValue":false,"stdout":"hello\n`+strings.Repeat("x", 102400-6)+`","durationMs":0}`,
-			// A cancel ends waiting and running evals, and gets no response.
+			// A cancel ends queued and running evals, and gets no response.
 			`> {"type":"eval","id":"j","code":"wait"}`, `> {"type":"eval","id":"k","code":"count"}`, `= 100ms`,
 			`> {"type":"cancel","id":"x","targetId":"k"}`, fails("k", "cancelled", "evalCancelled", "Eval was cancelled."),
 			`> {"type":"cancel","id":"x","targetId":"never"}`,
 			`> {"type":"cancel","id":"x","targetId":"j"}`, fails("j", "cancelled", "evalCancelled", "Eval was cancelled."),
-			// A reset overtakes waiting evals.
+			// A reset precedes queued evals.
 			`= 20ms`, `> {"type":"eval","id":"l","code":"count"}`, `> {"type":"reset","id":"r"}`, fails("l", "cancelled", "evalCancelled", "Reset in progress."),
 			`< {"type":"reset_result","id":"r","success":true}`,
 			`> {"type":"eval","id":"m","code":"count"}`,
 			`< {"type":"eval_result","id":"m","hasValue":true,"value":1,"valueType":"number","durationMs":0}`,
 			`> {"type":"eval","id":"n","code":"stack"}`,
 			`< {"type":"eval_error","id":"n","error":{"kind":"internal","code":"runtimeException","message":"boom","retryable":false,"details":{"kind":"NameError","stack":"at 1"}}}`,
-			// The journal begins with the newest entry.
+			// The journal starts with the newest entry.
 			`> {"type":"journal_query","id":"q","limit":2.0}`,
 			`< {"type":"journal_query_result","id":"q","entries":[{"id":"n","kind":"eval","code":"stack","success":false,"durationMs":0,"errorKind":"internal","timestamp":0},{"id":"m","kind":"eval","code":"count","success":true,"durationMs":0,"timestamp":0}]}`,
 			`> {"type":"journal_query","id":"q","kind":"command"}`,
@@ -323,7 +322,7 @@ func TestSubscriptions(t *testing.T) {
 		if frames := time.Since(begun) / (16 * time.Millisecond); frames != 21 {
 			t.Errorf("%d frames", frames)
 		}
-		begun = time.Now() // without intervalFrames, each frame ticks
+		begun = time.Now() // without intervalFrames, each frame is a tick
 		g.play(`> {"type":"subscribe","id":"v","code":"1 + 1","limit":4}`, tick("v", "1", "2", "false"), tick("v", "2", "2", "false"), tick("v", "3", "2", "false"), tick("v", "4", "2", "true"))
 		if frames := time.Since(begun) / (16 * time.Millisecond); frames != 4 {
 			t.Errorf("%d frames for four values", frames)
@@ -364,7 +363,7 @@ func TestTooManySubscriptions(t *testing.T) {
 	})
 }
 
-// A client that closes without a message leaves no subscription, and makes room for another client.
+// When a client closes without a message, its subscriptions end, and another client can connect.
 func TestSubscriptionsEndWithTheirClient(t *testing.T) {
 	r := &engine{}
 	host(t, backend{r: r}, func(s *server, g guestOf) {

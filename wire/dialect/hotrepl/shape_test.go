@@ -11,11 +11,11 @@ import (
 	"rpcx/wire/scan"
 )
 
-// unequal are members whose values differ between runs. value may also differ in type.
+// unequal are members whose values differ between runs. value can also differ in type.
 var unequal = []string{"value", "valueType", "seq", "durationMs", "timestamp"}
 
-// differs returns the first difference between got and want. Both must have the same members with equal values. Members
-// in but, by path, must only have the same type. Each element of an array is compared with want's first.
+// differs returns the differences between got and want. Both must have the same members with equal values, except that members
+// whose path is in but only need the same type. Each element of an array is compared with want's first.
 func differs(path string, got, want any, but []string) []string {
 	name := path[strings.LastIndexByte(path, '.')+1:]
 	loose := slices.Contains(unequal, name) || slices.ContainsFunc(but, func(b string) bool {
@@ -65,7 +65,7 @@ func differs(path string, got, want any, but []string) []string {
 	return all
 }
 
-// exampled are the specification's examples with the members in which rpcx's host equals them.
+// exampled are the specification's examples, and the members in which rpcx's host must equal them.
 type exampled struct {
 	t        *testing.T
 	examples map[string]json.RawMessage
@@ -86,7 +86,7 @@ func (e exampled) is(got []byte, name string, but ...string) {
 	}
 }
 
-// asks sends the specification's example of a request with replaced members: a name and its value, in turn.
+// asks sends an example request from the specification. members has the names and values of the members to replace.
 func (e exampled) asks(g guestOf, name string, members ...string) {
 	e.t.Helper()
 	msg := []byte(e.examples[name])
@@ -99,7 +99,7 @@ func (e exampled) asks(g guestOf, name string, members ...string) {
 	}
 }
 
-// starts starts the specification's job, and returns its id.
+// starts starts the job from the specification's example, and returns its id.
 func (e exampled) starts(g guestOf) (job string) {
 	e.asks(g, typeCall, "name", "archive.export")
 	got := []byte(g.recv())
@@ -163,7 +163,7 @@ func TestHostIsThePage(t *testing.T) {
 			e.is([]byte(g.recv()), typeTickError, "final")
 			e.is([]byte(g.recv()), typeTickError)
 		},
-		typeCancel: func(e exampled, _ *server, g guestOf) { // has no response
+		typeCancel: func(e exampled, _ *server, g guestOf) { // gets no response
 			e.asks(g, typeSubscribe, "code", "wait")
 			g.play("= 100ms")
 			e.asks(g, typeCancel)

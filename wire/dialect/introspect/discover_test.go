@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// service answers discovery as a service with many modules.
+// service answers discovery like a service with many modules.
 type service struct {
 	dialect.Caller
 	modules int
@@ -38,7 +38,7 @@ func (s service) Open(_ context.Context, op dialect.Op) (dialect.Stream, error) 
 	return &answer{body: `{"service_hash":"h","type":"data","data":` + data + `}`}, nil
 }
 
-// answer is a stream of one data event, or an endless stream without data.
+// answer is a stream with one data event, or without data and without an end.
 type answer struct {
 	body  string
 	never bool
@@ -59,7 +59,7 @@ func (a *answer) Next(ctx context.Context) (wire.Message, error) {
 
 func (a *answer) Cancel(context.Context) error { return nil }
 
-// rpcx writes the description of a service with many modules to the cache once, and not for each module.
+// rpcx writes the description of a service with many modules to the cache once, not once per module.
 func TestDescribeKeepsAllAtOnce(t *testing.T) {
 	c := NewCodec(dialect.CodecOptions{}).(*codec)
 	var kept json.RawMessage
@@ -81,7 +81,7 @@ func TestDescribeKeepsAllAtOnce(t *testing.T) {
 	}
 }
 
-// If a service does not respond, a warning says that later params are unchecked.
+// If a service does not respond, rpcx warns that it does not check params.
 func TestServicesThatDoNotAnswer(t *testing.T) {
 	for ignored, want := range map[string]string{
 		hashMethod:         "has not described its methods within 15s",

@@ -9,14 +9,14 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// told returns a service with one module of these methods and that schema.
+// told returns a service with one module, which has these methods and that schema.
 func told(methods, schema string) *discovered {
 	k := newDiscovered(json.RawMessage(`{"modules":[{"namespace":"s","version":"1.0.0","description":"d","methods":`+methods+`}]}`), nil)
 	k.Schemas["s"] = json.RawMessage(schema)
 	return k
 }
 
-// The forms of services' descriptions.
+// Services describe modules in several forms.
 func TestReadModule(t *testing.T) {
 	tests := []struct{ name, methods, schema, want, notes string }{
 		{
@@ -82,7 +82,7 @@ func TestReadModule(t *testing.T) {
 	}
 }
 
-// Two modules may define a name differently.
+// Two modules can define a name differently.
 func TestDefinitionsOfSeveralModules(t *testing.T) {
 	k := newDiscovered(json.RawMessage(`{"modules":[{"namespace":"a","methods":["x"]},{"namespace":"b","methods":["x"]},{"namespace":"c","methods":["x"]}]}`), nil)
 	one := `{"oneOf":[{"properties":{"method":{"const":"x"},"id":{"$ref":"#/$defs/Id"}}}],"$defs":{"Id":{"type":"string"}}}`

@@ -80,7 +80,7 @@ func TestOpened(t *testing.T) {
 	}
 }
 
-// The events of section 2 of the specification, and variants of other servers.
+// The events are those of section 2 of the specification, and variants that other servers send.
 func TestEvents(t *testing.T) {
 	tests := []struct{ name, item, want string }{
 		{
@@ -135,7 +135,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// A data event that repeats members of the event before it costs one allocation besides its data.
+// A data event that repeats members of the previous event costs one allocation in addition to its data.
 func TestDataAllocates(t *testing.T) {
 	c := NewCodec(dialect.CodecOptions{})
 	raw := []byte(`{"jsonrpc":"2.0","method":"m","params":{"subscription":"s","result":{"service_hash":"a1","type":"data","provenance":["x"],"content_type":"x.y","data":1}}}`)

@@ -53,7 +53,7 @@ func TestVariants(t *testing.T) {
 	}
 }
 
-// A module's definitions are those that it refers to, also indirectly and in circles.
+// A module's definitions are those that it refers to, directly or indirectly, even in circles.
 func TestDefinitions(t *testing.T) {
 	o := offered(t, `{"catalog":1,"methods":[{"name":"a_b","params":{"type":"object","properties":{"x":{"$ref":"#/$defs/Tree"}}}}],
 		"$defs":{"Tree":{"items":{"$ref":"#/$defs/Leaf/properties/x"}},"Leaf":{"properties":{"x":{"$ref":"#/$defs/Tree"}}},"Tre":{},"TreeId":{}}}`)
@@ -80,7 +80,7 @@ func TestVersionOfAModule(t *testing.T) {
 	}
 }
 
-// The stream ends before the writer sends done, so a later unsubscribe ends nothing.
+// The stream ends when done arrives, before it is printed, so a later unsubscribe has no effect.
 func TestDoneIsTheEnd(t *testing.T) {
 	var out *streamWriter
 	said := 0

@@ -20,7 +20,7 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
-// BenchmarkValid measures checking the same bytes.
+// BenchmarkValid measures json.Valid on the same bytes.
 func BenchmarkValid(b *testing.B) {
 	b.SetBytes(int64(len(item240)))
 	for b.Loop() {

@@ -161,7 +161,7 @@ func TestDecodeAllocatesNothing(t *testing.T) {
 	}
 }
 
-// Parts of a message contain only pointers to its bytes, and are cheap to copy.
+// Decoding copies nothing: the parts of a message point into its bytes.
 func TestDecodeSlices(t *testing.T) {
 	c := NewCodec(Options{})
 	buf := append([]byte("  "), item240...)
@@ -347,7 +347,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// The responses that a tape gets if its peer has none, in both versions.
+// A peer that is missing on a tape sends these responses, in both versions.
 func TestShapes(t *testing.T) {
 	two, one := Shape(V2), Shape(V1)
 	for _, c := range []struct{ got, want string }{
@@ -362,7 +362,7 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// A batch has at most 65,536 messages. A larger one is refused as one message.
+// A batch has at most 65,536 messages. A larger one is refused with a single error.
 func TestBatchIsBounded(t *testing.T) {
 	batch := func(n int) []byte { return []byte("[" + strings.Repeat("1,", n-1) + "1]") }
 	c := NewCodec(Options{})

@@ -61,7 +61,7 @@ func TestFromOpenRPC(t *testing.T) {
 	}
 }
 
-// A catalog is unchanged after writing and reading OpenRPC, including members that OpenRPC lacks.
+// Writing and reading OpenRPC does not change a catalog, including members that OpenRPC lacks.
 func TestOpenRPCRoundTrip(t *testing.T) {
 	pets, err := FromOpenRPC(json.RawMessage(petstore))
 	if err != nil {

@@ -99,7 +99,7 @@ func client(t *testing.T, c wire.Conn, o peer.Options) *peer.Peer {
 	return p
 }
 
-// The server's bytes are compared, because a client of rpcx would share its mistakes.
+// The test compares the server's bytes, because a client of rpcx would share its mistakes.
 func TestServerByHand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := serve(t, jsonrpc.NewServer(jsonrpc.V2, backend{}))
@@ -147,7 +147,7 @@ func TestServerByHand(t *testing.T) {
 	})
 }
 
-// An unsubscribe ends a stream, by both of its names, only on its own connection.
+// An unsubscribe under either of its names ends a stream, but only on its own connection.
 func TestServerUnsubscribe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := jsonrpc.NewServer(jsonrpc.V2, backend{})
@@ -181,7 +181,7 @@ func TestServerUnsubscribe(t *testing.T) {
 	})
 }
 
-// An unsubscribe after the end of a stream, but before the server continues, ends nothing.
+// An unsubscribe that arrives after the end of a stream has no effect.
 func TestServerUnsubscribeBehindTheEnd(t *testing.T) {
 	for _, method := range []string{"count", "failing", "telling"} {
 		h := jsonrpc.NewServer(jsonrpc.V2, backend{}).Accept(caller{})
@@ -204,7 +204,7 @@ func TestServerUnsubscribeBehindTheEnd(t *testing.T) {
 	}
 }
 
-// Cancelling a client's stream ends the server's.
+// Cancelling a stream on the client ends it on the server.
 func TestClientUnsubscribes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := client(t, serve(t, jsonrpc.NewServer(jsonrpc.V2, backend{})), peer.Options{})

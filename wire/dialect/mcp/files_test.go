@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The files in a result of MCP.
+// An MCP result can contain these files.
 func TestFiles(t *testing.T) {
 	for _, c := range []struct{ result, want string }{
 		{`{}`, ""},

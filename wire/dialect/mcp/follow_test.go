@@ -17,13 +17,13 @@ import (
 	"rpcx/wire/dialect/page/load"
 )
 
-// A taskServer answers requests about a task in order, and records their times.
+// A taskServer answers requests about a task in order, and records when they arrive.
 type taskServer struct {
 	dialect.Caller
 	begun time.Time
-	asked []string         // method@time
-	says  []string         // the responses to tasks/get
-	fault map[string]error // the errors of methods
+	asked []string         // METHOD@TIME
+	says  []string         // responses to tasks/get
+	fault map[string]error // errors by method
 }
 
 func (s *taskServer) Open(_ context.Context, op dialect.Op) (dialect.Stream, error) {
@@ -54,7 +54,7 @@ func (o *once) Next(context.Context) (wire.Message, error) {
 
 func (o *once) Cancel(context.Context) error { return nil }
 
-// follow returns the stream of the task "t" of s without notifications.
+// follow returns the stream of task "t" on s, without notifications.
 func follow(t *testing.T, s *taskServer) *following {
 	t.Helper()
 	p, err := load.Parse("x.toml", []byte("name = 'x'\nflow = 'mcp'\n"))
@@ -72,7 +72,7 @@ func follow(t *testing.T, s *taskServer) *following {
 	return st
 }
 
-// rpcx polls a task at the server's interval, within bounds, or at growing intervals. It reports each change once.
+// rpcx polls a task at the server's interval, within bounds, or at growing intervals, and reports each change once.
 func TestATaskIsPolled(t *testing.T) {
 	working := func(more string) string { return `{"taskId":"t","status":"working"` + more + `}` }
 	const done = `{"taskId":"t","status":"completed"}`
@@ -118,8 +118,7 @@ func TestATaskIsPolled(t *testing.T) {
 	}
 }
 
-// An error of the server ends the stream as an event, and an error of the connection is returned. Cancelling ends the
-// wait.
+// A server error ends the stream with an event. A connection error is returned. Cancelling ends the wait.
 func TestATaskThatCannotBePolled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gone := errors.New("the connection is gone")
@@ -161,7 +160,7 @@ func TestATaskThatCannotBePolled(t *testing.T) {
 	})
 }
 
-// rpcx cancels a task without a reader if rpcx began it, it is running, and the server supports that.
+// When the reader stops, rpcx cancels a task that it started, if it is running and the server supports cancelling.
 func TestATaskIsCancelled(t *testing.T) {
 	gone := errors.New("the connection is gone")
 	for _, c := range []struct {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A header's property has a fixed place, one of three types and a unique name.
+// A property that is sent as a header has a fixed place, one of three types and a unique name.
 func TestHeadersOf(t *testing.T) {
 	for _, c := range []struct{ schema, want string }{
 		{`{"type":"object"}`, ""},

@@ -15,7 +15,7 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// made are dialect files with each property that affects calls, and whether their codecs append calls.
+// made lists dialect files with each property that affects calls, and whether their codecs append calls.
 var made = []struct {
 	text    string
 	appends bool
@@ -54,11 +54,11 @@ response = { id = "re", result = "body", error = "failed", message = "failed.tex
 event = { method = "event", params = "data", const = { type = "event" } }
 `
 
-// embeddedAppend are the embedded dialect files whose codecs append calls.
+// embeddedAppend has the embedded dialect files whose codecs append calls.
 var embeddedAppend = map[string]bool{"bidi": true, "cdp": true, "netrpc": true, "qmp": true}
 
-// TestAppendCall checks that AppendCall and Encode write the same bytes for the same id, and that a refused AppendCall
-// does not affect Encode.
+// TestAppendCall checks that AppendCall and Encode write the same bytes for the same id, and that a refused AppendCall does not
+// affect Encode.
 func TestAppendCall(t *testing.T) {
 	specs := map[string]dialect.Spec{}
 	want := map[string]bool{}
@@ -96,7 +96,7 @@ func TestAppendCall(t *testing.T) {
 	}
 }
 
-// sameCalls makes random calls with one codec's appendCall and the other codec's Encode.
+// sameCalls compares random calls from one codec's appendCall with those from the other codec's Encode.
 func sameCalls(t *testing.T, one dialect.Codec, appendCall func([]byte, *dialect.Op) ([]byte, int64, bool), other dialect.Codec) {
 	r := rand.New(rand.NewPCG(15, 15))
 	appended := 0
@@ -127,7 +127,7 @@ func sameCalls(t *testing.T, one dialect.Codec, appendCall func([]byte, *dialect
 	}
 }
 
-// clocks are the members of QMP's timestamps.
+// clocks matches the members of QMP timestamps.
 var clocks = regexp.MustCompile(`"(micro)?seconds":[0-9]+`)
 
 func unclocked(msg []byte) string { return clocks.ReplaceAllString(string(msg), "clock") }
@@ -155,7 +155,7 @@ func anyOp(r *rand.Rand) dialect.Op {
 	return op
 }
 
-// A dialect file with names allocates no memory per message, like plain JSON-RPC.
+// A dialect file with other names allocates no memory per message, like plain JSON-RPC.
 func TestNamesAllocateNothing(t *testing.T) {
 	if testkit.Race {
 		t.Skip("the race detector allocates")
@@ -184,7 +184,7 @@ func TestNamesAllocateNothing(t *testing.T) {
 			`{"type":"event","event":"ticks","data":{"a":1}}`, `{"jsonrpc":"2.0","method":"ticks","params":{"a":1}}`,
 			`{"type":"request","v":[1,2.5],"command":"do","seq":7}`,
 		} {
-			flat := strings.Contains(m, "flat") && !strings.Contains(raw, "response") // params are built from members
+			flat := strings.Contains(m, "flat") && !strings.Contains(raw, "response") // params are assembled from members
 			if base := strings.Contains(raw, "jsonrpc"); base != (m == "") || flat {
 				continue
 			}

@@ -14,7 +14,7 @@ import (
 // library has the only flow.
 var library = &page.Library{Flows: map[string]page.Flow{"mcp": mcp.Flow()}}
 
-// Embedded dialect files are valid and have the names of their files.
+// Each embedded dialect file is valid and has the name of its file.
 func TestPages(t *testing.T) {
 	for _, name := range library.Names() {
 		where := name + ".toml"

@@ -11,7 +11,7 @@ import (
 	"rpcx/wire"
 )
 
-// reports is a stream of messages that arrive one by one, and then ends with err. With nil, it stays open.
+// reports is a stream of messages that arrive one by one and then ends with err. If err is nil, it stays open.
 type reports struct {
 	msgs      []wire.Message
 	err       error
@@ -36,7 +36,7 @@ func (r *reports) Cancel(context.Context) error {
 	return nil
 }
 
-// rpcx polls after a while without reports, and when reports have ended.
+// rpcx polls after a time without reports, and after the reports end.
 func TestReportsAndQuestions(t *testing.T) {
 	for name, err := range map[string]error{"they go on": nil, "they end": io.EOF} {
 		synctest.Test(t, func(t *testing.T) {
@@ -70,7 +70,7 @@ func TestReportsAndQuestions(t *testing.T) {
 	}
 }
 
-// rpcx cancels work once, and not after its end.
+// rpcx cancels work once, and not after the work has ended.
 func TestCancelledRequests(t *testing.T) {
 	failed := errors.New("failed")
 	gaveUp := 0
@@ -92,7 +92,7 @@ func TestCancelledRequests(t *testing.T) {
 	}
 }
 
-// Before the work has a name, only reports describe it, and their end ends the stream.
+// Until the work has an id, only reports describe it, and the end of the reports ends the stream.
 func TestBeforeItHasAName(t *testing.T) {
 	s := &Stream{Reports: &reports{err: io.ErrUnexpectedEOF}}
 	if _, err := s.Next(t.Context()); err != io.ErrUnexpectedEOF {

@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Typed methods with the request, or the rule that rejects them.
+// Each typed method becomes a request, or a rule rejects it.
 func TestEncode(t *testing.T) {
 	tests := []struct{ typed, extra, want string }{
 		{"user/42:get", ``, `{"jsonrpc":"2.0","id":1,"method":"user.get","resource":"user","target":"42","verb":"get"}`},
@@ -89,7 +89,7 @@ func TestRespelt(t *testing.T) {
 	}
 }
 
-// The forms of a method in hooks and policies.
+// Hooks and policies use these forms of a method.
 func TestName(t *testing.T) {
 	for method, want := range map[string]string{
 		"user.get": "user:get", "repo.issue.get": "repo.issue:get", "user:get": "user:get", "*": "*",
@@ -101,7 +101,7 @@ func TestName(t *testing.T) {
 	}
 }
 
-// The address in a request's members, and the rule that it violates.
+// A request's members form an address, or violate a rule.
 func TestAddressOfARequest(t *testing.T) {
 	for _, c := range []struct {
 		raw, rule string
@@ -129,7 +129,7 @@ func TestAddressOfARequest(t *testing.T) {
 	}
 }
 
-// Members of a request that should be objects are rejected, not dropped.
+// Members of a request that should be objects are rejected, not ignored.
 func TestFieldsThatAreNone(t *testing.T) {
 	for _, extra := range []string{`5`, `{"target":`, `[]`, `{"plain":"yes"}`} {
 		_, err := (&codec{}).Encode(dialect.Op{Kind: dialect.Call, Method: "user.get", Extra: json.RawMessage(extra)})

@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// A worker sends given events in response to a job, until a send fails.
+// A worker sends the given events in response to a job, until sending fails.
 type worker struct {
 	dialect.Responder
 	says []wire.Event
@@ -37,7 +37,7 @@ func (w worker) Respond(_ context.Context, r dialect.Request) (json.RawMessage, 
 	return nil, w.fail
 }
 
-// A job's events are results, and the last is the return. If one cannot be sent, the worker's context ends.
+// The events of a job are results, and the last one is the return. If one cannot be sent, the worker's context ends.
 func TestResultsOfAJob(t *testing.T) {
 	data := func(text string) wire.Event { return wire.Event{Kind: wire.Data, Data: json.RawMessage(text)} }
 	gone := errors.New("gone")

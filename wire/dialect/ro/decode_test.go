@@ -8,8 +8,8 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// Each case lists calls and messages line by line: "? TYPED" makes a call (ids from 1), "?? TYPED" subscribes, "- ID"
-// cancels a call, "> MESSAGE" arrives, and "= TEXT" is the decoded result.
+// Each case has these lines: "? TYPED" makes a call (ids start at 1), "?? TYPED" subscribes, "- ID" cancels a call, "> MESSAGE" is
+// a received message, and "= TEXT" is the decoded result.
 var decodings = map[string]string{
 	"the page's upload": `
 ? attachment:create
@@ -193,7 +193,7 @@ func TestEvent(t *testing.T) {
 	}
 }
 
-// An id is unchanged after Decode and Reply, and messages cause no panic.
+// Decode and Reply do not change an id, and no message causes a panic.
 func FuzzDecode(f *testing.F) {
 	for _, lines := range decodings {
 		for line := range strings.Lines(lines) {
@@ -231,7 +231,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// BenchmarkYield measures a yield of a call.
+// BenchmarkYield measures a yield in a call.
 func BenchmarkYield(b *testing.B) {
 	c := NewCodec(dialect.CodecOptions{})
 	_, _ = c.Encode(dialect.Op{Kind: dialect.Call, Method: "attachment:create"})

@@ -9,7 +9,7 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// rpcx finds the methods in each form of a result of rpc.describe.
+// rpcx finds the methods in each form that a result of rpc.describe can have.
 func TestFromDescription(t *testing.T) {
 	for _, tt := range []struct{ title, doc, want string }{
 		{"ours", `{"ro-jrpc":"1.0","resources":[{"name":"user","description":"d","verbs":[{"name":"get","description":"one","params":{"type":"object"},"result":{}}],"subresources":[{"name":"key","verbs":[{"name":"list"}]}]}]}`, "user.get user.key.list"},
@@ -50,7 +50,7 @@ func TestFromDescription(t *testing.T) {
 	}
 }
 
-// rpcx keeps descriptions of resources, also without verbs.
+// rpcx keeps descriptions of resources, even without verbs.
 func TestResourcesAreKept(t *testing.T) {
 	c, err := FromDescription([]byte(`{"version":"2","limit":5,"resources":["task",{"name":"user","description":"people","verbs":["get"],
 		"subresources":{"key":{"since":"1","verbs":["list"]}}},{"name":"repo","subresources":["issue"]},{"name":"plain","verbs":["get"]}]}`))
@@ -80,7 +80,7 @@ func TestSchemaOf(t *testing.T) {
 	}
 }
 
-// Reading a description of rpcx's server returns an equal catalog.
+// The description that rpcx serves can be read back as an equal catalog.
 func TestDescription(t *testing.T) {
 	c, err := catalog.Parse([]byte(`{"catalog":1,"dialect":"ro","info":{"name":"n","version":"1"},"methods":[
 		{"name":"user.get","description":"<one>","params":{"type":"object"},"result":{"$ref":"#/$defs/u"},"cache":{"max-age":60}},

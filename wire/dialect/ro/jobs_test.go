@@ -12,8 +12,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// TestJobs checks that a job continues without a reader, and that a waiter gets later events, the last result and the
-// connection's end.
+// TestJobs checks that a job continues without a reader, and that whoever waits for it gets later events, the last result and the
+// end of the connection.
 func TestJobs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := transport.Pair()
@@ -80,7 +80,7 @@ func TestJobs(t *testing.T) {
 		start(2)
 		lost := do(dialect.JobWait, "", "job-2")
 		next(lost, `{"status":"accepted","job":"job-2"}`)
-		// A call of the user that became a job. Only the user reads it.
+		// The user's call became a job that only the user reads.
 		call, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Call, Method: "attachment:create"})
 		if err != nil {
 			t.Fatal(err)
@@ -107,7 +107,7 @@ func TestJobs(t *testing.T) {
 	})
 }
 
-// The number of remembered jobs is bounded. Finished jobs are removed first.
+// The number of remembered jobs is bounded. Finished jobs are forgotten first.
 func TestJobsAreForgotten(t *testing.T) {
 	var j jobs
 	note := func(id string, final bool) {

@@ -35,8 +35,8 @@ func shown(m wire.Message) string {
 	return s
 }
 
-// The table of methods splits names into resource and verb, and shows a method as a user types it, with the target and
-// parent of its hints.
+// The table of methods splits names into resource and verb, and shows a method as a user types it, with the target and parent from
+// its hints.
 func TestNamesForPeople(t *testing.T) {
 	for _, c := range []struct{ name, hints, resource, verb, typed string }{
 		{"repo.get", ``, "repo", "get", "repo:get"},

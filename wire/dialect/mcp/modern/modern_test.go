@@ -14,7 +14,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A state opens for the same caller, call and key, until it expires.
+// A state can be opened with the same caller, call and key, until it expires.
 func TestSeal(t *testing.T) {
 	key := []byte("0123456789abcdef")
 	s := newSeal(key)
@@ -36,8 +36,7 @@ func TestSeal(t *testing.T) {
 	}
 }
 
-// A repeated call has the same digest, even with another order of members and additional members. Other calls have
-// others.
+// A repeated call has the same digest, even with additional members or in another order. Other calls have other digests.
 func TestDigest(t *testing.T) {
 	of := func(params string) string { return digest("tools/call", json.RawMessage(params)) }
 	first := of(`{"name":"a","arguments":{"x":1,"y":12345678901234567890}}`)
@@ -51,7 +50,7 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// At most 256 runs wait for their clients. The next one fails until another continues.
+// At most 256 runs wait for their clients. The next one fails until one of them continues.
 func TestMostWaiting(t *testing.T) {
 	s := &Server{runs: runs{wait: time.Hour, byID: map[string]*run{}, over: make(chan struct{})}, seal: newSeal(nil)}
 	c := &Conn{s: s, identity: "ada"}
@@ -97,7 +96,7 @@ func TestMostWaiting(t *testing.T) {
 	}
 }
 
-// A header repeats a value in ASCII or Base64. Numbers match by value.
+// A header repeats a value in ASCII or Base64. Numbers are compared by value.
 func TestCompare(t *testing.T) {
 	base64d := "=?base64?" + base64.StdEncoding.EncodeToString([]byte("hé")) + "?="
 	for _, c := range []struct {
@@ -126,7 +125,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// A work limit does not run while the stopwatch is stopped.
+// A work limit does not advance while the stopwatch is stopped.
 func TestStopwatch(t *testing.T) {
 	var w dialect.Stopwatch
 	w.Stop()
@@ -180,7 +179,7 @@ func TestMostListenersAndTasks(t *testing.T) {
 	}
 }
 
-// A question without an open request joins the next round, with those that the retry does not answer.
+// A question that arises while no request is open is sent in the next round, together with those that the retry does not answer.
 func TestQuestionBetweenRequests(t *testing.T) {
 	s := &Server{runs: runs{wait: time.Hour, byID: map[string]*run{}, over: make(chan struct{})}, seal: newSeal(nil)}
 	r := &run{c: &Conn{s: s, identity: "ada"}, id: randomID(), method: callTool, clock: &dialect.Stopwatch{}, cancel: func() {}, change: make(chan struct{})}

@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/dialect/page/load"
 )
 
-// names is a dialect file with other names of members.
+// names is a dialect file with other names for members.
 const names = `
 name = "names"
 base = "none"
@@ -20,7 +20,7 @@ response = { id = "re", result = "body", error = "failed", message = "failed.tex
 event = { method = "event", params = "data" }
 `
 
-// typed is a dialect file whose kinds of messages differ by the value of a member.
+// typed is a dialect file in which a member's value distinguishes the kinds of messages.
 const typed = `
 name = "typed"
 base = "none"
@@ -31,7 +31,7 @@ event = { method = "event", params = "data", const = { kind = "event" } }
 ok = { at = "ok", is = true }
 `
 
-// programs is a dialect file that wraps calls, and has streams and progress.
+// programs is a dialect file with wrapped calls, streams and progress.
 const programs = `
 name = "programs"
 [call]

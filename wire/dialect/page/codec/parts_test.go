@@ -18,7 +18,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// dialectOf returns the dialect of a dialect file with the name x.
+// dialectOf returns the dialect of a dialect file named x.
 func dialectOf(t *testing.T, page string) *Dialect {
 	t.Helper()
 	p, err := load.Parse("x.toml", []byte("name = 'x'\n"+page))
@@ -32,7 +32,7 @@ func dialectOf(t *testing.T, page string) *Dialect {
 	return d
 }
 
-// A listener begins a session with the required first call only.
+// A listener begins a session only after the required first call.
 func TestSessionsBegin(t *testing.T) {
 	for _, page := range []string{"", "[serve]\nfirst = 'hi'", "[http]\nsession = 'X-Session'"} {
 		if s := dialectOf(t, page).Sessions(); s != nil {
@@ -64,7 +64,7 @@ func TestSessionsBegin(t *testing.T) {
 	}
 }
 
-// The first path whose response has a URL names the WebSocket of an HTTP server. Only the URL's path counts.
+// The first path whose response contains a URL finds the WebSocket of an HTTP server. Only the path of that URL is used.
 func TestResolve(t *testing.T) {
 	if find, _ := Resolve(&load.Page{}); find != nil {
 		t.Error("a page that does not say how is resolved")
@@ -102,7 +102,7 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// The names of another dialect's methods.
+// Methods have other names in another dialect.
 func TestBridging(t *testing.T) {
 	b := dialectOf(t, "").Bridging()
 	if b.Name != nil || b.Objects || b.NoStreams || b.Client.Begins || b.Own != nil {
@@ -132,7 +132,7 @@ first = 'hi'
 	}
 }
 
-// Notifications of the dialect file need no hook. An exact name in subscribe takes precedence over patterns.
+// The dialect file's own notifications need no hook. An exact name in subscribe takes precedence over patterns.
 func TestMethodsOfADialectFile(t *testing.T) {
 	d := dialectOf(t, "[during]\nprogress = { method = 'p.*' }\nlog = { method = 'l' }\nitems = { method = 'i' }\n[subscribe.'a.*']\nitem = { method = 'x' }\n[subscribe.'a.b']\nitem = { method = 'y' }\n[subscribe.'*']\nitem = { method = 'z' }")
 	for method, want := range map[string]bool{"p.a": true, "l": true, "i": true, "p": false, "x": false, "work": false, "": false} {
@@ -155,7 +155,7 @@ func TestMethodsOfADialectFile(t *testing.T) {
 	}
 }
 
-// The place of the id in the params of a cancel.
+// The id has a place in the params of a cancel.
 func TestCancelTarget(t *testing.T) {
 	for _, c := range []struct{ page, params, want string }{
 		{"", `{"id":7}`, ""},
@@ -179,7 +179,7 @@ func TestCancelTarget(t *testing.T) {
 	}
 }
 
-// The handshake keeps a bounded number and size of messages for later steps.
+// The handshake keeps a bounded number of messages, of a bounded size, for later steps.
 func TestKeptMessagesAreBounded(t *testing.T) {
 	d := dialectOf(t, "[[greet]]\nawait = '.method == \"last\"'")
 	add := func(c *Codec, msg string) { _, _, _ = c.Decode([]byte(msg)) }
@@ -216,7 +216,7 @@ func TestKeptMessagesAreBounded(t *testing.T) {
 	}
 }
 
-// The values of one object are merged into another at any depth. Other values are replaced.
+// Objects are merged at any depth. Other values are replaced.
 func TestMerged(t *testing.T) {
 	for _, c := range []struct{ obj, more, want string }{
 		{``, `{"a":1}`, `{"a":1}`},
@@ -256,7 +256,7 @@ func TestShown(t *testing.T) {
 	}
 }
 
-// A header's value is a short string of printable ASCII.
+// The value of a header is a short string of printable ASCII.
 func TestSayable(t *testing.T) {
 	for text, want := range map[string]bool{
 		"": false, "x": true, " ~": true, "\x1f": false, "\x7f": false, "é": false, strings.Repeat("x", 256): true, strings.Repeat("x", 257): false,
@@ -267,7 +267,7 @@ func TestSayable(t *testing.T) {
 	}
 }
 
-// A cancelled request gets no response, or the dialect file's code. A new request with its id gets a response.
+// A cancelled request gets no response, or an error with the dialect file's code. A new request with the same id gets a response.
 func TestDropped(t *testing.T) {
 	none := dialectOf(t, "[cancel]\nnotify = 'c'\nparams = '[$id]'\nanswer = 'none'")
 	coded := dialectOf(t, "[cancel]\nnotify = 'c'\nparams = '[$id]'\nanswer = -5")
@@ -300,7 +300,7 @@ func TestDropped(t *testing.T) {
 	}
 }
 
-// A value that is stored while a request's params are computed is in the params of the next request.
+// A value that is stored while the params of a request are computed is in the params of the next request.
 func TestCommonParamsAreNotStale(t *testing.T) {
 	c := dialectOf(t, "[requests]\nparams = '{n: .n, sum: ([range(100)] | add)}'").newCodec(dialect.CodecOptions{})
 	done := make(chan struct{})

@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// A payload that a path or a variable names is passed on unchanged and not decoded.
+// A payload that a path or a variable selects is passed on unchanged, without decoding.
 func TestPayloadIsNotDecoded(t *testing.T) {
 	payload := `{"rows":[` + strings.Repeat(`{"a":1.50,"b":"x"},`, 50_000) + `0]}` // a megabyte
 	c := speaks(t, `
@@ -66,14 +66,14 @@ item = { method = "changed", when = ".id == $params.id", event = ".value" }
 		if string(m.Body) != payload {
 			t.Errorf("%s: %.80s", name, m.Body)
 		}
-		// Here, the message is made from text. A decoded payload would be fifteen times as large.
+		// The message is built from text here. A decoded payload would take fifteen times as much memory.
 		if took := after.TotalAlloc - before.TotalAlloc; took > 6*uint64(len(payload)) {
 			t.Errorf("%s of %d bytes took %d bytes", name, len(payload), took)
 		}
 	}
 }
 
-// decoded returns the last message that raw decodes to.
+// decoded returns the last message that raw contains.
 func decoded(t *testing.T, c *Codec, raw string) wire.Message {
 	t.Helper()
 	msgs, _, err := c.Decode([]byte(raw))
@@ -83,7 +83,7 @@ func decoded(t *testing.T, c *Codec, raw string) wire.Message {
 	return msgs[len(msgs)-1]
 }
 
-// A stream of the dialect file takes precedence over one of the base.
+// A stream in the dialect file takes precedence over one of the base.
 func TestItemsOfTheBase(t *testing.T) {
 	c := speaks(t, `
 name = "x"
@@ -116,8 +116,7 @@ item = { method = "ticks", when = ".subscription == $result", event = ".result" 
 	}
 }
 
-// The dialect file defines the place of the id in a cancel. A cancelled call gets no response, and a new call with its
-// id gets one.
+// The dialect file defines where a cancel has the id. A cancelled call gets no response, and a new call with the same id gets one.
 func TestCancelled(t *testing.T) {
 	c := speaks(t, "name = 'x'\n[cancel]\nnotify = 'stop'\nparams = '{why: \"so\", which: $id}'\nanswer = 'none'\n")
 	msgs, _, err := c.Decode([]byte(`{"jsonrpc":"2.0","method":"stop","params":{"which":"a"}}`))

@@ -23,7 +23,7 @@ func speaks(tb testing.TB, text string) dialect.Codec {
 	return New(plan, Options{})
 }
 
-// A call in each form of params and with each kind of id.
+// The calls cover each form of params and each kind of id.
 func TestWrites(t *testing.T) {
 	const names = "[names]\nrequest = { method = 'm', params = 'p', id = 'i' }\nresponse = { result = 'r' }\n"
 	for _, c := range []struct{ more, params, want string }{
@@ -115,7 +115,7 @@ params = "."
 	})
 }
 
-// The rule that reads a response decides whether more follow, and otherwise the dialect decides.
+// The rule that matches a response decides whether more responses follow. Otherwise the dialect decides.
 func TestResponsesThatContinue(t *testing.T) {
 	const page = "[write]\nrequest = '{$method, i: $id}'\n[[read]]\nwhen = '.r'\nkind = 'response'\nid = '.i'\nresult = '.r'\nfinal = '.last'\n[[read]]\nwhen = '.e'\nkind = 'response'\nid = '.i'\nresult = '.e'\n"
 	for _, c := range []struct {

@@ -9,7 +9,7 @@ import (
 	"rpcx/wire"
 )
 
-// An error has the line, the member, the expected value and the nearest name.
+// An error shows the line, the member, the expected value and the nearest name.
 func TestMistakes(t *testing.T) {
 	for text, want := range map[string]string{
 		"name = 'x'\nbaes = 'none'":                               "p.toml:2: baes: a dialect file has no member \"baes\" (did you mean base?)",
@@ -68,7 +68,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// FuzzParse checks that a dialect file is valid or a usage error, and that its members have text in the manual.
+// FuzzParse checks that a dialect file is valid or a usage error, and that the manual describes its members.
 func FuzzParse(f *testing.F) {
 	pages, err := filepath.Glob("../pages/*.toml")
 	if err != nil || len(pages) == 0 {
@@ -101,7 +101,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// A dialect file has at most a mebibyte.
+// A dialect file has at most one mebibyte.
 func TestFileOfAnySize(t *testing.T) {
 	at := filepath.Join(t.TempDir(), "x.toml")
 	for size, fits := range map[int]bool{11: true, maxSize: true, maxSize + 1: false} {

@@ -6,7 +6,7 @@ import (
 	"rpcx/wire"
 )
 
-// Members that exclude each other are errors with a line and a repair. "" means a valid file.
+// Members that exclude each other are an error with a line and a repair. "" means that the file is valid.
 func TestRules(t *testing.T) {
 	for _, c := range []struct{ page, want string }{
 		{"[[greet]]", "p.toml:2: greet[0]: expected exactly one of \"call\", \"notify\" and \"await\""},

@@ -81,8 +81,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// oneLongStep returns a program with a step that takes slightly longer than a program's limit. The step continues after
-// the test.
+// oneLongStep returns a program with a step that takes slightly longer than the time limit of programs. The step keeps running
+// after the test.
 func oneLongStep(t *testing.T) string {
 	for n := 8000; n < 1_000_000; n += n / 2 {
 		text := fmt.Sprintf(`"a" * %d | [match("a"; "g")] | last`, n)

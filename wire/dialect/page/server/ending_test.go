@@ -14,7 +14,7 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// hooks answer at once, and record in ended those whose context has ended.
+// hooks answer at once, and record the requests whose context has ended.
 type hooks struct {
 	testkit.Unrestricted
 	ended *[]string
@@ -50,7 +50,7 @@ func (h hooks) Respond(ctx context.Context, r dialect.Request) (json.RawMessage,
 	}
 }
 
-// client is the peer of a server with a dialect file.
+// client is a client of a server with a dialect file.
 type client struct {
 	dialect.Caller
 	codec dialect.Codec
@@ -58,7 +58,7 @@ type client struct {
 
 func (c client) Connection() *dialect.Connection { return &dialect.Connection{Codec: c.codec} }
 
-// A cancel or an unsubscribe may be handled before its request starts, and applies to earlier requests only.
+// A cancel or an unsubscribe that is handled before its request starts applies only to earlier requests.
 func TestEndingsThatAreHandledFirst(t *testing.T) {
 	p, err := load.Parse("x.toml", []byte(`
 name = "x"
@@ -83,8 +83,8 @@ result = "0"
 	}
 	for _, c := range []struct {
 		ending, params string
-		order          uint64 // of the cancel; requests have 5
-		result, ended  string // the call's result, and the ended hooks
+		order          uint64 // order of the cancel; the requests have 5
+		result, ended  string // the result of the call, and the requests that ended
 	}{
 		{"halt", `{"n":1}`, 6, `"stopped"`, "[work]"},
 		{"halt", `{"n":1}`, 4, `"done"`, "[]"},

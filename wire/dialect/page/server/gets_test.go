@@ -17,7 +17,7 @@ func (described) Catalog() *catalog.Catalog {
 	return &catalog.Catalog{Info: catalog.Info{Name: "shop"}, Methods: []catalog.Method{{Name: "work"}}}
 }
 
-// The JSON responses to a GET of each path, made from the catalog, the hooks and the address of the request.
+// The response to a GET of each path is made from the catalog, the hooks and the address of the request.
 func TestGets(t *testing.T) {
 	p, err := load.Parse("x.toml", []byte(`
 name = "x"
