@@ -101,10 +101,9 @@ func furtherFlags(b *strings.Builder, name string, shown, more []cmdline.FlagDoc
 		}
 		beside[f.With] = append(beside[f.With], "--"+f.Names[0])
 	}
-	parts := wire.Map(with, func(w string) string { return "with " + w + " also " + strings.Join(beside[w], ", ") })
+	parts := wire.Map(with, func(w string) string { return "with " + w + ": " + strings.Join(beside[w], ", ") })
 	if parts != nil {
-		text := strings.Join(parts, "; ")
-		row(b, "", strings.ToUpper(text[:1])+text[1:]+".", 0)
+		row(b, "", "More flags "+strings.Join(parts, "; "), 0)
 	}
 	if others {
 		row(b, "", name+" ENDPOINT --help also shows the flags of that transport and dialect; the manual, "+strings.ReplaceAll(name, " ", "-")+"(1), lists all flags.", 0)

@@ -18,7 +18,10 @@ var speedRows = map[string][2]string{
 }
 
 // speedNames lists README's names of the clients in these rows.
-var speedNames = strings.NewReplacer("the four libraries, doing nothing", "a program that only links the same libraries", "Go, net alone", "a Go program with only `net`", "Node, ws", "Node.js with `ws`")
+var speedNames = strings.NewReplacer("Go, net alone", "a Go program with only `net`", "Node, ws", "Node.js with `ws`")
+
+// linked is the client that makes no call: README omits its start-up time.
+const linked = "the four libraries, doing nothing"
 
 // speedText returns README's sentences about a published report.
 func speedText() (string, error) {
@@ -40,7 +43,7 @@ func speedText() (string, error) {
 		return "", fmt.Errorf("%s: %w", measured, err)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "These are medians of the run of %s on %s.", run.Name, run.Machine)
+	fmt.Fprintf(&b, "The figures are medians of the run of %s on %s.", run.Name, run.Machine)
 	for _, r := range run.Rows {
 		words, named := speedRows[r.Row]
 		if !named {
@@ -48,7 +51,9 @@ func speedText() (string, error) {
 		}
 		var others []string
 		for _, c := range r.Clients[1:] {
-			others = append(others, fmt.Sprintf("%s: %.3g", speedNames.Replace(c.Who), c.Took.Median))
+			if c.Who != linked {
+				others = append(others, fmt.Sprintf("%s: %.3g", speedNames.Replace(c.Who), c.Took.Median))
+			}
 		}
 		fmt.Fprintf(&b, " %s takes **%.3g** %s (%s).", words[0], r.Clients[0].Took.Median, words[1], strings.Join(others, ", "))
 	}

@@ -259,7 +259,7 @@ type Describe struct {
 	Get      string `toml:"get" says:"the path of an HTTP GET at the WebSocket's host, in place of a call"`
 	Params   Prog   `toml:"params" says:"its params"`
 	When     Prog   `toml:"when" says:"this part is skipped unless this is true; its input is $kept"`
-	Next     *Next  `toml:"next" says:"further pages: result, a program that finds the cursor in the response, and params, made from it"`
+	Next     *Next  `toml:"next" says:"how to request the next page of a list"`
 	Methods  Prog   `toml:"methods" says:"the methods of the catalog, made from the response: {name, kind, description, params, result, extra}. Methods of one name are joined"`
 	Info     Prog   `toml:"info" says:"the info of the catalog, made from the response: {name, version, description, extra}. Values of an earlier part stay"`
 	Optional bool   `toml:"optional" says:"true: an error response means that the peer does not have this part"`
