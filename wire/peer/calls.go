@@ -13,46 +13,46 @@ import (
 //
 // Its rules:
 //   - byID contains a call from before its request is sent until its final message, its failure or its Cancel.
-//   - byToken contains a stream after a response or an item has named the stream. When the stream has ended, endedStreams
-//     contains its token, and the peer drops further items of the stream.
-//   - abandoned contains a call, under its id, for which no caller waits any longer. The peer drops the call's response
-//     without a note, and ends the stream that the response opens.
-//   - leftOpen contains a cancelled stream, under its token, that no message could end before its first item. The first
-//     item ends the stream.
-//   - early contains the items of a stream that no response has named yet. The peer keeps them only while awaiting is not
-//     0, because only then a response can name the stream.
-//   - unshaped contains, in order, the user's messages that are neither requests nor have an id. The next message that
+//   - byToken contains a stream once a response or an item has named it. When the stream has ended, endedStreams contains
+//     its token, and further items of the stream are dropped.
+//   - abandoned contains, by id, the calls whose callers no longer wait. A response to such a call is dropped without a
+//     note, and a stream that the response opens is ended.
+//   - leftOpen contains, by token, the cancelled streams that no message can end before their first item. The first item
+//     ends the stream.
+//   - early contains items of streams that no response has named yet. They are kept only while awaiting is not 0, because
+//     only then can a response name their streams.
+//   - unshaped contains, in order, the user's messages that are not requests and have no id. The next message that
 //     belongs to no other call is the response.
 //   - pipeline, not byID, contains the calls of the pipeline until their promotion.
 //   - No map contains the ids of the peer's own requests.
 type calls struct {
 	byID         map[string]*stream
 	pipeline     *callPipeline      // for many calls at low cost; may be nil
-	byToken      map[string]*stream // the streams of byID with a token, and the streams whose call has ended
+	byToken      map[string]*stream // streams whose token is known; they include streams whose call has ended
 	latest       *stream            // the stream of the latest item, or nil
-	watches      []*stream          // streams without an id, which show messages of the peer
-	dirty        []*stream          // streams with messages whose consumer has not been woken
+	watches      []*stream          // streams of the peer's messages, which have no request id
+	dirty        []*stream          // streams whose consumer has not been woken for queued messages
 	waiting      int                // calls without a response
-	awaiting     int                // waiting calls whose response may open a stream
+	awaiting     int                // waiting calls whose response can open a stream
 	overfull     int                // streams whose queue is too long
-	behind       *stream            // the stream with so long a queue that the reader may wait briefly for its consumer, or nil
-	unshaped     []*stream          // the user's messages, in order, whose responses may have no id
-	loose        int                // the number of messages without an id so far
+	behind       *stream            // a stream with a long queue, for whose consumer the reader may wait briefly; nil if there is none
+	unshaped     []*stream          // the user's messages, in order, whose responses may lack an id
+	loose        int                // how many messages without an id have been sent
 	early        early.Items
 	endedStreams early.Recent
 	abandoned    map[string]*stream
 	leftOpen     map[string]*stream
-	handshakes   []wire.Message // sent by the peer first; at most maxHandshakes
-	unsolicited  bool           // the peer opens streams by itself
+	handshakes   []wire.Message // received from the peer; at most maxHandshakes
+	unsolicited  bool           // whether the peer opens streams that no call requested
 }
 
-// maxAbandoned bounds the calls in abandoned and in leftOpen.
+// maxAbandoned is the maximum number of calls in each of abandoned and leftOpen.
 const maxAbandoned = 1024
 
-// looseKey is the prefix of keys in byID for messages without an id.
+// looseKey is the prefix of the byID keys of messages without an id.
 const looseKey = "\x00"
 
-// isLoose reports whether s is a message without an id.
+// isLoose reports whether the message of s has no id.
 func (s *stream) isLoose() bool { return strings.HasPrefix(s.id, looseKey) }
 
 func newCalls() calls {
@@ -65,8 +65,8 @@ func (c *calls) add(s *stream, id wire.ID) {
 	c.setWaiting(s, true)
 }
 
-// addUnshaped stores s under a key that is not a JSON token, because the dialect does not know the form of its message.
-// The peer's next message is its response.
+// addUnshaped stores s under a key that cannot be an id, because the dialect cannot parse the message of s. The next
+// message from the peer counts as its response.
 func (c *calls) addUnshaped(s *stream) {
 	c.loose++
 	s.oneAnswer = true
@@ -74,7 +74,7 @@ func (c *calls) addUnshaped(s *stream) {
 	c.unshaped = append(c.unshaped, s)
 }
 
-// setWaiting records whether s waits for its first response.
+// setWaiting sets whether s is waiting for its first response.
 func (c *calls) setWaiting(s *stream, on bool) {
 	if s.waiting == on {
 		return
@@ -114,7 +114,7 @@ func (c *calls) remove(s *stream) {
 	}
 }
 
-// setOverfull records whether the queue of s is too long, and reports whether that has changed.
+// setOverfull sets whether the queue of s is too long, and reports whether the value has changed.
 func (c *calls) setOverfull(s *stream, on bool) bool {
 	if s.overfull == on {
 		return false
@@ -128,7 +128,7 @@ func (c *calls) setOverfull(s *stream, on bool) bool {
 	return true
 }
 
-// abandon stores s by id. A late response to s is dropped, and a stream that it opens is unsubscribed.
+// abandon adds s to abandoned. A late response to s is then dropped, and a stream that it opens is unsubscribed.
 func (c *calls) abandon(s *stream) {
 	if s.id == "" || s.isLoose() {
 		return
@@ -136,7 +136,8 @@ func (c *calls) abandon(s *stream) {
 	putBounded(c.abandoned, s.id, s)
 }
 
-// putBounded adds s to a table. At maxAbandoned entries, it removes one, because most are never used.
+// putBounded adds s to a table. If the table already has maxAbandoned entries, putBounded first removes an arbitrary
+// one; most of them are never used.
 func putBounded(table map[string]*stream, key string, s *stream) {
 	if len(table) >= maxAbandoned {
 		for other := range table {
@@ -165,7 +166,7 @@ func (c *calls) promoteAllLocked() {
 	}
 }
 
-// unclaimed removes and returns the early items if no pending response can name their streams.
+// unclaimed removes and returns the early items if no pending response can name their streams any longer.
 func (c *calls) unclaimed() []wire.Message {
 	if c.awaiting > 0 {
 		return nil
@@ -173,7 +174,7 @@ func (c *calls) unclaimed() []wire.Message {
 	return c.early.Clear()
 }
 
-// count returns the number of pending calls, including streams but not watches of all messages.
+// count returns the number of pending calls. Streams count, but watches of all messages do not.
 func (c *calls) count() int {
 	n := len(c.byID)
 	if c.pipeline != nil {
@@ -192,7 +193,7 @@ func (c *calls) count() int {
 	return n
 }
 
-// discard drops the current and future items of the stream with this token.
+// discard drops the queued and future items of the stream with this token.
 func (c *calls) discard(token wire.ID) {
 	c.endedStreams.Add(string(token))
 	c.early.Take(token)

@@ -8,8 +8,8 @@ import (
 	"rpcx/wire/peer/ending"
 )
 
-// CloseWith sends the queued messages and ends the connection, with a code and a reason if its transport has them. It
-// does not wait for handlers. Done is closed when everything has ended.
+// CloseWith sends the queued messages and closes the connection. The transport sends the code and the reason if it has
+// a form for them. It does not wait for handlers. Done is closed when all goroutines have ended.
 func (p *Peer) CloseWith(code int, reason string) error {
 	p.mu.Lock()
 	p.enterLocked(ending.Closing)
@@ -20,12 +20,12 @@ func (p *Peer) CloseWith(code int, reason string) error {
 }
 
 // Close sends the dialect's closing messages, waits for handlers and their responses, and closes the connection.
-// Options.CloseTimeout bounds each step. Contexts of handlers end at once. No goroutine of p runs after Close, so a
-// handler must not call Close.
+// Options.CloseTimeout bounds each step. It cancels the contexts of handlers at once. After Close returns, no goroutine
+// of p is running, so a handler must not call Close.
 func (p *Peer) Close() error { return p.CloseAs(0, "") }
 
-// CloseAs is like Close, but also sends a code and a reason if the transport has them. Code 1001, for example, means
-// that a server stops and may return.
+// CloseAs is like Close, but also sends a code and a reason if the transport has a form for them. For example, code
+// 1001 tells the peer that a server is stopping and may come back.
 func (p *Peer) CloseAs(code int, reason string) error {
 	var err error
 	p.once.Do(func() { err = p.shutDown(code, reason) })
@@ -60,16 +60,16 @@ func (p *Peer) leave() {
 	if p.o.Hurry != nil {
 		defer context.AfterFunc(p.o.Hurry, cancel)()
 	}
-	_ = p.can.Shutdown(ctx, p) // an error is ignored, because the peer may have disconnected
+	_ = p.can.Shutdown(ctx, p) // the error is ignored, because the peer may have disconnected
 }
 
-// flush waits, within limits, for the handlers and the sending of their responses.
+// flush waits, within limits, until the handlers have returned and their responses have been sent.
 func (p *Peer) flush() {
 	p.settle(p.o.CloseTimeout, p.quietLocked)
 	p.settle(p.o.CloseTimeout, func() bool { return p.outbox.idle() && p.outbox.posting == 0 })
 }
 
-// quietLocked reports whether no handler runs and all responses have been sent. The caller holds the lock.
+// quietLocked reports whether no handler is running. The caller holds the lock.
 func (p *Peer) quietLocked() bool { return p.requests.Idle() && !p.notifications.Running }
 
 // enterLocked moves to a later state. The caller holds the lock.
@@ -79,16 +79,17 @@ func (p *Peer) enterLocked(s ending.State) {
 	p.outbox.room.Pass()
 }
 
-// hurriedStep bounds each step of Close after the end of Options.Hurry. It suffices for writing the queued messages.
+// hurriedStep bounds each remaining step of Close after Options.Hurry has ended. It is long enough to write the queued
+// messages.
 const hurriedStep = 50 * time.Millisecond
 
-// settle waits until ok returns true, d has passed, or the connection or Options.Hurry has ended. It calls ok with the
-// lock.
+// settle waits until ok returns true, d has passed, Options.Hurry has ended, or the connection has ended. It calls ok
+// with the lock held.
 func (p *Peer) settle(d time.Duration, ok func() bool) {
 	p.mu.Lock()
 	settled := ok() || p.end.State == ending.Ended
 	p.mu.Unlock()
-	if settled { // usually no timer is needed, which would wake a thread
+	if settled { // avoids a timer, which would wake a thread
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), d)
@@ -99,13 +100,14 @@ func (p *Peer) settle(d time.Duration, ok func() bool) {
 	_ = p.until(ctx, ok)
 }
 
-// Settle waits until no handler runs and all responses have been sent, or until ctx or the connection ends.
+// Settle waits until no handler is running and all responses have been sent, or until ctx or the connection ends.
 func (p *Peer) Settle(ctx context.Context) error {
 	return p.until(ctx, func() bool { return p.quietLocked() && p.outbox.idle() })
 }
 
-// WaitReceived waits until everything that the peer has sent so far has been read and its notifications have been
-// handled, or until ctx or the connection ends. The reader then reads nothing more if the connection supports this.
+// WaitReceived waits until the reader has read everything that the peer has sent so far and the handler has processed
+// its notifications, or until ctx or the connection ends. If the connection supports this, the reader then stops
+// reading.
 func (p *Peer) WaitReceived(ctx context.Context) error {
 	c, ok := p.conn.(wire.ReadCloser)
 	ok = ok && c.CloseRead() == nil
@@ -117,14 +119,14 @@ func (p *Peer) WaitNotified(ctx context.Context) error {
 	return p.until(ctx, func() bool { return !p.notifications.Running })
 }
 
-// until waits until ok returns true, or until ctx or the connection ends. It calls ok with the lock.
+// until waits until ok returns true, or until ctx or the connection ends. It calls ok with the lock held.
 func (p *Peer) until(ctx context.Context, ok func() bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.waitForLocked(ctx, &p.change, func() bool { return ok() || p.end.State == ending.Ended })
 }
 
-// hangUp closes the connection, with a code if its transport has codes.
+// hangUp closes the connection, with a code if the transport has close codes.
 func (l *link) hangUp(code int, reason string) error {
 	if c, ok := l.conn.(wire.CloserWith); ok && code != 0 {
 		return c.CloseWith(code, reason)
@@ -132,9 +134,9 @@ func (l *link) hangUp(code int, reason string) error {
 	return l.conn.Close()
 }
 
-// waitForLocked waits until condition returns true, and calls condition with the lock. It releases the lock while it
-// waits, and returns with the lock. Every change that can make condition true must be followed by g.Pass. If ctx ends
-// first, it returns the error of ctx.
+// waitForLocked waits until condition returns true. It calls condition with the lock held. It releases the lock while
+// it waits, and holds it again when it returns. Every change that can make condition true must be followed by g.Pass.
+// If ctx ends first, waitForLocked returns the error of ctx.
 func (p *Peer) waitForLocked(ctx context.Context, g *wire.Gate, condition func() bool) error {
 	for !condition() {
 		c := g.Wait()

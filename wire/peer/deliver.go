@@ -16,11 +16,11 @@ func (p *Peer) registerLocked(s *stream, msg wire.Message) {
 	} else {
 		p.calls.addUnshaped(s)
 	}
-	p.change.Pass() // the reader must not stop now
+	p.change.Pass() // the reader must not stop from now on
 }
 
-// forgetLocked removes s from all tables and ends it. Its consumer gets the queued messages and then err. The caller
-// holds the lock.
+// forgetLocked removes s from all tables and ends it. Its consumer receives the queued messages and then err. The
+// caller holds the lock.
 func (p *Peer) forgetLocked(s *stream, err error) {
 	if s.ended() {
 		return
@@ -32,8 +32,8 @@ func (p *Peer) forgetLocked(s *stream, err error) {
 	s.box.End(err)
 }
 
-// deliverLocked queues m for s. It wakes the consumer at once, or when the reader would have to wait for more. The
-// caller holds the lock.
+// deliverLocked queues m for s. It wakes the consumer at once if the queue is long, and otherwise before the reader
+// waits for more input. The caller holds the lock.
 func (p *Peer) deliverLocked(s *stream, m *wire.Message) {
 	if s.ended() {
 		return
@@ -65,7 +65,7 @@ func (p *Peer) deliverLocked(s *stream, m *wire.Message) {
 	}
 }
 
-// restored returns the response m with the id that the user chose.
+// restored returns the response m with the user's original id.
 func (s *stream) restored(m *wire.Message) *wire.Message {
 	if s.restore == nil {
 		return m
@@ -73,8 +73,8 @@ func (s *stream) restored(m *wire.Message) *wire.Message {
 	return s.restore(*m)
 }
 
-// passLocked passes a response of a Raw operation, in order with all other messages, to the operation's Answer function
-// or else to Incoming. The caller holds the lock.
+// passLocked passes a response to a Raw operation to the operation's Answer function, or to Incoming if there is none.
+// The order of all messages is kept. The caller holds the lock.
 func (p *Peer) passLocked(s *stream, m *wire.Message) {
 	if s.op.Kind != dialect.Raw {
 		return
@@ -91,10 +91,10 @@ func (p *Peer) passLocked(s *stream, m *wire.Message) {
 	s.op.Answer(c)
 }
 
-// overflowLocked handles a stream with too long a queue. If the queue exceeds the limit by a whole message, which
-// happens only while the reader must not stop, it ends the stream. The caller holds the lock.
+// overflowLocked handles a stream whose queue is too long. It ends the stream if the queue exceeds the limit by more
+// than MaxMessage, which can happen only while the reader must not stop. The caller holds the lock.
 //
-// If the reader never stops (Options.Lossy), the stream loses its oldest messages or ends.
+// With Options.Lossy, the reader never stops. The stream then loses its oldest messages, or ends.
 func (p *Peer) overflowLocked(s *stream) {
 	why := "the output is too slow: its queue is full, and other calls wait for responses"
 	switch {
@@ -112,7 +112,7 @@ func (p *Peer) overflowLocked(s *stream) {
 	p.leaveStreamLocked(s, &wire.Fault{Kind: wire.IO, Method: s.op.Method, Message: why}, false)
 }
 
-// resumeReadingLocked lets the reader continue if s has room again. The caller holds the lock.
+// resumeReadingLocked lets the reader continue if the queue of s has room again. The caller holds the lock.
 func (p *Peer) resumeReadingLocked(s *stream) {
 	s.stuck = false
 	if p.calls.behind == s && s.box.Size() <= easeBytes/2 {
@@ -124,8 +124,9 @@ func (p *Peer) resumeReadingLocked(s *stream) {
 	}
 }
 
-// throttleLocked makes the reader wait while reading more would only fill memory. The reader never waits while a call
-// or a handler needs a response that has not been read. The caller holds the lock, which the wait releases.
+// throttleLocked makes the reader wait while further messages would only fill memory. The reader never waits while a
+// call or a handler needs a response that the reader has not read yet. The caller holds the lock, which the wait
+// releases.
 func (p *Peer) throttleLocked(in *stream) {
 	if in == nil && p.calls.behind != nil {
 		p.easeLocked()
@@ -148,16 +149,16 @@ func (p *Peer) throttleLocked(in *stream) {
 	})
 }
 
-// The reader waits for a consumer that queues more than easeBytes, but at most for easeFor. This keeps queues short
-// enough for the processor's caches. The reader waits for the same consumer again only after that consumer has taken
-// messages.
+// The reader waits for a consumer with more than easeBytes in its queue, for at most easeFor. This keeps queues short
+// enough to fit into the processor's caches. The reader does not wait for the same consumer again until that consumer
+// has taken messages.
 const (
 	easeBytes = 512 << 10
 	easeFor   = 5 * time.Millisecond
 )
 
 // easeLocked makes the reader wait for the consumer of calls.behind, unless a call or a handler needs a response that
-// has not been read. The caller holds the lock, which the wait releases.
+// the reader has not read yet. The caller holds the lock, which the wait releases.
 func (p *Peer) easeLocked() {
 	s := p.calls.behind
 	p.calls.wake()
@@ -171,8 +172,8 @@ func (p *Peer) easeLocked() {
 	p.calls.behind = nil
 }
 
-// neededLocked reports whether a local call or a handler may need a response that has not been read. The caller holds
-// the lock.
+// neededLocked reports whether a local call or a handler may need a response that the reader has not read yet. The
+// caller holds the lock.
 func (p *Peer) neededLocked() bool { return p.calls.waiting > 0 || p.requests.Unanswered() }
 
 func (p *Peer) mustStopLocked(in *stream) bool {
@@ -189,7 +190,7 @@ func (p *Peer) mustStopLocked(in *stream) bool {
 	return (p.calls.overfull > 0 || p.notifications.Full()) && !p.neededLocked()
 }
 
-// wakeAll wakes the consumers with messages. The connection calls it before it waits for input.
+// wakeAll wakes all consumers that have messages. The connection calls it before it waits for input.
 func (p *Peer) wakeAll() {
 	p.mu.Lock()
 	p.calls.wake()
@@ -197,8 +198,8 @@ func (p *Peer) wakeAll() {
 	p.mu.Unlock()
 }
 
-// pipelineReadyLocked calls the pipeline's ready function, because responses may have arrived. It releases the lock
-// during the call.
+// pipelineReadyLocked calls the ready function of the pipeline, because responses may have arrived. It releases the
+// lock during the call.
 func (p *Peer) pipelineReadyLocked() {
 	if l := p.calls.pipeline; l != nil {
 		p.mu.Unlock()

@@ -15,13 +15,13 @@ func (p *Peer) read() {
 	defer wire.Guard()
 	defer close(p.done)
 	err := p.receiveAll()
-	p.wakeAll() // for messages that arrived with the end of the connection
+	p.wakeAll() // for messages that arrived just before the connection ended
 	gone := p.gone(err)
 	if err == io.EOF && p.asksInExchange() {
 		p.mu.Lock()
 		p.enterLocked(ending.EOF)
 		p.mu.Unlock()
-		p.drain(gone) // responses to local calls arrive in other exchanges
+		p.drain(gone) // responses to local calls can still arrive in other exchanges
 		p.o.Exchanges.forget(p)
 	}
 	p.failAll(err)
@@ -52,9 +52,9 @@ func (p *Peer) read() {
 	}
 }
 
-// gone returns a channel that is closed when the peer, which sends nothing more, also stops reading. It returns nil if
-// the connection does not report this. If the peer is known to have stopped, gone first cancels the contexts of the
-// peer's requests. Otherwise their handlers would see a local call fail and try to report that to the peer.
+// gone returns a channel that is closed when the peer, which has stopped sending, also stops reading. It returns nil if
+// the connection does not report this. If the peer has already stopped reading, gone cancels the contexts of the peer's
+// requests. Otherwise their handlers would see a local call fail and try to report that to the peer.
 func (p *Peer) gone(err error) <-chan struct{} {
 	g, ok := p.conn.(wire.PeerWatcher)
 	if !ok || err != io.EOF {
@@ -71,7 +71,7 @@ func (p *Peer) gone(err error) <-chan struct{} {
 	return gone
 }
 
-// failAll ends every call, stream and watch after the last message.
+// failAll ends every call, stream and watch after its last message.
 func (p *Peer) failAll(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -90,14 +90,14 @@ func (p *Peer) failAll(err error) {
 	p.calls.wake()
 }
 
-// disconnectLocked ends s after the connection ended with err. The caller holds the lock.
+// disconnectLocked ends s because the connection ended with err. The caller holds the lock.
 func (p *Peer) disconnectLocked(s *stream, err error) {
 	s.cut = true
 	p.forgetLocked(s, s.fault(err))
 }
 
-// drain lets handlers of requests finish, within limits, after the peer has closed its sending direction. gone is
-// closed when the peer also stops reading.
+// drain lets the handlers of requests finish, within limits, after the peer has closed its sending direction. The
+// channel gone is closed when the peer also stops reading.
 func (p *Peer) drain(gone <-chan struct{}) {
 	ctx, cancel := p.drainContext()
 	defer cancel()
@@ -122,18 +122,18 @@ func (p *Peer) drain(gone <-chan struct{}) {
 		}
 		return
 	}
-	p.flush() // Close may have been called in the meantime
+	p.flush() // Close may have been called while drain waited
 }
 
-// These intervals determine when rpcx checks whether a peer that sends nothing more is connected: the time before the
-// first check, and the time between later checks.
+// While a peer sends nothing more, rpcx checks whether the peer is still connected: first after probeFirst, and then
+// every probeNext.
 const (
 	probeFirst = time.Second
 	probeNext  = 5 * time.Second
 )
 
-// probe repeatedly checks, until ctx ends, whether the peer can read a response. If not, the peer's system refuses a
-// probe, and the connection's PeerClosed channel is closed.
+// probe checks repeatedly, until ctx ends, whether the peer can still read a response. If it cannot, its operating
+// system rejects a probe, and the connection closes the PeerClosed channel.
 func (p *Peer) probe(ctx context.Context, c wire.Prober) {
 	for wait := probeFirst; ; wait = probeNext {
 		select {
@@ -142,12 +142,13 @@ func (p *Peer) probe(ctx context.Context, c wire.Prober) {
 			return
 		}
 		if c.Probe() != nil {
-			return // sending the next response fails in the same way
+			return // sending the next response would fail in the same way
 		}
 	}
 }
 
-// drainContext bounds drain by Options.Drain. A single exchange has no limit, because it exists only for its responses.
+// drainContext returns a context that ends after Options.Drain. For a single exchange there is no limit, because the
+// connection exists only for its responses.
 func (p *Peer) drainContext() (context.Context, context.CancelFunc) {
 	if p.singleExchange {
 		return context.WithCancel(context.Background())
@@ -155,8 +156,8 @@ func (p *Peer) drainContext() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.Background(), p.o.Drain)
 }
 
-// watchFarEnd ends the connection if the peer disconnects before ctx ends. It detects the disconnect even while the
-// reader does not read.
+// watchFarEnd ends the connection if the peer disconnects before ctx ends. It notices this even while the reader is not
+// reading.
 func (p *Peer) watchFarEnd(ctx context.Context) {
 	c, ok := p.conn.(wire.PeerState)
 	if !ok {
@@ -176,14 +177,14 @@ func (p *Peer) watchFarEnd(ctx context.Context) {
 			_ = p.writeFailed(ending.ErrLeft)
 			return
 		case silent && prober != nil:
-			_ = prober.Probe() // the next FarEnd sees the result
+			_ = prober.Probe() // its result shows in the next FarEnd
 		}
 	}
 }
 
-// finishNotifications lets the handler process, within limits, the notifications before the peer's disconnect, because
-// a peer that only sends notifications need not wait for their effects. It cancels the contexts of requests, which can
-// no longer be answered.
+// finishNotifications waits, within limits, until the handler has processed the notifications that preceded the peer's
+// disconnect: a peer that only sends notifications need not stay until they take effect. It cancels the contexts of
+// requests, because their responses can no longer be sent.
 func (p *Peer) finishNotifications() {
 	p.mu.Lock()
 	p.requests.EndAll()

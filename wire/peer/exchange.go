@@ -10,24 +10,24 @@ import (
 	"rpcx/wire/peer/ending"
 )
 
-// exchangeState is the part of a Peer for the exchanges of a wire.Exchanger.
+// exchangeState is the part of a Peer that handles the exchanges of a wire.Exchanger.
 //
 // Its rules:
-//   - Messages arrive concurrently, but the peer routes the messages of one exchange at a time (recv).
-//   - The peer posts at most maxPosts responses at once (posts).
+//   - Exchanges run concurrently, but only one message is routed at a time (recv).
+//   - At most maxPosts responses are posted at once (posts).
 //   - A peer that has ended the HTTP session has not processed the message. One handshake serves all calls that detect the
 //     end of the session (renewal, renewed).
-//   - While the peer reads an event stream (reads), a stream may outlive its own exchange.
+//   - While the session's event stream is open (reads), a stream may outlive its own exchange.
 type exchangeState struct {
-	ctx     context.Context // ends after the contexts of handlers, because it serves their responses
+	ctx     context.Context // ends after the contexts of the handlers, because they send their responses with it
 	cancel  context.CancelFunc
 	posts   chan struct{} // a semaphore
 	recv    sync.Mutex
 	renewal sync.Mutex // held during a renewal
 
-	// These are guarded by the Peer's lock.
-	renewed  int // the number of renewals of the session
-	standing int // the number of started event streams
+	// The Peer's lock guards these fields.
+	renewed  int // how often the session has been renewed
+	standing int // how many event streams have been started
 	reads    bool
 }
 
@@ -48,13 +48,13 @@ func (p *Peer) exchange(o outgoing) {
 	}
 	if in == nil {
 		in = &stream{p: p, batch: o.from, exchange: &exchange{answers: answers}}
-		in.box.End(io.EOF) // no single call receives the messages
+		in.box.End(io.EOF) // the messages do not belong to a single call
 	}
 	sent := sync.OnceFunc(func() { p.tap(wire.Send, o.msg) })
 	err := p.exchangeRenewing(wire.WithSent(ctx, sent), &o, func(msg []byte) {
 		sent()
 		if answers && p.crowded() {
-			return // the message is unnecessary and would only add to the load
+			return // the message is no longer needed and would only add to the load
 		}
 		p.tap(wire.Recv, msg)
 		if err := p.receive(msg, in); err != nil {
@@ -77,7 +77,7 @@ func (p *Peer) exchange(o outgoing) {
 	}
 }
 
-// posted records that the exchange of a response has ended.
+// posted records that a response's exchange has ended.
 func (p *Peer) posted() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -86,10 +86,10 @@ func (p *Peer) posted() {
 	p.change.Pass()
 }
 
-// answers reports whether o is a response. No call waits for the result of sending it.
+// answers reports whether o is a response. Such a message has no caller that waits for it.
 func (o *outgoing) answers() bool { return o.call == nil && o.done == nil }
 
-// crowded reports whether too many responses are being posted, or requests wait for room.
+// crowded reports whether too many responses are being posted, or requests are queued.
 func (p *Peer) crowded() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -109,7 +109,7 @@ func (p *Peer) exchangeContext(ctx context.Context) (context.Context, context.Ca
 	return ctx, func() { stop(); cancel() }
 }
 
-// exchanged handles the end of a call's exchange. It fails an unanswered call.
+// exchanged handles the end of a call's exchange. If the call has no response, exchanged fails it.
 func (p *Peer) exchanged(s *stream, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -126,7 +126,7 @@ func (p *Peer) exchanged(s *stream, err error) {
 	case s.exchange.optional:
 		err = io.EOF
 	case !s.waiting && s.named && p.exchanges.reads:
-		s.exchange.over = true // the standing event stream carries its items
+		s.exchange.over = true // the session's event stream carries its items from now on
 		return
 	case s.waiting && s.exchange.malformed != "":
 		err = &wire.Fault{Kind: wire.Protocol, Method: s.op.Method, Message: "the HTTP response does not answer the request: " + s.exchange.malformed}
@@ -141,7 +141,7 @@ func (p *Peer) exchanged(s *stream, err error) {
 type handshakeKey struct{}
 
 // exchangeRenewing makes an exchange. If the peer has ended the session, exchangeRenewing repeats the handshake and the
-// exchange. The old session's state and streams are lost.
+// exchange. The state and the streams of the old session are lost.
 func (p *Peer) exchangeRenewing(ctx context.Context, o *outgoing, recv func([]byte)) error {
 	p.mu.Lock()
 	count := p.exchanges.renewed
@@ -156,8 +156,8 @@ func (p *Peer) exchangeRenewing(ctx context.Context, o *outgoing, recv func([]by
 	return p.exchanger.Exchange(ctx, o.msg, recv)
 }
 
-// renewSession repeats the handshake for the call s, unless another call has done so since renewal number count. It
-// reports whether the session is usable again.
+// renewSession repeats the handshake for the call s, unless another call has done so since the renewal with number
+// count. It reports whether the session can be used again.
 func (p *Peer) renewSession(ctx context.Context, count int, s *stream) bool {
 	p.exchanges.renewal.Lock()
 	defer p.exchanges.renewal.Unlock()
@@ -178,16 +178,15 @@ func (p *Peer) renewSession(ctx context.Context, count int, s *stream) bool {
 	return true
 }
 
-// A renewableSession is the HTTP session of a Peer. It records whether the event stream for messages outside of
-// exchanges is open.
+// A renewableSession is the HTTP session of a Peer. It records whether the session's event stream, which carries
+// messages outside of exchanges, is open.
 type renewableSession struct {
 	wire.HTTPSession
 	p *Peer
 	x *exchangeState
 }
 
-// ReadEvents opens the event stream for messages outside of exchanges. While it is open, streams may outlive their own
-// exchange.
+// ReadEvents opens the session's event stream. While it is open, streams can outlive the exchange that opened them.
 func (s renewableSession) ReadEvents(over func()) {
 	s.p.mu.Lock()
 	s.x.standing++
@@ -196,7 +195,7 @@ func (s renewableSession) ReadEvents(over func()) {
 	s.p.mu.Unlock()
 	s.HTTPSession.ReadEvents(func() {
 		s.p.mu.Lock()
-		if which == s.x.standing { // not the stream of an earlier session
+		if which == s.x.standing { // not for the stream of an earlier session
 			s.x.reads = false
 			s.p.endStreamsLocked(nil, "the peer's event stream ended")
 		}
@@ -205,7 +204,7 @@ func (s renewableSession) ReadEvents(over func()) {
 	})
 }
 
-// endStreamsLocked ends all streams, except s, that have outlived their exchange. The caller holds the lock.
+// endStreamsLocked ends all streams that have outlived their exchange, except s. The caller holds the lock.
 func (p *Peer) endStreamsLocked(s *stream, why string) {
 	for _, other := range p.calls.byToken {
 		if other != s && other.exchange != nil && other.exchange.over {

@@ -9,20 +9,20 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Exchanges matches responses to local requests if each exchange with the peer is a connection, like POSTs to a
-// listener. The event stream of one exchange carries a request, and another POST carries the response. All connections
-// of a listener share one Exchanges.
+// Exchanges finds the local request for a response on a listener where each exchange with the peer, such as a POST, is
+// a connection of its own. The event stream in one exchange carries a request, and the response arrives in another
+// POST. All connections of a listener share one Exchanges.
 //
-// The peer cannot guess the ids of the requests. Only the receiver of a request can respond to it.
+// The ids of the requests cannot be guessed. Only the peer that received a request can respond to it.
 type Exchanges struct {
 	mu     sync.Mutex
-	owners map[string]*Peer // by the ids of their requests
+	owners map[string]*Peer // the Peer that sent each request, by the request's id
 }
 
 // NewExchanges returns an empty Exchanges.
 func NewExchanges() *Exchanges { return &Exchanges{owners: map[string]*Peer{}} }
 
-// newID returns a new id for a request of p.
+// newID returns a new id and assigns it to p.
 func (x *Exchanges) newID(p *Peer) wire.ID {
 	id := wire.ID(`"` + wire.RandomHex(16) + `"`)
 	x.mu.Lock()
@@ -31,7 +31,7 @@ func (x *Exchanges) newID(p *Peer) wire.ID {
 	return id
 }
 
-// take removes the request with that id and returns its Peer, or nil.
+// take removes the request with that id and returns the Peer that sent it, or nil.
 func (x *Exchanges) take(id wire.ID) *Peer {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -40,21 +40,21 @@ func (x *Exchanges) take(id wire.ID) *Peer {
 	return p
 }
 
-// forget removes the unanswered requests of p.
+// forget removes all requests of p.
 func (x *Exchanges) forget(p *Peer) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	maps.DeleteFunc(x.owners, func(_ string, owner *Peer) bool { return owner == p })
 }
 
-// asksInExchange reports whether the connection is a single exchange, which carries local requests but not their
-// responses.
+// asksInExchange reports whether the connection is a single exchange that carries local requests but not the responses
+// to them.
 func (p *Peer) asksInExchange() bool {
 	return p.singleExchange && p.o.Exchanges != nil && !p.about.SingleResponse
 }
 
-// ownExchangeIDLocked gives a local request an id for Exchanges. The request's id must be in the member "id". The caller
-// holds the lock.
+// ownExchangeIDLocked gives a local request an id from Exchanges, if its id is in the member "id". The caller holds the
+// lock.
 func (p *Peer) ownExchangeIDLocked(msg wire.Message) wire.Message {
 	if !p.asksInExchange() || len(msg.ID) == 0 || !bytes.Equal(scan.Get(msg.Raw, "id"), msg.ID) {
 		return msg
@@ -64,8 +64,8 @@ func (p *Peer) ownExchangeIDLocked(msg wire.Message) wire.Message {
 	return msg
 }
 
-// passToAskerLocked passes a response to the Peer whose exchange carried the request. It returns false without such a
-// Peer. The caller holds the lock.
+// passToAskerLocked passes a response to the Peer whose exchange carried the request, and reports whether it found one.
+// The caller holds the lock.
 func (p *Peer) passToAskerLocked(m *wire.Message) bool {
 	if !p.singleExchange || p.o.Exchanges == nil || m.Kind != wire.Response {
 		return false

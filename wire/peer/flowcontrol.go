@@ -8,25 +8,25 @@ import (
 	"rpcx/wire/peer/inbound"
 )
 
-// A Budget bounds the unsent bytes of all connections that share it, such as those of one listener. While the total
-// exceeds the Budget, a peer with more than roomBytes of unsent bytes starts no further handler. The zero value has no
-// limit.
+// A Budget bounds the total of unsent bytes of the connections that share it, such as those of one listener. While the
+// total exceeds a quarter of the Budget, a peer with more than roomBytes of unsent bytes starts no further handler. The
+// zero value has no limit.
 type Budget struct {
 	most int
-	much int        // told receives true above this number of bytes
+	much int        // told is called with true above this number of bytes
 	told func(bool) // may be nil
 
 	mu   sync.Mutex
 	held int
-	high bool      // the last argument of told
-	free wire.Gate // opens when handlers may start again
+	high bool      // the latest argument of told
+	free wire.Gate // opens when handlers can start again
 }
 
 // NewBudget returns a Budget of most bytes.
 func NewBudget(most int) *Budget { return &Budget{most: most} }
 
-// WhenMuch makes b call told with true above much bytes, and with false at half of much. b calls told under its lock.
-// WhenMuch returns b.
+// WhenMuch makes b call told with true when the total rises above much bytes, and with false when it falls to half of
+// that. b holds its lock during the call. WhenMuch returns b.
 func (b *Budget) WhenMuch(much int, told func(bool)) *Budget {
 	b.much, b.told = much, told
 	return b
@@ -46,8 +46,8 @@ func (b *Budget) Hold(n int) {
 	}
 }
 
-// begun returns the number of bytes up to which handlers may start. The rest of the Budget is for the responses of
-// running handlers.
+// begun returns the total in bytes up to which handlers may start. The rest of the Budget is reserved for the responses
+// of handlers that are already running.
 func (b *Budget) begun() int { return b.most / 4 }
 
 // spent returns nil while handlers may start. Otherwise it returns a channel that is closed when they may start again.
@@ -60,7 +60,8 @@ func (b *Budget) spent() <-chan struct{} {
 	return b.free.Wait()
 }
 
-// lacks reports whether a response of n bytes would exceed the Budget. A single response never does.
+// lacks reports whether the Budget has no room for a response of n bytes. Small responses always have room, and so does
+// any response that arrives before the total has reached a quarter of the Budget.
 func (b *Budget) lacks(n int) bool {
 	if b == nil || n <= smallAnswer {
 		return false
@@ -70,24 +71,25 @@ func (b *Budget) lacks(n int) bool {
 	return b.most > 0 && b.held > b.begun() && b.held+n > b.most
 }
 
-// share returns the limit in bytes for the responses to one array: a fourth of the rest.
+// share returns the maximum size in bytes of the responses to one array: a fourth of what handlers may still add before
+// the total reaches begun.
 func (b *Budget) share() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return (b.begun() - b.held) / 4
 }
 
-// While the total exceeds the Budget and a peer's responses are larger than smallAnswer, or of unknown size, the peer's
-// handlers start one after another, turnEvery apart. Most handlers respond in that time. If many handlers started at
-// once, each would add a response beyond the limit. (A handler does not wait for its predecessor's response, because
-// handlers may depend on each other and could deadlock.)
+// While the total exceeds a quarter of the Budget and a peer's responses are larger than smallAnswer, or of unknown
+// size, the peer's handlers start one at a time, at intervals of turnEvery. Most handlers respond within that time. If
+// many handlers started at once, each would add a response beyond the limit. (A handler does not wait for the response
+// of the previous one, because handlers may depend on each other and could deadlock.)
 const (
 	smallAnswer = 64 << 10
 	turnEvery   = 100 * time.Millisecond
 )
 
-// turnLocked reports whether the handler of in may start although the total exceeds the Budget. The caller holds the
-// lock.
+// turnLocked reports whether the handler of in may start while the total exceeds a quarter of the Budget. The caller
+// holds the lock.
 func (p *Peer) turnLocked(in *inbound.Request) bool {
 	if in.Begun || p.outbox.lastAnswer > 0 && p.outbox.lastAnswer <= smallAnswer {
 		return true
@@ -103,7 +105,7 @@ func (p *Peer) turnLocked(in *inbound.Request) bool {
 	return true
 }
 
-// nextTurn lets one more handler start.
+// nextTurn allows one more handler to start.
 func (p *Peer) nextTurn() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -111,9 +113,9 @@ func (p *Peer) nextTurn() {
 	p.outbox.room.Pass()
 }
 
-// holdsTooMuchLocked reports whether the response to in must wait until the peer has read more. If so, outbox.room
-// opens when the result may have changed. It does not count the other responses to in's array, because they are sent
-// together with that to in. The caller holds the lock.
+// holdsTooMuchLocked reports whether the handler of in must wait until the peer has read more responses. If so,
+// outbox.room opens when the answer may have changed. The other responses to in's array do not count, because they are
+// sent together with the response to in. The caller holds the lock.
 func (p *Peer) holdsTooMuchLocked(in *inbound.Request) bool {
 	held := p.outbox.held - in.Array.Bytes()
 	if held > floodBytes {
@@ -136,14 +138,14 @@ func (p *Peer) holdsTooMuchLocked(in *inbound.Request) bool {
 	return true
 }
 
-// MostHeld returns the maximum of unsent bytes so far.
+// MostHeld returns the largest number of unsent bytes so far.
 func (p *Peer) MostHeld() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.outbox.mostHeld
 }
 
-// awaitBudget opens outbox.room when free is closed, which makes waiting handlers check again.
+// awaitBudget opens outbox.room when free is closed. Waiting handlers then check the Budget again.
 func (p *Peer) awaitBudget(free <-chan struct{}) {
 	select {
 	case <-free:
@@ -161,8 +163,8 @@ type flowControl struct {
 	in *inbound.Request
 }
 
-// Await waits while the peer has too many bytes of responses to read. Its error is for an array whose responses are too
-// large in total.
+// Await waits while the peer has too many unread responses. It returns an error if the responses to the request's array
+// are too large in total.
 func (r flowControl) Await() error {
 	p, in := r.p, r.in
 	p.mu.Lock()
@@ -184,8 +186,8 @@ func (r flowControl) Free() bool {
 // Request returns the request's id.
 func (r flowControl) Request() wire.ID { return r.in.Msg.ID }
 
-// overlong reports whether the responses to in's array, which are sent together, exceed the maximum message size or
-// their share of the Budget.
+// overlong reports whether the responses to in's array exceed the maximum message size, or their share of the Budget.
+// They are sent together.
 func (o *Options) overlong(in *inbound.Request) bool {
 	n := in.Array.Bytes()
 	return n > o.MaxMessage || n > roomBytes && o.Budget != nil && o.Budget.most > 0 && n > o.Budget.share()

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	floodBytes = 16 << 20 // the bytes of unsent responses at which the reader stops
-	maxPosts   = 64       // the number of responses that are posted at once; if more wait, the reader stops
+	floodBytes = 16 << 20 // the reader stops at this number of unsent bytes in responses
+	maxPosts   = 64       // how many responses are posted at once; the reader stops while more wait
 	codeCancel = -32800   // the code of the response to a cancelled request
 )
 
@@ -26,7 +26,7 @@ func (p *Peer) requestLocked(m *wire.Message, g *inbound.Array) {
 	in := p.requests.Arrive(m, g)
 	full := p.requests.Full(len(m.Raw))
 	if !full && p.o.Incoming != nil {
-		p.requests.Take(in) // the request may have been answered in the meantime
+		p.requests.Take(in) // the request may be answered before Incoming returns
 		if p.incomingLocked(&in.Msg) {
 			return
 		}
@@ -47,14 +47,13 @@ func (p *Peer) requestLocked(m *wire.Message, g *inbound.Array) {
 	}
 }
 
-// waitsLocked reports whether a request above the limit may wait: it arrived in an array with others, or is the last
-// before the reader stops. Exchanges are read concurrently, and none of their requests may wait. The caller holds the
-// lock.
+// waitsLocked reports whether a request above the limit may wait. It may if it is part of an array, or if the reader
+// can stop after it. Exchanges are read concurrently, so none of their requests may wait. The caller holds the lock.
 func (p *Peer) waitsLocked(g *inbound.Array) bool {
 	return p.o.Incoming == nil && (g != nil || p.exchanger == nil && p.calls.waiting == 0 && !p.requests.Streaming())
 }
 
-// startLocked runs the handler of in. The caller holds the lock.
+// startLocked starts the handler of in. The caller holds the lock.
 func (p *Peer) startLocked(in *inbound.Request) {
 	in.Ctx, in.Cancel = context.WithCancel(dialect.WithFlowControl(p.ctx, flowControl{p, in}))
 	in.Emit = func(ev wire.Event) error { return p.emit(in, ev) }
@@ -65,7 +64,7 @@ func (p *Peer) startLocked(in *inbound.Request) {
 	p.wg.Go(func() { p.serve(in) })
 }
 
-// finishLocked frees the slot of in and starts the next waiting request. The caller holds the lock.
+// finishLocked frees the slot of in and starts the next queued request. The caller holds the lock.
 func (p *Peer) finishLocked(in *inbound.Request) {
 	p.requests.Finish(in)
 	for p.end.Live() {
@@ -82,23 +81,23 @@ func (p *Peer) finishLocked(in *inbound.Request) {
 	p.change.Pass()
 }
 
-// refuseLocked answers in with e. The caller holds the lock.
+// refuseLocked responds to in with the error e. The caller holds the lock.
 func (p *Peer) refuseLocked(in *inbound.Request, e *wire.Error) {
 	_ = p.replyLocked(in, failure(e))
 	p.owesNothingLocked(in)
 }
 
-// untakeLocked removes a request that Incoming took. The caller holds the lock.
+// untakeLocked removes a request that Incoming did not take after all. The caller holds the lock.
 func (p *Peer) untakeLocked(in *inbound.Request) {
 	p.requests.Untake(in)
 	p.change.Pass()
 }
 
-// serve runs the handler of one request and sends the response.
+// serve runs the handler of one request and sends its response.
 func (p *Peer) serve(in *inbound.Request) {
 	defer wire.Guard()
 	ev, returned := wire.Event{}, false
-	defer func() { // also if the handler ends its goroutine
+	defer func() { // runs even if the handler ends its goroutine
 		if !returned {
 			ev = internalError()
 		}
@@ -112,8 +111,8 @@ func (p *Peer) serve(in *inbound.Request) {
 	returned = true
 }
 
-// served sends the last response to in and frees its slot. It first releases the data of the response, because the slot
-// may stay in use for a peer that does not read.
+// served sends the last response to in and frees the slot of in. It releases the data of the response before it waits,
+// because a peer that does not read can keep the slot in use for a long time.
 func (p *Peer) served(in *inbound.Request, ev *wire.Event) {
 	defer in.Cancel()
 	p.mu.Lock()
@@ -127,19 +126,19 @@ func (p *Peer) served(in *inbound.Request, ev *wire.Event) {
 	if !in.Answered {
 		_ = p.replyLocked(in, *ev)
 	}
-	if lacks { // the next response will be as large, although the error is small
+	if lacks { // the next response will probably be as large, although this error is small
 		p.outbox.learn(size)
 	}
 	*ev = wire.Event{}
 	p.owesNothingLocked(in)
-	// The slot becomes free only when the response can be sent.
+	// The slot stays in use until the response can be sent.
 	_ = p.waitForLocked(p.ctx, &p.outbox.room, func() bool {
 		return !p.outbox.full() && p.outbox.posting <= maxPosts || !p.end.Live()
 	})
 	p.finishLocked(in)
 }
 
-// run calls the handler. A panic becomes an internal error.
+// run calls the handler. It converts a panic to an internal error.
 func (p *Peer) run(in *inbound.Request) (ev wire.Event) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -157,7 +156,7 @@ func (p *Peer) run(in *inbound.Request) (ev wire.Event) {
 	} else if p.ctx.Err() != nil && errors.Is(err, context.Canceled) && !isRPC(err) {
 		e = wire.NewError(wire.CodeInternal, "the connection is being closed")
 	}
-	if string(e.Code) == "-32601" && e.Raw == nil { // excludes the error of a nested call, which came from another peer
+	if string(e.Code) == "-32601" && e.Raw == nil { // not the error of a nested call, which another peer returned
 		p.note(Note{Kind: NoteUnhandledRequest, Method: in.Msg.Method, Text: "no hook for the request " + ending.Quoted(in.Msg.Method)})
 	}
 	return failure(e)
@@ -169,20 +168,20 @@ func (p *Peer) wasCancelled(in *inbound.Request) bool {
 	return in.Cancelled
 }
 
-// isRPC reports whether err is an error of the protocol, which is sent unchanged.
+// isRPC reports whether err is a JSON-RPC error, which is sent unchanged.
 func isRPC(err error) bool {
 	var e *wire.Error
 	return errors.As(err, &e)
 }
 
-// emit sends one event of an answer.
+// emit sends one event of a response.
 func (p *Peer) emit(in *inbound.Request, ev wire.Event) error {
 	p.mu.Lock()
 	defer p.unlockAndTell()
 	if err := p.waitRoomLocked(in.Ctx); err != nil {
 		return err
 	}
-	// Items follow the response that names their stream.
+	// Items must follow the response that names their stream.
 	err := p.waitForLocked(in.Ctx, &p.change, func() bool { return !in.Replied || !in.Array.Waiting() })
 	if err != nil {
 		return err
@@ -201,7 +200,7 @@ func (p *Peer) emit(in *inbound.Request, ev wire.Event) error {
 	return p.replyLocked(in, ev)
 }
 
-// replyLocked sends the dialect's messages for ev. The caller holds the lock.
+// replyLocked sends the messages into which the dialect converts ev. The caller holds the lock.
 func (p *Peer) replyLocked(in *inbound.Request, ev wire.Event) error {
 	msgs, err := p.codec.Reply(in.Msg, ev)
 	if err != nil {
@@ -230,7 +229,7 @@ func (p *Peer) replyRawLocked(in *inbound.Request, msg []byte) {
 	p.outbox.learn(len(msg))
 }
 
-// owesNothingLocked records that in needs no further response. The caller holds the lock.
+// owesNothingLocked records that no further response to in is necessary. The caller holds the lock.
 func (p *Peer) owesNothingLocked(in *inbound.Request) {
 	if !p.requests.Answered(in) {
 		return
@@ -243,15 +242,15 @@ func (p *Peer) owesNothingLocked(in *inbound.Request) {
 	}
 }
 
-// putLocked stores the response to in with those to the rest of its array. If msg is nil, in has no response. The
-// caller holds the lock.
+// putLocked adds the response to in to the other responses of its array. If msg is nil, in has no response. The caller
+// holds the lock.
 func (p *Peer) putLocked(in *inbound.Request, msg []byte) {
 	in.Array.Put(in, msg)
 	p.outbox.hold(len(msg))
 	p.sendArrayLocked(in.Array)
 }
 
-// sendArrayLocked sends the complete responses to an array, if any. The caller holds the lock.
+// sendArrayLocked sends the responses to an array once they are complete. The caller holds the lock.
 func (p *Peer) sendArrayLocked(a *inbound.Array) {
 	n := a.Bytes()
 	replies, ok := a.Send()

@@ -8,31 +8,31 @@ import (
 	"rpcx/wire"
 )
 
-// A NoteKind is the subject of a Note.
+// A NoteKind classifies a Note.
 type NoteKind uint8
 
 const (
-	NoteUnhandledRequest      NoteKind = iota // a request got -32601
-	NoteUnhandledNotification                 // no hook handled a notification
-	NoteFailedNotification                    // a notification's handler failed
-	NoteUnknownResponse                       // a response without a call, or a second response to a call
-	NoteStrayError                            // an error without an id that does not belong to exactly one call
+	NoteUnhandledRequest      NoteKind = iota // a request was answered with -32601
+	NoteUnhandledNotification                 // there was no hook for a notification
+	NoteFailedNotification                    // the handler of a notification failed
+	NoteUnknownResponse                       // a response to no call, or a second response to one
+	NoteStrayError                            // an error without an id that could not be assigned to a call
 	NoteMalformed                             // an invalid message
-	NoteBusy                                  // a request got "busy", for the first time on this connection
-	NoteDropped                               // notifications were lost because they arrived faster than they were handled
+	NoteBusy                                  // a request was answered with "busy", for the first time on this connection
+	NoteDropped                               // notifications arrived faster than they were handled, and some were lost
 	NotePanic                                 // a handler panicked
 	NoteUnsent                                // a response could not be sent
-	NoteEvent                                 // an event outside of calls
-	NoteProgram                               // the dialect could not make a message
-	NoteDetail                                // a detail for -v
+	NoteEvent                                 // an event that belongs to no call
+	NoteProgram                               // the dialect could not encode a message
+	NoteDetail                                // a detail, for -v
 )
 
-// A Note reports an event that failed no call but may interest a user.
+// A Note reports something that failed no call but may interest the user.
 type Note struct {
 	Kind   NoteKind
 	Method string      // may be ""
-	Text   string      // a line for people in lower case
-	Shown  bool        // for an unhandled notification: a watch of all messages may have printed it
+	Text   string      // one line, human-readable, in lower case
+	Shown  bool        // a watch of all messages may already have printed the unhandled notification
 	Err    *wire.Error // only for NoteStrayError
 	Event  *wire.Event // only for NoteEvent
 }
@@ -40,7 +40,7 @@ type Note struct {
 // show shows the user an event that belongs to no call.
 func (p *Peer) show(ev wire.Event) { p.note(noteOf(ev)) }
 
-// warn reports a problem to the user that cannot be reported to the peer.
+// warn reports a problem that only the user, and not the peer, can be notified of.
 func (p *Peer) warn(text string) { p.note(Note{Kind: NoteProgram, Text: text}) }
 
 func noteOf(ev wire.Event) Note { return Note{Kind: NoteEvent, Text: ev.Message, Event: &ev} }
@@ -52,7 +52,7 @@ func (p *Peer) note(n Note) {
 	}
 }
 
-// noteLocked stores n until unlockAndTell. The caller holds the lock.
+// noteLocked stores n. unlockAndTell passes it on. The caller holds the lock.
 func (p *Peer) noteLocked(n Note) {
 	if p.o.Note != nil {
 		p.pendingNotes = append(p.pendingNotes, n)
@@ -69,7 +69,7 @@ func (p *Peer) unlockAndTell() {
 	}
 }
 
-// excerpt returns the start of a message for a note.
+// excerpt returns the beginning of a message, for a note.
 func excerpt(raw []byte) string {
 	const most = 200
 	if len(raw) > most {
@@ -78,10 +78,10 @@ func excerpt(raw []byte) string {
 	return string(raw)
 }
 
-// panicText describes a panic in a few lines: its value and its place.
+// panicText describes a panic in a few lines: its value and where it happened.
 func panicText(v any) string {
 	lines := strings.Split(string(debug.Stack()), "\n")
-	for i, line := range lines { // earlier frames belong to the recovery
+	for i, line := range lines { // the frames above belong to recover
 		if strings.HasPrefix(line, "panic(") {
 			lines = lines[min(i+2, len(lines)):]
 			break

@@ -11,9 +11,9 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Open sends op and returns the stream of its responses. ctx bounds the wait for room in the outbox and, on a
-// wire.Exchanger, the whole exchange. If op has no response, Open returns after sending the message, and the stream has
-// ended.
+// Open sends op and returns the stream of its responses. ctx bounds the wait for room in the outbox and, with a
+// wire.Exchanger, the whole exchange. If op has no response, Open returns after it has sent the message, and the stream
+// has already ended.
 func (p *Peer) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
 	st, err := p.open(ctx, op)
 	if err == nil && op.Kind == dialect.Call && p.can.Continue != nil {
@@ -58,7 +58,7 @@ func (p *Peer) open(ctx context.Context, op dialect.Op) (dialect.Stream, error) 
 }
 
 // beginLocked adds s to the tables and returns its message, which may be empty. If the message contains no call, s ends
-// after it was sent. The caller holds the lock.
+// when the message has been sent. The caller holds the lock.
 func (p *Peer) beginLocked(ctx context.Context, s *stream) (outgoing, error) {
 	msg, err := p.encodeLocked(ctx, s)
 	if err != nil {
@@ -68,7 +68,7 @@ func (p *Peer) beginLocked(ctx context.Context, s *stream) (outgoing, error) {
 		return outgoing{}, p.followLocked(s, msg.Stream)
 	}
 	if ends := p.calls.byID[string(msg.Target)]; len(msg.Target) > 0 && ends != nil {
-		p.forgetLocked(ends, io.EOF) // no further message can arrive for this stream
+		p.forgetLocked(ends, io.EOF) // no message can arrive for this stream
 	}
 	o := outgoing{msg: msg.Raw, ctx: ctx, about: p.aboutOf(ctx, &s.op)}
 	expects, optional := p.expectsLocked(&s.op, &msg)
@@ -92,14 +92,14 @@ func (p *Peer) beginLocked(ctx context.Context, s *stream) (outgoing, error) {
 	return o, nil
 }
 
-// Preview returns the message that Open would send for op. It sends nothing, but uses up the message's id.
+// Preview returns the message that Open would send for op. It sends nothing, but the id of the message is then used.
 func (p *Peer) Preview(op dialect.Op) (wire.Message, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.codec.Encode(op)
 }
 
-// Notify sends op and returns after writing the message. It drops a response.
+// Notify sends op and returns when the message has been written. If the peer responds, it drops the response.
 func (p *Peer) Notify(ctx context.Context, op dialect.Op) error {
 	s := newStream(p, op)
 	p.mu.Lock()
@@ -150,14 +150,14 @@ func (p *Peer) encodeLocked(ctx context.Context, s *stream) (wire.Message, error
 	return msg, err
 }
 
-// isUnshaped reports whether m, the user's own message, is not a message of the dialect and has no id. Its response
-// cannot be recognized.
+// isUnshaped reports whether m is a message of the user that is not a message of the dialect and has no id. Its
+// response cannot be recognized by its form.
 func isUnshaped(m *wire.Message) bool {
 	return m.Kind == wire.Invalid && m.Err != nil && len(m.ID) == 0
 }
 
-// expectsLocked reports whether msg, the message of op, may get a response. A Raw message over HTTP gets a reply, which
-// is optional, even if it requests none. The caller holds the lock.
+// expectsLocked reports whether msg, the message of op, can have a response. A Raw message over HTTP always gets a
+// reply, which is optional if the message requests none. The caller holds the lock.
 func (p *Peer) expectsLocked(op *dialect.Op, msg *wire.Message) (expects, optional bool) {
 	if len(msg.ID) > 0 || isUnshaped(msg) {
 		return true, false

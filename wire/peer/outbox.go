@@ -11,10 +11,10 @@ import (
 	"rpcx/wire/peer/ending"
 )
 
-// roomBytes bounds the bytes to send. Senders of requests wait while there are more.
+// roomBytes limits the bytes that are waiting to be sent. While there are more, senders of requests wait.
 const roomBytes = 1 << 20
 
-// outbox is the part of a Peer for the messages to send.
+// outbox is the part of a Peer that sends messages.
 //
 // Its rules:
 //   - The queue keeps the order of the messages. One goroutine writes them, and runs only while the queue has messages
@@ -22,27 +22,27 @@ const roomBytes = 1 << 20
 //   - The goroutine takes all waiting messages at once, because one write of many messages is cheaper. bytes includes
 //     them until the write returns.
 //   - Local requests and notifications first wait for room. Responses never wait, because the peer may wait for them.
-//   - The Budget also counts the bytes in held. They include the responses to an incomplete array.
+//   - The Budget counts the bytes in held, which include the responses to incomplete arrays.
 //   - The queue is unused if each message is its own exchange. posting then counts the responses that are being posted or
 //     wait to be posted.
 type outbox struct {
 	queue   []outgoing
 	spare   []outgoing // the memory of the previous batch
-	bytes   int        // the bytes to write or being written
-	running bool       // the writer's goroutine runs
+	bytes   int        // bytes that wait to be written or are being written
+	running bool       // the writer's goroutine is running
 	room    wire.Gate  // opens when bytes decreases
-	posting int        // the local responses that are being posted or wait to be posted
+	posting int        // how many local responses are being posted or wait to be posted
 
 	budget       *Budget
-	held         int       // the bytes to send, including incomplete arrays
-	mostHeld     int       // the maximum of held so far
+	held         int       // the unsent bytes, including those of incomplete arrays
+	mostHeld     int       // the largest value of held so far
 	awaitsBudget bool      // a goroutine opens room when the Budget allows more
 	awaitsTurn   bool      // a timer opens room when the next handler may start (turnLocked)
-	begunAt      time.Time // when turnLocked last let a handler start
-	lastAnswer   int       // the size of the last response, or 0
+	begunAt      time.Time // when turnLocked last allowed a handler to start
+	lastAnswer   int       // the size of the latest response, or 0
 }
 
-// hold adds n bytes to send. A negative n means that bytes were sent.
+// hold adds n bytes to the unsent bytes. A negative n means that bytes have been sent.
 func (b *outbox) hold(n int) {
 	b.held += n
 	b.mostHeld = max(b.mostHeld, b.held)
@@ -51,14 +51,14 @@ func (b *outbox) hold(n int) {
 	}
 }
 
-// learn stores the size of a response as an estimate for later ones.
+// learn stores the size of a response, as an estimate for the next one.
 func (b *outbox) learn(n int) {
 	if b.lastAnswer = n; b.awaitsTurn && n <= smallAnswer {
 		b.room.Pass()
 	}
 }
 
-// put queues o and reports whether the caller must start a writer.
+// put queues o, and reports whether the caller must start the writer.
 func (b *outbox) put(o outgoing) (start bool) {
 	b.queue = append(b.queue, o)
 	b.bytes += len(o.msg)
@@ -73,7 +73,7 @@ func (b *outbox) take() []outgoing {
 	return batch
 }
 
-// written records that batch, which take returned, was written with n bytes.
+// written records that n bytes of batch, which came from take, have been written.
 func (b *outbox) written(batch []outgoing, n int) {
 	clear(batch)
 	b.spare = batch
@@ -87,28 +87,29 @@ func (b *outbox) idle() bool { return !b.running }
 // full reports whether senders of requests must wait.
 func (b *outbox) full() bool { return b.bytes > roomBytes }
 
-// grace is how long a failed write waits for the reader, which may find a better reason for the end of the connection.
+// grace is how long rpcx waits after a failed write for the reader, which may find a better reason for the end of the
+// connection.
 const grace = 500 * time.Millisecond
 
 // outgoing is a message in the outbox.
 type outgoing struct {
 	msg  []byte
-	call *stream         // the only call of the message, or nil
-	from *rawBatch       // the batch that the message represents, or nil
+	call *stream         // the message's only call, or nil
+	from *rawBatch       // the batch that the message contains, or nil
 	done chan error      // receives the result of sending; may be nil
-	ctx  context.Context // the context of its exchange; nil for that of the peer
-	// about is the peer's request to which the message belongs without being its response, or nil. If msg is empty,
-	// that request has no response.
+	ctx  context.Context // the context of the message's exchange; nil for the peer's own context
+	// about is the id of a request from the peer to which the message belongs, although it is not the response. If msg
+	// is nil, that request has no response.
 	about wire.ID
 }
 
-// waitRoomLocked waits for room to send. The caller holds the lock, which the wait releases.
+// waitRoomLocked waits until there is room for another message. The caller holds the lock, which the wait releases.
 func (p *Peer) waitRoomLocked(ctx context.Context) error {
 	_ = p.waitForLocked(ctx, &p.outbox.room, func() bool { return !p.outbox.full() || p.end.State == ending.Ended })
 	return ctx.Err()
 }
 
-// sendAndUnlock sends o and waits until it is written. It releases the lock.
+// sendAndUnlock sends o and waits until it has been written. It releases the lock.
 func (p *Peer) sendAndUnlock(ctx context.Context, o outgoing) error {
 	o.done = make(chan error, 1)
 	p.sendLocked(o)
@@ -146,8 +147,8 @@ func (p *Peer) sendLocked(o outgoing) {
 	}
 }
 
-// write is the writer's goroutine. It sends until the queue is empty. Before each write, it lets other goroutines queue
-// messages, because one write can send many. It sends a single message at once.
+// write is the writer's goroutine. It runs until the queue is empty. While several calls wait, it lets other goroutines
+// queue messages before each write, because one write can send many messages.
 func (p *Peer) write() {
 	defer wire.Guard()
 	p.mu.Lock()
@@ -169,7 +170,7 @@ func (p *Peer) write() {
 	p.change.Pass()
 }
 
-// writeAll writes and flushes a batch. It returns the number of bytes.
+// writeAll writes and flushes a batch. It returns the number of bytes in the batch.
 func (p *Peer) writeAll(batch []outgoing) (n int) {
 	var bad error
 	for i := range batch {
@@ -223,7 +224,7 @@ func (p *Peer) writeOne(o *outgoing) error {
 	return p.conn.Send(o.msg)
 }
 
-// aboutOf returns the peer's request to which op belongs, if the connection needs it.
+// aboutOf returns the id of the peer's request to which op belongs, if the connection needs that id.
 func (l *link) aboutOf(ctx context.Context, op *dialect.Op) wire.ID {
 	if l.router == nil || len(op.About) > 0 {
 		return op.About
@@ -231,8 +232,8 @@ func (l *link) aboutOf(ctx context.Context, op *dialect.Op) wire.ID {
 	return dialect.FlowControlOf(ctx).Request()
 }
 
-// onlyThis reports whether err concerns a single message and not the connection: the message is too large, or is a
-// second response to a POST that accepts one.
+// onlyThis reports whether err concerns a single message rather than the connection: the message is too large, or it is
+// a second response to a POST that accepts only one.
 func (l *link) onlyThis(err error) bool {
 	if _, ok := errors.AsType[*wire.CloseError](err); ok {
 		return false
@@ -243,8 +244,8 @@ func (l *link) onlyThis(err error) bool {
 	return l.singleExchange
 }
 
-// unsent handles a response that the connection did not accept. If nothing more can be sent to the peer, the contexts
-// of its streams end.
+// unsent handles a response that the connection did not accept. On a single exchange, it records that the peer accepts
+// no more messages.
 func (p *Peer) unsent(err error) {
 	p.mu.Lock()
 	again := p.end.Sealed != nil
@@ -264,8 +265,8 @@ func (p *Peer) failCall(s *stream, err error) {
 	p.mu.Unlock()
 }
 
-// writeFailed ends a connection to which rpcx cannot write. It first waits briefly, because the reader may find a
-// better reason, such as a child's exit status.
+// writeFailed ends a connection to which rpcx can no longer write. It first waits briefly, because the reader may find
+// a better reason, such as a child's exit status.
 func (p *Peer) writeFailed(err error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -7,15 +7,15 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// An owner is the local call of a message, with the message's role.
+// An owner is the local call that a message belongs to, and the role that the message has in it.
 type owner struct {
 	as    role
 	call  *stream
-	whole bool          // the message answers the whole batch
+	whole bool          // the message is the response to the whole batch
 	slot  *pipelineSlot // the slot of a pipelined call
 }
 
-// others returns the other calls of the batch if the message answers the whole batch.
+// others returns the other calls of the batch if the message is the response to the whole batch.
 func (o *owner) others() []*stream {
 	if !o.whole {
 		return nil
@@ -23,25 +23,25 @@ func (o *owner) others() []*stream {
 	return o.call.batch.sent[1:]
 }
 
-// A role is how a message belongs to a call.
+// A role tells how a message belongs to a call.
 type role uint8
 
 const (
 	nobodys   role = iota // m belongs to no call
 	pipelined             // m is the response to the pipelined call in slot
 	answer                // m is the first response
-	unshaped              // m answers a user's message of unknown form, and may not be a response
+	unshaped              // m is the response to a user's message of unknown form; it need not have the form of a response
 	item                  // m has the id of its call
 	streamed              // m is an item of the call's stream
-	unnamed               // m is an item of a stream that no response has named; call is the call of the same exchange
-	broken                // m is malformed, and its call fails
+	unnamed               // m is an item of a stream that no response has named yet; call is the call of the same exchange
+	broken                // m is malformed, and its call must fail
 	tardy                 // m is a response to an abandoned call
-	leftOpen              // m is the first item of a stream that was cancelled earlier
+	leftOpen              // m is the first item of a stream that has been cancelled
 	dropped               // its call or stream has ended
 )
 
-// owner returns the owner of m. in is the call whose exchange carried m, or nil for a connection in both directions.
-// alone reports that m was not an element of an array. Requests and notifications have no owner.
+// owner returns the owner of m. in is the call whose exchange carried m, or nil if the connection carries messages in
+// both directions. alone is set if m was not an element of an array. Requests and notifications have no owner.
 func (c *calls) owner(m *wire.Message, in *stream, alone bool) owner {
 	switch m.Kind {
 	case wire.Response:
@@ -78,8 +78,8 @@ func (c *calls) ofResponse(m *wire.Message, in *stream, alone bool) owner {
 	return c.ofShapeless(m, in)
 }
 
-// ofAnonymous returns the owner of a response without an id: the call that was sent without an id, or for an error the
-// only call or batch to which it can belong.
+// ofAnonymous returns the owner of a response without an id: the call that was sent without an id or, for an error, the
+// only call or batch that it can belong to.
 func (c *calls) ofAnonymous(m *wire.Message, in *stream, alone bool) owner {
 	var o owner
 	if m.Err != nil {
@@ -92,7 +92,7 @@ func (c *calls) ofAnonymous(m *wire.Message, in *stream, alone bool) owner {
 }
 
 // ofItem returns the owner of an item: the call with its id, the call of its exchange, or its stream. An item of an
-// unknown stream belongs to the call of its exchange if the exchange continues.
+// unknown stream belongs to the call of its exchange if that exchange is still open.
 func (c *calls) ofItem(m *wire.Message, in *stream) owner {
 	id := m.ID
 	if len(id) == 0 && m.Beside {
@@ -113,7 +113,7 @@ func (c *calls) ofItem(m *wire.Message, in *stream) owner {
 }
 
 func (c *calls) ofStream(m *wire.Message, in *stream) owner {
-	if in != nil && !in.ended() { // other exchanges may use the same ids
+	if in != nil && !in.ended() { // other exchanges may use the same tokens
 		if o := c.ofExchange(m, in); o.call != nil {
 			return o
 		}
@@ -134,8 +134,8 @@ func (c *calls) ofStream(m *wire.Message, in *stream) owner {
 	return owner{}
 }
 
-// ofExchange returns the owner of an item in the exchange of in. It returns none if the exchange does not determine the
-// owner.
+// ofExchange returns the owner of an item in the exchange of in. If the exchange does not determine the owner, it
+// returns an owner without a call.
 func (c *calls) ofExchange(m *wire.Message, in *stream) owner {
 	switch {
 	case c.unsolicited && !in.waiting && !in.named && !in.exchange.answers:
@@ -149,7 +149,7 @@ func (c *calls) ofExchange(m *wire.Message, in *stream) owner {
 	return owner{}
 }
 
-// ofInvalid returns the owner of a malformed message: the call that the message answers.
+// ofInvalid returns the owner of a malformed message: the call that it was meant to answer.
 func (c *calls) ofInvalid(m *wire.Message, in *stream) owner {
 	if m.Method != "" && !m.Bare { // such a message is not a response
 		return owner{}
@@ -174,15 +174,15 @@ func (c *calls) ofInvalid(m *wire.Message, in *stream) owner {
 
 func isParseError(m *wire.Message) bool { return m.Err != nil && string(m.Err.Code) == "-32700" }
 
-// looksBroken reports whether m, invalid JSON, was probably meant as a message, because it begins like an object or
-// array. If exactly one call waits, m counts as its response.
+// looksBroken reports whether m, which is invalid JSON, begins like an object or an array, and was therefore probably
+// meant as a message. If exactly one call is waiting, m then counts as its response.
 func looksBroken(m *wire.Message) bool {
 	t := bytes.TrimLeft(m.Raw, " \t\r\n")
 	return len(t) > 0 && (t[0] == '{' || t[0] == '[')
 }
 
-// ofShapeless returns the user's message that m answers without an id. Over HTTP, it is the message of the same
-// exchange. Otherwise it is the oldest message that waits for a response of any form, unless m names a call.
+// ofShapeless returns the user's message whose response is m, which has no id. Over HTTP, it is the message of the same
+// exchange. Otherwise it is the oldest message whose response may have any form, unless m belongs to another call.
 func (c *calls) ofShapeless(m *wire.Message, in *stream) owner {
 	candidates := c.unshaped
 	switch {
@@ -201,7 +201,8 @@ func (c *calls) ofShapeless(m *wire.Message, in *stream) owner {
 	return owner{}
 }
 
-// refers reports whether m cannot answer a message with another id, because m has an id, is an event, or is not an object.
+// refers reports whether m cannot be the response to a message with another id, because m has an id, is an event, or is
+// not an object.
 func refers(m *wire.Message) bool {
 	if !noID(m.ID) || m.Kind != wire.Invalid {
 		return !noID(m.ID)
@@ -209,10 +210,10 @@ func refers(m *wire.Message) bool {
 	return m.Final || m.Bare && m.Method != "" || !bytes.HasPrefix(m.Raw, []byte("{"))
 }
 
-// refused returns the calls that fail with an error without an id: the call of the exchange, or otherwise the calls of
-// the only message without a response. That message is one call, or a batch without any responses, because a server
-// without batches answers a whole batch with one error. alone reports that the error was not an element of an array. An
-// error in an array answers only one call of the batch.
+// refused returns the calls that fail because of an error without an id: the call of the exchange, or else the calls of
+// the only message that has no response. That message is a single call, or a batch without any responses, because a
+// server that does not support batches answers a whole batch with one error. alone is set if the error was not an
+// element of an array. An error inside an array answers only one call of the batch.
 func (c *calls) refused(in *stream, alone bool) owner {
 	switch {
 	case in != nil && in.batch != nil:
@@ -268,8 +269,8 @@ func (c *calls) named(token wire.ID) *stream {
 	return c.latest
 }
 
-// onlyOpen returns the only pending call that a stream may answer, or any of several such calls, or nil.
-func (c *calls) onlyOpen() *stream { // without pipelined calls, which a stream cannot answer
+// onlyOpen returns a waiting call whose response may be a stream, or nil. The caller must know that there is only one.
+func (c *calls) onlyOpen() *stream { // pipelined calls cannot be answered with a stream
 	for _, s := range c.byID {
 		if s.waiting && !s.oneAnswer {
 			return s

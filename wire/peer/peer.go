@@ -1,13 +1,13 @@
-// Package peer is the engine for calls in both directions over one connection, in any dialect. Clients and servers differ
-// only in their handler.
+// Package peer is the engine for calls in both directions over one connection, in any dialect. A client and a server
+// differ only in their handlers.
 //
-// One goroutine reads, decodes and routes messages. Another one writes, many messages at once, and runs only while
-// messages wait. Each request of the peer has its own goroutine. The peer's notifications share one, which keeps their
-// order. All of them have ended when Close returns.
+// One goroutine reads, decodes and routes messages. Another one writes, many messages at a time, and runs only while
+// messages are queued. Each request from the peer has a goroutine of its own. The peer's notifications share one
+// goroutine, which keeps them in order. All of them have ended when Close returns.
 //
-// Routing determines the owner of a message once (calls.owner). A response belongs to the local call with its id. An
+// calls.owner determines once to which call a message belongs. A response belongs to the local call with its id. An
 // item belongs to the stream that it names, or else to the local call with its id. Any other message is a notification.
-// Ids of the peer's requests are never compared with local ones.
+// The ids of the peer's requests are never compared with the ids of local requests.
 package peer
 
 import (
@@ -26,7 +26,6 @@ import (
 	"rpcx/wire/peer/inbound"
 )
 
-// These are the defaults of Options.
 const (
 	defaultInbound = 1024 + 64
 	defaultBuffer  = 8 << 20
@@ -36,52 +35,53 @@ const (
 
 // Options configure a Peer. The zero value is usable.
 type Options struct {
-	// Handler returns the handler of the peer's messages, or nil. New calls it once, before reading, and the messages
-	// that it sends are the first ones. Without a handler, each request gets -32601.
+	// Handler returns the handler of the peer's messages, or nil. New calls it once, before it reads; messages that
+	// Handler sends are the first ones on the connection. Without a handler, rpcx answers each request with -32601.
 	Handler func(c dialect.Caller) dialect.Handler
-	// MaxInbound bounds the peer's pending requests, including those that Incoming took (1,088 by default). At that
-	// number, or at a total of 128 MiB, the reader stops. The reader must not stop while a local call is pending, a
-	// stream is open or Incoming has taken requests. In that case, further requests get -32000 "busy", which is
-	// retryable.
+	// MaxInbound is the maximum number of pending requests from the peer, including those that Incoming took (1,088 by
+	// default). The reader stops at that number, or when the requests have a total of 128 MiB. The reader must not stop
+	// while a local call is pending, a stream is open or Incoming has taken requests. In that case, further requests
+	// get -32000 "busy", which is retryable.
 	MaxInbound int
-	// Exchanges finds the responses to local requests on a listener whose exchanges are connections. Without it,
+	// Exchanges finds the responses to local requests on a listener where each exchange is a connection. Without it,
 	// exchanges carry no local requests.
 	Exchanges *Exchanges
-	// Budget bounds the unsent bytes of all peers that share it. The default is 16 MiB for this peer.
+	// Budget bounds the total of unsent bytes of the peers that share it. If it is nil, the limit is 16 MiB for this
+	// peer.
 	Budget *Budget
-	// StreamBuffer bounds the queued bytes of a stream before the reader stops (8 MiB by default).
+	// StreamBuffer is the number of queued bytes of a stream at which the reader stops (8 MiB by default).
 	StreamBuffer int
-	// Lossy prevents the reader from stopping for a slow consumer. A Subscribe or Watch with more than StreamBuffer
-	// bytes loses its oldest messages, and its next message is a wire.Gap event with their number. Any other stream
-	// ends with a Fault of kind IO.
+	// With Lossy, the reader never stops for a slow consumer. A Subscribe or Watch whose queue exceeds StreamBuffer
+	// then loses its oldest messages, and its next message is a wire.Gap event with the number of lost messages. Any
+	// other stream ends with a Fault of kind IO.
 	Lossy bool
-	// MaxMessage is the size of the largest message of the connection, in bytes (wire.DefaultMaxMessage by default). A
-	// stream may exceed StreamBuffer by that size while the reader must not stop.
+	// MaxMessage is the maximum size of a message on the connection, in bytes (wire.DefaultMaxMessage by default).
+	// While the reader must not stop, a stream may exceed StreamBuffer by that size.
 	MaxMessage int
-	// Drain bounds how long requests are answered after the peer has closed its sending direction (60 s by default). A
+	// Drain is how long handlers may still respond after the peer has closed its sending direction (60 s by default). A
 	// wire.SingleExchange has no limit.
 	Drain time.Duration
 	// CloseTimeout bounds each step of Close (2 s by default).
 	CloseTimeout time.Duration
-	// Hurry ends when the caller of Close cannot wait any longer. Each step of Close then takes at most 200 ms. A nil
-	// Hurry never ends.
+	// Hurry is a context that ends when the caller of Close cannot wait any longer. Each remaining step of Close then
+	// takes at most 50 ms. A nil Hurry never ends.
 	Hurry context.Context
-	// Client reports that the peer is a server. A malformed message of a server gets no error. It is an event for
-	// watches, for Incoming and, under its own name, for the handler.
+	// Client is set if the peer is a server. rpcx does not send an error for a malformed message from a server. Such a
+	// message is an event for watches, for Incoming and, if it has a name, for the handler.
 	Client bool
-	// Name is the peer's name in messages to the user, or "" for an only peer.
+	// Name is the peer's name in messages to the user, or "" if there is only one peer.
 	Name string
-	// Tap sees every message. It may be nil.
+	// Tap receives every message. It may be nil.
 	Tap wire.Tap
-	// Record sees every message before Tap. It costs less than Tap, because it runs once for all messages that were
-	// read together. It may be nil.
+	// Record receives every message before Tap. It costs less than Tap, because it is called once for all messages that
+	// were read together. It may be nil.
 	Record wire.Record
-	// Note receives reports of events that failed no call but may interest a user. Several goroutines call it, without
-	// locks. It may be nil.
+	// Note receives reports of events that failed no call but may interest the user. Several goroutines call it,
+	// without holding locks. It may be nil.
 	Note func(Note)
 	// Incoming receives every request, notification and response of a Raw operation, and every response, item or
 	// invalid JSON without a call, before its dispatch. It runs on the reader's goroutine, in the order of arrival, and
-	// may retain the message. If it returns true, it has taken the message, and a request stays open until Answer or
+	// may keep the message. If it returns true, it has taken the message, and a request then stays open until Answer or
 	// RejectOpen. The reader reads nothing while Incoming runs. Incoming must not wait for a response. Close waits for
 	// it. It may be nil.
 	Incoming func(m wire.Message) bool
@@ -98,9 +98,9 @@ func (o Options) withDefaults() Options {
 
 // A Peer is one end of a connection. It is safe for concurrent use.
 //
-// One mutex guards everything that changes. The parts (end, calls, outbox, requests, notifications) are data under that
-// mutex. They have no locks or goroutines. The comment of each type states its rules. The caller of a method with the
-// suffix Locked must hold the mutex.
+// One mutex guards all mutable fields. The parts (end, calls, outbox, requests, notifications) are plain data under
+// that mutex. They have no locks or goroutines of their own. The comment of each type gives its rules. The caller of a
+// method with the suffix Locked must hold the mutex.
 type Peer struct {
 	link
 	codec   dialect.Codec
@@ -108,14 +108,14 @@ type Peer struct {
 	handler dialect.Handler   // the handler of the peer's messages; the zero value handles none
 	o       Options
 
-	ctx    context.Context // the parent of handlers' contexts; ends when the peer starts to close
+	ctx    context.Context // the parent of the handlers' contexts; ends when the peer starts to close
 	cancel context.CancelFunc
 	once   sync.Once      // guards shutDown
 	wg     sync.WaitGroup // counts every goroutine except the reader
-	done   chan struct{}  // closed after the end of all goroutines of the peer
+	done   chan struct{}  // closed when all goroutines of the peer have ended
 
 	mu            sync.Mutex // guards all fields below, and all calls of the codec
-	change        wire.Gate  // opens after each change for which the reader or Close may wait
+	change        wire.Gate  // opens after each change for which the reader or Close may be waiting
 	end           ending.Ending
 	pendingNotes  []Note // passed to Options.Note when the mutex is released
 	calls         calls
@@ -125,20 +125,20 @@ type Peer struct {
 	exchanges     exchangeState
 }
 
-// A link is the connection with its optional interfaces.
+// A link is the connection together with its optional interfaces.
 type link struct {
 	conn           wire.Conn
 	about          *dialect.Connection
 	exchanger      wire.Exchanger // conn if each message is an exchange, or nil
-	batcher        wire.Batcher   // conn if it can queue messages until Flush, or nil
-	router         wire.Router    // conn if it has several streams, or nil
+	batcher        wire.Batcher   // conn if it can buffer messages until Flush, or nil
+	router         wire.Router    // conn if it has several streams to the peer, or nil
 	buffered       wire.Buffered  // conn if it can return messages that it has read ahead, or nil
-	together       [][]byte       // the messages that the reader read together
-	idler          bool           // whether conn reports when it is about to wait for input
+	together       [][]byte       // messages that the reader has read together
+	idler          bool           // whether conn reports that it is about to wait for input
 	singleExchange bool           // conn accepts only the responses to the first message
 }
 
-// newLink returns the link of conn. If conn supports it, conn calls onIdle before it waits for input.
+// newLink returns a link for conn. If conn supports it, conn calls onIdle before each wait for input.
 func newLink(conn wire.Conn, onIdle func()) link {
 	l := link{conn: conn}
 	l.exchanger, _ = conn.(wire.Exchanger)
@@ -153,7 +153,7 @@ func newLink(conn wire.Conn, onIdle func()) link {
 	return l
 }
 
-// New returns a peer that starts to read conn. The peer owns conn.
+// New returns a peer for conn and starts to read. The peer owns conn.
 func New(conn wire.Conn, codec dialect.Codec, o Options) *Peer {
 	p := &Peer{codec: codec, can: codec.Abilities(), o: o.withDefaults(), done: make(chan struct{}), calls: newCalls()}
 	p.link = newLink(conn, p.wakeAll)
@@ -171,7 +171,7 @@ func New(conn wire.Conn, codec dialect.Codec, o Options) *Peer {
 	return p
 }
 
-// connection returns the result of Connection.
+// connection builds the value that Connection returns.
 func (p *Peer) connection() *dialect.Connection {
 	c := &dialect.Connection{Codec: p.codec, Name: p.o.Name, SingleExchange: p.singleExchange, Ask: p.ask, Warn: p.warn, Tell: p.show, Settle: p.Settle}
 	if known, ok := p.conn.(wire.Identified); ok {
@@ -192,7 +192,7 @@ func (p *Peer) Connection() *dialect.Connection { return p.about }
 // Done is closed when the connection and all goroutines of p have ended.
 func (p *Peer) Done() <-chan struct{} { return p.done }
 
-// Err returns why the connection ended, a *wire.Fault. It returns nil before Done is closed, after a local Close and
+// Err returns why the connection ended, a *wire.Fault. It returns nil before Done is closed, after a local Close, and
 // after a clean end.
 func (p *Peer) Err() error {
 	if wire.IsClosed(p.done) {
@@ -201,8 +201,8 @@ func (p *Peer) Err() error {
 	return nil
 }
 
-// Handshake runs the dialect's handshake, if any. If the peer closes the connection during the handshake, it counts as
-// unreached.
+// Handshake runs the dialect's handshake, if any. If the peer closes the connection during the handshake, the peer
+// counts as unreachable.
 func (p *Peer) Handshake(ctx context.Context) error {
 	if p.can.Handshake == nil {
 		return nil
@@ -219,8 +219,8 @@ func (p *Peer) Handshake(ctx context.Context) error {
 	return err
 }
 
-// Call calls method and returns its result, or the last of several data events. It returns an error of the peer as a
-// *wire.Error. If ctx ends first, Call cancels the call on the peer if the dialect supports cancellation.
+// Call calls method and returns its result, or the last of several data events. It returns the peer's error as a
+// *wire.Error. If ctx ends first, Call cancels the call on the peer, provided that the dialect has a message for this.
 func (p *Peer) Call(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	return p.CallOp(ctx, dialect.Op{Kind: dialect.Call, Method: method, Params: params})
 }

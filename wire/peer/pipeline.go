@@ -10,16 +10,16 @@ import (
 	"rpcx/wire/peer/ending"
 )
 
-// callPipeline is the part of a Peer for many concurrent calls at low cost: a call has no stream, no goroutine and no
-// entry in the table of calls.
+// callPipeline is the part of a Peer for many concurrent calls at low cost. Such a call has no stream, no goroutine and
+// no entry in the table of calls.
 //
 // Its rules:
 //   - ring contains a call, in the slot of the call's id, from before its request is sent until its response.
-//     calls.waiting counts the call for the same time. A call whose slot is in use gets a stream at once.
+//     calls.waiting counts the call for the same time. If the slot is in use, the call gets a stream at once.
 //   - A call that needs more than one plain response is promoted: it gets a stream in calls.byID.
-//   - out collects requests until Flush. If no other goroutine writes, Flush writes as much as the connection accepts
-//     without blocking. The goroutine of the writer writes the rest.
-//   - The goroutine of the reader calls ready, without the lock, before it waits for input.
+//   - out collects requests until Flush. If no other goroutine is writing, Flush writes as much as the connection accepts
+//     without blocking. The writer's goroutine writes the rest.
+//   - The reader's goroutine calls ready, without holding the lock, before it waits for input.
 //   - Only one goroutine at a time may call Send and Flush.
 type callPipeline struct {
 	p     *Peer
@@ -28,12 +28,12 @@ type callPipeline struct {
 	link  *link
 	ready func()
 	ring  []pipelineSlot
-	open  int // the number of calls in ring
+	open  int // how many calls are in ring
 	out   []byte
-	ends  []int   // the ends of the messages in out
-	ids   []int64 // the ids of the calls in out
+	ends  []int   // the end of each message in out
+	ids   []int64 // the id of the call for each message in out
 	now   nowFlusher
-	runs  runSender // nil to send messages one by one
+	runs  runSender // nil if messages are sent one by one
 }
 
 // A pipelineSlot is a place in the ring. It is free if call is nil.
@@ -43,17 +43,17 @@ type pipelineSlot struct {
 	call dialect.PipelinedCall
 }
 
-// A nowFlusher is a wire.Batcher that can flush as much as the system accepts without blocking. done reports whether it
-// flushed everything.
+// A nowFlusher is a wire.Batcher that can flush as much as the system accepts without blocking. done is true if
+// everything was flushed.
 type nowFlusher interface{ FlushNow() (done bool, err error) }
 
 // A runSender is a wire.Batcher that accepts many messages in one call. The messages are adjacent in all: the first
-// begins at start, and ends has the end of each. taken is the number of accepted messages.
+// begins at start, and ends contains the end of each.
 type runSender interface {
 	SendRun(all []byte, start int, ends []int) (taken int, err error)
 }
 
-// pipelineBytes bounds the requests that wait for Flush. Requests of that size fit into the buffer of a connection.
+// pipelineBytes limits the requests that wait for Flush. Requests of that total size fit into a connection's buffer.
 const pipelineBytes = 32 << 10
 
 // Pipeline returns a CallPipeline for about most concurrent calls. It calls ready when responses have arrived. It
@@ -68,7 +68,7 @@ func (p *Peer) Pipeline(most int, ready func()) dialect.CallPipeline {
 	}
 	l := &callPipeline{p: p, calls: &p.calls, box: &p.outbox, link: &p.link, ready: ready, ring: make([]pipelineSlot, size)}
 	l.now, _ = p.conn.(nowFlusher)
-	if p.o.Tap == nil && p.o.Record == nil { // Tap and Record must see every message
+	if p.o.Tap == nil && p.o.Record == nil { // Tap and Record must receive every message
 		l.runs, _ = p.conn.(runSender)
 	}
 	p.mu.Lock()
@@ -107,7 +107,7 @@ func (l *callPipeline) Send(op *dialect.Op, c dialect.PipelinedCall) bool {
 		l.open++
 		l.calls.waiting++
 		if l.calls.waiting == 1 {
-			p.change.Pass() // the reader must not stop now
+			p.change.Pass() // the reader must not stop from now on
 		}
 	}
 	l.ends, l.ids = append(l.ends, len(out)), append(l.ids, id)
@@ -140,7 +140,8 @@ func (l *callPipeline) Flush() {
 	p.wg.Go(func() { l.writeRest(n, err) })
 }
 
-// write writes the requests in out that the connection accepts without blocking. done reports whether it wrote all.
+// write writes as many of the requests in out as the connection accepts without blocking. done is true if it has
+// written all of them.
 func (l *callPipeline) write() (done bool, err error) {
 	defer l.clear()
 	for i, start := 0, 0; i < len(l.ends); i++ {
@@ -169,7 +170,7 @@ func (l *callPipeline) write() (done bool, err error) {
 	return l.now.FlushNow()
 }
 
-// fail ends one call whose request the connection did not accept.
+// fail ends one call whose request was not accepted by the connection.
 func (l *callPipeline) fail(id int64, err error) {
 	p := l.p
 	p.mu.Lock()
@@ -201,7 +202,7 @@ func (l *callPipeline) queueLocked() {
 	l.clear()
 }
 
-// writeRest continues where Flush would have blocked, or failed with err. n is the number of bytes that Flush counts as
+// writeRest takes over when Flush would block or has failed with err. n is the number of bytes that Flush counted as
 // being written.
 func (l *callPipeline) writeRest(n int, err error) {
 	p := l.p
@@ -232,7 +233,7 @@ func (l *callPipeline) Promote(c dialect.PipelinedCall) {
 	}
 }
 
-// promote creates the stream of the call in a slot and returns it. It returns nil for a nil at.
+// promote creates the stream of the call in a slot and returns it. If at is nil, it returns nil.
 func (l *callPipeline) promote(at *pipelineSlot) *stream {
 	if at == nil {
 		return nil
@@ -245,7 +246,7 @@ func (l *callPipeline) promote(at *pipelineSlot) *stream {
 	return s
 }
 
-// answer passes the response m to the call in a slot. If the call needs a stream for that response, answer returns the
+// answer passes the response m to the call in a slot. If that response requires a stream, answer returns the new
 // stream.
 func (l *callPipeline) answer(at *pipelineSlot, m *wire.Message) *stream {
 	was := m.Final
@@ -279,7 +280,7 @@ func (l *callPipeline) slot(id wire.ID) *pipelineSlot {
 	return nil
 }
 
-// number returns the value of an id. ok reports whether AppendCall can have written it.
+// number returns the numeric value of an id. ok is false if AppendCall cannot have written that id.
 func number(id wire.ID) (n int64, ok bool) {
 	if len(id) == 0 || len(id) > 18 || id[0] == '0' {
 		return 0, false

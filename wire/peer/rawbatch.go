@@ -13,10 +13,10 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A rawBatch is a user's array of several messages, each with its own response. As a stream, it returns the responses
-// in the order of the requests.
+// A rawBatch is an array of several messages from the user, each with a response of its own. As a stream, it yields the
+// responses in the order of the requests.
 type rawBatch struct {
-	calls []*stream // the calls whose responses Next has not returned
+	calls []*stream // the calls whose responses Next has not returned yet
 	sent  []*stream // all calls of the batch
 }
 
@@ -29,7 +29,7 @@ func (p *Peer) isBatch(op dialect.Op) bool {
 	return !p.can.Arrays
 }
 
-// openBatch sends the array in op. If all of its ids are unused, the array stays unchanged, byte for byte.
+// openBatch sends the array in op. If none of its ids is in use, the array is sent unchanged, byte for byte.
 func (p *Peer) openBatch(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
 	p.mu.Lock()
 	whole, err := p.encodeLocked(ctx, newStream(p, op))
@@ -67,7 +67,7 @@ func (p *Peer) openBatch(ctx context.Context, op dialect.Op) (dialect.Stream, er
 	if changed {
 		whole.Raw = msg.End()
 	}
-	slices.SortStableFunc(b.sent, func(x, y *stream) int { // messages without an id are last, because they may have no response
+	slices.SortStableFunc(b.sent, func(x, y *stream) int { // messages without an id come last, because they may have no response
 		return strings.Count(x.id, looseKey) - strings.Count(y.id, looseKey)
 	})
 	b.calls = b.sent
@@ -90,7 +90,7 @@ func (b *rawBatch) end(p *Peer, err error) {
 	}
 }
 
-// unanswered reports whether no call of b has a response.
+// unanswered reports whether no call of b has a response yet.
 func (b *rawBatch) unanswered() bool {
 	for _, s := range b.sent {
 		if !s.waiting {
@@ -100,7 +100,7 @@ func (b *rawBatch) unanswered() bool {
 	return len(b.sent) > 0
 }
 
-// owner returns the owner of a message that answers the whole batch.
+// owner returns the owner of a message that is the response to the whole batch.
 func (b *rawBatch) owner() owner {
 	return owner{as: answer, call: b.sent[0], whole: len(b.sent) > 1}
 }
@@ -124,7 +124,7 @@ func (b *rawBatch) Next(ctx context.Context) (wire.Message, error) {
 // Waiting reports whether Next would return at once.
 func (b *rawBatch) Waiting() bool { return len(b.calls) == 0 || b.calls[0].Waiting() }
 
-// Cancel forgets the unanswered requests.
+// Cancel forgets the requests that have no response.
 func (b *rawBatch) Cancel(ctx context.Context) error {
 	var err error
 	for _, s := range b.calls {

@@ -6,7 +6,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// receiveAll reads until the end of the connection and returns its reason.
+// receiveAll reads until the connection ends and returns the reason for the end.
 func (p *Peer) receiveAll() error {
 	for {
 		raw, err := p.conn.Recv()
@@ -25,10 +25,11 @@ func (p *Peer) receiveAll() error {
 	}
 }
 
-// maxRoutedTogether bounds the messages that are routed before other goroutines get the lock.
+// maxRoutedTogether is how many messages are routed before other goroutines can get the lock.
 const maxRoutedTogether = 256
 
-// receiveRead processes raw and the messages that were read with it. It first records them, without the lock.
+// receiveRead processes raw and the messages that were read together with it. It first records them, without holding
+// the lock.
 func (p *Peer) receiveRead(raw []byte) (err error) {
 	p.together = p.buffered.Buffered(append(p.together[:0], raw), maxRoutedTogether)
 	if p.o.Record != nil {
@@ -48,8 +49,8 @@ func (p *Peer) receiveRead(raw []byte) (err error) {
 	return err
 }
 
-// receive decodes and routes raw. in is the call whose exchange carried it, or nil for a connection in both directions.
-// receive waits if the reader has to stop. An error ends the connection.
+// receive decodes and routes raw. in is the call whose exchange carried raw, or nil if the connection carries messages
+// in both directions. receive waits while the reader must stop. If it returns an error, the connection ends.
 func (p *Peer) receive(raw []byte, in *stream) error {
 	if p.exchanger != nil {
 		p.exchanges.recv.Lock()
@@ -75,7 +76,7 @@ func (p *Peer) decodeLocked(raw []byte, in *stream) error {
 	if batch {
 		g = &inbound.Array{}
 	}
-	for i := range msgs { // messages may arrive together with the error
+	for i := range msgs { // Decode may return messages together with an error
 		if p.o.Client {
 			nameBare(&msgs[i])
 		}
@@ -89,14 +90,14 @@ func (p *Peer) decodeLocked(raw []byte, in *stream) error {
 	return err
 }
 
-// nameBare sets the method of a server's object that is not a message of the dialect, which makes it an event for
-// watches and hooks. Its params are the whole object.
+// nameBare gives a method to an object from a server that is not a message of the dialect. Watches and hooks then treat
+// it as an event. Its params are the whole object.
 func nameBare(m *wire.Message) {
 	if m.Kind != wire.Invalid || m.Method != "" || m.Final || isParseError(m) || scan.Type(m.Raw) != 'o' {
 		return
 	}
 	m.Params, m.Body, m.Bare = m.Raw, m.Raw, true
-	for _, member := range [...]string{"event", "notification", "type"} { // the most specific first
+	for _, member := range [...]string{"event", "notification", "type"} { // the most specific name first
 		if name, ok := scan.Text(scan.Get(m.Raw, member)); ok && name != "" {
 			m.Method = name
 			return

@@ -13,7 +13,7 @@ import (
 )
 
 // routeLocked routes one message to the watches that show it, and to its owner. g collects the responses to the array
-// that contains m. in is the call whose exchange carried m. Both may be nil. The caller holds the lock.
+// that contains m, and in is the call whose exchange carried m. Each of them may be nil. The caller holds the lock.
 func (p *Peer) routeLocked(m *wire.Message, g *inbound.Array, in *stream) {
 	seen := p.showLocked(m, (*stream).sees)
 	o := p.calls.owner(m, in, g == nil)
@@ -28,7 +28,7 @@ func (p *Peer) routeLocked(m *wire.Message, g *inbound.Array, in *stream) {
 			p.answeredLocked(s, m)
 		}
 	case answer:
-		for _, other := range o.others() { // the peer refused the whole batch with one response
+		for _, other := range o.others() { // the peer rejected the whole batch with one response
 			p.forgetLocked(other, io.EOF)
 			s.restore = nil
 		}
@@ -54,8 +54,8 @@ func (p *Peer) routeLocked(m *wire.Message, g *inbound.Array, in *stream) {
 	}
 }
 
-// answeredLocked handles the first response to s. The response may open a stream, of which items may have arrived
-// already. The caller holds the lock.
+// answeredLocked handles the first response to s. The response may open a stream whose first items have already
+// arrived. The caller holds the lock.
 func (p *Peer) answeredLocked(s *stream, m *wire.Message) {
 	var token wire.ID
 	m.Final = true
@@ -77,7 +77,8 @@ func (p *Peer) answeredLocked(s *stream, m *wire.Message) {
 	}
 }
 
-// holdsItem reports whether the response m has content. A response with null, true or {} only confirms the request.
+// holdsItem reports whether the response m has content. A response with null, true or {} only confirms that the request
+// was accepted.
 func holdsItem(m *wire.Message) bool {
 	body := bytes.TrimSpace(m.Body)
 	switch {
@@ -89,8 +90,8 @@ func holdsItem(m *wire.Message) bool {
 	return true
 }
 
-// firstItemLocked makes the response m of s the first item of the stream for which the user waits: s itself, or the
-// watches that belong to s. The caller holds the lock.
+// firstItemLocked delivers the response m to s as the first item of the stream that the user asked for. That stream is
+// s itself, or the watches that belong to s. The caller holds the lock.
 func (p *Peer) firstItemLocked(s *stream, m *wire.Message, shown bool) {
 	item := *m
 	item.Kind, item.ID, item.Final = wire.Item, nil, false
@@ -101,7 +102,7 @@ func (p *Peer) firstItemLocked(s *stream, m *wire.Message, shown bool) {
 }
 
 // openedLocked records that the response to s opened the stream with this token. It delivers the early items of that
-// stream. Other early items of the same exchange belong to no call. The caller holds the lock.
+// stream. Other early items of the same exchange do not belong to any call. The caller holds the lock.
 func (p *Peer) openedLocked(s *stream, token wire.ID) {
 	p.calls.name(s, token)
 	var rest []wire.Message
@@ -115,7 +116,8 @@ func (p *Peer) openedLocked(s *stream, token wire.ID) {
 	}
 }
 
-// catchUpLocked delivers to s the items that arrived before the name of their stream. The caller holds the lock.
+// catchUpLocked delivers to s the items that arrived before the response that named their stream. The caller holds the
+// lock.
 func (p *Peer) catchUpLocked(s *stream, e *early.Items) {
 	items := e.Take(wire.ID(s.token))
 	for i := range items {
@@ -133,8 +135,9 @@ func (p *Peer) catchUpLocked(s *stream, e *early.Items) {
 	}
 }
 
-// earlyLocked stores the item m of a stream that no response has named. If such a stream ends, it belongs to the call
-// of its exchange, in, or else to the only call that can have requested it. The caller holds the lock.
+// earlyLocked stores m, an item of a stream that no response has named yet. If m is also the last item, the stream is
+// assigned to the call of its exchange, in, or else to the only call that can have requested it. The caller holds the
+// lock.
 func (p *Peer) earlyLocked(in *stream, m *wire.Message) {
 	e := &p.calls.early
 	if in != nil {
@@ -155,7 +158,7 @@ func (p *Peer) earlyLocked(in *stream, m *wire.Message) {
 	}
 }
 
-// releaseEarlyLocked makes notifications of items that no call can claim. The caller holds the lock.
+// releaseEarlyLocked turns items that no call can claim into notifications. The caller holds the lock.
 func (p *Peer) releaseEarlyLocked() {
 	for items := p.calls.unclaimed(); len(items) > 0; items = p.calls.unclaimed() {
 		for i := range items {
@@ -164,8 +167,8 @@ func (p *Peer) releaseEarlyLocked() {
 	}
 }
 
-// answerUnshapedLocked delivers m to s as its response. m is an error only if it has a code, because the response to a
-// message other than a request may have any form. The caller holds the lock.
+// answerUnshapedLocked delivers m to s as its response. m counts as an error only if it has a code, because the
+// response to a message that is not a request may have any form. The caller holds the lock.
 func (p *Peer) answerUnshapedLocked(s *stream, m *wire.Message) {
 	c := *m
 	c.Final = true
@@ -178,7 +181,8 @@ func (p *Peer) answerUnshapedLocked(s *stream, m *wire.Message) {
 	p.deliverLocked(s, &c)
 }
 
-// tooLateLocked drops the response to an abandoned call, and ends a stream that it opens. The caller holds the lock.
+// tooLateLocked drops the response to an abandoned call, and ends the stream that the response opens. The caller holds
+// the lock.
 func (p *Peer) tooLateLocked(s *stream, m *wire.Message) {
 	if s.late != nil {
 		defer close(s.late)

@@ -11,39 +11,39 @@ import (
 	"rpcx/wire/peer/mailbox"
 )
 
-// A stream is one local operation with its responses. The tables of calls contain it from before its message is sent
-// until its final message, its failure or Cancel.
+// A stream is one local operation and its responses. The tables of calls contain it from before its message is sent
+// until its final message, its failure, or Cancel.
 type stream struct {
 	p   *Peer
 	box mailbox.Box // messages for the consumer
 
 	op        dialect.Op
 	id        string        // the request's id, or ""
-	token     string        // the token of the stream that the response opened; valid if named is set
-	named     bool          // token is valid
-	follows   bool          // whether the stream is a watch of the stream with this token, without a request
-	oneAnswer bool          // its first response is the only one (Encode returned Final)
-	waiting   bool          // whether the stream waits for its first response
+	token     string        // the token of the stream that the response opened; valid only if named is set
+	named     bool          // whether token is valid
+	follows   bool          // whether this is a watch of the stream with this token, which has no request
+	oneAnswer bool          // its first response is its only one (Encode returned Final)
+	waiting   bool          // it is waiting for its first response
 	streamed  bool          // an item has arrived
 	batch     *rawBatch     // its batch, or nil
-	late      chan struct{} // closed at the response for which Cancel waits; may be nil
+	late      chan struct{} // closed when the response arrives that Cancel waits for; may be nil
 	exchange  *exchange     // its exchange; nil if the connection carries messages in both directions
 
-	restore func(m wire.Message) *wire.Message // restores the user's own id in a response; nil if the response has that id
+	restore func(m wire.Message) *wire.Message // puts the user's own id back into a response; nil if the id was not changed
 
-	overfull bool // its queue is too long
-	stuck    bool // the reader has waited for the consumer, but the consumer has taken no message since
-	cut      bool // whether the stream ended because of the connection
+	overfull bool // whether its queue is too long
+	stuck    bool // whether the reader has waited for the consumer, which has taken no message since then
+	cut      bool // whether the stream ended because the connection ended
 }
 
-// An exchange is the state of a call's exchange on a wire.Exchanger.
+// An exchange is the exchange of a call on a wire.Exchanger.
 type exchange struct {
-	stop      context.CancelFunc // cancels the exchange; nil for an exchange without a call
-	answers   bool               // whether the exchange carries a response, not a call
-	early     early.Items        // like calls.early, for this exchange
-	optional  bool               // whether the exchange may end without a response
-	malformed string             // text in the exchange that is not a message
-	over      bool               // whether the exchange has ended, and further items arrive outside of it
+	stop      context.CancelFunc // cancels the exchange; nil if the exchange belongs to no call
+	answers   bool               // whether the exchange carries a response and not a call
+	early     early.Items        // like calls.early, but for this exchange
+	optional  bool               // whether the call may end without a response
+	malformed string             // describes a malformed message in the exchange
+	over      bool               // whether the exchange has ended, and further items arrive elsewhere
 }
 
 func newStream(p *Peer, op dialect.Op) *stream {
@@ -58,7 +58,7 @@ func newStream(p *Peer, op dialect.Op) *stream {
 // ended reports whether the stream accepts no more messages.
 func (s *stream) ended() bool { return s.box.Err() != nil }
 
-// fault returns the failure of s after the connection ended with err.
+// fault returns the failure of s when the connection ended with err.
 func (s *stream) fault(err error) *wire.Fault {
 	when := "in the middle of the stream of " + ending.Quoted(s.op.Method)
 	switch {
@@ -70,8 +70,8 @@ func (s *stream) fault(err error) *wire.Fault {
 	return ending.Fault(err, s.op.Method, when)
 }
 
-// Next returns the next message. It allocates nothing for a queued message. Calls must not be concurrent. The first
-// message of a Subscribe is its response, of Kind Response.
+// Next returns the next message. It does not allocate if a message is queued. Calls of Next must not be concurrent. The
+// first message of a Subscribe is the response, which has Kind Response.
 func (s *stream) Next(ctx context.Context) (wire.Message, error) {
 	if m := s.box.Next(); m != nil {
 		return *m, nil
@@ -79,7 +79,8 @@ func (s *stream) Next(ctx context.Context) (wire.Message, error) {
 	return s.refill(ctx)
 }
 
-// Queued removes and returns further messages that need no lock. They are valid until the next call of Next.
+// Queued removes and returns the messages that can be taken without the lock. They are valid until the next call of
+// Next.
 func (s *stream) Queued() []wire.Message { return s.box.Queued() }
 
 // Waiting reports whether Next would return at once.
@@ -99,7 +100,8 @@ func (s *stream) Severed() bool {
 	return s.cut
 }
 
-// refill waits for messages and takes them. After the end of ctx, it takes only messages of a stream that has ended.
+// refill waits until messages are queued and takes the first one. Once ctx has ended, it takes messages only from a
+// stream that has ended.
 func (s *stream) refill(ctx context.Context) (wire.Message, error) {
 	for {
 		s.p.mu.Lock()
@@ -123,9 +125,9 @@ func (s *stream) refill(ctx context.Context) (wire.Message, error) {
 	}
 }
 
-// Cancel asks the peer to end the stream, and forgets it. It drops queued messages, and Next then returns io.EOF. ctx
-// bounds the wait for the response, and before it for the response to a pending Subscribe, which names the stream to
-// end.
+// Cancel asks the peer to end the stream, and forgets it. It drops the queued messages, and Next then returns io.EOF.
+// ctx bounds the wait for the response. For a pending Subscribe it also bounds the wait for the response that names the
+// stream.
 func (s *stream) Cancel(ctx context.Context) error {
 	p := s.p
 	p.mu.Lock()
@@ -160,7 +162,7 @@ func (s *stream) Cancel(ctx context.Context) error {
 	return err
 }
 
-// Finish makes a watch accept no further messages (see dialect.Finisher).
+// Finish makes a watch accept no more messages (see dialect.Finisher).
 func (s *stream) Finish(context.Context) error {
 	s.p.mu.Lock()
 	defer s.p.mu.Unlock()
@@ -168,8 +170,8 @@ func (s *stream) Finish(context.Context) error {
 	return nil
 }
 
-// leaveStreamLocked ends s locally with err, and asks the peer to end the stream. If the caller must wait for the
-// response, it returns the call. The caller holds the lock.
+// leaveStreamLocked ends s locally with err, and asks the peer to end the stream. It returns the call that asks, if the
+// caller must wait for its response. The caller holds the lock.
 func (p *Peer) leaveStreamLocked(s *stream, err error, await bool) *stream {
 	unanswered := s.waiting
 	p.forgetLocked(s, err)
@@ -197,9 +199,9 @@ func (p *Peer) leaveStreamLocked(s *stream, err error, await bool) *stream {
 	return bye
 }
 
-// unsubscribeLocked asks the peer to end s, which has ended locally. Some dialects have a message for that only after an
-// item, because a response without an item may have been any value. In those, the next item ends s (see calls). The caller
-// holds the lock.
+// unsubscribeLocked asks the peer to end s, which has ended locally. In some dialects this message is possible only after
+// the first item, because the response alone does not show whether it opened a stream. In that case, the first item ends s
+// (see calls.leftOpen). The caller holds the lock.
 func (p *Peer) unsubscribeLocked(s *stream, await bool) (*stream, bool) {
 	op := dialect.Op{Kind: dialect.Unsubscribe, Of: &s.op, OfID: wire.ID(s.id), Unsubscribe: s.op.Unsubscribe, Lasting: s.streamed}
 	if s.named {
@@ -212,9 +214,9 @@ func (p *Peer) unsubscribeLocked(s *stream, await bool) (*stream, bool) {
 	return bye, ok
 }
 
-// sayLocked sends op if the dialect has a message for it and the connection can carry that. If await is set, sayLocked
-// returns the call for the response. It does not wait for room in the outbox, because each call sends at most one such
-// message. The caller holds the lock.
+// sayLocked sends op if the dialect has a message for it and the connection can still carry that message. With await,
+// it returns the call that waits for the response. It does not wait for room in the outbox, because each call sends at
+// most one such message. The caller holds the lock.
 func (p *Peer) sayLocked(op dialect.Op, await bool) (*stream, bool) {
 	if p.end.State != ending.Open {
 		return nil, true

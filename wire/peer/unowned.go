@@ -13,8 +13,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// unownedLocked handles a message without a local call. seen reports whether a watch has shown it. The caller holds the
-// lock.
+// unownedLocked handles a message that belongs to no local call. seen is set if a watch has shown it. The caller holds
+// the lock.
 func (p *Peer) unownedLocked(m *wire.Message, g *inbound.Array, in *stream, seen bool) {
 	switch m.Kind {
 	case wire.Request:
@@ -23,7 +23,7 @@ func (p *Peer) unownedLocked(m *wire.Message, g *inbound.Array, in *stream, seen
 		if m.Kind == wire.Cancel && p.requests.End(m.Target) {
 			return
 		}
-		m.Kind = wire.Notification // like a Cancel of an unknown request
+		m.Kind = wire.Notification // treated like a Cancel of an unknown request
 		p.notificationLocked(m)
 	case wire.Item:
 		p.unclaimedLocked(m)
@@ -34,9 +34,9 @@ func (p *Peer) unownedLocked(m *wire.Message, g *inbound.Array, in *stream, seen
 	}
 }
 
-// notificationLocked queues a notification for the handler. If the queue is full, the reader stops. If the reader must
-// not stop, the queue has higher limits, above which the oldest notifications are dropped with a note. The caller holds
-// the lock.
+// notificationLocked queues a notification for the handler. If the queue is full, the reader should stop. While it must
+// not stop, the queue has higher limits. Beyond them, the oldest notifications are dropped with a note. The caller
+// holds the lock.
 func (p *Peer) notificationLocked(m *wire.Message) {
 	if p.incomingLocked(m) {
 		return
@@ -61,7 +61,7 @@ func (p *Peer) notificationLocked(m *wire.Message) {
 	}
 }
 
-// tellHandler passes the queued notifications to the handler one by one.
+// tellHandler passes the queued notifications to the handler, one at a time.
 func (p *Peer) tellHandler() {
 	defer wire.Guard()
 	p.mu.Lock()
@@ -80,7 +80,7 @@ func (p *Peer) tellHandler() {
 	p.change.Pass()
 }
 
-// tell runs the handler of one notification.
+// tell runs the handler for one notification.
 func (p *Peer) tell(in *dialect.Inbound) {
 	method := in.Msg.Method
 	ctx, cancel := context.WithCancel(p.ctx)
@@ -103,8 +103,8 @@ func (p *Peer) tell(in *dialect.Inbound) {
 	}
 }
 
-// unhandledLocked reports to the user that no hook handled a notification, unless the handshake awaited it or a watch
-// shows its method. The caller holds the lock.
+// unhandledLocked reports to the user that there is no hook for a notification, unless the handshake awaited it or a
+// watch shows this method. The caller holds the lock.
 func (p *Peer) unhandledLocked(m *wire.Message) {
 	if m.Awaited || p.calls.watched(m.Method, false) {
 		return
@@ -113,13 +113,13 @@ func (p *Peer) unhandledLocked(m *wire.Message) {
 	p.noteLocked(Note{Kind: NoteUnhandledNotification, Method: m.Method, Text: text, Shown: p.calls.watched(m.Method, true)})
 }
 
-// incomingLocked passes m to Incoming without the lock, and reports whether Incoming has taken it.
+// incomingLocked passes m to Incoming, without holding the lock, and reports whether Incoming took it.
 func (p *Peer) incomingLocked(m *wire.Message) bool {
 	if p.o.Incoming == nil {
 		return false
 	}
 	c := m.Clone()
-	p.calls.wake() // Incoming may block
+	p.calls.wake() // because Incoming may block
 	p.unlockAndTell()
 	defer p.mu.Lock()
 	return p.o.Incoming(c)
@@ -127,7 +127,7 @@ func (p *Peer) incomingLocked(m *wire.Message) bool {
 
 // unclaimedLocked turns an item without a local call into a notification. The caller holds the lock.
 func (p *Peer) unclaimedLocked(m *wire.Message) {
-	if m.Beside { // Incoming receives the message to which the item belongs
+	if m.Beside { // Incoming receives the message that contains the item
 		if ev, err := dialect.EventOf(p.codec, *m); err == nil && p.o.Incoming == nil {
 			p.noteLocked(noteOf(ev))
 		}
@@ -146,7 +146,7 @@ func (p *Peer) strayLocked(m *wire.Message) {
 	default:
 		text := "dropped a response with an unknown id: "
 		if id := p.calls.spelled(m.ID); id != "" {
-			if s := p.calls.onlyWaiting(); p.o.Client && s != nil { // otherwise the command would wait forever
+			if s := p.calls.onlyWaiting(); p.o.Client && s != nil { // without this, the command would wait forever
 				p.forgetLocked(s, &wire.Fault{Kind: wire.Protocol, Method: s.op.Method, Message: fmt.Sprintf("the response to %s has the id %s, which differs only in spelling from the call's id %s", ending.Quoted(s.op.Method), excerpt(m.ID), id)})
 				return
 			}
@@ -156,7 +156,7 @@ func (p *Peer) strayLocked(m *wire.Message) {
 	}
 }
 
-// onlyWaiting returns the only call without a response. It returns nil if there are none or several.
+// onlyWaiting returns the only call without a response. It returns nil if there is no such call or more than one.
 func (c *calls) onlyWaiting() *stream {
 	c.promoteAllLocked()
 	if c.waiting != 1 {
@@ -170,7 +170,7 @@ func (c *calls) onlyWaiting() *stream {
 	return nil
 }
 
-// spelled returns the id of the waiting call whose number equals id, or "".
+// spelled returns the id of the waiting call that has the same numeric value as id, or "".
 func (c *calls) spelled(id wire.ID) string {
 	number, err := strconv.ParseFloat(string(bytes.Trim(id, `"`)), 64)
 	if err != nil {
@@ -185,15 +185,15 @@ func (c *calls) spelled(id wire.ID) string {
 	return ""
 }
 
-// invalidLocked handles a malformed message. A malformed message of a client gets an error. That of a server gets one
-// only if it has a method and an id and thus needs a response: other messages may be errors, and an error must not
-// answer an error. The caller holds the lock.
+// invalidLocked handles a malformed message. A malformed message from a client is answered with an error. A malformed
+// message from a server is answered only if it has a method and an id and thus needs a response: any other could be an
+// error, and an error must not be answered with an error. The caller holds the lock.
 func (p *Peer) invalidLocked(m *wire.Message, g *inbound.Array, in *stream, seen bool) {
 	what := malformation(m)
 	if in != nil && !m.Final {
 		in.exchange.malformed = what
 	}
-	if !m.Final && p.foreignLocked(m, seen) { // a message with Final set is a response
+	if !m.Final && p.foreignLocked(m, seen) { // a malformed message with Final set is a response
 		return
 	}
 	p.noteLocked(Note{Kind: NoteMalformed, Text: what + ": " + excerpt(m.Raw)})
@@ -203,8 +203,8 @@ func (p *Peer) invalidLocked(m *wire.Message, g *inbound.Array, in *stream, seen
 	}
 }
 
-// foreignLocked handles a malformed message as an event of a peer with another dialect. It reports whether a watch,
-// Incoming, or a hook of its name received the event. The caller holds the lock.
+// foreignLocked treats a malformed message as an event from a peer with another dialect. It reports whether a watch,
+// Incoming, or the hook with its name received the event. The caller holds the lock.
 func (p *Peer) foreignLocked(m *wire.Message, seen bool) bool {
 	switch {
 	case !m.Bare:
@@ -218,7 +218,7 @@ func (p *Peer) foreignLocked(m *wire.Message, seen bool) bool {
 	return true
 }
 
-// brokenLocked fails the call that the malformed message m answers. The caller holds the lock.
+// brokenLocked fails the calls that the malformed message m was meant to answer. The caller holds the lock.
 func (p *Peer) brokenLocked(o *owner, m *wire.Message) {
 	what := malformation(m)
 	for _, s := range append([]*stream{o.call}, o.others()...) {
@@ -226,7 +226,7 @@ func (p *Peer) brokenLocked(o *owner, m *wire.Message) {
 	}
 }
 
-// malformation describes the problem of m, an Invalid message.
+// malformation describes what is wrong with m, which is an Invalid message.
 func malformation(m *wire.Message) string {
 	what := "the peer sent a malformed message"
 	if m.Err != nil {
@@ -238,7 +238,7 @@ func malformation(m *wire.Message) string {
 	return what
 }
 
-// Answer sends raw, a whole response message, for a request that Incoming took. Of several requests with that id, it
+// Answer sends raw, a complete response message, for a request that Incoming took. If several requests have that id, it
 // answers the oldest.
 func (p *Peer) Answer(id wire.ID, raw []byte) error {
 	p.mu.Lock()
@@ -255,8 +255,8 @@ func (p *Peer) Answer(id wire.ID, raw []byte) error {
 	return nil
 }
 
-// Answered records that a Raw message has answered the requests with these ids that Incoming took. Of several requests
-// with the same id, it records the oldest.
+// Answered records that a Raw message has answered the requests with these ids, which Incoming took. If several
+// requests have the same id, it records the oldest.
 func (p *Peer) Answered(ids ...wire.ID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -268,7 +268,7 @@ func (p *Peer) Answered(ids ...wire.ID) {
 	}
 }
 
-// RejectOpen answers the pending requests that Incoming took with e. With ids, it answers only those.
+// RejectOpen answers with e the pending requests that Incoming took. With ids, it answers only those.
 func (p *Peer) RejectOpen(e *wire.Error, ids ...wire.ID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -278,7 +278,8 @@ func (p *Peer) RejectOpen(e *wire.Error, ids ...wire.ID) {
 	}
 }
 
-// Pending returns the numbers of pending local calls, including streams, and of the peer's pending requests.
+// Pending returns the number of pending local calls, including streams, and the number of pending requests from the
+// peer.
 func (p *Peer) Pending() (ours, theirs int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

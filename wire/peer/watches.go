@@ -8,11 +8,10 @@ import (
 	"rpcx/wire/peer/ending"
 )
 
-// maxHandshakes bounds the handshake messages that are stored for later watches.
+// maxHandshakes is how many handshake messages are stored for later watches.
 const maxHandshakes = 8
 
-// watch opens a stream of the peer's messages, or of those that match op. It begins with the stored handshake messages
-// of that method.
+// watch opens a stream of the peer's messages that match op. It begins with the stored handshake messages that match.
 func (p *Peer) watch(op dialect.Op) (dialect.Stream, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -25,7 +24,7 @@ func (p *Peer) watch(op dialect.Op) (dialect.Stream, error) {
 		if m := p.calls.handshakes[i]; op.Method != "" && op.Takes(m.Method) {
 			m.Final = false
 			p.deliverLocked(s, &m)
-			p.calls.wake() // the reader may be waiting already
+			p.calls.wake() // the reader may already be waiting
 		}
 	}
 	return s, nil
@@ -43,16 +42,16 @@ func (p *Peer) followLocked(s *stream, token wire.ID) error {
 	s.token, s.follows = string(token), true
 	p.calls.watches = append(p.calls.watches, s)
 	null := []byte("null")
-	p.deliverLocked(s, &wire.Message{Kind: wire.Response, Raw: null, Body: null}) // replaces a response
+	p.deliverLocked(s, &wire.Message{Kind: wire.Response, Raw: null, Body: null}) // stands in for a response
 	p.calls.wake()
 	return nil
 }
 
-// isWatch reports whether s only shows messages and has no request.
+// isWatch reports whether s only shows messages and has no request of its own.
 func (s *stream) isWatch() bool { return s.follows || s.op.Kind == dialect.Watch }
 
-// sees reports whether a watch shows m. It returns false for an item with Beside set, because the watch shows the
-// item's message.
+// sees reports whether the watch s shows m. It returns false for an item with Beside set, because the watch shows the
+// message that contains the item.
 func (s *stream) sees(m *wire.Message) bool {
 	switch {
 	case m.Kind == wire.Item && m.Beside:
@@ -63,16 +62,17 @@ func (s *stream) sees(m *wire.Message) bool {
 	return s.op.Takes(m.Method)
 }
 
-// showLocked delivers m to the watches that see it, and reports whether there are any. It does not show invalid JSON,
-// which no reader could parse. It stores a handshake message for later watches. The caller holds the lock.
+// showLocked delivers m to the watches that show it, and reports whether there are any. It does not show invalid JSON,
+// which the reader of the output could not parse. It stores handshake messages for later watches. The caller holds the
+// lock.
 func (p *Peer) showLocked(m *wire.Message, sees func(w *stream, m *wire.Message) bool) (seen bool) {
-	for i := len(p.calls.watches) - 1; i >= 0; i-- { // backwards, because an overfull watch is removed
+	for i := len(p.calls.watches) - 1; i >= 0; i-- { // in reverse order, because an overfull watch is removed
 		w := p.calls.watches[i]
 		if m.Kind == wire.Invalid && isParseError(m) || !sees(w, m) {
 			continue
 		}
 		seen = true
-		final := m.Final // the end of m's stream ends only watches that follow that stream
+		final := m.Final // only watches of that stream end with it
 		m.Final = final && w.follows
 		p.deliverLocked(w, m)
 		m.Final = final
@@ -83,15 +83,17 @@ func (p *Peer) showLocked(m *wire.Message, sees func(w *stream, m *wire.Message)
 	return seen
 }
 
-// watched reports whether a watch shows only messages of this method, or with all every message.
+// watched reports whether a watch shows messages of this method. If all is set, only watches of all methods count, and
+// otherwise only watches of a single method.
 func (c *calls) watched(method string, all bool) bool {
 	return slices.ContainsFunc(c.watches, func(w *stream) bool {
 		return w.op.Kind == dialect.Watch && (w.op.Method == "") == all && w.op.Takes(method)
 	})
 }
 
-// takenWholeLocked delivers an array without a message of the dialect, as a whole, to the watches and to Incoming, and
-// reports whether any took it. Only JSON-RPC has batches. The caller holds the lock.
+// takenWholeLocked handles an array that contains no message of the dialect. It delivers the array as a whole to the
+// watches and to Incoming, and reports whether any of them took it. Only JSON-RPC has batches. The caller holds the
+// lock.
 func (p *Peer) takenWholeLocked(msgs []wire.Message, raw []byte, in *stream) bool {
 	for i := range msgs {
 		if msgs[i].Kind != wire.Invalid || len(msgs[i].ID) > 0 || isParseError(&msgs[i]) {

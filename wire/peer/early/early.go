@@ -1,5 +1,5 @@
-// Package early stores, within limits, the items of streams whose opening response has not arrived, and remembers ended
-// streams.
+// Package early stores a bounded number of items whose stream no response has named yet, and remembers the tokens of
+// ended streams.
 package early
 
 import (
@@ -9,15 +9,16 @@ import (
 	"rpcx/wire/peer/mailbox"
 )
 
-// Items stores items in order, until a response names their stream.
+// Items stores items in order until a response names their stream.
 type Items struct {
 	items []wire.Message
 	size  int
-	lost  map[string]int64 // the number of refused items by stream, for at most maxRecent streams
+	lost  map[string]int64 // the number of refused items of each stream, for at most maxRecent streams
 }
 
 // Keep stores a copy of m and returns true. It refuses m and returns false if the items would exceed limit bytes, or if
-// it may have refused an item of the same stream, because stored items must have no gaps. It counts refusals.
+// it may already have refused an item of the same stream, because the stored items of a stream must have no gaps. It
+// counts refusals.
 func (e *Items) Keep(m *wire.Message, limit int) bool {
 	n := len(m.Raw) + mailbox.Overhead
 	if e.size+n > limit || e.Missing(m.Stream) > 0 {
@@ -29,7 +30,7 @@ func (e *Items) Keep(m *wire.Message, limit int) bool {
 	return true
 }
 
-// otherStreams is the key in lost of all streams without a separate count.
+// otherStreams is the key in lost for all streams that have no count of their own.
 const otherStreams = ""
 
 func (e *Items) lose(stream string) {
@@ -42,7 +43,7 @@ func (e *Items) lose(stream string) {
 	e.lost[stream]++
 }
 
-// Missing returns the number of refused items of a stream, or an upper bound if streams share a count.
+// Missing returns the number of refused items of a stream. It is an upper bound if several streams share a count.
 func (e *Items) Missing(stream wire.ID) int64 {
 	return e.lost[string(stream)] + e.lost[otherStreams]
 }
@@ -71,20 +72,20 @@ func (e *Items) Clear() []wire.Message {
 	return items
 }
 
-// These limits bound the tokens of a Recent set and their length.
+// These constants limit the number of tokens in a Recent and the length of each.
 const (
 	maxRecent       = 1024
 	maxRecentLength = 4096
 )
 
-// Recent is a set of the last maxRecent added tokens.
+// Recent is a set of the tokens that were added last, at most maxRecent of them.
 type Recent struct {
-	in    map[string]int // the number of occurrences of each token in order
+	in    map[string]int // how often each token occurs in order
 	order []string
-	next  int // the index of the oldest token, when order is full
+	next  int // the index of the oldest token if order is full
 }
 
-// Add adds token unless it is longer than maxRecentLength.
+// Add adds token, unless token is longer than maxRecentLength.
 func (r *Recent) Add(token string) {
 	if len(token) > maxRecentLength {
 		return

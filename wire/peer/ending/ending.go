@@ -10,18 +10,17 @@ import (
 	"rpcx/wire"
 )
 
-// A State determines what is still possible on a connection. States follow each other in this order.
+// A State determines what a connection can still do. The states are listed in order; a connection can skip some but
+// never returns to an earlier one.
 type State uint8
 
-// These are the states.
 const (
 	Open    State = iota
-	EOF           // the peer sends nothing more, but reads
-	Closing       // about to close; no operation starts
+	EOF           // the peer sends nothing more but still reads
+	Closing       // about to close; no new operation can start
 	Ended         // nothing can be sent
 )
 
-// These are the errors of connections that ended without a transport error.
 var (
 	ErrOurs = errors.New("rpcx closed the connection")
 	ErrLeft = errors.New("the peer closed the connection before its responses")
@@ -32,17 +31,17 @@ var (
 //
 // Its rules:
 //   - State never moves back to an earlier state.
-//   - The first reason remains, unless the reader finds a better reason (see Stop).
+//   - The first reason is kept, unless the reader finds a better one (see Stop).
 type Ending struct {
 	State  State
 	Ours   bool  // closed locally
-	Sealed error // why the peer accepts no more messages: it has accepted the only response to its request
+	Sealed error // why the peer accepts no more messages: it has already accepted the only response to its request
 	Abort  error // the write error that ended the connection
-	cause  error // why no more messages arrive, or nil
-	final  error // the result of Err
+	cause  error // why no more messages arrive; nil while they can
+	final  error // what Err returns
 }
 
-// Enter moves to a later state.
+// Enter advances to s unless the state is already later.
 func (e *Ending) Enter(s State) { e.State = max(e.State, s) }
 
 // Live reports whether new operations may start.
@@ -65,7 +64,8 @@ func (e *Ending) Stop(err error) error {
 	return err
 }
 
-// prefer returns the more informative of two reasons: a child's exit or a close reason precedes a write error.
+// prefer returns the more informative of two reasons. A child's exit or a close code takes precedence over a write
+// error.
 func prefer(read, write error) error {
 	var ce *wire.CloseError
 	if errors.As(read, &ce) && (ce.Child != nil || ce.Code != 0) {
@@ -74,7 +74,7 @@ func prefer(read, write error) error {
 	return write
 }
 
-// Finish records the end of the connection with err, as the reader saw it.
+// Finish records the end of the connection. err is the error that the reader got.
 func (e *Ending) Finish(err error) {
 	switch {
 	case e.Ours || err == io.EOF:
@@ -85,10 +85,11 @@ func (e *Ending) Finish(err error) {
 	}
 }
 
-// Err returns why the connection ended, or nil after a local close or a clean end.
+// Err returns why the connection ended. It returns nil after a local close and after a clean end.
 func (e *Ending) Err() error { return e.final }
 
-// Fault returns the failure of an unsent call: the reason for the connection's end if known, else otherwise.
+// Fault returns the failure of a call that was not sent. If the reason for the end of the connection is not known, it
+// uses why.
 func (e *Ending) Fault(why error, method string) *wire.Fault {
 	switch {
 	case e.cause != nil:
@@ -99,7 +100,7 @@ func (e *Ending) Fault(why error, method string) *wire.Fault {
 	return Fault(why, method, "before "+Quoted(method)+" was sent")
 }
 
-// Unwatched returns the failure of a watch that cannot start, because no more messages arrive.
+// Unwatched returns the failure of a watch that cannot start because no more messages arrive.
 func (e *Ending) Unwatched(method string) *wire.Fault {
 	if e.State == EOF {
 		return Fault(io.EOF, method, "")
@@ -107,7 +108,8 @@ func (e *Ending) Unwatched(method string) *wire.Fault {
 	return Fault(e.cause, method, "")
 }
 
-// Fault returns the Fault of a connection that ended with err. when describes the current operation, or is "".
+// Fault returns the Fault for a connection that ended with err. when says where the operation was interrupted, or is
+// "".
 func Fault(err error, method, when string) *wire.Fault {
 	var f *wire.Fault
 	if errors.As(err, &f) {
@@ -135,7 +137,7 @@ func Fault(err error, method, when string) *wire.Fault {
 	return f
 }
 
-// Quoted quotes a method for a sentence.
+// Quoted returns a method in quotes, for use in a sentence.
 func Quoted(method string) string {
 	if method == "" {
 		return "the message"
@@ -143,20 +145,20 @@ func Quoted(method string) string {
 	return strconv.Quote(method)
 }
 
-// Goodbye reports whether the peer ended the connection properly.
+// Goodbye reports whether the peer ended the connection properly, without an error.
 func Goodbye(err error) bool {
 	var ce *wire.CloseError
 	return errors.As(err, &ce) && ce.Clean && wire.AsFault(err) == nil
 }
 
-// Broken reports whether the peer broke the framing, or closed its sending direction inside a message, but may still
-// read. Reading is then impossible.
+// Broken reports whether err is a framing error, or a closed sending direction in the middle of a message. The peer may
+// still be reading.
 func Broken(err error) bool {
 	f := wire.AsFault(err)
 	return f != nil && f.Kind == wire.Protocol || errors.Is(err, wire.ErrCut)
 }
 
-// Code returns the WebSocket close code and reason for err.
+// Code returns the WebSocket close code and reason that correspond to err.
 func Code(err error) (code int, reason string) {
 	f := wire.AsFault(err)
 	switch {

@@ -5,21 +5,20 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// These limits bound the queue of notifications.
 const (
-	maxQueued          = 1024      // the number at which the reader stops
-	maxQueuedBytes     = 8 << 20   // the bytes at which the reader stops
-	maxUnreadable      = 8 * 1024  // the maximum number while the reader must not stop; the oldest above that are lost
-	maxUnreadableBytes = 128 << 20 // the maximum bytes while the reader must not stop; the oldest notifications above that are lost
+	maxQueued          = 1024      // the reader stops at this number
+	maxQueuedBytes     = 8 << 20   // the reader stops at this size
+	maxUnreadable      = 8 * 1024  // the maximum number while the reader must not stop; older notifications are dropped
+	maxUnreadableBytes = 128 << 20 // the maximum size while the reader must not stop; older notifications are dropped
 )
 
-// Notifications is the queue of notifications for the handler.
+// Notifications queues the peer's notifications for the handler.
 //
 // Its rules:
 //   - One goroutine handles the notifications in the order of arrival. It runs only while the queue has notifications
 //     (Running).
-//   - The reader stops while Full returns true, unless a call waits for an unread response. The queue then grows up to
-//     higher limits. Beyond these limits, the peer drops the oldest notifications, with a note to the user.
+//   - The reader stops while Full returns true, unless a call is waiting for an unread response. In that case, the queue
+//     has higher limits, beyond which the oldest notifications are dropped with a note to the user.
 type Notifications struct {
 	Running bool
 	Lost    int64
@@ -27,7 +26,7 @@ type Notifications struct {
 	bytes   int
 }
 
-// Put queues a copy of m. order is the number of m among all messages. Put returns true when it drops notifications for
+// Put queues a copy of m. order is the position of m among all messages. Put returns true if it drops notifications for
 // the first time on this connection.
 func (n *Notifications) Put(m *wire.Message, order uint64) (losing bool) {
 	before := n.Lost
@@ -43,7 +42,6 @@ func (n *Notifications) Put(m *wire.Message, order uint64) (losing bool) {
 // Full reports whether the reader should stop.
 func (n *Notifications) Full() bool { return len(n.queue) >= maxQueued || n.bytes >= maxQueuedBytes }
 
-// Empty reports whether the queue is empty.
 func (n *Notifications) Empty() bool { return len(n.queue) == 0 }
 
 // Next removes and returns the oldest notification. The queue must not be empty.
@@ -55,5 +53,5 @@ func (n *Notifications) Next() dialect.Inbound {
 	return in
 }
 
-// Stop empties the queue at the end of the goroutine that reads it.
+// Stop empties the queue. The goroutine that reads the queue calls it before it ends.
 func (n *Notifications) Stop() { *n = Notifications{Lost: n.Lost} }

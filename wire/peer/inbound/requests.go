@@ -1,4 +1,4 @@
-// Package inbound queues a peer's unfinished requests, their arrays, and its notifications. The lock of the connection
+// Package inbound stores a peer's unfinished requests, their arrays, and its notifications. The lock of the connection
 // guards all types.
 package inbound
 
@@ -10,37 +10,37 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// These limits bound Requests, in addition to the number of requests.
+// Requests has these limits in addition to the number of requests.
 const (
-	mostBytes  = 128 << 20 // the size of open requests, in bytes, at which further ones are refused
-	mostQueued = 1 << 16   // requests that wait for room
+	mostBytes  = 128 << 20 // the total size of open requests; more are rejected
+	mostQueued = 1 << 16   // how many requests may be queued
 )
 
-// A Request is one request of the peer.
+// A Request is one request from the peer.
 type Request struct {
 	dialect.Inbound
 	Ctx    context.Context // the context of its handler
 	Cancel context.CancelFunc
-	Array  *Array // its array, or nil
+	Array  *Array // the array that contains the request, or nil
 
-	Closed    bool // its handler has returned and must not emit more events
-	Cancelled bool // whether the peer has cancelled the request
-	Begun     bool // its handler could start although the Budget was exceeded
-	Replied   bool // whether the first response has been sent, or no response can follow
+	Closed    bool // its handler has returned and can no longer emit events
+	Cancelled bool // the peer has cancelled the request
+	Begun     bool // its handler was allowed to start while the Budget was short (turnLocked)
+	Replied   bool // the first response has been sent, or the request has none
 
 	index int  // its index in Array
 	taken bool // Incoming took the request, and Answer will answer it
-	goes  bool // whether the request has a response, and more responses will follow
+	goes  bool // the request has a response, and more responses will follow
 }
 
-// New returns a Request for m, which arrived in a (nil for no array). No Requests counts it.
+// New returns a Request for m. a is the array in which m arrived, or nil. No Requests table contains it yet.
 func New(m *wire.Message, a *Array) *Request {
 	r := &Request{Array: a, index: a.owe()}
 	r.Msg = m.Clone()
 	return r
 }
 
-// Requests are the peer's unfinished requests.
+// Requests is the table of the peer's unfinished requests.
 //
 // Its rules:
 //   - open contains a request while its handler runs (Start), or while the caller of Incoming can respond to it (Take).
@@ -48,16 +48,16 @@ func New(m *wire.Message, a *Array) *Request {
 //   - unanswered counts a request from Arrive until its first response, or until no response can follow (Answered).
 //   - While unanswered is not 0, the reader never stops for a slow consumer, because a handler may wait for an unread
 //     message.
-//   - When the number or the bytes reach their limits, the reader stops, unless a request needs an unread message to
-//     finish (see Crowded). If the reader must not stop, the peer refuses a further request at once.
+//   - When the number or the size reaches its limit, the reader stops, unless a request needs an unread message to finish
+//     (see Crowded). If the reader must not stop, further requests are rejected at once.
 //   - queue contains only requests of arrays, because the reader has already read them.
 type Requests struct {
 	most       int
 	open       map[*Request]struct{}
-	queue      []*Request // requests of arrays that wait for room
-	bytes      int        // the size of the messages in open
-	taken      int        // the number of requests that Incoming took
-	streams    int        // the number of answered requests that continue
+	queue      []*Request // requests from arrays, which wait for room
+	bytes      int        // the total size of the messages in open
+	taken      int        // the number of requests that Incoming has taken
+	streams    int        // the number of requests that have a response and continue
 	unanswered int
 	arrived    uint64
 	refused    bool
@@ -66,13 +66,14 @@ type Requests struct {
 // NewRequests returns a table for most concurrent requests.
 func NewRequests(most int) Requests { return Requests{most: most, open: map[*Request]struct{}{}} }
 
-// Order returns the number of a message that was just read.
+// Order assigns the next number to a message that was just read, and returns it.
 func (t *Requests) Order() uint64 {
 	t.arrived++
 	return t.arrived
 }
 
-// Arrive returns a Request for m, which was just read. The caller must answer it.
+// Arrive returns a Request for m, which was just read. a is the array in which m arrived, or nil. The caller must
+// answer it.
 func (t *Requests) Arrive(m *wire.Message, a *Array) *Request {
 	r := New(m, a)
 	r.Order = t.Order()
@@ -80,8 +81,8 @@ func (t *Requests) Arrive(m *wire.Message, a *Array) *Request {
 	return r
 }
 
-// Answered records that the first response to r has been sent, or that r has none. It returns true for the first such
-// record.
+// Answered records that the first response to r has been sent, or that r will have none. It returns true the first
+// time.
 func (t *Requests) Answered(r *Request) bool {
 	if r.Replied {
 		return false
@@ -98,20 +99,21 @@ func (t *Requests) Full(n int) bool {
 	return len(t.open) >= t.most || len(t.open) > 0 && t.bytes+n > mostBytes
 }
 
-// Crowded reports whether the reader should stop until a request has finished. It must not stop while an open request
-// may depend on an unread message: a stream on its unsubscribe, or a taken request on a message for its user.
+// Crowded reports whether the reader should stop until a request is finished. The reader must not stop while an open
+// request may depend on an unread message: a stream needs the message that unsubscribes, and a taken request may need a
+// message for its user.
 func (t *Requests) Crowded() bool {
 	return (t.Full(0) || t.bytes >= mostBytes || t.Queued()) && !t.Streaming() && t.taken == 0
 }
 
-// FirstRefusal returns true for the first refused request, which causes the only warning.
+// FirstRefusal returns true the first time a request is rejected. The user is warned only then.
 func (t *Requests) FirstRefusal() bool {
 	was := t.refused
 	t.refused = true
 	return !was
 }
 
-// Later queues a request until there is room. It returns false if the queue is full.
+// Later queues a request until there is room for it. It returns false if the queue is full.
 func (t *Requests) Later(r *Request) bool {
 	if len(t.queue) >= mostQueued {
 		return false
@@ -120,7 +122,7 @@ func (t *Requests) Later(r *Request) bool {
 	return true
 }
 
-// Next removes and returns the first waiting request. It returns nil if no request waits or there is no room.
+// Next removes and returns the first queued request. It returns nil if no request is queued or there is no room.
 func (t *Requests) Next() *Request {
 	if len(t.queue) == 0 || t.Full(len(t.queue[0].Msg.Raw)) {
 		return nil
@@ -131,7 +133,7 @@ func (t *Requests) Next() *Request {
 	return r
 }
 
-// GoesOn records that r has a response but is not finished.
+// GoesOn records that r has its first response but is not finished.
 func (t *Requests) GoesOn(r *Request) {
 	if !r.goes {
 		r.goes = true
@@ -139,13 +141,13 @@ func (t *Requests) GoesOn(r *Request) {
 	}
 }
 
-// Start adds a request before its handler runs.
+// Start adds r before its handler runs.
 func (t *Requests) Start(r *Request) {
 	t.open[r] = struct{}{}
 	t.bytes += len(r.Msg.Raw)
 }
 
-// Finish removes a request after its handler.
+// Finish removes r after its handler has returned.
 func (t *Requests) Finish(r *Request) {
 	if r.goes {
 		t.streams--
@@ -153,14 +155,14 @@ func (t *Requests) Finish(r *Request) {
 	t.close(r)
 }
 
-// Take adds a request that Incoming received in place of the handler.
+// Take adds a request that went to Incoming instead of the handler.
 func (t *Requests) Take(r *Request) {
 	r.taken = true
 	t.taken++
 	t.Start(r)
 }
 
-// Untake removes a request that Take added. It returns false if the request was removed before.
+// Untake removes a request that Take added. It returns false if the request has already been removed.
 func (t *Requests) Untake(r *Request) bool {
 	if !r.taken {
 		return false
@@ -176,7 +178,7 @@ func (t *Requests) close(r *Request) {
 	t.bytes -= len(r.Msg.Raw)
 }
 
-// Taken returns the taken requests with these ids, or all without ids, oldest first.
+// Taken returns the taken requests with these ids, oldest first. Without ids, it returns all of them.
 func (t *Requests) Taken(ids ...wire.ID) (all []*Request) {
 	if t.taken == 0 {
 		return nil
@@ -223,11 +225,11 @@ func (t *Requests) Idle() bool { return len(t.open) == t.taken }
 // Len returns the number of open requests.
 func (t *Requests) Len() int { return len(t.open) }
 
-// Queued reports whether requests wait for room.
+// Queued reports whether requests are waiting for room.
 func (t *Requests) Queued() bool { return len(t.queue) > 0 }
 
-// Unanswered reports whether an open request has no response.
+// Unanswered reports whether any open request has no response yet.
 func (t *Requests) Unanswered() bool { return t.unanswered > 0 }
 
-// Streaming reports whether an answered request continues.
+// Streaming reports whether any request continues after its first response.
 func (t *Requests) Streaming() bool { return t.streams > 0 }

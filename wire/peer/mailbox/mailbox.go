@@ -7,7 +7,7 @@ import (
 	"rpcx/wire"
 )
 
-// wakeBytes is the number of queued bytes that wakes the consumer even while the reader has more messages.
+// wakeBytes is the queue size at which the consumer wakes even if the reader has more messages.
 const wakeBytes = 64 << 10
 
 // A Box queues the messages of one call. The reader fills it, and one consumer empties it. The consumer calls Next,
@@ -15,19 +15,19 @@ const wakeBytes = 64 << 10
 //
 // Its rules:
 //   - The consumer takes the messages in chunks, and reads a chunk without the lock.
-//   - The reader wakes a waiting consumer only after many messages or when no input remains (Hold). If each message woke
-//     the consumer, both would contend for the lock.
-//   - An event with the number of the dropped messages follows them.
-//   - After End, the consumer still receives the queued messages, and then the error of End.
+//   - The reader wakes a waiting consumer only after many messages, or when there is no more input (Hold). If each message
+//     woke the consumer, the two would contend for the lock.
+//   - After dropped messages, the consumer receives an event with their number.
+//   - After End, the consumer first receives the queued messages and then the error of End.
 type Box struct {
 	queue
-	wake    chan struct{} // receives a value when there is something for the consumer
-	asks    bool          // the consumer waits for wake
-	held    bool          // Release will wake the consumer
+	wake    chan struct{} // receives a value when the consumer has something to do
+	asks    bool          // the consumer is waiting for wake
+	held    bool          // the consumer is not woken until Release
 	dropped atomic.Bool
-	lost    int64  // the number of dropped messages that the consumer does not know
-	err     error  // the argument of End, or nil
-	current *chunk // the chunk of the consumer
+	lost    int64  // the number of dropped messages that the consumer has not been notified of
+	err     error  // the argument of End; nil before
+	current *chunk // the chunk that the consumer is reading
 	pos     int    // the index of the next message in current
 }
 
@@ -40,23 +40,23 @@ func (b *Box) Put(m *wire.Message) { b.push(m) }
 // Size returns the number of queued bytes, including Overhead.
 func (b *Box) Size() int { return b.size }
 
-// Full reports whether the queue is so long that the consumer should wake at once.
+// Full reports whether the queue is so long that the consumer should be woken at once.
 func (b *Box) Full() bool { return b.size >= wakeBytes }
 
-// Hold delays the consumer's wake-up until Release. It returns false if the wake-up was already delayed.
+// Hold delays waking the consumer until Release. It returns false if waking was already delayed.
 func (b *Box) Hold() bool {
 	was := b.held
 	b.held = true
 	return !was
 }
 
-// Release wakes the consumer if messages wait.
+// Release ends the delay and wakes the consumer if messages are queued.
 func (b *Box) Release() {
 	b.held = false
 	b.Wake()
 }
 
-// Wake wakes the consumer if it waits.
+// Wake wakes the consumer if it is waiting.
 func (b *Box) Wake() {
 	if !b.asks {
 		return
@@ -68,10 +68,10 @@ func (b *Box) Wake() {
 // Lose counts n messages as dropped.
 func (b *Box) Lose(n int64) { b.lost += n }
 
-// Shed drops the oldest messages until about most bytes remain.
+// Shed drops the oldest messages until at most about most bytes remain.
 func (b *Box) Shed(most int) { b.lost += b.shed(most) }
 
-// Drop drops all messages, including the unread ones of the consumer.
+// Drop drops all messages, even those in the consumer's current chunk.
 func (b *Box) Drop() {
 	b.dropped.Store(true)
 	b.drop()
@@ -86,7 +86,7 @@ func (b *Box) End(err error) {
 	b.Wake()
 }
 
-// Err returns the argument of End, or nil.
+// Err returns the argument of End, or nil before End.
 func (b *Box) Err() error { return b.err }
 
 // Ready reports whether Take would return a message.
@@ -94,7 +94,7 @@ func (b *Box) Ready() bool { return b.first != nil && (b.err != nil || b.due()) 
 
 func (b *Box) due() bool { return !b.held || b.Full() }
 
-// Next returns the next message of the current run, or nil. The message is valid until the next Take.
+// Next returns the next message of the current chunk, or nil. The message is valid until the next Take.
 func (b *Box) Next() *wire.Message {
 	if !b.Peek() || b.dropped.Load() {
 		return nil
@@ -103,10 +103,10 @@ func (b *Box) Next() *wire.Message {
 	return &b.current.msgs[b.pos-1]
 }
 
-// Peek reports whether the current run has more messages.
+// Peek reports whether the current chunk has more messages.
 func (b *Box) Peek() bool { return b.current != nil && b.pos < len(b.current.msgs) }
 
-// Queued removes and returns the rest of the current run.
+// Queued removes and returns the rest of the current chunk.
 func (b *Box) Queued() []wire.Message {
 	if b.current == nil || b.dropped.Load() {
 		return nil
@@ -116,11 +116,12 @@ func (b *Box) Queued() []wire.Message {
 	return rest
 }
 
-// C returns the channel on which the consumer waits after Take has returned nothing.
+// C returns the channel on which the consumer waits when Take has returned nothing.
 func (b *Box) C() <-chan struct{} { return b.wake }
 
-// Take makes the next run current and returns its first message, or the error of End after the last. If live is false, Take
-// returns nothing from a box that has not ended, which lets an uninterrupted stream be cancelled.
+// Take makes the next chunk current and returns its first message. After the last message, it returns the error of End. If
+// live is false, Take returns messages only from a box that has ended. A call can therefore be cancelled even if its
+// messages never pause.
 func (b *Box) Take(live bool) (*wire.Message, error) {
 	b.recycle(b.current)
 	b.current, b.pos = nil, 0

@@ -2,18 +2,17 @@ package mailbox
 
 import "rpcx/wire"
 
-// These are the sizes of chunks.
 const (
 	chunkBytes    = 64 << 10
 	chunkCount    = 256
-	maxSpareBytes = 16 // the number of empty chunks that a queue stores
+	maxSpareBytes = 16 // how many empty chunks a queue keeps for reuse
 )
 
-// Overhead is the number of bytes that a queued message needs besides its own length.
+// Overhead is the memory that a queued message needs in addition to its own bytes.
 const Overhead = 192
 
-// chunk is a run of messages whose bytes share one buffer. The reader fills it, the consumer reads it without a lock,
-// and then the reader reuses it.
+// chunk is a series of messages whose bytes share one buffer. The reader fills it, the consumer reads it without a
+// lock, and the reader then reuses it.
 type chunk struct {
 	buf  []byte
 	msgs []wire.Message
@@ -22,24 +21,24 @@ type chunk struct {
 }
 
 // queue is a list of chunks. The reader fills the last chunk, and the consumer takes the first. In steady operation,
-// the queue alternates between two or three chunks and allocates nothing.
+// the same two or three chunks are reused, and nothing is allocated.
 type queue struct {
 	first, last *chunk
 	free        *chunk
-	spare       int // chunks in free
-	size        int // queued bytes, including overhead
+	spare       int // how many chunks are in free
+	size        int // the queued bytes, including Overhead
 	single      chunk
 	one         [1]wire.Message
 }
 
-// push appends a copy of m with a single copy of the large Message. The first message gets exactly its memory, because
-// most calls have one response.
+// push appends a copy of m. It copies the large Message struct only once. The first message gets a buffer of exactly
+// its size, because most calls have one response.
 func (q *queue) push(m *wire.Message) {
 	c := q.last
 	if c == nil || len(c.msgs) == cap(c.msgs) || cap(c.buf)-len(c.buf) < len(m.Raw) {
 		c = q.grow(len(m.Raw))
 	}
-	at := len(c.msgs) // grow has made room
+	at := len(c.msgs) // grow has made room for it
 	c.msgs = c.msgs[:at+1]
 	c.buf = c.msgs[at].CopyOf(m, c.buf)
 	n := len(m.Raw) + Overhead
@@ -83,8 +82,8 @@ func (q *queue) take() *chunk {
 	return c
 }
 
-// shed drops the oldest chunks, except the newest, until at most most bytes are queued. It returns the number of
-// dropped messages.
+// shed drops the oldest chunks until at most most bytes are queued, but always keeps the newest chunk. It returns the
+// number of dropped messages.
 func (q *queue) shed(most int) (lost int64) {
 	for q.size > most && q.first != q.last {
 		c := q.take()
@@ -94,13 +93,13 @@ func (q *queue) shed(most int) (lost int64) {
 	return lost
 }
 
-// recycle prepares c, a chunk from take, for reuse. It releases chunks after a huge message, and stores only a few
-// chunks, which bounds memory.
+// recycle keeps c, a chunk from take, for reuse. It frees chunks that held a huge message, and keeps only a few, which
+// bounds memory.
 func (q *queue) recycle(c *chunk) {
 	if c == nil || c == &q.single || cap(c.buf) > chunkBytes || q.spare == maxSpareBytes {
 		return
 	}
-	clear(c.msgs) // these may contain cloned errors
+	clear(c.msgs) // the messages may contain cloned errors
 	c.buf, c.msgs, c.size = c.buf[:0], c.msgs[:0], 0
 	c.next, q.free = q.free, c
 	q.spare++
