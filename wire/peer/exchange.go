@@ -171,7 +171,7 @@ func (p *Peer) renewSession(ctx context.Context, count int, s *stream) bool {
 	if p.Handshake(context.WithValue(ctx, handshakeKey{}, true)) != nil {
 		return false
 	}
-	p.note(Note{Kind: NoteUnsent, Text: "the peer ended the session: a new one began, without the state of the old one"})
+	p.note(Note{Kind: NoteUnsent, Text: "the peer ended the session: rpcx began a new one, without the state of the old one"})
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.exchanges.renewed++
