@@ -12,17 +12,17 @@ import (
 	"rpcx/wire/session/relay"
 )
 
-// Direct is a Conversation on a connection of this process. One responder answers the peer during the whole
-// conversation. With Options.Reconnect, a new link replaces a lost one.
+// Direct is a Conversation on a connection that this process owns. The same responder answers the peer during the whole
+// conversation. With Options.Reconnect, a new link replaces a link that was lost.
 type Direct struct {
 	endpoint  endpoint.Endpoint
 	o         Options
 	responder *responder
 	hub       *rawHub  // for raw traffic; may be nil
-	raw       *rawPipe // the result of Raw, which exists before the first message is read
+	raw       *rawPipe // what Raw returns; it exists before the first message is read
 	newCodec  func() dialect.Codec
 	dial      func(ctx context.Context, rec recording) (wire.Conn, []func() error, error)
-	session   string    // the session id from the peer, for the next handshake
+	session   string    // the session id that the peer has assigned, for the next handshake
 	redialer  *redialer // nil without Options.Reconnect
 	awaiting  awaiting  // for a peer that connects to rpcx
 	once      sync.Once
@@ -30,7 +30,7 @@ type Direct struct {
 	links
 }
 
-// start opens the first link. If it fails, start releases all resources of the conversation.
+// start opens the first link. If it fails, it releases all resources of the conversation.
 func (d *Direct) start(ctx context.Context) error {
 	l, err := d.newLink(ctx)
 	if err != nil {
@@ -45,8 +45,8 @@ func (d *Direct) start(ctx context.Context) error {
 	return nil
 }
 
-// live returns the current link. It waits while no link exists, and while the current link is old, which the caller
-// knows to be lost.
+// live returns the current link. It waits while there is no link, or while the current link is still old, which the
+// caller has found to be lost.
 func (d *Direct) live(ctx context.Context, old *link) (*link, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -87,14 +87,14 @@ func (d *Direct) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error
 	return d.openOnce(ctx, op)
 }
 
-// A Pipeliner is a Conversation that may pipeline calls (see dialect.CallPipeline).
+// A Pipeliner is a Conversation that may be able to pipeline calls (see dialect.CallPipeline).
 type Pipeliner interface {
 	// Pipeline calls peer.Peer.Pipeline. It returns nil if the conversation cannot pipeline calls.
 	Pipeline(most int, ready func()) dialect.CallPipeline
 }
 
-// Pipeline implements Pipeliner. It returns nil if the connection may be replaced (Options.Reconnect), or if other
-// messages than responses are needed.
+// Pipeline implements Pipeliner. It returns nil if the connection may be replaced (Options.Reconnect), or if the caller
+// needs messages other than responses.
 func (d *Direct) Pipeline(most int, ready func()) dialect.CallPipeline {
 	if d.redialer != nil || d.o.First != nil || d.hub != nil {
 		return nil
@@ -102,7 +102,7 @@ func (d *Direct) Pipeline(most int, ready func()) dialect.CallPipeline {
 	return d.link.p.Pipeline(most, ready)
 }
 
-// A Previewer is a Conversation that can return its messages without sending them.
+// A Previewer is a Conversation that can return a message without sending it.
 type Previewer interface {
 	// Preview calls peer.Peer.Preview.
 	Preview(ctx context.Context, op dialect.Op) (wire.Message, error)
@@ -117,8 +117,8 @@ func (d *Direct) Preview(ctx context.Context, op dialect.Op) (wire.Message, erro
 	return l.p.Preview(op)
 }
 
-// openOnce opens op on the current link, and waits for a link if necessary. If the link is lost before it sends op, the
-// next link sends op.
+// openOnce opens op on the current link. If there is no link, openOnce waits for one. If the link is lost before op was
+// sent, openOnce tries the next link.
 func (d *Direct) openOnce(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
 	var old *link
 	for {
@@ -139,7 +139,7 @@ func (d *Direct) openOnce(ctx context.Context, op dialect.Op) (dialect.Stream, e
 	}
 }
 
-// isLost reports whether err is the end of a connection.
+// isLost reports whether err means that a connection ended.
 func isLost(err error) bool {
 	f := wire.AsFault(err)
 	return f != nil && f.Kind == wire.Closed
@@ -169,7 +169,7 @@ func (d *Direct) Typing(ctx context.Context, method string) (*catalog.Catalog, e
 	return l.backend().Typing(ctx, method)
 }
 
-// RunningJobs returns the names of the jobs that end with the connection.
+// RunningJobs returns the names of the jobs that will end with the connection.
 func (d *Direct) RunningJobs(ctx context.Context) []string {
 	l, err := d.live(ctx, nil)
 	if err != nil {
@@ -181,7 +181,7 @@ func (d *Direct) RunningJobs(ctx context.Context) []string {
 	return nil
 }
 
-// CommonParams adds the dialect's common params to the params of a request.
+// CommonParams adds the params that the dialect adds to every request.
 func (d *Direct) CommonParams(method string, params json.RawMessage) (json.RawMessage, error) {
 	d.mu.Lock()
 	common := d.codec.Abilities().CommonParams
@@ -192,8 +192,8 @@ func (d *Direct) CommonParams(method string, params json.RawMessage) (json.RawMe
 	return common(method, params)
 }
 
-// Event decodes m with the codec of the current link. A message of an earlier link already contains its event
-// (withEvent).
+// Event decodes m with the codec of the current link. A message of an earlier link already contains its event (see
+// withEvent).
 func (d *Direct) Event(m *wire.Message, ev *wire.Event) error {
 	if d.redialer == nil && m.Event == nil {
 		return d.codec.Event(m, ev)
@@ -222,7 +222,7 @@ func (d *Direct) Settle(ctx context.Context) {
 	}
 }
 
-// Done is closed at the end of the conversation: after Close, or if a lost connection cannot be replaced.
+// Done is closed when the conversation has ended: after Close, or when a lost connection cannot be replaced.
 func (d *Direct) Done() <-chan struct{} {
 	if d.redialer == nil {
 		return d.link.p.Done()
@@ -230,8 +230,8 @@ func (d *Direct) Done() <-chan struct{} {
 	return d.redialer.done
 }
 
-// Pending returns the numbers of pending local calls and of the peer's pending requests. ok is false without a
-// connection.
+// Pending returns the number of pending local calls and the number of pending requests from the peer. ok is false if
+// there is no connection.
 func (d *Direct) Pending() (calls, requests int, ok bool) {
 	l := d.current()
 	if l == nil {
@@ -241,10 +241,10 @@ func (d *Direct) Pending() (calls, requests int, ok bool) {
 	return calls, requests, true
 }
 
-// JoinRaw starts raw traffic for another process in a shared conversation.
+// JoinRaw starts the raw traffic of another process in a shared conversation.
 func (d *Direct) JoinRaw() relay.SharedPipe { return d.hub.join() }
 
-// EndRaw ends the raw traffic of all processes with a reason.
+// EndRaw ends the raw traffic of all processes. why is the reason that they receive.
 func (d *Direct) EndRaw(why error) { d.hub.end(why) }
 
 func (d *Direct) Err() error {
@@ -263,7 +263,7 @@ func (d *Direct) Close() error {
 			d.hub.stop()
 		}
 		d.mu.Lock()
-		d.over = true // before redialling is cancelled, which must not count as a failure
+		d.over = true // set before redialling is cancelled, because the cancellation must not count as a failure
 		l := d.link
 		d.change.Pass()
 		d.mu.Unlock()

@@ -8,9 +8,9 @@ import (
 	"rpcx/wire/tape/match"
 )
 
-// lanes record the POSTs that share a connection on the tape. A response contains only the id of its request. Two pending requests must
-// therefore not have the same id on one connection. The recorder records the second request on a further connection, and uses that
-// connection again later.
+// lanes record POSTs that share connections on the tape. A response contains only the id of its request. Two pending requests on one
+// connection must therefore not have the same id. If a second request has the id of a pending one, it is recorded on another
+// connection, which is used again later.
 type lanes struct {
 	shape dialect.Shape
 	open  func() recording // starts to record a connection
@@ -19,23 +19,23 @@ type lanes struct {
 	all []lane
 }
 
-// A lane is one of these connections, with the ids of its pending requests.
+// A lane is one of these connections. It has the ids of the requests that are pending there.
 type lane struct {
 	recording
 	pending map[string]bool
 }
 
-// maxLanes bounds the connections. The last one also gets the requests that find no other.
+// maxLanes is the maximum number of connections. Requests for which none is free are recorded on the last one.
 const maxLanes = 1000
 
 func newLanes(shape dialect.Shape, open func() recording) *lanes {
 	return &lanes{shape: shape, open: open, all: []lane{{open(), map[string]bool{}}}}
 }
 
-// first is the connection of most POSTs.
+// first returns the connection on which most POSTs are recorded.
 func (l *lanes) first() recording { return l.all[0].recording }
 
-// take returns the recording of a POST that begins with msg. free ends the POST.
+// take returns the recording for a POST whose first message is msg. The caller calls free when the POST has ended.
 func (l *lanes) take(msg []byte) (rec recording, free func()) {
 	var ids []string
 	parts, _ := match.Elements(&l.shape, msg)
@@ -67,7 +67,7 @@ func (l *lanes) take(msg []byte) (rec recording, free func()) {
 	}
 }
 
-// busy reports whether a request with one of ids is pending.
+// busy reports whether a request with one of these ids is pending.
 func (l lane) busy(ids []string) bool {
 	for _, id := range ids {
 		if l.pending[id] {

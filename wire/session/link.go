@@ -19,25 +19,25 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A link is one connection of a conversation with the data that belongs only to it.
+// A link is one connection of a conversation, together with the state that does not outlive it.
 type link struct {
 	p     *peer.Peer
 	codec dialect.Codec
-	ends  []func() error // close the resources of an embedded server
+	ends  []func() error // functions that close the resources of an embedded server
 	ready chan struct{}  // closed when p is set
 	born  time.Time
-	// watches open before the reader starts, and see the first messages.
+	// Watches are opened before the reader starts, so that they receive the first messages.
 	watches   map[*resubscription]dialect.Stream
-	preopened dialect.Stream // the stream of Options.First until the caller opens it
-	received  atomic.Bool    // a message has arrived since the handshake; set only if the conversation uses it
+	preopened dialect.Stream // the stream of Options.First, until the caller opens that operation
+	received  atomic.Bool    // whether a message has arrived since the handshake; recorded only if the conversation needs it
 	replaced  atomic.Bool
 	end       func() error
 	recording recording
 	watch     *transport.Watch
 }
 
-// newLink connects and runs the handshake. It retries once if the handshake failed because it omitted a call, or because
-// the peer ended the connection after an optional call.
+// newLink connects and runs the handshake. If the handshake failed because a call was omitted, or because the peer
+// closed the connection after an optional call, newLink tries once more.
 func (d *Direct) newLink(ctx context.Context) (*link, error) {
 	before := d.omissions()
 	l, err := d.tryLink(ctx)
@@ -55,7 +55,7 @@ func (d *Direct) newLink(ctx context.Context) (*link, error) {
 	return d.tryLink(ctx)
 }
 
-// isRefusal reports whether err means that the peer refused a call of the handshake.
+// isRefusal reports whether err means that the peer rejected a call of the handshake.
 func isRefusal(err error) bool {
 	f := wire.AsFault(err)
 	return f != nil && (f.Kind == wire.Protocol && f.Method != "" || f.Kind == wire.RPCError || f.HTTP != nil)
@@ -122,7 +122,7 @@ func (l *link) handshake(ctx context.Context) error {
 	return err
 }
 
-// withEvent decodes the event of m at once if l has been replaced, because the codec of the next link cannot decode m.
+// withEvent decodes the event of m if l has been replaced, because the codec of the next link could not decode m.
 func (l *link) withEvent(m wire.Message) wire.Message {
 	if m.Event != nil || !l.replaced.Load() {
 		return m
@@ -133,8 +133,8 @@ func (l *link) withEvent(m wire.Message) wire.Message {
 	return m
 }
 
-// A linkStream is the stream of a call, which ends with its link. Its received messages remain readable after the link
-// was replaced.
+// A linkStream is the stream of a call that ends with its link. Messages that have been received can still be read
+// after the link was replaced.
 type linkStream struct {
 	dialect.Stream
 	l *link
@@ -154,7 +154,7 @@ func (s linkStream) Waiting() bool { return dialect.Waiting(s.Stream) }
 
 func (l *link) backend() relay.PeerBackend { return relay.PeerBackend{Caller: l.p, Codec: l.codec} }
 
-// close closes the connection cleanly. It may run again.
+// close closes the connection cleanly. It can be called more than once.
 func (l *link) close() error { return l.end() }
 
 func (l *link) shutdown() error {
@@ -169,22 +169,22 @@ func (l *link) shutdown() error {
 	return err
 }
 
-// ending prepares for the local close of p's connection. who is the name of a listener's client. The returned function
-// runs after the close, and returns how the connection ended.
+// ending prepares for the local end of p's connection. who is the name of the client, on a listener. The returned
+// function must be called after the close. It returns how the connection ended.
 func ending(p *peer.Peer, who string) func() wire.Fact {
 	text := "rpcx closed the connection"
 	if wire.IsClosed(p.Done()) {
 		text = "the peer closed the connection"
 	}
 	return func() wire.Fact {
-		if err := p.Err(); err != nil && !errors.Is(err, io.EOF) { // the end may be recent
+		if err := p.Err(); err != nil && !errors.Is(err, io.EOF) { // the connection may have ended just now
 			text = "the connection has ended: " + err.Error()
 		}
 		return wire.Fact{Step: "closed", Text: text, Who: who}
 	}
 }
 
-// discoveryCache returns the cache of e's catalog, which outlives connections. It reports each use.
+// discoveryCache returns the cache for e's catalog. It outlives connections. It reports each use.
 func discoveryCache(e endpoint.Endpoint, o Options) dialect.DiscoveryCache {
 	k := cache.Discovery(e, o.Transport, o.Cache)
 	k.Warn = o.Hook.Warn
@@ -194,8 +194,8 @@ func discoveryCache(e endpoint.Endpoint, o Options) dialect.DiscoveryCache {
 	return k
 }
 
-// omitted are the optional handshake calls that a server does not support, by endpoint and method. This process stores
-// them until it ends.
+// omitted contains the optional handshake calls that a server does not support, by endpoint and method. The entries
+// live as long as this process.
 var omitted sync.Map
 
 type omission struct{ endpoint, method string }

@@ -10,18 +10,18 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// links is the state of a conversation that changes with each connection: the current link, the streams that continue
-// on the next link, and how the conversation ended.
+// links is the state of a conversation that changes with its connections: the current link, the streams that continue
+// on the next one, and how the conversation ended.
 type links struct {
 	mu         sync.Mutex // guards the fields below
 	change     wire.Gate
 	link       *link             // may be nil
-	codec      dialect.Codec     // the codec of the last link
-	Reconnects atomic.Int64      // the number of new links after a lost connection
-	over       bool              // there will be no other link, or Close was called
-	err        error             // why there will be no other link
-	giveUpErr  error             // err if the attempts to open another link failed, else nil
-	streams    []*resubscription // in order of opening
+	codec      dialect.Codec     // the codec of the latest link
+	Reconnects atomic.Int64      // how many links have replaced a lost one
+	over       bool              // there will be no further link, because Close was called or reconnecting failed
+	err        error             // why there will be no further link
+	giveUpErr  error             // err if all attempts to reconnect failed, else nil
+	streams    []*resubscription // in the order in which they were opened
 }
 
 // current returns the current link, or nil.
@@ -31,7 +31,7 @@ func (c *links) current() *link {
 	return c.link
 }
 
-// finish ends the conversation without another link. giveUpErr is err if the attempts to make one failed, else nil.
+// finish ends the conversation without another link. giveUpErr is err if all attempts to reconnect failed, else nil.
 func (c *links) finish(err, giveUpErr error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -42,7 +42,8 @@ func (c *links) finish(err, giveUpErr error) {
 	c.change.Pass()
 }
 
-// register makes s continue after a reconnect. It returns false if the link on which s was opened has been replaced.
+// register makes s continue on later links. It returns false if the link on which s was opened has already been
+// replaced.
 func (c *links) register(s *resubscription) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -59,7 +60,7 @@ func (c *links) unregister(s *resubscription) {
 	c.streams = slices.DeleteFunc(c.streams, func(o *resubscription) bool { return o == s })
 }
 
-// notReopened returns the next stream to reopen on l, or nil after the last. The caller holds the lock.
+// notReopened returns the next stream that has to be reopened on l, or nil. The caller holds the lock.
 func (c *links) notReopened(l *link) *resubscription {
 	for _, s := range c.streams {
 		if s.tried != l {
@@ -69,7 +70,7 @@ func (c *links) notReopened(l *link) *resubscription {
 	return nil
 }
 
-// ended returns why no message can be sent, or nil. The caller holds the lock.
+// ended returns why no message can be sent any longer. The caller holds the lock.
 func (c *links) ended() error {
 	return cmp.Or[error](c.err, wire.NewFault(wire.Closed, "the conversation ended", nil))
 }

@@ -21,30 +21,30 @@ import (
 	"rpcx/wire/transport/schemes"
 )
 
-// These limits bound the responses that clients have not read.
+// These constants limit the memory for responses that clients have not read.
 const (
-	heldBytes      = 256 << 20         // for all clients; each may exceed it by a small share
-	muchHeld       = 32 << 20          // above this, memory returns to the system when a client disconnects
-	collectFrom    = 8 << 20           // above this, garbage collection is frequent
-	collectPercent = 10                // the GOGC percentage for frequent collection
-	collectBytes   = heldBytes / 4 * 3 // the memory limit (GOMEMLIMIT), above which collection is continuous
+	heldBytes      = 256 << 20         // the total for all clients; each client may exceed it by a small amount
+	muchHeld       = 32 << 20          // above this total, memory is returned to the system when a client disconnects
+	collectFrom    = 8 << 20           // above this total, garbage is collected more often
+	collectPercent = 10                // the GOGC percentage while garbage is collected more often
+	collectBytes   = heldBytes / 4 * 3 // the memory limit (GOMEMLIMIT), above which garbage is collected continuously
 )
 
 var frequentGC struct {
 	mu    sync.Mutex
-	often int // the number of servers that need frequent collection
-	usual int // the percentage otherwise
+	often int // how many servers need more frequent collection
+	usual int // the percentage at other times
 }
 
-// setFrequentGC starts or ends frequent collection for one server. When the last server ends it, setFrequentGC restores
-// the usual percentage.
+// setFrequentGC begins or ends frequent garbage collection for one server. When the last server no longer needs it, the
+// usual percentage is restored.
 func setFrequentGC(begin bool) {
 	frequentGC.mu.Lock()
 	defer frequentGC.mu.Unlock()
 	switch {
 	case begin && frequentGC.often == 0:
 		if frequentGC.usual = debug.SetGCPercent(collectPercent); frequentGC.usual < collectPercent {
-			debug.SetGCPercent(frequentGC.usual) // the user has set a lower percentage
+			debug.SetGCPercent(frequentGC.usual) // keep the lower percentage that the user has set
 		}
 	case !begin && frequentGC.often == 1:
 		debug.SetGCPercent(frequentGC.usual)
@@ -56,7 +56,7 @@ func setFrequentGC(begin bool) {
 	}
 }
 
-// A Server is a listener. Hooks and a catalog answer the requests on its connections.
+// A Server is a listener whose connections are answered by hooks and a catalog.
 type Server struct {
 	endpoint endpoint.Endpoint
 	options  Options
@@ -67,16 +67,16 @@ type Server struct {
 	peers     map[*peer.Peer]bool
 	wg        sync.WaitGroup
 	done      bool
-	accepted  chan struct{}   // closed after the last connection
+	accepted  chan struct{}   // closed when the last connection has been accepted
 	clients   atomic.Int64    // the number of connections
 	budget    *peer.Budget    // shared by the connections of all clients
 	exchanges *peer.Exchanges // set if each connection is a POST
-	alone     bool            // there is only one connection (stdio, dial+)
+	alone     bool            // there is only one connection (stdio or dial+)
 	fault     error
-	posted    recording // the recording of all POSTs, if any
+	posted    recording // the recording that all POSTs share, if any
 }
 
-// Listen listens at e and returns when clients can connect.
+// Listen listens at e. When it returns, clients can connect.
 func Listen(ctx context.Context, e endpoint.Endpoint, o Options) (*Server, error) {
 	if err := canListen(e); err != nil {
 		return nil, err
@@ -106,13 +106,13 @@ func Listen(ctx context.Context, e endpoint.Endpoint, o Options) (*Server, error
 		_ = s.side.Close()
 		return nil, err
 	}
-	if debug.SetMemoryLimit(-1) > collectBytes { // early, because garbage from the first responses counts too
+	if debug.SetMemoryLimit(-1) > collectBytes { // set now, because the garbage of the first responses already counts
 		debug.SetMemoryLimit(collectBytes)
 	}
 	return s, nil
 }
 
-// Endpoint returns a client's endpoint with dialect and framing, or "" for stdio.
+// Endpoint returns the endpoint that a client uses, with dialect and framing, or "" for stdio.
 func (s *Server) Endpoint() string {
 	at := s.listener.Endpoint()
 	if at == "" {
@@ -121,8 +121,8 @@ func (s *Server) Endpoint() string {
 	return s.endpoint.Prefixed(at)
 }
 
-// Serve answers clients until Close. On stdio and on a dialled connection, it ends with that connection and returns its
-// failure.
+// Serve serves clients until Close. With stdio, or with a connection that rpcx has dialled, it ends with that
+// connection and returns the connection's failure.
 func (s *Server) Serve() error {
 	for {
 		conn, err := s.listener.Accept()
@@ -139,7 +139,7 @@ func (s *Server) Serve() error {
 	}
 }
 
-// newPeer starts to serve and record a connection of the client of that name.
+// newPeer begins to serve and record a connection. client is the name of its client.
 func (s *Server) newPeer(conn wire.Conn) (p *peer.Peer, client string, rec recording) {
 	o := peer.Options{
 		Handler: s.side.Accept, Tap: s.options.Tap, Note: s.options.Note,
@@ -175,7 +175,7 @@ func (s *Server) newPeer(conn wire.Conn) (p *peer.Peer, client string, rec recor
 	return p, client, rec
 }
 
-// servingOptions returns the options of a server's codec, from e and o.
+// servingOptions returns the options for the codec of a server.
 func servingOptions(e endpoint.Endpoint, o Options) dialect.CodecOptions {
 	co := e.CodecOptions(o.Transport.Options)
 	co.Serving, co.Handshake.Info, co.Trace = true, o.Info, o.trace()
@@ -186,7 +186,7 @@ func (s *Server) converse(p *peer.Peer, client string, rec recording) {
 	s.mu.Lock()
 	done := s.done
 	s.mu.Unlock()
-	if done { // the server stopped before the connection was accepted
+	if done { // the server stopped before it could accept the connection
 		_ = p.CloseAs(goingAway, stops)
 	} else {
 		s.side.Opened(p)
@@ -202,10 +202,10 @@ func (s *Server) converse(p *peer.Peer, client string, rec recording) {
 		s.options.Transport.Watch.Tell(fact())
 	}
 	if p.MostHeld() > muchHeld {
-		debug.FreeOSMemory() // memory for a client returns to the system
+		debug.FreeOSMemory() // return the client's memory to the system
 	}
 	f := wire.AsFault(err)
-	atFault := f != nil && (f.Kind == wire.Protocol || f.Kind == wire.Helper) // the client, or a program that reads messages
+	atFault := f != nil && (f.Kind == wire.Protocol || f.Kind == wire.Helper) // caused by the client, or by a program that decodes messages
 	if atFault && !s.alone && s.options.Hook.Warn != nil {
 		s.options.Hook.Warn("disconnected " + client + ": " + f.Error())
 	}
@@ -220,7 +220,7 @@ func (s *Server) converse(p *peer.Peer, client string, rec recording) {
 	}
 }
 
-// clientName returns a client's name for warnings: its address, or a number for a client of a Unix socket.
+// clientName returns the name for a client in warnings: its address or, on a Unix socket, a number.
 func (s *Server) clientName(conn wire.Conn) string {
 	n := s.clients.Add(1)
 	if r, ok := conn.(wire.Remote); ok {
@@ -231,11 +231,12 @@ func (s *Server) clientName(conn wire.Conn) string {
 	return "client " + strconv.FormatInt(n, 10)
 }
 
-// finishTimeout bounds how long Finish waits for received notifications.
+// finishTimeout is how long Finish waits for notifications that have been received.
 const finishTimeout = 60 * time.Second
 
-// Finish accepts the connections made so far and reads all their messages. It waits until each notification is handled,
-// so that a notification from a disconnected client is not lost. It returns when ctx ends. Only Close may follow.
+// Finish accepts the connections that clients have already made, and reads all their messages. It waits until each
+// notification has been handled, so that no notification from a client that has disconnected is lost. It returns
+// earlier if ctx ends. After Finish, only Close may be called.
 func (s *Server) Finish(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, finishTimeout)
 	defer cancel()
@@ -255,14 +256,14 @@ func (s *Server) Finish(ctx context.Context) {
 	hearing.Wait()
 }
 
-// goingAway is the WebSocket close code of a server that stops. Its clients may connect again later (RFC 6455, section
-// 7.4.1).
+// goingAway is the WebSocket close code of a server that is stopping. Its clients may connect again later (RFC 6455,
+// section 7.4.1).
 const (
 	goingAway = 1001
 	stops     = "the server is stopping"
 )
 
-// Close ends the listener, closes its connections cleanly, and waits for their ends.
+// Close ends the listener, closes its connections cleanly, and waits until they have ended.
 func (s *Server) Close() error {
 	err := s.listener.Close()
 	s.mu.Lock()
@@ -277,8 +278,7 @@ func (s *Server) Close() error {
 	return errors.Join(err, s.side.Close())
 }
 
-// Reload notifies the dialect's server of new hooks and a new catalog. It returns false if the dialect has no message
-// for new hooks.
+// Reload notifies clients of new hooks and a new catalog. It returns false if the dialect has no such notification.
 func (s *Server) Reload() bool {
 	if s.side.server.Reload == nil {
 		return false
@@ -287,7 +287,6 @@ func (s *Server) Reload() bool {
 	return true
 }
 
-// Update replaces the hooks and the catalog.
 func (s *Server) Update(entries []hook.Entry, c *catalog.Catalog) error {
 	return s.side.update(entries, c)
 }

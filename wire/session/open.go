@@ -19,7 +19,7 @@ import (
 	"rpcx/wire/transport/httpclient"
 )
 
-// Open connects to e and runs the handshake. ctx bounds only these.
+// Open connects to e and runs the handshake. ctx applies only until Open returns.
 func Open(ctx context.Context, e endpoint.Endpoint, o Options) (Conversation, error) {
 	if (e.Socket != "" || e.Demo != "" || e.Tape != "") && len(o.Transport.Header) > 0 {
 		return nil, wire.Usagef("--header and --token-command do not apply to %s", e)
@@ -79,7 +79,7 @@ func newDirect(e endpoint.Endpoint, o Options) (*Direct, error) {
 	return d, nil
 }
 
-// codecForLink returns a new link's codec, configured for its dialect.
+// codecForLink returns the codec for a new link.
 func (d *Direct) codecForLink() dialect.Codec {
 	spec := d.endpoint.Spec()
 	o := d.endpoint.CodecOptions(d.o.Transport.Options)
@@ -105,7 +105,7 @@ func (d *Direct) codecForLink() dialect.Codec {
 	return spec.NewCodec(o)
 }
 
-// checkDuplex returns a usage Fault if e uses HTTP POST and its dialect cannot.
+// checkDuplex returns a usage Fault if e uses HTTP POST but its dialect needs a bidirectional transport.
 func checkDuplex(spec dialect.Spec, e endpoint.Endpoint) error {
 	if e.IsHTTP() && spec.Transport.Duplex {
 		return wire.Usagef("%s needs a bidirectional transport: use ws:// or another transport instead of HTTP POST", spec.Name)
@@ -113,8 +113,8 @@ func checkDuplex(spec dialect.Spec, e endpoint.Endpoint) error {
 	return nil
 }
 
-// introduction returns the local description for a handshake: the hooks with exact names, except mere function values,
-// with their descriptions from the catalog.
+// introduction returns how rpcx describes itself in a handshake, with the hooks that have exact names and their
+// descriptions from the catalog. Hooks that are only function values are left out.
 func (d *Direct) introduction() dialect.HandshakeOptions {
 	o, c := d.o, &catalog.Catalog{Catalog: 1}
 	if o.Offers != nil {
@@ -133,7 +133,7 @@ func (d *Direct) introduction() dialect.HandshakeOptions {
 	return dialect.HandshakeOptions{Offers: c, Info: o.Info, Functions: o.Functions, Settings: o.Settings, Logs: o.Logs, Resume: o.Resume, Last: d.session}
 }
 
-// connect dials e or starts an embedded server. ends are functions that close such a server.
+// connect dials e or starts an embedded server. ends contains functions that close such a server.
 func (d *Direct) connect(ctx context.Context, rec recording) (wire.Conn, []func() error, error) {
 	if d.endpoint.Demo != "" || d.endpoint.Tape != "" {
 		d.o.Transport.Watch.Tell(wire.Fact{Step: "connected", Text: d.endpoint.String() + " runs in this process"})
@@ -148,7 +148,7 @@ func (d *Direct) connect(ctx context.Context, rec recording) (wire.Conn, []func(
 	if err != nil {
 		return nil, nil, err
 	}
-	if d.codec != nil { // on a later link, the handshake options are known
+	if d.codec != nil { // known only on later links
 		cfg.Warn = nil
 	}
 	cfg.Exchanged, cfg.Noise, cfg.Whole, cfg.Hurry = rec.exchanged(cfg.Exchanged), rec.noise(cfg.Noise), true, d.o.Hurry
@@ -162,7 +162,7 @@ func (d *Direct) connect(ctx context.Context, rec recording) (wire.Conn, []func(
 	return conn, nil, err
 }
 
-// carriedBy describes how messages travel on a connection to e.
+// carriedBy describes the form in which messages travel on a connection to e.
 func carriedBy(e endpoint.Endpoint) string {
 	switch {
 	case e.Address.IsHTTP():
@@ -173,7 +173,8 @@ func carriedBy(e endpoint.Endpoint) string {
 	return "each message is a text frame of the WebSocket"
 }
 
-// transportConfig adds the settings that depend on the dialect, the local role and the framing.
+// transportConfig returns the transport configuration, including settings that depend on the dialect, the local role
+// and the framing.
 func transportConfig(e endpoint.Endpoint, o Options, binary wire.Binary) (transport.Config, error) {
 	spec, cfg := e.Spec(), o.Transport
 	cfg.Binary, cfg.Sessions, cfg.Name = binary, spec.Transport.Sessions, spec.Transport.HTTPName
@@ -199,7 +200,7 @@ func transportConfig(e endpoint.Endpoint, o Options, binary wire.Binary) (transp
 	return cfg, nil
 }
 
-// Head returns the header lines that the framing header writes before each message.
+// Head returns the header lines that the framing named header writes before each message.
 func Head(h http.Header) ([]byte, error) {
 	if h.Get("Content-Length") != "" {
 		return nil, wire.Usagef("--header cannot set Content-Length, which differs for each message")
@@ -209,7 +210,7 @@ func Head(h http.Header) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// startDemo runs the embedded server at the other end of a pair.
+// startDemo runs the embedded server on one end of a pair and returns the other end.
 func startDemo(e endpoint.Endpoint) (wire.Conn, []func() error, error) {
 	c, _ := serve.Demo(e.Demo)
 	entries, err := hook.FromDemo(c)

@@ -8,18 +8,18 @@ import (
 	"rpcx/wire"
 )
 
-// A rawHub delivers the peer's messages to the commands that use the conversation in raw form.
+// A rawHub delivers the peer's messages to the commands that use the raw traffic of a conversation.
 type rawHub struct {
 	d        *Direct
-	lossy    bool                 // a pipe that is too slow ends
+	lossy    bool                 // a pipe whose user reads too slowly ends
 	notified func(m wire.Message) // receives every notification; may be nil
-	reserve  func(id wire.ID)     // called for each parked call; may be nil
+	reserve  func(id wire.ID)     // called for each call that will be parked; may be nil
 
 	mu    sync.Mutex
 	pipes []*rawPipe
 }
 
-// incoming implements peer.Options.Incoming. It delivers a request without a hook to the newest pipe, and every other
+// incoming implements peer.Options.Incoming. It delivers a request without a hook to the newest pipe, and any other
 // message to all pipes.
 func (h *rawHub) incoming(l *link, m wire.Message) bool {
 	isRequest := m.Kind == wire.Request
@@ -47,8 +47,8 @@ func (h *rawHub) incoming(l *link, m wire.Message) bool {
 	return taken && !hooked
 }
 
-// offer offers a request to the pipes, newest first, until one accepts. Pipes that can only reject it, because their
-// user sends nothing more, are last.
+// offer passes a request to the first pipe that accepts it, starting with the newest. Pipes that could only reject it,
+// because their user no longer sends, come last.
 func offer(pipes []*rawPipe, l *link, m wire.Message) bool {
 	for _, mute := range []bool{false, true} {
 		for _, p := range slices.Backward(pipes) {
@@ -60,9 +60,9 @@ func offer(pipes []*rawPipe, l *link, m wire.Message) bool {
 	return false
 }
 
-// claim records responses to the peer's requests with these ids. Each request has one response, regardless of the pipe
-// that received it. Requests of a lost connection have no response, because their ids may be in use again. A connection
-// with a single user does not check ids.
+// claim records that the user is about to respond to the peer's requests with these ids. Each request can have only one
+// response, whichever pipe received the request. Requests on a lost connection can have none, because their ids may be
+// in use again. On a connection with only one user, ids are not checked.
 func (h *rawHub) claim(ids []wire.ID) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -85,7 +85,7 @@ func (h *rawHub) claim(ids []wire.ID) error {
 	return nil
 }
 
-// disconnected records the loss of a link. Its requests no longer need responses.
+// disconnected records the loss of a link. Responses to its requests are no longer necessary.
 func (h *rawHub) disconnected() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -105,7 +105,7 @@ func (h *rawHub) stop() {
 	}
 }
 
-// end ends every pipe with a reason for its user.
+// end ends every pipe. why is the reason that its user receives.
 func (h *rawHub) end(why error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

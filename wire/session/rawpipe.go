@@ -12,29 +12,29 @@ import (
 	"rpcx/wire/scan"
 )
 
-// rawPipe implements RawPipe on a connection of this process.
+// rawPipe implements RawPipe on a connection that this process owns.
 type rawPipe struct {
 	hub    *rawHub
 	ctx    context.Context // bounds the wait for responses
 	forget context.CancelFunc
-	slow   chan struct{} // closed when the pipe ended because its user did not read
+	slow   chan struct{} // closed when the pipe ends because its user does not read
 
 	mu           sync.Mutex
 	cond         *sync.Cond
 	queue        []wire.Message
-	size         int             // the bytes in queue
-	openRequests map[string]bool // the ids of requests that Recv delivers and the user has not answered
-	ended        bool            // no more messages arrive
-	draining     bool            // the user sends nothing more
-	err          error           // why the pipe ended before the conversation, or nil
-	lostAnswers  []error         // why responses will not arrive, one reason of each kind
+	size         int             // the total size of queue in bytes
+	openRequests map[string]bool // the ids of the requests that Recv delivers and the user has not answered yet
+	ended        bool            // no more messages will arrive
+	draining     bool            // the user will send nothing more
+	err          error           // why the pipe ended before the conversation did, or nil
+	lostAnswers  []error         // why responses will not arrive; each kind of reason occurs once
 	pending      sync.WaitGroup
 }
 
-// rawQueueBytes bounds the unread bytes. At the bound, the reader stops.
+// rawQueueBytes is the size of the queue at which the reader stops.
 const rawQueueBytes = 8 << 20
 
-// push queues m, which arrived over l. It reports whether the pipe accepts further messages.
+// push queues m, which arrived on l. It reports whether the pipe accepted m.
 func (r *rawPipe) push(l *link, m wire.Message) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -63,7 +63,7 @@ func (r *rawPipe) push(l *link, m wire.Message) bool {
 	return true
 }
 
-// reject sends errors for the unanswered requests of l on this pipe. The caller holds the lock.
+// reject answers the pending requests of this pipe, which arrived on l, with an error. The caller holds the lock.
 func (r *rawPipe) reject(l *link) {
 	var ids []wire.ID
 	for id := range r.openRequests {
@@ -76,10 +76,10 @@ func (r *rawPipe) reject(l *link) {
 	}
 }
 
-// Context returns a context that ends with Leave.
+// Context returns a context that ends when Leave is called.
 func (r *rawPipe) Context() context.Context { return r.ctx }
 
-// Leave ends the pipe for good.
+// Leave ends the pipe and removes it from the hub.
 func (r *rawPipe) Leave() {
 	r.Stop()
 	r.forget()
@@ -109,7 +109,7 @@ func (r *rawPipe) Recv() (m wire.Message, idle bool, err error) {
 	return m, len(r.queue) == 0, nil
 }
 
-// watch ends the pipe at the end of the conversation. It returns at once.
+// watch ends the pipe when the conversation ends. It does not block.
 func (r *rawPipe) watch() {
 	done := r.hub.d.Done()
 	go func() {
@@ -161,7 +161,7 @@ func (r *rawPipe) Send(ctx context.Context, msg []byte) error {
 	return nil
 }
 
-// addPending counts a message that may get a response. It returns false if Finish is waiting for responses.
+// addPending counts a message that may have a response. It returns false if Finish is already waiting for responses.
 func (r *rawPipe) addPending() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -183,7 +183,7 @@ func (r *rawPipe) send(ctx context.Context, msg []byte) (dialect.Stream, error) 
 	return st, err
 }
 
-// follow waits for the response to the sent message.
+// follow waits for the response to a message that was sent.
 func (r *rawPipe) follow(st dialect.Stream) {
 	for {
 		_, err := st.Next(r.ctx)
@@ -206,7 +206,7 @@ func (r *rawPipe) isDraining() bool {
 	return r.draining
 }
 
-// has reports whether r has delivered a peer's request with that id.
+// has reports whether the pipe has delivered a request with this id that is still pending.
 func (r *rawPipe) has(id wire.ID) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -234,8 +234,8 @@ func (r *rawPipe) unanswered(err error) {
 	}
 }
 
-// answers appends the ids of the requests that msg answers. In every dialect, a message with a result or an error is a
-// response.
+// answers appends to ids the ids of the requests that msg answers. In every dialect, a message with a result or an
+// error is a response.
 func answers(msg []byte, ids []wire.ID) []wire.ID {
 	switch scan.Type(msg) {
 	case 'a':

@@ -12,19 +12,19 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A Reconnect describes how to connect again after losing a connection. Subscriptions and watches continue on the new
-// connection after a wire.Gap event, because rpcx cannot know which messages it missed. Pending calls fail, because
-// they may have had an effect. New operations wait for the new connection.
+// A Reconnect configures how rpcx connects again when it loses a connection. Subscriptions and watches continue on the
+// new connection after a wire.Gap event, because it is not known which messages were missed. Pending calls fail,
+// because they may already have had an effect. New operations wait for the new connection.
 type Reconnect struct {
-	// For bounds the time of reconnecting. After it, the conversation ends with a Fault of kind Closed. 0 is 5 minutes,
-	// and a negative value is no limit.
+	// For is how long rpcx tries to reconnect. After that, the conversation ends with a Fault of kind Closed. A value
+	// of 0 means 5 minutes, and a negative value means no limit.
 	For time.Duration
-	// Lost receives the reason of a lost connection. Back receives the time between the loss and the new connection.
-	// Both may be nil.
+	// Lost is called with the reason when a connection is lost. Back is called with the time since the loss when there
+	// is a new connection. Both may be nil.
 	Lost func(why error)
 	Back func(after time.Duration)
-	// Renew may change the transport's configuration if the peer refuses the connection, because a token may have
-	// expired. It runs once for each loss and may be nil.
+	// Renew may change the transport's configuration after the peer has refused the connection, for example because a
+	// token has expired. It is called once for each loss, and may be nil.
 	Renew func(ctx context.Context, c *transport.Config) error
 }
 
@@ -32,8 +32,8 @@ const (
 	defaultReconnect = 5 * time.Minute
 	firstPause       = 250 * time.Millisecond
 	longestPause     = 30 * time.Second
-	// stableAfter is the minimum lifetime of a stable connection. After a stable connection, the pauses start again
-	// with the shortest.
+	// stableAfter is how long a connection must last to count as stable. After a stable connection, the pauses between
+	// attempts start again with the shortest.
 	stableAfter = 10 * time.Second
 )
 
@@ -50,18 +50,18 @@ func redialled(e endpoint.Endpoint) error {
 	return nil
 }
 
-// fullJitter returns a random pause up to most, which spreads the reconnects of a server's clients.
+// fullJitter returns a random pause of at most most. It spreads the reconnects of a server's clients over time.
 func fullJitter(most time.Duration) time.Duration { return rand.N(most + 1) }
 
-// A redialer replaces lost connections of a conversation, and records how long it has had none.
+// A redialer replaces the lost connections of a conversation, and records since when there has been none.
 type redialer struct {
 	d      *Direct
-	ctx    context.Context // ends with Close
+	ctx    context.Context // ended by Close
 	cancel context.CancelFunc
 	jitter func(most time.Duration) time.Duration // chooses the pause between attempts
 	done   chan struct{}                          // closed when the redialer has ended
 	since  time.Time
-	most   time.Duration // the last bound of the pause; the next one is twice as long
+	most   time.Duration // the limit of the last pause; the next limit is twice as long
 }
 
 func newRedialer(d *Direct) *redialer {
@@ -70,7 +70,8 @@ func newRedialer(d *Direct) *redialer {
 	return k
 }
 
-// start replaces each lost connection, until that fails permanently or the conversation is closed. l is the first link.
+// start begins to replace lost connections. It stops when that fails for good or the conversation is closed. l is the
+// first link.
 func (k *redialer) start(l *link) {
 	go func() {
 		defer wire.Guard()
@@ -82,7 +83,7 @@ func (k *redialer) start(l *link) {
 	}()
 }
 
-// next waits for the link after l. It returns nil if there will be none.
+// next waits until l is lost and returns the link that replaces it. It returns nil if there will be none.
 func (k *redialer) next(l *link) *link {
 	select {
 	case <-l.p.Done():
@@ -101,7 +102,7 @@ func (k *redialer) next(l *link) *link {
 	return next
 }
 
-// pause returns the time until the next attempt. It returns 0 if the peer connects to rpcx, because the listener must
+// pause returns the time until the next attempt. If the peer connects to rpcx, it returns 0, because the listener must
 // stay open.
 func (k *redialer) pause() time.Duration {
 	if k.d.endpoint.Reversed == endpoint.Accept {
@@ -111,8 +112,9 @@ func (k *redialer) pause() time.Duration {
 	return k.jitter(k.most)
 }
 
-// redial opens the link after l and reopens the streams on it. A connection without a received message counts as a
-// failed attempt. Otherwise, rpcx would forever dial a server that accepts and closes connections.
+// redial opens the link after l and opens the streams again on it. If the last connection received no message, it
+// counts as a failed attempt. Otherwise rpcx would connect again and again to a server that accepts connections and
+// closes them.
 func (k *redialer) redial(l *link, why error) (*link, error) {
 	d := k.d
 	lasted := time.Since(l.born) >= stableAfter
@@ -143,7 +145,7 @@ func (k *redialer) redial(l *link, why error) (*link, error) {
 	return next, nil
 }
 
-// dial tries to open a link until it succeeds or Reconnect.For has passed.
+// dial tries to open a link until it succeeds or Reconnect.For is over.
 func (k *redialer) dial(why error) (*link, error) {
 	d, ctx := k.d, k.ctx
 	limit := cmp.Or(d.o.Reconnect.For, defaultReconnect)
@@ -189,7 +191,7 @@ func sleep(ctx context.Context, pause time.Duration) bool {
 	}
 }
 
-// gaveUp returns the failure after the last attempt.
+// gaveUp returns the failure when all attempts to reconnect have failed.
 func gaveUp(limit time.Duration, why, last error) error {
 	msg := fmt.Sprintf("%v; no new connection within %v (--reconnect-for)", orEnded(why), limit)
 	if last != nil {
@@ -200,7 +202,7 @@ func gaveUp(limit time.Duration, why, last error) error {
 	return wire.NewFault(wire.Closed, msg, last)
 }
 
-// orEnded returns why a connection ended, even after a clean end.
+// orEnded returns why a connection ended. After a clean end, it returns an error that says so.
 func orEnded(why error) error {
 	if why == nil {
 		return wire.NewFault(wire.Closed, "the peer closed the connection", nil)
@@ -208,10 +210,10 @@ func orEnded(why error) error {
 	return why
 }
 
-// transient reports whether to reconnect after the error err.
+// transient reports whether to reconnect when a connection has ended with err.
 func transient(err error) bool { return err == nil || isLost(err) }
 
-// isPermanent reports whether another attempt to connect would fail in the same way.
+// isPermanent reports whether a further attempt to connect would fail in the same way.
 func isPermanent(err error) bool {
 	f := wire.AsFault(err)
 	if f == nil {
@@ -224,7 +226,7 @@ func isPermanent(err error) bool {
 	return true
 }
 
-// reopenStreams reopens the streams on l in their original order, before any other operation uses l.
+// reopenStreams opens the streams on l again, in their original order, before any other operation uses l.
 func (d *Direct) reopenStreams(l *link) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -17,17 +17,16 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A recording records one connection. Its zero value records nothing.
+// A recording writes one connection to a tape. The zero value records nothing.
 type recording struct {
-	to    *recorder.Conn // nil to record nothing
-	lasts bool           // the connection has no recorded end
-	brief bool           // a POST to a listener
-	post  *postRecording // the recorded POST, or nil
-	lanes *lanes         // of a recording that POSTs share, or nil
+	to    *recorder.Conn // nil if nothing is recorded
+	lasts bool           // the end of the connection is not recorded
+	brief bool           // the connection is a POST to a listener
+	post  *postRecording // the POST that is being recorded, or nil
+	lanes *lanes         // the lanes of a recording that POSTs share, or nil
 }
 
-// record starts to record a connection. open describes the connection. server reports whether the local side is the
-// server.
+// record begins to record a connection. open describes the connection. server is set if rpcx is the server.
 func (o Options) record(open tape.Open, server bool) recording {
 	if o.Record == nil {
 		return recording{}
@@ -35,7 +34,7 @@ func (o Options) record(open tape.Open, server bool) recording {
 	return recording{to: o.Record.Conn(open, server)}
 }
 
-// conn returns the recorder of the connection. Without a recorder, it returns a recorder that does nothing.
+// conn returns the recorder of the connection. If nothing is recorded, it returns one that does nothing.
 func (r recording) conn() *recorder.Conn {
 	if r.to == nil {
 		return new(recorder.Conn)
@@ -43,7 +42,7 @@ func (r recording) conn() *recorder.Conn {
 	return r.to
 }
 
-// tap returns a tap that records messages and calls next.
+// tap returns a tap that records each message and then calls next.
 func (r recording) tap(next wire.Tap) wire.Tap {
 	switch {
 	case r.to == nil:
@@ -54,7 +53,7 @@ func (r recording) tap(next wire.Tap) wire.Tap {
 	return both(r.to.Message, next)
 }
 
-// messages returns a wire.Record for a peer's messages, or nil without a recorder.
+// messages returns a wire.Record that records a peer's messages, or nil if nothing is recorded.
 func (r recording) messages() wire.Record {
 	switch {
 	case r.to == nil:
@@ -72,8 +71,8 @@ func (r recording) failed(err error) {
 	}
 }
 
-// ended prepares for the local close of p's connection, and records which side ends it. The returned function writes the
-// end to the tape, after the last messages.
+// ended must be called before rpcx closes p's connection. It determines which side has ended the connection. The
+// returned function writes the end to the tape. It must be called after the last message.
 func (r recording) ended(p *peer.Peer) (note func()) {
 	if r.to == nil || r.lasts {
 		return func() {}
@@ -81,7 +80,7 @@ func (r recording) ended(p *peer.Peer) (note func()) {
 	return end(r.to, p)
 }
 
-// exchanged returns the function for transport.Config.Exchanged, or next without a recorder.
+// exchanged returns the function for transport.Config.Exchanged, or next if nothing is recorded.
 func (r recording) exchanged(next func(transport.Exchange)) func(transport.Exchange) {
 	if r.to == nil {
 		return next
@@ -94,7 +93,7 @@ func Exchanged(to *recorder.Conn) func(transport.Exchange) {
 	return func(x transport.Exchange) { to.HTTP(httpOf(x, to.Elapsed())) }
 }
 
-// noise returns a function that records a child's lines other than messages, and calls next.
+// noise returns a function that records the lines of a child that are not messages, and calls next.
 func (r recording) noise(next func(line []byte)) func(line []byte) {
 	if r.to == nil {
 		return next
@@ -102,7 +101,7 @@ func (r recording) noise(next func(line []byte)) func(line []byte) {
 	return r.to.Noise(next)
 }
 
-// httpOf converts x to the form of tapes. now is the time since the start of the tape.
+// httpOf converts x to the form that tapes use. now is the time since the tape began.
 func httpOf(x transport.Exchange, now time.Duration) tape.HTTP {
 	h := tape.HTTP{
 		Method: x.Request.Method, URL: transport.RedactURL(x.Request.URL), Proto: x.Request.Proto, Request: headerLines(x.Request.Header), Remote: x.Remote,
@@ -117,11 +116,11 @@ func httpOf(x transport.Exchange, now time.Duration) tape.HTTP {
 	return h
 }
 
-// headerLines returns the redacted lines of a header, by name.
+// headerLines returns the lines of a header, redacted and sorted by name.
 func headerLines(header http.Header) (lines [][2]string) {
 	for _, name := range slices.Sorted(maps.Keys(header)) {
 		for _, value := range header[name] {
-			if name == "Origin" { // its value names the user's page
+			if name == "Origin" { // its value identifies the page that the user visits
 				value = tape.Redacted
 			}
 			lines = append(lines, [2]string{name, redact.Header(name, value)})
@@ -130,7 +129,7 @@ func headerLines(header http.Header) (lines [][2]string) {
 	return lines
 }
 
-// both returns a tap that calls first and then second, which may be nil.
+// both returns a tap that calls first and then second. second may be nil.
 func both(first, second wire.Tap) wire.Tap {
 	if second == nil {
 		return first
@@ -141,7 +140,7 @@ func both(first, second wire.Tap) wire.Tap {
 	}
 }
 
-// inTurn returns a Record that calls first and then second, each of which may be nil.
+// inTurn returns a Record that calls first and then second. Each of them may be nil.
 func inTurn(first, second wire.Record) wire.Record {
 	switch {
 	case first == nil:
@@ -155,8 +154,8 @@ func inTurn(first, second wire.Record) wire.Record {
 	}
 }
 
-// end returns a function that records the end of p's connection. If the connection has already ended, the peer ended
-// it.
+// end returns a function that records the end of p's connection. If the connection has already ended, the peer has
+// ended it; otherwise rpcx ends it.
 func end(rec *recorder.Conn, p *peer.Peer) func() {
 	if !wire.IsClosed(p.Done()) {
 		return func() { rec.Ended(wire.Send, nil) }
@@ -165,8 +164,8 @@ func end(rec *recorder.Conn, p *peer.Peer) func() {
 	return func() { rec.Ended(wire.Recv, err) }
 }
 
-// record starts to record a connection to s if s has a recorder. All POSTs to a listener form one connection on the
-// tape, without an end.
+// record begins to record a connection to s, if s has a recorder. All POSTs to a listener share one connection on the
+// tape, which has no end.
 func (s *Server) record(conn wire.Conn) recording {
 	open := tape.Open{Endpoint: s.Endpoint()}
 	if _, post := conn.(wire.SingleExchange); !post {
@@ -184,8 +183,8 @@ func (s *Server) record(conn wire.Conn) recording {
 	return s.posted
 }
 
-// A postRecording records one POST to a listener. On the tape, the line of the HTTP exchange precedes the messages of
-// the response, as in a client's recording. Therefore messages are queued until the exchange is known.
+// A postRecording records one POST to a listener. On the tape, the HTTP exchange precedes the messages of the response,
+// as it does when a client records. These messages are therefore queued until the exchange is known.
 type postRecording struct {
 	recording
 	answers wire.Direction // the direction of the response's messages
@@ -193,10 +192,10 @@ type postRecording struct {
 	mu       sync.Mutex
 	recorded bool
 	held     [][]byte
-	free     func() // ends the use of the lane, or nil without a lane
+	free     func() // ends the use of the lane; nil if there is none
 }
 
-// shared starts a recording that POSTs share.
+// shared begins a recording that POSTs share.
 func shared(shape dialect.Shape, open func() recording) recording {
 	all := newLanes(shape, open)
 	rec := all.first()
@@ -228,7 +227,7 @@ func (a *postRecording) messages(d wire.Direction, msg []byte, more ...[]byte) {
 	}
 }
 
-// exchange records the HTTP exchange and then the queued messages.
+// exchange records the HTTP exchange, and then the messages that are queued.
 func (a *postRecording) exchange(x transport.Exchange) {
 	a.mu.Lock()
 	rec := a.recording
@@ -237,7 +236,7 @@ func (a *postRecording) exchange(x transport.Exchange) {
 	a.over()
 }
 
-// over records the queued messages.
+// over records the messages that are queued.
 func (a *postRecording) over() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -248,13 +247,13 @@ func (a *postRecording) over() {
 	a.held = nil
 }
 
-// An exchangeTeller is a Conn with its HTTP exchange.
+// An exchangeTeller is a Conn that reports its HTTP exchange.
 type exchangeTeller interface {
 	OnExchange(tell func(transport.Exchange))
 }
 
-// from records the HTTP exchange of conn, if any. answers is the direction of the response's messages, as the tap sees
-// it.
+// from also records the HTTP exchange of conn, if it has one. answers is the direction of the response's messages, as
+// the tap sees it.
 func (r recording) from(conn wire.Conn, answers wire.Direction) recording {
 	by, ok := conn.(exchangeTeller)
 	if !ok || r.to == nil {
@@ -269,7 +268,7 @@ func (r recording) from(conn wire.Conn, answers wire.Direction) recording {
 	return r
 }
 
-// answered records that the POST, if any, sends nothing more.
+// answered records that the POST, if any, has no further messages.
 func (r recording) answered() {
 	if r.post == nil {
 		return

@@ -15,21 +15,21 @@ import (
 	"rpcx/wire/transport/ws"
 )
 
-// relays are the HTTP requests that the wiretap forwards unchanged between HTTP peers. On the tape, the requests of a
-// session are one connection. The requests without a session are another, which has no end.
+// relays contains the HTTP requests that the wiretap forwards unchanged between HTTP peers. On the tape, the requests
+// of each session form a connection. The requests without a session form another one, which has no end.
 type relays struct {
 	to     *httpclient.Relay
-	header string // the header with the session's name, or ""
+	header string // the name of the header that contains the session's name, or ""
 
 	mu       sync.Mutex
 	record   func() *lanes
 	sessions map[string]*lanes // by the session's name; "" for requests without a session
 }
 
-// maxRelayed bounds the sessions that the tape distinguishes.
+// maxRelayed is how many sessions the tape distinguishes.
 const maxRelayed = 10_000
 
-// of returns the recording of a session.
+// of returns the lanes of a session.
 func (s *relays) of(session string) *lanes {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -44,19 +44,19 @@ func (s *relays) of(session string) *lanes {
 	return rec
 }
 
-// A relayed is the recording of one request and its response. A request without a session may get one in the response, and
-// its message is queued until then.
+// A relayed is the recording of one request and its response. If a request has no session, the response may name one;
+// until then, the message is queued.
 type relayed struct {
 	all *relays
 
 	mu    sync.Mutex
-	lanes *lanes // the lanes of the session, or nil while the session is unknown
+	lanes *lanes // the lanes of the session; nil while the session is unknown
 	rec   recording
-	free  func() // nil: rec is not chosen yet
-	sent  []byte // a queued message, or nil
+	free  func() // nil until rec has been chosen
+	sent  []byte // the message that is queued, or nil
 }
 
-// relayedKey is the key of a request's relayed in its context.
+// relayedKey is the context key for the relayed of a request.
 type relayedKey struct{}
 
 func (s *relays) begin(r *http.Request) *relayed {
@@ -83,7 +83,7 @@ func (r *relayed) message(d wire.Direction, msg []byte) {
 	r.rec.conn().Message(d, msg)
 }
 
-// exchange records the head of the response.
+// exchange records the HTTP exchange.
 func (r *relayed) exchange(x transport.Exchange) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -95,7 +95,8 @@ func (r *relayed) exchange(x transport.Exchange) {
 	r.rec.exchanged(func(transport.Exchange) {})(x)
 }
 
-// begun chooses the recording, unless it is chosen, by the session and by msg or the queued message, and records the latter.
+// begun chooses the recording, unless that has been done, and records the queued message. session and the message, msg or
+// the queued one, determine the choice.
 func (r *relayed) begun(session string, msg []byte) {
 	if r.free != nil {
 		return
@@ -113,7 +114,7 @@ func (r *relayed) begun(session string, msg []byte) {
 	r.sent = nil
 }
 
-// end ends the use of the recording.
+// end must be called when the request has ended.
 func (r *relayed) end() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -160,7 +161,7 @@ func (t *Wiretap) relay(w http.ResponseWriter, r *http.Request, body []byte) {
 	}
 }
 
-// begins counts a request. It returns false at the end of the wiretap.
+// begins counts a request. It returns false if the wiretap is being closed.
 func (t *Wiretap) begins() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -171,7 +172,7 @@ func (t *Wiretap) begins() bool {
 	return true
 }
 
-// relaying returns the relays. The first request creates them.
+// relaying returns the relays, and creates them for the first request.
 func (t *Wiretap) relaying() (*relays, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -199,7 +200,7 @@ func (t *Wiretap) relaying() (*relays, error) {
 	return all, nil
 }
 
-// tunnel passes on one WebSocket.
+// tunnel forwards a WebSocket connection.
 func (t *Wiretap) tunnel(w http.ResponseWriter, r *http.Request) {
 	rec := t.options.record(tape.Open{Endpoint: t.to.String()}, false)
 	cfg := t.dialling
@@ -219,7 +220,7 @@ func (t *Wiretap) tunnel(w http.ResponseWriter, r *http.Request) {
 		t.failed(err)
 		return
 	}
-	if client == nil { // the peer refused with its own response
+	if client == nil { // the peer has refused, with a response of its own
 		rec.conn().Ended(wire.Recv, nil)
 		return
 	}
@@ -237,7 +238,7 @@ func (t *Wiretap) tunnel(w http.ResponseWriter, r *http.Request) {
 	conn.Ended(tunnel.Pass())
 }
 
-// upgraded requests the same WebSocket from the peer.
+// upgraded opens the same WebSocket to the peer.
 func (t *Wiretap) upgraded(w http.ResponseWriter, r *http.Request, cfg transport.Config) (client, server io.ReadWriteCloser, err error) {
 	at, err := resolved(r.Context(), t.to, cfg)
 	if err == nil {

@@ -12,8 +12,8 @@ import (
 	"rpcx/wire/session/rundir"
 )
 
-// ParseEndpoint is like endpoint.Parse, but also resolves names. @NAME is a session or else a profile. "@" alone
-// is $RPCX_ENDPOINT. An unknown name is a Fault of kind Unreachable.
+// ParseEndpoint is like endpoint.Parse, but also resolves names. @NAME is a session or, if there is none, a profile.
+// "@" on its own is $RPCX_ENDPOINT. For an unknown name, it returns a Fault of kind Unreachable.
 func ParseEndpoint(text, dialect string) (endpoint.Endpoint, error) {
 	if text == "@" {
 		if text = os.Getenv("RPCX_ENDPOINT"); text == "" {
@@ -26,7 +26,7 @@ func ParseEndpoint(text, dialect string) (endpoint.Endpoint, error) {
 	return endpoint.Parse(text, dialect)
 }
 
-// named returns the session called name, or else the profile.
+// named returns the endpoint of the session with that name or, if there is none, of the profile.
 func named(name, dialect string) (endpoint.Endpoint, error) {
 	path, err := rundir.Find(name)
 	if err != nil {
@@ -45,7 +45,7 @@ func named(name, dialect string) (endpoint.Endpoint, error) {
 	return profiled(p, dialect)
 }
 
-// profiled returns the endpoint of a profile. A given dialect overrides the profile's dialect.
+// profiled returns the endpoint of a profile. If dialect is not "", it overrides the profile's dialect.
 func profiled(p *profile.Profile, dialect string) (endpoint.Endpoint, error) {
 	text := p.Endpoint.Values[0]
 	if strings.HasPrefix(text, "@") {

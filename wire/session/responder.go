@@ -18,25 +18,25 @@ import (
 	"rpcx/wire/session/relay"
 )
 
-// A responder answers the peer's requests that the dialect's server passes on: with hooks and, for a server, with a
-// catalog. One responder serves all connections of a listener.
+// A responder answers requests from the peer with hooks and, on a server, with a catalog. It receives those requests
+// that the dialect's server does not answer itself. All connections of a listener share one responder.
 type responder struct {
 	spec     dialect.Spec
 	endpoint endpoint.Endpoint
 	table    *hook.Table
 	server   dialect.Server
 	backend  *serve.Changing
-	upstream func(c dialect.Caller) relay.Backend // returns the backend that hooks on the connection of c can call
+	upstream func(c dialect.Caller) relay.Backend // returns the backend that the hooks on c's connection can call
 	funcs    *relay.Functions
 	runtime  dialect.Runtime // may be nil
 
 	mu      sync.Mutex
-	sockets map[dialect.Caller]*relay.Socket // the hooks' socket of each connection; nil after its close
-	opening map[dialect.Caller]func()        // the functions that run --on-open, by unopened connection (see Opened)
+	sockets map[dialect.Caller]*relay.Socket // the socket that hooks use, for each connection; nil after it was closed
+	opening map[dialect.Caller]func()        // the functions that run --on-open, for each connection that is not open yet (see Opened)
 	failed  error
 }
 
-// newResponder returns a responder. serving is set for a server, which describes itself to clients.
+// newResponder returns a responder. serving is set for a server, which describes its methods to clients.
 func newResponder(spec dialect.Spec, e endpoint.Endpoint, o Options, serving bool) (*responder, error) {
 	s := &responder{spec: spec, endpoint: e, sockets: map[dialect.Caller]*relay.Socket{}, opening: map[dialect.Caller]func(){}, funcs: &relay.Functions{}}
 	if o.Shared != nil {
@@ -60,7 +60,7 @@ func newResponder(spec dialect.Spec, e endpoint.Endpoint, o Options, serving boo
 		return nil, err
 	}
 	known := o.Catalog
-	if !serving && o.Offers != nil && len(o.Offers.Methods) > 0 { // Offers describes the local hooks; Catalog may describe the peer
+	if !serving && o.Offers != nil && len(o.Offers.Methods) > 0 { // Offers describes the local hooks, and Catalog may describe the peer
 		known = o.Offers
 	}
 	s.backend = serve.NewChanging(serve.Options{
@@ -78,8 +78,8 @@ func newResponder(spec dialect.Spec, e endpoint.Endpoint, o Options, serving boo
 	return s, nil
 }
 
-// warnUnmatched warns about patterns of the policy that match no method. It cannot detect these if hooks are patterns
-// or if the dialect defines methods.
+// warnUnmatched warns about patterns in the policy that match no method. It cannot do this if hooks are patterns, or if
+// the dialect itself defines methods.
 func warnUnmatched(spec dialect.Spec, o Options, warn func(string)) {
 	names := []string{"rpc.discover", "rpc.describe"}
 	if spec.Discovery != nil {
@@ -107,7 +107,7 @@ func warnUnmatched(spec dialect.Spec, o Options, warn func(string)) {
 	}
 }
 
-// forHooks returns the entries with the dialect's names for hooks.
+// forHooks returns the entries with the names that the dialect uses for hooks.
 func forHooks(spec dialect.Spec, entries []hook.Entry) []hook.Entry {
 	out := slices.Clone(entries)
 	for i := range out {
@@ -127,7 +127,7 @@ func newRuntime(spec dialect.Spec, o Options) (dialect.Runtime, error) {
 	return serve.NewRuntime(o.Runtime, serve.RuntimeOptions{Stderr: o.Hook.Stderr, Warn: o.Hook.Warn})
 }
 
-// update replaces the hooks and the catalog, and notifies clients that listen for changes.
+// update replaces the hooks and the catalog, and notifies the clients that listen for changes.
 func (s *responder) update(entries []hook.Entry, c *catalog.Catalog) error {
 	if err := s.table.Replace(forHooks(s.spec, entries)...); err != nil {
 		return err
@@ -139,8 +139,8 @@ func (s *responder) update(entries []hook.Entry, c *catalog.Catalog) error {
 	return nil
 }
 
-// Accept returns the handler of a connection's requests. It closes the connection's socket after the handler has ended,
-// because hooks may use the socket until then.
+// Accept returns the handler for the requests on a connection. When the handler has ended, it closes the connection's
+// socket, which hooks may use until then.
 func (s *responder) Accept(c dialect.Caller) dialect.Handler {
 	h := s.server.Accept(c)
 	end := h.Close
@@ -155,14 +155,14 @@ func (s *responder) Accept(c dialect.Caller) dialect.Handler {
 	return h
 }
 
-// onBind stores open, which runs --on-open after the handshake on the connection of c.
+// onBind stores open, the function that runs --on-open, until the handshake on c's connection is done.
 func (s *responder) onBind(c dialect.Caller, open func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.opening[c] = open
 }
 
-// takeOpening returns the function that onBind stored for c. Later calls return nil.
+// takeOpening removes and returns the function that onBind has stored for c.
 func (s *responder) takeOpening(c dialect.Caller) func() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -171,20 +171,21 @@ func (s *responder) takeOpening(c dialect.Caller) func() {
 	return open
 }
 
-// Opened runs --on-open after the handshake on the connection of c.
+// Opened runs --on-open. It is called after the handshake on c's connection.
 func (s *responder) Opened(c dialect.Caller) {
 	if open := s.takeOpening(c); open != nil {
 		open()
 	}
 }
 
-// answers reports whether a hook handles method.
+// answers reports whether there is a hook for method.
 func (s *responder) answers(method string) bool { return s.table.Match(s.spec.Names.ForHooks(method)) }
 
 // parks reports whether calls of method wait in the inbox.
 func (s *responder) parks(method string) bool { return s.table.Parks(s.spec.Names.ForHooks(method)) }
 
-// talkBack returns the endpoint with which a connection's hooks can call back. The first call binds its socket.
+// talkBack returns a function for the hooks of a connection. It returns the endpoint with which they can call back. Its
+// first call creates the socket.
 func (s *responder) talkBack(c dialect.Caller, hooks dialect.Commands) func() (string, error) {
 	return func() (string, error) {
 		s.mu.Lock()
@@ -204,25 +205,25 @@ func (s *responder) talkBack(c dialect.Caller, hooks dialect.Commands) func() (s
 	}
 }
 
-// A hookOwner owns the socket of a connection's hooks.
+// A hookOwner is the Owner of the socket that the hooks of a connection use.
 type hookOwner struct{ hooks dialect.Commands }
 
-// SuspendHook releases the slot of a hook while the hook waits for a nested call.
+// SuspendHook frees the slot of a hook while the hook waits for a nested call.
 func (o hookOwner) SuspendHook(hook string) func() { return o.hooks.Suspend(hook) }
 
 func (o hookOwner) Answers(hook string) wire.ID { return o.hooks.Request(hook) }
 
-// ClientGone implements relay.Owner. A connection ignores it.
+// ClientGone implements relay.Owner. A connection does not need the event.
 func (hookOwner) ClientGone(*relay.Process) {}
 
-// EndReason implements relay.Owner. It returns nil, because streams end with their connection.
+// EndReason implements relay.Owner. It returns nil, because the streams end with their connection.
 func (hookOwner) EndReason() error { return nil }
 
-// StreamFailed implements relay.Owner. A connection ignores it.
+// StreamFailed implements relay.Owner. A connection does not need the event.
 func (hookOwner) StreamFailed(error) {}
 
-// spoken returns the dialect of hooks that call back, which is the connection's dialect even if another process owns
-// it.
+// spoken returns the dialect for hooks that call back. It is the dialect of the connection, even if another process
+// owns that connection.
 func (s *responder) spoken(c dialect.Caller) string {
 	if r, ok := s.upstream(c).(*relay.Client); ok {
 		return r.Dialect()
@@ -248,7 +249,7 @@ func (s *responder) noteFailure(err error) {
 	}
 }
 
-// Failure returns the first failure of a hook, as a Fault of kind Helper.
+// Failure returns the first failure of a hook. It is a Fault of kind Helper, or nil.
 func (s *responder) Failure() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

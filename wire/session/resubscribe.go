@@ -9,30 +9,30 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// A resubscription is a subscription or watch that continues on the next link.
+// A resubscription is a subscription or watch that continues when its link is replaced.
 type resubscription struct {
 	d         *Direct
 	op        dialect.Op
 	cancelled atomic.Bool
-	finished  atomic.Bool // Finish was called; later messages are dropped
+	finished  atomic.Bool // Finish was called, and later messages are dropped
 
-	// Only Next uses these.
+	// Only Next uses the following fields.
 	read    dialect.Stream // the current stream
 	from    *link
-	held    wire.Message // a message for the call of Next after the gap
-	hasHeld bool         // held is set
-	seen    bool         // whether the stream has returned a message, which proves that the peer knows the subscription
+	held    wire.Message // the message that the call of Next after the gap returns
+	hasHeld bool         // whether held is set
+	seen    bool         // whether the stream has returned a message, which shows that the peer knew the subscription
 	gap     bool         // a gap must be reported
-	gapSent bool         // for a watch: there was no message since the last gap, and another gap would be useless
+	gapSent bool         // whether a watch has returned a gap and no message since then, so that a second gap would add nothing
 
-	// These are guarded by d.mu.
+	// The following fields are guarded by d.mu.
 	next  dialect.Stream // the stream on the latest link
 	on    *link
-	tried *link // the latest link on which reopening was tried
-	err   error // why reopening failed
+	tried *link // the latest link on which s was opened again or failed to open
+	err   error // why opening s again failed
 }
 
-// openResubscribed opens op now and again on each new link.
+// openResubscribed opens op now, and again on each new link.
 func (d *Direct) openResubscribed(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
 	s := &resubscription{d: d, op: op}
 	var old *link
@@ -56,12 +56,12 @@ func (d *Direct) openResubscribed(ctx context.Context, op dialect.Op) (dialect.S
 		if d.register(s) {
 			return s, nil
 		}
-		old = l // the link was replaced during the call
+		old = l // the link was replaced in the meantime
 	}
 }
 
-// preopen opens watches on a new link before any other use: the watches that continue after a reconnect, or on the first
-// link the watch of Options.First. A watch of all messages does not see the handshake.
+// preopen opens watches on a new link before anything else uses it. These are the watches that continue after a
+// reconnect or, on the first link, the watch of Options.First. A watch of all messages does not show the handshake.
 func (d *Direct) preopen(ctx context.Context, l *link, c dialect.Caller) {
 	hasHandshake := l.codec.Abilities().Handshake != nil
 	d.mu.Lock()
@@ -86,7 +86,7 @@ func (d *Direct) isPassiveWatch(op dialect.Op) bool {
 	return op.Kind == dialect.Watch || follows != nil && follows(op)
 }
 
-// takePreopened returns the stream of op if preopen has opened it.
+// takePreopened returns the stream for op if preopen has opened it, or nil.
 func (d *Direct) takePreopened(l *link, op dialect.Op) dialect.Stream {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -98,7 +98,7 @@ func (d *Direct) takePreopened(l *link, op dialect.Op) dialect.Stream {
 	return st
 }
 
-// reopen opens s on l, unless s ended before its connection was lost.
+// reopen opens s again on l, unless s ended before its connection was lost.
 func (s *resubscription) reopen(l *link) {
 	d := s.d
 	d.mu.Lock()
@@ -120,14 +120,14 @@ func (s *resubscription) reopen(l *link) {
 		s.err = err
 	}
 	d.mu.Unlock()
-	if err == nil && (s.cancelled.Load() || s.finished.Load()) { // Cancel or Finish ran in the meantime
+	if err == nil && (s.cancelled.Load() || s.finished.Load()) { // Cancel or Finish was called in the meantime
 		ctx, cancel := context.WithTimeout(d.redialer.ctx, dialect.CancelTimeout)
 		defer cancel()
 		_ = st.Cancel(ctx)
 	}
 }
 
-// Next returns the next message of the stream. It returns a gap between the messages of different links.
+// Next returns the next message of the stream. Between the messages of two links, it returns a gap.
 func (s *resubscription) Next(ctx context.Context) (wire.Message, error) {
 	if s.hasHeld {
 		s.hasHeld = false
@@ -160,7 +160,7 @@ func (s *resubscription) Next(ctx context.Context) (wire.Message, error) {
 
 func (s *resubscription) message(m wire.Message) wire.Message {
 	m = s.from.withEvent(m)
-	gap := s.gap && m.Err == nil // a refusal says more than a gap
+	gap := s.gap && m.Err == nil // the peer's error is more informative than a gap
 	s.seen, s.gap, s.gapSent = true, false, false
 	if !gap {
 		return m
@@ -169,14 +169,14 @@ func (s *resubscription) message(m wire.Message) wire.Message {
 	return LossGap()
 }
 
-// LossGap returns the gap event that follows a lost connection.
+// LossGap returns the gap event for a connection that was lost.
 func LossGap() wire.Message {
 	return wire.Message{Kind: wire.Item, Event: &wire.Event{
 		Kind: wire.Gap, Missed: wire.MissedUnknown, Message: "the connection was lost and restored",
 	}}
 }
 
-// awaitReopened waits until s is open on another link. why is how it ended on the previous one.
+// awaitReopened waits until s has been opened on another link. why is how it ended on the previous link.
 func (s *resubscription) awaitReopened(ctx context.Context, why error) error {
 	d := s.d
 	d.mu.Lock()
@@ -211,19 +211,19 @@ func (s *resubscription) Waiting() bool {
 	return dialect.Waiting(s.read)
 }
 
-// Finish ends the reading of further messages on all links (see dialect.Finisher).
+// Finish makes the watch accept no more messages on any link (see dialect.Finisher).
 func (s *resubscription) Finish(ctx context.Context) error {
 	s.finished.Store(true)
 	return dialect.Finish(ctx, s.leave())
 }
 
-// Cancel ends the stream on the peer, if connected.
+// Cancel ends the stream. If there is a connection, it also cancels the stream on the peer.
 func (s *resubscription) Cancel(ctx context.Context) error {
 	s.cancelled.Store(true)
 	return s.leave().Cancel(ctx)
 }
 
-// leave removes s from the streams to reopen and returns its latest stream.
+// leave stops opening s again on new links, and returns its latest stream.
 func (s *resubscription) leave() dialect.Stream {
 	s.d.unregister(s)
 	s.d.mu.Lock()

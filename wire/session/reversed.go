@@ -14,26 +14,26 @@ import (
 	"rpcx/wire/transport/schemes"
 )
 
-// An Await describes how to await a peer that connects (accept+).
+// An Await configures how to wait for a peer that connects to rpcx (accept+).
 type Await struct {
-	// For bounds the wait for the first connection. 0 uses the connect timeout.
+	// For limits the wait for the first connection. If it is 0, the connect timeout applies.
 	For time.Duration
-	// Bound receives the endpoint to which the peer must connect, once it accepts connections. stop runs at the end of
-	// the conversation and may be nil. giveUp ends the wait with an error.
+	// Bound is called with the endpoint to which the peer must connect, as soon as connections are accepted. giveUp
+	// ends the wait with an error. The function stop, which may be nil, is called when the conversation ends.
 	Bound func(at string, giveUp func(error)) (stop func(), err error)
 }
 
-// An awaiting waits for connections to one endpoint, one at a time.
+// An awaiting waits for the connections that peers make to one endpoint, one at a time.
 type awaiting struct {
 	mu    sync.Mutex
 	bound bool
 	stop  func()
 }
 
-// defaultAwait bounds the wait for a peer by default.
+// defaultAwait is the default limit of the wait for a peer.
 const defaultAwait = 10 * time.Second
 
-// dial connects to e with cfg or waits for e's peer to connect. A second call listens at the same address, until ctx
+// dial connects to e, or waits until e's peer connects. Later calls listen at the same address. The wait ends when ctx
 // ends.
 func (w *awaiting) dial(ctx context.Context, e *endpoint.Endpoint, o Options, cfg transport.Config) (wire.Conn, error) {
 	switch {
@@ -80,8 +80,8 @@ func (w *awaiting) dial(ctx context.Context, e *endpoint.Endpoint, o Options, cf
 	return conn, err
 }
 
-// resolved returns the conversation's address: the address that the HTTP server of e names on the same host, or the
-// address of e.
+// resolved returns the address for a conversation. If e refers to an HTTP server that names the address, it must be on
+// the same host; otherwise it is the address of e.
 func resolved(ctx context.Context, e endpoint.Endpoint, cfg transport.Config) (transport.Address, error) {
 	posts := e.ResolvesPost()
 	if !posts && !e.Resolves() {
@@ -105,7 +105,7 @@ func resolved(ctx context.Context, e endpoint.Endpoint, cfg transport.Config) (t
 }
 
 // ResolvedEndpoint returns e with the address that its HTTP server names for conversations in e's dialect. ok is false
-// if the server names none. It sends a GET, which starts no conversation.
+// if the server does not name one. It sends only a GET, which does not start a conversation.
 func ResolvedEndpoint(ctx context.Context, e endpoint.Endpoint, o Options) (at endpoint.Endpoint, ok bool) {
 	cfg, err := transportConfig(e, o, e.Spec().Transport.Binary)
 	if err != nil || !e.Resolves() && !e.ResolvesPost() {
@@ -126,7 +126,7 @@ func (a *Await) limit(cfg transport.Config) time.Duration {
 	return defaultAwait
 }
 
-// end calls Bound's stop function.
+// end calls the stop function that Bound returned.
 func (w *awaiting) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -136,7 +136,7 @@ func (w *awaiting) end() {
 	}
 }
 
-// canListen returns a usage Fault if rpcx cannot listen on e.
+// canListen returns a usage Fault if rpcx cannot listen at e.
 func canListen(e endpoint.Endpoint) error {
 	if e.Demo != "" || e.Tape != "" || e.Socket != "" {
 		return wire.Usagef("%s cannot be a listen address", e)
@@ -147,14 +147,14 @@ func canListen(e endpoint.Endpoint) error {
 	return nil
 }
 
-// A dialledListener is a listener whose only connection rpcx has dialled.
+// A dialledListener is a listener whose only connection is one that rpcx has dialled.
 type dialledListener struct {
 	conn   chan wire.Conn
 	closed chan struct{}
 	once   sync.Once
 }
 
-// dialOut connects to a client that listens.
+// dialOut connects to a client that is listening.
 func dialOut(ctx context.Context, e endpoint.Endpoint, cfg transport.Config) (transport.Listener, error) {
 	cfg.Strict = false // the peer is not a browser
 	conn, err := schemes.Dial(ctx, e.Address, cfg)
@@ -166,7 +166,7 @@ func dialOut(ctx context.Context, e endpoint.Endpoint, cfg transport.Config) (tr
 	return d, nil
 }
 
-// Accept returns the connection. A later call waits for Close.
+// Accept returns the connection. If it is called again, it waits until Close.
 func (d *dialledListener) Accept() (wire.Conn, error) {
 	select {
 	case c := <-d.conn:
@@ -179,7 +179,7 @@ func (d *dialledListener) Accept() (wire.Conn, error) {
 // Endpoint returns "", because no other client can connect.
 func (d *dialledListener) Endpoint() string { return "" }
 
-// Close ends the listener and a connection that was not accepted.
+// Close ends the listener, and closes the connection if it was not accepted.
 func (d *dialledListener) Close() error {
 	d.once.Do(func() { close(d.closed) })
 	select {

@@ -19,7 +19,7 @@ import (
 	"rpcx/wire/transport/schemes"
 )
 
-// A TapeServer is a listener that plays a tape's server on its connections.
+// A TapeServer is a listener that plays the server of a tape on its connections.
 type TapeServer struct {
 	endpoint endpoint.Endpoint
 	listener transport.Listener
@@ -28,7 +28,7 @@ type TapeServer struct {
 	wg       sync.WaitGroup
 }
 
-// ListenTape returns a TapeServer that listens at e and plays p.
+// ListenTape listens at e. The TapeServer plays p.
 func ListenTape(ctx context.Context, e endpoint.Endpoint, o Options, p *player.Server) (*TapeServer, error) {
 	if err := canListen(e); err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func ListenTape(ctx context.Context, e endpoint.Endpoint, o Options, p *player.S
 	if err != nil {
 		return nil, err
 	}
-	if cfg.Sessions != nil { // the tape decides which versions the server answers
+	if cfg.Sessions != nil { // the tape determines to which protocol versions the server responds
 		open := *cfg.Sessions
 		open.Values = nil
 		cfg.Sessions = &open
@@ -50,12 +50,13 @@ func ListenTape(ctx context.Context, e endpoint.Endpoint, o Options, p *player.S
 	return s, err
 }
 
-// Endpoint returns a client's address, or "" for stdio.
+// Endpoint returns the address that a client uses, or "" for stdio.
 func (s *TapeServer) Endpoint() string {
 	return (&Server{endpoint: s.endpoint, listener: s.listener}).Endpoint()
 }
 
-// Serve plays on each connection until ctx ends or Close is called. On stdio, it ends with the only connection.
+// Serve plays on each connection until ctx ends or Close is called. With stdio, it returns when the only connection
+// ends.
 func (s *TapeServer) Serve(ctx context.Context) error {
 	alone := s.endpoint.Address.Scheme == "stdio" || s.endpoint.Address.Scheme == "ipc"
 	for {
@@ -79,11 +80,11 @@ func (s *TapeServer) Serve(ctx context.Context) error {
 	}
 }
 
-// Close ends the listener. The connections end with Serve's context.
+// Close ends the listener. The connections end when the context of Serve ends.
 func (s *TapeServer) Close() error { return s.listener.Close() }
 
-// DialMessages connects to e for a caller that exchanges whole messages, such as replay. It runs no handshake and
-// answers no request. close releases all other resources of the connection.
+// DialMessages connects to e for a caller that exchanges whole messages itself, such as replay. It does not run a
+// handshake or answer requests. closeAll releases the other resources of the connection.
 func DialMessages(ctx context.Context, e endpoint.Endpoint, o Options) (conn wire.Conn, closeAll func(), err error) {
 	var ends []func() error
 	switch {
@@ -115,8 +116,8 @@ func DialMessages(ctx context.Context, e endpoint.Endpoint, o Options) (conn wir
 	return conn, closeAll, err
 }
 
-// OpenTape reads the tape in file ("-" is stdin). The parts of messages that ignore selects are not compared. Errors
-// are usage Faults that name the line.
+// OpenTape reads the tape in file; "-" is stdin. rules returns the rules for comparing messages; nil means the rules of
+// the dialect. Errors are usage Faults that name the line.
 func OpenTape(file string, rules func(dialect.Shape) *match.Rules) (*transcript.Transcript, error) {
 	if rules == nil {
 		rules = func(s dialect.Shape) *match.Rules { return match.NewRules(s, nil) }
@@ -124,7 +125,7 @@ func OpenTape(file string, rules func(dialect.Shape) *match.Rules) (*transcript.
 	return transcript.Open(file, os.Stdin, all.ShapeOf, rules)
 }
 
-// CutShort returns a warning if the tape t from file ends inside a line, else "".
+// CutShort returns a warning if t, the tape in file, ends in the middle of a line. Otherwise it returns "".
 func CutShort(file string, t *transcript.Transcript) string {
 	if t.Cut == 0 {
 		return ""
@@ -132,8 +133,8 @@ func CutShort(file string, t *transcript.Transcript) string {
 	return fmt.Sprintf("the tape %s ends inside line %d, which is skipped", file, t.Cut)
 }
 
-// startTape plays the server of the endpoint's tape at the other end of a pair. Its end function returns an Expectation
-// Fault after a request that is not on the tape.
+// startTape plays the server of the endpoint's tape on one end of a pair, and returns the other end. If there was a
+// request that is not on the tape, the end function returns an Expectation Fault.
 func startTape(e endpoint.Endpoint, o Options) (wire.Conn, []func() error, error) {
 	t, err := OpenTape(e.Tape, nil)
 	if err != nil {

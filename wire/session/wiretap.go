@@ -18,30 +18,30 @@ import (
 	"rpcx/wire/transport/schemes"
 )
 
-// A Wiretap is a listener that forwards its connections to an endpoint and records them.
+// A Wiretap is a listener that forwards its connections to an endpoint, and records them.
 type Wiretap struct {
 	listen, to endpoint.Endpoint
 	options    Options
 	listener   transport.Listener
-	framing    wire.Framing // the framing if both sides are byte streams, or nil to forward whole messages
+	framing    wire.Framing // the framing if both sides are byte streams; nil if whole messages are forwarded
 	dialling   transport.Config
 
-	awaiting awaiting        // for a peer that connects
-	ends     context.Context // ends with Close
+	awaiting awaiting        // for a peer that connects to rpcx
+	ends     context.Context // ended by Close
 	end      context.CancelFunc
 
 	mu     sync.Mutex
 	open   map[wire.Conn]bool
-	posts  *wiretap.Posts // forwards POSTs to a peer without HTTP
-	posted recording      // of posts
-	relays *relays        // forwards HTTP requests to a peer with HTTP
-	up     wire.Conn      // of posts
+	posts  *wiretap.Posts // forwards POSTs to a peer that does not use HTTP
+	posted recording      // the recording that posts shares
+	relays *relays        // forwards HTTP requests to a peer that uses HTTP
+	up     wire.Conn      // the connection to the peer for posts
 	fault  error
 	wg     sync.WaitGroup
 }
 
-// ListenTap listens at listen and forwards connections to the endpoint to. of.Transport configures dialling, and
-// listening configures the listener. If of.Record is nil, ListenTap records nothing.
+// ListenTap listens at listen and forwards connections to the endpoint to. of.Transport configures the connections to
+// the peer, and listening configures the listener. If of.Record is nil, nothing is recorded.
 func ListenTap(ctx context.Context, listen, to endpoint.Endpoint, of Options, listening transport.Config) (*Wiretap, error) {
 	if err := canListen(listen); err != nil {
 		return nil, err
@@ -77,23 +77,24 @@ func ListenTap(ctx context.Context, listen, to endpoint.Endpoint, of Options, li
 	return t, nil
 }
 
-// Endpoint returns a client's address, or "" for stdio.
+// Endpoint returns the address that a client uses, or "" for stdio.
 func (t *Wiretap) Endpoint() string {
 	return (&Server{endpoint: t.listen, listener: t.listener}).Endpoint()
 }
 
-// alike reports whether requests can be forwarded unchanged: both sides use HTTP, or both use WebSockets.
+// alike reports whether requests can be forwarded unchanged, because both sides use HTTP or both use WebSocket.
 func (t *Wiretap) alike() bool {
 	from, to := t.listen.Address, t.to.Address
 	return t.to.Reversed == "" && (from.IsHTTP() && to.IsHTTP() || from.WebSocket() && (to.WebSocket() || t.to.Resolves()))
 }
 
-// alone reports whether only one connection is possible.
+// alone reports whether there can be only one connection.
 func (t *Wiretap) alone() bool {
 	return t.listen.Address.Scheme == "stdio" || t.listen.Address.Scheme == "ipc"
 }
 
-// Serve forwards connections until Close. On stdio, it ends with the only connection and returns how the peer ended it.
+// Serve forwards connections until Close. With stdio, it returns when the only connection ends, with the reason why the
+// peer ended it.
 func (t *Wiretap) Serve(ctx context.Context) error {
 	for {
 		conn, err := t.listener.Accept()
@@ -120,7 +121,7 @@ func (t *Wiretap) pass(ctx context.Context, client wire.Conn) {
 	server, ends, err := t.dial(ctx, rec)
 	if err != nil {
 		rec.failed(err)
-		t.failed(err) // first, because closing the client may end the program
+		t.failed(err) // done first, because closing the client may end the program
 		if with, ok := client.(wire.CloserWith); ok {
 			_ = with.CloseWith(wiretap.CodeUnreached, "the peer cannot be reached")
 		}
@@ -129,7 +130,7 @@ func (t *Wiretap) pass(ctx context.Context, client wire.Conn) {
 	}
 	t.keep(server)
 	defer t.drop(server)
-	if !strings.HasPrefix(t.to.Address.Scheme, "ws") { // with ws, the upgrade already checks this
+	if !strings.HasPrefix(t.to.Address.Scheme, "ws") { // with WebSocket, the upgrade already checks this
 		rec = rec.from(client, wire.Recv)
 	}
 	conn := rec.conn()
@@ -138,12 +139,12 @@ func (t *Wiretap) pass(ctx context.Context, client wire.Conn) {
 	for _, end := range ends {
 		_ = end()
 	}
-	if f := wire.AsFault(err); t.alone() || f != nil && t.to.IsHTTP() { // a client with POSTs gets the error with its first message
+	if f := wire.AsFault(err); t.alone() || f != nil && t.to.IsHTTP() { // a client that uses POST receives the error with its first message
 		t.failed(err)
 	}
 }
 
-// recognize warns if the first bytes of a side belong to another framing or transport than the recorded one.
+// recognize warns if the first bytes from a side belong to another framing or transport than the one that is recorded.
 func (t *Wiretap) recognize(rec *recorder.Conn, d wire.Direction, first []byte) {
 	if t.to.LooksExpected(first) {
 		return
@@ -153,7 +154,7 @@ func (t *Wiretap) recognize(rec *recorder.Conn, d wire.Direction, first []byte) 
 		return
 	}
 	if spec, err := all.Lookup(c.Dialect); err == nil && spec.Transport.Framing == t.to.FramingName() {
-		return // recording works for every dialect in the framing
+		return // recording works for every dialect that uses the framing
 	}
 	side := [...]string{wire.Send: "the client", wire.Recv: "the server"}[d]
 	why := fmt.Sprintf("%s uses %s, so messages cannot be recognised in %s", side, c.Prefix(), t.to)
@@ -163,7 +164,7 @@ func (t *Wiretap) recognize(rec *recorder.Conn, d wire.Direction, first []byte) 
 	}
 }
 
-// dial connects to the peer. Close ends the attempt.
+// dial connects to the peer. Close ends an attempt to connect.
 func (t *Wiretap) dial(ctx context.Context, rec recording) (wire.Conn, []func() error, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -180,7 +181,8 @@ func (t *Wiretap) dial(ctx context.Context, rec recording) (wire.Conn, []func() 
 	return conn, nil, err
 }
 
-// failed warns about a connection that could not be forwarded. A dialling error already names the peer.
+// failed reports a connection that could not be forwarded. The error of a failed attempt to connect already names the
+// peer.
 func (t *Wiretap) failed(err error) {
 	if t.alone() {
 		t.mu.Lock()
@@ -231,10 +233,10 @@ func (t *Wiretap) drop(c wire.Conn) {
 	delete(t.open, c)
 }
 
-// Close ends the listener and all connections, and waits for them.
+// Close ends the listener and all connections, and waits until they have ended.
 func (t *Wiretap) Close() error {
 	err := t.listener.Close()
-	t.end() // first, because the goroutine that dials for a POST holds the lock
+	t.end() // done first, because the goroutine that dials for a POST holds the lock
 	t.mu.Lock()
 	if t.relays != nil {
 		defer t.relays.to.Close()
@@ -255,7 +257,7 @@ func (t *Wiretap) Close() error {
 	closing.Wait()
 	t.wg.Wait()
 	if posts != nil {
-		posts.Wait() // the caller closes the tape after Close
+		posts.Wait() // the caller closes the tape when Close returns
 	}
 	t.awaiting.end()
 	return err

@@ -16,7 +16,7 @@ type answer struct {
 	responder *responder
 	req       dialect.Request
 	array     bool // the result is an array of the stream's items
-	stream    bool // the first response only names the stream
+	stream    bool // the first response only contains the stream's name
 	over      bool
 	begun     bool // data has arrived
 	late      *time.Timer
@@ -53,7 +53,7 @@ func (a *answer) read(ctx context.Context, st dialect.Stream, event func(*wire.M
 	}
 }
 
-// message processes the event of m. It ignores a message that only names a stream.
+// message processes the event of m. It ignores a message that only contains the name of a stream.
 func (a *answer) message(m *wire.Message, event func(*wire.Message, *wire.Event) error) error {
 	a.over = m.Final
 	names := m.Kind == wire.Response && m.Err == nil && !m.Final
@@ -73,7 +73,7 @@ func (a *answer) message(m *wire.Message, event func(*wire.Message, *wire.Event)
 	return nil
 }
 
-// limit calls stop if the items of one value do not end in time.
+// limit arranges that stop is called if the result is collected from several items and they do not end in time.
 func (a *answer) limit(stop func()) {
 	if a.late == nil && a.begun && (a.array || a.req.Whole) {
 		a.late = time.AfterFunc(a.responder.bridge.whole, stop)
@@ -86,7 +86,7 @@ func (a *answer) unlimit() {
 	}
 }
 
-// endless returns the error of a stream whose items cannot become one result because the stream did not end in time.
+// endless returns the error for a stream that did not end in time, so that its items could not become one result.
 func (a *answer) endless() error {
 	b := a.responder.bridge
 	return wire.Errorf(wire.CodeServer, "%s cannot be called here: its stream has not ended after %s, and %s has no streams", a.req.Method, b.whole, b.here.Name)
@@ -132,7 +132,7 @@ func (a *answer) event(ev wire.Event) error {
 	return a.req.Emit(ev)
 }
 
-// goOn forwards an error event that did not end the stream, because another message follows it.
+// goOn forwards an error event that did not end the stream. It is called when another message follows.
 func (a *answer) goOn() error {
 	e := a.failed
 	a.failed = nil

@@ -1,5 +1,5 @@
-// Package bridge offers the methods of a peer to the clients of a listener, in the listener's dialect. It translates the catalog
-// and forwards results, errors and events. It forwards a request of the peer to the client whose call is pending there, or calls a hook
+// Package bridge offers the methods of a peer to the clients of a listener, in the listener's dialect. It translates the catalog and
+// forwards results, errors and events. It forwards a request from the peer to the client that has a call pending there, or calls a hook
 // if that client cannot answer.
 package bridge
 
@@ -30,26 +30,26 @@ type Bridge struct {
 	hooks   []string
 	catalog *catalog.Catalog
 	offers  map[string]*offer // by hook name
-	Lacks   []string          // the peer's methods that are not offered, with the reason, and other features that are not bridged
+	Lacks   []string          // the peer's methods that are not offered, with the reasons, and other features that are not bridged
 	open    bool              // the catalog may be incomplete; requests for any method are forwarded
-	shared  *upstream         // for all clients, or with alone only for HTTP exchanges
+	shared  *upstream         // for all clients; if alone is set, only for HTTP exchanges
 	alone   bool              // each client gets its own connection
-	single  atomic.Bool       // the peer accepts one call per connection
-	calls   pool              // for calls whose client can receive requests
+	single  atomic.Bool       // the peer accepts only one call on a connection
+	calls   pool              // for the calls of clients that can receive requests
 }
 
-// Options describe the two sides of a bridge.
+// Options describes the two sides of a bridge.
 type Options struct {
 	To      endpoint.Endpoint
 	Session session.Options // for the connection to To
 	Listen  endpoint.Endpoint
-	Known   *catalog.Catalog // the catalog of a peer that does not describe itself; may be nil
-	// Whole bounds how long the items of a stream are collected for clients that cannot receive streams (0 means one minute).
+	Known   *catalog.Catalog // the catalog of a peer that does not provide one; may be nil
+	// Whole is how long the items of a stream are collected for clients that cannot receive streams (0: one minute).
 	Whole time.Duration
 	Hooks []string // the exact names of the listener's hooks, which are declared to the peer
 }
 
-// wholeTimeout is the default of Options.Whole.
+// wholeTimeout is the default for Options.Whole.
 const wholeTimeout = time.Minute
 
 // New connects to the peer, reads its catalog, and closes that connection.
@@ -78,13 +78,13 @@ func New(ctx context.Context, o Options) (*Bridge, error) {
 		return nil, err
 	}
 	said = cmp.Or(said, &catalog.Catalog{Catalog: 1})
-	// Between equal dialects, names need no translation, and clients can also call unlisted methods.
+	// Between equal dialects, names need no translation, and clients can also call methods that are not listed.
 	b.open = b.open || b.spec.Name == b.here.Name || said.WhyPartial() != ""
 	b.translate(said)
 	return b, nil
 }
 
-// endsItself reports whether the peer ends a connection directly after a response.
+// endsItself reports whether the peer closes the connection right after a response.
 func endsItself(conv session.Conversation) bool {
 	select {
 	case <-conv.Done():
@@ -94,7 +94,7 @@ func endsItself(conv session.Conversation) bool {
 	}
 }
 
-// Catalog returns the peer's catalog in the listener's form.
+// Catalog returns the peer's catalog, converted to the listener's dialect.
 func (b *Bridge) Catalog() *catalog.Catalog { return b.catalog }
 
 // Close ends the connections to the peer.
@@ -103,7 +103,7 @@ func (b *Bridge) Close() error { return errors.Join(b.shared.close(), b.calls.cl
 // Wrap returns a backend that forwards requests without a hook to the peer (see session.Options.Bridge).
 func (b *Bridge) Wrap(hooks dialect.Backend) dialect.Backend { return &backend{hooks, b} }
 
-// A backend answers requests with hooks and forwards the others.
+// A backend answers requests that have a hook, and forwards the others.
 type backend struct {
 	dialect.Backend
 	bridge *Bridge
@@ -128,18 +128,18 @@ func (b *backend) Bind(c dialect.Caller) dialect.Responder {
 	return r
 }
 
-// maxIdle bounds the number of idle connections to the peer.
+// maxIdle is the maximum number of idle connections to the peer.
 const maxIdle = 16
 
-// A pool contains the connections to the peer for calls whose client can receive requests. Each connection has at most one call,
-// which decides the client for the peer's requests.
+// A pool contains the connections to the peer for clients that can receive requests. Each connection has at most one call, and
+// requests from the peer go to the client of that call.
 type pool struct {
 	mu     sync.Mutex
 	idle   []*upstream
 	closed bool
 }
 
-// take returns a connection on which the client answers the given methods.
+// take returns a connection whose handshake declared these methods as answered by the client.
 func (p *pool) take(b *Bridge, answers []string) *upstream {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -153,7 +153,7 @@ func (p *pool) take(b *Bridge, answers []string) *upstream {
 	return u
 }
 
-// give returns a connection without calls to the pool.
+// give returns an idle connection to the pool.
 func (p *pool) give(u *upstream) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -11,21 +11,21 @@ import (
 	"rpcx/wire/scan"
 )
 
-// An offer is a method of the peer with the translation of its requests.
+// An offer is a method of the peer, and how requests for it are translated.
 type offer struct {
-	name    string // the peer's name of the method
+	name    string // the peer's name for the method
 	kind    catalog.Kind
 	params  json.RawMessage
 	titles  []string // clients send the params as an object with these members, and the peer receives them in this order
-	wrapped bool     // clients send the params as the member "params" of an object
-	args    bool     // clients may send positional arguments as the member "args" of an object
-	array   bool     // clients get the items of the stream as one array
+	wrapped bool     // clients send the params in the member "params" of an object
+	args    bool     // clients may send positional arguments in the member "args" of an object
+	array   bool     // clients receive the items of the stream as one array
 }
 
-// original is the member of a method's Extra that contains the peer's name of the method.
+// original is the name of a member in a method's Extra. That member contains the peer's name for the method.
 const original = "original"
 
-// translate creates the listener's catalog and the offers from the peer's catalog.
+// translate makes the listener's catalog, and the offers, from the peer's catalog.
 func (b *Bridge) translate(said *catalog.Catalog) {
 	c := &catalog.Catalog{Catalog: 1, Dialect: b.here.Name, Info: said.Info, Methods: []catalog.Method{}, Defs: said.Defs}
 	c.Info.Extra = nil
@@ -56,8 +56,8 @@ func (b *Bridge) translate(said *catalog.Catalog) {
 	b.catalog = c
 }
 
-// streamed determines how to offer a streaming method. It returns false if the items would have to become an array but the stream may
-// never end.
+// streamed decides how to offer a streaming method. It returns false if clients could receive the items only as an array but the
+// stream may never end.
 func (b *Bridge) streamed(o *offer) bool {
 	endless := b.spec.Bridge.Endless
 	if o.kind == "" && b.spec.Bridge.Streams != nil {
@@ -77,7 +77,7 @@ func (b *Bridge) isWhole(method string) bool {
 	return b.here.Bridge.NoStreams || b.here.Bridge.Whole != nil && b.here.Name != b.spec.Name && b.here.Bridge.Whole(b.listed(method))
 }
 
-// listed returns the listener's name for a peer's method, without the number that distinguishes equal names.
+// listed returns the listener's name for a peer's method. If several methods get the same name, free makes it unique.
 func (b *Bridge) listed(method string) string {
 	if say := b.here.Bridge.Name; say != nil {
 		return say(method)
@@ -112,7 +112,7 @@ func (b *Bridge) method(m catalog.Method, o *offer) catalog.Method {
 		t.Params = json.RawMessage(`{"type":"object","properties":{"args":{"type":"array","description":"positional arguments"}}}`)
 	}
 	if o.kind == catalog.Job && b.spec.Bridge.Fields != nil {
-		t.Result = nil // the report on the end of the job contains the result
+		t.Result = nil // the event at the end of the job contains the result
 	}
 	if o.array {
 		t.Kind, t.Events = catalog.Call, nil
@@ -133,7 +133,7 @@ func (b *Bridge) method(m catalog.Method, o *offer) catalog.Method {
 	return t
 }
 
-// named returns the description of a method that has another name in the listener's dialect.
+// named returns the description of a method whose name differs in the listener's dialect.
 func named(m catalog.Method) string {
 	if m.Description == "" {
 		return "named " + m.Name
@@ -141,7 +141,7 @@ func named(m catalog.Method) string {
 	return m.Description + " (named " + m.Name + ")"
 }
 
-// free returns an unused name in the listener's dialect for a peer's method.
+// free returns an unused name, in the listener's dialect, for a peer's method.
 func (b *Bridge) free(method string) string {
 	name := b.listed(method)
 	for n, base := 2, name; b.offers[b.here.Names.ForHooks(name)] != nil; n++ {
@@ -150,14 +150,14 @@ func (b *Bridge) free(method string) string {
 	return name
 }
 
-// isObject reports whether a schema allows objects. The schema may be nil.
+// isObject reports whether a schema allows objects. A nil schema allows them.
 func isObject(schema json.RawMessage) bool {
 	kind, ok := scan.Text(scan.Get(schema, "type"))
 	return !ok || kind == "object"
 }
 
-// withFields returns the params of a method whose requests also have a target and a parent. Clients send these as members of the
-// params.
+// withFields returns the schema of the params for a method whose requests also have a target and a parent. Clients send these
+// two as members of the params.
 func withFields(m catalog.Method) json.RawMessage {
 	if m.Hints == nil || !isObject(m.Params) {
 		return m.Params
@@ -190,7 +190,7 @@ func withFields(m catalog.Method) json.RawMessage {
 	return required.End()
 }
 
-// op returns the operation for a client's request.
+// op converts a client's request to an operation on the peer.
 func (b *Bridge) op(o *offer, r dialect.Request) (dialect.Op, error) {
 	op := dialect.Op{Kind: dialect.Call, Method: o.name}
 	if same := b.here.Bridge.Same; same != nil && b.here.Name == b.spec.Name && !r.Notification && (o.kind == "" || o.kind == catalog.Call) {
@@ -211,21 +211,21 @@ func (b *Bridge) op(o *offer, r dialect.Request) (dialect.Op, error) {
 	return op, nil
 }
 
-// started sets the kind of operation for the request.
+// started sets the kind of op according to the request.
 func (b *Bridge) started(op *dialect.Op, o *offer, r dialect.Request) {
 	switch {
 	case r.Notification:
 		op.Kind = dialect.Notify
 	case o.kind == catalog.Job && b.spec.Jobs != nil:
 		if op.Kind = dialect.JobRun; b.spec.Bridge.Fields == nil {
-			op.Extra = json.RawMessage(`{"bare":true}`) // only the result, without the report on the end of the job
+			op.Extra = json.RawMessage(`{"bare":true}`) // only the result, without the event at the end of the job
 		}
 	case o.kind == catalog.Stream && !b.spec.Catalog.CallsStream:
 		op.Kind = dialect.Subscribe
 	}
 }
 
-// withTarget adds the target and the parent of a request to its params.
+// withTarget adds a request's target and parent to its params.
 func withTarget(request, params json.RawMessage) json.RawMessage {
 	target, parent := scan.Get(request, "target"), scan.Get(request, "parent")
 	if target == nil && parent == nil || params != nil && scan.Type(params) != 'o' {
@@ -238,7 +238,7 @@ func withTarget(request, params json.RawMessage) json.RawMessage {
 	return o.End()
 }
 
-// carried returns params in a form that a dialect's messages allow. Most dialects do not allow scalars.
+// carried returns params in a form that the messages of a dialect allow. Most dialects do not allow scalars.
 func (b *Bridge) carried(params json.RawMessage, in dialect.Spec) json.RawMessage {
 	switch kind := scan.Type(params); {
 	case kind == 0 || kind == 'o' || kind == 'a', in.Params.Scalar, b.here.Name == b.spec.Name:
@@ -249,7 +249,7 @@ func (b *Bridge) carried(params json.RawMessage, in dialect.Spec) json.RawMessag
 	return scan.ArrayOf(params)
 }
 
-// plain converts a client's params to the peer's form.
+// plain converts a client's params to the form that the peer expects.
 func (o *offer) plain(b *Bridge, params json.RawMessage) (json.RawMessage, error) {
 	if plain := b.here.Bridge.Plain; plain != nil {
 		var err error
@@ -275,8 +275,8 @@ func (o *offer) plain(b *Bridge, params json.RawMessage) (json.RawMessage, error
 	return params, nil
 }
 
-// byName converts positional params into an object with the schema's names in their order. If the only element is an object, byName
-// returns that object.
+// byName converts positional params to an object. The names are those in the schema, in the same order. If the only element is an
+// object, byName returns that object instead.
 func byName(params, schema json.RawMessage) json.RawMessage {
 	if sole := scan.Only(params); sole != nil && scan.Type(sole) == 'o' {
 		return sole

@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// cannotCross returns the features of the peer, by its dialect and catalog, that clients of the listener cannot use.
+// cannotCross returns the features that the peer's dialect and catalog have but clients of the listener cannot use.
 func (b *Bridge) cannotCross(said *catalog.Catalog) (lacks []string) {
 	there, here := b.spec, b.here
 	for _, c := range []struct {
@@ -62,7 +62,7 @@ func (b *Bridge) unseenProgress() string {
 	}
 }
 
-// arrays reports whether clients may receive the items of a stream as an array.
+// arrays reports whether clients may receive a stream's items as an array.
 func (b *Bridge) arrays() bool {
 	if b.open && b.spec.Catalog.CallsStream && b.here.Bridge.NoStreams {
 		return true
@@ -75,15 +75,15 @@ func (b *Bridge) arrays() bool {
 	return false
 }
 
-// asks reports whether servers of a dialect send requests with method names.
+// asks reports whether servers of a dialect send requests that have method names.
 func asks(s dialect.Spec) bool { return !s.Handshake.Plugin && !s.Evaluation.IsLive() }
 
-// declared reports whether servers of a dialect send only requests that the client has declared.
+// declared reports whether servers of a dialect send only requests for methods that the client has declared.
 func declared(s dialect.Spec) bool {
 	return s.Detection != nil && s.Detection.Probe != nil && len(s.Detection.Probe.Hooks) > 0
 }
 
-// cancels reports whether the server of a dialect can cancel calls.
+// cancels reports whether a server of the dialect can cancel calls.
 func cancels(s dialect.Spec, framing string) bool {
 	return s.Bridge.Cancels != nil && s.Bridge.Cancels(framing)
 }

@@ -13,14 +13,14 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A responder answers the requests of one client, first with hooks and then with the peer.
+// A responder answers the requests of one client. It first tries the hooks and then the peer.
 type responder struct {
-	dialect.Responder // hooks and the policy
+	dialect.Responder // the hooks and the policy
 	bridge            *Bridge
 	client            *client
 	up                *upstream
-	own               bool   // no other client uses up
-	lent              bool   // up serves only the call of this client
+	own               bool   // no other client uses the connection
+	lent              bool   // the connection serves only one call of this client
 	connecting        func() // cancels connect while it runs, or nil
 }
 
@@ -39,7 +39,7 @@ func (r *responder) offer(name string) *offer {
 	return o
 }
 
-// Kind returns the kind of the method name. It returns false if neither a hook nor the peer has the method.
+// Kind returns the kind of the method with that name. It returns false if neither a hook nor the peer has the method.
 func (r *responder) Kind(name string) (catalog.Kind, bool) {
 	if kind, ok := r.Responder.Kind(name); ok {
 		return kind, true
@@ -65,7 +65,7 @@ func (r *responder) Respond(ctx context.Context, req dialect.Request) (json.RawM
 		if o == nil || !r.Allows(req.Method) || !errors.As(err, &rpc) || string(rpc.Code) != strconv.Itoa(wire.CodeNoMethod) {
 			return result, err
 		}
-		req.Begin = nil // hooks have called Begin already
+		req.Begin = nil // the hook has already called Begin
 	}
 	if err := begin(req); err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func (r *responder) Respond(ctx context.Context, req dialect.Request) (json.RawM
 	}
 	a := answer{responder: r, req: req, array: o.array, stream: op.Kind == dialect.Subscribe}
 	result, err := a.read(ctx, st, conv.Event)
-	conv.Settle(ctx) // the peer's earlier messages must reach the client before the response
+	conv.Settle(ctx) // the client must receive the peer's earlier messages before the response
 	if err != nil && !a.over {
 		dialect.CancelAnyway(ctx, st)
 	}
@@ -103,8 +103,8 @@ func begin(req dialect.Request) error {
 	return req.Begin()
 }
 
-// HandshakeDone connects to the peer after the client's handshake, because the handshake with the peer declares the methods
-// that the client answers.
+// HandshakeDone connects to the peer after the handshake with the client, because the handshake with the peer declares
+// which methods the client answers.
 func (r *responder) HandshakeDone(answers []string) {
 	if r.own {
 		r.up.declare(answers)
@@ -126,7 +126,7 @@ func (r *responder) connect() {
 	}()
 }
 
-// Close releases the hooks of this client and closes its connection to the peer.
+// Close releases this client's hooks and closes its connection to the peer.
 func (r *responder) Close() error {
 	if r.connecting != nil {
 		r.connecting()
@@ -149,7 +149,7 @@ func (r *responder) crossing(err error) error {
 	return r.sayable(r.bridge.plainError(err))
 }
 
-// sayable returns e with an error code that the listener's dialect allows.
+// sayable returns e with an error code that the listener's dialect can represent.
 func (r *responder) sayable(e *wire.Error) *wire.Error {
 	switch string(e.Code) {
 	case "-32603", "-32602", "-32601", "-32600", "-32001", "-32000":
@@ -163,8 +163,8 @@ func (r *responder) sayable(e *wire.Error) *wire.Error {
 	return e
 }
 
-// plainError converts an error of one side to the form for the other side. Between equal dialects, the error stays
-// unchanged.
+// plainError converts an error from the peer or from a client to a form that the other dialect can represent. Between
+// equal dialects, the error stays unchanged.
 func (b *Bridge) plainError(err error) *wire.Error {
 	f := wire.AsFault(err)
 	var rpc *wire.Error
@@ -177,8 +177,8 @@ func (b *Bridge) plainError(err error) *wire.Error {
 	return plainError(err)
 }
 
-// plainError converts an error of the peer to a form that every dialect allows: an integer code, a message and data. It moves all
-// other members into data.
+// plainError converts an error from the peer to a form that every dialect can represent: an integer code, a message and data.
+// Other members become part of data.
 func plainError(err error) *wire.Error {
 	f := wire.AsFault(err)
 	var rpc *wire.Error

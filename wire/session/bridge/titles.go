@@ -8,8 +8,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// titles returns the titles of positional params in order. It returns nil if the params are not positional, if a title is missing
-// or repeated, or if additional params are allowed.
+// titles returns the titles of positional params, in order. It returns nil if the params are not positional, if a title is
+// missing or repeated, or if additional params are allowed.
 func titles(schema json.RawMessage) (names []string) {
 	kind, _ := scan.Text(scan.Get(schema, "type"))
 	items := scan.Get(schema, "prefixItems")
@@ -27,7 +27,7 @@ func titles(schema json.RawMessage) (names []string) {
 	return names
 }
 
-// titled returns the schema of an object whose members are the positional params of schema.
+// titled returns a schema for an object whose members are the positional params of schema.
 func titled(schema json.RawMessage, names []string) json.RawMessage {
 	var props, o scan.Object
 	i := 0
@@ -51,7 +51,8 @@ func titled(schema json.RawMessage, names []string) json.RawMessage {
 	return o.End()
 }
 
-// inOrder returns the members of params as an array. It fails if an unknown member or a gap exists.
+// inOrder returns the members of params as an array. It fails if a member is unknown, or if a member is missing before
+// one that is present.
 func inOrder(params json.RawMessage, names []string) (json.RawMessage, error) {
 	var all scan.Array
 	placed, missing := 0, ""

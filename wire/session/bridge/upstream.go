@@ -16,10 +16,10 @@ import (
 	"rpcx/wire/session"
 )
 
-// An upstream is a connection to the peer for one or several clients. The first call opens it.
+// An upstream is a connection to the peer that one or more clients use. The first call opens it.
 type upstream struct {
 	bridge *Bridge
-	dial   sync.Mutex // held while connecting, which prevents a second connection
+	dial   sync.Mutex // held while connecting, so that there is never a second connection
 
 	mu      sync.Mutex
 	conv    session.Conversation
@@ -31,13 +31,13 @@ type upstream struct {
 // A client is one connection to the listener.
 type client struct {
 	caller dialect.Caller
-	hooks  dialect.Responder // for requests of the peer that the client cannot answer
+	hooks  dialect.Responder // for requests from the peer that the client cannot answer
 	calls  int               // guarded by the upstream's mu
 }
 
 func newUpstream(b *Bridge) *upstream { return &upstream{bridge: b, clients: map[*client]bool{}} }
 
-// declare sets the methods that the client answers, for the next connection.
+// declare sets the methods that the client answers. The handshake of the next connection declares them.
 func (u *upstream) declare(answers []string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -55,7 +55,7 @@ func (u *upstream) answered() []string {
 	names := u.declared()
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	for c := range u.clients { // the policy is the same for all
+	for c := range u.clients { // all clients have the same policy
 		for _, name := range u.bridge.hooks {
 			if c.hooks.Allows(name) && !slices.Contains(names, name) {
 				names = append(names, name)
@@ -78,7 +78,7 @@ func (u *upstream) leave(c *client) {
 	delete(u.clients, c)
 }
 
-// begin returns the connection for a call of c, and a function that ends the call.
+// begin returns the connection for a call of c, and a function to call when the call has ended.
 func (u *upstream) begin(ctx context.Context, c *client) (session.Conversation, func(), error) {
 	end := func() {}
 	conv, err := session.Conversation(nil), error(nil)
@@ -103,7 +103,7 @@ func (u *upstream) begin(ctx context.Context, c *client) (session.Conversation, 
 	}, nil
 }
 
-// get returns the current connection, or opens a connection.
+// get returns the current connection, or opens a new one.
 func (u *upstream) get(ctx context.Context) (session.Conversation, error) {
 	u.dial.Lock()
 	defer u.dial.Unlock()
@@ -136,8 +136,8 @@ func (u *upstream) get(ctx context.Context) (session.Conversation, error) {
 
 func (u *upstream) open(ctx context.Context) (session.Conversation, error) {
 	o := u.bridge.options
-	if u.bridge.to.Socket == "" { // a connection of another process has its own hooks and AnswerFallback
-		for _, name := range append(u.answered(), "*") { // the peer learns exact names
+	if u.bridge.to.Socket == "" { // the process that owns a socket has its own hooks; see AnswerFallback
+		for _, name := range append(u.answered(), "*") { // the peer is informed of exact names only
 			o.Hooks = append(o.Hooks, hook.Entry{Pattern: name, Answer: hook.Answer{Kind: hook.Inbox}})
 		}
 		o.Hook.Park = u.ask
@@ -155,12 +155,12 @@ func (u *upstream) open(ctx context.Context) (session.Conversation, error) {
 	return conv, nil
 }
 
-// A fallbackTaker is a conversation of another process that forwards requests without a hook to this process.
+// A fallbackTaker is a conversation of another process that can forward requests without a hook to this process.
 type fallbackTaker interface {
 	AnswerFallback(ctx context.Context, answer func(context.Context, dialect.Request) (json.RawMessage, error)) error
 }
 
-// ended closes the connections of all clients after the loss of the peer's connection, which the clients notice that
+// ended closes the connections of all clients when the connection to the peer is lost. The clients notice the loss that
 // way.
 func (u *upstream) ended(conv session.Conversation) {
 	u.mu.Lock()
@@ -183,20 +183,20 @@ func (u *upstream) ended(conv session.Conversation) {
 	defer cancel()
 	for _, c := range all {
 		if settle := c.caller.Connection().Settle; settle != nil {
-			_ = settle(ctx) // pending calls receive their responses first
+			_ = settle(ctx) // pending calls must receive their responses first
 		}
 		_ = c.caller.CloseWith(goingAway, strings.ToValidUTF8(reason[:min(len(reason), 120)], ""))
 	}
 }
 
-// lastAnswers bounds how long clients can receive responses after the loss of the peer's connection.
+// lastAnswers is how long clients can still receive responses after the connection to the peer was lost.
 const lastAnswers = 2 * time.Second
 
-// goingAway is the WebSocket close code of an end that the client did not cause (RFC 6455, section 7.4.1).
+// goingAway is the WebSocket close code for an end that the client did not cause (RFC 6455, section 7.4.1).
 const goingAway = 1001
 
-// ask forwards the peer's request or notification to the client with a pending call. A hook answers a request that no client can
-// answer.
+// ask forwards a request or notification from the peer to the client that has a call pending. If no client can answer a request,
+// a hook answers it.
 func (u *upstream) ask(ctx context.Context, r dialect.Request) (json.RawMessage, error) {
 	c, only := u.asked()
 	result, err := json.RawMessage(nil), error(wire.NewError(wire.CodeNoMethod, "method not found"))
@@ -214,19 +214,20 @@ func (u *upstream) ask(ctx context.Context, r dialect.Request) (json.RawMessage,
 	return nil, u.bridge.plainError(err)
 }
 
-// answers reports whether c may answer r. Some clients name the methods that they answer with each call.
+// answers reports whether r can be forwarded to c. In some dialects, each call of a client names the methods that the
+// client answers.
 func (c *client) answers(r dialect.Request) bool {
 	names := c.caller.Connection().Answers
 	return names == nil || r.Notification || slices.Contains(names, r.Method)
 }
 
-// isAnswer reports whether err is an error with which a client answers a request that it knows.
+// isAnswer reports whether err is an error response from a client that has the method.
 func isAnswer(err error) bool {
 	var rpc *wire.Error
 	return errors.As(err, &rpc) && string(rpc.Code) != strconv.Itoa(wire.CodeNoMethod)
 }
 
-// forward forwards a request or notification of the peer to c.
+// forward forwards a request or notification from the peer to c.
 func (u *upstream) forward(ctx context.Context, c *client, r dialect.Request) (json.RawMessage, error) {
 	if r.Notification && u.isTold(c, r.Method) {
 		return nil, nil
@@ -236,14 +237,14 @@ func (u *upstream) forward(ctx context.Context, c *client, r dialect.Request) (j
 		return nil, c.caller.Notify(ctx, dialect.Op{Kind: dialect.Notify, Method: r.Method, Params: r.Params})
 	}
 	result, err := c.caller.Call(ctx, r.Method, r.Params)
-	if ctx.Err() != nil { // the peer has cancelled its request
+	if ctx.Err() != nil { // the peer has cancelled the request
 		return nil, ctx.Err()
 	}
 	return result, err
 }
 
-// isTold reports whether client c has received a notification as an event of its call. Between equal dialects,
-// notifications stay unchanged and never become events.
+// isTold reports whether client c has already received a notification as an event of its call. Between equal dialects,
+// notifications are forwarded unchanged and never become events.
 func (u *upstream) isTold(c *client, method string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -251,8 +252,8 @@ func (u *upstream) isTold(c *client, method string) bool {
 	return told != nil && u.bridge.spec.Name != u.bridge.here.Name && c.calls > 0 && told(method)
 }
 
-// asked returns the client for a request of the peer: the only client, or the only one with pending calls. If there are several such
-// clients, it returns any of them, and only is false.
+// asked returns the client that should answer a request from the peer: the only client, or the only client that has pending calls.
+// If there are several, it returns any of them, and only is false.
 func (u *upstream) asked() (one *client, only bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -19,14 +19,14 @@ import (
 	"rpcx/wire/session/rundir"
 )
 
-// A Control sends requests to a session itself, not to its peer.
+// A Control sends requests to a session itself rather than to its peer.
 type Control struct {
 	jobs []string
 	r    *relay.Client
 	name string
 }
 
-// Attach connects to the session name, even while the session connects to its peer.
+// Attach connects to the session with that name, even if the session is still connecting to its peer.
 func Attach(ctx context.Context, name string) (*Control, error) {
 	path, err := rundir.Find(name)
 	if err != nil {
@@ -51,7 +51,7 @@ func (c *Control) Live(ctx context.Context) error {
 	return c.answered(ctx, bound, c.r.Handshake(bound, endpoint.Endpoint{Session: c.name}))
 }
 
-// ask sends a request that needs no peer.
+// ask sends a request that the session answers without its peer.
 func (c *Control) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	bound, cancel := rundir.AnswerContext(ctx, c.r.PID())
 	defer cancel()
@@ -59,7 +59,7 @@ func (c *Control) ask(ctx context.Context, method string, params json.RawMessage
 	return out, c.answered(ctx, bound, err)
 }
 
-// answered returns err or the failure in err.
+// answered returns nil if err is nil, and otherwise the failure that err stands for.
 func (c *Control) answered(ctx, bound context.Context, err error) error {
 	switch {
 	case err == nil:
@@ -89,7 +89,8 @@ func (c *Control) Status(ctx context.Context) (json.RawMessage, error) {
 	return c.ended(c.ask(ctx, "status", nil))
 }
 
-// ended returns the session's response. If the connection was closed, it returns the Fault of an ended session.
+// ended returns the session's response to a request. If the connection was closed instead, it returns the Fault for a
+// session that has ended.
 func (c *Control) ended(out json.RawMessage, err error) (json.RawMessage, error) {
 	if f := wire.AsFault(err); f != nil && f.Kind == wire.Closed {
 		err = rundir.Ended(c.name, err)
@@ -97,11 +98,11 @@ func (c *Control) ended(out json.RawMessage, err error) (json.RawMessage, error)
 	return out, err
 }
 
-// EndedJobs returns the jobs that End has cancelled on the peer.
+// EndedJobs returns the names of the jobs on the peer that End has cancelled.
 func (c *Control) EndedJobs() []string { return c.jobs }
 
-// End ends the session, even while the session connects. It returns when the session's name is free and the peer has
-// been notified.
+// End ends the session, even while it is still connecting. It returns when the peer has been notified and the session's
+// name is free.
 func (c *Control) End(ctx context.Context) error {
 	running, err := c.ask(ctx, "close", nil)
 	if err != nil {
@@ -122,9 +123,9 @@ func (c *Control) End(ctx context.Context) error {
 	}
 }
 
-// Next claims the oldest parked call of method, and waits for one if necessary. "" is any method. show receives the
-// call as a line. If show fails or this process ends during Next, the claim ends at once. Otherwise it ends after
-// lease.
+// Next claims the oldest parked call of method, and waits if there is none. If method is "", any call matches. show
+// receives the call as a line of JSON. If show fails or this process ends during Next, the claim ends at once.
+// Otherwise it ends after the time lease.
 func (c *Control) Next(ctx context.Context, method string, lease time.Duration, show func(line json.RawMessage) error) error {
 	line, err := c.r.Call(ctx, "inbox.next", scan.JSON(inbox.Request{Method: method}))
 	if err != nil {
@@ -153,11 +154,11 @@ func (c *Control) Reject(ctx context.Context, id int64, e *wire.Error) error {
 	return err
 }
 
-// listBound bounds the wait for the status of a session.
+// listBound limits the wait for the status of each session.
 const listBound = 2 * time.Second
 
-// List returns the status of all sessions of this user. It removes the files of killed sessions. The status of a
-// session without a response has only its name, the state "silent" and, if known, its process.
+// List returns the status of all sessions that belong to this user. It removes the files of sessions that were killed.
+// If a session does not respond, its status contains only its name, the state "silent" and, if known, its process.
 func List(ctx context.Context) ([]Status, error) {
 	dir, err := rundir.Existing()
 	if err != nil || dir == "" {
@@ -185,7 +186,7 @@ func List(ctx context.Context) ([]Status, error) {
 	return all, nil
 }
 
-// Killed returns a line for each session of this user that was killed recently and not reopened.
+// Killed returns a line for each session of this user that was killed recently and has not been opened again.
 func Killed() []string {
 	if dir, err := rundir.Existing(); err == nil && dir != "" {
 		return rundir.Killed(dir)

@@ -1,4 +1,4 @@
-// Package daemon runs a session: a conversation in its own process, with a ring of the latest notifications and an
+// Package daemon runs a session: a conversation in a process of its own, with a ring of the latest notifications and an
 // inbox of parked calls. A Control manages such a session.
 package daemon
 
@@ -26,22 +26,22 @@ import (
 	"rpcx/wire/session/rundir"
 )
 
-// HostOptions configure a session (rpcx-sessions(7)).
+// HostOptions configures a session (rpcx-sessions(7)).
 type HostOptions struct {
 	Name               string
-	Version            string          // the version of this program; other versions refuse the session
-	IdleExit           time.Duration   // ends a session that no command uses for this time; 0 means never
-	Subscribe          []dialect.Op    // the subscriptions for the ring
-	FirstAnswerTimeout time.Duration   // bounds the response to each subscription before the session is live; 0 means no limit
-	InboxTimeout       time.Duration   // bounds how long a call is parked; 0 means as long as the peer waits
-	InboxDefault       json.RawMessage // the answer to a parked call after InboxTimeout, or nil for an error
-	Fingerprint        string          // distinguishes sessions: a hash of the endpoint, the dialect and the hooks
-	Answers            cache.Source    // the source of the answers, which commands need for caching
+	Version            string          // the version of this program; a command of another version refuses the session
+	IdleExit           time.Duration   // the session ends when no command has used it for this time; 0 means never
+	Subscribe          []dialect.Op    // the subscriptions whose items go to the ring
+	FirstAnswerTimeout time.Duration   // limits the wait for the response to each subscription before the session is live; 0 means no limit
+	InboxTimeout       time.Duration   // how long a call stays parked; 0 means as long as the peer waits
+	InboxDefault       json.RawMessage // the response to a call that was parked for InboxTimeout; if nil, an error
+	Fingerprint        string          // distinguishes sessions with other options: a hash of the endpoint, the dialect and the hooks
+	Answers            cache.Source    // where responses come from; commands need it for caching
 	Log                func() []string // returns the latest log lines; may be nil
 	Live               func()          // called when the session is live
 }
 
-// A host is a session in the process that holds its connection.
+// A host is a session, in the process that owns its connection.
 type host struct {
 	options HostOptions
 	e       endpoint.Endpoint
@@ -54,20 +54,20 @@ type host struct {
 	started time.Time
 	lastErr atomic.Pointer[string] // the last failure, or nil
 
-	life  context.Context // ends with the caller's context and when the session is closed (errClosed)
+	life  context.Context // ends with the caller's context, or with errClosed when the session is closed
 	end   context.CancelCauseFunc
-	ended atomic.Pointer[wire.Fault] // why the session ended, for waiting commands, or nil
+	ended atomic.Pointer[wire.Fault] // why the session ended, for the commands that are waiting; nil before the end
 
-	live          chan struct{} // closed when opening the session has succeeded or failed
-	failed        error         // why opening failed; valid after live is closed
+	live          chan struct{} // closed when the session has been opened or opening it has failed
+	failed        error         // why opening failed; valid when live is closed
 	conv          *session.Direct
 	subscriptions []dialect.Stream // the session's subscriptions, which fill the ring
 	subs          sync.WaitGroup
 }
 
-// Host runs a session until it is closed, ctx ends, no command uses it for IdleExit, its socket is removed, or the peer
-// ends. It returns a Conflict if the name is taken. Otherwise it returns why the session ended, or nil for a closed
-// one. Later commands for the session also report this reason.
+// Host runs a session until it is closed, ctx ends, no command has used it for IdleExit, its socket is removed, or the
+// connection to the peer ends. It returns a Conflict if the name is taken. Otherwise it returns why the session ended,
+// or nil if it was closed. Later commands for the session report the same reason.
 func Host(ctx context.Context, e endpoint.Endpoint, o session.Options, k HostOptions) error {
 	h := &host{
 		options: k, e: e, ring: newRing(), inbox: inbox.New(k.InboxTimeout, k.InboxDefault),
@@ -118,7 +118,7 @@ func Host(ctx context.Context, e endpoint.Endpoint, o session.Options, k HostOpt
 	return why
 }
 
-// open connects to the peer and subscribes.
+// open connects to the peer and starts the subscriptions.
 func (h *host) open(ctx context.Context, o session.Options) error {
 	o.Shared = &session.Shared{Notified: h.ring.add, Reserve: h.inbox.Reserve, Functions: h.sock.Functions}
 	o.Hook.Session, o.Hook.Park, o.Hook.Working = h.options.Name, h.inbox.Park, h.sock.Working
@@ -150,8 +150,8 @@ func (h *host) open(ctx context.Context, o session.Options) error {
 
 func (h *host) noteError(err error) { h.lastErr.Store(new(redact.Known(err.Error()))) }
 
-// lost handles a connection that was lost and will be replaced. It adds the gap to the ring now, because no message of
-// the next connection has arrived.
+// lost handles the loss of a connection that will be replaced. It adds the gap to the ring at once, before any message
+// of the next connection can arrive.
 func (h *host) lost(why error, next func(error)) {
 	h.noteError(why)
 	h.ring.add(session.LossGap())
@@ -160,10 +160,10 @@ func (h *host) lost(why error, next func(error)) {
 	}
 }
 
-// subscribe opens a subscription of the session and returns after the peer's response. Watched code has no response
-// except its items, which go to the ring in order with all other messages.
+// subscribe opens a subscription of the session and returns after the peer's response. For watched code there is no
+// such response. Its items go to the ring, in order with all other messages.
 func (h *host) subscribe(ctx context.Context, op dialect.Op) error {
-	var told atomic.Bool // the end of the subscription was reported
+	var told atomic.Bool // whether the end of the subscription is already in the ring
 	op.Items = func(m wire.Message) {
 		told.Store(m.Final)
 		h.ring.add(m)
@@ -207,13 +207,13 @@ func (h *host) answer(ctx context.Context, st dialect.Stream, method string) (wi
 	return m, err
 }
 
-// attend puts messages of a subscription other than items, and its end, into the ring. m is the first message.
+// attend adds to the ring those messages of a subscription that are not items, and its end. m is the first message.
 func (h *host) attend(st dialect.Stream, m wire.Message, method string, told *atomic.Bool) {
 	defer wire.Guard()
 	var err error
 	for ; err == nil; m, err = st.Next(context.Background()) {
 		opens := m.Kind == wire.Response && m.Err == nil && !m.Final
-		if opens || m.Event != nil && m.Event.Kind == wire.Gap { // lost has reported the gap
+		if opens || m.Event != nil && m.Event.Kind == wire.Gap { // lost has already added the gap
 			continue
 		}
 		told.Store(m.Final)
@@ -229,7 +229,7 @@ func (h *host) attend(st dialect.Stream, m wire.Message, method string, told *at
 	}
 }
 
-// raw returns raw traffic for one more process.
+// raw returns the raw traffic for one more process.
 func (h *host) raw() (relay.SharedPipe, error) {
 	d, err := h.upstream(context.Background())
 	if err != nil {

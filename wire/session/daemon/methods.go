@@ -28,18 +28,18 @@ func (h *host) methods() map[string]relay.Method {
 	return all
 }
 
-// These methods implement relay.Owner.
+// The following methods implement relay.Owner.
 
-// SuspendHook does nothing, because no hook uses a session's socket.
+// SuspendHook does nothing, because hooks do not use a session's socket.
 func (h *host) SuspendHook(string) func() { return func() {} }
 
-// Answers returns nil, because no hook uses a session's socket.
+// Answers returns nil, because hooks do not use a session's socket.
 func (h *host) Answers(string) wire.ID { return nil }
 
-// ClientGone releases the calls that a process has claimed and not shown.
+// ClientGone ends the claims of a process on calls that it has not shown.
 func (h *host) ClientGone(s *relay.Process) { h.inbox.Release(s) }
 
-// EndReason returns the error for waiting commands after the end of the session, or nil before it.
+// EndReason returns the error for waiting commands when the session has ended. Before that, it returns nil.
 func (h *host) EndReason() error {
 	if why := h.ended.Load(); why != nil {
 		return why
@@ -47,7 +47,7 @@ func (h *host) EndReason() error {
 	return nil
 }
 
-// StreamFailed stores err as the session's last error.
+// StreamFailed stores err as the last error of the session.
 func (h *host) StreamFailed(err error) { h.noteError(err) }
 
 // upstream returns the connection of a live session.
@@ -55,14 +55,14 @@ func (h *host) upstream(ctx context.Context) (*session.Direct, error) {
 	select {
 	case <-h.live:
 	case <-ctx.Done():
-		if !wire.IsClosed(h.live) { // otherwise the reason of the end is more informative
+		if !wire.IsClosed(h.live) { // if the session is ending, the reason for that is more informative
 			return nil, ctx.Err()
 		}
 	}
 	return h.conv, h.failed
 }
 
-// These methods implement relay.Backend.
+// The following methods implement relay.Backend.
 
 func (h *host) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
 	d, err := h.upstream(ctx)
@@ -107,7 +107,7 @@ func (h *host) Typing(ctx context.Context, method string) (*catalog.Catalog, err
 	return d.Typing(ctx, method)
 }
 
-// hello responds when the session is live or has failed.
+// hello responds when the session is live or its opening has failed.
 func (h *host) hello(ctx context.Context, s *relay.Process, _ *dialect.Inbound) (json.RawMessage, error) {
 	s.Attach()
 	d, err := h.upstream(ctx)
@@ -122,16 +122,16 @@ func (h *host) hello(ctx context.Context, s *relay.Process, _ *dialect.Inbound) 
 	}), nil
 }
 
-// Status describes a session in the form of `session status`. `session list` prints a part of it.
+// Status describes a session in the form that `session status` prints. `session list` prints part of it.
 type Status struct {
 	Name          string        `json:"name"`
 	Endpoint      string        `json:"endpoint"`
 	Dialect       string        `json:"dialect"`
 	PID           int           `json:"pid"`
-	State         string        `json:"state"` // connecting, live, reconnecting or silent (see List)
+	State         string        `json:"state"` // connecting, live, reconnecting, or silent (see List)
 	Started       string        `json:"started"`
-	Age           float64       `json:"age"`     // seconds
-	Clients       int           `json:"clients"` // attached commands, without the command that requests the status
+	Age           float64       `json:"age"`     // in seconds
+	Clients       int           `json:"clients"` // the number of attached commands, without the command that requests the status
 	Traffic       trafficStatus `json:"traffic"`
 	Pending       pendingStatus `json:"pending"`
 	Hooks         []string      `json:"hooks"`
@@ -145,7 +145,7 @@ type Status struct {
 
 const stateSilent = "silent"
 
-// JSON returns s in its printed form. For a silent session, it omits unknown members.
+// JSON returns s in the form that is printed. For a silent session, it omits unknown members.
 func (s Status) JSON() json.RawMessage {
 	if s.State != stateSilent {
 		return scan.JSON(s)
@@ -168,12 +168,12 @@ type wayStatus struct {
 }
 
 type pendingStatus struct {
-	Calls    int `json:"calls"`    // local calls, including streams and subscriptions
-	Requests int `json:"requests"` // requests of the peer
+	Calls    int `json:"calls"`    // the number of local calls, including streams and subscriptions
+	Requests int `json:"requests"` // the number of requests from the peer
 }
 
 type eventsStatus struct {
-	First int64 `json:"first"` // the number of the oldest event in the ring
+	First int64 `json:"first"` // the number of the oldest event that is still in the ring
 	Last  int64 `json:"last"`
 	Bytes int   `json:"bytes"`
 }

@@ -13,23 +13,23 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// These limits bound a ring in bytes and in messages.
+// A ring is limited to this many bytes and messages.
 const (
 	ringBytes = 8 << 20
 	ringCount = 64 << 10
 )
 
-// A ring contains the newest messages that no command requested: notifications, and items of the session's
+// A ring contains the latest messages that no command has requested: notifications, and items of the session's
 // subscriptions. Their numbers start at 1.
 type ring struct {
 	most, count int
 
 	mu    sync.Mutex
 	kept  []kept
-	first int64 // the number of kept[0]
+	first int64 // the number of the message kept[0]
 	bytes int
-	more  wire.Gate // opens for each new message
-	ended error     // why no more messages arrive, or nil
+	more  wire.Gate // opens when a message has been added
+	ended error     // why no more messages will arrive, or nil
 }
 
 type kept struct {
@@ -39,7 +39,7 @@ type kept struct {
 
 func newRing() *ring { return &ring{most: ringBytes, count: ringCount, first: 1} }
 
-// add stores m, which then belongs to the ring, and drops the oldest messages if necessary.
+// add stores m, which the caller must not use afterwards, and drops the oldest messages if necessary.
 func (r *ring) add(m wire.Message) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -63,15 +63,15 @@ func (r *ring) end(err error) {
 	r.more.Pass()
 }
 
-// bounds returns the numbers of the oldest and the newest message.
+// bounds returns the numbers of the oldest and the newest message, and the total size.
 func (r *ring) bounds() (first, last int64, bytes int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.first, r.first + int64(len(r.kept)) - 1, r.bytes
 }
 
-// after returns a stream of the messages after number since that a Watch of method shows. Messages of the ring precede
-// new ones.
+// after returns a stream of the messages that follow number since and that a Watch of method shows. The messages in the
+// ring come first, then new ones.
 func (r *ring) after(since int64, method string, event func(*wire.Message, *wire.Event) error) (*ringStream, error) {
 	if _, last, _ := r.bounds(); since > last {
 		return nil, wire.Usagef("the latest event of the session is number %d, but --since is %d", last, since)
@@ -79,7 +79,7 @@ func (r *ring) after(since int64, method string, event func(*wire.Message, *wire
 	return &ringStream{ring: r, next: max(since, 0) + 1, takes: dialect.Op{Kind: dialect.Watch, Method: method}, event: event}, nil
 }
 
-// ringStream reads a ring, and reports missed messages as a gap.
+// ringStream reads a ring. Messages that it has missed become a gap.
 type ringStream struct {
 	ring  *ring
 	next  int64
@@ -88,7 +88,7 @@ type ringStream struct {
 	over  bool
 }
 
-// Next returns the next message with its event. The event contains the message's number and time.
+// Next returns the next message with its event. The event contains the number and the time of the message.
 func (s *ringStream) Next(ctx context.Context) (wire.Message, error) {
 	for !s.over {
 		k, seq, wait, err := s.take()
@@ -108,7 +108,7 @@ func (s *ringStream) Next(ctx context.Context) (wire.Message, error) {
 	return wire.Message{}, io.EOF
 }
 
-// take returns the next stored message, or a channel that closes after a new message.
+// take returns the next stored message. If there is none, wait is closed when a message is added.
 func (s *ringStream) take() (k kept, seq int64, wait <-chan struct{}, err error) {
 	r := s.ring
 	r.mu.Lock()
@@ -148,8 +148,8 @@ func (s *ringStream) Cancel(context.Context) error {
 	return nil
 }
 
-// traffic counts the messages on the connection.
-type traffic [2]way // indexed by direction
+// traffic counts the messages on a connection.
+type traffic [2]way // one element for each Direction
 
 // A way counts the messages in one direction.
 type way struct{ messages, bytes atomic.Int64 }

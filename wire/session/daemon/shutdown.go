@@ -18,12 +18,12 @@ import (
 	"rpcx/wire/session/rundir"
 )
 
-// This file ends a session.
+// This file contains how a session ends.
 
-// errClosed is the cause of a closed session's context.
+// errClosed is the cause with which a session's context ends when the session is closed.
 var errClosed = errors.New("the session was closed")
 
-// endReason returns the error for waiting commands after the session's end.
+// endReason returns the error for the commands that are waiting when the session ends.
 func endReason(why error) *wire.Fault {
 	if why == nil {
 		return wire.NewFault(wire.Closed, errClosed.Error(), nil)
@@ -31,7 +31,7 @@ func endReason(why error) *wire.Fault {
 	return wire.NewFault(wire.Closed, "the session has ended: "+why.Error(), why)
 }
 
-// farEnded returns why the peer disconnected, or nil if the peer is not known to have disconnected.
+// farEnded returns why the connection to the peer ended, or nil if it has not ended.
 func (h *host) farEnded() error {
 	if !wire.IsClosed(h.conv.Done()) {
 		return nil
@@ -39,8 +39,8 @@ func (h *host) farEnded() error {
 	return cmp.Or[error](h.conv.Err(), wire.NewFault(wire.Closed, "the peer closed the connection", nil))
 }
 
-// probation waits up to 100 ms for a child that has sent nothing, because a child that fails to start usually exits at
-// once. If the connection ends in that time, probation returns the reason. Otherwise it returns nil.
+// probation waits up to 100 ms if a child has sent nothing, because a child that cannot start usually exits at once. If
+// the connection ends within that time, probation returns the reason. Otherwise it returns nil.
 func (h *host) probation(ctx context.Context) error {
 	if len(h.e.Address.Command) > 0 && h.traffic[wire.Recv].messages.Load() == 0 {
 		select {
@@ -54,7 +54,7 @@ func (h *host) probation(ctx context.Context) error {
 
 const probation = 100 * time.Millisecond
 
-// watch waits for a reason to end the session.
+// watch waits until the session must end and returns the reason.
 func (h *host) watch(file os.FileInfo) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
@@ -75,10 +75,11 @@ func (h *host) watch(file os.FileInfo) error {
 	}
 }
 
-// watchEvery is the interval between checks for the end of the session.
+// watchEvery is the interval between two checks of the socket and of the idle time.
 const watchEvery = 200 * time.Millisecond
 
-// shutdown ends the session: it removes the socket, notifies the peer, and then the attached commands.
+// shutdown ends the session: it removes the socket, disconnects from the peer, and then disconnects the attached
+// commands.
 func (h *host) shutdown(file os.FileInfo, why error) {
 	h.ended.Store(endReason(why))
 	_ = rundir.Locked(filepath.Dir(h.path), func() error {
@@ -90,7 +91,7 @@ func (h *host) shutdown(file os.FileInfo, why error) {
 	h.sock.StopAccepting()
 	words := relay.DrainTimeout
 	if h.conv != nil {
-		if wire.IsClosed(h.conv.Done()) { // attached commands read all earlier messages before the reason
+		if wire.IsClosed(h.conv.Done()) { // attached commands must read all earlier messages before they receive the reason
 			words = slowDrainTimeout
 		} else {
 			h.conv.EndRaw(h.EndReason())
@@ -104,7 +105,7 @@ func (h *host) shutdown(file os.FileInfo, why error) {
 	h.sock.CloseAfter(words)
 }
 
-// slowDrainTimeout bounds how long commands read earlier messages after the peer has disconnected.
+// slowDrainTimeout is how long commands may read earlier messages after the peer has disconnected.
 const slowDrainTimeout = 10 * time.Second
 
 func (h *host) unsubscribe() {
@@ -115,17 +116,17 @@ func (h *host) unsubscribe() {
 	leaving.Wait()
 }
 
-// close starts to end the session. The requesting command sees the end of its connection.
+// close begins to end the session. The command that requested it waits for the end of its connection.
 func (h *host) close(context.Context, *relay.Process, *dialect.Inbound) (json.RawMessage, error) {
 	running := h.runningJobs()
 	h.end(errClosed)
 	return running, nil
 }
 
-// runningJobs returns the names of the jobs that end with the session, as a JSON array.
+// runningJobs returns the names of the jobs that will end with the session, as a JSON array.
 func (h *host) runningJobs() json.RawMessage {
 	now, cancel := context.WithCancel(context.Background())
-	cancel() // goroutines stop waiting for the session to become live
+	cancel() // do not wait for the session to become live
 	var names scan.Array
 	if d, err := h.upstream(now); err == nil && d != nil {
 		for _, name := range d.RunningJobs(now) {

@@ -8,7 +8,7 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// A Backend is the connection that a socket offers to other processes.
+// A Backend is the conversation that a socket offers to other processes.
 type Backend interface {
 	Open(ctx context.Context, op dialect.Op) (dialect.Stream, error)
 	Notify(ctx context.Context, op dialect.Op) error
@@ -17,13 +17,13 @@ type Backend interface {
 	Typing(ctx context.Context, method string) (*catalog.Catalog, error)
 }
 
-// A PeerBackend is the Backend of one connection of this process.
+// A PeerBackend is the Backend for a connection that this process owns.
 type PeerBackend struct {
 	dialect.Caller
 	Codec dialect.Codec
 }
 
-// Event returns the user's event for m.
+// Event sets ev to the event that m contains.
 func (l PeerBackend) Event(m *wire.Message, ev *wire.Event) error {
 	if m.Event != nil {
 		*ev = *m.Event
@@ -32,7 +32,7 @@ func (l PeerBackend) Event(m *wire.Message, ev *wire.Event) error {
 	return l.Codec.Event(m, ev)
 }
 
-// Open starts op. Operations on jobs are flows of the dialect.
+// Open starts op. For operations on jobs, it runs a flow of the dialect.
 func (l PeerBackend) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
 	if op.Kind < dialect.JobRun {
 		return l.Caller.Open(ctx, op)
@@ -53,7 +53,7 @@ func (l PeerBackend) Describe(ctx context.Context) (*catalog.Catalog, error) {
 	return catalog.Received(describe(ctx, l.Caller))
 }
 
-// Typing returns the catalog with the schemas of method's params, or nil.
+// Typing returns a catalog with the schemas of method's params, or nil.
 func (l PeerBackend) Typing(ctx context.Context, method string) (*catalog.Catalog, error) {
 	typing := l.Codec.Abilities().Typing
 	if typing == nil {

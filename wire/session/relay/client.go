@@ -15,23 +15,23 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Client is a Conversation that another rpcx process owns, behind a socket.
+// Client is a Conversation that another rpcx process offers on a socket.
 type Client struct {
 	p     *peer.Peer
-	pid   int // the id of that process, or 0
+	pid   int // the id of that process, or 0 if unknown
 	hook  string
 	hello Hello
-	tap   wire.Tap // sees the peer's messages for this process; may be nil
+	tap   wire.Tap // receives those messages of the peer that this process receives; may be nil
 
 	mu        sync.Mutex
 	functions FunctionAnswerer // may be nil
-	working   bool             // hooks of the other process are working
-	work      func(change int) // receives +1 when such hooks start to work and -1 when they stop; may be nil
+	working   bool             // hooks in the other process are working
+	work      func(change int) // called with +1 when such hooks start to work and with -1 when they stop; may be nil
 }
 
-// Reach connects to the process that owns the conversation of e, and gets its dialect. Options.Reached passes the
-// connection to Open. Reach waits for a session that is still connecting. It returns nil for an endpoint that this
-// process dials itself.
+// Reach connects to the process that owns the conversation of e and reads its Hello, which names the dialect. The
+// result is passed to Open in Options.Reached. If a session is still connecting, Reach waits. For an endpoint that this
+// process dials itself, it returns nil.
 func Reach(ctx context.Context, e endpoint.Endpoint) (*Client, error) {
 	if e.Socket == "" {
 		return nil, nil
@@ -39,33 +39,34 @@ func Reach(ctx context.Context, e endpoint.Endpoint) (*Client, error) {
 	return Dial(ctx, e)
 }
 
-// RemoteEndpoint returns the redacted endpoint of the process that owns the conversation.
+// RemoteEndpoint returns the redacted endpoint to which the other process is connected.
 func (r *Client) RemoteEndpoint() endpoint.Endpoint {
 	far, _ := endpoint.Parse(r.hello.Endpoint, "")
 	return far
 }
 
-// Leave closes the connection unless a conversation has closed it.
+// Leave closes the connection, unless that has already been done by closing the conversation.
 func (r *Client) Leave() {
 	if r != nil {
 		_ = r.p.Close()
 	}
 }
 
-// Hello returns the process's description.
+// Hello returns the other process's description of the conversation.
 func (r *Client) Hello() Hello { return r.hello }
 
-// PID returns the id of the process, or 0 if unknown.
+// PID returns the id of the other process, or 0 if unknown.
 func (r *Client) PID() int { return r.pid }
 
-// Done is closed when the connection to the process ends.
+// Done is closed when the connection to the other process has ended.
 func (r *Client) Done() <-chan struct{} { return r.p.Done() }
 
-// ShowTo sets the tap for the peer's messages to this process. It must precede the first request.
+// ShowTo sets the tap for those messages of the peer that this process receives. It must be called before the first
+// request.
 func (r *Client) ShowTo(tap wire.Tap) { r.tap = tap }
 
-// Answers returns the source of the conversation's responses, or the zero Source if the other process does not provide
-// it.
+// Answers returns the source of the responses, for caching. It is the zero Source if the other process does not name
+// one.
 func (r *Client) Answers() cache.Source {
 	if r == nil {
 		return cache.Source{}
@@ -80,7 +81,7 @@ type FunctionAnswerer interface {
 	Close() error
 }
 
-// AnswerBy sets the answerer for this process's functions.
+// AnswerBy sets the FunctionAnswerer.
 func (r *Client) AnswerBy(a FunctionAnswerer) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -93,7 +94,7 @@ func (r *Client) answerer() FunctionAnswerer {
 	return r.functions
 }
 
-// ownFunctions handles requests of the other process, which call functions of this one.
+// ownFunctions handles requests from the other process, which call functions of this process.
 type ownFunctions struct {
 	r *Client
 	c dialect.Caller
@@ -133,7 +134,7 @@ func (r *Client) params(op dialect.Op) json.RawMessage { return scan.JSON(wireOp
 
 func (r *Client) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
 	st, err := r.stream(ctx, "open", r.params(op))
-	if err == nil && op.Kind == dialect.Watch { // the watch must be open before the next request
+	if err == nil && op.Kind == dialect.Watch { // the watch must be open before the next request is sent
 		err = st.opened(ctx)
 	}
 	if err != nil {
@@ -150,7 +151,7 @@ func (r *Client) stream(ctx context.Context, method string, params json.RawMessa
 	return &remoteStream{Stream: st, r: r}, nil
 }
 
-// Call calls a method of the process that owns the conversation.
+// Call calls a method of the other process itself.
 func (r *Client) Call(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	out, err := r.p.Call(ctx, method, params)
 	return out, fromSocket(err)
@@ -177,7 +178,7 @@ func readCatalog(raw json.RawMessage, err error) (*catalog.Catalog, error) {
 	return catalog.Received(catalog.Parse(raw))
 }
 
-// Event returns the event of m as the other process decoded it.
+// Event sets ev to the event of m, which the other process has decoded.
 func (r *Client) Event(m *wire.Message, ev *wire.Event) error {
 	if m.Event == nil {
 		return wire.NewFault(wire.Protocol, "the conversation sent an invalid event", nil)
@@ -206,11 +207,11 @@ func (r *Client) Close() error {
 	return err
 }
 
-// remoteStream is a stream of messages in the socket's items.
+// remoteStream is a stream whose messages arrive packed in items of the socket.
 type remoteStream struct {
 	dialect.Stream
 	r     *Client
-	token wire.ID // assigned by the socket; nil before the assignment
+	token wire.ID // assigned by the other process; nil before that
 	over  bool
 }
 
@@ -242,7 +243,7 @@ func (s *remoteStream) Next(ctx context.Context) (wire.Message, error) {
 	return wire.Message{}, io.EOF
 }
 
-// Finish makes the other process's watch stop reading (see dialect.Finisher).
+// Finish makes the watch in the other process stop reading (see dialect.Finisher).
 func (s *remoteStream) Finish(ctx context.Context) error {
 	if err := s.opened(ctx); err != nil {
 		return err
@@ -251,7 +252,7 @@ func (s *remoteStream) Finish(ctx context.Context) error {
 	return err
 }
 
-// opened waits until the other process has opened the stream. Later requests must follow the opening.
+// opened waits until the other process has opened the stream. Later requests refer to the stream's token.
 func (s *remoteStream) opened(ctx context.Context) error {
 	for s.token == nil {
 		m, err := s.Stream.Next(ctx)

@@ -18,7 +18,7 @@ import (
 	"rpcx/wire/syserr"
 )
 
-// Dial connects to the conversation behind e.Socket and exchanges Hello.
+// Dial connects to the conversation behind e.Socket and reads its Hello.
 func Dial(ctx context.Context, e endpoint.Endpoint) (*Client, error) {
 	bound, cancel := rundir.AnswerContext(ctx, 0)
 	r, err := Connect(bound, e)
@@ -42,7 +42,7 @@ func Dial(ctx context.Context, e endpoint.Endpoint) (*Client, error) {
 	return r, err
 }
 
-// Connect connects to the socket without sending anything.
+// Connect connects to the socket but sends nothing.
 func Connect(ctx context.Context, e endpoint.Endpoint) (*Client, error) {
 	nc, err := dialUnix(ctx, e)
 	if err != nil {
@@ -56,7 +56,7 @@ func Connect(ctx context.Context, e endpoint.Endpoint) (*Client, error) {
 	return r, nil
 }
 
-// dialUnix connects to the socket. It removes a socket without a listener and returns a Fault.
+// dialUnix connects to the socket. If the socket has no listener, dialUnix removes it and returns a Fault.
 func dialUnix(ctx context.Context, e endpoint.Endpoint) (net.Conn, error) {
 	for {
 		nc, err := new(net.Dialer).DialContext(ctx, "unix", e.Socket)
@@ -78,7 +78,7 @@ func dialUnix(ctx context.Context, e endpoint.Endpoint) (net.Conn, error) {
 	}
 }
 
-// Handshake reads the conversation's description from its process (Hello).
+// Handshake requests the Hello of the other process.
 func (r *Client) Handshake(ctx context.Context, e endpoint.Endpoint) error {
 	raw, err := r.p.Call(ctx, "hello", nil)
 	if err == nil {
@@ -99,14 +99,14 @@ func (r *Client) Handshake(ctx context.Context, e endpoint.Endpoint) error {
 	case e.Session != "" && ended:
 		return rundir.Ended(e.Session, err)
 	case e.Session != "" && wire.AsFault(err) != nil:
-		return err // why the stream failed to open
+		return err // why the stream could not be opened
 	default:
 		return wire.NewFault(wire.Unreachable, fmt.Sprintf("%s is not an rpcx conversation", e), err)
 	}
 }
 
-// fromSocket converts the failure of a call over the socket to the other process's failure, or to a Fault about the end
-// of that process.
+// fromSocket converts an error of a call over the socket: to the failure that the other process has returned, or to a
+// Fault which says that the process has ended.
 func fromSocket(err error) error {
 	if isLostSocket(err) {
 		return &wire.Fault{Kind: wire.Closed, Message: "the process that owns the connection has ended", Err: err}
@@ -114,8 +114,8 @@ func fromSocket(err error) error {
 	return FromRPC(err)
 }
 
-// isLostSocket reports whether err means that the socket itself was lost. It excludes a local close and the end of the
-// connection behind the socket.
+// isLostSocket reports whether err means that the socket itself was lost. This excludes a local close, and the end of
+// the connection that the socket offers.
 func isLostSocket(err error) bool {
 	var told *wire.Error
 	f := wire.AsFault(err)

@@ -12,9 +12,9 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// Functions are the function values (key@on=NAME) of the processes on a session's socket. Each process answers its own
-// functions while it lives. For the peer's dialect, functions are hooks. Their names begin with the number of the
-// process, and no user can choose such a name.
+// Functions contains the function values (key@on=NAME) of the processes that use the socket of a session. Each process
+// answers calls of its own functions for as long as it runs. In the peer's dialect, functions are hooks. Their names
+// begin with the number of the process, in a form that users cannot choose.
 type Functions struct {
 	mu        sync.Mutex
 	last      int64
@@ -22,13 +22,13 @@ type Functions struct {
 	answering map[*Process]bool         // processes that answer requests without a hook
 }
 
-// functionPrefix begins such a name. functionEnd ends the number.
+// functionPrefix precedes the number in such a name, and functionEnd follows it.
 const (
 	functionPrefix = "\x00f"
 	functionEnd    = "\x00"
 )
 
-// enter returns the session's name for a function of h's process.
+// enter returns the name that a function of h's process has in the session.
 func (f *Functions) enter(h *Process, name string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -59,8 +59,8 @@ func answersFallback(_ context.Context, h *Process, _ *dialect.Inbound) (json.Ra
 	return nil, nil
 }
 
-// asked returns the process for requests without a hook: the only one with an open call. It returns nil if there is
-// none or several.
+// asked returns the process that should answer a request without a hook: the only one that has an open call. It returns
+// nil if there is no such process or more than one.
 func (f *Functions) asked() dialect.Caller {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -77,8 +77,8 @@ func (f *Functions) asked() dialect.Caller {
 	return one
 }
 
-// of returns a function's process and its own name there. client is nil if the process has ended. ok is false if name
-// is not a function.
+// of returns the process that defines a function, and the function's name in that process. client is nil if the process
+// has ended. ok is false if name is not a function.
 func (f *Functions) of(name string) (client dialect.Caller, plain string, ok bool) {
 	rest, ok := strings.CutPrefix(name, functionPrefix)
 	if !ok {
@@ -90,7 +90,7 @@ func (f *Functions) of(name string) (client dialect.Caller, plain string, ok boo
 	return f.clients[number], plain, ok
 }
 
-// WithFunctions wraps b: its responders also know the functions of f.
+// WithFunctions wraps b. The responders of the result also answer calls of the functions in f.
 func WithFunctions(b dialect.Backend, f *Functions) dialect.Backend { return withFunctions{b, f} }
 
 type withFunctions struct {
@@ -102,7 +102,7 @@ func (b withFunctions) Bind(c dialect.Caller) dialect.Responder {
 	return functionResponder{b.Backend.Bind(c), b.functions}
 }
 
-// functionGone returns the error of a function whose process has ended.
+// functionGone returns the error for a function whose process has ended.
 func functionGone() error {
 	return wire.NewError(wire.CodeServer, "the process that defined the function has ended")
 }
@@ -123,7 +123,7 @@ func (r functionResponder) Kind(method string) (catalog.Kind, bool) {
 	return kind, ok
 }
 
-// fallback returns the process that answers a method without a hook, or nil.
+// fallback returns the process that answers requests for a method without a hook, or nil.
 func (r functionResponder) fallback(method string) dialect.Caller {
 	if r.Denied(method) {
 		return nil
@@ -154,7 +154,7 @@ func (r functionResponder) Respond(ctx context.Context, q dialect.Request) (json
 	return out, err
 }
 
-// askFallback passes a request without a hook to a process.
+// askFallback passes a request without a hook to another process.
 func askFallback(ctx context.Context, client dialect.Caller, q dialect.Request) (json.RawMessage, error) {
 	if q.Notification {
 		return nil, client.Notify(ctx, dialect.Op{Kind: dialect.Notify, Method: q.Method, Params: q.Params})
@@ -166,22 +166,22 @@ func askFallback(ctx context.Context, client dialect.Caller, q dialect.Request) 
 	return out, err
 }
 
-// answersMethod is the socket's method with which a process offers to answer requests without a hook.
+// answersMethod is the method of the socket with which a process offers to answer requests without a hook.
 const answersMethod = "answers"
 
-// AnswerFallback makes answer handle the peer's requests without a hook. It applies while this process is the only one
-// with a fallback and a pending call. Another version of rpcx may not know this method; AnswerFallback then does
-// nothing.
+// AnswerFallback makes answer respond to those requests from the peer that have no hook. It applies while this process
+// is the only one that has both a fallback and a pending call. If another version of rpcx runs the session and does not
+// have this method, AnswerFallback does nothing.
 func (r *Client) AnswerFallback(ctx context.Context, answer func(context.Context, dialect.Request) (json.RawMessage, error)) error {
 	r.AnswerBy(fallbackAnswerer(answer))
 	_, err := r.Call(ctx, answersMethod, nil)
-	if wire.AsFault(err) == nil { // the other process does not know the method
+	if wire.AsFault(err) == nil { // the other process does not have the method
 		return nil
 	}
 	return err
 }
 
-// A fallbackAnswerer answers peer's requests without a hook.
+// A fallbackAnswerer answers requests without a hook.
 type fallbackAnswerer func(context.Context, dialect.Request) (json.RawMessage, error)
 
 func (answer fallbackAnswerer) Accept(dialect.Caller) dialect.Handler {

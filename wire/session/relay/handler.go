@@ -15,19 +15,19 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Process handles the requests of one process on the socket.
+// A Process is a process that is connected to the socket. It handles the requests of that process.
 type Process struct {
 	socket   *Socket
 	client   dialect.Caller
-	attached atomic.Bool   // whether the process has sent a request other than for the status
+	attached atomic.Bool   // the process has sent a request other than status
 	worked   chan struct{} // receives a value when hooks start or stop working
-	id       atomic.Int64  // the client's process id; 0 before its first use
+	id       atomic.Int64  // the process id; 0 until it is needed
 	next     atomic.Int64
 	mu       sync.Mutex
 	open     map[string]openStream // by the stream's token
 }
 
-// An openStream is a stream that a process has opened.
+// An openStream is a stream that the process has opened.
 type openStream struct {
 	cancel context.CancelFunc
 	stream dialect.Stream // nil for raw traffic
@@ -49,10 +49,10 @@ func (h *Process) Close() error {
 	return nil
 }
 
-// A Method answers one method of the socket.
+// A Method implements one method of the socket.
 type Method func(ctx context.Context, h *Process, in *dialect.Inbound) (json.RawMessage, error)
 
-// socketMethods are the methods of every socket.
+// socketMethods are the methods that every socket has.
 var socketMethods = map[string]Method{
 	"hello": sayHello, "open": openOp, "notify": notifyOp, "cancel": cancelStream, "finish": finishStream, "describe": describeFar, "typing": typingFar, answersMethod: answersFallback,
 }
@@ -72,9 +72,9 @@ func (h *Process) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	return out, ToRPC(err)
 }
 
-// Hello describes a conversation to a process that has connected.
+// Hello describes a conversation to a process that connects to the socket.
 type Hello struct {
-	Version     string       `json:"version,omitempty"` // the version of rpcx that owns a session
+	Version     string       `json:"version,omitempty"` // the version of the rpcx that runs a session
 	Dialect     string       `json:"dialect"`
 	Endpoint    string       `json:"endpoint"`
 	Session     string       `json:"session,omitempty"`
@@ -86,13 +86,13 @@ func sayHello(_ context.Context, h *Process, _ *dialect.Inbound) (json.RawMessag
 	return scan.JSON(Hello{Dialect: h.socket.Dialect, Endpoint: h.socket.Shown}), nil
 }
 
-// A wireOp is an operation as sent over the socket.
+// A wireOp is an operation in the form that is sent over the socket.
 type wireOp struct {
 	dialect.Op
 	Hook string `json:"hook,omitempty"` // the hook that sends the request
 }
 
-// readOp decodes an operation, and adds the calling process's functions to the session's.
+// readOp decodes an operation, and adds the functions of the calling process to those of the session.
 func (h *Process) readOp(in *dialect.Inbound) (dialect.Op, string, error) {
 	var w wireOp
 	if err := json.Unmarshal(in.Msg.Params, &w); err != nil {
@@ -120,7 +120,7 @@ func notifyOp(ctx context.Context, h *Process, in *dialect.Inbound) (json.RawMes
 	return nil, h.socket.Upstream.Notify(ctx, op)
 }
 
-// openOp runs an operation and forwards its messages until it ends.
+// openOp starts an operation and forwards its messages until it ends.
 func openOp(ctx context.Context, h *Process, in *dialect.Inbound) (json.RawMessage, error) {
 	op, hook, err := h.readOp(in)
 	if err != nil {
@@ -146,7 +146,8 @@ func openOp(ctx context.Context, h *Process, in *dialect.Inbound) (json.RawMessa
 	})
 }
 
-// stream responds with a token and forwards the events that run emits. The methods cancel and finish use the token.
+// stream responds with a token, and forwards the events that run emits. The methods cancel and finish refer to the
+// stream by its token.
 func (h *Process) stream(in *dialect.Inbound, o openStream, run func(token wire.ID) error) error {
 	token := strconv.FormatInt(h.next.Add(1), 10)
 	h.mu.Lock()
@@ -164,9 +165,9 @@ func (h *Process) stream(in *dialect.Inbound, o openStream, run func(token wire.
 	return run(wire.ID(token))
 }
 
-// pass emits all messages of st and then its end.
+// pass emits all messages of st and then the end of the stream.
 func (h *Process) pass(ctx context.Context, st dialect.Stream, token wire.ID, emit func(wire.Event) error) error {
-	var m wire.Message // all messages share this memory
+	var m wire.Message // reused for all messages
 	var ev wire.Event
 	for {
 		var err error
@@ -193,7 +194,7 @@ func over(err error, token wire.ID, emit func(wire.Event) error) error {
 	return emit(ev)
 }
 
-// named returns the stream that a request names. ok is false after the stream's end.
+// named returns the stream to which a request refers. ok is false if the stream has ended.
 func (h *Process) named(in *dialect.Inbound) (o openStream, ok bool, err error) {
 	var ids []json.RawMessage
 	if err := json.Unmarshal(in.Msg.Params, &ids); err != nil || len(ids) != 1 {
@@ -214,7 +215,7 @@ func cancelStream(_ context.Context, h *Process, in *dialect.Inbound) (json.RawM
 	return json.RawMessage("true"), nil
 }
 
-// finishStream makes a watch stop reading. It still forwards the messages received so far and the end.
+// finishStream makes a watch stop reading. The messages that have already been received are still forwarded.
 func finishStream(ctx context.Context, h *Process, in *dialect.Inbound) (json.RawMessage, error) {
 	o, ok, err := h.named(in)
 	if !ok || err != nil || o.stream == nil {
@@ -235,7 +236,7 @@ func describeFar(ctx context.Context, h *Process, _ *dialect.Inbound) (json.RawM
 	return catalogJSON(h.socket.Upstream.Describe(ctx))
 }
 
-// typingRequest contains the params of typing.
+// typingRequest contains the params of the method typing.
 type typingRequest struct {
 	Method string `json:"method"`
 }

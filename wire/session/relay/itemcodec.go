@@ -12,23 +12,24 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A packed is a message in an item of the socket, with its event. Only this process has the codec's state and can
-// decode the message.
+// A packed is a message, with its event, in the form of an item on the socket. Only the process that owns the
+// connection has the state to decode the message.
 type packed struct {
 	Kind   wire.Kind       `json:"kind"`
 	Final  bool            `json:"final,omitempty"`
 	Method string          `json:"method,omitempty"` // the method of an event that consists only of data
-	At     []int           `json:"at,omitempty"`     // the place of the data in the message if the event consists only of data
+	At     []int           `json:"at,omitempty"`     // the index in the message at which the data begins, and the index at which it ends, if the event consists only of data
 	Event  *wire.Event     `json:"event,omitempty"`  // any other event
-	Fault  json.RawMessage `json:"fault,omitempty"`  // why the message has no event
-	Msg    json.RawMessage `json:"msg,omitempty"`    // the message if it fits on one line
-	Text   *string         `json:"text,omitempty"`   // the message otherwise
+	Fault  json.RawMessage `json:"fault,omitempty"`  // why no event could be decoded
+	Msg    json.RawMessage `json:"msg,omitempty"`    // the message, if it contains no line break
+	Text   *string         `json:"text,omitempty"`   // the message, if it contains a line break
 
-	// Secrets are the secrets of this process in the message, which the receiving process masks on stderr.
+	// Secrets contains the secrets of this process that occur in the message. The receiving process masks them on
+	// stderr.
 	Secrets []string `json:"secrets,omitempty"`
 }
 
-// pack returns the item of m with its event. err is why the event is unknown.
+// pack returns the item for m and its event. err is the reason if there is no event.
 func pack(m wire.Message, ev wire.Event, err error) json.RawMessage {
 	p := packed{Kind: m.Kind, Final: m.Final, Secrets: redact.Repeated(m.Raw)}
 	if at, ok := within(ev.Data, m.Raw); ok && err == nil {
@@ -48,12 +49,12 @@ func pack(m wire.Message, ev wire.Event, err error) json.RawMessage {
 	return p.withMessage(m.Raw)
 }
 
-// onlyData reports whether ev consists of data and perhaps a method.
+// onlyData reports whether ev consists only of data and perhaps a method.
 func onlyData(ev wire.Event) bool {
 	return ev.Kind == wire.Data && ev.ContentType == "" && ev.Seq == nil && ev.Time == nil && ev.Job == nil && ev.Source == nil && ev.Extra == nil
 }
 
-// within returns the place of data in raw if data is a sub-slice of raw.
+// within returns the place of data in raw. data must be a sub-slice of raw; otherwise ok is false.
 func within(data, raw []byte) (at int, ok bool) {
 	if len(data) == 0 {
 		return 0, false
@@ -62,7 +63,7 @@ func within(data, raw []byte) (at int, ok bool) {
 	return at, at >= 0 && at+len(data) <= len(raw) && &raw[at] == &data[0]
 }
 
-// withMessage returns the item as JSON. raw stays unchanged unless it contains a line break.
+// withMessage returns the item as JSON. raw is copied unchanged unless it contains a line break.
 func (p packed) withMessage(raw []byte) json.RawMessage {
 	o := scan.AppendObject(make([]byte, 0, 64+len(raw)))
 	if p.Event == nil && p.Fault == nil && p.Secrets == nil { // the usual case
@@ -85,7 +86,7 @@ func (p packed) withMessage(raw []byte) json.RawMessage {
 	return o.End()
 }
 
-// unpack decodes an item of the socket. It returns the error of a message without an event.
+// unpack decodes an item from the socket. If no event could be decoded, it returns that error.
 func unpack(body json.RawMessage) (wire.Message, error) {
 	p, err := packedOf(body)
 	if err != nil || int(p.Kind) > int(wire.Handshake) {
@@ -121,8 +122,8 @@ func unpack(body json.RawMessage) (wire.Message, error) {
 	return m, nil
 }
 
-// Hand-written code decodes most stream items here, in a fraction of encoding/json's time. encoding/json decodes
-// unusual items.
+// This hand-written decoder handles most items, in a fraction of the time that encoding/json needs. Unusual items are
+// left to encoding/json.
 
 func packedOf(raw json.RawMessage) (p packed, err error) {
 	usual := len(raw) > 0 && raw[0] == '{'
@@ -170,14 +171,14 @@ func boolOf(val []byte) (v, ok bool) {
 	return v, v || string(val) == "false"
 }
 
-// An encodedFault is a failure as sent over the socket, in an error's data.
+// An encodedFault is a failure in the form that is sent over the socket, as the data of an error.
 type encodedFault struct {
 	*wire.Fault
 	Unsupported bool `json:"unsupported,omitempty"`
 }
 
-// encodeFault returns the Fault in err for the socket, with the message of the whole err. It masks secrets of this process, which the
-// receiving process does not know.
+// encodeFault converts the Fault in err for the socket. The message is that of the whole err. It masks the secrets of this process,
+// because the receiving process does not know them.
 func encodeFault(err error) encodedFault {
 	c := plainFault(err)
 	f := *c.Fault
@@ -196,7 +197,8 @@ func encodeFault(err error) encodedFault {
 	return c
 }
 
-// maskedJSON masks the secrets in val. It returns nil if the result is invalid because a number contains a secret.
+// maskedJSON masks the secrets in val. It returns nil if masking would make val invalid, because a number contains a
+// secret.
 func maskedJSON(val []byte) []byte {
 	masked := redact.KnownBytes(val)
 	if len(masked) > 0 && scan.Valid(masked, wire.DefaultMaxDepth) != nil {
@@ -218,7 +220,7 @@ func plainFault(err error) encodedFault {
 	case errors.Is(err, context.DeadlineExceeded):
 		c.Kind = wire.Timeout
 	case errors.Is(err, context.Canceled):
-		c.Kind, c.Message = wire.Closed, "the conversation ended" // not Interrupted: no user of the receiving process interrupted it
+		c.Kind, c.Message = wire.Closed, "the conversation ended" // not Interrupted, because the user of the receiving process has not interrupted it
 	case errors.Is(err, wire.ErrUnsupported):
 		c.Kind, c.Unsupported = wire.Usage, true
 	}
@@ -232,10 +234,10 @@ func (c encodedFault) failure() error {
 	return c.Fault
 }
 
-// FaultJSON encodes a failure for another rpcx process, which decodes it with FaultFrom.
+// FaultJSON encodes a failure for another rpcx process. FaultFrom decodes it.
 func FaultJSON(err error) json.RawMessage { return scan.JSON(encodeFault(err)) }
 
-// FaultFrom decodes the output of FaultJSON.
+// FaultFrom decodes what FaultJSON has encoded.
 func FaultFrom(b json.RawMessage) error {
 	var c encodedFault
 	if err := json.Unmarshal(b, &c); err != nil || c.Fault == nil {
@@ -244,7 +246,7 @@ func FaultFrom(b json.RawMessage) error {
 	return c.failure()
 }
 
-// ToRPC converts a failure to an error response for the socket. It returns nil for nil.
+// ToRPC converts a failure to an error response on the socket. It returns nil if err is nil.
 func ToRPC(err error) error {
 	if err == nil {
 		return nil

@@ -13,8 +13,8 @@ import (
 	"rpcx/wire/session/rundir"
 )
 
-// This file carries raw traffic over a socket. The method raw opens a stream of the peer's messages. raw.send sends one
-// message. raw.finish ends the sending.
+// This file carries the raw traffic of a conversation over a socket. The method raw opens a stream of the peer's
+// messages. raw.send sends one message, and raw.finish declares that the process will send no more.
 
 // rawRequest contains the params of raw.send and raw.finish.
 type rawRequest struct {
@@ -22,19 +22,20 @@ type rawRequest struct {
 	Message string          `json:"message,omitempty"`
 }
 
-// A RawPipe is the traffic of a conversation as whole messages (rpcx-sessions(7)). It receives messages without a hook,
-// in order of arrival, and sends messages of the user.
+// A RawPipe carries the traffic of a conversation as whole messages (rpcx-sessions(7)). Its user receives messages for
+// which there is no hook, in order of arrival, and sends messages.
 type RawPipe interface {
-	// Recv returns the next message, or io.EOF after the last. idle reports that the queue is empty.
+	// Recv returns the next message, or io.EOF after the last. idle is set if no further message is queued.
 	Recv() (m wire.Message, idle bool, err error)
-	// Send sends one message of the user: a request, a notification, or the response to a received request. It keeps
-	// the message's id if the id is unused. During a reconnect, Send waits.
+	// Send sends one message from the user: a request, a notification, or the response to a request. The message keeps
+	// its id unless that id is in use. While rpcx reconnects, Send waits.
 	Send(ctx context.Context, msg []byte) error
-	// Finish ends the sending. It answers pending and later requests of the peer with -32603. Until ctx ends, Finish
-	// waits for the responses to the user's messages and to the peer's requests. It fails if a response will not
-	// arrive: the connection was lost, the peer refused the request, or the response was invalid.
+	// Finish declares that the user will send no more messages. Requests of the peer that are pending, or arrive later,
+	// get -32603. Finish waits, at most until ctx ends, for the responses to the user's messages and to the peer's
+	// requests. It fails if a response cannot arrive: the connection was lost, the peer rejected the request, or the
+	// response was invalid.
 	Finish(ctx context.Context) error
-	// Stop ends Recv with io.EOF after the queued messages.
+	// Stop makes Recv return io.EOF after the queued messages.
 	Stop()
 	// Err returns why the traffic ended. It returns nil before the end, and after a clean end without missing
 	// responses.
@@ -44,13 +45,13 @@ type RawPipe interface {
 // A SharedPipe is a RawPipe of a conversation that several processes use.
 type SharedPipe interface {
 	RawPipe
-	// Leave ends the pipe and rejects pending requests.
+	// Leave ends the pipe and rejects its pending requests.
 	Leave()
-	// Context returns a context that ends with Leave.
+	// Context returns a context that ends when Leave is called.
 	Context() context.Context
 }
 
-// RawMethods returns the socket's methods for raw traffic. join starts the traffic of one process.
+// RawMethods returns the methods of the socket for raw traffic. join starts the raw traffic of one process.
 func RawMethods(join func() (SharedPipe, error)) map[string]Method {
 	open := func(ctx context.Context, h *Process, in *dialect.Inbound) (json.RawMessage, error) {
 		return openRaw(ctx, h, in, join)
@@ -58,7 +59,7 @@ func RawMethods(join func() (SharedPipe, error)) map[string]Method {
 	return map[string]Method{"raw": open, "raw.send": sendRaw, "raw.finish": finishRaw}
 }
 
-// openRaw responds with a stream of the incoming messages without a hook.
+// openRaw responds with a stream of the incoming messages for which there is no hook.
 func openRaw(ctx context.Context, h *Process, in *dialect.Inbound, join func() (SharedPipe, error)) (json.RawMessage, error) {
 	passed, ok := h.socket.beginStream()
 	if !ok {
@@ -116,7 +117,7 @@ func finishRaw(ctx context.Context, h *Process, in *dialect.Inbound) (json.RawMe
 	return nil, pipe.Finish(ctx)
 }
 
-// remotePipe is the raw traffic of a conversation that another process owns.
+// remotePipe is the raw traffic of a conversation that another process offers.
 type remotePipe struct {
 	r      *Client
 	stream *remoteStream
@@ -169,12 +170,12 @@ func (p *remotePipe) Err() error {
 	return p.err
 }
 
-// Stop ends the traffic after the received messages.
+// Stop ends the traffic after the messages that have been received.
 func (p *remotePipe) Stop() {
 	ctx, cancel := context.WithTimeout(context.Background(), dialect.CancelTimeout)
 	defer cancel()
 	_, _ = p.r.Call(ctx, "cancel", json.RawMessage("["+string(p.token)+"]"))
-	time.AfterFunc(dialect.CancelTimeout, p.stop) // the end may never arrive
+	time.AfterFunc(dialect.CancelTimeout, p.stop) // the end of the stream may never arrive
 }
 
 func (p *remotePipe) Send(ctx context.Context, msg []byte) error {

@@ -1,5 +1,5 @@
-// Package relay offers a conversation to other processes over a Unix socket, and uses such a conversation. Each session
-// has a socket, and a hook finds one in its RPCX_ENDPOINT.
+// Package relay offers a conversation to other processes over a Unix socket, and lets rpcx use such a conversation.
+// Each session has a socket, and the RPCX_ENDPOINT of a hook refers to one.
 package relay
 
 import (
@@ -22,50 +22,50 @@ import (
 	"rpcx/wire/session/rundir"
 )
 
-// A Socket offers one connection to other rpcx processes. Its protocol is JSON-RPC 2.0 with one message on each line.
-// It has the methods of a Conversation: hello, open (a stream, which cancel ends), notify, describe and typing. A
-// session adds further methods.
+// A Socket offers one connection to other rpcx processes. Its protocol is JSON-RPC 2.0 with one message per line. It
+// has the methods of a Conversation: hello, open (a stream, which cancel ends), notify, describe and typing. A session
+// adds more methods.
 type Socket struct {
 	*Functions
 	ServerOptions
 
 	mu           sync.Mutex
 	peers        map[*peer.Peer]*Process
-	lastDetached time.Time // when the last attached process disconnected, or when the socket was created
+	lastDetached time.Time // when the last attached process disconnected; at first, when the socket was created
 	closed       bool
 	working      int            // the number of working hooks
-	streams      sync.WaitGroup // forwarded streams; none is added after closed is set
+	streams      sync.WaitGroup // the streams that are being forwarded; none is added once closed is set
 	wg           sync.WaitGroup
 }
 
-// ServerOptions configure a Socket.
+// ServerOptions configures a Socket.
 type ServerOptions struct {
 	Upstream  Backend
 	Owner     Owner
-	Dialect   string            // the dialect of upstream; "" if Methods has a hello that returns it
-	Shown     string            // the redacted endpoint
-	Methods   map[string]Method // additional methods, which override those of every socket
+	Dialect   string            // the dialect of Upstream; "" if Methods contains a hello that returns it
+	Shown     string            // the redacted endpoint of Upstream
+	Methods   map[string]Method // additional methods; they override the methods of the same name that every socket has
 	Path      string
 	Listener  net.Listener
 	Temporary bool // whether Close removes Path
 }
 
-// An Owner receives the events of its socket. It is a session, or the responder of a connection whose hooks use the
+// An Owner receives the events of a socket. It is a session, or the responder on a connection whose hooks use the
 // socket.
 type Owner interface {
-	// SuspendHook releases the slot of a hook while the hook waits for a response over the socket.
+	// SuspendHook frees the slot of a hook while the hook waits for a response over the socket.
 	SuspendHook(hook string) (resume func())
-	// Answers returns the id of the request that a hook answers, or nil.
+	// Answers returns the id of the request that a hook is answering, or nil.
 	Answers(hook string) wire.ID
 	// ClientGone reports that a process has disconnected.
 	ClientGone(client *Process)
-	// EndReason returns the error of streams that end because the owner has ended, or nil before that.
+	// EndReason returns the error for streams that end because the owner has ended. Before that, it returns nil.
 	EndReason() error
-	// StreamFailed reports a stream's failure while its owner runs.
+	// StreamFailed reports that a stream failed although the owner has not ended.
 	StreamFailed(err error)
 }
 
-// ListenForHooks binds a private socket for the hooks of a connection to far.
+// ListenForHooks creates a private socket for the hooks of a connection. far is that connection.
 func ListenForHooks(far Backend, funcs *Functions, name string, e endpoint.Endpoint, own Owner) (*Socket, error) {
 	dir, err := rundir.Make()
 	if err != nil {
@@ -85,7 +85,7 @@ func ListenForHooks(far Backend, funcs *Functions, name string, e endpoint.Endpo
 	return s, nil
 }
 
-// New returns a Socket. Serve starts accepting processes.
+// New returns a Socket. Processes can connect only after Serve.
 func New(funcs *Functions, o ServerOptions) *Socket {
 	return &Socket{Functions: funcs, ServerOptions: o, peers: map[*peer.Peer]*Process{}, lastDetached: time.Now()}
 }
@@ -93,7 +93,7 @@ func New(funcs *Functions, o ServerOptions) *Socket {
 // Serve starts to accept processes.
 func (s *Socket) Serve() { s.wg.Go(s.serve) }
 
-// StopAccepting refuses further processes.
+// StopAccepting closes the listener, so that no more processes can connect.
 func (s *Socket) StopAccepting() { _ = s.Listener.Close() }
 
 func (s *Socket) Endpoint() string { return "conversation:" + s.Path }
@@ -145,8 +145,8 @@ func (s *Socket) converse(nc net.Conn) {
 	s.mu.Unlock()
 }
 
-// Attached returns how many processes use the connection, without h's process. A process that only requests the status
-// does not count.
+// Attached returns how many processes use the connection, without counting the one of h. A process that has only
+// requested the status does not count.
 func (s *Socket) Attached(h *Process) (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -158,7 +158,7 @@ func (s *Socket) Attached(h *Process) (n int) {
 	return n
 }
 
-// Idle returns the time since the last process detached.
+// Idle returns how long no process has been attached.
 func (s *Socket) Idle() time.Duration {
 	if s.Attached(nil) > 0 {
 		return 0
@@ -168,7 +168,7 @@ func (s *Socket) Idle() time.Duration {
 	return time.Since(s.lastDetached)
 }
 
-// beginStream counts a new stream. It returns false if the socket is closed.
+// beginStream counts one more stream. It returns false if the socket has been closed.
 func (s *Socket) beginStream() (passed func(), ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -179,11 +179,12 @@ func (s *Socket) beginStream() (passed func(), ok bool) {
 	return s.streams.Done, true
 }
 
-// socketInbound bounds the concurrent requests of one process. It slightly exceeds the maximum of --jobs.
+// socketInbound is the maximum number of concurrent requests from one process. It is slightly more than the maximum of
+// --jobs.
 const socketInbound = 8192
 
-// socketPeer returns the peer for either end of a socket. Its limits are higher, because its messages contain whole
-// messages of another connection.
+// socketPeer returns the peer for one end of a socket. Its limits are higher than the usual ones, because its messages
+// contain whole messages of another connection.
 func socketPeer(nc net.Conn, o peer.Options) *peer.Peer {
 	limits := wire.Options{MaxMessage: 1 << 30, MaxDepth: wire.DefaultMaxDepth + 16}
 	codec := jsonrpc.NewCodec(jsonrpc.Options{Version: jsonrpc.V2, MaxDepth: limits.MaxDepth, AnyParams: true})
@@ -191,7 +192,8 @@ func socketPeer(nc net.Conn, o peer.Options) *peer.Peer {
 	return peer.New(framing.Line(nc, limits), codec, o)
 }
 
-// CancelStreams cancels every stream of the socket while the peer is connected. It waits at most dialect.CancelTimeout.
+// CancelStreams cancels every stream that the socket forwards. It must be called while the peer is still connected. It
+// waits at most dialect.CancelTimeout.
 func (s *Socket) CancelStreams() {
 	s.mu.Lock()
 	for _, h := range s.peers {
@@ -202,7 +204,7 @@ func (s *Socket) CancelStreams() {
 }
 
 // Meaning returns the error to report for a stream that failed with err. If the session has ended, it returns the
-// reason of the end.
+// reason for that.
 func (s *Socket) Meaning(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return cmp.Or(s.Owner.EndReason(), err)
@@ -211,7 +213,7 @@ func (s *Socket) Meaning(err error) error {
 	return err
 }
 
-// settle waits at most d until no stream is forwarded.
+// settle waits until no stream is forwarded any longer, for at most d.
 func (s *Socket) settle(d time.Duration) {
 	passed := make(chan struct{})
 	s.wg.Go(func() {
@@ -224,15 +226,15 @@ func (s *Socket) settle(d time.Duration) {
 	}
 }
 
-// DrainTimeout bounds how long Close waits for the forwarding of responses that arrived before the end of the
-// connection.
+// DrainTimeout is how long Close waits until responses that arrived before the end of the connection have been
+// forwarded.
 const DrainTimeout = 500 * time.Millisecond
 
-// Close closes the socket, ends all conversations of its users, and waits for them with the limits of a peer's Close.
-// The connection and its calls must have ended before.
+// Close closes the socket and disconnects all processes. It waits for them as long as a peer's Close does. The
+// connection, and all calls on it, must have ended before.
 func (s *Socket) Close() { s.CloseAfter(DrainTimeout) }
 
-// CloseAfter is like Close, but with a limit other than DrainTimeout.
+// CloseAfter is like Close, but with another limit than DrainTimeout.
 func (s *Socket) CloseAfter(words time.Duration) {
 	_ = s.Listener.Close()
 	if s.Temporary { // a session removes its socket itself

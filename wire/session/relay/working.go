@@ -9,13 +9,14 @@ import (
 	"rpcx/wire/peer"
 )
 
-// A session's process notifies its users while its hooks work on a request of the peer. During that time, the peer may
-// be waiting for rpcx, and the users stop their timers.
+// A session notifies the connected processes while its hooks work on a request from the peer. During that time, the
+// peer may be waiting for rpcx, so those processes stop their timers.
 
 // workingMethod is the method of that notification. Its params are true or false.
 const workingMethod = "working"
 
-// Working counts a hook that starts (1) or stops (-1) working. Any goroutine may call it. It does not block.
+// Working must be called with 1 when a hook starts to work, and with -1 when it stops. It can be called from any
+// goroutine. It does not block.
 func (s *Socket) Working(change int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -32,7 +33,7 @@ func (h *Process) wakeTeller() {
 	wire.Wake(h.worked)
 }
 
-// tellWorking notifies h's process when hooks start or stop working, until p ends.
+// tellWorking notifies h's process when hooks start or stop working. It returns when p ends.
 func (s *Socket) tellWorking(h *Process, p *peer.Peer) {
 	defer wire.Guard()
 	for told := false; ; {
@@ -56,8 +57,8 @@ func (s *Socket) tellWorking(h *Process, p *peer.Peer) {
 	}
 }
 
-// TellWork sets f, which receives 1 when a hook of the owning process starts to work on a request of the peer, and -1
-// when it stops.
+// TellWork sets f, which is called with 1 when a hook of the other process starts to work on a request from the peer,
+// and with -1 when it stops.
 func (r *Client) TellWork(f func(change int)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -15,15 +15,16 @@ import (
 	"rpcx/wire/xdg"
 )
 
-// An exitRecord is why a session ended that no command closed. The session's process had no terminal for the reason. One
-// file stores the last few records for the next command. A new session of the same name removes its record.
+// An exitRecord stores why a session ended, if no command closed it. The session's own process had no terminal on which
+// to report the reason. One file contains the latest records, and the next command that uses the session reports the
+// reason. When a session of the same name is opened, its record is removed.
 type exitRecord struct {
 	Socket string    `json:"socket"`
 	At     time.Time `json:"at"`
 	Why    string    `json:"why"`
 }
 
-// These limits bound the number, the age and the size of the records.
+// These constants limit the number, the age and the size of the records.
 const (
 	maxExitRecords = 20
 	exitRecordAge  = 24 * time.Hour
@@ -32,11 +33,11 @@ const (
 
 // readExitRecords returns the records in b that are not too old.
 func readExitRecords(b []byte) (all []exitRecord) {
-	_ = json.Unmarshal(b, &all) // ignores everything but a list
+	_ = json.Unmarshal(b, &all) // ignores anything that is not a list
 	return slices.DeleteFunc(all, func(e exitRecord) bool { return time.Since(e.At) > exitRecordAge })
 }
 
-// RecordExit records why the session at socket ended.
+// RecordExit stores why the session at socket ended.
 func RecordExit(socket, why string) {
 	if len(why) > maxExitReason {
 		why = strings.ToValidUTF8(why[:maxExitReason], "") + "…"
@@ -44,14 +45,15 @@ func RecordExit(socket, why string) {
 	writeExit(socket, why)
 }
 
-// ForgetExit removes the record of the session at socket, which has started again.
+// ForgetExit removes the record of the session at socket. It is called when the session has started again.
 func ForgetExit(socket string) {
 	if exitAt(socket) != nil {
 		writeExit(socket, "")
 	}
 }
 
-// writeExit replaces the record of the session at socket by one with reason. With "", it only removes the record.
+// writeExit replaces the record of the session at socket with a new one for the reason why. If why is "", it only
+// removes the record.
 func writeExit(socket, why string) {
 	file := xdg.StateFile("ended")
 	if file == "" || os.MkdirAll(filepath.Dir(file), 0o700) != nil {
@@ -73,10 +75,10 @@ func writeExit(socket, why string) {
 	})
 }
 
-// killed is the reason of a session that left its socket.
+// killed is the reason for a session whose socket was left behind.
 const killed = "its process was killed"
 
-// Killed returns the end of each session in dir that was killed and not opened again.
+// Killed returns a line for each session in dir that was killed and has not been opened again.
 func Killed(dir string) (lines []string) {
 	for _, e := range readExitRecords(cache.Read(xdg.StateFile("ended"))) {
 		name, ok := strings.CutPrefix(filepath.Base(e.Socket), PrefixSession)
@@ -89,7 +91,7 @@ func Killed(dir string) (lines []string) {
 
 func age(e exitRecord) time.Duration { return max(time.Since(e.At), 0).Truncate(time.Second) }
 
-// exitAt returns how the last session at socket ended, or nil if unknown.
+// exitAt returns the record of the last session at socket, or nil if there is none.
 func exitAt(socket string) *exitRecord {
 	file := xdg.StateFile("ended")
 	if file == "" {
@@ -102,7 +104,7 @@ func exitAt(socket string) *exitRecord {
 	return nil
 }
 
-// ExitFault returns how the session name ended, or nil if unknown.
+// ExitFault returns a Fault with the reason why the session name ended, or nil if the reason is not known.
 func ExitFault(name string, cause error) *wire.Fault {
 	dir, err := runtimePlace()
 	if err != nil {

@@ -18,10 +18,10 @@ import (
 	"rpcx/wire/syserr"
 )
 
-// maxName bounds the length of a session name.
+// maxName is the maximum length of a session name, in bytes.
 const maxName = 64
 
-// CheckName rejects invalid session names (rpcx-sessions(7)).
+// CheckName rejects a session name that is not valid (rpcx-sessions(7)).
 func CheckName(name string) error {
 	if 0 < len(name) && len(name) <= maxName && plain(name) && !strings.ContainsRune("._-", rune(name[0])) {
 		return nil
@@ -41,8 +41,8 @@ func plain(name string) bool {
 	return true
 }
 
-// socketOf returns the path of the session's socket in dir. It contains the name, or a hash if the path would be too
-// long.
+// socketOf returns the path of the session's socket in dir. The path contains the name, or a hash of the name if the
+// path would be too long.
 func socketOf(dir, name string) string {
 	if path := filepath.Join(dir, PrefixSession+name); len(path) <= maxSocketPath {
 		return path
@@ -51,7 +51,8 @@ func socketOf(dir, name string) string {
 	return filepath.Join(dir, PrefixHashed+hex.EncodeToString(sum[:8]))
 }
 
-// Find returns the socket of the session name, or "". It refuses a directory of sockets that other users can enter.
+// Find returns the path of the socket of the session name, or "" if there is none. It refuses to use a directory that
+// other users can enter.
 func Find(name string) (string, error) {
 	if err := CheckName(name); err != nil {
 		return "", err
@@ -67,8 +68,8 @@ func Find(name string) (string, error) {
 	return path, nil
 }
 
-// Claim binds the socket of a session. It returns a Conflict if a live session has that name. It removes the files of a
-// killed session.
+// Claim creates the socket of a session. If a session with that name is running, it returns a Conflict. If such a
+// session was killed, it removes the files that were left behind.
 func Claim(name string) (net.Listener, string, error) {
 	dir, err := Make()
 	if err != nil {
@@ -98,7 +99,7 @@ func conflict(name string) *wire.Fault {
 		WithHint("rpcx session close " + name + " ends it; --ensure uses it if it has the same options")
 }
 
-// CleanUp removes the files of a killed session, and returns a Fault about it.
+// CleanUp removes the files of a killed session, and returns a Fault that reports its end.
 func CleanUp(path, name string, cause error) error {
 	dir := filepath.Dir(path)
 	_ = Locked(dir, func() error {
@@ -108,7 +109,7 @@ func CleanUp(path, name string, cause error) error {
 	return Absent(fmt.Sprintf("session %s has ended: its process was killed", name), cause)
 }
 
-// Ended returns the Fault of a session that has just ended.
+// Ended returns the Fault for a session that has just ended.
 func Ended(name string, cause error) error {
 	if f := ExitFault(name, cause); f != nil {
 		return f
@@ -116,14 +117,14 @@ func Ended(name string, cause error) error {
 	return Absent(fmt.Sprintf("session %s has ended", name), cause)
 }
 
-// AnswerTimeout bounds how long another rpcx process may take for its Hello, which a session sends when connected, and for
-// each response that needs no peer.
+// AnswerTimeout is how long another rpcx process may take for its Hello, which a session sends when it is connected, and
+// for each response that does not need the peer.
 const AnswerTimeout = 30 * time.Second
 
-// stoppedTimeout bounds the wait for a process that is stopped (SIGSTOP).
+// stoppedTimeout is how long rpcx waits for a process that is stopped (SIGSTOP).
 const stoppedTimeout = 2 * time.Second
 
-// AnswerContext returns a context that ends when the process pid (0 if unknown) takes too long for a response.
+// AnswerContext returns a context that ends when the process pid takes too long to respond. pid is 0 if unknown.
 func AnswerContext(ctx context.Context, pid int) (context.Context, context.CancelFunc) {
 	bound, cancel := context.WithTimeout(ctx, AnswerTimeout)
 	look := time.AfterFunc(stoppedTimeout, func() {
@@ -137,7 +138,7 @@ func AnswerContext(ctx context.Context, pid int) (context.Context, context.Cance
 	}
 }
 
-// Silent returns the Fault of a session whose process (pid, if known) runs but does not respond.
+// Silent returns the Fault for a session whose process is running but does not respond. pid is 0 if unknown.
 func Silent(name string, pid int, cause error) error {
 	why := "its process hangs"
 	if stopped(pid) {
@@ -151,17 +152,17 @@ func Silent(name string, pid int, cause error) error {
 	return f
 }
 
-// errAbsent is the cause that IsAbsent detects.
+// errAbsent is the cause for which IsAbsent looks.
 var errAbsent = errors.New("there is no such session")
 
 func Absent(message string, cause error) *wire.Fault {
 	return wire.NewFault(wire.Unreachable, message, errors.Join(errAbsent, cause))
 }
 
-// IsAbsent reports whether err means that a session does not exist. Its name is then free, at once or soon.
+// IsAbsent reports whether err means that there is no such session. The name is then free, or will soon be.
 func IsAbsent(err error) bool { return errors.Is(err, errAbsent) }
 
-// SessionNames returns the names of sessions with a socket, except hashed names.
+// SessionNames returns the names of the sessions that have a socket. Names that were replaced by a hash are missing.
 func SessionNames() (names []string) {
 	dir, err := Existing()
 	if err != nil || dir == "" {
@@ -173,8 +174,8 @@ func SessionNames() (names []string) {
 	return names
 }
 
-// NotFound returns the Fault for @NAME without such a session or profile. It contains the reason of the session's end,
-// or the most similar name.
+// NotFound returns the Fault for an @NAME that is neither a session nor a profile. It reports why the session ended, or
+// suggests the most similar name.
 func NotFound(name string) error {
 	if f := ExitFault(name, nil); f != nil {
 		return f

@@ -12,7 +12,7 @@ import (
 	"rpcx/wire"
 )
 
-// checkOwn refuses a link, and a directory that another user owns or can enter.
+// checkOwn rejects a symbolic link, and a directory that another user owns or can enter.
 func checkOwn(dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil {
@@ -28,7 +28,7 @@ func checkOwn(dir string) error {
 	return nil
 }
 
-// otherPlace returns advice for an unusable dir, because any user may create that name in the temporary directory.
+// otherPlace returns what to do if dir cannot be used. In the temporary directory, any user can have created that name.
 func otherPlace(dir string) string {
 	if xdg := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(xdg) && strings.HasPrefix(dir, xdg) {
 		return "remove it, or name another directory in XDG_RUNTIME_DIR"
@@ -36,7 +36,7 @@ func otherPlace(dir string) string {
 	return "another user created it: set XDG_RUNTIME_DIR to a directory of your own"
 }
 
-// A lock is a lock on the directory itself.
+// A lock is a file lock on the directory itself.
 type lock struct{ *os.File }
 
 func openLock(dir string) (lock, error) {
@@ -44,7 +44,8 @@ func openLock(dir string) (lock, error) {
 	return lock{d}, err
 }
 
-// take takes the lock until Close or the end of the process. It returns false if another process has the lock.
+// take tries to acquire the lock. The lock is held until Close or the end of the process. take returns false if another
+// process holds the lock.
 func (l lock) take() (bool, error) {
 	err := syscall.Flock(int(l.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EINTR) || errors.Is(err, syscall.EWOULDBLOCK) {

@@ -7,13 +7,13 @@ import (
 	"syscall"
 )
 
-// checkOwn only checks that the directory exists, because the user owns the temporary directory.
+// checkOwn only checks that the directory exists, because the temporary directory belongs to the user.
 func checkOwn(dir string) error {
 	_, err := os.Stat(dir)
 	return err
 }
 
-// A lock is a file that only one process can open and that its close deletes.
+// A lock is a file that only one process can open, and that is deleted when it is closed.
 type lock struct {
 	path   *uint16
 	handle *syscall.Handle
@@ -25,14 +25,15 @@ func openLock(dir string) (lock, error) {
 	return lock{path, &handle}, err
 }
 
-// These are the system's FILE_FLAG_DELETE_ON_CLOSE and ERROR_SHARING_VIOLATION.
+// Windows defines these as FILE_FLAG_DELETE_ON_CLOSE and ERROR_SHARING_VIOLATION.
 const (
 	deleteOnClose                  = 0x04000000
 	sharingViolation               = syscall.Errno(32)
-	accessDenied     syscall.Errno = syscall.ERROR_ACCESS_DENIED // another process is deleting its file
+	accessDenied     syscall.Errno = syscall.ERROR_ACCESS_DENIED // another process is deleting the file
 )
 
-// take takes the lock until Close or the end of the process. It returns false if another process has the lock.
+// take tries to acquire the lock. The lock is held until Close or the end of the process. take returns false if another
+// process holds the lock.
 func (l lock) take() (bool, error) {
 	h, err := syscall.CreateFile(l.path, syscall.GENERIC_READ|syscall.GENERIC_WRITE, 0, nil, syscall.OPEN_ALWAYS, syscall.FILE_ATTRIBUTE_NORMAL|deleteOnClose, 0)
 	if errors.Is(err, sharingViolation) || errors.Is(err, accessDenied) {

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// PeerPID returns the process that listens at the other end of nc, or 0 if unknown.
+// PeerPID returns the id of the process that listens at the other end of nc, or 0 if it is not known.
 func PeerPID(nc net.Conn) (pid int) {
 	c, ok := nc.(syscall.Conn)
 	if !ok {
@@ -26,9 +26,9 @@ func PeerPID(nc net.Conn) (pid int) {
 	return pid
 }
 
-// stopped reports whether a signal or a debugger has stopped the process pid.
+// stopped reports whether the process pid is stopped by a signal or a debugger.
 func stopped(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	state := bytes.LastIndex(stat, []byte(") ")) + 2 // after the name, which may contain any character
+	state := bytes.LastIndex(stat, []byte(") ")) + 2 // skips the command name, which may contain any character
 	return err == nil && state < len(stat) && (stat[state] == 'T' || stat[state] == 't')
 }

@@ -4,8 +4,8 @@ package rundir
 
 import "net"
 
-// PeerPID returns 0, because this system does not name the process.
+// PeerPID returns 0, because this system does not provide the process id.
 func PeerPID(net.Conn) int { return 0 }
 
-// stopped returns false, because this system does not report it.
+// stopped returns false, because it cannot be found out on this system.
 func stopped(int) bool { return false }

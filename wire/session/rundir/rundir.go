@@ -1,5 +1,5 @@
-// Package rundir manages the directory of sockets in which rpcx processes find each other. It manages the names of
-// sessions, the listeners of sockets, and the reasons why sessions ended.
+// Package rundir manages the directory that contains the sockets of rpcx processes. It manages the names of sessions,
+// and the reasons why sessions ended.
 package rundir
 
 import (
@@ -16,23 +16,24 @@ import (
 	"rpcx/wire/syserr"
 )
 
-// maxSocketPath fits into sockaddr_un on every system. socketName is as long as the names from newSocket and
-// hashedPath.
+// maxSocketPath fits into sockaddr_un on every system, in bytes. socketName is as long as the names that newSocket and
+// hashedPath return.
 const (
 	maxSocketPath = 103
 	socketName    = "c-0123456789abcdef"
 )
 
-// These are the prefixes of sockets: for calls of hooks, for a session, and for a session whose name is too long.
+// The name of a socket begins with one of these prefixes: for the calls of hooks, for a session, or for a session whose
+// name is too long.
 const (
 	PrefixHooks   = "c-"
 	PrefixSession = "s-"
 	PrefixHashed  = "h-"
 )
 
-// Make returns the directory for sockets. It prefers a directory below $XDG_RUNTIME_DIR, unless the path of a socket
-// would be too long, to a directory of this user below the temporary directory. Make creates it with mode 0700, and
-// refuses a directory that other users can enter.
+// Make returns the directory for sockets, and creates it if necessary. It uses a directory below $XDG_RUNTIME_DIR or,
+// if that is not set or the path of a socket would be too long, a directory of this user below the temporary directory.
+// The mode is 0700. Make refuses to use a directory that other users can enter.
 func Make() (string, error) {
 	dir, err := runtimePlace()
 	if err != nil {
@@ -44,9 +45,9 @@ func Make() (string, error) {
 	return dir, checkOwn(dir)
 }
 
-// runtimePlace returns the path of the directory for sockets, even of a missing one.
+// runtimePlace returns the path of the directory for sockets, which need not exist.
 func runtimePlace() (string, error) {
-	mine := "rpcx-" + strconv.Itoa(os.Getuid()) // -1 on Windows, where the user owns the temporary directory
+	mine := "rpcx-" + strconv.Itoa(os.Getuid()) // -1 on Windows, where the temporary directory belongs to the user
 	places := []string{filepath.Join(os.TempDir(), mine), filepath.Join("/tmp", mine)}
 	if xdg := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(xdg) {
 		places = append([]string{filepath.Join(xdg, "rpcx")}, places...)
@@ -59,7 +60,7 @@ func runtimePlace() (string, error) {
 	return "", wire.Usagef("the path of a socket can have at most %d bytes: %s is too long", maxSocketPath, places[0])
 }
 
-// Existing returns the directory for sockets, or "".
+// Existing returns the directory for sockets, or "" if it does not exist.
 func Existing() (string, error) {
 	dir, err := runtimePlace()
 	if err != nil {
@@ -77,14 +78,14 @@ func Existing() (string, error) {
 	return "", err
 }
 
-// These limits bound the wait for a process that has locked the directory. The lock is usually brief, but a process may
-// have been stopped.
+// These constants limit the wait for a process that has locked the directory. The lock is usually held only briefly,
+// but the process that holds it may have been stopped.
 const (
 	lockBound = 20 * time.Second
 	lockPause = 2 * time.Millisecond
 )
 
-// Locked runs f while no other rpcx process changes the directory. It leaves no lock file.
+// Locked runs f while no other rpcx process changes the directory. It leaves no lock file behind.
 func Locked(dir string, f func() error) error {
 	d, err := openLock(dir)
 	if err != nil {
@@ -105,13 +106,13 @@ func Locked(dir string, f func() error) error {
 	}
 }
 
-// Bind listens at path, which only this user can reach. The caller holds the lock.
+// Bind listens at path, where only this user can connect. The caller holds the lock.
 func Bind(path string) (net.Listener, error) {
 	l, err := net.Listen("unix", path)
 	if err != nil {
 		return nil, err
 	}
-	l.(*net.UnixListener).SetUnlinkOnClose(false) // another process may own the path by then
+	l.(*net.UnixListener).SetUnlinkOnClose(false) // another process may own the path by that time
 	if err := os.Chmod(path, 0o600); err != nil {
 		_ = l.Close()
 		_ = os.Remove(path)
@@ -120,7 +121,7 @@ func Bind(path string) (net.Listener, error) {
 	return l, nil
 }
 
-// dead reports whether the socket at path has no listener because its process was killed.
+// dead reports whether the socket at path was left behind by a process that was killed.
 func dead(path string) bool {
 	nc, err := net.Dial("unix", path)
 	if err == nil {
@@ -130,7 +131,7 @@ func dead(path string) bool {
 	return syserr.Refused(err)
 }
 
-// Sweep removes the sockets of killed processes. The caller holds the lock.
+// Sweep removes the sockets that killed processes have left behind. The caller holds the lock.
 func Sweep(dir string) {
 	for _, path := range Sockets(dir, PrefixHooks, PrefixSession, PrefixHashed) {
 		if dead(path) && os.Remove(path) == nil && strings.HasPrefix(filepath.Base(path), PrefixSession) {
@@ -139,7 +140,7 @@ func Sweep(dir string) {
 	}
 }
 
-// Sockets returns the paths in dir whose base names begin with one of the prefixes.
+// Sockets returns the paths in dir whose last elements begin with one of the prefixes.
 func Sockets(dir string, prefixes ...string) (paths []string) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {

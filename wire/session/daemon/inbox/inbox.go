@@ -1,4 +1,4 @@
-// Package inbox stores the calls of a session that other processes answer.
+// Package inbox stores the calls in a session that other processes will answer.
 package inbox
 
 import (
@@ -16,25 +16,25 @@ import (
 	"rpcx/wire/session/relay"
 )
 
-// An Inbox parks calls of the peer (`--on NAME=inbox`) until another process answers them or they time out.
+// An Inbox parks calls from the peer (`--on NAME=inbox`) until another process answers them or they time out.
 type Inbox struct {
 	timeout       time.Duration   // 0 means no timeout
-	defaultAnswer json.RawMessage // the answer to calls that time out, or nil for an error
+	defaultAnswer json.RawMessage // the answer to a call that times out; if nil, an error
 
 	mu       sync.Mutex
 	last     int64
-	reserved map[string]int64 // the numbers of calls that will be parked, by request id
+	reserved map[string]int64 // the numbers of calls that are about to be parked, by request id
 	parked   []*parked        // oldest first
 	more     wire.Gate        // opens when a call can be claimed
 }
 
-// New returns an Inbox that parks calls for at most timeout; 0 means as long as the peer waits. After the timeout, the
-// answer is value, or an error if value is nil.
+// New returns an Inbox that parks a call for at most timeout. A timeout of 0 means as long as the peer waits. After the
+// timeout, the call is answered with value, or with an error if value is nil.
 func New(timeout time.Duration, value json.RawMessage) *Inbox {
 	return &Inbox{timeout: timeout, defaultAnswer: value}
 }
 
-// maxParked bounds the number of parked calls.
+// maxParked is the maximum number of parked calls.
 const maxParked = 1024
 
 // A parked is one parked call.
@@ -42,10 +42,10 @@ type parked struct {
 	id       int64
 	method   string
 	params   json.RawMessage
-	claimant *relay.Process // the process that has claimed the call but not yet shown it
+	claimant *relay.Process // the process that has claimed the call but has not shown it yet
 	claimed  bool
 	lease    *time.Timer
-	answer   chan parkedAnswer // has a buffer of one
+	answer   chan parkedAnswer // has a buffer for one answer
 }
 
 type parkedAnswer struct {
@@ -53,10 +53,10 @@ type parkedAnswer struct {
 	err    error
 }
 
-// Park waits for the answer to r.
+// Park waits until r has been answered.
 func (b *Inbox) Park(ctx context.Context, r dialect.Request) (json.RawMessage, error) {
 	if r.Notification {
-		return nil, nil // the ring contains the notification
+		return nil, nil // the notification is already in the ring
 	}
 	p, err := b.add(r)
 	if err != nil {
@@ -85,7 +85,7 @@ func (b *Inbox) Park(ctx context.Context, r dialect.Request) (json.RawMessage, e
 	return b.defaultAnswer, nil
 }
 
-// withdraw removes a call unless it has been answered.
+// withdraw removes a call. If the call has been answered, withdraw returns the answer instead.
 func (b *Inbox) withdraw(p *parked) *parkedAnswer {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -97,19 +97,19 @@ func (b *Inbox) withdraw(p *parked) *parkedAnswer {
 	return nil
 }
 
-// Reserve numbers a call that will be parked. Calls are processed concurrently, and may be parked in a different order than
-// their arrival.
+// Reserve assigns a number to a call that will be parked. Calls are processed concurrently and may be parked in another
+// order than they arrived.
 func (b *Inbox) Reserve(id wire.ID) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.reserved == nil || len(b.reserved) > maxParked { // some reserved calls are never parked, because they are refused
+	if b.reserved == nil || len(b.reserved) > maxParked { // some reserved calls are rejected and never parked
 		b.reserved = map[string]int64{}
 	}
 	b.last++
 	b.reserved[string(id)] = b.last
 }
 
-// number returns the number of a call that is now parked. The caller holds the lock.
+// number returns the number of a call that is being parked. The caller holds the lock.
 func (b *Inbox) number(id wire.ID) int64 {
 	n := b.reserved[string(id)]
 	if n == 0 {
@@ -148,8 +148,8 @@ func (p *parked) release() {
 	}
 }
 
-// claim waits for an unclaimed call of method (any method for "") and gives the oldest to h's process. If that process
-// ends before it shows the call, the claim ends at once. Otherwise it ends with the lease.
+// claim waits for an unclaimed call of method (of any method if it is "") and assigns the oldest to h's process. If
+// that process ends before it has shown the call, the claim ends at once. Otherwise it ends with the lease.
 func (b *Inbox) claim(ctx context.Context, h *relay.Process, method string) (*parked, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -166,7 +166,7 @@ func (b *Inbox) claim(ctx context.Context, h *relay.Process, method string) (*pa
 	}
 }
 
-// acknowledge records that h's process has shown the call with that id. The lease starts now.
+// acknowledge records that h's process has shown the call with this id. The lease starts now.
 func (b *Inbox) acknowledge(h *relay.Process, id int64, lease time.Duration) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -184,7 +184,7 @@ func (b *Inbox) acknowledge(h *relay.Process, id int64, lease time.Duration) err
 	return nil
 }
 
-// Release ends the claims of h's process on calls that it has not shown.
+// Release ends the claims of h's process on calls that the process has not shown.
 func (b *Inbox) Release(h *relay.Process) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -196,7 +196,7 @@ func (b *Inbox) Release(h *relay.Process) {
 	b.more.Pass()
 }
 
-// reply answers the call with that id, regardless of claims.
+// reply answers the call with this id, whether or not a process has claimed it.
 func (b *Inbox) reply(id int64, a parkedAnswer) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -209,7 +209,7 @@ func (b *Inbox) reply(id int64, a parkedAnswer) error {
 	return nil
 }
 
-// find returns the call with that id. The caller holds the lock.
+// find returns the call with this id. The caller holds the lock.
 func (b *Inbox) find(id int64) *parked {
 	for _, p := range b.parked {
 		if p.id == id {
@@ -223,7 +223,7 @@ func nothingParked(id int64) error {
 	return wire.NewFault(wire.Conflict, fmt.Sprintf("call %d is not in the inbox: it was answered or cancelled, or it timed out", id), nil)
 }
 
-// Counts returns the numbers of unclaimed and of claimed calls.
+// Counts returns the number of unclaimed calls and the number of claimed calls.
 func (b *Inbox) Counts() (waiting, claimed int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -235,7 +235,7 @@ func (b *Inbox) Counts() (waiting, claimed int) {
 	return len(b.parked) - claimed, claimed
 }
 
-// line returns the call in the form of `session next`.
+// line returns the call in the form that `session next` prints.
 func (p *parked) line() json.RawMessage {
 	return scan.JSON(struct {
 		ID     int64           `json:"id"`

@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/session/relay"
 )
 
-// A Request contains the params of the inbox's methods.
+// A Request contains the params of an inbox method.
 type Request struct {
 	ID      int64           `json:"id,omitempty"`
 	Method  string          `json:"method,omitempty"`
@@ -20,8 +20,8 @@ type Request struct {
 	Message string          `json:"message,omitempty"`
 }
 
-// Methods returns the inbox's methods for a session's socket. meaning returns the error to report for an error of the
-// session's end.
+// Methods returns the inbox's methods, for the socket of a session. meaning replaces an error that the end of the
+// session has caused by the reason for that end.
 func (b *Inbox) Methods(meaning func(error) error) map[string]relay.Method {
 	return map[string]relay.Method{
 		"inbox.next": method(func(ctx context.Context, h *relay.Process, r Request) (json.RawMessage, error) {
@@ -29,7 +29,7 @@ func (b *Inbox) Methods(meaning func(error) error) map[string]relay.Method {
 			if err != nil {
 				return nil, meaning(err)
 			}
-			if ctx.Err() != nil { // the process ended before it received the call
+			if ctx.Err() != nil { // the process ended before it could receive the call
 				b.Release(h)
 				return nil, ctx.Err()
 			}
@@ -47,7 +47,7 @@ func (b *Inbox) Methods(meaning func(error) error) map[string]relay.Method {
 	}
 }
 
-// method returns the method that reads its params as a Request.
+// method returns a Method that decodes its params as a Request and calls do.
 func method(do func(context.Context, *relay.Process, Request) (json.RawMessage, error)) relay.Method {
 	return func(ctx context.Context, h *relay.Process, in *dialect.Inbound) (json.RawMessage, error) {
 		var r Request
