@@ -8,9 +8,9 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// Abilities are the optional functions of a Codec and the properties of its messages. A nil function is a missing
-// ability. The functions before CommonParams are flows: they exchange several messages and run in their caller's
-// goroutine.
+// Abilities are the optional functions of a Codec and the properties of its messages. A nil function means that the
+// dialect lacks the ability. The functions before CommonParams are flows: they exchange several messages and run in
+// their caller's goroutine.
 type Abilities struct {
 	// Handshake runs the handshake before any other message is sent.
 	Handshake func(ctx context.Context, c Caller) error
@@ -25,14 +25,14 @@ type Abilities struct {
 	// returns nil if they are unknown.
 	Typing func(ctx context.Context, c Caller, method string) (*catalog.Catalog, error)
 	// Job runs jobs: calls whose results arrive later and that may outlive the command that started them. op.Kind is
-	// one of the Job kinds. Items about the job itself (its status, the list of jobs) are data in the dialect's form,
-	// an object with "job" and "status". Job returns a usage Fault for unsupported operations.
+	// one of the Job kinds. Items about the job itself (its status, the list of jobs) are data in the dialect's own
+	// form: an object with the members job and status. Job returns a usage Fault for unsupported operations.
 	Job func(ctx context.Context, c Caller, op Op) (Stream, error)
 	// Continue returns the stream of a Call whose responses may be interim (wire.Message.Interim) and require further
 	// messages. st is the stream of the first message, and ctx is the context of Caller.Open.
 	Continue func(ctx context.Context, c Caller, op Op, st Stream) Stream
-	// Shutdown sends the closing messages before the close of the connection. It returns as soon as ctx is cancelled,
-	// because the end of the program waits for it.
+	// Shutdown sends the closing messages before the connection is closed. It returns as soon as ctx is cancelled,
+	// because rpcx waits for it before it exits.
 	Shutdown func(ctx context.Context, c Caller) error
 
 	// CommonParams adds the dialect's common params to the params of a local request.
@@ -40,8 +40,8 @@ type Abilities struct {
 	// Declared returns the catalog that describes method, if the peer declares its methods in the handshake. Otherwise
 	// it returns nil. It returns the same catalog until the peer declares its methods again.
 	Declared func(method string) *catalog.Catalog
-	// RunningJobs returns the names of the jobs that were started on this connection, end with it and may still run.
-	// Shutdown cancels them.
+	// RunningJobs returns the names of the jobs that were started on this connection, end with it, and may still be
+	// running. Shutdown cancels them.
 	RunningJobs func() []string
 	// AppendCall appends to b the message of op, a Call, and returns the call's numeric id. If Encode would fail, or
 	// would do more than write the message, AppendCall does nothing and ok is false. A codec with AppendCall uses
@@ -54,17 +54,17 @@ type Abilities struct {
 	// OpenEnded reports that peers may answer a Subscribe in any form, and may send its items without naming a stream.
 	// The response then does not end the subscription.
 	OpenEnded bool
-	// Unsolicited reports that the peer opens streams by itself. The end of an unknown stream is then no response to
-	// the only pending call, unless it arrived in the HTTP exchange of that call.
+	// Unsolicited reports that the peer opens streams by itself. The end of an unknown stream then does not answer the
+	// only pending call, unless it arrived in the HTTP exchange of that call.
 	Unsolicited bool
-	// SendsCancel reports that HTTP also carries cancels. Otherwise, closing the exchange of a call over HTTP cancels
-	// the call.
+	// SendsCancel reports that cancels are also sent over HTTP. Otherwise, closing the exchange of a call over HTTP
+	// cancels the call.
 	SendsCancel bool
 }
 
 // HandshakeOptions describe the local side in a handshake.
 type HandshakeOptions struct {
-	Offers *catalog.Catalog // the methods that the local side answers, with exact names, or nil
+	Offers *catalog.Catalog // the methods that the local side answers under exact names; may be nil
 	// Functions are the names of hooks that are function values. The peer receives them as values and cannot call them
 	// by name.
 	Functions map[string]bool
@@ -87,8 +87,8 @@ type HandshakeOptions struct {
 	Own func(ctx context.Context) string
 }
 
-// ErrAnew is the error of a Handshake whose peer ended the connection after an optional call, which the next connection
-// omits.
+// ErrAnew is the error of a Handshake if the peer closed the connection after an optional call. The next connection
+// omits that call.
 var ErrAnew = errors.New("the handshake needs a new connection")
 
 // A DiscoveryCache stores discoveries about one peer. Each function may be nil.

@@ -13,14 +13,15 @@ import (
 // Transport describes how a dialect's messages travel.
 type Transport struct {
 	Framing      string       // the framing for byte streams if the endpoint names none; line by default
-	Sentinel     bool         // a message begins after the last byte 0xFF of its line
-	Around       *wire.Around // the text around the JSON of a WebSocket's messages, or nil
+	Sentinel     bool         // each message begins after the last 0xFF byte of its line
+	Around       *wire.Around // the text around the JSON in WebSocket messages, or nil
 	Subprotocols []string     // offered on WebSocket
 	Binary       wire.Binary  // how a client treats a binary message
 	ServerBinary wire.Binary  // how a server treats binary messages
 	Duplex       bool         // both sides send messages at any time; HTTP POST is unsuitable
-	// Resolve returns the URL for conversations if the endpoint names an HTTP server: a WebSocket on that server, or with
-	// Posts the URL for POST of an endpoint without a path. get sends a GET. If Resolve is nil, the URL is the endpoint's.
+	// Resolve returns the URL to connect to if the endpoint names an HTTP server: a WebSocket on that server or, with
+	// Posts, the POST URL for an endpoint without a path. get sends a GET request. If Resolve is nil, rpcx uses the
+	// endpoint's URL.
 	Resolve  func(get func(path string) ([]byte, error)) (*url.URL, error)
 	Posts    bool
 	Sessions *wire.HTTPSessions // how HTTP exchanges with a listener form sessions, or nil
@@ -36,11 +37,11 @@ type Params struct {
 	Settings  []Setting // the extra top-level members for --set
 }
 
-// A Setting is a value of --set NAME=TEXT or NAME:=JSON.
+// A Setting describes a NAME that --set accepts, as NAME=TEXT or NAME:=JSON.
 type Setting struct {
 	Name      string
-	Type      string // the JSON type, or any: see scan.IsTypeName
-	Handshake bool   // the handshake contains the value; otherwise each request has it as an extra top-level member
+	Type      string // the JSON type or "any" (see scan.IsTypeName)
+	Handshake bool   // the handshake contains the value; otherwise it is an extra top-level member of each request
 	Says      string // a description for help, or ""
 }
 
@@ -54,19 +55,19 @@ type Validation struct {
 // Handshake describes the messages that a dialect exchanges first.
 type Handshake struct {
 	ServerFirst bool // the client waits for the server's first message
-	OneClient   bool // the peer has one client; a new client evicts the previous one
+	OneClient   bool // the peer serves one client at a time; a new client evicts the previous one
 	Introduces  bool // the handshake names the local side and its hooks (see HandshakeOptions)
 	Resumes     bool // the handshake can name a session to resume (--resume)
-	Rounds      bool // a client without a connection can get requests, and answers them in its next request
+	Rounds      bool // a client without a connection can receive requests and answers them in its next request
 	Plugin      bool // the peer is a plugin, which the client (`rpcx plugin`) starts and shuts down
-	// Unchanged reports whether a peer of this dialect accepts unchanged messages from all its clients, of any version. Otherwise, a
-	// bridge between two peers of the dialect translates messages. open sends operations to the peer. nil means true.
+	// Unchanged reports whether a peer of this dialect accepts unchanged messages from clients of every version. Otherwise, a bridge
+	// between two peers of the dialect translates messages. open sends operations to the peer. nil means true.
 	Unchanged func(ctx context.Context, open func(context.Context, Op) (Stream, error)) bool
 }
 
 // Detection describes how to detect a server of the dialect. Patterns are regular expressions.
 type Detection struct {
-	First   []string // patterns that all match a server's first bytes or the text of its errors, and do not match another dialect
+	First   []string // patterns that all match a server's first bytes or error text; another dialect's text does not match all of them
 	Unless  string   // a pattern that must not match the same text, or ""
 	Instead []string // the dialects for which a user may mistake the server; nil means any
 	Refusal *Refusal // how a server refuses requests before the handshake, or nil
@@ -77,7 +78,7 @@ type Detection struct {
 type Refusal struct {
 	Method string // a pattern for the requested method
 	Error  string // a pattern for the error's code, a space, and its message
-	Hint   string // a sentence for people about the missing step
+	Hint   string // a hint about the missing step, as a sentence
 }
 
 // A Probe is a message that identifies a server of a dialect. Send and Is are jq programs.
@@ -87,15 +88,15 @@ type Probe struct {
 	Session bool     // the message starts a session or changes something on the server
 	Weak    bool     // other dialects look similar; the probe counts only if no other dialect is detected
 	Lists   bool     // the result lists the methods
-	Hooks   []string // hooks that may make a server offer further methods
+	Hooks   []string // hooks that may make a server offer more methods
 }
 
-// Discovery describes how a peer describes itself, in addition to Codec.Describe.
+// Discovery supplements Abilities.Describe with facts about a dialect's catalogs.
 type Discovery struct {
 	Answers []string                                         // methods that a server of this dialect answers without a hook, besides rpc.discover and rpc.describe
-	Missing string                                           // what a peer without a catalog lacks, as a clause
+	Missing string                                           // a clause that names what a peer without a catalog lacks
 	Module  func(method string) string                       // the module of a method; nil if each request returns a whole catalog
-	Cached  func(discovery json.RawMessage) *catalog.Catalog // the catalog in the data of CodecOptions.Discovery; nil if nothing is stored
+	Cached  func(discovery json.RawMessage) *catalog.Catalog // returns the catalog in the data of CodecOptions.Discovery; nil if rpcx stores no catalogs
 }
 
 // ByModule reports whether each module has its own catalog request. d may be nil.
@@ -104,18 +105,18 @@ func (d *Discovery) ByModule() bool { return d != nil && d.Module != nil }
 // IsCached reports whether rpcx stores catalogs. d may be nil.
 func (d *Discovery) IsCached() bool { return d != nil && d.Cached != nil }
 
-// Jobs describes the support of `rpcx job`. A job belongs to the connection that started it.
+// Jobs describes the support of `rpcx job`. Unless Lasting is set, a job ends with the connection that started it.
 type Jobs struct {
 	Call    json.RawMessage // the Extra of a Call that starts a job, or nil
-	Bare    bool            // the result of a job is the result of a call, without a report on the end of the job
+	Bare    bool            // a job yields only its result, as a call does, without a report on its end
 	Journal bool            // the list is a journal that outlives connections
-	Lasting bool            // whether jobs outlive the connection that started them
+	Lasting bool            // jobs outlive the connection that started them
 }
 
 // Evaluation describes how the peer evaluates code.
 type Evaluation struct {
 	Runtime bool // a server also evaluates code (--runtime)
-	Live    bool // the evaluator also completes code, resets its state, and watches code in frames of its clock
+	Live    bool // the evaluator also completes code, resets its state, and evaluates watched code every few frames
 }
 
 // IsLive reports whether e is Live. e may be nil.
@@ -157,14 +158,14 @@ func AlwaysProgress(string, catalog.Kind) bool { return true }
 // Bridging describes how a bridge offers other dialects' methods in this dialect, and calls methods of this dialect ("A
 // bridge" in rpcx-endpoints(7)). The zero value is right for most dialects.
 type Bridging struct {
-	// Name returns this dialect's name for a method of another dialect. nil allows any name.
+	// Name returns this dialect's name for a method of another dialect. nil leaves names unchanged.
 	Name func(method string) string
 	// Described reports that the description of a renamed method contains its original name.
 	Described bool
 	// Alone reports whether a client can call a method of a catalog without naming an object. nil means true.
 	Alone func(m *catalog.Method) bool
 	// ByPosition reports that methods without described params also accept positional arguments. If a listener's params
-	// are objects, their member args contains the positional arguments.
+	// are objects, the positional arguments are in the member args.
 	ByPosition bool
 	// Plain converts a request's params to the form of other dialects. By default, bridges use the form for hooks. If
 	// no other dialect can express the params, Plain's error is the response.
@@ -184,7 +185,7 @@ type Bridging struct {
 	Own       []string
 	Client    ClientHandshake
 	NoStreams bool // a server of this dialect answers a call with one value
-	// Whole reports whether a server of this dialect answers a call of the method with one value. The default is
+	// Whole reports whether a server of this dialect answers a call to the method with one value. The default is
 	// NoStreams.
 	Whole   func(method string) bool
 	Objects bool
@@ -195,9 +196,9 @@ type Bridging struct {
 	Errors  ErrorForm
 	// Cancels reports whether cancelling a call also ends it on the server. nil means false.
 	Cancels func(framing string) bool
-	// Progress reports whether this dialect's messages carry progress of a method of this kind. nil means false.
+	// Progress reports whether this dialect's messages can carry progress for a method of this kind. nil means false.
 	Progress func(method string, kind catalog.Kind) bool
-	Calls    bool // all messages of this dialect belong to calls, without notifications
+	Calls    bool // every message of this dialect belongs to a call; there are no notifications
 	// Gathers reports whether a server of this dialect sends the items of a method's stream as one array. nil means false.
 	Gathers func(method string) bool
 }

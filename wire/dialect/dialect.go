@@ -1,17 +1,16 @@
 // Package dialect defines the parts of a dialect. A Codec converts operations to messages and messages to events; its
 // Abilities include flows of several messages. A Server is the other side of the dialect. A Spec contains both, and
-// describes the dialect for the rest of rpcx. Every Spec has some common data. It also has capabilities, which are nil
-// if the dialect lacks them.
+// describes the dialect for the rest of rpcx. The capabilities in a Spec are nil if the dialect lacks them.
 //
-// A new dialect is one directory below this one, and a line in the table of wire/dialect/all.
+// A new dialect needs one directory below this one and one line in the table of wire/dialect/all.
 //
-// Two dialects show how this works without JSON-RPC. In HotRepl's host, the Server owns the only client, the frame
-// queue and the table of jobs. When Accept gets a second client, it sends session_evicted through the first client's
-// Caller and closes the Caller. Accept sends the handshake with Caller.Notify. The Method of a request is its "type".
-// Reply writes "<type>_result" for a Data event and "<type>_error" for a Failure event. Items have the request's id, so
-// the Stream of a subscription is its request's ID. In Introspect, Opened finds the token of the subscription in the
-// first response. Decode turns every notification that names a subscription into an Item with that Stream (Final if its
-// payload is done). Event converts progress, guidance and data payloads to events.
+// Two dialects serve as examples. In HotRepl's host, the Server owns the only client, the frame queue and the table of
+// jobs. When Accept gets a second client, it sends session_evicted through the first client's Caller and closes the
+// Caller. Accept sends the handshake with Caller.Notify. The Method of a request is its "type". In Introspect, Opened
+// finds the subscription's token in the first response. Items have the request's id, so the Stream of a subscription is
+// its request's ID. In Introspect, Opened finds the token of the subscription in the first response. Decode turns every
+// notification that names a subscription into an Item with that Stream (Final if its payload is done). Event converts
+// progress, guidance and data payloads to events.
 package dialect
 
 import (
@@ -27,7 +26,7 @@ import (
 // An OpKind is the kind of an operation.
 type OpKind uint8
 
-// These are the operations. A codec returns wire.ErrUnsupported for unsupported ones.
+// A codec returns wire.ErrUnsupported for operations that it does not support.
 const (
 	Call        OpKind = iota // one request with one response, or with a stream if the dialect's calls stream
 	Notify                    // a request without a response
@@ -37,7 +36,7 @@ const (
 	Raw                       // Params is the whole message, which is sent unchanged
 	Watch                     // sends nothing; returns every incoming message, or those of Method
 	Eval
-	Internal  // a message of the dialect's flows; Method is a word of the protocol, never of the user
+	Internal  // a message of the dialect's flows; Method is a word of the protocol, never the user's
 	JobRun    // starts the job Method and waits for its end; for the Job kinds, see Abilities.Job
 	JobStart  // starts the job Method; the only event contains the Job
 	JobStatus // the only event is the status of Job
@@ -46,7 +45,7 @@ const (
 	JobList
 )
 
-// An Op is one operation. Its JSON encoding is for the process that owns the connection.
+// An Op is one operation. Its JSON encoding is sent to the process that owns the connection.
 type Op struct {
 	Kind        OpKind            `json:"op"`
 	Method      string            `json:"method,omitempty"`      // for a Watch, see Takes
@@ -61,17 +60,17 @@ type Op struct {
 	Unsubscribe string            `json:"unsubscribe,omitempty"` // the user's method for ending the stream, or ""
 	// UnsubscribeParams are the user's params of Unsubscribe, or nil.
 	UnsubscribeParams json.RawMessage `json:"unsubscribe_params,omitempty"`
-	// Lasting marks a Call that starts a job, and a Subscribe for which the user waits after its response. A response
-	// that names no stream is then the first item of the stream, not its end (see Abilities.OpenEnded). In an
+	// Lasting marks a Call that starts a job, and a Subscribe whose user continues to wait after the response. A
+	// response that names no stream is then the first item of the stream, not its end (see Abilities.OpenEnded). In an
 	// Unsubscribe, Lasting reports that items arrived, which proves that the response named a stream.
 	Lasting bool `json:"lasting,omitempty"`
-	// Beside is an equal text in a Subscribe and in the Watch that accompanies it. The Watch then also shows the
+	// Beside is the same string in a Subscribe and in the Watch that accompanies it. The Watch then also shows the
 	// response to the Subscribe, unless the response only names a stream.
 	Beside string          `json:"beside,omitempty"`
-	Extra  json.RawMessage `json:"extra,omitempty"`  // an object with members that only this dialect knows, or nil
+	Extra  json.RawMessage `json:"extra,omitempty"`  // an object with members that are specific to this dialect, or nil
 	Nested bool            `json:"nested,omitempty"` // the operation is from a hook of this connection; it must not wait for anything that waits for the hook
-	About  wire.ID         `json:"-"`                // the pending request of the peer, if known, or nil
-	Since  *int64          `json:"since,omitempty"`  // for a Watch in a session: the number of the message in the ring after which to start, or nil for now
+	About  wire.ID         `json:"-"`                // the peer's pending request to which the operation belongs; nil if there is none or it is unknown
+	Since  *int64          `json:"since,omitempty"`  // for a Watch in a session: the number of the message in the ring after which to start; nil starts with the next message
 	// Answer, if set in a Raw op, receives each response, in place of peer.Options.Incoming. It runs on the reader's
 	// goroutine, in the order of arrival.
 	Answer func(m wire.Message) `json:"-"`
@@ -80,18 +79,18 @@ type Op struct {
 	Items func(m wire.Message) `json:"-"`
 }
 
-// FreshID is the method of a Call that is encoded only to get a fresh id. A Raw message with a used id is sent with
+// FreshID is the method of a Call that is encoded only to get an unused id. A Raw message with a used id is sent with
 // that id instead.
 const FreshID = "\x00fresh"
 
 // A Codec converts operations to messages and messages to events, for one connection and one role. It does no I/O,
-// starts no goroutine and makes no callbacks. The peer calls all its methods except Event while it holds its lock.
+// starts no goroutine and makes no callbacks. A peer.Peer calls all its methods except Event while it holds its lock.
 type Codec interface {
 	// Encode returns the message for op in Raw, with ID if a response will follow. Final means that the first response
 	// is the only one. For a Cancel or Unsubscribe that the dialect cannot express, Encode returns wire.ErrUnsupported,
-	// and the peer only forgets the call. The codec chooses ids, which are unique on this connection. A message with a
-	// Stream and without Raw is not sent. In that case, op follows that stream, as other operations may, and its first
-	// message is a null result.
+	// and the caller only forgets the call. The codec chooses ids, which are unique on this connection. A message with
+	// a Stream and without Raw is not sent. In that case, op follows that stream, which other operations may also
+	// follow, and its first message is a null result.
 	Encode(op Op) (wire.Message, error)
 	// Decode returns the messages in raw. batch reports whether raw was a batch, whose responses are sent as one
 	// message. The messages are valid until the next Decode, and only as long as raw. An error ends the connection
@@ -107,8 +106,8 @@ type Codec interface {
 	// Event sets ev to the user's event for m. ev may refer to m's bytes. Event does not allocate for plain data. Any
 	// goroutine may call it.
 	Event(m *wire.Message, ev *wire.Event) error
-	// Abilities returns the codec's other abilities. The peer calls it once for the abilities that each message needs,
-	// and otherwise at each use.
+	// Abilities returns the codec's other abilities. A peer.Peer calls it once for the abilities that each message
+	// needs, and otherwise at each use.
 	Abilities() Abilities
 }
 
@@ -147,7 +146,7 @@ func Finish(ctx context.Context, st Stream) error {
 	return st.Cancel(ctx)
 }
 
-// These are optional interfaces of a Stream.
+// A Stream may also implement these interfaces.
 type (
 	// Waiting reports whether Next would return at once.
 	waiter interface{ Waiting() bool }
@@ -196,18 +195,18 @@ type Caller interface {
 // A Connection describes a Caller's connection, and offers functions other than calls. The zero value is usable.
 type Connection struct {
 	Codec          Codec             // may be nil
-	Name           string            // the peer's name in warnings, or "" for an only peer
-	SingleExchange bool              // the connection is a single exchange of the peer
-	Identity       string            // the client's proved identity if a client may have several connections, or ""
+	Name           string            // the peer's name in warnings, or "" for the only peer
+	SingleExchange bool              // the connection serves one exchange that the peer started (see wire.SingleExchange)
+	Identity       string            // the client's authenticated identity if a client may have several connections, or ""
 	Vars           map[string]string // additional variables for the connection's hooks; may be nil
 	Answers        []string          // the methods that the client answers if each call names them, or nil
 	SingleResponse bool              // the peer accepts only one message, the response to its request
 	HTTPSession    wire.HTTPSession  // the session of the connection's exchanges, or nil
 
 	// Ask answers a request of the peer that is part of another message, as if it had arrived separately. key is its id.
-	// Ask returns wire.ErrUnsupported if no hook answers the method. It may be nil.
+	// Ask returns wire.ErrUnsupported if no hook answers the method. Ask may be nil.
 	Ask func(ctx context.Context, key, method string, params json.RawMessage) (json.RawMessage, error)
-	// Warn warns the user about a problem that fails no call. It may be nil.
+	// Warn warns the user about a problem that does not fail a call. It may be nil.
 	Warn func(text string)
 	// Tell shows the user an event that belongs to no call. It may be nil.
 	Tell func(ev wire.Event)
@@ -228,7 +227,7 @@ type Inbound struct {
 	Answered bool
 }
 
-// opNames are the words for the operations of users.
+// opNames are the names of the operations that users can request.
 var opNames = map[OpKind]string{
 	Call: "call", Notify: "notify", Subscribe: "subscribe", Raw: "raw", Watch: "watch", Eval: "eval",
 	JobRun: "job.run", JobStart: "job.start", JobStatus: "job.status", JobWait: "job.wait", JobCancel: "job.cancel", JobList: "job.list",
@@ -267,8 +266,7 @@ func (op *Op) Takes(method string) bool {
 	return false
 }
 
-// Matches reports whether pattern matches the whole name. * matches any characters. Watches and the policy of a server use
-// it.
+// Matches reports whether pattern matches the whole name. * matches any characters. Watches and server policies use it.
 func Matches(pattern, name string) bool {
 	first, rest, star := strings.Cut(pattern, "*")
 	name, ok := strings.CutPrefix(name, first)

@@ -25,13 +25,13 @@ type workLimit struct {
 
 type stopwatchKey struct{}
 
-// WithStopwatch returns ctx with w, for StopwatchOf.
+// WithStopwatch returns a copy of ctx with w for WithWorkLimit.
 func WithStopwatch(ctx context.Context, w *Stopwatch) context.Context {
 	return context.WithValue(ctx, stopwatchKey{}, w)
 }
 
-// WithWorkLimit returns ctx with an end after some working time, as the Stopwatch of ctx measures it, or after that
-// time without a Stopwatch. cause is the cause of that end.
+// WithWorkLimit returns a copy of ctx that ends with cause after the working time d. The Stopwatch of ctx measures that
+// time. Without a Stopwatch, the copy ends after d has elapsed.
 func WithWorkLimit(ctx context.Context, d time.Duration, cause error) (context.Context, func()) {
 	w, _ := ctx.Value(stopwatchKey{}).(*Stopwatch)
 	if w == nil {
@@ -103,10 +103,11 @@ type PipelinedCall interface {
 	Opened(st Stream)
 }
 
-// FlowControl bounds the memory of responses that the peer has not read. The answerer of a request calls Await before
-// it makes the response, and again after each other wait.
+// FlowControl bounds the memory of responses that the peer has not read. The handler of a request calls Await before it
+// makes the response, and again after any other wait.
 type FlowControl interface {
-	// Await waits until a response is allowed. If none will ever be allowed, its error, a *wire.Error, is the response.
+	// Await waits until a response is allowed. If a response will never be allowed, Await returns a *wire.Error, which
+	// becomes the response.
 	Await() error
 	// Free reports whether Await would return nil at once.
 	Free() bool
@@ -114,10 +115,9 @@ type FlowControl interface {
 	Request() wire.ID
 }
 
-// flowControlKey is the context key of a FlowControl.
 type flowControlKey struct{}
 
-// WithFlowControl returns ctx with r, for FlowControlOf.
+// WithFlowControl returns a copy of ctx with r for FlowControlOf.
 func WithFlowControl(ctx context.Context, r FlowControl) context.Context {
 	return context.WithValue(ctx, flowControlKey{}, r)
 }
@@ -139,7 +139,7 @@ func (unlimited) Request() wire.ID { return nil }
 
 // Commands are the running commands of a connection's hooks, by hook id.
 type Commands interface {
-	// Suspend releases the slot of a command during a nested call. resume takes the slot again.
+	// Suspend releases the slot of a command during a nested call. resume occupies a slot again.
 	Suspend(hook string) (resume func())
 	// Request returns the id of the request that a command answers, or nil.
 	Request(hook string) wire.ID

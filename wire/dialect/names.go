@@ -72,8 +72,8 @@ func (n Names) OnWire(typed string) string {
 	return n.Wire(typed)
 }
 
-// Misspelt is the cause of a usage Fault from Check that knows the intended method.
+// Misspelt is the cause of a usage Fault from Check if Check knows the intended method.
 type Misspelt struct{ Method string }
 
-// Error returns a sentence with the correct name.
+// Error reports the correct name.
 func (m *Misspelt) Error() string { return "the right spelling is " + m.Method }

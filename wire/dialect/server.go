@@ -21,16 +21,16 @@ type Server struct {
 	Accept func(c Caller) Handler
 	// End releases the Server's state. It may be nil.
 	End func() error
-	// Reload notifies the clients about reloaded hooks and a reloaded catalog. It is nil if the dialect has no message
-	// for that.
-	Reload func()
-	// Changed notifies the clients that requested it about a new catalog. It is nil if the dialect has no message for
+	// Reload notifies the clients that hooks and catalog were reloaded. It is nil if the dialect has no message for
 	// that.
+	Reload func()
+	// Changed notifies clients of a new catalog if they requested such notifications. It is nil if the dialect has no
+	// message for that.
 	Changed func()
-	// Gets returns the paths and the responses of GET requests to the server's HTTP listener. about describes the
-	// server. Gets may be nil.
+	// Gets returns the paths and responses for GET requests to the server's HTTP listener. about describes the server.
+	// Gets may be nil.
 	Gets func(about catalog.Info) wire.HTTPGets
-	// Posts are the rules for POSTs outside of sessions. It may be nil.
+	// Posts contains the rules for POST requests outside sessions. It may be nil.
 	Posts *wire.HTTPPosts
 }
 
@@ -107,8 +107,8 @@ type Code struct {
 	Names   []string // the functions that the code can call by name
 	// Invoke calls a function by name. It is safe for concurrent use.
 	Invoke func(ctx context.Context, name string, input json.RawMessage) (json.RawMessage, error)
-	// Function returns a function value for a name of Invoke, or nil if the peer answers such calls itself. It may be
-	// nil.
+	// Function returns a function value for a name that Invoke accepts, or nil if the peer answers such calls itself.
+	// It may be nil.
 	Function func(name string) json.RawMessage
 	// Printed receives the output of the code if the runtime reports it. It may be nil.
 	Printed io.Writer
@@ -116,7 +116,7 @@ type Code struct {
 
 // An EvalError is a failure of the evaluated code.
 type EvalError struct {
-	Kind    string // "" to let the dialect choose
+	Kind    string // "" lets the dialect choose
 	Message string
 	Stack   string
 	Compile bool        // the code did not run because of a syntax error
@@ -168,17 +168,17 @@ type Request struct {
 // ByPolicy is the Kind of a Responder's error for a call that its policy denies.
 const ByPolicy = "policy"
 
-// Describes reports whether b's catalog answers the request name for the catalog, although a hook's pattern matches
-// name: such a pattern means the methods of the catalog. A hook with exactly that name answers the request itself. A
-// catalog without methods answers nothing.
+// Describes reports whether b answers a request for the method name with its catalog even though a hook's pattern
+// matches name. Such a pattern stands for the methods of the catalog. A hook with exactly that name answers the request
+// itself. A catalog without methods answers nothing.
 func Describes(b Backend, r Responder, name string) bool {
 	c := b.Catalog()
 	return c != nil && len(c.Methods) > 0 && r.ByPattern(name)
 }
 
-// Gather makes r, a request for a method that streams, collect the items. gathered returns an array of the items, with
-// at most most bytes, for the result of Respond. It serves clients that cannot receive single items. A hook has the
-// time limit of a call.
+// Gather makes r, a request for a streaming method, collect the items. gathered converts the result of Respond to an
+// array of the items. most bounds the size of the array in bytes. It serves clients that cannot receive single items.
+// The hook has the time limit of a call.
 func Gather(r *Request, most int) (gathered func(json.RawMessage, error) (json.RawMessage, error)) {
 	items := []byte("[")
 	var failed error
@@ -213,8 +213,8 @@ func Gather(r *Request, most int) (gathered func(json.RawMessage, error) (json.R
 	}
 }
 
-// LastOf makes the answer to r the result of Respond, or without a result the last emitted data, as for a job. last
-// returns the answer for the result of Respond. others receives all other events and may be nil.
+// LastOf makes r's answer the result of Respond or, without a result, the last emitted data, as for a job. last
+// converts the result of Respond to that answer. others receives all other events and may be nil.
 func LastOf(r *Request, others func(wire.Event) error) (last func(json.RawMessage, error) (json.RawMessage, error)) {
 	var data json.RawMessage
 	r.Emit = func(ev wire.Event) error {
@@ -243,8 +243,8 @@ func Unknown(b Backend, method string) error {
 	return e
 }
 
-// Discover returns the result of the method with which a peer describes itself, or wire.ErrUnsupported if the peer
-// lacks that method.
+// Discover calls the method with which a peer describes itself and returns the result. It returns wire.ErrUnsupported
+// if the peer lacks the method.
 func Discover(ctx context.Context, caller Caller, method string) (json.RawMessage, error) {
 	doc, err := caller.Call(ctx, method, nil)
 	if e, ok := errors.AsType[*wire.Error](err); ok && string(e.Code) == "-32601" {

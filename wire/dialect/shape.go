@@ -2,9 +2,9 @@ package dialect
 
 import "rpcx/wire"
 
-// A Shape describes how to read a dialect's messages outside of a conversation, for example on a tape. It returns the
-// kind of a message, and the values that one side has assigned, such as ids. Assigned values differ in every
-// conversation. A player translates them.
+// A Shape describes how to read a dialect's messages outside of a conversation, for example on a tape. It determines
+// the kind of a message and the values that one side has assigned, such as ids. Assigned values differ in every
+// conversation, so a player translates them.
 type Shape struct {
 	Method string // the member with the name of a message: "method", "type"
 	Event  string // the member with the name of an event in place of Method, or ""
@@ -13,7 +13,7 @@ type Shape struct {
 	// Typed reports that responses also have a Method. In that case, a message of the server with an ID answers the
 	// request with that ID. Otherwise, a message without a Method is a response.
 	Typed bool
-	// Mute lists the methods of a Typed dialect without responses, even with an ID.
+	// Mute lists the methods of a Typed dialect that have no response, even with an ID.
 	Mute []string
 
 	// Own reads and renumbers messages whose members have other names. It may be nil.
@@ -22,16 +22,16 @@ type Shape struct {
 	// Arrays reports that an array is one message, never a batch.
 	Arrays bool
 
-	// Unnumbered reads messages without ids, for people who read a tape. A request and its responses (Items, if more
-	// follow) get the id null and are paired in order. It is nil for messages with ids.
+	// Unnumbered reads messages without ids when a tape is shown. A request and its responses (Items, if more follow)
+	// get the id null and are paired in order. It is nil for messages with ids.
 	Unnumbered func(msg []byte) wire.Message
 
 	// Error is the template of an error response. It contains $id, $code (an integer), $message (a string) and $data
 	// (an object).
 	Error string
 
-	// Streams are the members of an item's params that name its stream. A result with the value of such a member is an
-	// assigned value, for any method.
+	// Streams are the members of an item's params that name its stream. In the result of any method, the value of such
+	// a member is an assigned value.
 	Streams []string
 
 	// Ends is the place in a request that names the stream to end. Ended is the template of the response, with $id for
@@ -49,8 +49,8 @@ type Shape struct {
 	Discovery []string
 }
 
-// A Poll is a request that a client repeats until the end of a job. The job's duration determines the number of repetitions and the
-// progress. Therefore only the response about the job's end is compared.
+// A Poll is a request that a client repeats until the end of a job. Only the response that reports the job's end is compared,
+// because the job's duration determines the number of requests and the reported progress.
 type Poll struct {
 	Method  string
 	Job     string   // the JSON pointer to the job's name in a request
@@ -67,7 +67,7 @@ type Place struct {
 	Pointer string
 }
 
-// Places returns a Place in all messages for each pointer.
+// Places returns, for each pointer, a Place in every message.
 func Places(pointers ...string) []Place {
 	places := make([]Place, len(pointers))
 	for i, p := range pointers {

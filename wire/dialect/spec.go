@@ -49,7 +49,7 @@ type CodecOptions struct {
 	Trace func(text string)
 
 	Handshake HandshakeOptions // the local side, if Spec.Handshake.Introduces is set
-	Discovery DiscoveryCache   // for Spec.Discovery.Cached, stores the peer's catalog
+	Discovery DiscoveryCache   // stores the peer's catalog for Spec.Discovery.Cached
 
 	Plugin PluginOptions // for a dialect with Spec.Handshake.Plugin
 }
@@ -57,5 +57,5 @@ type CodecOptions struct {
 // PluginOptions determine how a plugin is started and shut down.
 type PluginOptions struct {
 	NoEnvironment   bool
-	ShutdownTimeout time.Duration // the time limit of plugin.shutdown (0: the dialect's own)
+	ShutdownTimeout time.Duration // the time limit of plugin.shutdown (0: the dialect's default)
 }

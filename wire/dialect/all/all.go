@@ -61,7 +61,8 @@ func Pages() *page.Library { return pages() }
 // Default returns the name of the default dialect.
 func Default() string { return Specs()[0].Name }
 
-// Find returns the dialect of a name or of the path of a dialect file. It returns false without a valid one.
+// Find returns the dialect of a name or of the path of a dialect file. It returns false if there is none or it is
+// invalid.
 func Find(name string) (dialect.Spec, bool) {
 	s, ok, _ := find(name)
 	return s, ok
@@ -78,7 +79,7 @@ func find(name string) (dialect.Spec, bool, error) {
 // OwnNames returns the names of the dialect files in the user's configuration directory.
 func OwnNames() []string { return pages().OwnNames() }
 
-// Named returns the row of a name. For a name without a row, such as "", it returns the zero Spec.
+// Named returns the Spec of a name. For an unknown name, such as "", it returns the zero Spec.
 func Named(name string) dialect.Spec {
 	s, _ := Find(name)
 	return s

@@ -17,7 +17,7 @@ import (
 )
 
 // artifacts makes a directory for each command, in which the command's hook writes files for the client. The
-// directories are below the user's directory, or below a temporary directory that the host removes at its end.
+// directories are below the user's directory, or below a temporary directory that Close of the host removes.
 type artifacts struct {
 	dir string // the user's directory, or "" for a temporary one
 
@@ -25,7 +25,7 @@ type artifacts struct {
 	ours *scratch.Dir // the temporary directory; nil before its first use
 }
 
-// unsafeChars matches characters of a client's id that a directory name must not contain.
+// unsafeChars matches the characters of a client's id that a directory name must not contain.
 var unsafeChars = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^A-Za-z0-9._-]+`) })
 
 // folder makes the directory for the artifacts of the command id, and returns its absolute path.
@@ -54,8 +54,8 @@ func (a *artifacts) folder(id string) (string, error) {
 	return filepath.Abs(dir)
 }
 
-// collect returns the artifacts member of a command_result or job_result: the regular files in dir with size and
-// checksum. It removes an empty directory.
+// collect returns the artifacts member of a command_result or job_result: the regular files in dir, with their sizes
+// and checksums. It removes an empty directory.
 func (a *artifacts) collect(dir string) (json.RawMessage, error) {
 	files, err := os.ReadDir(dir)
 	if err != nil {

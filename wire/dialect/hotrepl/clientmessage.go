@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// These are the error codes for messages of a client that are refused at once.
+// A host rejects a client's message at once with one of these error codes.
 const (
 	codeMessageTooLarge = "messageTooLarge"
 	codeLegacy          = "legacyMessageType"
@@ -18,8 +18,8 @@ const (
 	codeInvalidRequest  = "invalidRequest"
 )
 
-// fields lists the members of each client's message besides type and id, with their JSON types: s, n, o, or b for a
-// boolean. An uppercase letter marks a required member.
+// fields lists the members of each type of client message besides type and id, with their JSON types: s, n, o, or b for
+// a boolean. An uppercase letter marks a required member.
 var fields = map[string]map[string]byte{
 	typeEval:      {"code": 'S', "timeoutMs": 'n'},
 	typeComplete:  {"code": 'S', "cursor": 'n'},
@@ -34,7 +34,7 @@ var fields = map[string]map[string]byte{
 	typeJournal:   {"kind": 's', "limit": 'n'},
 }
 
-// clientMessage reads a message of a client. Problems are in its Err, which the server answers in order of arrival.
+// clientMessage reads a client's message. A problem is in the message's Err; the server reports it in order of arrival.
 func (c *codec) clientMessage(raw []byte) wire.Message {
 	if c.max > 0 && len(raw) > c.max {
 		return refusedMessage(raw, kindInvalid, codeMessageTooLarge, fmt.Sprintf("The message has %d bytes; the host accepts at most %d.", len(raw), c.max))
@@ -84,12 +84,12 @@ func refusal(kind, code, message string) *wire.Error {
 	return &wire.Error{Kind: kind, Code: strconv.AppendQuote(nil, code), Message: message, Retryable: new(false)}
 }
 
-// refusedMessage returns a message without an id that is refused unread.
+// refusedMessage returns a message without an id that is rejected unread.
 func refusedMessage(raw []byte, kind, code, message string) wire.Message {
 	return wire.Message{Kind: wire.Notification, Raw: raw, Err: refusal(kind, code, message)}
 }
 
-// These are the types of a client's messages.
+// Types of a client's messages.
 const (
 	typeEval      = "eval"
 	typeComplete  = "complete"
@@ -104,7 +104,7 @@ const (
 	typeJournal   = "journal_query"
 )
 
-// These are the types of a host's messages.
+// Types of a host's messages.
 const (
 	typeHandshake       = "handshake"
 	typeEvicted         = "session_evicted"
@@ -126,15 +126,15 @@ const (
 	typeJournalResult   = "journal_query_result"
 )
 
-// answerTypes are the types of responses by request. A failed command_result answers any command (see the dialect's
-// specification), and an eval_error answers any request to the evaluator.
+// answerTypes are the types of the responses to each type of request. A failed command_result answers any command (see
+// the dialect's specification), and an eval_error answers any request to the evaluator.
 var answerTypes = map[string][]string{
 	typeEval: {typeEvalResult, typeEvalError}, typeComplete: {typeCompleteResult, typeEvalError}, typeReset: {typeResetResult, typeEvalError},
 	typeList: {typeListResult}, typeDescribe: {typeDescribeResult}, typeCall: {typeCallResult, typeJobAccepted},
 	typeStatus: {typeStatusResult, typeJobResult}, typeJobCancel: {typeJobCancelResult}, typeJournal: {typeJournalResult},
 }
 
-// answersTo reports whether m has a type that answers the request.
+// answersTo reports whether m has a type that answers a request of type asked.
 func answersTo(asked string, m *wire.Message) bool {
 	return slices.Contains(answerTypes[asked], m.Method) || m.Method == typeCallResult && failed(m.Raw)
 }

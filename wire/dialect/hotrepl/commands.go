@@ -40,8 +40,8 @@ func summary(m *catalog.Method) builder {
 		bool("mutatesState", string(scan.Get(m.Extra, "mutatesState")) == "true")
 }
 
-// isJob reports whether a command is started and polled. A method that streams is also a job, whose progress is the
-// method's events.
+// isJob reports whether a client starts the command and polls its status. A streaming method is also a job; its events
+// are the progress.
 func isJob(m *catalog.Method) bool { return m.Kind == catalog.Job || m.Kind == catalog.Stream }
 
 // describe answers a command_describe with the command's descriptor.
@@ -60,8 +60,7 @@ func (s *server) describe(t task) {
 	t.h.send(build(typeDescribeResult).id(t.msg.ID).raw("descriptor", d.end()).end())
 }
 
-// schema returns a schema of the catalog with the catalog's $defs, as an object, because the specification allows no
-// boolean.
+// schema returns a schema as an object with the catalog's $defs. The specification does not allow boolean schemas.
 func (s *server) schema(schema json.RawMessage) json.RawMessage {
 	if scan.Type(schema) != 'o' {
 		return json.RawMessage("{}")
@@ -85,8 +84,8 @@ func (s *server) unknown(name string) envelope {
 	return e
 }
 
-// command runs a command_call. It first accepts a job. It answers any other command at the end of its hook. An unlisted
-// command of a pattern hook is not a job.
+// command runs a command_call. It accepts a job at once. It answers any other command when the command's hook ends. A
+// command that only a hook's pattern matches is not a job.
 func (s *server) command(t task) {
 	name, _ := scan.Text(scan.Get(t.msg.Raw, "name"))
 	r := newRunning(t)
@@ -206,8 +205,8 @@ func (s *server) commandDone(r *running, name string, output, files json.RawMess
 	r.h.send(build(typeCallResult).id(r.msg.ID).text("status", "ok").raw("output", output).raw("artifacts", files).duration(r.begun).end())
 }
 
-// commandFailed returns a command_result with the status failed. The specification has no other message for this
-// purpose.
+// commandFailed returns a command_result with the status failed. The specification has no other message for a failed
+// command.
 func commandFailed(id wire.ID, begun time.Time, e envelope) json.RawMessage {
 	return build(typeCallResult).id(id).text("status", "failed").raw("artifacts", []byte("{}")).raw("error", e.json()).duration(begun).end()
 }

@@ -21,7 +21,7 @@ type limits struct {
 	MaxJobConcurrency     int `json:"maxJobConcurrency"`
 }
 
-// enforced is the handshake's list of limits that this host enforces.
+// enforced lists the limits that this host enforces, for the handshake.
 var enforced = []string{"maxMessageBytes", "maxQueuedCommands", "maxResultLength", "maxEnumerableElements", "maxJobConcurrency"}
 
 const defaultFrame = 16 * time.Millisecond
@@ -39,8 +39,8 @@ type config struct {
 	frame   time.Duration
 }
 
-// newConfig returns the config of a host that offers c. The catalog's extra.limits override the specification's usual
-// limits.
+// newConfig returns the config of a host that offers c. The catalog's extra.limits override the default limits of the
+// specification.
 func newConfig(c *catalog.Catalog, r dialect.Runtime, h dialect.HostOptions) config {
 	cfg := config{frame: h.Frame, limits: limits{
 		MaxMessageBytes: 4 << 20, MaxQueuedCommands: 32, MaxResultLength: 100 << 10,
@@ -49,7 +49,7 @@ func newConfig(c *catalog.Catalog, r dialect.Runtime, h dialect.HostOptions) con
 	cfg.frame = cmp.Or(cfg.frame, defaultFrame)
 	cfg.limits.take(scan.Get(c.Extra, "limits"))
 	cfg.usings, cfg.helpers = stringsOf(c.Extra, "defaultUsings"), stringsOf(c.Extra, "helpers")
-	if most := h.MaxMessage; most > 0 { // the transport refuses larger messages first
+	if most := h.MaxMessage; most > 0 { // the transport rejects larger messages first
 		cfg.limits.MaxMessageBytes = min(cfg.limits.MaxMessageBytes, most)
 	}
 	cfg.host.Name, cfg.host.Version, cfg.host.Platform = c.Info.Name, c.Info.Version, runtime.GOOS+"/"+runtime.GOARCH
@@ -63,7 +63,7 @@ func newConfig(c *catalog.Catalog, r dialect.Runtime, h dialect.HostOptions) con
 	return cfg
 }
 
-// stringsOf returns the array of that name in extra if it contains only strings, else an empty array.
+// stringsOf returns the strings in the array of that name in extra.
 func stringsOf(extra json.RawMessage, name string) json.RawMessage {
 	var all scan.Array
 	if val := scan.Get(extra, name); scan.Type(val) == 'a' {
@@ -76,7 +76,7 @@ func stringsOf(extra json.RawMessage, name string) json.RawMessage {
 	return all.End()
 }
 
-// take overrides limits with the values of given that the specification's schema allows.
+// take overrides limits with the values in given that the specification's schema allows.
 func (l *limits) take(given json.RawMessage) {
 	for name, to := range map[string]*int{
 		"maxMessageBytes": &l.MaxMessageBytes, "maxQueuedCommands": &l.MaxQueuedCommands,
@@ -90,7 +90,7 @@ func (l *limits) take(given json.RawMessage) {
 	}
 }
 
-// handshake returns the first message to a client, which answers no request.
+// handshake returns the first message to a client.
 func (c *config) handshake() json.RawMessage {
 	host := build("").text("name", c.host.Name).text("version", c.host.Version).text("platform", c.host.Platform).end()
 	cancellation, evaluators := "cooperative", []string{c.evaluator.name}

@@ -8,7 +8,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Decode finds the message in raw. On a client, it ends the connection after an eviction.
+// Decode finds the message in raw. On a client, an eviction ends the connection.
 func (c *codec) Decode(raw []byte) ([]wire.Message, bool, error) {
 	if c.host {
 		c.out[0] = c.clientMessage(raw)
@@ -50,8 +50,8 @@ func (c *codec) read(raw []byte) (m wire.Message, bad bool) {
 	return m, false
 }
 
-// classify determines the kind of a host's message. A response to an unknown id stays a notification, because after an
-// eviction, a host sends the evicted client's responses to the new client.
+// classify determines the kind of a host's message. A response with an unknown id stays a notification, because after
+// an eviction, a host sends the evicted client's responses to the new client.
 func (c *codec) classify(m *wire.Message) {
 	switch m.Method {
 	case typeHandshake:
@@ -62,7 +62,7 @@ func (c *codec) classify(m *wire.Message) {
 		c.forgetCatalog()
 	case typeError:
 		m.Kind, m.Err = wire.Response, readError(scan.Get(m.Raw, "error"))
-		if string(m.ID) == `""` { // the id of hosts that could not read one
+		if string(m.ID) == `""` { // from hosts that could not read the id
 			m.ID = nil
 		}
 		if m.ID != nil && !c.ours(m.ID, true) {
@@ -76,8 +76,8 @@ func (c *codec) classify(m *wire.Message) {
 	}
 }
 
-// ours reports whether the client sent a message with that id. last reports its last response, after which a user's own id
-// can be forgotten.
+// ours reports whether the client sent a message with that id. last reports that this is the last response; a user's own
+// id is then forgotten.
 func (c *codec) ours(id wire.ID, last bool) bool {
 	if last {
 		defer delete(c.sent, string(id))
@@ -150,7 +150,7 @@ func (c *codec) answer(m *wire.Message) {
 	}
 }
 
-// oneMember reads a response that is one member of a message.
+// oneMember reads a response whose body is one member of the message.
 func oneMember(m *wire.Message) {
 	member := answers[m.Method]
 	if m.Body = scan.Get(m.Raw, member); m.Body == nil && member != "" && m.Method != typeStatusResult {
@@ -158,7 +158,7 @@ func oneMember(m *wire.Message) {
 	}
 }
 
-// output reads the outcome of a command or job.
+// output reads the output or the error of a command or job.
 func output(m *wire.Message) {
 	if failed(m.Raw) {
 		m.Err = readError(scan.Get(m.Raw, "error"))
@@ -173,19 +173,19 @@ func failed(raw []byte) bool {
 	return status != "ok" || state == "failed" || state == "cancelled"
 }
 
-// malformedAnswer makes a response malformed, which fails its call.
+// malformedAnswer turns m into an Invalid message, which fails its call.
 func malformedAnswer(m *wire.Message, what string) {
 	m.Kind, m.Method = wire.Invalid, ""
 	m.Err = wire.NewError(wire.CodeInvalidRequest, what)
 }
 
-// answers names the main member of each type of response.
+// answers names the member with the body for each type of response.
 var answers = map[string]string{
 	typeCompleteResult: "completions", typeListResult: "commands", typeDescribeResult: "descriptor",
 	typeJournalResult: "entries", typeStatusResult: "progress",
 }
 
-// value returns the value of an eval_result or subscribe_result, or nil without a value. Some hosts omit a null value.
+// value returns the value of an eval_result or subscribe_result, or nil if there is none. Some hosts omit a null value.
 func value(raw []byte) []byte {
 	if string(scan.Get(raw, "hasValue")) == "false" {
 		return nil
@@ -193,8 +193,8 @@ func value(raw []byte) []byte {
 	return scan.OrNull(scan.Get(raw, "value"))
 }
 
-// besideValue appends log messages for other results of an evaluation: the printed output, and a note about a truncated
-// value.
+// besideValue appends log messages for further results of an evaluation: the printed output, and a note about a
+// truncated value.
 func besideValue(out []wire.Message, m wire.Message) []wire.Message {
 	add := func(level, said string) {
 		if said != "" {
@@ -221,7 +221,8 @@ func truncated(raw []byte) string {
 	return said
 }
 
-// evictedFault returns the Conflict that ends a connection after another client has replaced it (session_evicted).
+// evictedFault returns the Conflict that ends the connection after another client has replaced this one
+// (session_evicted).
 func evictedFault(raw []byte) error {
 	why, _ := scan.Text(scan.Get(raw, "reason"))
 	by, _ := scan.Text(scan.Get(scan.Get(raw, "by"), "clientName"))

@@ -8,10 +8,10 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A builder writes one message or object, member by member. Each method returns the builder with one more member.
+// A builder writes one message or object, member by member. Each method adds one member and returns the builder.
 type builder struct{ o scan.Object }
 
-// build starts a message of type kind, or for "" an object without a type.
+// build starts a message of type kind, or an object without a type if kind is "".
 func build(kind string) builder {
 	var b builder
 	b.o.SomeText("type", kind)
@@ -55,12 +55,12 @@ func (b builder) value(val json.RawMessage) builder {
 	return b.bool("hasValue", true).raw("value", val).text("valueType", valueTypes[scan.Type(val)])
 }
 
-// valueTypes are the names of JSON's types by the letters of scan.Type.
+// valueTypes are the names of JSON types by the letters of scan.Type.
 var valueTypes = map[byte]string{
 	'o': "object", 'a': "array", 's': "string", 'n': "number", 't': "boolean", 'f': "boolean", '0': "null",
 }
 
-// These are the specification's kinds of error. A client also accepts other kinds.
+// Kinds of errors in the specification. A client also accepts other kinds.
 const (
 	kindValidation   = "validation_failed"
 	kindPrecondition = "precondition_failed"
@@ -75,7 +75,7 @@ const (
 	kindInternal     = "internal"
 )
 
-// These are the codes of errors that are used in several places.
+// Error codes that are used in several places.
 const (
 	codeMalformed    = "malformedJson"
 	codeTooLarge     = "resultTooLarge"
@@ -96,12 +96,13 @@ func (e envelope) json() []byte {
 		bool("retryable", e.retryable).raw("details", e.details).end()
 }
 
-// errorMessage returns an "error" message, for requests without a type of error. id is nil if it was unreadable.
+// errorMessage returns an "error" message, for requests whose type has no error response. id is nil if it was
+// unreadable.
 func errorMessage(id wire.ID, e envelope) []byte {
 	return build(typeError).id(id).raw("error", e.json()).end()
 }
 
-// readError reads an envelope. It omits missing and malformed members. Any value becomes an error.
+// readError reads an envelope, or any other value as an error. It omits missing and malformed members.
 func readError(val []byte) *wire.Error {
 	e := &wire.Error{Message: "the host reported a failure without a message"}
 	if scan.Type(val) != 'o' {

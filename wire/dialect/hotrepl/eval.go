@@ -32,7 +32,7 @@ func (p *printout) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// evaluate runs code for at most ms milliseconds; 0 is the host's defaultEvalTimeoutMs. out receives the code's output
+// evaluate runs code for at most ms milliseconds (0: the host's defaultEvalTimeoutMs). out receives the code's output
 // and may be nil. A failure is an envelope. evaluate returns nil for code without a value, such as a statement.
 func (s *server) evaluate(ctx context.Context, h *handler, code string, ms int, out io.Writer) (json.RawMessage, error) {
 	if s.runtime == nil {
@@ -59,7 +59,7 @@ func (s *server) evaluate(ctx context.Context, h *handler, code string, ms int, 
 	return value, nil
 }
 
-// evalError returns the envelope for the error err of an evaluation in ctx.
+// evalError converts the error err of an evaluation in ctx to an envelope.
 func evalError(ctx context.Context, err error, ms int) envelope {
 	var own envelope
 	var failed *dialect.EvalError
@@ -89,7 +89,7 @@ func about(e *dialect.EvalError) json.RawMessage {
 }
 
 // cut shortens an array to maxEnumerableElements. As on other hosts (see the dialect's specification), the message does
-// not report the limit.
+// not mention the cut.
 func (s *server) cut(value json.RawMessage) json.RawMessage {
 	if scan.Type(value) != 'a' {
 		return value
@@ -106,7 +106,7 @@ func (s *server) cut(value json.RawMessage) json.RawMessage {
 	return value
 }
 
-// bindings returns the commands, which code can call.
+// bindings returns the names of the commands that code can call.
 func (s *server) bindings() []string { return s.b.Catalog().Names() }
 
 func (h *handler) invoke(ctx context.Context, name string, input json.RawMessage) (json.RawMessage, error) {
@@ -160,7 +160,7 @@ func (s *server) reset(t task) {
 	t.h.send(build(typeResetResult).id(t.msg.ID).raw("success", []byte("true")).end())
 }
 
-// word matches the partial name at the end of code, with its dots.
+// word matches the partial name, including its dots, at the end of code.
 var word = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[$A-Za-z_][A-Za-z0-9_.]*$`) })
 
 // complete answers with the names that begin with the partial name before the cursor: commands first, then the
@@ -181,13 +181,13 @@ func (s *server) complete(t task) {
 	}
 	behind := strings.LastIndexByte(begin, '.') + 1
 	found := completions(names, begin, behind)
-	if len(found) == 0 && behind > 0 { // only names without a visible owner remain
+	if len(found) == 0 && behind > 0 { // try without the owner before the dot
 		found = completions(names, begin[behind:], 0)
 	}
 	t.h.send(build(typeCompleteResult).id(t.msg.ID).raw("completions", scan.JSON(found)).duration(begun).end())
 }
 
-// completions returns the names that begin with begin, without duplicates and without their first skip bytes.
+// completions returns the names that start with begin, without their first skip bytes and without duplicates.
 func completions(names []string, begin string, skip int) []string {
 	found := []string{}
 	for _, name := range names {

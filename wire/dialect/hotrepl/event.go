@@ -55,7 +55,7 @@ func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
 	return nil
 }
 
-// other returns the event of a message outside of calls.
+// other returns the event of a message that belongs to no call.
 func other(m *wire.Message) wire.Event {
 	if m.Method == typeReload {
 		return reloadEvent(m.Raw)
@@ -63,7 +63,7 @@ func other(m *wire.Message) wire.Event {
 	return wire.Event{Kind: wire.Data, Data: m.Raw}
 }
 
-// reloadEvent returns an assembly_reload as a log line.
+// reloadEvent returns an assembly_reload as a log event.
 func reloadEvent(raw []byte) wire.Event {
 	ev := wire.Event{Kind: wire.Log, Level: "info", Message: typeReload}
 	if what, ok := scan.Text(scan.Get(raw, "message")); ok && what != "" {
@@ -74,7 +74,7 @@ func reloadEvent(raw []byte) wire.Event {
 }
 
 // progressEvent fills ev with a job's progress, which may be any JSON. A string is the message, and a number is the
-// fraction. Of an object, the usual members count.
+// fraction. An object provides both in the usual members.
 func progressEvent(ev *wire.Event, progress []byte) {
 	ev.Kind, ev.Message, ev.Final = wire.Progress, "running", false
 	switch scan.Type(progress) {
@@ -112,8 +112,8 @@ func fractionIn(progress []byte) json.RawMessage {
 	return fraction(done, whole)
 }
 
-// fraction returns val divided by whole, from 0 to 1. A number above 1 that should be a fraction is a percentage. A
-// fraction keeps its digits.
+// fraction returns val divided by whole, from 0 to 1. If whole is 1, a number above 1 is a percentage. A number that is
+// already a fraction keeps its digits.
 func fraction(val []byte, whole float64) json.RawMessage {
 	n, err := strconv.ParseFloat(string(val), 64)
 	switch {
@@ -127,8 +127,8 @@ func fraction(val []byte, whole float64) json.RawMessage {
 	return strconv.AppendFloat(nil, min(n/whole, 1), 'g', 4, 64)
 }
 
-// beside returns the members of a message without a field of the event, as an object, or nil. placed names further
-// members to omit.
+// beside returns the members of a message that no field of the event contains, as an object or nil. placed names
+// further members to omit.
 func beside(raw []byte, placed ...string) json.RawMessage {
 	var o scan.Object
 	for key, val := range scan.Members(raw) {
@@ -143,7 +143,7 @@ func beside(raw []byte, placed ...string) json.RawMessage {
 	return o.EndOrNil()
 }
 
-// recoverable marks in Extra an error that does not end the stream.
+// recoverable marks, in extra, an error that does not end the stream.
 func recoverable(extra json.RawMessage) json.RawMessage {
 	if extra == nil {
 		return json.RawMessage(`{"recoverable":true}`)

@@ -18,7 +18,7 @@ import (
 // hello is the host's handshake.
 type hello struct{ raw json.RawMessage }
 
-// keepHandshake stores a handshake and forgets the commands known before. The caller holds the peer's lock.
+// keepHandshake stores a handshake and forgets the commands of the previous one. The caller holds the peer's lock.
 func (c *codec) keepHandshake(raw []byte) {
 	h := &hello{raw: append(json.RawMessage(nil), raw...)}
 	c.max = number(scan.Get(scan.Get(raw, "limits"), "maxMessageBytes"))
@@ -51,7 +51,7 @@ func (c *codec) Handshake(ctx context.Context, caller dialect.Caller) error {
 	return check(c.said().raw)
 }
 
-// said returns the handshake, or nil before its arrival.
+// said returns the handshake, or nil if it has not arrived.
 func (c *codec) said() *hello {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -69,7 +69,8 @@ func check(raw json.RawMessage) error {
 		WithMethod(typeHandshake)
 }
 
-// Describe returns the handshake and a description of every listed command. It caches them until an assembly_reload.
+// Describe returns a catalog of the handshake and of all listed commands with their descriptions. It caches the catalog
+// until an assembly_reload.
 func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.Catalog, error) {
 	c.mu.Lock()
 	known := c.catalog
@@ -120,7 +121,7 @@ func incomplete(cat *catalog.Catalog, lacks scan.Object) {
 	cat.Extra = o.End()
 }
 
-// Typing returns a catalog with a description of that command. If the host has no such command, the catalog contains
+// Typing returns a catalog with the description of one command. If the host has no such command, the catalog contains
 // all names for a suggestion.
 func (c *codec) Typing(ctx context.Context, caller dialect.Caller, name string) (*catalog.Catalog, error) {
 	c.mu.Lock()

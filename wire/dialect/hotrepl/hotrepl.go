@@ -3,11 +3,11 @@
 // commands, and polls commands that are jobs.
 //
 // METHOD is the name of a command. An Eval's Method is an operation of the evaluator (eval, complete, reset). A
-// Subscribe's Code or Method is the code to watch. Extra contains further members of the specification: timeoutMs,
-// cursor, intervalFrames, limit, onChange.
+// Subscribe's Code or Method is the code to watch. Extra contains further members that the specification defines:
+// timeoutMs, cursor, intervalFrames, limit, onChange.
 //
 // On the host, package peer passes a client's messages to the server as notifications, one by one in order. The server
-// sends whole messages.
+// writes complete messages itself.
 package hotrepl
 
 import (
@@ -31,12 +31,12 @@ const version = "2"
 // codec is the state of one connection.
 type codec struct {
 	depth  int
-	prefix string // the prefix of ids, which marks responses to other clients as foreign
+	prefix string // the prefix of ids, which distinguishes responses to other clients
 	last   int
 	raw    map[string]sentRaw // a user's own unanswered messages, by id
 	sent   map[string]string  // the types of unanswered messages, by id
 	host   bool               // the local side is the host, after its handshake
-	max    int                // the host's limit for a message in bytes; 0 if unknown
+	max    int                // the host's maximum size of a message in bytes; 0 if unknown
 	out    [3]wire.Message
 
 	mu      sync.Mutex // guards all fields below, also in flows
@@ -52,7 +52,7 @@ const maxSent = 4096
 // sentRaw describes the response to a message of the user.
 type sentRaw struct {
 	watch bool // the response consists of ticks
-	all   bool // their last one, in a known number, is the response, not the first
+	all   bool // the response is the last tick, whose number is known, not the first
 }
 
 // NewCodec returns the codec of one connection.
@@ -61,7 +61,7 @@ func NewCodec(o dialect.CodecOptions) dialect.Codec {
 	return &codec{depth: o.MaxDepth, prefix: wire.RandomHex(6) + "-", raw: map[string]sentRaw{}, sent: map[string]string{}}
 }
 
-// Abilities returns the flows. Responses may arrive without a call.
+// Abilities returns the flows. Unsolicited is set because responses may arrive without a call.
 func (c *codec) Abilities() dialect.Abilities {
 	return dialect.Abilities{
 		Handshake: c.Handshake, Describe: c.Describe, Typing: c.Typing, Job: c.Job, Shutdown: c.Shutdown, RunningJobs: c.RunningJobs,
@@ -128,8 +128,8 @@ func (c *codec) call(op dialect.Op) (wire.Message, error) {
 	return c.request(typeCall, build("").text("name", op.Method).raw("args", args).end(), op.Extra), nil
 }
 
-// cancel returns the cancel of a pending eval, subscription or command. The message counts as one without an id,
-// because a cancel has no response.
+// cancel returns the cancel of a pending eval, subscription or command. The returned message has no ID because a cancel
+// has no response.
 func (c *codec) cancel(op dialect.Op) (wire.Message, error) {
 	if of := op.Of; of == nil || len(op.OfID) == 0 || of.Kind != dialect.Eval && of.Kind != dialect.Subscribe && of.Kind != dialect.Call {
 		return wire.Message{}, wire.ErrUnsupported
@@ -143,13 +143,14 @@ func (c *codec) cancel(op dialect.Op) (wire.Message, error) {
 	return m, nil
 }
 
-// asksNothing returns the usage Fault of a host that should send a client's message, which no client answers.
+// asksNothing returns the usage Fault for a host that should send a client's type of message, which clients do not
+// answer.
 func asksNothing() error {
 	return wire.NewFault(wire.Usage, "a hotrepl host sends no requests to its client", nil)
 }
 
-// own returns a message of one of the specification's types. A host passes complete messages; a client's get a type and
-// an id.
+// own returns a message of one of the specification's types. A host passes complete messages; a client's messages get a
+// type and an id.
 func (c *codec) own(op dialect.Op) (wire.Message, error) {
 	if op.Method == typeHandshake {
 		c.host = true
@@ -167,7 +168,8 @@ func (c *codec) own(op dialect.Op) (wire.Message, error) {
 }
 
 // rawMessage sends the user's message. On a client, a message with an id is a request, unless it is a cancel. A host
-// may push messages that clients never send. rawMessage ends a cancelled subscription, which gets no further message.
+// may push messages of types that clients never send. A cancelled subscription ends at once, because it gets no further
+// message.
 func (c *codec) rawMessage(msg json.RawMessage) (wire.Message, error) {
 	id := scan.Get(msg, "id")
 	kind, _ := scan.Text(scan.Get(msg, "type"))
@@ -197,7 +199,7 @@ func (c *codec) rawMessage(msg json.RawMessage) (wire.Message, error) {
 	return m, nil
 }
 
-// request returns a message with a fresh id, and with the members of about and extra. Both are objects or nil.
+// request returns a message with a new id and with the members of about and extra. Both are objects or nil.
 func (c *codec) request(kind string, about, extra json.RawMessage) wire.Message {
 	c.last++
 	id := wire.ID(strconv.Quote(c.prefix + strconv.Itoa(c.last)))
@@ -225,11 +227,11 @@ func (c *codec) JoinBatch(replies [][]byte) []byte {
 	return replies[0]
 }
 
-// Reply returns nothing: a client gets no requests, and the host's responses are its own messages.
+// Reply returns no messages: a client gets no requests, and the host writes its responses itself.
 func (c *codec) Reply(wire.Message, wire.Event) ([][]byte, error) { return nil, nil }
 
-// number returns the integral part of a number, at most math.MaxInt32, and 0 for negative numbers and other values.
-// JSON may write a whole number with a fraction or an exponent.
+// number returns the integer part of a number, at most math.MaxInt32, and 0 for negative numbers and other values. In
+// JSON, an integer may have a fraction or an exponent.
 func number(val []byte) int {
 	n, err := strconv.ParseFloat(string(val), 64)
 	switch {

@@ -15,7 +15,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// answerTimeout bounds the wait for each response, because real hosts do not answer for an unknown job.
+// answerTimeout bounds the wait for each response, because real hosts do not respond to requests about an unknown job.
 const answerTimeout = 15 * time.Second
 
 // Job runs one of the Job operations and polls the host. Each event of the stream is a report: an object with the job,
@@ -61,7 +61,7 @@ type following struct {
 	caller dialect.Caller
 	op     dialect.Op
 	job    json.RawMessage // the job's id, or nil while the id is unknown
-	bare   bool            // the user needs only the output
+	bare   bool            // only the output is reported
 }
 
 // acceptTimeout bounds the wait of a cancelled start for job_accepted. rpcx ends within a second after a signal.
@@ -204,7 +204,7 @@ func report(ev wire.Event) json.RawMessage {
 // maxRunning bounds the stored jobs.
 const maxRunning = 1024
 
-// started stores an accepted job by its id as received.
+// started stores the id of an accepted job, as received.
 func (c *codec) started(job json.RawMessage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -216,7 +216,7 @@ func (c *codec) started(job json.RawMessage) {
 	}
 }
 
-// over removes a job that has its result or is being cancelled.
+// over removes a job that has a result or is being cancelled.
 func (c *codec) over(job json.RawMessage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

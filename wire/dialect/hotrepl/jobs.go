@@ -10,13 +10,13 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A job is a command that continues after its acceptance. It belongs to the client that started it. The host stores the
-// last maxJobs jobs.
+// A job is a command that continues after the host has accepted it. It belongs to the client that started it. The host
+// stores the last maxJobs jobs.
 type job struct {
 	*running
 	name     string
 	progress json.RawMessage // the latest progress, or nil
-	// These are set at the end of the job.
+	// The following fields are set when the job ends.
 	state  string // "" while the job runs
 	output json.RawMessage
 	files  json.RawMessage
@@ -42,7 +42,7 @@ func (s *server) start(r *running, m *catalog.Method) {
 // maxJobs bounds the stored jobs.
 const maxJobs = 1024
 
-// forgetJobs removes the job that ended first to make room for another. The caller holds the server's lock.
+// forgetJobs removes the job that ended first, to make room for a new one. The caller holds the server's lock.
 func (s *server) forgetJobs() {
 	if len(s.jobs) < maxJobs {
 		return
@@ -56,7 +56,7 @@ func (s *server) forgetJobs() {
 	delete(s.jobs, oldest)
 }
 
-// fits reports whether a job may start. Otherwise it answers busy.
+// fits reports whether a job may start. If not, it answers that the host is busy.
 func (s *server) fits(r *running, m *catalog.Method) bool {
 	s.mu.Lock()
 	n := 0
@@ -107,8 +107,8 @@ func progress(ev wire.Event) json.RawMessage {
 	return scan.AppendQuoted(nil, ev.Message)
 }
 
-// find returns the job that a message names. It answers with an error and returns nil for an unknown job or another
-// client's. (Some hosts do not answer, and let their clients wait.)
+// find returns the job that a message names. For an unknown job or one of another client, it answers with an error and
+// returns nil. (Some hosts do not answer and let their clients wait.)
 func (s *server) find(t task) (j *job, id string) {
 	id, _ = scan.Text(scan.Get(t.msg.Raw, "jobId"))
 	s.mu.Lock()
@@ -150,7 +150,7 @@ func (j *job) report(msg wire.ID, id string) json.RawMessage {
 	return b.int("durationMs", int(j.ended.Sub(j.begun)/time.Millisecond)).end()
 }
 
-// cancelJob cancels the hook of a job. The job ends with the hook.
+// cancelJob cancels the hook of a job. The job ends when the hook ends.
 func (s *server) cancelJob(t task) {
 	j, _ := s.find(t)
 	if j == nil {

@@ -23,7 +23,7 @@ type journal struct {
 }
 
 type entry struct {
-	number int // the position in the order of their ends
+	number int // the position in the order in which evals and commands ended
 	id     wire.ID
 	name   string
 	code   string
@@ -33,7 +33,7 @@ type entry struct {
 	kind   string // the kind of the error, or ""
 }
 
-// add stores e, which ends now.
+// add stores e, which has just ended.
 func (j *journal) add(kind string, e entry) {
 	e.took = time.Since(e.begun)
 	e.id = e.id.Clone()
@@ -51,8 +51,8 @@ func (j *journal) add(kind string, e entry) {
 	j.entries[kind] = list
 }
 
-// newest returns the entries member of a journal_query_result: the last n entries of a kind, or of both for "", newest
-// first.
+// newest returns the entries member of a journal_query_result: the last n entries of a kind, or of both kinds if kind
+// is "", newest first.
 func (j *journal) newest(kind string, n int) []byte {
 	type kept struct {
 		entry

@@ -30,14 +30,13 @@ func newRunning(t task) *running {
 	return r
 }
 
-// These are the causes of a cancelled evaluation or command.
+// Causes of the cancellation of an evaluation or a command.
 var (
 	errByClient = errors.New("cancelled by the client")
 	errReset    = errors.New("reset in progress")
 )
 
-// A queue contains waiting and running messages, at most maxQueuedCommands in all, and at most maxWatches
-// subscriptions.
+// A queue contains at most maxQueuedCommands waiting and running messages, and at most maxWatches subscriptions.
 type queue struct {
 	cfg  *config
 	wake chan struct{} // receives a value when there is work
@@ -51,7 +50,7 @@ type queue struct {
 
 func newQueue(cfg *config) *queue { return &queue{cfg: cfg, wake: make(chan struct{}, 1)} }
 
-// frames runs a frame for each tick of the clock, and sleeps while there is no work.
+// frames calls frame at each tick of the clock, and sleeps while there is no work.
 func (q *queue) frames(ctx context.Context, frame func()) {
 	defer wire.Guard()
 	clock := time.NewTimer(q.cfg.frame)
@@ -97,14 +96,14 @@ func (q *queue) add(t task) bool {
 	return true
 }
 
-// len returns the number of waiting messages without evals.
+// len returns the number of waiting messages other than evals.
 func (q *queue) len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return len(q.tasks)
 }
 
-// next removes the oldest message. It returns false for an empty queue.
+// next removes the oldest message. It returns false if the queue is empty.
 func (q *queue) next() (t task, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -115,7 +114,7 @@ func (q *queue) next() (t task, ok bool) {
 	return t, true
 }
 
-// nextEval returns the oldest eval, which starts now, or nil.
+// nextEval moves the oldest waiting eval to the running ones and returns it. It returns nil if none is waiting.
 func (q *queue) nextEval() *running {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -140,7 +139,8 @@ func (q *queue) over(r *running) {
 	q.calls = slices.DeleteFunc(q.calls, func(c *running) bool { return c == r })
 }
 
-// watch adds a subscription, which replaces an older one of that client and id. It returns false at maxWatches.
+// watch adds a subscription, which replaces an earlier one of the same client with the same id. It returns false at
+// maxWatches.
 func (q *queue) watch(w *watch) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -171,7 +171,7 @@ func (q *queue) endWatch(w *watch) {
 	q.endWatches(func(o *watch) bool { return o == w })
 }
 
-// endWatches removes ended subscriptions. The caller holds the lock.
+// endWatches cancels and removes the subscriptions for which ends returns true. The caller holds the lock.
 func (q *queue) endWatches(ends func(*watch) bool) {
 	q.watches = slices.DeleteFunc(q.watches, func(w *watch) bool {
 		if !ends(w) {
@@ -200,8 +200,8 @@ func (q *queue) drop(h *handler) {
 	q.endWatches(func(w *watch) bool { return w.h == h })
 }
 
-// cancel ends the subscriptions with that id, and cancels running evals and commands. It returns the waiting commands
-// and evals with that id.
+// cancel ends the subscriptions with that id, and cancels running evals and commands with it. It removes and returns
+// the waiting commands and evals with that id.
 func (q *queue) cancel(id []byte) (calls []task, evals []*running) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

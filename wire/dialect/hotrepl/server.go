@@ -11,10 +11,10 @@ import (
 	"rpcx/wire/scan"
 )
 
-// sessionName is the runtime's only session. All clients share the state of code until a reset.
+// sessionName is the only session of the runtime. All clients share the state of the code until a reset.
 const sessionName = "hotrepl"
 
-// evictTimeout bounds the sending of an eviction.
+// evictTimeout bounds the time for sending an eviction.
 const evictTimeout = 2 * time.Second
 
 // server is a host: it has one client at a time and works on the ticks of a frame clock, like a game.
@@ -38,8 +38,8 @@ type server struct {
 	jobs   map[string]*job
 }
 
-// NewServer returns a host with the methods and the evaluator of b. Without a catalog, b is a client, which answers
-// nothing.
+// NewServer returns a host with the methods and the evaluator of b. Without a catalog, b belongs to a client, which
+// answers no requests.
 func NewServer(b dialect.Backend) dialect.Server {
 	if b.Catalog() == nil {
 		return dialect.Server{Accept: func(c dialect.Caller) dialect.Handler {
@@ -89,7 +89,7 @@ func (s *server) Close() error {
 	return s.files.close()
 }
 
-// Reload drops the evaluator's state and sends an assembly_reload, because the host's files were loaded again.
+// Reload drops the evaluator's state and sends an assembly_reload, because hooks and catalog were reloaded.
 func (s *server) Reload() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,7 +107,7 @@ func (s *server) Reload() {
 	})
 }
 
-// frame does the work of one frame in the order of real hosts: all queued messages, at most one eval, then the
+// frame does the work of one frame in the same order as real hosts: all queued messages, at most one eval, then the
 // subscriptions. Cancels do not wait for a frame.
 func (s *server) frame() {
 	for n := s.queue.len(); n > 0; n-- { // one by one, because a message can cancel later ones
@@ -130,7 +130,8 @@ func (s *server) frame() {
 	}
 }
 
-// answering contains the function for each type of message that waits for a frame. Evals have their own frames.
+// answering contains the function for each type of message that waits for a frame. Evals are separate: each frame runs
+// at most one.
 var answering = map[string]func(*server, task){
 	typeComplete:  (*server).complete,
 	typeReset:     (*server).reset,
@@ -143,8 +144,8 @@ var answering = map[string]func(*server, task){
 	typeJournal:   (*server).query,
 }
 
-// cancelByID cancels the evals, commands and subscriptions with that id, of any client. A cancel has no response. A
-// cancelled request has one, unless it is a subscription.
+// cancelByID cancels the evals, commands and subscriptions with that id, whichever client sent them. A cancel has no
+// response. A cancelled request does have one, unless it is a subscription.
 func (s *server) cancelByID(id []byte) {
 	calls, evals := s.queue.cancel(id)
 	for _, t := range calls {
@@ -165,7 +166,7 @@ type handler struct {
 	cancel context.CancelFunc
 }
 
-// Close cancels everything that the client started, because its responses have no receiver.
+// Close cancels everything that the client started, because no client would receive the responses.
 func (h *handler) Close() error {
 	h.drop()
 	err := h.r.Close()
@@ -184,7 +185,7 @@ func (h *handler) drop() {
 	h.cancel()
 }
 
-// evict notifies the client of its replacement and closes its connection.
+// evict notifies the client that it was replaced and closes its connection.
 func (h *handler) evict() {
 	ctx, cancel := context.WithTimeout(h.server.ctx, evictTimeout)
 	defer cancel()
@@ -194,13 +195,13 @@ func (h *handler) evict() {
 	h.server.wg.Go(func() { _ = h.caller.CloseWith(1000, "") })
 }
 
-// send writes one message and waits for the end of the write, which lets a slow client slow down the frames. It fails
-// after the client has disconnected.
+// send writes one message and waits until it is written; a slow client thus slows down the frames. It fails after the
+// client has disconnected.
 func (h *handler) send(msg json.RawMessage) {
 	_ = h.caller.Notify(h.ctx, dialect.Op{Kind: dialect.Internal, Method: scan.String(scan.Get(msg, "type")), Params: msg})
 }
 
-// Handle queues one message for a frame. It processes cancels and errors at once.
+// Handle queues one message for the next frame. It handles cancels and errors at once.
 func (h *handler) Handle(_ context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	m := in.Msg
 	if m.Err != nil {
@@ -220,13 +221,13 @@ func (h *handler) Handle(_ context.Context, in *dialect.Inbound) (json.RawMessag
 	return nil, nil
 }
 
-// A clientHandler is the handler on a client, to which a host sends no requests.
+// A clientHandler is the handler of a client. A host sends it no requests.
 type clientHandler struct {
 	caller dialect.Caller
 	r      dialect.Responder
 }
 
-// Handle prints an assembly_reload, and runs the hook, if any, for the host's other notifications.
+// Handle shows an assembly_reload to the user, and runs the hook, if any, for any notification.
 func (g clientHandler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	m := in.Msg
 	if tell := g.caller.Connection().Tell; tell != nil && m.Method == typeReload {

@@ -8,7 +8,7 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// These are the rules, schemas and probes of rpcx validate.
+// rpcx validate uses these rules, schemas and probes.
 var (
 	//go:embed rules.toml
 	rules string

@@ -10,13 +10,13 @@ import (
 )
 
 // maxWatches bounds the subscriptions of a host. A subscription ends after maxErrorsInRow consecutive errors. Real
-// hosts have the same numbers.
+// hosts have the same limits.
 const (
 	maxWatches     = 8
 	maxErrorsInRow = 3
 )
 
-// A watch is a subscription: code that the host evaluates every `every` frames.
+// A watch is a subscription: code that the host evaluates at an interval in frames.
 type watch struct {
 	task
 	ctx    context.Context
@@ -25,7 +25,7 @@ type watch struct {
 	every  int
 	limit  int // the number of values, or 0 for no limit
 	ms     int
-	change bool // only values that differ from their predecessor
+	change bool // report only values that differ from the previous one
 
 	wait   int // the number of frames until the next evaluation
 	seq    int
@@ -34,7 +34,8 @@ type watch struct {
 	last   []byte
 }
 
-// subscribe starts a watch, which replaces an older one of that id. It refuses the watch at maxWatches.
+// subscribe starts a watch, which replaces an earlier one of the same client with the same id. It rejects the watch if
+// the host already has maxWatches.
 func (s *server) subscribe(t task) {
 	raw := t.msg.Raw
 	w := &watch{

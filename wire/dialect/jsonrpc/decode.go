@@ -13,8 +13,8 @@ import (
 // maxNames bounds the stored names of methods.
 const maxNames = 256
 
-// maxBatch bounds a batch, because its messages need a thousand times their size on the wire. batchKept bounds the
-// messages whose memory is reused.
+// maxBatch bounds the messages of a batch, because each needs a thousand times its size on the wire. batchKept bounds
+// the messages whose memory is reused.
 const (
 	maxBatch  = 1 << 16
 	batchKept = 1 << 10
@@ -110,8 +110,9 @@ func (c *codec) broken(raw []byte, what string) []wire.Message {
 	return c.msgs
 }
 
-// tooDeep returns the message for an input that is not JSON. If the input is only nested too deeply, the message has
-// its id, which lets the call fail on either side. The stack for this is bounded.
+// tooDeep returns the message for an input that is not JSON or is nested too deeply. If the input is only nested too
+// deeply, the message has its id, which lets the call fail on either side. The search for the id also has a limit on
+// the nesting, which bounds the stack.
 func (c *codec) tooDeep(raw []byte, i int, bad error) []wire.Message {
 	var deep *scan.Error
 	if !errors.As(bad, &deep) || !deep.Deep || raw[i] != '{' {
@@ -130,8 +131,8 @@ func (c *codec) tooDeep(raw []byte, i int, bad error) []wire.Message {
 	return msgs
 }
 
-// garbled returns the message for an input that is not UTF-8. If the input is JSON otherwise, the message has the id of
-// the answered call.
+// garbled returns the message for an input that is not UTF-8. If the input is otherwise valid JSON, the message has the
+// id of the answered call.
 func (c *codec) garbled(raw []byte, batch bool) []wire.Message {
 	var was wire.Message
 	if !batch && len(c.msgs) == 1 {
@@ -269,7 +270,7 @@ type Methods struct {
 	latest name // the last of these names
 }
 
-// Text returns the name of a method, which was received as token.
+// Text returns the method name in token, a JSON string.
 func (n *Methods) Text(token []byte) (string, bool) {
 	if string(token) == n.latest.token { // the usual case in a stream
 		return n.latest.text, true

@@ -2,10 +2,10 @@ package jsonrpc
 
 import "rpcx/wire/scan"
 
-// fields are the relevant members of a message, unchanged, or nil. The last of repeated members counts.
+// fields are the relevant members of a message, unchanged, or nil. If a member is repeated, the last one counts.
 type fields struct {
 	version, id, method, params, result, err, text []byte
-	// These are members of params if params is an object.
+	// If params is an object, its relevant members follow.
 	stream, item, itemErr, target []byte
 	done                          bool
 }

@@ -3,8 +3,8 @@
 // "id":null.
 //
 // It reads streams in the forms of existing servers. A notification whose params name a subscription (subscription,
-// subscription_id or subscriptionId) is an item. "done":true or an "error" beside it is the end. Further responses with
-// the id of the subscribe request are also items.
+// subscription_id or subscriptionId) is an item. "done":true or an "error" beside it ends the stream. Further responses
+// with the id of the subscribe request are also items.
 //
 // Version 1 writes "params":[] by default, as 1.0 and ovsdb-server require. Node's inspector accepts that for most
 // methods; for the others, the user passes {}.
@@ -29,8 +29,8 @@ const (
 	V2 Version = 2
 )
 
-// lspCancel is LSP's notification for cancelling a request. A codec always understands it, and writes it if Options
-// request it.
+// lspCancel is LSP's notification for cancelling a request. A codec always accepts it, and writes it if Options request
+// it.
 const lspCancel = "$/cancelRequest"
 
 // Options configure what a codec writes. The zero value is version 2.
@@ -54,8 +54,8 @@ type codec struct {
 	// idText is spare memory for AppendCall.
 	idText []byte
 	msgs   []wire.Message
-	// strange are the ids of the user's own requests that are arrays, objects or other unusual values, which 1.0
-	// allows. They are in the compact form of responses.
+	// strange are the ids of the user's raw requests that are arrays, objects or other unusual values, which 1.0
+	// allows. They contain no whitespace between tokens.
 	strange map[string]bool
 	methods Methods
 }
@@ -184,7 +184,7 @@ func (c *codec) unsubscribe(op dialect.Op) (wire.Message, error) {
 	return c.request(dialect.Op{Kind: dialect.Unsubscribe, Method: method, Params: params}), nil
 }
 
-// Abilities reports that the codec describes peers and appends calls. It also reports that notifications without a
+// Abilities reports that the codec requests catalogs and appends calls. It also reports that notifications without a
 // stream may belong to a request.
 func (c *codec) Abilities() dialect.Abilities {
 	return dialect.Abilities{Describe: c.Describe, AppendCall: c.AppendCall, OpenEnded: true}

@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Members of a catalog that OpenRPC does not have are written with this prefix.
+// ours is the prefix of catalog members that OpenRPC does not have.
 const ours = "x-rpcx-"
 
 // Describe requests the OpenRPC document with rpc.discover. It returns wire.ErrUnsupported if the peer lacks the
@@ -114,7 +114,7 @@ func readComponents(c *catalog.Catalog, extra *builder, components []byte) {
 	}
 }
 
-// kinds are the kinds of methods without and with a result.
+// kinds is the default kind of a method, by whether the method has a result.
 var kinds = map[bool]catalog.Kind{false: catalog.Notify, true: catalog.Call}
 
 // readMethod reads one method object. It skips a reference to a method.

@@ -41,7 +41,7 @@ func ToOpenRPC(c *catalog.Catalog) json.RawMessage {
 	return bytes.ReplaceAll(doc.json(), []byte(`"#/$defs/`), []byte(`"#/components/schemas/`))
 }
 
-// These members of OpenRPC's objects are in a catalog's extra.
+// documentWords and methodWords are the OpenRPC members that a catalog keeps in its extra.
 var (
 	documentWords = []string{"openrpc", "info", "components", "servers", "externalDocs", "tags"}
 	methodWords   = []string{"summary", "tags", "deprecated", "servers", "errors", "links", "examples", "externalDocs", "result"}
@@ -156,7 +156,7 @@ func descriptors(schema json.RawMessage) (params []byte, structure string, exact
 	return params, structure, scan.Equal(paramsSchema(params, structure, nil), schema)
 }
 
-// parts are the members of an extra by kind: members of OpenRPC, extensions, and others.
+// parts divides the members of an extra into OpenRPC's members, extensions, and others.
 type parts struct {
 	known      map[string]json.RawMessage
 	extensions builder
@@ -184,7 +184,7 @@ func (p *parts) write(o *builder) {
 	o.addSome(ours+"extra", p.without.json())
 }
 
-// builder writes an object. The first value of a key stays.
+// builder writes an object. It ignores further values of a key.
 type builder struct {
 	o    scan.Object
 	keys map[string]bool

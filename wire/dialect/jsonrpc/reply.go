@@ -10,8 +10,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Reply returns the message for one event of the answer to req. JSON-RPC has no form for progress, logs and guidance,
-// which become no message.
+// Reply returns the message for one event of the answer to req. It omits progress, logs and guidance, which JSON-RPC
+// cannot express.
 func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 	if req.Kind == wire.Notification {
 		return nil, nil
@@ -106,15 +106,15 @@ func SetEvent(ev *wire.Event, m *wire.Message, extra json.RawMessage) {
 	}
 }
 
-// otherVersion reports whether a request names a version besides 1.0 and 2.0.
+// otherVersion reports whether a request names a version other than 1.0 and 2.0.
 func otherVersion(version []byte) bool {
 	return version != nil && string(version) != `"2.0"` && string(version) != `"1.0"`
 }
 
 // isStop reports whether an item is {"event":"stop"}, which some servers (Polkadot's chainHead) send at the end of a
-// stream. The end is also an item.
+// stream. That object is itself an item.
 func isStop(item []byte) bool {
-	const longest = 64 // with blanks
+	const longest = 64 // in bytes, including whitespace
 	if len(item) > longest || scan.Type(item) != 'o' {
 		return false
 	}
@@ -195,7 +195,7 @@ func (c *codec) raw(op dialect.Op) (wire.Message, error) {
 	}
 	m.Raw, m.Final = raw, true
 	if m.Kind != wire.Request {
-		if m.Kind == wire.Invalid && len(m.ID) > 0 { // any response has that id
+		if m.Kind == wire.Invalid && len(m.ID) > 0 { // an error response would have that id
 			m.Kind, m.Err = wire.Request, nil
 			return m, nil
 		}
@@ -204,7 +204,7 @@ func (c *codec) raw(op dialect.Op) (wire.Message, error) {
 	return m, nil
 }
 
-// ownID makes a request of m if only the type of its id is wrong.
+// ownID turns m into a request if only the type of its id is invalid.
 func (c *codec) ownID(f *fields, m *wire.Message) {
 	if m.Kind != wire.Invalid || m.Method == "" || f.id == nil || isID(f.id) || isNull(f.id) {
 		return
@@ -217,7 +217,7 @@ func (c *codec) ownID(f *fields, m *wire.Message) {
 	*m = wire.Message{Kind: wire.Request, ID: id, Method: m.Method, Params: f.params, Body: f.params}
 }
 
-// tight returns a valid value without blanks between tokens.
+// tight returns a valid value without whitespace between tokens.
 func tight(val []byte) []byte {
 	var b bytes.Buffer
 	_ = json.Compact(&b, val)

@@ -21,9 +21,9 @@ const discover = "rpc.discover"
 // server answers requests on all connections of a listener. It has no state apart from its connections.
 type server struct{ b dialect.Backend }
 
-// NewServer returns a server for the methods of b. It answers calls, and jobs with their last data. Its streams have
-// the form of Ethereum nodes: a subscription, which its unsubscribe method ends. If b has a catalog, it answers
-// rpc.discover.
+// NewServer returns a server for the methods of b. It answers calls and jobs; a job's answer is its last data. Its
+// streams have the form that Ethereum nodes use: a subscription, which an unsubscribe method ends. If b has a catalog,
+// it answers rpc.discover.
 func NewServer(_ Version, b dialect.Backend) dialect.Server {
 	return dialect.Server{Accept: (&server{b: b}).Accept}
 }
@@ -42,7 +42,7 @@ type handler struct {
 	mu      sync.Mutex
 	streams map[string]*subscription // by id token
 
-	asked struct { // the last method of Ignores
+	asked struct { // the last method that Ignores received
 		method string
 		undoes []string // see subscribeNames
 	}
@@ -81,7 +81,7 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	return h.call(ctx, in)
 }
 
-// Ignores reports whether nothing handles a notification (see dialect.Handler).
+// Ignores reports whether a notification has no effect (see dialect.Handler).
 func (h *handler) Ignores(method string) bool {
 	if method == discover {
 		return false
@@ -120,7 +120,7 @@ func (h *handler) gather(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	return gathered(h.r.Respond(ctx, r))
 }
 
-// stream answers with a subscription id, then the items, and then the end. A request that is refused before its hook
+// stream answers with a subscription id, then the items, and then the end. A request that is rejected before its hook
 // runs gets an error response.
 func (h *handler) stream(ctx context.Context, in *dialect.Inbound) error {
 	ctx, cancel := context.WithCancel(ctx)

@@ -7,7 +7,7 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// These are the rules and probes of rpcx validate by version.
+// rpcx validate has rules and probes for each version.
 var (
 	//go:embed rules.toml
 	rules string
@@ -58,8 +58,8 @@ func spec(name string, v Version) dialect.Spec {
 	}
 }
 
-// cancelMethod returns the notification that cancels a pending call. JSON-RPC has none. The Language Server Protocol
-// has one, and its framing identifies the protocol.
+// cancelMethod returns the notification that cancels a pending call. Only the Language Server Protocol defines one, and
+// its framing identifies that protocol.
 func cancelMethod(framing string) string {
 	if framing == "header" {
 		return lspCancel
@@ -67,9 +67,9 @@ func cancelMethod(framing string) string {
 	return ""
 }
 
-// Shape describes the messages of version v for tapes. Conventions on top of JSON-RPC assign the values: subscriptions
-// (go-ethereum and others), progress tokens and cancelled requests (the Language Server Protocol, the Model Context
-// Protocol).
+// Shape describes the messages of version v for tapes. The assigned values follow conventions on top of JSON-RPC:
+// subscriptions (go-ethereum and others), progress tokens and cancelled requests (the Language Server Protocol, the
+// Model Context Protocol).
 func Shape(v Version) dialect.Shape {
 	s := dialect.Shape{
 		Method: "method", ID: "id",
@@ -92,7 +92,7 @@ func Shape(v Version) dialect.Shape {
 				{Method: "*nsubscribe", Pointer: "/params/id"},
 				{Method: "$/cancelRequest", Pointer: "/params/id"},
 				{Method: "client/registerCapability", Pointer: "/params/registrations/*/id"},
-				{Method: "client/unregisterCapability", Pointer: "/params/unregisterations/*/id"}, // with this spelling
+				{Method: "client/unregisterCapability", Pointer: "/params/unregisterations/*/id"}, // the specification's spelling
 				{Method: "notifications/cancelled", Pointer: "/params/requestId"},
 			}),
 		Varies: []dialect.Place{

@@ -2,8 +2,8 @@ package jsonrpc
 
 import "strings"
 
-// UnsubscribeName returns the method that ends a stream of method. It uses common patterns (known), or otherwise the
-// method of rpcx servers.
+// UnsubscribeName returns the method that ends a stream of method. If no common pattern matches (known is false), this
+// is the method of rpcx servers.
 //
 //	eth_subscribe → eth_unsubscribe      chain_subscribeNewHeads → chain_unsubscribeNewHeads
 //	fooSubscribe → fooUnsubscribe        chainHead_v1_follow → chainHead_v1_unfollow

@@ -27,7 +27,7 @@ type Stream struct {
 	Ask     func(ctx context.Context) error                 // requests the status; nil if there are only Reports
 	Now     bool                                            // the first request has no pause
 	Every   time.Duration                                   // the pause before each request, or 0 for growing pauses
-	GiveUp  func(ctx context.Context) error                 // ends unfinished work at Cancel; nil to let it continue
+	GiveUp  func(ctx context.Context) error                 // ends unfinished work in Cancel; nil lets the work continue
 
 	pause time.Duration // the last pause
 	ready []wire.Message
@@ -53,7 +53,7 @@ func Lines(values ...json.RawMessage) *Stream {
 // Put adds a message for Next.
 func (s *Stream) Put(m wire.Message) { s.ready = append(s.ready, m) }
 
-// End reports the end of the work. Next returns io.EOF after the last message of Put, which is final.
+// End marks the end of the work. Next returns io.EOF after the last message of Put, which is final.
 func (s *Stream) End() {
 	if n := len(s.ready); n > 0 {
 		s.ready[n-1].Final = true

@@ -10,7 +10,7 @@ import (
 	"rpcx/wire"
 )
 
-// These bound the pause between requests that a peer can demand.
+// The pause between requests that a peer can demand is bounded.
 const (
 	soonest = 10 * time.Millisecond
 	latest  = 30 * time.Second
@@ -28,7 +28,7 @@ type Task struct {
 	shown string // the last progress
 }
 
-// Track requests the status when there are no reports. An error of the peer ends the task.
+// Track makes the stream request the status when no reports arrive. An error of the peer ends the task.
 func (t *Task) Track() {
 	t.Ask = func(ctx context.Context) error {
 		status, err := t.Status(ctx)

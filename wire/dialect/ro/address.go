@@ -23,8 +23,8 @@ type Address struct {
 	Parent      json.RawMessage
 }
 
-// Parse parses a user's method: PATH:VERB, or a name as on the wire. A dotted name of two or three parts has structured
-// fields, except for rpc.*. Other names have none.
+// Parse parses a user's method: PATH:VERB, or a wire name. A dotted name of two or three parts has structured fields,
+// except for rpc.*. Other names have none.
 //
 //	user:create               user/42:get
 //	repo/99/issue:list        repo/99/issue/7:get     repo//issue/7:get
@@ -77,13 +77,13 @@ func Parse(typed string) (Address, error) {
 	return a, nil
 }
 
-// isNumber reports whether a segment is a number, which no subresource has as its name.
+// isNumber reports whether a segment is a number, which cannot be the name of a subresource.
 func isNumber(segment string) bool {
 	return segment != "" && strings.Trim(segment, "0123456789") == ""
 }
 
-// misread rejects a path of three segments with a number as the last. In such a path, one segment contains both parent
-// and subresource (repo/99.issue/7:get), or a segment is missing.
+// misread rejects a path of three segments whose last segment is a number. In such a path, one segment contains both
+// parent and subresource (repo/99.issue/7:get), or a segment is missing.
 func misread(typed string, segments []string, verb string) error {
 	f := wire.Usagef("%q has the number %s in place of a subresource's name", typed, segments[2])
 	parent, sub, ok := cutLast(segments[1], '.')
@@ -93,7 +93,6 @@ func misread(typed string, segments []string, verb string) error {
 	return f
 }
 
-// cutLast cuts text at its last sep.
 func cutLast(s string, sep byte) (before, after string, found bool) {
 	if i := strings.LastIndexByte(s, sep); i >= 0 {
 		return s[:i], s[i+1:], true
@@ -101,7 +100,7 @@ func cutLast(s string, sep byte) (before, after string, found bool) {
 	return s, "", false
 }
 
-// slashed rewrites a path with dotted names to one with slashes (repo.issue:get becomes repo//issue:get). It returns ""
+// slashed rewrites a path with dotted names as one with slashes (repo.issue:get becomes repo//issue:get). It returns ""
 // if the result is invalid.
 func slashed(segments []string, verb string) string {
 	names := strings.Split(segments[0], ".")
@@ -132,8 +131,7 @@ func value(text string) json.RawMessage {
 	return scan.AppendQuoted(nil, text)
 }
 
-// dotted parses a method name as on the wire. Names of two or three parts have structured fields, except rpc.*, which
-// JSON-RPC reserves.
+// dotted parses a wire name. Names of two or three parts have structured fields, except rpc.*, which JSON-RPC reserves.
 func dotted(name string) Address {
 	if a := parted(name); a.Resource != "rpc" {
 		return a
@@ -141,7 +139,7 @@ func dotted(name string) Address {
 	return Address{Method: name}
 }
 
-// parted is like dotted, but also for rpc.*.
+// parted is like dotted, but also splits rpc.*.
 func parted(name string) Address {
 	a := Address{Method: name}
 	parts := strings.Split(name, ".")
@@ -157,7 +155,7 @@ func parted(name string) Address {
 	return a
 }
 
-// name returns the method for the fields: their names, joined by dots ("Key rules" of the specification).
+// name returns the method that the fields define: their names, joined by dots ("Key rules" of the specification).
 func (a Address) name() string {
 	if a.Subresource != "" {
 		return a.Resource + "." + a.Subresource + "." + a.Verb
@@ -165,10 +163,9 @@ func (a Address) name() string {
 	return a.Resource + "." + a.Verb
 }
 
-// Name returns the name under which hooks and policies know a method:
-// resource:verb or resource.subresource:verb. A pattern may hold stars; names of
-// other shapes stay as they are. rpc.describe becomes rpc:describe, so that a
-// policy can name it like any other.
+// Name returns the name of a method for hooks and policies: resource:verb or resource.subresource:verb. The method may
+// be a pattern with stars. Names of other forms stay unchanged. rpc.describe becomes rpc:describe, so that policies can
+// name it like other methods.
 func Name(method string) string {
 	if strings.Contains(method, ":") {
 		return method
@@ -180,13 +177,13 @@ func Name(method string) string {
 	return resourceOf(a) + ":" + a.Verb
 }
 
-// CheckName returns a usage Fault if Parse does not accept the name as a method.
+// CheckName returns a usage Fault if Parse rejects the name.
 func CheckName(typed string, _ bool) error {
 	_, err := Parse(typed)
 	return err
 }
 
-// Method returns the wire name of the user's method, or typed itself if Parse rejects it.
+// Method returns the wire name of the user's method, or typed unchanged if Parse rejects it.
 func Method(typed string) string {
 	if a, err := Parse(typed); err == nil {
 		return a.Method
@@ -195,7 +192,7 @@ func Method(typed string) string {
 }
 
 // Respell returns the user's form of the wire name method, to suggest in place of typed. It keeps the targets of a
-// PATH:VERB where the method has room for them.
+// PATH:VERB that the method can have.
 func Respell(typed, method string) string {
 	path, _, colon := cutLast(typed, ':')
 	a, segments := dotted(method), strings.Split(path, "/")
@@ -212,7 +209,7 @@ func Respell(typed, method string) string {
 	return strings.Join(segments, "/") + ":" + a.Verb
 }
 
-// WireName returns the wire name for a name of the form of Name.
+// WireName returns the wire name for a name that Name returned.
 func WireName(name string) string { return strings.Replace(name, ":", ".", 1) }
 
 // addTo adds the structured fields as members of a request.
@@ -224,7 +221,8 @@ func (a Address) addTo(o *scan.Object) {
 	o.SomeText("verb", a.Verb)
 }
 
-// targetText returns the text of a target token. 42 and "42" are the same target. ok is false for other types.
+// targetText returns the text of a target, a JSON string or number. 42 and "42" are the same target. ok is false for
+// other types.
 func targetText(val []byte) (string, bool) {
 	if text, ok := scan.Text(val); ok {
 		return text, true

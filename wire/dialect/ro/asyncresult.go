@@ -49,12 +49,12 @@ type asyncResult struct {
 	extra  json.RawMessage // members beside each result
 	stream wire.ID
 	job    bool            // the method is a job: its last data is its result
-	held   json.RawMessage // a job's latest data, which may be its result, or nil
+	held   json.RawMessage // a job's latest data, which is its result if no other data follows; may be nil
 	ended  bool            // the return was sent
 }
 
 // answerLater responds at once with the status accepted. It then sends a yield for each event, and finally a return. A
-// request that is refused before its hook runs gets an ordinary error response.
+// request that is rejected before its hook runs gets an ordinary error response.
 func (h *handler) answerLater(ctx context.Context, in *dialect.Inbound, a Address, req dialect.Request, kind catalog.Kind) error {
 	resource, target, requestID := h.results(a, in.Msg.ID)
 	var accepted, extra scan.Object
@@ -82,9 +82,9 @@ func (h *handler) answerLater(ctx context.Context, in *dialect.Inbound, a Addres
 	return l.say(true, withStatus("done", "result", l.held))
 }
 
-// event sends an event of a hook as a result. It sends progress and a stream's data at once. It delays a job's data
-// until the next data arrives, because the last data is the job's result. Data with the status done or error becomes
-// the return.
+// event sends an event of a hook as an async result. It sends progress and a stream's data at once. It delays a job's
+// data until the next data arrives, because the last data is the job's result. Data with the status done or error
+// becomes the return.
 func (l *asyncResult) event(ev wire.Event) error {
 	if l.ended {
 		return context.Canceled

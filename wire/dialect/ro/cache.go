@@ -10,8 +10,8 @@ import (
 )
 
 // CacheKey returns a JSON object of everything in op that may affect its answer: resource, verb, target, subresource
-// and parent (for a plain request the method), and the params, which the specification's key omits. Errors are usage
-// Faults.
+// and parent (for a plain request, the method), and the params, which the key in the specification omits. Errors are
+// usage Faults.
 func CacheKey(op dialect.Op) (json.RawMessage, error) {
 	a, _, err := request(op)
 	if err != nil {

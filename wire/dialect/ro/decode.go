@@ -28,8 +28,8 @@ func (c *codec) Decode(raw []byte) ([]wire.Message, bool, error) {
 	return c.out, batch, err
 }
 
-// response determines the meaning of a response for the local call: its end, or further results. keep is false for a
-// response after the call's return, which is dropped.
+// response determines whether a response ends its local call or announces further results. keep is false for a response
+// that arrives after the call's return; Decode drops it.
 func (c *codec) response(m *wire.Message) (keep bool) {
 	k := c.calls[string(m.ID)]
 	switch {
@@ -53,7 +53,7 @@ func (c *codec) response(m *wire.Message) (keep bool) {
 }
 
 // answerless turns a message with an unknown id, a result and a reserved verb into a request. Such a message is an
-// incorrect request, which rpcx must refuse.
+// incorrect request, which rpcx must reject.
 func (c *codec) answerless(m *wire.Message) {
 	f := readFields(m.Raw)
 	method, ok := scan.Text(f.method)
@@ -63,8 +63,8 @@ func (c *codec) answerless(m *wire.Message) {
 	*m = wire.Message{Kind: wire.Request, ID: m.ID, Method: method, Raw: m.Raw}
 }
 
-// name records which further results belong to the call: those with the response's target, or else with the request's
-// target. It returns that target.
+// name records which further results belong to the call: those with the target in the response or, without one, in the
+// request. It returns that target.
 func (c *codec) name(id string, k *call, m *wire.Message) string {
 	resource, target := namedIn(m.Raw, m.Body)
 	place := target
@@ -82,8 +82,8 @@ func (c *codec) name(id string, k *call, m *wire.Message) string {
 	return target
 }
 
-// namedIn returns the job in a response: the target beside the result, or the member target, job, job_id or id of the
-// result. A job may be an object with an id.
+// namedIn returns the job that a response names: the target beside the result, or the member target, job, job_id or id
+// of the result. A job may be an object with an id.
 func namedIn(raw, body []byte) (resource, target string) {
 	for _, obj := range [][]byte{raw, body} {
 		resource, _ = scan.Text(scan.Get(obj, "resource"))
@@ -157,7 +157,7 @@ func (c *codec) claim(m *wire.Message, requestID []byte, place, target string) {
 	}
 }
 
-// note stores a message of a call whose results arrive later.
+// note stores a message of a call with later results.
 func (c *codec) note(id, target string, k *call, m *wire.Message) {
 	dropped := c.jobs.note(id, target, k.method, m)
 	if old := c.calls[dropped]; old != nil && old.left {
@@ -165,8 +165,8 @@ func (c *codec) note(id, target string, k *call, m *wire.Message) {
 	}
 }
 
-// leave removes a cancelled call, unless its results arrive later. Such a call is a job, whose status commands may
-// request.
+// leave removes a cancelled call, unless the call has later results. Such a call is a job, and its status remains
+// available.
 func (c *codec) leave(id string) {
 	k := c.calls[id]
 	if k == nil || !k.deferred || k.kind != dialect.Call {
@@ -189,8 +189,8 @@ func (c *codec) forget(id string) {
 	delete(c.calls, id)
 }
 
-// Opened reports whether the first response ends the call. If the call continues, stream is the place of results before
-// the response.
+// Opened reports whether the first response ends the call. If the call continues, stream is the place of results that
+// arrived before the response.
 func (c *codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final bool) {
 	k := c.calls[string(resp.ID)]
 	if k == nil || !hasMoreResults(op.Kind, k.job, resp.Body) {
@@ -207,7 +207,7 @@ func (c *codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final 
 	return nil, false
 }
 
-// maxRecent bounds the keys of a recent, because the peer determines their number.
+// maxRecent bounds the keys in a recent, because the peer determines their number.
 const maxRecent = 128
 
 // recent is a set of the last maxRecent added keys.
@@ -236,7 +236,7 @@ func (r *recent) has(key []byte) bool {
 	return false
 }
 
-// ending returns a place with that target and any resource.
+// ending returns a stored place with that target and any resource.
 func (r *recent) ending(target string) (string, bool) {
 	for _, k := range r.keys {
 		if strings.HasSuffix(k, "\x00"+target) {

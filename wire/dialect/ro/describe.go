@@ -22,8 +22,8 @@ func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.C
 }
 
 // FromDescription makes a catalog from the result of rpc.describe, whose form the specification does not define. It
-// accepts any JSON that lists resources with verbs, or methods: as arrays or members, and as names or objects. Extra
-// receives unknown members. Errors are Faults of kind Protocol.
+// accepts any JSON that lists resources with verbs, or methods: in arrays or objects, as names or as objects. The
+// catalog's extra receives unknown members. Errors are Faults of kind Protocol.
 func FromDescription(doc json.RawMessage) (*catalog.Catalog, error) {
 	doc = scan.Trim(doc)
 	if scan.Get(doc, "openrpc") != nil {
@@ -56,7 +56,7 @@ type reader struct {
 	rest  scan.Object // the description of each resource, without verbs
 }
 
-// document reads a description that is an object: its lists, and the data about the peer.
+// document reads a description that is an object: its lists and the facts about the peer.
 func (r *reader) document(doc []byte) {
 	var rest scan.Object
 	for key, val := range scan.Named(doc) {
@@ -77,7 +77,7 @@ func (r *reader) document(doc []byte) {
 	r.beside(rest)
 }
 
-// beside stores the members of a description, except its lists.
+// beside stores the members of a description other than its lists.
 func (r *reader) beside(rest scan.Object) {
 	said := rest.EndOrNil()
 	if !r.found && allLists(said) { // each member can only be a resource
@@ -111,7 +111,7 @@ func (r *reader) info(val []byte) {
 	r.c.Info.Extra = rest.EndOrNil()
 }
 
-// about stores a member about the peer. It returns false for other members.
+// about stores a member that describes the peer. It returns false for other members.
 func (r *reader) about(key string, val []byte) bool {
 	text, _ := scan.Text(val)
 	switch key {
@@ -127,16 +127,17 @@ func (r *reader) about(key string, val []byte) bool {
 	return true
 }
 
-// entries is the kind of a list's elements.
+// entries is what a list contains.
 type entries int
 
 const (
 	either entries = iota // resources or methods
 	resources
-	verbs // verbs of the resource prefix
+	verbs // verbs of the resource in prefix
 )
 
-// list reads a list, which is an array or an object by name. prefix is the resource of its entries.
+// list reads a list, which is an array or an object with the names as keys. prefix is the resource that contains its
+// entries.
 func (r *reader) list(of entries, prefix string, val []byte) {
 	r.found = true
 	switch scan.Type(val) {
@@ -197,7 +198,7 @@ func (r *reader) entry(of entries, prefix, name string, val []byte) {
 	}
 }
 
-// inside maps the list members of a resource's description to the kinds of these lists.
+// inside maps the members of a resource's description that are lists to what they contain.
 var inside = map[string]entries{"verbs": verbs, "actions": verbs, "methods": verbs, "subresources": resources}
 
 // nested reports whether an object lists verbs or subresources.
@@ -210,7 +211,7 @@ func nested(obj []byte) bool {
 	return false
 }
 
-// resource reads the description of a resource: its lists, its verbs, and the other members.
+// resource reads the description of a resource: its lists, its verbs, and other members.
 func (r *reader) resource(name string, val []byte) {
 	var rest scan.Object
 	before := len(r.c.Methods)

@@ -9,13 +9,13 @@ import (
 	"rpcx/wire/scan"
 )
 
-// schemaWords are members that only a JSON Schema has. An object without them lists parameters by name.
+// schemaWords are members that identify an object as a JSON Schema. An object without them lists parameters by name.
 var schemaWords = map[string]bool{
 	"type": true, "properties": true, "$ref": true, "anyOf": true, "oneOf": true, "allOf": true, "enum": true,
 	"const": true, "items": true, "additionalProperties": true, "$schema": true, "required": true, "not": true,
 }
 
-// schemaOf returns a description of params or of a result as a JSON Schema. The description is a schema, an array of
+// schemaOf converts a description of params or of a result to a JSON Schema. The description is a schema, an array of
 // parameters (names, or objects with a name and a schema), or an object of parameters (type names or schemas). schemaOf
 // returns nil for other values.
 func schemaOf(val []byte) json.RawMessage {
@@ -48,7 +48,7 @@ func schemaOf(val []byte) json.RawMessage {
 	return object(&props, nil)
 }
 
-// typeNamed returns the schema of a type name, or nil for an unknown one.
+// typeNamed returns the schema for the name of a type, or nil for an unknown name.
 func typeNamed(val []byte) json.RawMessage {
 	switch scan.String(val) {
 	case "string", "number", "integer", "boolean", "object", "array", "null":
@@ -63,7 +63,7 @@ func typeNamed(val []byte) json.RawMessage {
 	return nil
 }
 
-// fromList returns the schema of parameters in an array, or nil if an element has no name.
+// fromList returns the schema for an array of parameters, or nil if an element has no name.
 func fromList(val []byte) json.RawMessage {
 	var props scan.Object
 	var required scan.Array
@@ -101,7 +101,7 @@ func object(props *scan.Object, required []byte) json.RawMessage {
 
 // described is a resource in the local response to rpc.describe.
 type described struct {
-	name  string // without the resource's name for a subresource
+	name  string // for a subresource, without the resource's name
 	said  json.RawMessage
 	verbs scan.Array
 	subs  []*described
@@ -163,8 +163,8 @@ func Description(c *catalog.Catalog) json.RawMessage {
 	return o.End()
 }
 
-// find returns the resource name, and adds a missing resource. full is the name of the resource after the name of its
-// parent, as in the schema said.
+// find returns the resource name in all, and adds it if it is missing. full is name after its parent's name, if any, as
+// in the keys of said.
 func find(all *[]*described, name, full string, said []byte) *described {
 	for _, d := range *all {
 		if d.name == name {
@@ -176,7 +176,7 @@ func find(all *[]*described, name, full string, said []byte) *described {
 	return d
 }
 
-// verbOf encodes a method under the name of its verb.
+// verbOf encodes a method with its verb as the name.
 func verbOf(m *catalog.Method, verb string) json.RawMessage {
 	out := *m
 	out.Name, out.Extra, out.Run = verb, nil, ""
@@ -194,7 +194,7 @@ func verbOf(m *catalog.Method, verb string) json.RawMessage {
 	return o.End()
 }
 
-// places maps the members of a method's description, as real servers name them, to members of a catalog's method.
+// places maps member names of method descriptions, as used by real servers, to members of a catalog's method.
 var places = map[string]string{
 	"name": "name", "method": "name", "resource": "name", "verb": "name", "subresource": "name",
 	"description": "description", "summary": "description", "doc": "description",

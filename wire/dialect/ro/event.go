@@ -11,8 +11,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Event returns the user's event for m. A result that is not the last becomes progress with the result as data. The
-// last becomes data, or a failure if its status is error ("Async Results" in the specification). Job is the target of
+// Event returns the user's event for m. A result before the last one becomes progress with the result as data. The last
+// result becomes data, or a failure if its status is error ("Async Results" in the specification). Job is the target of
 // an async result, or the job in a response. Other members beside the result become members of Extra.
 func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
 	if own, ok := result(m); ok {
@@ -24,7 +24,8 @@ func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
 	return nil
 }
 
-// result returns the event of an async result, or of a response that is one. It returns false for other messages.
+// result returns the event of an async result, or of a response that has the form of one. It returns false for other
+// messages.
 func result(m *wire.Message) (ev wire.Event, ok bool) {
 	s := status(m.Body)
 	goesOn := announces(s)
@@ -67,7 +68,7 @@ func beyond(ev *wire.Event, m *wire.Message) {
 	}
 }
 
-// progress returns the event of a result that is not the last.
+// progress returns the event of a result before the last one.
 func progress(body []byte) wire.Event {
 	ev := wire.Event{Kind: wire.Progress, Data: body}
 	if scan.Type(body) != 'o' {
@@ -91,7 +92,7 @@ func progress(body []byte) wire.Event {
 }
 
 // resultError reads the error of a result with the status error: a JSON-RPC error in its member "error", or the members
-// of one beside the status.
+// of such an error beside the status.
 func resultError(body []byte) *wire.Error {
 	e := &wire.Error{Message: "failed", Data: body}
 	if val := scan.Get(body, "error"); scan.Type(val) == 'o' {
@@ -116,9 +117,8 @@ func resultError(body []byte) *wire.Error {
 	return e
 }
 
-// hasMoreResults reports whether a response only announces further results. This holds for a promise as the response to
-// a call, and for a call that the user started as a job, if the result has a promise's status. A subscription always
-// continues.
+// hasMoreResults reports whether a response only announces further results. A promise in the response to a call does
+// so, and, if the user started the call as a job, any result with a promise's status. A subscription always continues.
 func hasMoreResults(kind dialect.OpKind, job bool, body []byte) bool {
 	switch status(body) {
 	case "accepted", "pending":
@@ -147,7 +147,7 @@ var promiseMembers = []string{
 }
 
 // acceptedMembers are the members of a result with the status accepted. An object with only an id and the status
-// contains the job's id, because a user's object has more members.
+// contains the job's id, because a result of the user has more members.
 var acceptedMembers = append([]string{"id"}, promiseMembers...)
 
 // failureMembers are the members of a result that only reports a call's failure.

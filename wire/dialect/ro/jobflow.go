@@ -39,7 +39,7 @@ func (c *codec) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (
 }
 
 // startJob makes the call and returns the data of its first message about the job. A goroutine reads the rest of the
-// call, because over HTTP, results arrive only while a client reads the response.
+// call, because over HTTP results arrive only while a client reads the response.
 func (c *codec) startJob(ctx context.Context, caller dialect.Caller, op dialect.Op) (dialect.Stream, error) {
 	op.Kind, op.Lasting = dialect.Call, true
 	life, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -65,7 +65,7 @@ func (c *codec) startJob(ctx context.Context, caller dialect.Caller, op dialect.
 		stop()
 		return nil, wire.NewFault(wire.Protocol, op.Method+" returned neither a result nor a job", nil)
 	}
-	if have.last, have.state = m.Clone(), status(m.Body); have.state == "" { // as in the first message, regardless of later ones
+	if have.last, have.state = m.Clone(), status(m.Body); have.state == "" { // unaffected by later messages
 		have.state = "pending"
 	}
 	go func() {
@@ -80,8 +80,8 @@ func (c *codec) startJob(ctx context.Context, caller dialect.Caller, op dialect.
 	return poll.Lines(have.line()), nil
 }
 
-// waitJob follows a job to its end, which may have arrived. If no goroutine reads the job's call, waitJob opens a
-// stream without messages to detect the end of the connection.
+// waitJob follows a job to its end, which may already have arrived. If no goroutine reads the job's call, waitJob opens
+// a stream without messages to detect the end of the connection.
 func (c *codec) waitJob(ctx context.Context, caller dialect.Caller, op dialect.Op) (dialect.Stream, error) {
 	have, err := c.jobs.named(op.Job)
 	if err != nil {
@@ -112,7 +112,7 @@ func (c *codec) waitJob(ctx context.Context, caller dialect.Caller, op dialect.O
 	return w, nil
 }
 
-// openLiveness opens a stream of an impossible place, which ends only with the connection.
+// openLiveness opens a stream that receives no messages and ends with the connection.
 func openLiveness(ctx context.Context, caller dialect.Caller, method string) (dialect.Stream, error) {
 	return caller.Open(ctx, dialect.Op{Kind: dialect.Subscribe, Method: method, Stream: wire.ID("\x00")})
 }
@@ -141,9 +141,9 @@ type waiter struct {
 	end  func(context.Context) error // ends the liveness stream; may be nil
 	wake chan struct{}               // receives a value when queue or lost changes
 
-	// These are guarded by jobs.mu.
+	// jobs.mu guards these fields.
 	queue []wire.Message
-	lost  error // why nothing follows queue, or nil
+	lost  error // the reason why no message follows those in queue, or nil
 }
 
 // lose ends the stream with err, after the queued messages.
@@ -158,8 +158,8 @@ func (w *waiter) loseLocked(err error) {
 	w.wakeUp()
 }
 
-// unfinished returns why a job has no result after its messages ended with err. io.EOF must not count as the end of the
-// job.
+// unfinished returns the reason why a job has no result if its messages ended with err. io.EOF must not count as the
+// end of the job.
 func unfinished(err error) error {
 	if err != io.EOF {
 		return err
@@ -167,7 +167,7 @@ func unfinished(err error) error {
 	return wire.NewFault(wire.Closed, "the messages about the job stopped before the job ended", nil)
 }
 
-// maxQueued bounds the unread messages of a waiter. A new message removes the oldest.
+// maxQueued bounds the unread messages of a waiter. A new message replaces the oldest one.
 const maxQueued = 1024
 
 func (w *waiter) pushLocked(m wire.Message) {
@@ -185,8 +185,7 @@ func (w *waiter) wakeUp() {
 	wire.Wake(w.wake)
 }
 
-// take removes the next message from the queue. For an empty queue, it returns why nothing follows. ok is false if
-// messages may follow.
+// take removes the next message from the queue. If the queue is empty, it returns the reason why no message follows.
 func (w *waiter) take() (m wire.Message, err error, ok bool) {
 	w.jobs.mu.Lock()
 	defer w.jobs.mu.Unlock()

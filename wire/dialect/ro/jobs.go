@@ -9,15 +9,15 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A job is a local call with a later result, and the state in the messages about it.
+// A job is a local call with a later result, and its state according to the messages about it.
 type job struct {
-	name   string // its target, which users know
+	name   string // its target, which users see
 	id     string // the request's id
 	method string
 	state  string       // accepted, pending, done or error
 	last   wire.Message // the latest message; immutable
 	over   bool
-	lost   error // why no result can arrive, or nil
+	lost   error // the reason why no result can arrive, or nil
 
 	hasReader bool // a goroutine reads the call even without a waiting command
 	waits     []*waiter
@@ -84,8 +84,8 @@ func (j *jobs) add(fresh *job) (dropped string) {
 	return dropped
 }
 
-// markRead records that a goroutine reads the job's call, and returns a copy of the job. It returns false without such
-// a job.
+// markRead records that a goroutine reads the job's call, and returns a copy of the job. It returns false if there is
+// no such job.
 func (j *jobs) markRead(id string) (job, bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

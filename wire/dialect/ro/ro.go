@@ -2,7 +2,7 @@
 // (resource, target, verb, subresource, parent) and with async results. An async result is a message with the verb
 // yield or return, and with its own address.
 //
-// Package jsonrpc does the rest. A message without those fields is plain JSON-RPC.
+// Package jsonrpc implements everything else. A message without those fields is plain JSON-RPC.
 //
 // An async result belongs to the call whose id is its request_id, or else to the call whose response named its target.
 // All followers of its resource and target also receive it. After a response with the status accepted or pending, a
@@ -21,7 +21,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// codec is the client's state of one connection: JSON-RPC's codec, and the calls that may get async results.
+// codec is a client's state of one connection: JSON-RPC's codec, and the calls that may get async results.
 type codec struct {
 	dialect.Codec
 	calls     map[string]*call  // by request id
@@ -50,7 +50,7 @@ func NewCodec(o dialect.CodecOptions) dialect.Codec {
 	}
 }
 
-// Abilities returns the flows. The peer sends results without a call.
+// Abilities returns the flows. Unsolicited is set because results can arrive without a call.
 func (c *codec) Abilities() dialect.Abilities {
 	return dialect.Abilities{Describe: c.Describe, Job: c.Job, Unsolicited: true}
 }
@@ -103,7 +103,7 @@ func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 	return m, nil
 }
 
-// followed returns the place for a Subscribe without a verb.
+// followed returns the place that a Subscribe without a verb follows.
 func followed(op dialect.Op) (place string, ok bool) {
 	if op.Kind == dialect.Subscribe && op.Stream != nil {
 		return string(op.Stream), true
@@ -123,7 +123,7 @@ func followed(op dialect.Op) (place string, ok bool) {
 	return placeOf(strings.TrimSuffix(a.Method, "."+verbYield), target), true
 }
 
-// placeOf returns the key of a resource and one of its targets.
+// placeOf returns the key for a target of a resource.
 func placeOf(resource, target string) string { return resource + "\x00" + target }
 
 // Given are the fields that a user sets beside the method. They are the Extra of an Op, and are never sent in this
@@ -144,7 +144,8 @@ func (g Given) asks() bool {
 	return g.Resource != "" || g.Verb != "" || g.Subresource != "" || g.Target != nil || g.Parent != nil || g.Meta != nil || g.Plain
 }
 
-// Resolve combines a method with the fields beside it. Its usage Faults name the violated rule of the specification.
+// Resolve combines a method with the fields beside it. Its usage Faults name the rule of the specification that the
+// result violates.
 func Resolve(method string, g Given) (Address, error) {
 	a, err := Parse(method)
 	if err != nil {
@@ -175,7 +176,7 @@ func Resolve(method string, g Given) (Address, error) {
 	return Address{Method: a.Method}, nil
 }
 
-// refusal returns the usage Fault for an address that rpcx must not send, or nil. typed is the user's method.
+// refusal returns a usage Fault for an address that rpcx must not send, or nil. method is the user's method.
 func (a Address) refusal(method string) error {
 	switch rule := a.broken(); {
 	case rule != "":

@@ -8,7 +8,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// These are the reserved verbs of async results. Only a server may send them.
+// verbYield and verbReturn are the reserved verbs of async results. Only a server may send them.
 const (
 	verbYield  = "yield"
 	verbReturn = "return"
@@ -54,8 +54,8 @@ func (f *fields) member(name []byte) *[]byte {
 	return nil
 }
 
-// readFields reads the fields of raw, a valid object. The last of repeated members counts. null counts as absent,
-// except for the result.
+// readFields reads the fields of raw, a valid object. If a member is repeated, the last one counts. null counts as
+// absent, except for the result.
 func readFields(raw []byte) (f fields) {
 	for key, val := range scan.Members(raw) {
 		to := f.member(scan.Unescaped(key))
@@ -108,8 +108,8 @@ func (f *fields) address(method string) (a Address, rule string) {
 	return a, rule
 }
 
-// addressed returns the address of a request, or of a notification (note). If the address breaks a rule, it returns the
-// error response.
+// addressed returns the address of a request or, if note is set, of a notification. If the address breaks a rule, it
+// returns the error response.
 func (f *fields) addressed(method string, note bool) (Address, error) {
 	a, rule := f.address(method)
 	if rule == "" && reserved(a.Verb) && !note {
@@ -121,7 +121,7 @@ func (f *fields) addressed(method string, note bool) (Address, error) {
 	return a, nil
 }
 
-// broken returns the first rule that a breaks, or "".
+// broken returns the first rule that a violates, or "".
 func (a Address) broken() string {
 	switch {
 	case a.Subresource != "" && a.Resource == "":
@@ -140,7 +140,7 @@ func (a Address) broken() string {
 	return ""
 }
 
-// invalid returns the error response to a request that breaks a rule (-32600).
+// invalid returns the error response to a request that violates a rule (-32600).
 func invalid(rule string) *wire.Error {
 	return wire.NewError(wire.CodeInvalidRequest, "Invalid Request: "+rule).WithData(map[string]string{"rule": rule})
 }

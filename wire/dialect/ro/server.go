@@ -16,15 +16,15 @@ import (
 // describe is the method that requests a catalog.
 const describe = "rpc.describe"
 
-// server is the service side. All connections of a listener share it.
+// server is the answering side. All connections of a listener share it.
 type server struct {
 	b       dialect.Backend
 	last    atomic.Int64 // the last generated target
 	methods func() map[string]*catalog.Method
 }
 
-// NewServer returns a server for the methods of b. Hooks have names like resource:verb, and get one object with the
-// request's fields. Streaming methods and jobs are accepted at once, and answered later with async results. A plain
+// NewServer returns a server for the methods of b. Hooks have names such as resource:verb and receive one object with
+// the request's fields. Streaming methods and jobs are accepted at once and answered later with async results. A plain
 // JSON-RPC request is routed by its method and gets one result, as does a request of an HTTP client that accepts no
 // event stream.
 func NewServer(b dialect.Backend) dialect.Server {
@@ -55,8 +55,8 @@ type handler struct {
 	now    bool // the peer cannot receive later results
 }
 
-// Handle answers one request or notification. It checks the rules of the specification, and then routes by the method,
-// because the fields must agree with the method.
+// Handle answers one request or notification. It checks the rules of the specification and then routes by the method,
+// with which the fields agree.
 func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	f := readFields(in.Msg.Raw)
 	note := in.Msg.Kind == wire.Notification
@@ -89,7 +89,8 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	return h.answerOnce(ctx, in, a, req)
 }
 
-// respond runs the hook. A refusal by policy becomes the dialect's error "forbidden" with the resource and the verb.
+// respond runs the hook. If the policy denies the call, the error is the dialect's "forbidden" with the resource and
+// the verb.
 func (h *handler) respond(ctx context.Context, a Address, req dialect.Request) (json.RawMessage, error) {
 	result, err := h.r.Respond(ctx, req)
 	if e := refusal(err); e != nil {
@@ -105,7 +106,7 @@ func (h *handler) respond(ctx context.Context, a Address, req dialect.Request) (
 	return result, err
 }
 
-// refusal returns err if the policy caused it, or nil.
+// refusal returns err if it is the policy's, or nil.
 func refusal(err error) *wire.Error {
 	if e, ok := err.(*wire.Error); ok && e.Kind == dialect.ByPolicy {
 		return e
@@ -113,7 +114,7 @@ func refusal(err error) *wire.Error {
 	return nil
 }
 
-// answerOnce answers with one result, and the method's "cache" from the catalog beside it.
+// answerOnce answers with one result and, beside it, the method's "cache" from the catalog.
 func (h *handler) answerOnce(ctx context.Context, in *dialect.Inbound, a Address, req dialect.Request) (json.RawMessage, error) {
 	last := dialect.LastOf(&req, nil)
 	result, err := last(h.respond(ctx, a, req))
@@ -135,7 +136,7 @@ func (h *handler) hasMore(a Address, kind catalog.Kind) bool {
 // method returns the catalog's entry for a's method, or nil.
 func (h *handler) method(a Address) *catalog.Method { return h.server.methods()[Name(a.Method)] }
 
-// input returns the JSON object for a hook: the request's fields and params.
+// input returns the JSON object that a hook receives: the request's fields and params.
 func (f *fields) input(a Address, params json.RawMessage) json.RawMessage {
 	var o scan.Object
 	o.SomeText("resource", a.Resource)
@@ -151,12 +152,12 @@ func (f *fields) input(a Address, params json.RawMessage) json.RawMessage {
 	return o.End()
 }
 
-// resourceOf returns the resource of a with its subresource.
+// resourceOf returns the dotted name of a's resource with its subresource.
 func resourceOf(a Address) string { return strings.TrimSuffix(a.Method, "."+a.Verb) }
 
 // Reply returns the messages for one event of the answer to req. An event with a Stream becomes an async result, and a
-// return if it is Final. Extra has the members beside its result. For other events, Extra has the members beside the
-// response's result.
+// return if it is Final. Extra then contains the members beside the async result. For other events, Extra contains the
+// members beside the response's result.
 func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 	if ev.Stream != nil {
 		return [][]byte{encodeAsyncResult(ev)}, nil

@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// These are the rules and probes of rpcx validate.
+// rpcx validate uses these rules and probes.
 var (
 	//go:embed rules.toml
 	rules string
@@ -116,7 +116,7 @@ func isSegment(text string) bool {
 	return text != ""
 }
 
-// Shape describes RO-JRPC's messages for tapes: an async result names its request and its job.
+// Shape describes RO-JRPC's messages for tapes, with the request and the job that an async result names.
 func Shape() dialect.Shape {
 	s := jsonrpc.Shape(jsonrpc.V2)
 	s.MadeUp = slices.Concat(s.MadeUp, dialect.Places("/request_id", "/result/job", "/result/job_id"), []dialect.Place{
@@ -125,7 +125,7 @@ func Shape() dialect.Shape {
 	return s
 }
 
-// targeted separates the target and the parent from the params of a caller whose dialect has no members for them.
+// targeted separates the target and the parent from the params, for callers whose dialect has no members for them.
 func targeted(params json.RawMessage) (extra, rest json.RawMessage) {
 	if scan.Type(params) != 'o' {
 		return nil, params
