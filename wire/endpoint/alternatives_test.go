@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Endpoints that are refused, and their errors.
+// These endpoints are refused with these errors.
 func TestRefused(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", dir)
@@ -85,7 +85,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// The alternatives for each failure of a peer.
+// Each failure of a peer has these alternatives.
 func TestOtherwise(t *testing.T) {
 	http := func(status int, body string) *wire.Fault {
 		return &wire.Fault{Kind: wire.Unreachable, HTTP: &wire.HTTP{Status: status, Body: body}}
@@ -168,7 +168,7 @@ func TestOtherwise(t *testing.T) {
 	}
 }
 
-// The hints for a silent peer.
+// Hints for a silent peer depend on its endpoint.
 func TestSilence(t *testing.T) {
 	for typed, want := range map[string]string{
 		"http://h/":         "no response to the request",

@@ -2,7 +2,7 @@ package endpoint
 
 import "testing"
 
-// The first bytes of peers and the endpoint that rpcx detects. "" means unchanged.
+// From the first bytes of a peer, rpcx detects the endpoint. "" means that it is unchanged.
 func TestSigns(t *testing.T) {
 	for _, c := range []struct{ typed, said, want string }{
 		{"tcp://h:1", "Content-Length: 20\r\n\r\n{", "header+tcp://h:1"},

@@ -71,7 +71,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// A codec's options depend only on the endpoint.
+// The options of a codec depend only on the endpoint.
 func TestCodecOptions(t *testing.T) {
 	e, err := Parse("header+exec:x", "")
 	if err != nil {
@@ -88,7 +88,7 @@ func TestCodecOptions(t *testing.T) {
 	}
 }
 
-// FuzzParse checks that any text is an endpoint or a usage error, and that an endpoint is shown without its secrets.
+// FuzzParse checks that any text is an endpoint or a usage error, and that endpoints are printed without their secrets.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{
 		"ws://user:secret@host/p?token=secret", "header+exec:gopls a 'b c'", "ro+lsp+exec:x", "jsonrpc1+concat+accept+unix:/run/db.sock", "ws+unix:/a.sock:/x",
@@ -99,7 +99,7 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text, dialect string) {
 		if strings.Contains(text, ".toml") || strings.Contains(dialect, ".toml") || strings.Contains(text, "tape:") {
-			return // a file that may exist
+			return // a file of that name may exist
 		}
 		e, err := Parse(text, dialect)
 		if err != nil {

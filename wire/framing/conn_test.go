@@ -100,7 +100,7 @@ func TestSendFromManyGoroutines(t *testing.T) {
 	}
 }
 
-// A gate is a writer whose Write waits for a token.
+// A gate is a writer whose Write blocks until the test receives from started and sends to pass.
 type gate struct {
 	stream
 	started, pass chan struct{}
@@ -213,7 +213,7 @@ func TestIdleBeforeEachWait(t *testing.T) {
 		}
 		log = append(log, string(msg))
 	}
-	// The byte order mark is removed before other checks.
+	// The byte order mark is removed before the buffer is checked for further messages.
 	if want := []string{"idle", a, a, "idle", a, "idle"}; !slices.Equal(log, want) {
 		t.Errorf("%q, want %q", log, want)
 	}
@@ -222,7 +222,7 @@ func TestIdleBeforeEachWait(t *testing.T) {
 // half is a stream that can close its sending direction.
 type half struct {
 	stream
-	ended string // the text written before the close
+	ended string // what was written before CloseWrite
 }
 
 func (h *half) CloseWrite() error {
@@ -266,7 +266,7 @@ func TestNoAllocationPerMessage(t *testing.T) {
 				t.Fatal(err)
 			}
 			in := framing(&stream{Reader: &cycle{b: sent.Bytes()}}, wire.Options{NoiseLimit: limit})
-			if n := testing.AllocsPerRun(10, func() { // AllocsPerRun rounds down: each run needs many messages
+			if n := testing.AllocsPerRun(10, func() { // AllocsPerRun rounds down, so each run needs many messages
 				for range 200 {
 					if _, err := in.Recv(); err != nil {
 						t.Fatal(err)
@@ -289,7 +289,7 @@ type void struct{ stream }
 
 func (*void) Write(b []byte) (int, error) { return len(b), nil }
 
-// Only the header framing has lines before each message.
+// Only header framing writes lines before each message.
 func TestHasHead(t *testing.T) {
 	for _, name := range append(Names(), "none") {
 		if HasHead(name) != (name == "header") {

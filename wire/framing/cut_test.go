@@ -9,8 +9,7 @@ import (
 	"rpcx/wire"
 )
 
-// If the end of the input cuts a message, a client reports a lost connection, in each framing. Whole messages and noise
-// are handled first.
+// If the input ends inside a message, a client reports a lost connection, in each framing. Whole messages and noise are handled first.
 func TestCutMessage(t *testing.T) {
 	cases := []struct {
 		framing, in string
@@ -21,7 +20,7 @@ func TestCutMessage(t *testing.T) {
 		{"line", `{"id":1,"resul`, 0, 0, true},
 		{"line", "{\"id\":1}\n[1,", 0, 1, true},
 		{"line", `{"id":1}`, 0, 1, false},
-		{"line", "{\"id\":1,\"resul\n", 0, 1, false}, // the line is complete, its JSON is not
+		{"line", "{\"id\":1,\"resul\n", 0, 1, false}, // the line is complete, but its JSON is not
 		{"line", `{"id":1,"resul`, 100, 0, true},
 		{"line", "starting", 100, 0, false},
 		{"header", "Content-Length: 20\r\n\r\n{\"id\":1}", 0, 0, true},
@@ -30,7 +29,7 @@ func TestCutMessage(t *testing.T) {
 		{"header", "content-le", 0, 0, true},
 		{"header", "Content-Type", 0, 0, true},
 		{"header", "Content-Length: 8\r\n\r\n{\"id\":1}Content-Len", 0, 1, true},
-		{"header", "Content-Le", 100, 0, false}, // a child may print anything
+		{"header", "Content-Le", 100, 0, false}, // a child can print anything
 		{"header", "Content-Length: 8\r\n\r\n{\"id\":1}", 0, 1, false},
 		{"nul", "{\"id\":1}\x00{\"id\":", 0, 1, true},
 		{"nul", `{"id":1}`, 0, 1, false},
@@ -63,7 +62,7 @@ func TestCutMessage(t *testing.T) {
 	}
 }
 
-// counted counts the bytes that are read one by one.
+// counted counts the bytes that are read singly.
 type counted struct {
 	io.Reader
 	n int
@@ -75,7 +74,7 @@ func (c *counted) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Garbage is rejected when there is enough of it to quote, or at the end of its line, even if no more bytes arrive.
+// Garbage is rejected as soon as there is enough to quote, or at the end of its line, without waiting for more bytes.
 func TestGarbageIsNotAwaited(t *testing.T) {
 	for _, c := range []struct {
 		in   string

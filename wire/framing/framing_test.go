@@ -13,7 +13,7 @@ import (
 	"rpcx/wire"
 )
 
-// A stream has bytes to read, and records written bytes.
+// A stream has bytes to read, and records the written bytes.
 type stream struct {
 	io.Reader
 	bytes.Buffer
@@ -22,7 +22,7 @@ type stream struct {
 func (s *stream) Read(b []byte) (int, error) { return s.Reader.Read(b) }
 func (s *stream) Close() error               { return nil }
 
-// A scenario is the input of a framing and the expected result.
+// A scenario is the input of a framing and what Recv returns for it.
 type scenario struct {
 	name    string
 	framing string
@@ -33,10 +33,10 @@ type scenario struct {
 	strict  bool
 	want    []string
 	noise   []string
-	fault   string // a part of the final Protocol fault's text; "" means that the end is io.EOF
+	fault   string // part of the text of the final Protocol fault; "" means io.EOF
 }
 
-// An outcome has the results of Recv up to its failure.
+// An outcome has what Recv returned until it failed.
 type outcome struct {
 	msgs, noise []string
 	err         error
@@ -44,7 +44,7 @@ type outcome struct {
 
 func (s scenario) run(t *testing.T, r io.Reader) outcome { return s.read(t, r, false) }
 
-// read reads all messages. With together, it drains Buffered before each Recv.
+// read reads all messages. If together is true, it calls Buffered before each Recv.
 func (s scenario) read(t *testing.T, r io.Reader, together bool) outcome {
 	t.Helper()
 	framing, ok := ByName(s.framing)
@@ -263,7 +263,7 @@ func TestErrorsOfTheBytesBelow(t *testing.T) {
 	for _, name := range Names() {
 		framing, _ := ByName(name)
 		for _, cause := range []error{child, fault, plain} {
-			// A cut message is neither a message nor a protocol error.
+			// The beginning of a message is neither a message nor a protocol error.
 			for _, begin := range []string{"", "\x1e{\"a\":", "Content-Length: 10\r\n\r\n{", `{"a":`} {
 				if name != "seq" && strings.HasPrefix(begin, "\x1e") || name != "header" && strings.HasPrefix(begin, "C") || strings.HasPrefix(begin, "{") && (name == "seq" || name == "header") {
 					continue
@@ -279,7 +279,7 @@ func TestErrorsOfTheBytesBelow(t *testing.T) {
 			}
 		}
 	}
-	// A complete last line counts without its line end.
+	// The last line may lack its line end.
 	c := Line(&stream{Reader: io.MultiReader(strings.NewReader(`{"a":1}`), iotest.ErrReader(child))}, wire.Options{})
 	if msg, err := c.Recv(); err != nil || string(msg) != `{"a":1}` {
 		t.Errorf("%q, %v", msg, err)

@@ -20,8 +20,7 @@ func FuzzNetstring(f *testing.F) { fuzz(f, "netstring", netstringScenarios) }
 func FuzzVarint(f *testing.F)    { fuzz(f, "varint", varintScenarios) }
 func FuzzConcat(f *testing.F)    { fuzz(f, "concat", concatScenarios) }
 
-// fuzz checks that splitting arbitrary bytes does not change the result, that no message exceeds the limit, and that
-// reading ends.
+// fuzz checks that the result does not depend on how the input is divided, that no message exceeds the limit, and that reading ends.
 func fuzz(f *testing.F, name string, seeds []scenario) {
 	for i, s := range seeds {
 		f.Add([]byte(s.in), uint8(i), s.limit > 0, s.strict)

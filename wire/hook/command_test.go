@@ -16,13 +16,13 @@ import (
 	"rpcx/wire/transport/child"
 )
 
-// TestStatus is the table of statuses in rpcx-hooks(7).
+// TestStatus tests the table of statuses in rpcx-hooks(7).
 func TestStatus(t *testing.T) {
 	t.Parallel()
 	const failed = `error {"code":-32603,"message":"the hook failed"}`
 	tests := []struct {
 		answer, want string
-		failure      string // of OnFailure, or ""
+		failure      string // passed to OnFailure; "" means none
 	}{
 		{`echo '{"a":1.10}'`, `{"a":1.10}`, ""},
 		{`printf ' [1,\n 2 ] \n\n'`, `[1,2]`, ""},
@@ -206,7 +206,7 @@ func TestCloseEndsTheGroup(t *testing.T) {
 	testkit.Expect(t, "after Close", w.call("m", ""), "failed: the connection is closed")
 }
 
-// A background process of a successful command lives as long as its connection, with or without the command's pipes.
+// A background process that a successful command starts lives as long as the connection, whether or not it keeps the command's pipes.
 func TestBackgroundProcessesEndWithTheConnection(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, Options{}, Binding{},
@@ -295,7 +295,7 @@ func TestWarningsHaveNoEscapes(t *testing.T) {
 
 func TestSlots(t *testing.T) {
 	t.Parallel()
-	// Each hook waits for the other's file. With one slot, they end only if a nested call frees the slot.
+	// Each hook waits for the file of the other. With a single slot, they end only if a nested call frees it.
 	meet := func(mine, other string) string {
 		return fmt.Sprintf(`%s=touch $T/%[1]s; while ! [ -e $T/%s ]; do sleep 0.01; done; echo '"%[1]s"'`, mine, other)
 	}
@@ -351,7 +351,7 @@ func TestSlotsAreServedInOrder(t *testing.T) {
 	}
 	cancel()
 	testkit.Until(t, "one gave up", func() bool { s.of.mu.Lock(); defer s.of.mu.Unlock(); return len(s.waiters) == n-1 })
-	s.retake() // as if one resumed: three run
+	s.retake() // as if a paused hook resumed: three run now
 	s.release()
 	select {
 	case i := <-served:

@@ -61,7 +61,7 @@ func TestCoOutOfOrder(t *testing.T) {
 	}
 }
 
-// Ids of calls are decimal numbers. A response with an unknown id is dropped.
+// The ids of calls are decimal numbers. A response with an unknown id is dropped.
 func TestCoManyCalls(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, Options{}, Binding{}, `m=co:n=0; while read -r line; do n=$((n + 1)); echo '{"id":1.5,"result":0}'; echo '{"id":99999999999999999999,"result":0}'; echo '{"id":'$n',"result":"'$n'"}'; done`)
@@ -147,7 +147,7 @@ func TestCoCloseEndsIt(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	wg.Go(func() { w.ask(ctx, dialect.Request{Method: "rude"}) })
-	for i := range 5 { // more than the capacity of an unread pipe
+	for i := range 5 { // more than a pipe holds unread
 		wg.Go(func() {
 			w.ask(ctx, dialect.Request{Method: "full", Params: raw(fmt.Sprintf(`[%d,"%s"]`, i, strings.Repeat("x", 100_000)))})
 		})

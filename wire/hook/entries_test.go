@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// The ANSWERs of --on, and the errors for others.
+// --on accepts these ANSWERs, and refuses others with an error.
 func TestAnswers(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"a=./x", `a is sh "./x"`},
@@ -58,7 +58,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// The ANSWERs of --on-open.
+// --on-open accepts these ANSWERs.
 func TestOnOpenAnswers(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"x", "sh"},
@@ -85,7 +85,7 @@ func TestOnOpenAnswers(t *testing.T) {
 	}
 }
 
-// The hooks of a catalog, including those of classes.
+// A catalog has these hooks, including those of classes.
 func TestHooksOfACatalog(t *testing.T) {
 	c, err := catalog.Parse(json.RawMessage(`{"catalog":1,"methods":[{"name":"a","run":"json:1"},{"name":"b"}],"classes":[
 		{"name":"C","constructor":{"name":"x","run":"jq:1"},"destructor":{"run":"jq:2"},"methods":[{"name":"m","run":"x"},{"name":"n"}],"properties":[{"name":"p","run":"deny"}]},

@@ -155,7 +155,7 @@ func TestStreamsHaveNoTimeLimitOfTheirOwn(t *testing.T) {
 	}
 }
 
-// A caller answers jq's rpc.
+// A caller answers rpc calls from jq.
 type caller struct {
 	dialect.Caller
 	call func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// laid writes files into a new directory. Files that begin with "#!" are executable.
+// laid writes files into a new directory. Those that begin with "#!" are executable.
 func laid(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -20,12 +20,12 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A world is a ConnectionHooks that records its warnings and failures.
+// A world is a ConnectionHooks that records warnings and failures.
 type world struct {
 	*ConnectionHooks
 	t      *testing.T
 	table  *Table
-	dir    string // the directory of the test's files; $T in a hook
+	dir    string // the directory for the test's files; $T in a hook
 	stderr lockedBuffer
 
 	mu       sync.Mutex
@@ -170,7 +170,7 @@ func (w *world) exists(name string) bool {
 	return err == nil
 }
 
-// written reports whether a file has a line. The hook creates the file before it writes the line.
+// written reports whether a file contains a whole line. Hooks create the file before they write the line.
 func (w *world) written(name string) bool {
 	b, _ := os.ReadFile(w.path(name))
 	return strings.HasSuffix(string(b), "\n")

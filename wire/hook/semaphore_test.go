@@ -46,7 +46,7 @@ func TestASlotOfACancelledWaiter(t *testing.T) {
 	})
 }
 
-// A slot that is freed for a nested call goes to a waiter and is taken back afterwards, so the limit holds.
+// A slot that is freed for a nested call is taken back afterwards, so that the limit holds.
 func TestASlotIsTakenBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &share{of: &semaphore{free: 1}}
@@ -54,10 +54,10 @@ func TestASlotIsTakenBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		resume := s.pause()
-		if err := s.acquire(t.Context()); err != nil { // the nested call's hook
+		if err := s.acquire(t.Context()); err != nil { // for the hook of the nested call
 			t.Fatal(err)
 		}
-		resume() // the caller resumes while the hook runs
+		resume() // while the nested hook still runs
 		third := make(chan error, 1)
 		go func() { third <- s.acquire(t.Context()) }()
 		synctest.Wait()
@@ -79,12 +79,12 @@ func TestASlotIsTakenBack(t *testing.T) {
 	})
 }
 
-// The next free slot goes to the client with the fewest slots, and to each client in turn.
+// The next free slot goes to the client with the fewest slots, and to clients with equally many in turn.
 func TestSlotsAreSharedFairly(t *testing.T) {
 	for _, tt := range []struct {
 		slots    int
-		wait     string // a letter for each waiter's client, in order
-		released string // the clients that free a slot, in order
+		wait     string // a letter for the client of each waiter, in order
+		released string // clients that release a slot, in order
 		served   string
 	}{
 		{2, "gggggg" + "mm", "gmggg", "ggmmggg"},
@@ -114,7 +114,7 @@ func TestSlotsAreSharedFairly(t *testing.T) {
 	}
 }
 
-// At most MaxStreams streams run, half of them for one client. The next one is refused at once, with a warning, until one ends.
+// At most MaxStreams streams run, at most half of them for one client. Until one ends, more are refused at once with a warning.
 func TestStreamsAreBounded(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, Options{}, Binding{}, "m=lines:echo 1")

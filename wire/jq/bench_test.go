@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// An event of 2 KB that needs gojq: one string, or many small values.
+// An event of 2 KB that needs gojq is one string or many small values.
 func BenchmarkComputed(b *testing.B) {
 	var items []string
 	for i := range 50 {

@@ -33,7 +33,7 @@ func printedWithin(ctx context.Context, p *Program, limit time.Duration, in stri
 	})
 }
 
-// most measures the largest memory use until the returned function runs.
+// most measures the memory in use until the returned function is called, which returns the maximum.
 func most() func() int64 {
 	var top atomic.Int64
 	stop, ended := make(chan struct{}), make(chan struct{})
@@ -55,7 +55,7 @@ func most() func() int64 {
 	}
 }
 
-// Programs that create much data from little input are refused, or end at their time limit.
+// Programs that create much data from little input are refused or end at their time limit.
 func TestForeignProgramsAreBounded(t *testing.T) {
 	if testkit.Race {
 		t.Skip("memory is measured without the race detector")
@@ -147,7 +147,7 @@ func TestForeignProgramsAreBounded(t *testing.T) {
 	}
 }
 
-// A run ends with the command's context, and its steps and memory are bounded.
+// A run ends when the command's context ends, and its steps and memory are bounded.
 func TestForeignProgramsEnd(t *testing.T) {
 	if _, err := printedWithin(context.Background(), foreign(t, `last(range(1e12))`), time.Hour, "null"); !errors.Is(err, ErrSteps) {
 		t.Errorf("steps are not bounded: %v", err)
@@ -165,7 +165,7 @@ func TestForeignProgramsEnd(t *testing.T) {
 	}
 }
 
-// Functions of a program may pass their context to goroutines that outlive the run.
+// A program's functions can pass their context to goroutines that outlive the run.
 func TestFunctionsOfForeignPrograms(t *testing.T) {
 	p, err := Compile(`[range(50) | later] | length`, Options{Foreign: true, Funcs: []Func{{Name: "later", Call: func(ctx context.Context, _ any, _ []any) (any, error) {
 		if _, ok := ctx.Deadline(); !ok {
@@ -185,7 +185,7 @@ func TestFunctionsOfForeignPrograms(t *testing.T) {
 	}
 }
 
-// Runs that continue after their time limit are counted, and their number is bounded.
+// The number of runs that continue after their time limit is bounded.
 func TestLeftBehind(t *testing.T) {
 	slow := foreign(t, `"a" * 20000 | [match("a"; "g")] | length`)
 	for range 2 * maxDetachedRuns {
@@ -212,7 +212,7 @@ var guardedPrograms = []string{
 	`"\("a" + "b")"`, `"\("x\(1)")y"`, `.["a\(1)"]?`, `[limit(2; .[]? == 1)]`, `-(.b) + 1`, `.b // 1 + 2`, `[.a[]?] as [$x, $y] | "\($x)\($y)"`, `. == {} or 1 < 2`, `error("a\(1)")`, `{"a\(1)"}`, `{"\("b")"}?`, `{"\("a", "b")"}?`, `{"a\(1)": 2}`, `{a: (1 + 2), "b": 3 * 4}`,
 }
 
-// Guards do not change programs that need little memory.
+// The bounds do not change the results of programs that need little memory.
 func TestGuardsChangeNothing(t *testing.T) {
 	for _, src := range slices.Concat(paths, guardedPrograms) {
 		p, err := Compile(src, Options{})

@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// slow returns gojq's result for src and in.
+// slow returns the result of src for in from gojq itself.
 func slow(src string, in []byte) (string, string, error) {
 	q, err := gojq.Parse(src)
 	if err != nil {
@@ -47,7 +47,7 @@ var paths = []string{
 	`.a == 1, has("b")`, `if .a then .b else {c, d: .b.a} end`, `"\(.a) \(.[0]?)"`, `any(.a[]?; .)`, `try error(.a) catch .`, `.a.b.c.d.e.f.g.h`, `.a[-2].c`, `.a[-1]["b"]`, `.[-3]`, `.["a"][-4]`, `.[0] == .[1]`, `[.a[.b]?]`,
 }
 
-// canonical returns lines of JSON as gojq would write them. Selected values have other key order and text.
+// canonical returns lines of JSON as gojq would write them, because selected values keep their own key order and text.
 func canonical(lines string) string {
 	var all []string
 	for line := range strings.Lines(lines) {

@@ -168,7 +168,7 @@ func TestTruth(t *testing.T) {
 	}
 }
 
-// thrown is an error that try catches as a value.
+// thrown is an error that try … catch gets as a value.
 type thrown struct{ v any }
 
 func (thrown) Error() string { return "thrown" }
@@ -254,7 +254,7 @@ func benchmarkRun(b *testing.B, src, in string) {
 	}
 }
 
-// head is the header of a block as an Ethereum node sends it to subscribers.
+// head is a block header as an Ethereum node sends it to subscribers.
 var head = `{"subscription":"0x9cef478923ff08bf67fde6c64013158d","result":{"baseFeePerGas":"0x7","difficulty":"0x0","extraData":"0xd883010d05846765746888676f312e32312e31856c696e7578","gasLimit":"0x1c9c380","gasUsed":"0xb4e0d3","hash":"0x0f1e7e0a7d8f4e7b5a4f5bb7f1a4c0dd8b8fca5e45ff2b4e0cdb4f95a4ad5c3e","logsBloom":"0x` + strings.Repeat("0", 512) + `","miner":"0x388c818ca8b9251b393131c08a736a67ccb19297","mixHash":"0xb7d1a3e4c5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f90","nonce":"0x0000000000000000","number":"0x112a880","parentHash":"0xa1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f90","receiptsRoot":"0xc3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2","stateRoot":"0xe5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4","timestamp":"0x6550d5a3","transactionsRoot":"0x0718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f6"}}`
 
 func BenchmarkPath(b *testing.B)     { benchmarkRun(b, `.result`, head) }

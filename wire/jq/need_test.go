@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The parts of an input and of the variable $v that rpcx decodes.
+// rpcx decodes only these parts of an input and of the variable $v.
 func TestNeed(t *testing.T) {
 	all := "all"
 	for src, want := range map[string][2]string{
@@ -86,7 +86,7 @@ func said(n need) string {
 	return strings.Join(keys, " ")
 }
 
-// Partial decoding does not change results.
+// Partial decoding does not change the results.
 func TestNeedSameOutputs(t *testing.T) {
 	long := `"` + strings.Repeat("x", partFrom) + `"`
 	for _, in := range []string{

@@ -10,7 +10,7 @@ import (
 	"rpcx/wire"
 )
 
-// Paths in the text of a value: names in any spelling, the last of repeated members, and elements from either end.
+// A path in the text of a value can have names in any spelling, select the last of repeated members, and count elements from either end.
 func TestPathIsFollowedInTheText(t *testing.T) {
 	const in = `{"a":{"b":[1,{"c":1.50}]},"x":1,"\u0078":2,"\u0079":3,"x\\":4,"d":{"d":{"d":{"d":{"d":{"d":{"d":{"d":8}}}}}}},"n":null}`
 	for src, want := range map[string]string{

@@ -8,7 +8,7 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// The programs that run without gojq.
+// These programs run without gojq.
 func TestPlan(t *testing.T) {
 	for src, planned := range map[string]bool{
 		`select(.a)`:                  true,
@@ -65,7 +65,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// For a program with = instead of ==, the error contains the program with ==.
+// For a program with = instead of ==, the error proposes the program with ==.
 func TestComparison(t *testing.T) {
 	for src, want := range map[string]string{
 		`.a = 1`:                         `.a == 1`,
@@ -94,7 +94,7 @@ func TestComparison(t *testing.T) {
 	}
 }
 
-// Values are in gojq's order.
+// Values have the same order as in gojq.
 func TestOrderIsThatOfGojq(t *testing.T) {
 	all := []string{
 		"null", "false", "true", "0", "-0", "1", "-1", "10", "9", "-10", "-9", "1.0", "1e0", "0.5", "-0.0", "1E2", "100", "99.5", "1e400", "-1e400", "1e-400",

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A program that only selects, compares and builds has the same output with full, partial and no decoding.
+// A program that only selects, compares and builds prints the same with full, partial and no decoding.
 func TestRandomProgramsHaveTheSameOutput(t *testing.T) {
 	parts, plans, planned := 0, 0, 0
 	for seed := range uint64(4000) {
@@ -30,7 +30,7 @@ func TestRandomProgramsHaveTheSameOutput(t *testing.T) {
 		var s Scratch
 		for range 4 {
 			in := randomValue(r, 4)
-			if r.IntN(2) == 0 && len(in) < partFrom { // short values are decoded whole
+			if r.IntN(2) == 0 && len(in) < partFrom { // short values are always decoded whole
 				in = `{"pad":"` + strings.Repeat("x", partFrom) + `",` + `"a":` + in + `,"b":` + randomValue(r, 3) + `}`
 			}
 			want := ran(t, &whole, in)
@@ -62,7 +62,7 @@ func texts(outs [][]byte) (all []string) {
 	return all
 }
 
-// judged are the results of Truth and Holds.
+// judged returns the results of Truth and Holds.
 func judged(t *testing.T, p *Program, in string) string {
 	some, err := p.Truth(t.Context(), json.RawMessage(in))
 	every, err2 := p.Holds(t.Context(), json.RawMessage(in))

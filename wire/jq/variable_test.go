@@ -10,7 +10,7 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// Declared variables keep their text where a program only selects them.
+// A declared variable keeps its text where a program only selects it.
 func TestDeclared(t *testing.T) {
 	vals := func(name string) json.RawMessage {
 		return map[string]json.RawMessage{
@@ -59,7 +59,7 @@ func TestDeclared(t *testing.T) {
 	}
 }
 
-// Strings have gojq's form.
+// Strings are written as gojq writes them.
 func TestTextIsWrittenAsGojqDoes(t *testing.T) {
 	pieces := []string{"a", "text", "\"", "\\", "/", "\x00", "\n", "\x1f", " ", "~", "\x7f", "é", "\u2028", "😀", "\xff", "\xed\xa0\x80", "<>&", strings.Repeat("x", 40)}
 	for seed := range uint64(2000) {
@@ -75,7 +75,7 @@ func TestTextIsWrittenAsGojqDoes(t *testing.T) {
 	}
 }
 
-// Selected values keep their text, in inputs with few and many values, and with duplicate members.
+// Selected values keep their text, whether the input has few or many values, and with duplicate members.
 func TestSelectedValuesKeepTheirText(t *testing.T) {
 	for n := range 3 * findsFew {
 		var parts []string

@@ -15,7 +15,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// TestCovers checks that a resource's token applies to its origin, at its path and below.
+// TestCovers checks that a token for a resource is sent only to its origin, at its path and below.
 func TestCovers(t *testing.T) {
 	for _, c := range []struct {
 		resource, at string
@@ -45,7 +45,7 @@ func TestCovers(t *testing.T) {
 	}
 }
 
-// TestDescribes checks that metadata applies to its endpoint, or to the resource of its well-known URL.
+// TestDescribes checks that metadata is accepted only for its endpoint, or for the resource of its well-known URL.
 func TestDescribes(t *testing.T) {
 	endpoint, _ := url.Parse("https://h/a/mcp")
 	const place = "https://h/.well-known/oauth-protected-resource"
@@ -72,7 +72,7 @@ func TestDescribes(t *testing.T) {
 	}
 }
 
-// TestParseChallenge reads WWW-Authenticate with one or more challenges (RFC 9110, section 11.6.1).
+// TestParseChallenge checks WWW-Authenticate headers with one or more challenges (RFC 9110, section 11.6.1).
 func TestParseChallenge(t *testing.T) {
 	for _, c := range []struct {
 		values []string
@@ -100,7 +100,7 @@ func FuzzParseChallenge(f *testing.F) {
 	f.Fuzz(func(_ *testing.T, value string) { ParseChallenge([]string{value}) })
 }
 
-// TestPrivateAddresses checks that a server at a public address cannot make rpcx send a request to a private one.
+// TestPrivateAddresses checks that a server at a public address cannot make rpcx send requests to a private one.
 func TestPrivateAddresses(t *testing.T) {
 	var asked atomic.Int32
 	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
@@ -128,7 +128,7 @@ func TestPrivateAddresses(t *testing.T) {
 			t.Errorf("an endpoint at %s: its server may be at a private address only if it is itself", at)
 		}
 	}
-	c.allowPrivate() // as --issuer does
+	c.allowPrivate() // as with --issuer
 	if _, err := c.get(t.Context(), s.URL, &m); asked.Load() != 1 {
 		t.Error(err)
 	}

@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// faucet is a connection that returns msg a given number of times, and calls OnIdle in between.
+// faucet is a connection that returns msg a given number of times, and then calls OnIdle until there is more.
 type faucet struct {
 	first [][]byte
 	msg   []byte
@@ -62,7 +62,7 @@ func (f *faucet) Close() error { return nil }
 
 var item = `{"jsonrpc":"2.0","method":"eth_subscription","params":{"subscription":"0xcd0c3e8af590364c09d0fa6a1210faf5","result":{"number":"0x1b4","hash":"` + strings.Repeat("8f", 32) + `","size":"0x220","gasUsed":"0x5208","ok":true}}}`
 
-// open starts a stream over a faucet.
+// openFaucet starts a stream over a faucet.
 func openFaucet(tb testing.TB, c dialect.Codec, op dialect.Op) (*faucet, *peer.Peer, dialect.Stream) {
 	f := newFaucet(item, `{"jsonrpc":"2.0","id":1,"result":"0xcd0c3e8af590364c09d0fa6a1210faf5"}`)
 	p := peer.New(f, c, peer.Options{})

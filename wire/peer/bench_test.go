@@ -16,7 +16,7 @@ import (
 	"rpcx/wire/dialect/jsonrpc"
 )
 
-// BenchmarkCalls measures calls between two peers over a Unix socket, with a number of them pending.
+// BenchmarkCalls measures calls between two peers over a Unix socket, several of them pending at a time.
 func BenchmarkCalls(b *testing.B) {
 	for _, flight := range []int{1, 64, 512} {
 		b.Run(fmt.Sprint(flight), func(b *testing.B) {

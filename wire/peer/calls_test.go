@@ -52,7 +52,7 @@ func TestCallsAbandonIsBounded(t *testing.T) {
 	for i := range maxAbandoned + 10 {
 		c.abandon(&stream{id: string(rune('A' + i))})
 	}
-	c.abandon(&stream{}) // sent without an id
+	c.abandon(&stream{}) // never sent, so it has no id
 	if len(c.abandoned) != maxAbandoned {
 		t.Errorf("%d abandoned calls are kept", len(c.abandoned))
 	}

@@ -16,12 +16,12 @@ type luckless struct{ dialect.Codec }
 
 func (luckless) Decode([]byte) ([]wire.Message, bool, error) { panic("out of luck") }
 
-// OnDefect gets a panic of the reader's goroutine, without a Go trace.
+// OnDefect gets a panic from the reader's goroutine, and Go prints no trace.
 func TestDefectOfTheReader(t *testing.T) {
 	told := make(chan any)
 	wire.OnDefect(func(what any, stack []byte) {
 		told <- what
-		runtime.Goexit() // a panic here would end the program
+		runtime.Goexit() // a panic here would end the test's process
 	})
 	defer wire.OnDefect(nil)
 	here, there := transport.Pair()

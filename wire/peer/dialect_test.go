@@ -19,8 +19,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A handshaker is a dialect in which the peer sends the first message, items precede responses, and closing sends a
-// message.
+// A handshaker is a dialect in which the peer sends the first message, items can precede the response, and closing sends a message.
 type handshaker struct{ dialect.Codec }
 
 func newHandshaker() *handshaker { return &handshaker{jsonrpc.NewCodec(jsonrpc.Options{})} }
@@ -60,7 +59,7 @@ func (g *handshaker) Shutdown(ctx context.Context, c dialect.Caller) error {
 	return err
 }
 
-// The handshake is found among earlier messages. Earlier requests get responses.
+// The handshake is found among other messages. Requests that arrive before it get responses.
 func TestHandshake(t *testing.T) {
 	for _, when := range []string{"before", "after"} {
 		t.Run(when, func(t *testing.T) {
@@ -112,7 +111,7 @@ func TestGoodbye(t *testing.T) {
 	})
 }
 
-// Items with the request's id need no response.
+// Items that have the request's id need no response.
 func TestItemsByID(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := transport.Pair()
@@ -160,13 +159,13 @@ func TestDecodeFails(t *testing.T) {
 	})
 }
 
-// A conn is a connection made of functions, over a pair.
+// A conn is a connection whose writes and reads can be slow or fail.
 type conn struct {
 	wire.Conn
 	mu      sync.Mutex
 	buf     [][]byte
 	writes  int
-	slow    time.Duration // the duration of a write
+	slow    time.Duration // how long a write takes
 	sendErr error
 	lost    error // returned by Flush
 	recvErr error
@@ -215,7 +214,7 @@ func (c *conn) Recv() ([]byte, error) {
 	return msg, err
 }
 
-// Messages that are sent during a write leave together in the next write.
+// Messages that are sent during a write are written together afterwards.
 func TestWritesAreCoalesced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := transport.Pair()
@@ -243,13 +242,13 @@ func TestWritesAreCoalesced(t *testing.T) {
 	})
 }
 
-// The reader's error takes precedence over a failed write.
+// The error from reading takes precedence over a failed write.
 func TestWriteFails(t *testing.T) {
 	broken := errors.New("broken pipe")
 	child := &wire.Child{Command: "plugin", Exit: 3}
 	for _, test := range []struct {
 		name    string
-		recv    error // returned by Recv after a moment; nil means nothing
+		recv    error // returned by Recv after a moment; if nil, Recv blocks
 		want    string
 		message string
 	}{
@@ -278,7 +277,7 @@ func TestWriteFails(t *testing.T) {
 	}
 }
 
-// Buffered messages that were not written are reported as unsent, including notifications.
+// Messages, including notifications, that were buffered but not written are reported as unsent.
 func TestAFailedFlushIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := transport.Pair()
@@ -291,7 +290,7 @@ func TestAFailedFlushIsReported(t *testing.T) {
 	})
 }
 
-// Only a message over the peer's limit fails.
+// A message over the peer's limit fails, and other messages do not.
 func TestOneMessageFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := transport.Pair()
@@ -313,7 +312,7 @@ func TestOneMessageFails(t *testing.T) {
 	})
 }
 
-// A singleExchange is a POST that takes one response.
+// A singleExchange is a POST that accepts one response.
 type singleExchange struct {
 	*conn
 	sent int
@@ -329,8 +328,7 @@ func (o *singleExchange) SendBuffered(msg []byte) error {
 	return o.conn.SendBuffered(msg)
 }
 
-// A POST gets its response, however late. A stream that it cannot carry ends, and so do handlers after the peer has
-// closed.
+// A POST gets its response, however late. A stream that a POST cannot carry ends, and handlers end when the peer has closed.
 func TestSingleExchange(t *testing.T) {
 	for _, method := range []string{"slow", "stream", "gone"} {
 		t.Run(method, func(t *testing.T) {
@@ -370,7 +368,7 @@ func TestSingleExchange(t *testing.T) {
 	}
 }
 
-// Open requests are rejected at the end.
+// Open requests are rejected when the connection ends.
 func TestRejectOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := transport.Pair()
@@ -389,7 +387,7 @@ func TestRejectOpen(t *testing.T) {
 	})
 }
 
-// The tap sees each message byte for byte, and a sent one before it is written.
+// The tap gets each message byte for byte, and a sent one before it is written.
 func TestTap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := transport.Pair()

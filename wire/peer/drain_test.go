@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Responses to a peer that has closed its sending direction may take a minute.
+// Sending the remaining responses to a peer that has closed its sending direction takes at most a minute.
 func TestOwedAnswersAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := transport.Pair()

@@ -26,7 +26,7 @@ func with(h handler) func(dialect.Caller) dialect.Handler {
 	return func(dialect.Caller) dialect.Handler { return dialect.Handler{Handle: h} }
 }
 
-// two returns two connected peers that are closed with the test.
+// two returns two connected peers, which are closed when the test ends.
 func two(t *testing.T, a, b peer.Options) (*peer.Peer, *peer.Peer) {
 	ca, cb := transport.Pair()
 	pa, pb := newPeer(t, ca, a), newPeer(t, cb, b)
@@ -39,7 +39,7 @@ func newPeer(t *testing.T, c wire.Conn, o peer.Options) *peer.Peer {
 	return p
 }
 
-// A thousand calls in each direction with equal ids, answered out of order.
+// Each side makes a thousand calls with the same ids as the other, and gets the responses out of order.
 func TestManyCallsBothWays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		echo := with(func(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
@@ -63,7 +63,7 @@ func TestManyCallsBothWays(t *testing.T) {
 	})
 }
 
-// Nested calls, fifty deep.
+// Calls are nested fifty deep.
 func TestNestedCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var a, b *peer.Peer
@@ -103,14 +103,14 @@ func TestDeadline(t *testing.T) {
 		if d := time.Since(start); d != 5*time.Second {
 			t.Error("after", d)
 		}
-		// the connection still works
+		// The connection still works.
 		if got, err := a.Call(t.Context(), "quick", nil); err != nil || string(got) != "1" {
 			t.Error("quick:", string(got), err)
 		}
 	})
 }
 
-// A peer that reads nothing does not delay a call beyond its deadline, or Close beyond its limits.
+// A peer that reads nothing delays neither a call beyond its deadline nor Close beyond its limit.
 func TestPeerThatDoesNotRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := transport.Pair()
@@ -138,7 +138,8 @@ func TestPeerThatDoesNotRead(t *testing.T) {
 	})
 }
 
-// slowFar sends 3,000 items of the stream "s" at once.
+// slowFar opens a subscription to which the peer sends 3,000 items of the given size as fast as it can. sent returns how many were
+// accepted.
 func slowFar(t *testing.T, o peer.Options, size int, first ...string) (p *peer.Peer, far wire.Conn, s dialect.Stream, sent func() int) {
 	near, far := transport.Pair()
 	p = newPeer(t, near, o)
@@ -186,7 +187,7 @@ func TestBackpressure(t *testing.T) {
 				t.Fatalf("item %d is %s, %v", i, m.Body, err)
 			}
 		}
-		// Close does not wait for the consumer
+		// Close does not wait for the consumer.
 		p.Close()
 		for {
 			if _, err := s.Next(t.Context()); err != nil {
@@ -199,8 +200,8 @@ func TestBackpressure(t *testing.T) {
 	})
 }
 
-// While a response is pending, the reader reads up to one more message of the maximum size. Then the slow stream ends,
-// and the response is found.
+// While a response is pending, the reader continues up to one more message of the maximum size. Then the slow stream ends, so that
+// the response is found.
 func TestSlowStreamDoesNotDelayAnAnswer(t *testing.T) {
 	for _, outstanding := range []string{"call", "hook"} {
 		t.Run(outstanding, func(t *testing.T) {
@@ -220,7 +221,7 @@ func TestSlowStreamDoesNotDelayAnAnswer(t *testing.T) {
 						return nil, nil
 					}),
 				}, 10<<10, first...)
-				go func() { // the peer reads
+				go func() { // what the peer reads
 					for {
 						if _, err := far.Recv(); err != nil {
 							return
@@ -304,7 +305,7 @@ func TestCloseWhileBusy(t *testing.T) {
 	})
 }
 
-// CloseWith sends pending messages first.
+// CloseWith sends pending messages before it closes.
 func TestCloseWith(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := transport.Pair()
@@ -327,7 +328,7 @@ func TestCloseWith(t *testing.T) {
 	})
 }
 
-// Messages that the handler sends when it is made precede all others.
+// Messages that the handler sends when it is created precede all others.
 func TestHandlerSendsFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := transport.Pair()
@@ -343,7 +344,7 @@ func TestHandlerSendsFirst(t *testing.T) {
 	})
 }
 
-// Notifications are lost only if their handler is slow and the reader cannot stop. The loss is reported.
+// Notifications are lost only if their handler is slow while the reader cannot stop. The loss is reported.
 func TestNotificationsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
@@ -372,7 +373,7 @@ func TestNotificationsBounded(t *testing.T) {
 		if len(got) != many || got[many-1] != fmt.Sprintf("[%d]", many-1) || len(notes) > 0 {
 			t.Fatalf("%d came, %v", len(got), notes)
 		}
-		// with a pending call
+		// A call is pending.
 		if _, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Call, Method: "never"}); err != nil {
 			t.Fatal(err)
 		}

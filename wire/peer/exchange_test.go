@@ -15,7 +15,7 @@ import (
 	"rpcx/wire/peer"
 )
 
-// A poster is a connection of exchanges, whose peer is the function answer.
+// A poster is a connection of exchanges, in which the function answer is the peer.
 type poster struct {
 	answer func(ctx context.Context, msg string, say func(string)) error
 	closed chan struct{}
@@ -26,7 +26,7 @@ func (c *poster) Exchange(ctx context.Context, msg []byte, recv func([]byte)) er
 	return c.answer(ctx, string(msg), func(text string) {
 		b := []byte(text)
 		recv(b)
-		for i := range b { // the bytes are valid during the call only
+		for i := range b { // the bytes are valid only during the call
 			b[i] = '!'
 		}
 	})
@@ -96,7 +96,7 @@ func TestExchangeCalls(t *testing.T) {
 	}
 }
 
-// An exchange that fails or waits does not affect others.
+// An exchange that fails or waits does not affect the others.
 func TestExchangesSideBySide(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := post(t, peer.Options{}, func(ctx context.Context, msg string, say func(string)) error {
@@ -135,7 +135,7 @@ func TestExchangesSideBySide(t *testing.T) {
 	})
 }
 
-// A POST's stream ends with its exchange, and the exchange with its stream.
+// A POST's stream ends with its exchange, and the exchange ends with its stream.
 func TestExchangeStreams(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		left := false
@@ -188,7 +188,7 @@ func TestExchangeStreams(t *testing.T) {
 	})
 }
 
-// The response to a request of the peer in a reply is a POST.
+// The response to a request in a reply is sent in a POST.
 func TestExchangeAnswersBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answers := make(chan string, 1)
@@ -210,7 +210,7 @@ func TestExchangeAnswersBack(t *testing.T) {
 	})
 }
 
-// An error in the reply to a notification fails no call.
+// An error in the reply to a notification does not fail a call.
 func TestExchangeNotify(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := post(t, peer.Options{}, func(ctx context.Context, msg string, say func(string)) error {
@@ -235,7 +235,7 @@ func TestExchangeNotify(t *testing.T) {
 	})
 }
 
-// Close ends hanging exchanges.
+// Close ends exchanges that hang.
 func TestExchangeClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := post(t, peer.Options{}, func(ctx context.Context, msg string, say func(string)) error {
@@ -253,7 +253,7 @@ func TestExchangeClose(t *testing.T) {
 	})
 }
 
-// The response to a cancelled call may arrive before its exchange ends. The response is dropped without a note.
+// If the response to a cancelled call arrives before its exchange ends, it is dropped without a note.
 func TestAnswerToACancelledCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var notes []string
@@ -279,8 +279,7 @@ func TestAnswerToACancelledCall(t *testing.T) {
 	})
 }
 
-// After a lost session, a message is sent again once, and the second result counts, also for messages without a
-// response.
+// When the session is lost, a message is sent again once, and the second result counts, even for messages without a response.
 func TestExchangeAnewFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		refused := wire.NewFault(wire.Auth, "401 Unauthorized", nil)
@@ -303,7 +302,7 @@ func TestExchangeAnewFails(t *testing.T) {
 	})
 }
 
-// A response without an id in the reply to an array belongs to this array, even if another array has waited longer.
+// A response without an id belongs to the array in whose reply it arrives, even if another array has waited longer.
 func TestExchangeAnswersItsOwnArray(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := post(t, peer.Options{}, func(ctx context.Context, msg string, say func(string)) error {
@@ -333,7 +332,7 @@ func TestExchangeAnswersItsOwnArray(t *testing.T) {
 	})
 }
 
-// Concurrent calls on an expired session start one new session, and all succeed.
+// If the session has expired, concurrent calls start one new session, and all of them succeed.
 func TestExchangesAnewTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		over := true

@@ -16,7 +16,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Each unread watch ends by itself. Everything else continues.
+// Each unread watch ends on its own. Everything else continues.
 func TestSlowWatchesEndOneByOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := transport.Pair()
@@ -30,7 +30,7 @@ func TestSlowWatchesEndOneByOne(t *testing.T) {
 			}
 			watches = append(watches, w)
 		}
-		call, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Call, Method: "x"}) // the reader cannot stop
+		call, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Call, Method: "x"}) // keeps the reader from stopping
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +53,7 @@ func TestSlowWatchesEndOneByOne(t *testing.T) {
 	})
 }
 
-// The number and size of requests without a response are bounded, for Incoming and handlers.
+// The number and the size of unanswered requests are bounded, both for Incoming and for handlers.
 func TestRequestsInFlightAreBounded(t *testing.T) {
 	for _, c := range []struct {
 		name       string
@@ -81,7 +81,7 @@ func TestRequestsInFlightAreBounded(t *testing.T) {
 						far.Send(msg)
 					}
 				}()
-				if c.raw { // the effect of Incoming shows after the next read
+				if c.raw { // Incoming takes effect at the next read
 					if m, err := far.Recv(); err != nil || !strings.Contains(string(m), `"busy"`) {
 						t.Fatal(string(m), err)
 					}
@@ -106,7 +106,7 @@ func TestRequestsInFlightAreBounded(t *testing.T) {
 	}
 }
 
-// A server whose replies contain too many requests is read more slowly.
+// rpcx reads more slowly from a server whose replies contain too many requests.
 func TestExchangeAnswersAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var posting, most atomic.Int64
@@ -120,7 +120,7 @@ func TestExchangeAnswersAreBounded(t *testing.T) {
 			}
 			most.Store(max(most.Load(), posting.Add(1)))
 			defer posting.Add(-1)
-			for range 3 { // the client calls again
+			for range 3 { // the peer sends further requests
 				say(`{"jsonrpc":"2.0","id":"again","method":"sampling"}`)
 			}
 			time.Sleep(time.Second)
@@ -135,7 +135,7 @@ func TestExchangeAnswersAreBounded(t *testing.T) {
 	})
 }
 
-// The same for notifications, whose replies contain endless requests.
+// The number of open POSTs is also bounded if the reply to a notification contains requests without end.
 func TestExchangeOfANotificationIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var posting, most, asked atomic.Int64
@@ -169,8 +169,8 @@ func TestExchangeOfANotificationIsBounded(t *testing.T) {
 	})
 }
 
-// If the reader never stops, a slow watch loses its oldest messages and gets their number. A streaming call ends. Fast
-// readers continue.
+// If the reader never stops, a slow watch loses its oldest messages and reports how many, and a streaming call ends. Fast readers
+// are not affected.
 func TestLossyStreams(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := transport.Pair()
@@ -206,7 +206,7 @@ func TestLossyStreams(t *testing.T) {
 	})
 }
 
-// The reader waits once and briefly for a consumer that does not read.
+// The reader waits once, briefly, for a consumer that does not read.
 func TestReaderWaitsOnlyAMoment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := transport.Pair()

@@ -13,8 +13,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A talker is a dialect whose peer sends streams without a request: "item STREAM ID TEXT", with - for no stream or id,
-// and "end" as the last text. Subscribing to "follow STREAM" sends nothing.
+// A talker is a dialect in which the peer sends streams without a request: "item STREAM ID TEXT", in which - stands for no stream
+// or id, and the text "end" ends the stream. Subscribing to "follow STREAM" sends nothing.
 type talker struct{ dialect.Codec }
 
 func (c talker) Abilities() dialect.Abilities {
@@ -44,13 +44,13 @@ func (c talker) Decode(raw []byte) ([]wire.Message, bool, error) {
 	return []wire.Message{m}, false, nil
 }
 
-// Opened reports that a call continues after the response "more".
+// Opened reports that a call stays open after the response "more".
 func (talker) Opened(_ dialect.Op, resp wire.Message) (wire.ID, bool) {
 	return nil, string(resp.Body) != `"more"`
 }
 
-// TestFollow checks that an item belongs to the call that it names, that followers of its stream see it too, and that an
-// unrequested item ends no call.
+// TestFollow checks that an item belongs to the call whose id it has, that subscribers that follow its stream get it, too, and that
+// an unrequested item ends no call.
 func TestFollow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := transport.Pair()

@@ -14,7 +14,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// leaving is a handler that takes a second for each notification, and runs until its context ends for a request.
+// leaving is a handler that takes a second for each notification, and for a request runs until its context ends.
 type leaving struct{ told, ended []string }
 
 func (l *leaving) Close() error { return nil }
@@ -34,7 +34,7 @@ func (l *leaving) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	return nil, nil
 }
 
-// Notifications before the end are handled. Requests are not, because the peer cannot read a response. Close ends both.
+// Notifications that arrived before the end are handled. Requests are not, because the peer cannot read a response. Close ends both.
 func TestCloseOfThePeer(t *testing.T) {
 	for name, ours := range map[string]bool{"theirs": false, "ours": true} {
 		t.Run(name, func(t *testing.T) {
@@ -73,7 +73,7 @@ func TestCloseOfThePeer(t *testing.T) {
 	}
 }
 
-// A cancelled subscription waits for its name, within bounds, because it cannot be ended at the peer without the name.
+// A cancelled subscription waits, within bounds, for the name of its stream, because rpcx cannot unsubscribe without the name.
 func TestCancellingBeforeTheResponse(t *testing.T) {
 	for name, answers := range map[string]bool{"it answers": true, "it does not": false} {
 		t.Run(name, func(t *testing.T) {

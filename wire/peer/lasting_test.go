@@ -23,7 +23,7 @@ func TestACallCancelledBeforeThereIsRoomIsNotSent(t *testing.T) {
 		defer far.Close()
 		p := newPeer(t, near, peer.Options{})
 		large := []byte(`["` + strings.Repeat("x", 64<<10) + `"]`)
-		go func() { // fills the outbox until the peer closes
+		go func() { // fills the outbox
 			for range 200 {
 				_, _ = p.Open(t.Context(), dialect.Op{Kind: dialect.Call, Method: "large", Params: large})
 			}
@@ -47,7 +47,7 @@ func TestACallCancelledBeforeThereIsRoomIsNotSent(t *testing.T) {
 	})
 }
 
-// Each call of a pipeline may open a stream.
+// Each call in a pipeline can open a stream.
 func TestEachCallOfAPipelineIsPromoted(t *testing.T) {
 	m := &mirror{come: make(chan [][]byte, 64), answer: func([]byte) []byte { return nil }}
 	p := peer.New(m, jsonrpc.NewCodec(jsonrpc.Options{}), peer.Options{})
@@ -68,7 +68,7 @@ func TestEachCallOfAPipelineIsPromoted(t *testing.T) {
 	close(m.come)
 }
 
-// An error ends a subscription, even if flags extend it.
+// An error ends a subscription, even one that outlives its done event.
 func TestAnErrorEndsALastingSubscription(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := transport.Pair()

@@ -46,7 +46,7 @@ func TestOutboxIsFull(t *testing.T) {
 	}
 }
 
-// A stream that the reader cannot stop for may queue one message over its limit.
+// A stream for which the reader cannot stop may exceed its limit by one message.
 func TestOverflow(t *testing.T) {
 	for size, left := range map[int]bool{1001: false, 1500: false, 1501: true} {
 		p := &Peer{o: Options{StreamBuffer: 1000, MaxMessage: 500}, calls: newCalls()}

@@ -19,7 +19,7 @@ import (
 	"rpcx/wire/peer"
 )
 
-// A mirror is a connection whose peer answers flushed requests with answer, in its own order.
+// A mirror is a connection whose peer answers flushed requests with the function answer, and not in order.
 type mirror struct {
 	answer func(request []byte) []byte
 	idle   func()
@@ -65,10 +65,10 @@ func (m *mirror) FlushNow() (bool, error) { return true, m.Flush() }
 
 func (m *mirror) Close() error { return nil }
 
-// A pipelineSlot stores the outcome of a call.
+// A pipelineSlot passes on the outcome of a call.
 type pipelineSlot struct {
 	got   chan string
-	plain bool // whether the response is used unchanged
+	plain bool // whether Answered accepts the response
 }
 
 func (c *pipelineSlot) Answered(m *wire.Message) bool {
@@ -89,8 +89,8 @@ func (c *pipelineSlot) Opened(st dialect.Stream) {
 	}()
 }
 
-// TestPipeline checks that a call gets its response in any order. Other responses, or the end of the connection, give
-// it a stream.
+// TestPipeline checks that a call gets its response, in any order. If its slot does not accept the response, or the connection
+// ends, the call gets a stream.
 func TestPipeline(t *testing.T) {
 	for name, conn := range map[string]func(m *mirror) wire.Conn{
 		"one by one": func(m *mirror) wire.Conn { return m },
@@ -103,7 +103,7 @@ func TestPipeline(t *testing.T) {
 	}
 }
 
-// runs is a mirror that takes up to three short messages together.
+// runs is a mirror that accepts up to three short messages at once.
 type runs struct{ *mirror }
 
 func (r *runs) SendRun(all []byte, start int, ends []int) (taken int, err error) {
@@ -114,7 +114,7 @@ func (r *runs) SendRun(all []byte, start int, ends []int) (taken int, err error)
 	return taken, nil
 }
 
-// picky is a mirror that refuses messages with "big".
+// picky is a mirror that refuses messages that contain "big".
 type picky struct{ *mirror }
 
 func (p picky) SendBuffered(msg []byte) error {
@@ -124,7 +124,7 @@ func (p picky) SendBuffered(msg []byte) error {
 	return p.mirror.SendBuffered(msg)
 }
 
-// TestLaneRefusesOne checks that only the call with the refused message fails.
+// TestPipelineRefusesOne checks that only the call with the refused message fails.
 func TestPipelineRefusesOne(t *testing.T) {
 	m := &mirror{come: make(chan [][]byte, 8)}
 	m.answer = func(request []byte) []byte {
@@ -155,7 +155,7 @@ func TestPipelineRefusesOne(t *testing.T) {
 	close(m.come)
 }
 
-// TestPipelineIsRecorded checks that a recorder sees each request, even if the connection takes many together.
+// TestPipelineIsRecorded checks that a recorder gets each request, even if the connection accepts several at once.
 func TestPipelineIsRecorded(t *testing.T) {
 	m := &mirror{come: make(chan [][]byte, 8), answer: func([]byte) []byte { return nil }}
 	var sent []string
@@ -204,7 +204,7 @@ func usePipeline(t *testing.T, m *mirror, conn wire.Conn) {
 	send("silent", true)
 	send("b", false)
 	send("silent", true)
-	for range 200 { // past the slots of unanswered calls
+	for range 200 { // more than the slots of unanswered calls
 		send("a", true)
 	}
 	if n, _ := p.Pending(); n != 204 {
@@ -230,18 +230,18 @@ func usePipeline(t *testing.T, m *mirror, conn wire.Conn) {
 	}
 }
 
-// counted is a call that counts its response.
+// counted is a call that counts its responses.
 type counted struct{ n int }
 
 func (c *counted) Answered(*wire.Message) bool { c.n++; return true }
 func (c *counted) Opened(dialect.Stream)       {}
 
-// echo is a connection whose peer answers all flushed messages.
+// echo is a connection whose peer answers each flushed message.
 type echo struct {
 	mirror
 	ids, last int
 	text      []byte
-	start     chan int // the number of further calls
+	start     chan int // number of further calls
 	asleep    chan bool
 	target    int
 }
@@ -270,7 +270,7 @@ func (e *echo) SendBuffered([]byte) error { e.ids++; return nil }
 
 func (e *echo) FlushNow() (bool, error) { return true, nil }
 
-// pageOfNames is JSON-RPC as a dialect file without a base.
+// pageOfNames is JSON-RPC written as a dialect file without a base.
 const pageOfNames = `
 name = "names"
 base = "none"
@@ -293,8 +293,7 @@ func spoken(tb testing.TB, text string) dialect.Codec {
 	return d.NewCodec(dialect.CodecOptions{})
 }
 
-// TestPipelineAllocates checks that calls in the pipeline allocate no memory, in JSON-RPC and in a dialect file with
-// names.
+// TestPipelineAllocates checks that calls in the pipeline allocate no memory, in JSON-RPC and in a dialect file with other names.
 func TestPipelineAllocates(t *testing.T) {
 	const n = 20_000
 	for _, jobs := range []int{1, 64, -64} {

@@ -11,13 +11,13 @@ import (
 	"rpcx/wire/transport"
 )
 
-// over is a connection of several streams whose sending direction has ended.
+// over is a connection that carries several streams and cannot send.
 type over struct{ wire.Conn }
 
 func (over) SendAbout(wire.ID, []byte) error { return &wire.CloseError{Clean: true} }
 func (over) NoAnswer(wire.ID)                {}
 
-// An error about a request that cannot reach its sender counts as not sent.
+// A message about a request that cannot reach the sender of that request counts as not sent.
 func TestSendAboutFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := transport.Pair()

@@ -14,7 +14,7 @@ import (
 
 func (s *stage) Close() error { return nil }
 
-// Handle is the handler of scenarios.
+// Handle answers the peer's requests in scenarios.
 func (s *stage) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	if in.Msg.Kind == wire.Notification {
 		return nil, s.handleNotification(ctx, in.Msg)

@@ -11,8 +11,8 @@ import (
 	"rpcx/wire/transport/schemes"
 )
 
-// TestScenariosOverSockets plays the scenarios of TestScenarios over real connections as client and listener. It does not
-// check the absence of messages, because these peers are never idle.
+// TestScenariosOverSockets plays the scenarios of TestScenarios over real connections, as client and as listener. It does not check
+// that no message is sent, because these peers are never idle.
 func TestScenariosOverSockets(t *testing.T) {
 	dir := t.TempDir()
 	for _, listen := range []string{

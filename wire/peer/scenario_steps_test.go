@@ -34,7 +34,7 @@ func (s *stage) open(verb, name, arg string) error {
 	return nil
 }
 
-// failed is a stream that could not open.
+// failed is a stream that failed to open.
 type failed struct{ err error }
 
 func (f failed) Next(context.Context) (wire.Message, error) { return wire.Message{}, f.err }
@@ -47,7 +47,7 @@ func params(text string) json.RawMessage {
 	return json.RawMessage(text)
 }
 
-// next returns the next event of an operation as the steps write it, or "nothing" if there is none.
+// next returns the next event of an operation in the form of the steps, or "nothing" if there is none.
 func (s *stage) next(name string) string {
 	limit := time.Nanosecond
 	if s.real {
@@ -95,7 +95,7 @@ func (s *stage) cancel(name, arg string) error {
 	return nil
 }
 
-// note expects a note. Notes come from several goroutines and have no order.
+// note expects a note. Notes are unordered, because they come from several goroutines.
 func (s *stage) note(kind, text string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

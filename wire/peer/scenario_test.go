@@ -27,24 +27,24 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // TestScenarios plays testdata/*.txt. "== TITLE" begins a scenario. Each line is a step:
 //
 //	with OPTION …               nohandler, incoming, v1, header, inbound=N; pair: only over the pair in memory; bubble: only
-//	                            where nothing happens between two steps
-//	call|sub|raw|watch N …      opens an operation called N (METHOD PARAMS; for raw the message)
+//	                            in a synctest bubble
+//	call|sub|raw|watch N …      opens the operation N (METHOD PARAMS; for raw, the message)
 //	notify METHOD PARAMS        sends a notification
 //	> JSON                      the peer receives exactly this
 //	< TEXT                      the peer sends this
-//	= N WHAT                    the next of N: data, unchanged, "error CODE MESSAGE", "done", "end", or "fault KIND TEXT…"
-//	none N                      nothing of N is there
-//	cancel N [DURATION]         cancels it, in the background
+//	= N WHAT                    the next event of N: data, unchanged, "error CODE MESSAGE", "done", "end", or "fault KIND TEXT…"
+//	none N                      N has no further event
+//	cancel N [DURATION]         cancels N, in the background
 //	note KIND TEXT…             the next note
-//	took JSON                   the next that Incoming saw
-//	answer ID JSON              answers what Incoming took
-//	answered ID                 a message of the user's own has answered it
-//	handled METHOD PARAMS       the next notification that the handler got
-//	eof | hangup                the peer half-closes, closes
-//	close                       closes the peer
+//	took JSON                   the next request that Incoming accepted
+//	answer ID JSON              answers a request that Incoming accepted
+//	answered ID                 a message written by the user has answered the request
+//	handled METHOD PARAMS       the next notification that the handler received
+//	eof | hangup                the peer half-closes; closes
+//	close                       rpcx closes
 //	sleep DURATION              time passes
-//	quiet                       nothing else was sent, noted or taken
-//	over [TEXT…]                the connection has ended, with this error
+//	quiet                       nothing else was sent, noted or accepted
+//	over [TEXT…]                the connection has ended with this error
 func TestScenarios(t *testing.T) {
 	eachScenario(t, func(t *testing.T, steps string) {
 		for _, over := range append([]string{"pair"}, framing.Names()...) {
@@ -61,7 +61,7 @@ func TestScenarios(t *testing.T) {
 	})
 }
 
-// eachScenario runs each scenario as a test of its name.
+// eachScenario runs each scenario as a subtest with its title.
 func eachScenario(t *testing.T, play func(t *testing.T, steps string)) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -82,8 +82,8 @@ func eachScenario(t *testing.T, play func(t *testing.T, steps string)) {
 // A stage runs a scenario.
 type stage struct {
 	t     *testing.T
-	real  bool          // outside a bubble, steps wait for messages
-	later chan struct{} // with real: closed when time has passed
+	real  bool          // outside a bubble, where steps wait for messages
+	later chan struct{} // with real: closed by a sleep step
 	near  wire.Conn
 	far   wire.Conn
 	p     *peer.Peer
@@ -96,7 +96,7 @@ type stage struct {
 	notes   []peer.Note
 	took    []string
 	handled []string
-	sent    []string // unread messages to the peer
+	sent    []string // messages to the peer that no step has compared yet
 	farErr  error
 	caller  dialect.Caller
 }
@@ -160,7 +160,7 @@ func (s *stage) with(options []string) {
 	}
 }
 
-// connect returns the ends of a connection, in memory or with a framing.
+// connect returns both ends of a connection, in memory or with a framing.
 func connect(over string) (near, far wire.Conn) {
 	frame, ok := framing.ByName(over)
 	if !ok {
@@ -190,8 +190,8 @@ func (s *stage) start() {
 // errNotYet means that a message may still arrive.
 var errNotYet = errors.New("there is nothing")
 
-// step runs a step. In a bubble, an expected message has arrived when all goroutines wait. Elsewhere, step waits for the
-// message and does not check absence.
+// step runs a step. In a bubble, all messages have arrived when all goroutines wait. Elsewhere, step waits for the expected
+// message, and does not check that there is none.
 func (s *stage) step(verb, rest string) error {
 	if !s.real {
 		synctest.Wait()
@@ -211,7 +211,7 @@ func (s *stage) step(verb, rest string) error {
 	}
 }
 
-// patience is far longer than any working step takes.
+// patience is far longer than any step takes.
 const patience = 30 * time.Second
 
 func (s *stage) take(verb, rest string) error {

@@ -15,10 +15,10 @@ import (
 	"rpcx/wire/peer"
 )
 
-// readahead is a connection that has all messages when the first is received.
+// readahead is a connection on which all messages arrive at once.
 type readahead struct {
 	msgs   [][]byte
-	answer func(n int) // gets the number of sent responses
+	answer func(n int) // called with the number of sent responses
 	closed chan struct{}
 
 	mu   sync.Mutex
@@ -49,10 +49,10 @@ func (r *readahead) Send([]byte) error {
 
 func (r *readahead) Close() error { return nil }
 
-// Messages that are read together are recorded together and in order, before their effects. A Tap sees each message when it
+// Messages that are read together are recorded together and in order, before they have an effect. A Tap gets each message when it
 // is handled.
 func TestMessagesReadTogetherAreRecordedFirst(t *testing.T) {
-	const n = 700 // more than are routed together
+	const n = 700 // more than are routed at a time
 	for _, tapped := range []bool{false, true} {
 		t.Run(fmt.Sprintf("tapped %v", tapped), func(t *testing.T) {
 			var msgs [][]byte

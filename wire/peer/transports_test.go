@@ -19,8 +19,7 @@ import (
 	"rpcx/wire/transport/schemes"
 )
 
-// TestTransports makes parallel calls, a stream, notifications in order and, except over POSTs, a nested call, over
-// each listener.
+// TestTransports makes parallel calls, a stream, ordered notifications and, except over POSTs, a nested call, over each listener.
 func TestTransports(t *testing.T) {
 	dir := t.TempDir()
 	for _, listen := range []string{

@@ -15,8 +15,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A peer that sends many requests and reads nothing gets few responses: up to the limit of one connection, or fewer if all
-// connections exceed theirs.
+// The unread responses to a peer that sends many requests are bounded by the limit of one connection, or by less if all connections
+// together exceed their limit.
 func TestUnreadAnswersOfOneClientAreBounded(t *testing.T) {
 	const answer, asked = 1 << 20, 120
 	for _, c := range []struct {
@@ -77,7 +77,7 @@ func TestUnreadAnswersOfOneClientAreBounded(t *testing.T) {
 	}
 }
 
-// Responses that wait for the common limit continue when others release memory.
+// Responses that wait because of the common limit are sent when other connections release memory.
 func TestWaitingForTheOthersEndsEachTime(t *testing.T) {
 	const bound = 16 << 20
 	synctest.Test(t, func(t *testing.T) {
@@ -115,7 +115,7 @@ func TestWaitingForTheOthersEndsEachTime(t *testing.T) {
 				synctest.Wait()
 			}
 		}
-		ask["other"](1) // one response is being written and no longer counts
+		ask["other"](1) // while it is being written, a response does not count
 		for range 3 {
 			ask["one"](1 << 20)
 		}

@@ -17,8 +17,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// TestUnreadAnswersAreStoredOnce checks that unread responses take only the memory of their messages. When the Budget is
-// spent, another client gets few responses.
+// TestUnreadAnswersAreStoredOnce checks that unread responses take no more memory than their messages, and that after one client
+// has exhausted the Budget, the others get only a few responses.
 func TestUnreadAnswersAreStoredOnce(t *testing.T) {
 	const answer, asked, clients, bound = 1 << 20, 40, 8, 32 << 20
 	synctest.Test(t, func(t *testing.T) {
@@ -54,7 +54,7 @@ func TestUnreadAnswersAreStoredOnce(t *testing.T) {
 			}()
 			synctest.Wait()
 		}
-		// Each client has a small share besides the common limit, and one response in progress.
+		// In addition to the common limit, each client has a small share and one response in progress.
 		if n := made.Load(); n > bound/answer+clients*3+16 {
 			t.Errorf("%d answers were made", n)
 		}

@@ -10,7 +10,7 @@ import (
 	"rpcx/wire"
 )
 
-// config writes config.toml to its usual place.
+// config writes config.toml in the default place.
 func config(t *testing.T, text string) string {
 	t.Helper()
 	home := t.TempDir()
@@ -88,7 +88,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// The names of variables, at the limits of their ranges.
+// Names of variables can have these characters.
 func TestVariables(t *testing.T) {
 	for name, want := range map[string]bool{
 		"a": true, "z": true, "A": true, "Z": true, "_": true, "a0": true, "a9": true, "_1a": true,
@@ -116,7 +116,7 @@ endpont = "${RPCX_TEST_UNSET}"
 	if names, err := Names(); err != nil || !slices.Equal(names, []string{"a", "b", "c"}) {
 		t.Error(names, err)
 	}
-	for _, name := range []string{"b", "c", "d"} { // d may be a misspelled profile
+	for _, name := range []string{"b", "c", "d"} { // d could be a misspelt profile
 		if _, err := Find(name); err == nil {
 			t.Errorf("%s is not a mistake", name)
 		}
@@ -150,7 +150,7 @@ func TestTheManualNamesEachKey(t *testing.T) {
 	}
 }
 
-// FuzzFile: any config.toml is accepted or rejected with a usage fault.
+// FuzzFile checks that any config.toml is accepted or rejected with a usage error.
 func FuzzFile(f *testing.F) {
 	for _, text := range []string{
 		"[profile.a]\nendpoint = 'x ${HOME}'\nheader = ['a: b', '@f']\ntimeout = 1.5\ninsecure = true", "[default]\ntimeout = '5s'",

@@ -2,7 +2,7 @@ package profile
 
 import "testing"
 
-// Comments, and commas after the last element, are removed, but not from strings. Cut input ends.
+// Comments and trailing commas are removed, but not inside strings. Truncated input causes no endless loop.
 func TestWithoutComments(t *testing.T) {
 	for in, want := range map[string]string{
 		`{"a": "http://x" // a comment` + "\n}": `{"a": "http://x"}`,

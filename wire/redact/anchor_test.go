@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// nextAnchor finds each anchor and no other byte.
+// nextAnchor finds all anchors and no other bytes.
 func TestNextAnchor(t *testing.T) {
 	for c := range 256 {
 		for at := range 20 {
@@ -13,7 +13,7 @@ func TestNextAnchor(t *testing.T) {
 				text := bytes.Repeat([]byte{around}, 20)
 				text[at] = byte(c)
 				want := len(text)
-				if anchors[c] && (c != ' ' || at >= 16) { // a blank that follows no scheme may be skipped
+				if anchors[c] && (c != ' ' || at >= 16) { // a blank is an anchor only after a scheme
 					want = at
 				}
 				if got := nextAnchor(text, 0); got != want {

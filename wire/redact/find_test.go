@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Strings with a secret, and the result of Text for each.
+// Each string has a secret, which Text replaces.
 func TestSecretsInStrings(t *testing.T) {
 	const (
 		jwt  = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln"
@@ -79,7 +79,7 @@ func TestSecretsInStrings(t *testing.T) {
 	}
 }
 
-// Strings without secrets: words of protocols, programs, places and hashes.
+// These strings contain no secrets, only words from protocols, programs, paths and hashes.
 func TestHarmlessStrings(t *testing.T) {
 	for _, in := range []string{
 		"", "token", "eyJwYWdlIjoyfQ", "eyJwYWdlIjoyfQ==", "eyJhIjoxfQ.eyJ", "heyJude.records.com",
@@ -102,7 +102,7 @@ func TestHarmlessStrings(t *testing.T) {
 	}
 }
 
-// endsPrefix accepts the ends of all prefixes.
+// endsPrefix accepts the last two characters of each prefix.
 func TestEndsPrefix(t *testing.T) {
 	for prefix := range prefixes {
 		if last := len(prefix) - 1; !endsPrefix(prefix[last-1], prefix[last]) {
@@ -111,7 +111,7 @@ func TestEndsPrefix(t *testing.T) {
 	}
 }
 
-// Messages, and their form on a tape.
+// Messages appear on a tape in this form.
 func TestHostileMessages(t *testing.T) {
 	for in, want := range map[string]string{
 		`{"method":"window/workDoneProgress/create","params":{"token":"t"}}`:                                                                    "",
@@ -156,7 +156,7 @@ func TestHostileMessages(t *testing.T) {
 	}
 }
 
-// BenchmarkHasSecret measures strings without secrets: prose, a program, and a hash.
+// BenchmarkHasSecret measures strings without secrets: prose, a program and a hash.
 func BenchmarkHasSecret(b *testing.B) {
 	for name, text := range map[string]string{
 		"prose":   "The server answers each request in the order in which it came; a client that ends early gets none. See section 4.2, or ask (by mail).",
@@ -190,7 +190,7 @@ func FuzzText(f *testing.F) {
 	})
 }
 
-// Hostile strings take linear time: nested JSON, and anchors without secrets.
+// Hostile strings take linear time, such as nested JSON and anchors without secrets.
 func TestHostileStringsAreFast(t *testing.T) {
 	nested := `{"pin":"1"}`
 	for range 40 {

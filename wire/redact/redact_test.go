@@ -37,7 +37,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// Redacted JSON is JSON without the values of secret names.
+// Redacted JSON is valid JSON without the values of secret names.
 func FuzzJSON(f *testing.F) {
 	f.Add([]byte(`{"a":[{"token":"s3cr3t"}],"b":"Bearer s3cr3t"}`))
 	f.Add([]byte(`{"password":["s3cr3t",{"x":1}]}`))

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A sent secret is masked in received data in any spelling. Short values are not secrets.
+// A secret that was sent is masked in received data, in any spelling. Short values do not count as secrets.
 func TestSent(t *testing.T) {
 	if got := Known("nothing was sent: t0k3n-one"); got != "nothing was sent: t0k3n-one" {
 		t.Error(got)

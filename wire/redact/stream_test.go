@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A Stream's output does not depend on cuts of its input, and contains no secret.
+// The output of a Stream contains no secret and does not depend on how its input is divided.
 func TestStream(t *testing.T) {
 	for in, want := range map[string]string{
 		`{"jsonrpc":"2.0","id":1,"params":{"user":"me","password":"HUSH"}}` + "\n":          `{"jsonrpc":"2.0","id":1,"params":{"user":"me","password":"…"}}` + "\n",

@@ -21,7 +21,7 @@ func BenchmarkMembers240(b *testing.B) {
 	}
 }
 
-// BenchmarkMembersTwice240 also iterates over params, as Decode does for a subscription.
+// BenchmarkMembersTwice240 also iterates over the members of params, as Decode does for a subscription.
 func BenchmarkMembersTwice240(b *testing.B) {
 	msg := []byte(message)
 	b.SetBytes(int64(len(msg)))

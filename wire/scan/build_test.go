@@ -105,7 +105,7 @@ func TestIterators(t *testing.T) {
 	}
 }
 
-// Building into a large enough buffer allocates nothing, and neither does reading.
+// Building in a sufficient buffer allocates nothing, and reading allocates nothing.
 func TestBuildAllocatesNothing(t *testing.T) {
 	buf := make([]byte, 0, 256)
 	obj := []byte(`{"a":1,"b":[1,2]}`)

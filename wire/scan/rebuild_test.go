@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// pointers appends val with each scalar replaced by its pointer.
+// pointers appends val to b, with each scalar replaced by its pointer.
 func pointers(b, val []byte, at string) ([]byte, error) {
 	switch Type(val) {
 	case 'o', 'a':
@@ -37,7 +37,7 @@ func TestRebuild(t *testing.T) {
 	}
 }
 
-// RFC 6901, section 3: ~1 is decoded before ~0.
+// RFC 6901, section 4: ~1 is decoded before ~0.
 func TestPointerTokens(t *testing.T) {
 	for name, token := range map[string]string{"": "", "a": "a", "a/b": "a~1b", "m~n": "m~0n", "~1": "~01", "/~": "~1~0"} {
 		if got := Escape(name); got != token {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// values are valid and slightly invalid JSON. The tests compare with encoding/json.
+// values has valid and slightly invalid JSON, for comparison with encoding/json.
 var values = []string{
 	`{}`, `[]`, `""`, `0`, `-0`, `1`, `-1`, `10`, `1.5`, `0.10`, `1e5`, `1E+5`, `1e-5`, `true`, `false`, `null`,
 	`{"a":1}`, `{"a":1,"b":[1,2,{"c":null}]}`, `[1,"x",true]`, ` [ 1 , 2 ] `, "\t{\r\n\"a\" : 1 }\n", `"\u00e9\n\"\\\/\b\f\r\t"`,
@@ -33,13 +33,13 @@ func TestValidAgreesWithEncodingJSON(t *testing.T) {
 	}
 }
 
-// namesOf returns the names that Keys passes on.
+// namesOf returns the names that Keys yields.
 func namesOf(b []byte, depth int) (names []string, err error) {
 	err = Keys(b, depth, func(name []byte) { names = append(names, string(name)) }, func([]byte) {})
 	return names, err
 }
 
-// plain ends at the first byte that is not plain.
+// plain stops at the first byte that is not plain.
 func TestRunsEndAtTheirEnd(t *testing.T) {
 	for n := range 70 {
 		for _, end := range []string{"", "\"", "\\", "\x1f", "\x00", "\x80", "\xff"} {
@@ -230,7 +230,7 @@ func TestMembersKeepsNothingAndAllocatesNothing(t *testing.T) {
 	}
 }
 
-// walk reads a message as a dialect's Decode does.
+// walk reads a message as Decode in a dialect does.
 func walk(msg []byte) (result []byte, err error) {
 	var params []byte
 	m := ReadObject(msg, 1000)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// told returns the names that s passes on. Names in bad are rejected.
+// told returns the names that s passes to its callback, which rejects those in bad.
 func told(s *Shapes, b string, bad ...string) (names []string, ok bool) {
 	ok, _ = s.Valid([]byte(b), deepEnough, func(name []byte) bool {
 		names = append(names, string(name))
@@ -18,7 +18,7 @@ func told(s *Shapes, b string, bad ...string) (names []string, ok bool) {
 	return names, ok
 }
 
-// A known shape passes no names on. Other messages do.
+// For a message of a known shape, no names are passed on.
 func TestShapes(t *testing.T) {
 	var s Shapes
 	for _, c := range []struct {
@@ -38,7 +38,7 @@ func TestShapes(t *testing.T) {
 		{`{"id":1,"a":{"b":[true,"x"],"d":[]}}`, true, "[id a b d]"},
 		{`{"id":1,"a":{"b":[],"d":[]}}`, true, "[id a b d]"},
 		{`{"id":1,"a":{"b":[],"d":[]}}`, true, "[]"},
-		{`{"n":10,"s":"ab","t":true}`, true, "[n s t]"}, // later names are as long as n, or their parts are
+		{`{"n":10,"s":"ab","t":true}`, true, "[n s t]"}, // the other names or scalars are as long as n
 		{`{"n":11,"s":"cd","t":null}`, true, "[]"},
 		{`{"n":01,"s":"cd","t":null}`, false, "[n]"},
 		{`{"n":"","s":"\n","t":true}`, true, "[]"},
@@ -61,7 +61,7 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// Rejected names are passed on each time.
+// A rejected name is passed on each time.
 func TestShapesThatAreNone(t *testing.T) {
 	var s Shapes
 	for range 50 {
@@ -77,7 +77,7 @@ func TestShapesThatAreNone(t *testing.T) {
 	}
 }
 
-// Shapes agrees with Valid for any order of messages, and passes each rejected name on.
+// Shapes agrees with Valid for messages in any order, and passes on each rejected name.
 func TestShapesJudgeAsValidDoes(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	seeds := append([]string{`{"id":1,"result":{"id":"o_1","lines":[{"n":1},{"n":2}],"secret":"x"}}`, `{"id":1,"a":"b"}`, `[1,{"secret":2}]`}, values...)
@@ -100,7 +100,7 @@ func TestShapesJudgeAsValidDoes(t *testing.T) {
 	}
 }
 
-// judge compares s with Valid and Keys for b.
+// judge compares s with Valid and Keys for the message b.
 func judge(t *testing.T, s *Shapes, b []byte) {
 	t.Helper()
 	secret, names := false, []string{}
@@ -134,7 +134,7 @@ func FuzzShapes(f *testing.F) {
 	})
 }
 
-// A string is passed on until it is accepted at its place, also in a known shape. A rejected one is passed on each time.
+// A string is passed on until it is accepted in its place, even in a known shape. A rejected string is passed on each time.
 func TestShapesPassStrings(t *testing.T) {
 	var s Shapes
 	for _, c := range []struct{ in, texts string }{

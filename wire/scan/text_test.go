@@ -152,7 +152,7 @@ func TestDecoderStopsAtTheEnd(t *testing.T) {
 	}
 }
 
-// checkDecoder compares the decoder, given b in two pieces, with Value.
+// checkDecoder compares the result of the decoder, which gets b in two pieces, with that of Value.
 func checkDecoder(t *testing.T, b []byte, cutAt int) {
 	t.Helper()
 	d := Decoder{Depth: 50}
@@ -206,7 +206,7 @@ func checkText(t *testing.T, b []byte, valid bool) {
 	}
 }
 
-// At the end of the input, a value is complete, or it is a number at the top level that could continue.
+// End reports whether the input ended with a complete value. A number at the top level counts, although it could continue.
 func TestDecoderEnd(t *testing.T) {
 	for text, whole := range map[string]bool{
 		`{}`: true, `"a"`: true, `true`: true, `0`: true, `-0`: true, `12`: true, `1.5`: true, `1e9`: true,

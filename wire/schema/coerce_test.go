@@ -31,7 +31,7 @@ func TestCoerce(t *testing.T) {
 		{"text", `a "b"`, `"a \"b\""`},
 		{"int", `12345678901234567890`, `12345678901234567890`},
 		{"int", `5.0`, `5.0`},
-		{"int", `1`, `1`}, // too small, which Check reports
+		{"int", `1`, `1`}, // below the minimum, which Check reports
 		{"int", `1.5`, `! /int: got "1.5", want integer`},
 		{"int", `05`, `! /int: got "05", want integer`},
 		{"int", ``, `! /int: got "", want integer`},
@@ -48,7 +48,7 @@ func TestCoerce(t *testing.T) {
 		{"list", `1`, `! /list: got "1", want array`},
 		{"list []", `1`, `1`},
 		{"list []", `x`, `! /list/-: got "x", want integer`},
-		{"pair []", `1`, `"1"`}, // the element is unknown here
+		{"pair []", `1`, `"1"`}, // the type of the element is unknown here
 		{"obj", `{"in":1}`, `{"in":1}`},
 		{"obj in", `1`, `1`},
 		{"obj other", `true`, `true`},
@@ -65,7 +65,7 @@ func TestCoerce(t *testing.T) {
 		{"some", `x`, `! /some: got "x", want boolean or integer`},
 		{"hex", `0x5`, `"0x5"`},
 		{"hex", `5`, `5`},
-		{"hex", `x`, `"x"`}, // a string is allowed; Check reports invalid ones
+		{"hex", `x`, `"x"`}, // strings are allowed; Check reports invalid ones
 		{"all", `7`, `7`},
 		{"all", `1`, `1`},
 		{"ref", `5`, `5`},
@@ -99,7 +99,7 @@ func TestCoerce(t *testing.T) {
 	}
 }
 
-// A circular schema must not hang.
+// A circular schema does not cause an endless loop.
 func TestCoerceInCircles(t *testing.T) {
 	for _, doc := range []string{
 		`{"$ref":"#"}`,

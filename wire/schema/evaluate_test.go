@@ -13,7 +13,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// lenient compiles a schema whose warnings are not failures, and returns them.
+// lenient compiles a schema and returns its warnings, which do not fail the test.
 func lenient(t testing.TB, doc, pointer string) (*Schema, *[]string) {
 	t.Helper()
 	var warnings []string
@@ -24,8 +24,8 @@ func lenient(t testing.TB, doc, pointer string) (*Schema, *[]string) {
 	return s, &warnings
 }
 
-// The result of a broken $ref is unknown. A result that depends on it is neither a failure nor, if it would fail
-// otherwise, a success.
+// The result of a broken $ref is unknown. A result that depends on it is not a failure, and is a success only if the reference does
+// not matter.
 func TestLostReferencesAreUnknown(t *testing.T) {
 	for _, c := range []struct{ name, schema, good, bad string }{
 		{"oneOf", `{"oneOf":[{"$ref":"#/$defs/gone"},{"type":"null"}]}`, `null`, ``},
@@ -85,7 +85,7 @@ func TestLostReferencesAreUnknown(t *testing.T) {
 	}
 }
 
-// In a schema of a catalog, # refers to the schema itself.
+// In a schema in a catalog, # refers to the schema itself.
 func TestASchemaInACatalogIsItsOwnRoot(t *testing.T) {
 	s := compile(t, `{"methods":[{"params":{"type":"object","properties":{"child":{"$ref":"#"}},"additionalProperties":false}}]}`, "/methods/0/params")
 	if err := s.Check(t.Context(), json.RawMessage(`{"child":{"child":{}}}`)); err != nil {
@@ -96,7 +96,7 @@ func TestASchemaInACatalogIsItsOwnRoot(t *testing.T) {
 	}
 }
 
-// doubled is a chain of definitions. Each refers to the next twice.
+// doubled returns a chain of definitions, each of which refers to the next one twice.
 func doubled(keyword, leaf string) string {
 	var b strings.Builder
 	for i := range 40 {
@@ -105,7 +105,7 @@ func doubled(keyword, leaf string) string {
 	return `{"$ref":"#/$defs/d0","$defs":{` + b.String() + `"d40":` + leaf + `}}`
 }
 
-// A small schema can have an exponential number of paths.
+// A small schema can have exponentially many paths.
 func TestSmallSchemasTakeFewSteps(t *testing.T) {
 	for _, keyword := range []string{"allOf", "anyOf", "oneOf"} {
 		for _, leaf := range []string{`{"type":"integer"}`, `{"type":"object","properties":{"a":{"$ref":"#/$defs/d0"}}}`} {
@@ -122,8 +122,8 @@ func TestSmallSchemasTakeFewSteps(t *testing.T) {
 	}
 }
 
-// A small schema and a large value can multiply to too many steps and too much memory. Each check has limits for both,
-// and ends with its context.
+// A small schema and a large value can multiply to too many steps and too much memory. Each check has limits for both, and ends
+// when its context ends.
 func TestKeywordsThatMultiply(t *testing.T) {
 	many := func(keyword, part string) string {
 		return `{"` + keyword + `":[` + part + strings.Repeat(","+part, 300) + `]}`
@@ -189,7 +189,7 @@ func TestAllReportsUncheckedParts(t *testing.T) {
 	}
 }
 
-// A check with too many steps ends incomplete, with one warning.
+// A check that takes too many steps ends without a result and with one warning.
 func TestStepsAreCounted(t *testing.T) {
 	s, warnings := lenient(t, `{"type":"array","items":{"enum":["a","b"]}}`, "")
 	s.steps = 1000
@@ -225,7 +225,7 @@ func TestStepsAreCounted(t *testing.T) {
 	}
 }
 
-// members returns n members of an object.
+// members returns n members of an object as text.
 func members(n int) string {
 	var all []string
 	for i := range n {
@@ -274,7 +274,7 @@ func TestLargeSchemasAreRefused(t *testing.T) {
 	}
 }
 
-// Without unknown results, verdicts equal those of the library.
+// Where no result is unknown, verdicts equal those of the library.
 func TestVerdictsAreTheLibrarys(t *testing.T) {
 	schemas := []string{
 		`{"type":["integer","null"],"minimum":2,"multipleOf":2}`, `{"const":{"a":[1,2.0]}}`, `{"enum":[1,"a",null,[],{}]}`,
@@ -338,7 +338,7 @@ func TestBoundsAreExact(t *testing.T) {
 	}
 }
 
-// A dynamic reference resolves to the outermost resource with an anchor of this name.
+// A dynamic reference resolves to the outermost resource that has an anchor of that name.
 func TestDynamicReferences(t *testing.T) {
 	const recursive = `{"$schema":"https://json-schema.org/draft/2019-09/schema","$defs":{DEFS},"properties":{"n":{"type":"integer"},"sub":{"$recursiveRef":"#"}}MORE}`
 	const dynamic = `{"$schema":"https://json-schema.org/draft/2020-12/schema","$defs":{DEFS},"properties":{"n":{"type":"integer"},"sub":{"$dynamicRef":"REF"}}MORE}`
@@ -365,7 +365,7 @@ func TestDynamicReferences(t *testing.T) {
 	}
 }
 
-// Reusing memory does not change remembered verdicts about elements.
+// Reusing memory does not change the stored verdicts about elements.
 func TestRememberedFailures(t *testing.T) {
 	s, err := Open(fstest.MapFS{"s": {Data: []byte(`{"allOf":[{"items":{"anyOf":[{"$ref":"#/$defs/a"},true]}},{"items":{"$ref":"#/$defs/a"}}],
 		"$defs":{"a":{"properties":{"x":{"type":"integer"}}}}}`)}}, "s", "", FileOptions{})

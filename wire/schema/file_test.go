@@ -14,9 +14,9 @@ import (
 	"testing/fstest"
 )
 
-// suite reads the required cases of the JSON-Schema-Test-Suite
-// (https://github.com/json-schema-org/JSON-Schema-Test-Suite, commit 44401e0c046704b476ec9d2e2fccdaee618f259d of
-// 2026-08-22, MIT licence, which is in the archive): tests/draft* without optional/, and remotes/.
+// suite reads the required cases of the JSON-Schema-Test-Suite (https://github.com/json-schema-org/JSON-Schema-Test-Suite, commit
+// 44401e0c046704b476ec9d2e2fccdaee618f259d of 2026-08-22; its MIT licence is in the archive): tests/draft* without optional/, and
+// remotes/.
 func suite(t *testing.T) map[string][]byte {
 	t.Helper()
 	f, err := os.Open("testdata/json-schema-test-suite.tar.gz")
@@ -43,7 +43,7 @@ func suite(t *testing.T) map[string][]byte {
 	}
 }
 
-// notPassed are the required cases that fail, with reasons.
+// notPassed maps required cases that fail to the reason.
 var notPassed = map[string]string{}
 
 func TestRequiredCasesOfTheSuite(t *testing.T) {
@@ -71,7 +71,7 @@ func TestRequiredCasesOfTheSuite(t *testing.T) {
 	}
 }
 
-// suiteFile runs the cases of one file, and returns the numbers of cases and failures.
+// suiteFile runs the cases in one file, and returns the numbers of cases and failures.
 func suiteFile(t *testing.T, draft, name string, text []byte, copies []Copy) (cases, failed int) {
 	t.Helper()
 	var groups []struct {
@@ -192,7 +192,7 @@ func TestAll(t *testing.T) {
 		{`{"id":"x","n":0}`, `/id pattern: "x" does not match the pattern ^o_ [/properties/id]
 /n minimum: 0 is less than 1 [/properties/n]
 `},
-		// A matching constant determines the intended alternative, and then the type does.
+		// The intended alternative is the one with a matching constant, or else the one with a matching type.
 		{`{"id":"o_1","pay":{"by":"iban"}}`, `/pay oneOf: matches no alternative of 3; the nearest is number 2 (iban), but the value lacks "iban" [/properties/pay]
   2 iban
     /pay required: lacks "iban" [/$defs/iban]

@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// Patterns of ECMA-262 that Go does not support are checked. A pattern that is invalid or takes too long is skipped, and
-// All reports it.
+// ECMA-262 patterns that Go does not support are checked. A pattern that is invalid or takes too long is skipped, which All reports.
 func TestPatternsThatGoCannotExpress(t *testing.T) {
 	slow := strings.Repeat("a", 60) + "!"
 	for _, c := range []struct{ pattern, fits, not, open string }{
@@ -55,7 +54,7 @@ func TestPatternsThatGoCannotExpress(t *testing.T) {
 	}
 }
 
-// A peer's pattern takes bounded time and memory.
+// Matching a peer's pattern takes bounded time and memory.
 func TestHostilePatterns(t *testing.T) {
 	for _, pattern := range []string{
 		"(?=" + strings.Repeat("(", 5_000) + strings.Repeat(")", 5_000) + ")",
@@ -74,7 +73,7 @@ func TestHostilePatterns(t *testing.T) {
 	}
 }
 
-// Members that a schema allows but does not describe.
+// A schema can allow members that it does not describe.
 func TestUndescribed(t *testing.T) {
 	for _, c := range []struct{ schema, value, want string }{
 		{`{"properties":{"name":{},"size":{}}}`, `{"name":1}`, ""},

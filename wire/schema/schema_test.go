@@ -73,7 +73,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// A short number may be expensive to compute with.
+// A number with few characters can be expensive to compute with.
 func TestHugeNumbersTakeNoTime(t *testing.T) {
 	s := compile(t, `{"type":"array","items":{"type":"integer"}}`, "")
 	start := time.Now()

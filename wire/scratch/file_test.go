@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A File has no name while it is open.
+// While a File is open, no directory has a name for it.
 func TestFileHasNoName(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	t.Setenv("TMP", os.TempDir())
@@ -32,7 +32,7 @@ func TestFileHasNoName(t *testing.T) {
 	}
 }
 
-// If no file can be created, there is an error.
+// If no file can be created, File returns an error.
 func TestFileNowhere(t *testing.T) {
 	t.Setenv("TMPDIR", "/none")
 	t.Setenv("TMP", `N:\none`)

@@ -30,9 +30,9 @@ func TestMake(t *testing.T) {
 	at := func(parts ...string) string { return filepath.Join(append([]string{temp}, parts...)...) }
 	write(t, at("rpcx-plugin-1", ownerFile)) // its process has ended
 	write(t, at("rpcx-plugin-1", "7", "state"))
-	write(t, at("rpcx-plugin-2", "work"))     // a user's directory
-	write(t, at("other", ownerFile))          // another kind of name
-	write(t, at("rpcx-plugin-3", ownerFile))  // other users can enter it
+	write(t, at("rpcx-plugin-2", "work"))     // not created by rpcx
+	write(t, at("other", ownerFile))          // not named like rpcx's directories
+	write(t, at("rpcx-plugin-3", ownerFile))  // other users have access
 	write(t, at("elsewhere", "x", ownerFile)) // behind a link
 	if err := os.Chmod(at("rpcx-plugin-3"), 0o755); err != nil {
 		t.Fatal(err)
@@ -73,7 +73,7 @@ func TestMake(t *testing.T) {
 	}
 }
 
-// A new directory contains only its owner's file. Another process removes the directory after the lock is released.
+// A new directory contains only the file of its owner. After the owner's lock is released, another process removes the directory.
 func TestOwner(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
@@ -85,7 +85,7 @@ func TestOwner(t *testing.T) {
 	if err != nil || len(entries) != 1 || entries[0].Name() != ownerFile {
 		t.Errorf("in a new folder: %v, %v", entries, err)
 	}
-	_ = d.owner.Close() // like the end of the process
+	_ = d.owner.Close() // as when the process ends
 	sweep(temp)
 	if exists(d.Path) {
 		t.Error("its process is gone, it is not")

@@ -98,7 +98,8 @@ func TestConversationStreams(t *testing.T) {
 	}
 }
 
-// A described catalog can be served: it has everything that checks need, but no commands and denied methods.
+// The catalog that a server describes can be served again: it has everything that is needed for checks, but no commands and no
+// denied methods.
 func TestConversationDescribes(t *testing.T) {
 	p := dialDemo(t)
 	got, err := p.Connection().Codec.Abilities().Describe(t.Context(), p)

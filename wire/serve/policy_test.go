@@ -56,7 +56,7 @@ func TestAllowAndDeny(t *testing.T) {
 	}
 }
 
-// A notification with invalid params runs no hook. The warning has the client's name if there may be several.
+// A notification with invalid params starts no hook. If there can be several clients, the warning names the client.
 func TestInvalidNotificationsAreReported(t *testing.T) {
 	for client, want := range map[string]string{
 		"":         "notification add: invalid params: lacks \"b\" (code -32602)",

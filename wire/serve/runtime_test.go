@@ -18,7 +18,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// evaluation returns an evaluation with the bindings echo, sum (of the client) and refuse (which fails).
+// evaluation returns an evaluation with the bindings echo, sum (provided by the client) and refuse (which fails).
 func evaluation(session, code string) dialect.Code {
 	return dialect.Code{
 		Session: session, Code: code, Names: []string{"echo", "refuse", "if", "with.dot", "map"},
@@ -64,15 +64,15 @@ func TestJQRuntime(t *testing.T) {
 		{`echo({a: 1}) | .name`, `"echo"`},
 		{`[range(3) | echo(.).input]`, `[0,1,2]`},
 		{`1, 2, 3`, `3`},
-		{`empty`, ``}, // without a value
+		{`empty`, ``}, // no value
 		{`12345678901234567890`, `12345678901234567890`},
 		{`invoke("with.dot"; 1).name`, `"with.dot"`},
 		{`invoke("ref:f1"; null).name`, `"ref:f1"`},
-		{`map(1) | .name`, `"map"`}, // a binding takes precedence over jq's function
+		{`map(1) | .name`, `"map"`}, // a binding takes precedence over a jq function
 		{`$state`, `null`},
 		{`setState({n: 1}) | .n`, `1`},
 		{`$state`, `{"n":1}`},
-		{`setState($state.n + 1), $state`, `{"n":1}`}, // $state is the state at the start
+		{`setState($state.n + 1), $state`, `{"n":1}`}, // $state has the value from before the code ran
 		{`$state`, `2`},
 		{`function("echo")`, `{"$fn":"echo"}`},
 		{`function("nope")`, `failed:  jq: function needs the name of a binding`},
@@ -89,7 +89,7 @@ func TestJQRuntime(t *testing.T) {
 			t.Errorf("%s:\n got %s\nwant %s", tt.code, got, tt.want)
 		}
 	}
-	// Bindings may have the names of keywords.
+	// Bindings can have the names of keywords.
 	for _, word := range keywords {
 		e := evaluation("c", word+" | null, 1")
 		e.Names = []string{word}
@@ -133,7 +133,7 @@ func (h *heard) all() string {
 	return strings.Join(h.lines, "|")
 }
 
-// coTest is a co-process in sh that answers each line as a case says.
+// coTest is a co-process written for sh that answers each line as a case specifies.
 const coTest = `while read -r line; do id=${line#*:}; id=${id%%[,\}]*}; case $line in
 *'"eval":"value"'*) echo "{\"id\":$id,\"value\":{\"n\":1.10}}";;
 *'"eval":"nothing"'*) echo "{\"id\":$id}";;
@@ -158,17 +158,17 @@ func TestCoRuntime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Forget("nobody") // Forget starts no process
+	r.Forget("nobody") // before the co-process has started
 	for _, tt := range []struct{ code, want string }{
 		{"value", `{"n":1.10}`},
-		{"nothing", ``}, // without a value
+		{"nothing", ``}, // no value
 		{"twice", `1`},
 		{"session", `"a"`},
 		{"fail", `failed: TypeError m at 1`},
 		{"odd", `failed:  the code failed`},
 		{"noise", `3`},
 		{"die", `error: the runtime failed (code -32603)`},
-		{"value", `{"n":1.10}`}, // the co-process has restarted
+		{"value", `{"n":1.10}`}, // the co-process has been restarted
 		{"resets", `0`},
 	} {
 		if got := evaluated(t.Context(), r, evaluation("a", tt.code)); got != tt.want {
@@ -203,8 +203,8 @@ func TestCoRuntime(t *testing.T) {
 	}
 }
 
-// Closing the runtime ends each session in the co-process, and then closes its stdin. The kill does not reach this reader,
-// which may be slow.
+// Closing the runtime first ends each session in the co-process, and then closes its stdin. The reader, which can be slow, is in a
+// session of its own and thus not killed.
 func TestCoRuntimeEndsSessions(t *testing.T) {
 	if _, err := exec.LookPath("setsid"); err != nil {
 		t.Skip(err)
@@ -239,7 +239,7 @@ func TestCoRuntimeEndsSessions(t *testing.T) {
 	}
 }
 
-// The wait for a co-process that does not read is short.
+// Closing waits only briefly for a co-process that does not read.
 func TestCoRuntimeThatDoesNotRead(t *testing.T) {
 	r, err := NewRuntime(`co:exec sleep 3600`, RuntimeOptions{})
 	if err != nil {
@@ -255,7 +255,7 @@ func TestCoRuntimeThatDoesNotRead(t *testing.T) {
 	}
 }
 
-// A client's close cancels its evals and their calls.
+// When a client closes, its evals and their calls are cancelled.
 func TestCoRuntimeCancels(t *testing.T) {
 	r, err := NewRuntime("co:"+coTest, RuntimeOptions{})
 	if err != nil {
@@ -265,7 +265,7 @@ func TestCoRuntimeCancels(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan string)
 	go func() { done <- evaluated(ctx, r, evaluation("a", "wait")) }()
-	if got := evaluated(t.Context(), r, evaluation("b", "value")); got != `{"n":1.10}` { // others do not wait
+	if got := evaluated(t.Context(), r, evaluation("b", "value")); got != `{"n":1.10}` { // other clients do not wait
 		t.Error(got)
 	}
 	cancel()
@@ -277,7 +277,7 @@ func TestCoRuntimeCancels(t *testing.T) {
 	}
 }
 
-// Endless code delays other evals until the time limit. Then rpcx warns and restarts the co-process.
+// Endless code delays other evals up to the time limit. Then rpcx warns and restarts the co-process.
 func TestCoRuntimeStalls(t *testing.T) {
 	var said heard
 	r := newCo(coTest, RuntimeOptions{Warn: said.warn})

@@ -22,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A caller answers calls from a table.
+// A caller has the results of calls by method.
 type caller map[string]string
 
 func (c caller) Call(_ context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
@@ -42,7 +42,7 @@ func (c caller) CallOp(ctx context.Context, op dialect.Op) (json.RawMessage, err
 	return c.Call(ctx, op.Method, op.Params)
 }
 
-// responders returns the responders of hooks and a catalog.
+// bind returns a responder with hooks and a catalog.
 func bind(t *testing.T, o Options, c dialect.Caller, specs ...string) dialect.Responder {
 	t.Helper()
 	var entries []hook.Entry
@@ -67,7 +67,7 @@ func bind(t *testing.T, o Options, c dialect.Caller, specs ...string) dialect.Re
 	return r
 }
 
-// answer returns the result or the error for the peer.
+// answer returns the result or the error that the peer gets.
 func answer(t *testing.T, r dialect.Responder, method, params string) string {
 	t.Helper()
 	req := dialect.Request{Method: method, ID: wire.ID("1")}
@@ -245,7 +245,7 @@ func TestCallsOfAHookUseItsConnection(t *testing.T) {
 	}
 }
 
-// demo answers as demo:orders does.
+// demo returns the responder of demo:orders.
 func demo(t *testing.T, c dialect.Caller) dialect.Responder {
 	t.Helper()
 	cat, ok := Demo("orders")

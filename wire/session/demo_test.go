@@ -18,8 +18,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// TestDemosAreRight checks that the hooks of a demo compile, that its schemas are valid, and that its dialect is that of
-// its catalog.
+// TestDemosAreRight checks that the hooks of each demo compile, that its schemas are valid, and that its dialect is the one in its catalog.
 func TestDemosAreRight(t *testing.T) {
 	for _, name := range serve.DemoNames() {
 		c, _ := serve.Demo(name)
@@ -48,7 +47,7 @@ func TestDemosAreRight(t *testing.T) {
 	}
 }
 
-// "@" is the endpoint of the parent process. An unknown name is an error.
+// "@" is the parent process's endpoint. An unknown name is an error.
 func TestParseEndpointNames(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
@@ -67,7 +66,7 @@ func TestParseEndpointNames(t *testing.T) {
 	}
 }
 
-// A peer without a handshake message causes a timeout after 15 s.
+// A peer that does not send its part of the handshake causes a timeout after 15 s.
 func TestHandshakeIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, err := newDirect(endpoint.Endpoint{Dialect: "jsonrpc"}, Options{})

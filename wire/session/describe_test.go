@@ -10,8 +10,8 @@ import (
 	"rpcx/wire/schema"
 )
 
-// Any peer's description becomes a catalog that matches the JSON Schema and that Parse accepts. The catalog is
-// unchanged after serving and describing.
+// The description of any peer becomes a catalog that Parse accepts and that matches the JSON Schema. Serving and describing it
+// again does not change it.
 func TestDescribedCatalogsCanBeServed(t *testing.T) {
 	text, err := os.ReadFile("../catalog/catalog.schema.json")
 	if err != nil {

@@ -14,19 +14,19 @@ import (
 	"rpcx/wire/transport"
 )
 
-// dialled is a conversation with hand-written peers. refuse decides the n-th attempt, and each successful attempt
-// adds a peer to fars.
+// dialled is a conversation that reconnects to peers in the test. refuse can fail the n-th attempt, and each other attempt adds a
+// peer to fars.
 type dialled struct {
 	t        *testing.T
 	d        *Direct
 	refuse   func(ctx context.Context, n int) error
 	fars     chan wire.Conn
-	attempts []time.Duration // the times since the beginning
+	attempts []time.Duration // time since began
 	began    time.Time
-	said     []string // the calls of Lost and Back
+	said     []string // calls of Lost and Back
 }
 
-// dialAgain opens a conversation that reconnects for 1 min with the longest pauses.
+// dialAgain opens a conversation that reconnects for at most 1 min, with the longest pauses.
 func dialAgain(t *testing.T, o Options, refuse func(ctx context.Context, n int) error) *dialled {
 	t.Helper()
 	c := &dialled{t: t, refuse: refuse, fars: make(chan wire.Conn, 100), began: time.Now()}
@@ -65,7 +65,7 @@ func (c *dialled) dial(ctx context.Context, _ recording) (wire.Conn, []func() er
 	return here, nil, nil
 }
 
-// nobody is the error of connecting to a port without a listener.
+// nobody returns the error of connecting to a port on which nothing listens.
 func nobody(context.Context, int) error {
 	return wire.NewFault(wire.Unreachable, "connection refused", nil)
 }
@@ -102,7 +102,7 @@ func (c *dialled) open(kind dialect.OpKind, method string) dialect.Stream {
 	return st
 }
 
-// expect expects messages or the failure of st.
+// expect compares the next messages, or the failure, of st.
 func (c *dialled) expect(st dialect.Stream, want ...string) {
 	c.t.Helper()
 	for _, want := range want {

@@ -14,7 +14,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// postJSON posts body and returns the response with an open body.
+// postJSON posts body. The test closes the response.
 func postJSON(t *testing.T, url, accept, body string) *http.Response {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
@@ -44,8 +44,8 @@ func nextEvent(t *testing.T, events *bufio.Scanner) string {
 	return ""
 }
 
-// A hook may call its client inside a POST: the event stream carries the request, and another POST the response. Only the
-// same client may send it.
+// A hook can call the client of its POST: the response to the POST carries the request, and another POST by the same client carries
+// the response.
 func TestAsksInsideAnExchange(t *testing.T) {
 	w := newWorld(t, "")
 	s, err := Listen(t.Context(), w.endpoint("http://127.0.0.1:0/"), w.options([]string{`ask=jq:[rpc("q"; .), rpc("q"; [2])]`}))
@@ -78,14 +78,14 @@ func TestAsksInsideAnExchange(t *testing.T) {
 	}
 	testkit.Expect(t, "the answer", nextEvent(t, events), `{"jsonrpc":"2.0","id":"a","result":["first","second"]}`)
 
-	// A client that accepts a single response gets no requests.
+	// A client that accepts only JSON gets no requests.
 	got := bufio.NewScanner(postJSON(t, s.Endpoint(), "application/json", `{"jsonrpc":"2.0","id":1,"method":"ask"}`).Body)
 	if got.Scan(); !strings.Contains(got.Text(), `"code":-32603`) {
 		t.Error(got.Text())
 	}
 }
 
-// A late listener accepts one connection while its server stops.
+// A lazyListener accepts one more connection while its server stops.
 type lazyListener struct {
 	transport.Listener
 	closed chan struct{}
@@ -107,7 +107,7 @@ func (l *lazyListener) Accept() (wire.Conn, error) {
 
 func (l *lazyListener) Close() error { close(l.closed); return l.Listener.Close() }
 
-// A connection stores its close code.
+// A closeNotifier passes on its close code.
 type closeNotifier struct {
 	wire.Conn
 	code chan int
@@ -115,7 +115,7 @@ type closeNotifier struct {
 
 func (c *closeNotifier) CloseWith(code int, _ string) error { c.code <- code; return c.Close() }
 
-// A client that connects while the server stops gets the same close code.
+// A client that connects while the server stops gets the same close code as the others.
 func TestLateClientGetsTheCloseCode(t *testing.T) {
 	e, err := ParseEndpoint("ws://127.0.0.1:0/", "")
 	if err != nil {

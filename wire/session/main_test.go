@@ -18,11 +18,11 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A world is a server on a Unix socket, with the directory $T in its hooks.
+// A world is a server on a Unix socket. In its hooks, $T is the directory of the test.
 type world struct {
 	t      *testing.T
 	dir    string
-	at     string // the server's endpoint
+	at     string // endpoint of the server
 	server *Server
 
 	mu       sync.Mutex
@@ -104,7 +104,7 @@ func (w *world) next(st dialect.Stream) string {
 	return testkit.Next(w.t, st)
 }
 
-// back returns the endpoint with which a hook of the server calls c.
+// back returns the endpoint that hooks of the server use to call c.
 func (w *world) back(c Conversation) string {
 	w.t.Helper()
 	var at string
@@ -114,7 +114,7 @@ func (w *world) back(c Conversation) string {
 	return at
 }
 
-// read waits for a whole line in a file.
+// read waits until a file has a whole line, which it returns.
 func (w *world) read(name string) string { return testkit.Line(w.t, filepath.Join(w.dir, name)) }
 
 // gone waits until the process whose id is in a file has ended.

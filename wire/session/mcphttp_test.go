@@ -20,7 +20,7 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// A mcpClient sends POST and GET as in MCP's specification (2025-11-25, Streamable HTTP).
+// An mcpClient sends POST and GET as MCP's specification requires (2025-11-25, Streamable HTTP).
 type mcpClient struct {
 	t       *testing.T
 	url     string
@@ -54,7 +54,7 @@ func (c *mcpClient) do(method, body string, headers ...string) (resp *http.Respo
 	return resp, func() { resp.Body.Close() }
 }
 
-// status checks the status of an exchange, and returns its body.
+// status checks the HTTP status of an exchange, and returns the body.
 func (c *mcpClient) status(want int, method, body string, headers ...string) string {
 	c.t.Helper()
 	resp, hangUp := c.do(method, body, headers...)
@@ -66,7 +66,7 @@ func (c *mcpClient) status(want int, method, body string, headers ...string) str
 	return string(text)
 }
 
-// answer checks the response of an exchange.
+// answer checks the response in an exchange.
 func (c *mcpClient) answer(want, body string, headers ...string) {
 	c.t.Helper()
 	text := c.status(http.StatusOK, http.MethodPost, body, headers...)
@@ -75,11 +75,11 @@ func (c *mcpClient) answer(want, body string, headers ...string) {
 	}
 }
 
-// An sse reads events.
+// An sse reads the events of a stream.
 type sse struct {
 	t    *testing.T
 	in   *bufio.Scanner
-	last string // the id of the latest event
+	last string // id of the latest event
 }
 
 func eventsOf(t *testing.T, r *http.Response) *sse {
@@ -137,14 +137,14 @@ func (c *mcpClient) begin() *mcpClient {
 	return in
 }
 
-// A session over HTTP is a connection with its own state, which ends with DELETE. A session accepts only its own id.
+// A session over HTTP is a connection with its own state. It accepts only its own id, and ends with DELETE.
 func TestMCPSession(t *testing.T) {
 	w := newWorld(t, "")
 	c, stop := newMCP(t, w, `count=co:n=0; while read -r l; do n=$((n+1)); id=${l#*\"id\":}; echo "{\"id\":${id%%,*},\"result\":\"n$n\"}"; done`)
 	defer stop()
 	c.status(http.StatusMethodNotAllowed, http.MethodGet, "")
 	c.status(http.StatusMethodNotAllowed, http.MethodDelete, "")
-	c.status(http.StatusAccepted, http.MethodPost, initialized) // outside of any session
+	c.status(http.StatusAccepted, http.MethodPost, initialized) // belongs to no session
 	a, b := c.begin(), c.begin()
 	for i, s := range []*mcpClient{a, a, b} {
 		s.answer([]string{`"text":"n1"`, `"text":"n2"`, `"text":"n1"`}[i], strings.Replace(callTool, "TOOL", "count", 1))
@@ -160,8 +160,8 @@ func TestMCPSession(t *testing.T) {
 	(&mcpClient{t, c.url, strings.Repeat("0", 32)}).status(http.StatusNotFound, http.MethodPost, initialized)
 }
 
-// A server's requests during a call arrive on the stream of this call, and others on the standing stream. Their
-// responses are POSTs.
+// During a call, a server's requests arrive on the stream of the call, and at other times on the standing stream. The client posts
+// its responses.
 func TestMCPSessionAsks(t *testing.T) {
 	w := newWorld(t, "")
 	c, stop := newMCP(t, w, `ask=jq:rpc("sampling/createMessage"; {})`, `notifications/roots/list_changed=jq:rpc("roots/list"; null)`)
@@ -189,7 +189,7 @@ func TestMCPSessionAsks(t *testing.T) {
 	}
 }
 
-// A closed connection cancels nothing: the client can request the response after its last event. A cancelled call gets no
+// Closing a connection cancels nothing: the client can get the response by resuming after its last event. A cancelled call gets no
 // response.
 func TestMCPSessionResumes(t *testing.T) {
 	w := newWorld(t, "")
@@ -219,7 +219,7 @@ func TestMCPSessionResumes(t *testing.T) {
 	slow, _ := s.do(http.MethodPost, strings.Replace(callTool, "TOOL", "slow", 1))
 	none := eventsOf(t, slow)
 	w.appears("slow")
-	s.status(http.StatusBadRequest, http.MethodPost, strings.Replace(callTool, "TOOL", "slow", 1)) // its id is in use
+	s.status(http.StatusBadRequest, http.MethodPost, strings.Replace(callTool, "TOOL", "slow", 1)) // the id is in use
 	s.status(http.StatusAccepted, http.MethodPost, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`)
 	testkit.Expect(t, "the first event", none.next(), "")
 	testkit.Expect(t, "the end", none.next(), "END")
@@ -234,7 +234,7 @@ func (w *world) appears(name string) {
 	})
 }
 
-// A client whose session has expired (404) repeats the handshake and its call. Its subscriptions to resources end.
+// A client whose session has expired (404) repeats the handshake and the call. Its subscriptions to resources end.
 func TestMCPHandshakeIsRepeated(t *testing.T) {
 	var mu sync.Mutex
 	sessions, seen := 0, []string{}
@@ -292,7 +292,7 @@ func TestMCPHandshakeIsRepeated(t *testing.T) {
 	}
 }
 
-// An oldServer uses HTTP with SSE (2024-11-05): a GET returns all messages. Other events precede the address.
+// An oldServer uses HTTP with SSE (2024-11-05), which returns all messages in response to a GET. Other events precede the POST address.
 func oldServer(t *testing.T, more ...string) *httptest.Server {
 	said := make(chan string, 8)
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -329,7 +329,7 @@ func oldServer(t *testing.T, more ...string) *httptest.Server {
 	}))
 }
 
-// A server cannot name an address of another origin for POSTs.
+// A server cannot make the client post to another origin.
 func TestMCPOlderHTTPPostsToItsOrigin(t *testing.T) {
 	var posted atomic.Int32
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { posted.Add(1) }))
@@ -360,7 +360,7 @@ func TestMCPOlderHTTP(t *testing.T) {
 	}
 }
 
-// Updates of a resource arrive on the standing event stream of the session.
+// Resource updates arrive on the session's standing event stream.
 func TestMCPSubscribesOverHTTP(t *testing.T) {
 	w := newWorld(t, "")
 	c, stop := newMCP(t, w, "resources/subscribe=lines:touch $T/watched; until test -e $T/go; do sleep 0.01; done; echo '{}'; exec sleep 30")

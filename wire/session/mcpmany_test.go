@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// many is a listener's limit of sessions.
+// many is the maximum number of sessions of a listener.
 const many = 1000
 
-// A crowd has many clients of one listener, each with a session, over a few connections.
+// A crowd has many clients of one listener, each with its own session, over a few connections.
 type crowd struct {
 	t      *testing.T
 	url    string
@@ -22,7 +22,7 @@ type crowd struct {
 	ids    []string
 }
 
-// do makes an exchange and returns its status, its session and its body.
+// do makes an exchange, and returns the HTTP status, the session id and the body of the response.
 func (c *crowd) do(method, session, body string) (status int, begun, text string) {
 	r, err := http.NewRequestWithContext(c.t.Context(), method, c.url, strings.NewReader(body))
 	if err != nil {
@@ -45,7 +45,7 @@ func (c *crowd) do(method, session, body string) (status int, begun, text string
 	return resp.StatusCode, resp.Header.Get("Mcp-Session-Id"), string(b)
 }
 
-// each runs a function for each client, a few at a time.
+// each calls what for each client, for a few at a time.
 func (c *crowd) each(what func(i int)) {
 	c.t.Helper()
 	var wg sync.WaitGroup
@@ -79,7 +79,7 @@ func (c *crowd) begin(i int) {
 	}
 }
 
-// held returns the used memory and the number of goroutines.
+// held returns the memory in use and the number of goroutines.
 func held() (heap, goroutines int) {
 	runtime.GC()
 	runtime.GC()
@@ -88,8 +88,8 @@ func held() (heap, goroutines int) {
 	return int(m.HeapAlloc), runtime.NumGoroutine()
 }
 
-// A thousand clients have a session each, with separate state. Memory is bounded, another session is refused until one ends,
-// and no state remains after all have ended.
+// A thousand clients have a session each, with separate state. Memory is bounded, another session is refused until one ends, and no
+// state remains when all have ended.
 func TestMCPManySessions(t *testing.T) {
 	w := newWorld(t, "")
 	at, stop := newMCP(t, w, `mine=jq:.n`)

@@ -9,8 +9,7 @@ import (
 	"rpcx/wire"
 )
 
-// The end of raw traffic reaches each reader at once, after earlier messages, with the reason. The conversation
-// continues.
+// When raw traffic ends, each reader first gets the earlier messages and then the reason. The conversation continues.
 func TestEndRaw(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dialAgain(t, Options{Shared: &Shared{}}, nil)

@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// The pauses double up to 30 s, until the time limit.
+// The pauses between attempts double up to 30 s, until the time limit.
 func TestReconnectEndsAtItsLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dialAgain(t, Options{}, func(ctx context.Context, n int) error {
@@ -46,7 +46,7 @@ func TestReconnectEndsAtItsLimit(t *testing.T) {
 	})
 }
 
-// A peer that accepts and closes counts as unreachable, unless it sends a message.
+// A peer that accepts a connection and closes it counts as unreachable, unless it sends a message.
 func TestReconnectToAPeerThatCloses(t *testing.T) {
 	for _, says := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -71,7 +71,7 @@ func TestReconnectToAPeerThatCloses(t *testing.T) {
 				}
 				break
 			}
-			if n := len(c.attempts); n > 30 { // the pauses continue to double
+			if n := len(c.attempts); n > 30 { // the pauses keep doubling
 				t.Errorf("%d attempts", n)
 			}
 		})
@@ -100,7 +100,7 @@ func TestReconnectEndsAtOnce(t *testing.T) {
 	}
 }
 
-// broken is a connection whose peer violates the framing.
+// broken is a connection on which the peer violates the framing.
 type broken struct{ wire.Conn }
 
 func (b broken) Recv() ([]byte, error) {
@@ -133,7 +133,7 @@ func TestNoReconnectAfterBrokenProtocol(t *testing.T) {
 	})
 }
 
-// Close ends reconnecting at any point.
+// Close ends reconnecting at any time.
 func TestCloseWhileDialling(t *testing.T) {
 	hang := func(ctx context.Context, n int) error {
 		if n == 1 {
@@ -163,7 +163,7 @@ func TestCloseWhileDialling(t *testing.T) {
 	}
 }
 
-// handshaker sends a handshake message, and waits for the response.
+// handshaker is a codec that sends a handshake message, and waits for the response.
 type handshaker struct{ dialect.Codec }
 
 func (g handshaker) Abilities() dialect.Abilities {
@@ -184,14 +184,14 @@ func TestHandshakeIsRepeated(t *testing.T) {
 		codec := c.d.newCodec
 		c.d.newCodec = func() dialect.Codec { return handshaker{codec()} }
 		c.far().goes()
-		silent := c.far() // a peer without a handshake in time counts as unreachable
+		silent := c.far() // a peer that does not complete the handshake counts as unreachable
 		defer silent.goes()
 		f := c.far()
 		f.gets(`{"jsonrpc":"2.0","id":1,"method":"hello"}`)
 		f.says(`{"jsonrpc":"2.0","id":1,"result":null}`)
 		f.gets(`{"jsonrpc":"2.0","id":2,"method":"ticks"}`)
 		f.says(`{"jsonrpc":"2.0","id":2,"result":"s"}`, tick(3))
-		c.expect(ticks, `"s"`, "3") // the lost stream was not open: no event was missed
+		c.expect(ticks, `"s"`, "3") // the lost stream had not opened, so no event was missed
 		if got := fmt.Sprint(c.attempts); got != "[0s 250ms 15.75s]" {
 			t.Error(got)
 		}

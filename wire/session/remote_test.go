@@ -18,7 +18,7 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// A hook's @ uses the connection of its request.
+// In a hook, @ is the connection of the hook's request.
 func TestCallsOfAHook(t *testing.T) {
 	for _, prefix := range []string{"", "header+", "jsonrpc1+"} {
 		t.Run(prefix, func(t *testing.T) {
@@ -53,7 +53,7 @@ func TestCallsOfAHook(t *testing.T) {
 	}
 }
 
-// items returns the events of a subscription, and its end.
+// items returns the events of a subscription and how it ended.
 func (w *world) items(c Conversation, method string) (got []string) {
 	w.t.Helper()
 	st := w.start(c, dialect.Subscribe, method, "")
@@ -87,7 +87,7 @@ func TestCallsOfAHookDescribe(t *testing.T) {
 	testkit.Expect(t, "the way back through a client", w.call(w.open(at), "one", ""), "1")
 }
 
-// Large and deep messages fit through the socket if they fit through the connection.
+// Messages that fit through the connection, however large or deep, also fit through the socket.
 func TestCallsOfAHookWithLargeMessages(t *testing.T) {
 	w := newWorld(t, "", where)
 	r := w.open(w.back(w.client(`echo=jq:.`)))
@@ -119,7 +119,7 @@ func TestManyCallsOfHooks(t *testing.T) {
 	wg.Wait()
 }
 
-// When the connection ends, all waiting calls end at once with its reason.
+// When the connection ends, all pending calls fail at once with the reason.
 func TestConnectionEndsDuringACallOfAHook(t *testing.T) {
 	w := newWorld(t, "", where)
 	nc, err := net.Dial("unix", strings.TrimPrefix(w.at, "unix:"))
@@ -154,7 +154,7 @@ func TestConnectionEndsDuringACallOfAHook(t *testing.T) {
 	}
 }
 
-// A client that closes normally finishes its responses, and reports the reason.
+// A client that closes normally still sends its responses, and reports the reason.
 func TestClientClosesDuringACallOfAHook(t *testing.T) {
 	w := newWorld(t, "", where)
 	c := w.client(`hang=echo $$ > $T/pid; exec sleep 1000`)
@@ -165,7 +165,7 @@ func TestClientClosesDuringACallOfAHook(t *testing.T) {
 	w.gone("pid")
 }
 
-// The server closes while calls through its socket are pending.
+// A server can close while calls through its socket are pending.
 func TestServerClosesDuringACallOfAHook(t *testing.T) {
 	w := newWorld(t, "", where)
 	r := w.open(w.back(w.client(`hang=echo $$ > $T/pid; exec sleep 1000`)))
@@ -184,7 +184,7 @@ func TestHooksBelongToTheConnection(t *testing.T) {
 	testkit.Expect(t, "hooks on @", testkit.Failed(err), "failed usage")
 }
 
-// A failure crosses the socket unchanged.
+// An error crosses the socket unchanged.
 func TestFaultsCrossTheSocket(t *testing.T) {
 	yes := true
 	for _, f := range []*wire.Fault{

@@ -33,7 +33,7 @@ func TestStreamsContinueOnTheNextConnection(t *testing.T) {
 		f.gets(`{"jsonrpc":"2.0","id":2,"method":"over"}`)
 		f.says(`{"jsonrpc":"2.0","id":1,"result":"s"}`, tick(1), `{"jsonrpc":"2.0","id":2,"error":{"code":1,"message":"no"}}`, tick(2))
 		f.goes()
-		// A watch opens before other operations are repeated, and gets the first messages.
+		// A watch opens before other operations are repeated, and so gets the first messages.
 		f = c.far()
 		f.says(`{"jsonrpc":"2.0","method":"news","params":1}`)
 		f.gets(subscribe)
@@ -48,7 +48,7 @@ func TestStreamsContinueOnTheNextConnection(t *testing.T) {
 		if got := strings.Join(c.said, ", "); got != "the peer closed the connection, back after 750ms" {
 			t.Error(got)
 		}
-		// A connection that breaks again before the handshake causes one gap.
+		// If a connection is lost again before the handshake, there is only one gap.
 		f.goes()
 		c.far().goes()
 		f = c.far()
@@ -89,8 +89,8 @@ func TestCallsAroundALoss(t *testing.T) {
 		f := c.far()
 		f.gets(`{"jsonrpc":"2.0","id":1,"method":"pay"}`)
 		f.goes()
-		c.expect(call, "failed closed") // the call may have run
-		// An operation that opens meanwhile waits, until its context ends.
+		c.expect(call, "failed closed") // the peer may have run the call
+		// An operation that is opened while there is no connection waits until its context ends.
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
 		if _, err := c.d.Open(ctx, dialect.Op{Kind: dialect.Call, Method: "x"}); err != context.DeadlineExceeded {
@@ -127,7 +127,7 @@ func TestResubscriptionIsRefused(t *testing.T) {
 	})
 }
 
-// Raw traffic continues, and reports lost responses.
+// After a reconnect, raw traffic continues and reports lost responses.
 func TestRawTrafficContinues(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dialAgain(t, Options{Raw: true}, nil)
@@ -153,7 +153,7 @@ func TestRawTrafficContinues(t *testing.T) {
 		f.says(`{"jsonrpc":"2.0","id":9,"method":"ask"}`)
 		recv(`{"jsonrpc":"2.0","id":9,"method":"ask"}`)
 		f.goes()
-		synctest.Wait() // otherwise the message uses the connection that is about to end
+		synctest.Wait() // otherwise the message would be sent on the connection that is about to end
 		send(`{"id":2,"method":"b"}`)
 		f = c.far()
 		f.gets(`{"id":2,"method":"b"}`)
@@ -173,7 +173,7 @@ func TestRawTrafficContinues(t *testing.T) {
 	})
 }
 
-// A request with a response from the user is no longer pending.
+// A request that the user has answered is no longer pending.
 func TestAnswersOfTheUserFreeTheirPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dialAgain(t, Options{Raw: true}, nil)
@@ -199,13 +199,12 @@ func TestAnswersOfTheUserFreeTheirPlace(t *testing.T) {
 	})
 }
 
-// An announced watch sees all messages before other operations.
+// A watch that is announced before connecting gets all messages.
 func TestWatchFromTheBeginning(t *testing.T) {
 	seesTheFirst(t, "jsonrpc", dialect.Op{Kind: dialect.Watch, Method: "news"}, `{"jsonrpc":"2.0","method":"news","params":1}`)
 }
 
-// seesTheFirst checks that op, announced as Options.First, gets a message that the peer sends as soon as it is
-// connected.
+// seesTheFirst checks that op, announced as Options.First, gets a message that the peer sends as soon as it is connected.
 func seesTheFirst(t *testing.T, dialectName string, op dialect.Op, sent string) {
 	t.Helper()
 	for _, again := range []*Reconnect{nil, {}} {
@@ -236,7 +235,7 @@ func seesTheFirst(t *testing.T, dialectName string, op dialect.Op, sent string) 
 	}
 }
 
-// numbered is a codec that marks each message with the number of its connection.
+// numbered is a codec that makes the number of its connection the data of each event.
 type numbered struct {
 	dialect.Codec
 	n int
@@ -247,7 +246,7 @@ func (c numbered) Event(_ *wire.Message, ev *wire.Event) error {
 	return nil
 }
 
-// The codec of a message's connection decodes it, even after another connection has opened.
+// A message is decoded by the codec of its connection, even after another connection has opened.
 func TestMessagesOfAFormerConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dialAgain(t, Options{}, nil)

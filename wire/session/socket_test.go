@@ -19,7 +19,7 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// The socket for a hook's calls is private, and ends with its connection.
+// The socket for calls from a hook is private and closes with its connection.
 func TestSocketIsPrivate(t *testing.T) {
 	w := newWorld(t, "", where)
 	c := w.client()
@@ -47,7 +47,7 @@ func TestSocketIsPrivate(t *testing.T) {
 	testkit.Expect(t, "opening what is gone", testkit.Failed(err), "failed unreachable")
 }
 
-// rpcx refuses a directory that others can enter, a link, and a file. The hook runs, but cannot call the peer.
+// rpcx refuses a runtime directory that others can enter, a link, and a file. The hook still runs, but cannot call the peer.
 func TestRuntimeFolderIsRefused(t *testing.T) {
 	for name, make := range map[string]func(dir string) error{
 		"too open": func(dir string) error { return os.Mkdir(dir, 0o755) },
@@ -61,7 +61,7 @@ func TestRuntimeFolderIsRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 			if name == "too open" {
-				os.Chmod(dir, 0o755) // independent of the umask
+				os.Chmod(dir, 0o755) // regardless of the umask
 			}
 			testkit.Expect(t, "RPCX_ENDPOINT", w.call(w.client(), "where", ""), `""`)
 			if got := w.warned(); !strings.Contains(got, "hooks cannot call the peer") || !strings.Contains(got, dir) {
@@ -112,7 +112,7 @@ func TestRuntimeFolderIsLocked(t *testing.T) {
 	}
 }
 
-// Invalid requests on the socket get an error, and do not affect the conversation.
+// Invalid requests on the socket get an error and do not affect the conversation.
 func TestSocketRefuses(t *testing.T) {
 	w := newWorld(t, "", where)
 	c := w.client("hi=json:1")
@@ -133,12 +133,12 @@ func TestSocketRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	io.WriteString(nc, "GET / HTTP/1.1\r\n\r\n")
-	io.Copy(io.Discard, nc) // the process closes the socket
+	io.Copy(io.Discard, nc) // until the process closes the socket
 	nc.Close()
 	testkit.Expect(t, "afterwards", w.call(w.open(w.back(c)), "hi", ""), "1")
 }
 
-// When a process on the socket dies, its calls and streams are cancelled at the peer.
+// When a process that uses the socket dies, its calls and streams are cancelled at the peer.
 func TestClientOfTheSocketDies(t *testing.T) {
 	hang := `hang=echo $$ > $T/pid; exec sleep 1000`
 	tick := `tick=lines:echo $$ > $T/pid; echo 1; exec sleep 1000`
@@ -154,14 +154,14 @@ func TestClientOfTheSocketDies(t *testing.T) {
 				t.Fatal(err)
 			}
 			io.WriteString(nc, `{"jsonrpc":"2.0","id":1,"method":"open","params":`+tt.open+"}\n")
-			w.read("pid") // the call runs
+			w.read("pid") // the call is running
 			nc.Close()
 			w.gone("pid")
 		})
 	}
 }
 
-// An unread stream ends, and does not block the connection, while the peer waits for a response.
+// A stream that is not read ends, and does not block the connection while a response is pending.
 func TestStreamThatIsNotRead(t *testing.T) {
 	w := newWorld(t, "",
 		`flood=lines:echo $$ > $T/pid; exec yes "\"$(head -c 60000 /dev/zero | tr '\0' x)\""`,
@@ -180,7 +180,7 @@ func TestStreamThatIsNotRead(t *testing.T) {
 	}
 }
 
-// A listener that sometimes fails.
+// A limitedListener fails to accept a given number of times, and then accepts.
 type limitedListener struct {
 	net.Listener
 	fails atomic.Int32
@@ -193,7 +193,7 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 	return l.Listener.Accept()
 }
 
-// A process without free descriptors is reachable again later.
+// A process that has run out of descriptors accepts connections again later.
 func TestSocketAcceptsAgain(t *testing.T) {
 	inner, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// A tape is unchanged after writing and reading.
+// Writing and reading a tape does not change it.
 func FuzzReader(f *testing.F) {
 	for _, s := range []string{
 		`{"t":0.0132,"dir":"send","msg":{"id":1}}`, `{"t":1,"open":{"endpoint":"x"}}`, `{"t":0,"dir":"recv","text":"a\n"}` + "\n" + `{"note":"x"}`,
@@ -18,7 +18,7 @@ func FuzzReader(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
 		if !utf8.Valid(in) {
-			return // these strings become U+FFFD
+			return // invalid UTF-8 becomes U+FFFD
 		}
 		r, err := NewReader(bytes.NewReader(in), "x")
 		if err != nil {

@@ -54,7 +54,7 @@ func TestHeader(t *testing.T) {
 	}
 }
 
-// Each text is a line as Append writes it.
+// Each text is a line in the form that Append writes.
 func TestLines(t *testing.T) {
 	tests := []struct {
 		text string
@@ -94,7 +94,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// A line without a time has the time of the line before it. Blank lines and unknown members are allowed.
+// A line without a time has the time of the previous line. Blank lines and unknown members are allowed.
 func TestRawMessagesOfTheUser(t *testing.T) {
 	lines, err := readAll(t, `{"tape":1}`+"\n\n"+`{"t":1.5,"dir":"send","msg":1}`+"\r\n"+` {"dir":"recv","conn":0,"msg":2,"seen":{"by":"me"}}`)
 	if err != nil || len(lines) != 2 || lines[1].Conn != 0 || lines[1].Time != 1500*time.Millisecond || lines[1].Number != 4 {
@@ -152,7 +152,7 @@ func TestBadTapes(t *testing.T) {
 	}
 }
 
-// The names that a bind may have, at the limits of their ranges.
+// A bind accepts these names.
 func TestNames(t *testing.T) {
 	lines, err := readAll(t, header+`{"dir":"recv","match":".","bind":{"a":".","z":".","A":".","Z":".","_":".","a0":".","a9":".","_1a":"."}}`)
 	if err != nil || len(lines) != 1 || len(lines[0].Bind) != 8 {
@@ -160,7 +160,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// A tape that is cut at any byte is a valid tape up to the last whole line.
+// A tape that is cut at any byte is valid up to its last whole line.
 func TestCut(t *testing.T) {
 	whole := header + `{"t":0,"dir":"send","msg":{"a":"b\u0041"}}` + "\n" + `{"t":1,"dir":"recv","msg":-1.5e7}` + "\n"
 	for n := len(header); n < len(whole); n++ {
@@ -175,7 +175,7 @@ func TestCut(t *testing.T) {
 		_, cut := r.Cut()
 		begun := strings.Count(whole[:n], "\n") - 1
 		if n == len(whole)-1 || n > len(header) && whole[n] == '\n' {
-			begun++ // only the line end is missing
+			begun++ // only the end of the line is missing
 		}
 		partial := whole[n-1] != '\n' && whole[n] != '\n'
 		if err != io.EOF || lines != begun || cut != partial {
@@ -215,7 +215,7 @@ func TestWriterAllocatesNothing(t *testing.T) {
 	}
 	defer w.Close()
 	msg := []byte(`{"jsonrpc":"2.0","method":"eth_subscription","params":{"subscription":"0x1","result":{"number":12}}}`)
-	for range 3000 { // until the buffers have grown
+	for range 3000 { // until the buffers have reached their size
 		w.Record(1, wire.Recv, msg)
 	}
 	if n := testing.AllocsPerRun(5000, func() { w.Record(1, wire.Recv, msg) }); n != 0 {
@@ -223,7 +223,7 @@ func TestWriterAllocatesNothing(t *testing.T) {
 	}
 }
 
-// Reading a tape returns the recorded messages. Line breaks between tokens are removed.
+// Reading a tape returns the recorded messages, without line breaks between tokens.
 func TestWriter(t *testing.T) {
 	var buf bytes.Buffer
 	now := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
@@ -253,7 +253,7 @@ func TestWriter(t *testing.T) {
 	}
 }
 
-// Rare lines are written at once, and others together within 5 ms.
+// Single lines are written at once, and many lines together within 5 ms.
 func TestFlushing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
@@ -292,7 +292,7 @@ type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 
-// A fullFile is a file on a disk with room for a number of bytes.
+// A fullFile is a file on a disk that has room for a number of bytes.
 type fullFile struct {
 	*os.File
 	room int
@@ -306,7 +306,7 @@ func (f *fullFile) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// The tape has everything that fit on the disk, even in one write.
+// The tape has everything that fits on the disk, even if one write exceeds the room.
 func TestFullDiskAtOnce(t *testing.T) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "x.tape"))
 	if err != nil {
@@ -330,7 +330,7 @@ func TestFullDiskAtOnce(t *testing.T) {
 	}
 }
 
-// On a full disk, the tape ends with a whole line, and there is one warning.
+// When the disk is full, the tape ends with a whole line, and rpcx warns once.
 func TestFullDisk(t *testing.T) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "x.tape"))
 	if err != nil {

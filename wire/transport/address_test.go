@@ -103,8 +103,7 @@ func TestAddressIsShownWithoutSecrets(t *testing.T) {
 	}
 }
 
-// FuzzParse checks that the errors of Parse are usage Faults, and that it parses the output of String to the same
-// address.
+// FuzzParse checks that errors of Parse are usage Faults, and that the output of String is parsed to the same address.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"ws://u:p@h:1/p?q=1", "tcp://[::1]:1", "ws+unix:/a:/b", `exec:a 'b' "c" \d`, "ipc:", "unix:///x", "unix:////x", "localhost:1"} {
 		f.Add(s)

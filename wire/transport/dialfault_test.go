@@ -18,12 +18,12 @@ import (
 	"rpcx/wire"
 )
 
-// late is a context whose deadline has passed and whose timer has not fired.
+// late is a context whose deadline has passed, but whose timer has not fired.
 type late struct{ context.Context }
 
 func (late) Deadline() (time.Time, bool) { return time.Now().Add(-time.Millisecond), true }
 
-// If the caller's own deadline ends a dial, the error does not name --connect-timeout.
+// If the caller's own deadline ends the dialling, the error does not give --connect-timeout as the limit.
 func TestDialFaultNamesTheRightLimit(t *testing.T) {
 	f := DialFault(late{t.Context()}, "tcp://h:1", 10*time.Second, os.ErrDeadlineExceeded)
 	if strings.Contains(f.Message, "10s") || f.Hint != "" {
@@ -39,7 +39,7 @@ func TestDialFaultNamesTheRightLimit(t *testing.T) {
 	}
 }
 
-// rpcx retries if the peer refuses, closes or does not respond. A missing permission or a wrong address is permanent.
+// rpcx retries if the peer refuses, closes or does not respond, but not if a permission is missing or the address is wrong.
 func TestNotThere(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("it has numbers of its own")

@@ -62,7 +62,7 @@ func TestPairSendWaitsForTheReader(t *testing.T) {
 			t.Fatalf("%d messages went after one was read", sent)
 		}
 		b.Close()
-		synctest.Wait() // Close wakes Send; otherwise the bubble reports a deadlock
+		synctest.Wait() // Close must wake Send, or the bubble reports a deadlock
 	})
 }
 

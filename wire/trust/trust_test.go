@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Root does not accept files of other users.
+// For root, files of other users are not trusted.
 func TestTrustedByRoot(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give files away")

@@ -26,7 +26,7 @@ import (
 	"rpcx/wire/validate/probes"
 )
 
-// TestMain runs rpcx in a subprocess of a test.
+// TestMain runs rpcx instead of the tests in a subprocess of a test.
 func TestMain(m *testing.M) {
 	if os.Getenv("RPCX_PLANTED") != "" {
 		commands.Main(append([]string{"rpcx"}, os.Args[1:]...)).Exit()
@@ -34,36 +34,36 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A file of testdata/planted has a correct conversation of a dialect, hand-written from its specification, and defects:
+// Each file in testdata/planted has a correct conversation of a dialect, written by hand from its specification, and defects:
 //
-//	dialect NAME         and its demo, and further arguments of --role client (DEMO is the demo's file)
-//	try METHOD[=PARAMS]  a method that a live server is called with, see --try
-//	> MESSAGE            what the client sends, in the correct conversation, which is numbered from 1
+//	dialect NAME         its demo, and further arguments for --role client (DEMO is the demo's file)
+//	try METHOD[=PARAMS]  a method to call on a live server, as with --try
+//	> MESSAGE            what the client sends in the correct conversation, whose messages are numbered from 1
 //	< MESSAGE            what the server sends
 //	= LINE               another line of a tape, such as the close
-//	...                  what follows is not played live, as it depends on what the server says
-//	server WORDS :: RULES :: N EDIT    a defect of the server, on a tape
-//	client WORDS :: RULES :: N EDIT    a defect of the client, on a tape and live
-//	tape   WORDS :: RULES :: N EDIT    a defect of the client, on a tape alone
-//	right  WORDS :: REASON :: N EDIT   no defect, but unusual: no rule may be found broken
-//	live   WORDS :: RULES :: PROGRAM   a defect of a live server: what becomes of each message of a correct one
+//	...                  the rest is not played live, because it depends on what the server sends
+//	server WORDS :: RULES :: N EDIT    a server's defect, on a tape
+//	client WORDS :: RULES :: N EDIT    a client's defect, on a tape and live
+//	tape   WORDS :: RULES :: N EDIT    a client's defect, only on a tape
+//	right  WORDS :: REASON :: N EDIT   unusual but correct: validate must find no problem
+//	live   WORDS :: RULES :: PROGRAM   a live server's defect: PROGRAM is run on each message of a correct server
 //
-// EDIT is a jq program that makes any number of messages from message N. An object with the only member raw becomes
-// text. + EDIT yields messages that follow message N, && N EDIT changes another message as well. In PROGRAM, $conn is the number of the connection, from 1.
-// Exactly one of RULES must be violated, except by a live server, whose defect may violate several.
+// EDIT is a jq program whose outputs replace message N. An object with raw as its only member becomes text. + EDIT yields
+// messages that follow message N, and && N EDIT changes another message, too. In PROGRAM, $conn is the number of the
+// connection, from 1. A defect must violate exactly one of RULES. Only a live server's defect can violate several.
 type planted struct {
 	dialect, demo string
 	flags         []string
-	tries         []string // --try and its value, in turn
+	tries         []string // --try and its value, for each method
 	good          []string
-	live          int // the number of lines that are played live
+	live          int // number of lines that are played live
 	defects       []defect
 }
 
 type defect struct {
 	kind, words string
 	rules       []string
-	program     string // of a live server
+	program     string // for a live server
 	edits       []edit
 }
 
@@ -129,7 +129,7 @@ func parsed(t *testing.T, kind, text string) defect {
 	return d
 }
 
-// edited returns the conversation with a defect.
+// edited returns the conversation with the defect.
 func (p *planted) edited(t *testing.T, d *defect) (lines []string) {
 	for i, line := range p.good {
 		at := slices.IndexFunc(d.edits, func(e edit) bool { return e.line == i+1 })
@@ -157,7 +157,7 @@ func (p *planted) edited(t *testing.T, d *defect) (lines []string) {
 	return lines
 }
 
-// run returns the output of a program for a message on a connection.
+// run returns the outputs of a program for a message on a connection.
 func run(t *testing.T, program, msg string, conn int) (all []string) {
 	p, err := jq.Compile(program, jq.Options{Vars: map[string]json.RawMessage{"conn": strconv.AppendInt(nil, int64(conn), 10)}})
 	if err != nil {
@@ -178,7 +178,7 @@ func run(t *testing.T, program, msg string, conn int) (all []string) {
 	return all
 }
 
-// onTape returns the conversation as a tape.
+// onTape returns the lines of a conversation as a tape.
 func (p *planted) onTape(lines []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "{\"tape\":1,\"dialect\":%q}\n", p.dialect)
@@ -197,7 +197,7 @@ func (p *planted) onTape(lines []string) string {
 	return b.String()
 }
 
-// rpcx runs a command of rpcx in a directory, and returns the violated rules.
+// rpcx runs rpcx with args in dir, and returns the violated rules.
 func rpcx(t *testing.T, dir string, args ...string) []string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
@@ -228,7 +228,7 @@ func rulesIn(stdout string) (rules []string) {
 // verdicts counts the found defects.
 type verdicts struct{ all, found int }
 
-// note counts a defect, and reports another result.
+// note counts a defect, and logs it if it was not found or other rules were reported.
 func (v *verdicts) note(t *testing.T, how string, d *defect, found []string, exact bool) {
 	v.all++
 	if slices.ContainsFunc(d.rules, func(r string) bool { return slices.Contains(found, r) }) {
@@ -243,8 +243,8 @@ func (v *verdicts) note(t *testing.T, how string, d *defect, found []string, exa
 	}
 }
 
-// validate finds 95 % of the planted defects of each dialect, on tapes and live, and no problem in the correct
-// conversation. The tape of a live run has the same problems.
+// validate finds 95 % of the planted defects in each dialect, on tapes and live, and no problem in the correct conversation. The
+// tape of a live run has the same problems.
 func TestPlanted(t *testing.T) {
 	files, _ := filepath.Glob("testdata/planted/*.txt")
 	for _, file := range files {
@@ -266,7 +266,7 @@ func TestPlanted(t *testing.T) {
 			seen := map[string]bool{}
 			for i := range p.defects {
 				d := &p.defects[i]
-				if testkit.Race && i%8 != 0 { // scripts/check tries all without the race detector
+				if testkit.Race && i%8 != 0 { // scripts/check tests all of them without the race detector
 					continue
 				}
 				if d.kind == "live" {
@@ -302,20 +302,20 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
-// probed checks that each of the dialect's probes has found a problem in a live server.
+// probed checks that each probe of the dialect has found a problem in a live server.
 func (p *planted) probed(t *testing.T, found map[string]bool) {
 	set, err := probes.For(p.dialect)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, probe := range set.Probes {
-		if probe.Page == set.Page && !found[probe.Name] { // the others belong to the base
+		if probe.Page == set.Page && !found[probe.Name] { // the other probes belong to the base
 			t.Errorf("no live server shows that the probe %s finds anything", probe.Name)
 		}
 	}
 }
 
-// play checks a conversation as a tape.
+// play checks a conversation on a tape.
 func (p *planted) play(t *testing.T, lines []string) []string {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "t.tape"), []byte(p.onTape(lines)), 0o600); err != nil {
@@ -324,8 +324,7 @@ func (p *planted) play(t *testing.T, lines []string) []string {
 	return rpcx(t, dir, "validate", "t.tape")
 }
 
-// client is a client that sends the conversation's lines to a live check. The tape of the check must have the same
-// problems.
+// client sends the client's lines of the conversation to a live check. The tape of the check must have the same problems.
 func (p *planted) client(t *testing.T, lines []string) []string {
 	dir := t.TempDir()
 	go func() {
@@ -339,7 +338,7 @@ func (p *planted) client(t *testing.T, lines []string) []string {
 	return live
 }
 
-// speak sends the client's lines, and waits for as many messages as the server has lines.
+// speak sends the client's lines, and waits for as many messages as there are lines of the server.
 func (p *planted) speak(dir string, lines []string) error {
 	var where struct{ Listening string }
 	for b := []byte(nil); json.Unmarshal(b, &where) != nil; b, _ = os.ReadFile(filepath.Join(dir, "where")) {
@@ -366,8 +365,7 @@ func (p *planted) speak(dir string, lines []string) error {
 	return nil
 }
 
-// server checks the dialect's demo live, with an edit of each message that it sends. The tape must have the same
-// problems.
+// server checks the dialect's demo live while a program edits each message that the demo sends. The tape must have the same problems.
 func (p *planted) server(t *testing.T, program string) []string {
 	dir := t.TempDir()
 	l := p.demonstrated(t, dir)
@@ -400,7 +398,7 @@ func (p *planted) server(t *testing.T, program string) []string {
 	return live
 }
 
-// spoil passes messages between a client, which is connection n, and the server at a socket.
+// spoil passes messages between client, which is connection n, and the server at a socket, whose messages it edits.
 func (p *planted) spoil(t *testing.T, client net.Conn, at, program string, n int) {
 	server, err := net.Dial("unix", at)
 	if err != nil {
@@ -423,7 +421,7 @@ func (p *planted) spoil(t *testing.T, client net.Conn, at, program string, n int
 	}
 }
 
-// demonstrated serves the demo, until end is called.
+// demonstrated serves the demo until end is called.
 func (p *planted) demonstrated(t *testing.T, dir string) (end func()) {
 	c, ok := serve.Demo(p.demo)
 	if !ok {

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestFolder checks that the directory is an absolute path in the variable, or else below the home directory. Relative
-// paths are ignored.
+// TestFolder checks that a directory is the absolute path in its variable, or else below the home directory. Relative paths are ignored.
 func TestFolder(t *testing.T) {
 	conf, home := t.TempDir(), t.TempDir()
 	for _, c := range []struct{ variable, home, want string }{

@@ -58,7 +58,7 @@ func TestNamesForPeople(t *testing.T) {
 	}
 }
 
-// How long a response may be stored.
+// A response can be stored for this long.
 func TestMaxAge(t *testing.T) {
 	for raw, want := range map[string]time.Duration{
 		`{}`: 0, `{"cache":7}`: 0, `{"cache":{}}`: 0, `{"cache":{"max-age":"5"}}`: 0, `{"cache":{"max-age":0}}`: 0, `{"cache":{"max-age":-1}}`: 0,
@@ -71,7 +71,7 @@ func TestMaxAge(t *testing.T) {
 	}
 }
 
-// The members that a stored response depends on.
+// A stored response depends on these members.
 func TestCacheKey(t *testing.T) {
 	for _, c := range []struct{ method, params, extra, want string }{
 		{"file/a:read", `{"x": 1}`, "", `{"method":"file.read","resource":"file","target":"a","verb":"read","params":{"x": 1}}`},

@@ -34,7 +34,7 @@ func shown(m wire.Message) string {
 	return s
 }
 
-// met returns a codec after its handshake.
+// met returns a codec whose handshake is complete.
 func met(t *testing.T) *codec {
 	t.Helper()
 	c := NewCodec(dialect.CodecOptions{}).(*codec)
@@ -83,7 +83,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// The client sends the handshake. Earlier requests get no response.
+// The client sends the handshake. Requests that arrive before it get no response.
 func TestBeforeTheHandshake(t *testing.T) {
 	c := NewCodec(dialect.CodecOptions{})
 	for _, step := range []struct{ in, want string }{
@@ -153,7 +153,7 @@ func TestEncode(t *testing.T) {
 	}
 }
 
-// A hook's eval would wait behind the pending one, which may wait for the hook. A cancelled eval continues at the peer.
+// A hook's eval would wait for the pending one, which may be waiting for the hook. A cancelled eval continues at the peer.
 func TestNestedEvals(t *testing.T) {
 	c := met(t)
 	nested := dialect.Op{Kind: dialect.Eval, Code: "1", Nested: true}
@@ -268,7 +268,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// A catalog's bindings are unchanged after writing.
+// Writing a catalog does not change its bindings.
 func TestBindings(t *testing.T) {
 	for _, tt := range []struct{ name, hello, want, again string }{
 		{

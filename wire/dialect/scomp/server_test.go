@@ -19,7 +19,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A backend returns the input for echo, and invokes the client's notify for ask.
+// A backend returns the input of echo, and for ask calls the client's notify.
 type backend struct{ runtime dialect.Runtime }
 
 func (b backend) Catalog() *catalog.Catalog {
@@ -46,8 +46,8 @@ func (r responder) Respond(ctx context.Context, q dialect.Request) (json.RawMess
 	return q.Params, nil
 }
 
-// A runtime waits for its context for "wait", fails for "fail", counts the session's evals for "count", and otherwise
-// invokes the binding.
+// A runtime waits until its context ends for "wait", fails for "fail", counts the session's evals for "count", and otherwise
+// invokes the binding named by the code.
 type runtime struct {
 	counts map[string]int
 	forgot []string
@@ -89,7 +89,7 @@ func dial(t *testing.T, s *server) wire.Conn {
 	return far
 }
 
-// play sends and receives messages. SESSION is the session's id.
+// play sends and receives messages, in which SESSION stands for the session's id.
 func play(t *testing.T, c wire.Conn, session string, steps ...string) string {
 	t.Helper()
 	for _, step := range steps {
@@ -157,13 +157,13 @@ func TestServerByHand(t *testing.T) {
 			`< {"jsonrpc":"2.0","id":8,"error":{"code":-32601,"message":"scomp has no method \"getOrder\""}}`,
 			`> [{"jsonrpc":"2.0","id":9,"method":"eval","params":{"code":"count"}}]`,
 			`< {"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"scomp has no batches"}}`,
-			// The server drops responses without a call, a second response, and an invalid notification.
+			// The server drops responses that belong to no call, a second response, and an invalid notification.
 			`> {"jsonrpc":"2.0","id":77,"result":{"value":1}}`,
 			`> {"jsonrpc":"2.0","method":"eval","params":{"code":"count"}}`,
 			`> {"jsonrpc":"2.0","method":"release_ref","params":{"ref":"never"}}`,
 			`> {"jsonrpc":"2.0","id":10,"method":"eval","params":{"code":"count"}}`,
 			`< {"jsonrpc":"2.0","id":10,"result":{"value":1}}`,
-			// A function of the server until its release.
+			// The client can call the server's function until it releases it.
 			`> {"jsonrpc":"2.0","id":11,"method":"eval","params":{"code":"function"}}`,
 			`< {"jsonrpc":"2.0","id":11,"result":{"value":{"$fn":"f1"}}}`,
 			`> {"jsonrpc":"2.0","id":12,"method":"invoke","params":{"ref":"f1","input":7}}`,
@@ -182,14 +182,14 @@ func TestServerByHand(t *testing.T) {
 	})
 }
 
-// Evals run one after the other. Invokes run at once and may use the same ids in both directions.
+// Evals run one after the other. Invokes run concurrently and can use the same ids in both directions.
 func TestEvalsTakeTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(backend{&runtime{counts: map[string]int{}}}, time.Minute)
 		defer s.Close()
 		c := dial(t, s)
 		play(t, c, "",
-			// The client need not wait for the handshake's response.
+			// The client does not have to wait for the handshake's response.
 			hi, `> {"jsonrpc":"2.0","id":2,"method":"eval","params":{"code":"notify"}}`,
 			hello1,
 			`< {"jsonrpc":"2.0","id":1,"method":"invoke","params":{"name":"notify","input":{"message":"hi"}}}`,
@@ -201,7 +201,7 @@ func TestEvalsTakeTurns(t *testing.T) {
 			`> {"jsonrpc":"2.0","id":1,"result":{"value":"noted"}}`,
 			`< {"jsonrpc":"2.0","id":2,"result":{"value":"noted"}}`,
 			`< {"jsonrpc":"2.0","id":3,"result":{"value":1}}`,
-			// A response with an id of another type is dropped.
+			// A response whose id has another type is dropped.
 			`> {"jsonrpc":"2.0","id":4,"method":"eval","params":{"code":"notify"}}`,
 			`< {"jsonrpc":"2.0","id":3,"method":"invoke","params":{"name":"notify","input":{"message":"hi"}}}`,
 			`> {"jsonrpc":"2.0","id":"3","result":{"value":"no"}}`,
@@ -211,7 +211,7 @@ func TestEvalsTakeTurns(t *testing.T) {
 	})
 }
 
-// A session outlives its connection for a while. A later client gets a new session.
+// A session outlives its connection for a limited time. A later client gets a new session.
 func TestSessionsOutliveConnections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &runtime{counts: map[string]int{}}
@@ -242,7 +242,7 @@ func TestSessionsOutliveConnections(t *testing.T) {
 	})
 }
 
-// The client's errors for invalid handshakes.
+// The client returns these errors for invalid handshakes.
 func TestHandshakes(t *testing.T) {
 	for _, tt := range []struct {
 		name, resume, answer, want string
@@ -293,7 +293,7 @@ func TestHandshakes(t *testing.T) {
 	}
 }
 
-// Beyond the limit of idle sessions, the oldest end early.
+// When there are too many idle sessions, the oldest end early.
 func TestIdleSessionsAreBounded(t *testing.T) {
 	r := &runtime{}
 	s := newServer(backend{r}, time.Hour)
@@ -315,7 +315,7 @@ func TestIdleSessionsAreBounded(t *testing.T) {
 	}
 }
 
-// An expiry that races with a resume does not end the session or lose its state.
+// A session that expires during a resume keeps its state.
 func TestJoinedSessionsAreKept(t *testing.T) {
 	r := &runtime{}
 	s := newServer(backend{r}, time.Hour)
@@ -357,7 +357,7 @@ func TestEvalsKeepTheirOrder(t *testing.T) {
 	})
 }
 
-// A closed server has no sessions that wait for their expiry, and passes none to the closed runtime.
+// A closed server keeps no session for a resume, and passes none to the closed runtime.
 func TestClosedServerKeepsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &runtime{}
@@ -377,7 +377,7 @@ func TestClosedServerKeepsNothing(t *testing.T) {
 	})
 }
 
-// A function that the user has released is not released again at the end.
+// A function that the user has released is not released again when the connection ends.
 func TestReleasedByHand(t *testing.T) {
 	c := NewCodec(dialect.CodecOptions{}).(*codec)
 	c.refs.hold([]byte(`[{"$fn":"f1"},{"$fn":"f2"}]`))

@@ -7,7 +7,7 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// Arguments by name become an object, arguments by position an array, and no arguments no params.
+// Arguments by name become an object, arguments by position become an array, and no arguments become no params.
 func TestArgumentsAsParams(t *testing.T) {
 	for params, want := range map[string]string{
 		`{"name":"f","args":[1,2]}`:               `[1,2]`,

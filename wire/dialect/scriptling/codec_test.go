@@ -14,7 +14,7 @@ func TestEncode(t *testing.T) {
 		op   dialect.Op
 		want string
 	}{
-		// The example of the specification.
+		// This is the specification's example.
 		{
 			dialect.Op{Method: "greet", Params: raw(`["Ada"]`)},
 			`{"jsonrpc":"2.0","id":1,"method":"function.call","params":{"name":"greet","args":[{"type":"string","value":"Ada"}]}}`,
@@ -73,7 +73,7 @@ func TestEncodeRefuses(t *testing.T) {
 
 func raw(s string) json.RawMessage { return json.RawMessage(s) }
 
-// call returns a codec with one pending call of id 1.
+// calling returns a codec with one pending call, whose id is 1.
 func calling(t *testing.T, op dialect.Op) *codec {
 	t.Helper()
 	c := NewCodec(dialect.CodecOptions{}).(*codec)
@@ -129,7 +129,7 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// A response with an id of another type fails its call.
+// A response whose id has another type fails the call.
 func TestIDOfAnotherType(t *testing.T) {
 	for _, id := range []string{`"1"`, `1.0`, `1.00`} {
 		m := decoded(t, calling(t, dialect.Op{Method: "f"}), `{"jsonrpc":"2.0","id":`+id+`,"result":null}`)
@@ -144,7 +144,7 @@ func TestIDOfAnotherType(t *testing.T) {
 	}
 }
 
-// A response to a raw message keeps its form and its id.
+// A raw message gets the response unchanged, with its own id.
 func TestRaw(t *testing.T) {
 	c := calling(t, dialect.Op{Method: "f"})
 	if _, err := c.Encode(dialect.Op{Kind: dialect.Raw, Params: raw(`{"id":"1","method":"function.call"}`)}); err != nil {
@@ -164,7 +164,7 @@ func TestRaw(t *testing.T) {
 	}
 }
 
-// A callback is valid during its call.
+// A callback is valid only during its call.
 func TestCallbacks(t *testing.T) {
 	c := calling(t, dialect.Op{Method: "f", Params: raw(`[null,null]`), Funcs: map[string]string{"/0": "first", "/1": "first"}})
 	ask := `{"jsonrpc":"2.0","id":7,"method":"callback.call","params":{"id":"cb-1","args":[{"type":"dict","entries":{"token":{"type":"string","value":"Hello"}}}]}}`
@@ -222,7 +222,7 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// A hook's call fails if it would wait for the call that waits for the hook.
+// A hook's call fails if it would have to wait for the call that is waiting for the hook.
 func TestBlocked(t *testing.T) {
 	c := calling(t, dialect.Op{Method: "object.call_method", Params: raw(`{"object_id":"1","method":"m"}`)})
 	nested := func(id string) error {
@@ -237,7 +237,7 @@ func TestBlocked(t *testing.T) {
 	}
 }
 
-// FuzzDecode checks that a response has its request's id.
+// FuzzDecode checks that a response has the id of its request.
 func FuzzDecode(f *testing.F) {
 	for _, s := range []string{
 		`{"jsonrpc":"2.0","id":1,"result":{"type":"list","items":[{"type":"int","value":1}]}}`,
@@ -267,7 +267,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// An empty array gets a response over HTTP only.
+// An empty array gets a response only over HTTP.
 func TestDecodeEmptyBatch(t *testing.T) {
 	for _, oneWay := range []bool{false, true} {
 		msgs, _, err := NewCodec(dialect.CodecOptions{OneWay: oneWay}).Decode([]byte(" [ ] "))

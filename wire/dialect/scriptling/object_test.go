@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 )
 
-// Calls of an object run one after the other, except while one waits for a callback.
+// Calls to an object run one after the other, except while one of them waits for a callback.
 func TestObjectTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &object{}
@@ -58,7 +58,7 @@ func TestObjectTurns(t *testing.T) {
 	})
 }
 
-// A plugin's log lines as events.
+// A plugin's log lines become events.
 func TestLogEvents(t *testing.T) {
 	for _, c := range []struct{ params, want string }{
 		{`{"level":"WARNING","message":"m"}`, `{"event":"log","level":"warn","message":"m"}`},

@@ -16,7 +16,6 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// A backend answers with respond.
 type backend struct {
 	respond func(dialect.Caller, dialect.Request) (json.RawMessage, error)
 }
@@ -49,8 +48,8 @@ func inbound(method, params string) *dialect.Inbound {
 	return &dialect.Inbound{Msg: wire.Message{Kind: wire.Request, ID: wire.ID("1"), Method: method, Params: raw(params)}}
 }
 
-// At the end, the oldest objects are destroyed first. Their destructors cannot call the host, and their directories are
-// removed.
+// When the connection ends, objects are destroyed, the oldest first. Their destructors cannot call the host, and their directories
+// are removed.
 func TestLastWords(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	var gone, states []string
@@ -91,7 +90,7 @@ func TestLastWords(t *testing.T) {
 	}
 }
 
-// A call that waits for an object fails when the object is destroyed, as later calls do.
+// A call that waits for an object fails when the object is destroyed, and so do later calls.
 func TestCallsOfADestroyedObject(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	synctest.Test(t, func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// both maps JSON to Values, in both directions.
+// both has JSON texts and their Values.
 var both = []struct{ plain, value string }{
 	{`null`, `{"type":"null"}`},
 	{`true`, `{"type":"bool","value":true}`},
@@ -53,7 +53,7 @@ func TestValuesBothWays(t *testing.T) {
 	}
 }
 
-// Values of other implementations: the tag decides, and missing members are empty.
+// In values from other implementations, the tag decides, and missing members count as empty.
 func TestValuesOfOthers(t *testing.T) {
 	for value, want := range map[string]string{
 		`{"type":"float","value":3}`:                 `3.0`,
@@ -136,7 +136,7 @@ func FuzzPlain(f *testing.F) {
 	})
 }
 
-// FuzzValue checks that a Value is unchanged after writing and reading.
+// FuzzValue checks that writing and reading does not change a Value.
 func FuzzValue(f *testing.F) {
 	for _, c := range both {
 		f.Add([]byte(c.plain))

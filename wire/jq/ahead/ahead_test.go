@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// onCores sets the number of cores during a test.
+// onCores sets the number of cores for a test.
 func onCores(t *testing.T, n int) {
 	before := runtime.GOMAXPROCS(n)
 	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
@@ -42,7 +42,7 @@ func start(t *testing.T, p *jq.Program, ins [][]byte) *Block {
 	return b
 }
 
-// read returns the outputs for ins up to the first error, with or without a block.
+// read returns the outputs for ins up to the first error. b can be nil.
 func read(ctx context.Context, b *Block, p *jq.Program, ins [][]byte) string {
 	var seen strings.Builder
 	for i, in := range ins {
@@ -65,7 +65,7 @@ func read(ctx context.Context, b *Block, p *jq.Program, ins [][]byte) string {
 	return seen.String()
 }
 
-// awaitWorkers returns when the workers have processed all inputs but the first.
+// awaitWorkers waits until the workers have finished the second input and have no more to start.
 func awaitWorkers(b *Block) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -75,7 +75,7 @@ func awaitWorkers(b *Block) {
 	}
 }
 
-// A reader gets the same bytes and the same error with and without workers.
+// Workers change neither the bytes nor the error that a reader gets.
 func TestAnyProgramHasTheSameOutput(t *testing.T) {
 	onCores(t, 5)
 	errors, programs := 0, 0
@@ -143,7 +143,7 @@ func value(r *rand.Rand, depth int) string {
 	return "{" + strings.Join(parts, ",") + "}"
 }
 
-// An endless input does not delay the outputs of earlier inputs or the end of the reader.
+// An input that takes forever delays neither the outputs of earlier inputs nor the end of the reader.
 func TestAnInputThatTakesForEver(t *testing.T) {
 	onCores(t, 3)
 	p := compiled(t, `if . == 9 then last(repeat(.)) else "v\(.)" | ascii_upcase end`)
@@ -159,7 +159,7 @@ func TestAnInputThatTakesForEver(t *testing.T) {
 	b.End()
 }
 
-// Outputs wait for the reader, up to a bound. Outputs of an endless input arrive while it runs.
+// A bounded number of outputs waits for the reader. The outputs of an input that takes forever arrive while it runs.
 func TestOutputsAreBounded(t *testing.T) {
 	onCores(t, 3)
 	p := compiled(t, `repeat("`+strings.Repeat("x", 999)+`" | ascii_upcase)`)
@@ -188,7 +188,7 @@ func TestOutputsAreBounded(t *testing.T) {
 	})
 }
 
-// The end of the reader's context ends a run with its error, even if outputs wait.
+// When the reader's context ends, a run ends with its error, even if outputs are waiting.
 func TestTheEndOfTheContext(t *testing.T) {
 	onCores(t, 2)
 	for _, src := range []string{`repeat("x" | ascii_upcase)`, `last(repeat("x"))`} {
@@ -218,7 +218,7 @@ func TestAnotherLine(t *testing.T) {
 	b := start(t, p, ins)
 	awaitWorkers(b)
 	other := []byte("3")
-	for i, in := range [][]byte{other, other, []byte("2"), other} { // a worker may have taken the first
+	for i, in := range [][]byte{other, other, []byte("2"), other} { // a worker may have started the first one
 		if ok, err := b.Run(i, in, nil); ok || err != nil {
 			t.Errorf("%d: %v, %v", i, ok, err)
 		}
@@ -226,7 +226,7 @@ func TestAnotherLine(t *testing.T) {
 	b.End()
 }
 
-// The reader runs a program alone if the program has visible effects or is short.
+// Workers are not used for a program that is short or has visible effects.
 func TestForeseeable(t *testing.T) {
 	for src, want := range map[string]bool{
 		`.a + 1`: true, `.a | ascii_upcase`: true, `.a`: false, `select(.a > 1) | {b}`: false,

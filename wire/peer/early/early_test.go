@@ -7,7 +7,7 @@ import (
 	"rpcx/wire"
 )
 
-// The list of ended streams is bounded and drops the oldest.
+// The list of ended streams is bounded, and the oldest are dropped.
 func TestRecent(t *testing.T) {
 	var r Recent
 	for i := range 3 * maxRecent {
@@ -40,7 +40,7 @@ func TestEarlyIsBounded(t *testing.T) {
 	}
 }
 
-// The stored items of a stream have no gaps, even if more streams lose items than have their own count.
+// The stored items of a stream have no gaps, even if so many streams lose items that some have no count of their own.
 func TestKeptItemsHaveNoGaps(t *testing.T) {
 	var e Items
 	item := func(stream string, size int) *wire.Message {
@@ -59,8 +59,7 @@ func TestKeptItemsHaveNoGaps(t *testing.T) {
 	}
 }
 
-// Lost items are counted per stream, up to a number of streams. The others share one count, and each of them reports a
-// loss.
+// Lost items are counted for each of a bounded number of streams. The other streams share one count, and each of them reports a loss.
 func TestLostItemsAreCounted(t *testing.T) {
 	var e Items
 	for i := range maxRecent {

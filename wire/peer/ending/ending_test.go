@@ -31,7 +31,7 @@ func TestWhyAConnectionEnds(t *testing.T) {
 		before Ending
 		err    error
 		state  State
-		reason error // the reason for open calls
+		reason error // what open calls report
 		final  string
 	}{
 		"the peer has closed its sending side": {Ending{}, io.EOF, EOF, io.EOF, ""},

@@ -100,7 +100,7 @@ func TestRequestsEndByID(t *testing.T) {
 	}
 }
 
-// At most 65,536 requests from arrays wait for room. Further requests are refused.
+// At most 65,536 requests from arrays are queued. More are refused.
 func TestRequestsQueueIsBounded(t *testing.T) {
 	f := NewRequests(10)
 	r := arrive(&f, "1", 1)

@@ -6,9 +6,9 @@ import (
 	"rpcx/wire"
 )
 
-// The queue drops its oldest whole chunks, no more than necessary, and never the newest.
+// The queue drops its oldest chunks, no more than necessary, and never the newest.
 func TestQueueSheds(t *testing.T) {
-	const each = 40 << 10 // one in a chunk: two do not fit
+	const each = 40 << 10 // two do not fit in one chunk
 	full := func() *queue {
 		q := &queue{}
 		for i := range 3 {

@@ -24,7 +24,7 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// The peer behind the bridge. Its hooks see params in the form of their dialect.
+// These are the catalog of the peer behind the bridge, and hooks that get params in the form of their dialect.
 const (
 	peerCatalog = `{"catalog":1,"info":{"name":"calc","version":"1"},"methods":[
 		{"name":"calc_add","kind":"call","description":"the sum","params":{"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"integer"}}},"result":{"type":"integer"}},
@@ -61,7 +61,7 @@ func serve(t *testing.T, at string, o session.Options) endpoint.Endpoint {
 	return e
 }
 
-// call returns the data of a call, or its error. It subscribes to methods that stream.
+// call returns the data or the error of a call. It subscribes to methods that stream.
 func call(ctx context.Context, conv session.Conversation, offered *catalog.Catalog, name, params string, told ...func(wire.Event)) (data []string, failed *wire.Error, err error) {
 	op := dialect.Op{Kind: dialect.Call, Method: name, Params: json.RawMessage(params)}
 	if m := offered.Method(name); m != nil && m.Kind == catalog.Stream && !all.Named(conv.Dialect()).Catalog.CallsStream {
@@ -104,9 +104,9 @@ func call(ctx context.Context, conv session.Conversation, offered *catalog.Catal
 	return data, failed, err
 }
 
-// TestPairs runs one conversation between each pair of dialects, across a bridge: a call with a result, an error with code
-// and data, a request of the peer to the client, a stream, a job with progress, a cancelled call, and a method that a hook
-// answers instead of the peer. Dialect files with calls are paired with themselves and with the two most used dialects.
+// TestPairs runs one conversation across a bridge between each pair of dialects: a call with a result, an error with code and data,
+// a request from the peer to the client, a stream, a job with progress, a cancelled call, and a method that a hook answers instead
+// of the peer. Dialect files with calls are paired with themselves, jsonrpc and mcp.
 func TestPairs(t *testing.T) {
 	specs := append(all.Specs(), all.Named("mcp"))
 	for _, here := range specs {
@@ -115,7 +115,7 @@ func TestPairs(t *testing.T) {
 		}
 	}
 	for _, name := range all.Pages().Names() {
-		if name == "mcp" || name == "a2a" { // mcp is in the list above; rpcx is only a client of a2a
+		if name == "mcp" || name == "a2a" { // mcp is in specs; rpcx is only a client of a2a
 			continue
 		}
 		t.Run(name+" to jsonrpc", func(t *testing.T) { pair(t, name, "jsonrpc") })
@@ -130,7 +130,7 @@ func pair(t *testing.T, here, there string) {
 	defer cancel()
 	dir := t.TempDir()
 	question, answer := "question", `{"answer":42}`
-	if here == "mcp" || there == "mcp" { // clients of MCP accept certain methods only
+	if here == "mcp" || there == "mcp" { // MCP clients accept only certain methods
 		question, answer = "roots/list", `{"roots":[]}`
 	}
 	peer := serve(t, prefix(there)+filepath.Join(dir, "peer"), session.Options{
@@ -227,14 +227,14 @@ func pair(t *testing.T, here, there string) {
 	if cancels(here) && cancels(there) {
 		cancelled(ctx, t, conv, offered, dir)
 	}
-	if slices.Contains([]string{"jsonrpc", "jsonrpc1", "introspect"}, there) { // a server of ro streams methods of a resource only
+	if slices.Contains([]string{"jsonrpc", "jsonrpc1", "introspect"}, there) { // a ro server streams only methods of a resource
 		endless(ctx, t, conv, offered, b.Lacks, filepath.Join(dir, "stopped"))
 	}
 	listsLacks(ctx, t, conv, b.Lacks)
 }
 
-// endless calls a method whose stream has no end. The bridge streams until the call is cancelled, or rejects the call by name
-// and warns. The method's hook writes the file stopped when it is cancelled.
+// endless calls a method whose stream does not end. The bridge either streams until the call is cancelled, or rejects the call and
+// lists the method as missing. When the method's hook is cancelled, it writes the file stopped.
 func endless(ctx context.Context, t *testing.T, conv session.Conversation, offered *catalog.Catalog, lacks []string, stopped string) {
 	said := slices.ContainsFunc(lacks, func(l string) bool {
 		return strings.HasPrefix(l, "calc_ticks (") || strings.HasPrefix(l, "streams without an end")
@@ -274,7 +274,7 @@ func endless(ctx context.Context, t *testing.T, conv session.Conversation, offer
 	}
 }
 
-// listsLacks checks that the catalog names what the bridge cannot offer. A host of hotrepl has no description of itself.
+// listsLacks checks that the catalog lists what the bridge cannot offer. A hotrepl host has no description.
 func listsLacks(ctx context.Context, t *testing.T, conv session.Conversation, lacks []string) {
 	if !slices.Contains([]string{"jsonrpc", "introspect", "ro", "scomp", "scriptling", "mcp"}, conv.Dialect()) {
 		return
@@ -290,7 +290,7 @@ func listsLacks(ctx context.Context, t *testing.T, conv session.Conversation, la
 	}
 }
 
-// counted returns the items of a stream in a dialect: without streams, only the last.
+// counted returns the items of a stream of the peer's dialect. Without streams, there is only the last one.
 func counted(there string) string {
 	if s := all.Named(there); s.Handshake.Plugin || s.Evaluation.IsLive() || s.Params.Functions || there == "mcp" {
 		return "3"
@@ -298,36 +298,36 @@ func counted(there string) string {
 	return "1,2,3"
 }
 
-// items returns the items of a stream in one form, from single events, an array or a string.
+// items returns the items of a stream, which can be single events, an array or a string, in the same form.
 func items(data []string) string {
 	return strings.NewReplacer(`"`, "", "[", "", "]", "", " ", "").Replace(strings.Join(data, ","))
 }
 
-// asks reports whether servers of a dialect send requests by name.
+// asks reports whether the servers of a dialect send requests by name.
 func asks(name string) bool {
 	s := all.Named(name)
 	return !s.Handshake.Plugin && !s.Evaluation.IsLive()
 }
 
-// tellsProgress reports whether the progress of a job crosses. In HotRepl, a stream is a command without progress.
+// tellsProgress reports whether the bridge passes on the progress of a job. In HotRepl, a stream is a command without progress.
 func tellsProgress(here, there string) bool {
 	have := []string{"introspect", "hotrepl", "mcp"}
 	return slices.Contains(have, here) && slices.Contains(have, there) && (here != "hotrepl" || there != "introspect")
 }
 
-// saysData reports whether errors of a dialect have their own code and data.
+// saysData reports whether errors in a dialect have their own code and data.
 func saysData(name string) bool {
 	return !slices.Contains([]string{"bidi", "dap", "netrpc", "ovsdb", "qmp"}, name)
 }
 
-// cancels reports whether a call of a dialect can be cancelled.
+// cancels reports whether calls in a dialect can be cancelled.
 func cancels(name string) bool {
 	s := all.Named(name)
-	isPage := slices.Contains(all.Pages().Names(), name) && !slices.Contains([]string{"dap", "lsp", "mcp", "ovsdb"}, name) // the other dialect files cannot cancel
+	isPage := slices.Contains(all.Pages().Names(), name) && !slices.Contains([]string{"dap", "lsp", "mcp", "ovsdb"}, name) // these four are the dialect files that can cancel
 	return !s.Handshake.Plugin && !s.Streams.NoCancel && !isPage
 }
 
-// prefix returns a dialect with the framing that supports it best.
+// prefix returns a dialect with header framing if the dialect can cancel calls and has no framing of its own.
 func prefix(name string) string {
 	if s := all.Named(name); s.Transport.Framing == "" && cancels(name) {
 		return name + "+header+unix:"
@@ -335,7 +335,7 @@ func prefix(name string) string {
 	return name + "+unix:"
 }
 
-// cancelled cancels a running call, and waits until its hook ends.
+// cancelled cancels a running call, and waits until its hook has ended.
 func cancelled(ctx context.Context, t *testing.T, conv session.Conversation, offered *catalog.Catalog, dir string) {
 	op := dialect.Op{Kind: dialect.Call, Method: "calc_slow"}
 	if m := offered.Method("calc_slow"); m != nil && m.Kind == catalog.Stream && !all.Named(conv.Dialect()).Catalog.CallsStream {
@@ -352,7 +352,7 @@ func cancelled(ctx context.Context, t *testing.T, conv session.Conversation, off
 	appears(ctx, t, filepath.Join(dir, "gave-up"))
 }
 
-// appears waits for a file.
+// appears waits until a file exists.
 func appears(ctx context.Context, t *testing.T, file string) {
 	t.Helper()
 	for tick := time.NewTicker(5 * time.Millisecond); ; {
@@ -367,8 +367,7 @@ func appears(ctx context.Context, t *testing.T, file string) {
 	}
 }
 
-// last returns the last data. For a dialect with text results, it returns the value of the text, and the only element of
-// an array.
+// last returns the last data. If a dialect's results are text, it returns the value in the text, and of an array the only element.
 func last(data []string) string {
 	if len(data) == 0 {
 		return ""

@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// The target and the parent of a request are params for clients of other dialects.
+// Clients of other dialects pass the target and the parent of a request as params.
 func TestWithFields(t *testing.T) {
 	for _, c := range []struct{ params, hints, want string }{
 		{`{"type":"object"}`, "", `{"type":"object"}`},
@@ -53,7 +53,7 @@ func TestWithFields(t *testing.T) {
 	}
 }
 
-// An error crosses with a numeric code, a message and data, which contains its other members.
+// An error is passed on with a numeric code, a message, and data that contains its other members.
 func TestPlainError(t *testing.T) {
 	yes, no := true, false
 	for _, c := range []struct {
@@ -79,7 +79,7 @@ func TestPlainError(t *testing.T) {
 	}
 }
 
-// Clients send positional params with titles by name. The peer gets them in order.
+// Positional params with titles are named for clients. The peer gets them in order.
 func TestTitles(t *testing.T) {
 	for schema, want := range map[string]string{
 		`{"type":"array","prefixItems":[{"title":"a"},{"title":"b"}]}`:                 "a b",

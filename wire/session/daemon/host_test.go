@@ -21,7 +21,7 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// host runs a session to endpoint in this process, until the test or the session ends. done then returns its end.
+// host runs a session to endpoint in this process, until the test or the session ends. The channel returns the session's error.
 func (w *world) host(endpoint string, k HostOptions, hooks ...string) <-chan error {
 	w.t.Helper()
 	live, ended := make(chan struct{}), make(chan error, 1)
@@ -39,7 +39,7 @@ func (w *world) host(endpoint string, k HostOptions, hooks ...string) <-chan err
 	return ended
 }
 
-// attach opens the control connection of a session.
+// attach opens the control connection to a session.
 func (w *world) attach(name string) *Control {
 	w.t.Helper()
 	c, err := Attach(w.t.Context(), name)
@@ -62,7 +62,7 @@ func (w *world) status(name string) (s Status) {
 	return s
 }
 
-// A foreign process on the socket of a session gets errors, and does not affect the session.
+// Any process that connects to a session's socket gets errors for invalid messages, and does not affect the session.
 func TestHostRefuses(t *testing.T) {
 	w := newWorld(t, "", "add=jq:.[0] + .[1]")
 	w.host(w.at, HostOptions{Name: "work"})
@@ -95,11 +95,11 @@ func TestHostRefuses(t *testing.T) {
 	} {
 		testkit.SocketAnswers(t, path, send, want)
 	}
-	// The peer's refusal of the raw empty batch may arrive before or during the first of these calls.
+	// The peer's error about the empty batch can arrive before or during the first of these calls.
 	testkit.Until(t, "calls are answered afterwards", func() bool { return w.call(w.open("@work"), "add", "[1,2]") == "3" })
 }
 
-// Reading the status does not count as use of a session. Attaching does.
+// Reading the status of a session does not count as use, but attaching does.
 func TestHostCountsClients(t *testing.T) {
 	w := newWorld(t, "")
 	ended := w.host(w.at, HostOptions{Name: "work", IdleExit: 2 * time.Second})
@@ -124,7 +124,7 @@ func TestHostCountsClients(t *testing.T) {
 	})
 }
 
-// A session is live after its subscriptions have responses, or fails after a limit.
+// A session is ready when its subscriptions have responses, and fails if they have none within a limit.
 func TestHostIsNotLiveUnanswered(t *testing.T) {
 	w := newWorld(t, "")
 	op := dialect.Op{Kind: dialect.Subscribe, Method: "ticks"}
@@ -134,10 +134,10 @@ func TestHostIsNotLiveUnanswered(t *testing.T) {
 	}
 }
 
-// A connecting session reports its status and can be closed. Waiting commands get the reason.
+// A session that is still connecting reports its status and can be closed. Commands that wait for it get the reason.
 func TestHostIsClosedWhileItConnects(t *testing.T) {
 	w := newWorld(t, "")
-	deaf, err := net.Listen("tcp", "127.0.0.1:0") // never responds to the upgrade
+	deaf, err := net.Listen("tcp", "127.0.0.1:0") // never answers the upgrade
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func TestHostIsClosedWhileItConnects(t *testing.T) {
 	}
 }
 
-// One attached process gets each request of the peer. A process that has closed its sending direction gets none.
+// Only one attached process gets a request from the peer. A process that has closed its sending direction gets none.
 func TestHostTakesASingleResponse(t *testing.T) {
 	w := newWorld(t, "", `go=jq:rpc("ask"; .)`)
 	w.host(w.at, HostOptions{Name: "work"})
@@ -190,9 +190,9 @@ func TestHostTakesASingleResponse(t *testing.T) {
 	answer := func(id, value string) []byte {
 		return []byte(`{"jsonrpc":"2.0","id":` + id + `,"result":` + value + `}`)
 	}
-	first := asked(done) // it is the latest process
+	first := asked(done) // it attached last
 	go func() { finished <- done.Finish(t.Context()) }()
-	// Its own request is rejected. Another process gets later requests.
+	// The request that the ended process made and was to answer itself is rejected. Later requests go to another process.
 	m, _, err := done.Recv()
 	if err != nil || !strings.Contains(string(m.Raw), "the process that answered requests has ended") {
 		t.Errorf("got %s, %v", m.Raw, err)
@@ -217,7 +217,7 @@ func TestHostTakesASingleResponse(t *testing.T) {
 	}
 }
 
-// A request for the status gets a response despite a failure in the session.
+// A status request gets a response even if the session fails meanwhile.
 func TestHostStatusWhileItFails(t *testing.T) {
 	w := newWorld(t, "", `go=jq:rpc("bad"; null)`)
 	w.host(w.at, HostOptions{Name: "work"}, `bad=jq:error("no")`)
@@ -238,7 +238,7 @@ func TestHostStatusWhileItFails(t *testing.T) {
 	}
 }
 
-// Closing a session ends raw traffic with the reason.
+// When a session is closed, raw traffic ends with the reason.
 func TestHostIsClosedUnderRawTraffic(t *testing.T) {
 	w := newWorld(t, "")
 	w.host(w.at, HostOptions{Name: "work"})
@@ -257,7 +257,7 @@ func TestHostIsClosedUnderRawTraffic(t *testing.T) {
 	}
 }
 
-// rpcx records that the peer closed before the session was live.
+// The reason is recorded if the peer closes before the session is ready.
 func TestHostCloses(t *testing.T) {
 	at := filepath.Join(t.TempDir(), "s")
 	l, err := net.Listen("unix", at)
@@ -286,7 +286,7 @@ func TestHostCloses(t *testing.T) {
 	}
 }
 
-// farewell is a stream whose cancellation takes a while.
+// farewell is a stream that takes some time to cancel.
 type farewell struct {
 	dialect.Stream
 	told atomic.Bool
@@ -301,7 +301,7 @@ func (f *farewell) Cancel(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// The session ends all subscriptions at the peer concurrently, and then closes the connection.
+// A session unsubscribes all subscriptions concurrently, and then closes the connection.
 func TestSubscriptionsEndBeforeTheConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()

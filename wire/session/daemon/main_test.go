@@ -18,11 +18,11 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A world is a server on a Unix socket, with the directory $T in its hooks.
+// A world is a server on a Unix socket. In its hooks, $T is the directory of the test.
 type world struct {
 	t      *testing.T
 	dir    string
-	at     string // the server's endpoint
+	at     string // endpoint of the server
 	server *session.Server
 
 	mu       sync.Mutex

@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// ringOf returns a ring for count messages of up to most bytes.
+// ringOf returns a ring for count messages with a total of most bytes.
 func ringOf(most, count int) *ring { return &ring{most: most, count: count, first: 1} }
 
 func item(method, raw string) wire.Message {
@@ -27,7 +27,7 @@ func shown(m *wire.Message, ev *wire.Event) error {
 	return nil
 }
 
-// told returns the next n events of a stream: a number and the data, or a gap.
+// told returns the next n events of a stream as text: a number and the data, or a gap.
 func told(t *testing.T, st *ringStream, n int) (all []string) {
 	t.Helper()
 	for range n {
@@ -81,7 +81,7 @@ func TestRingKeepsTheNewest(t *testing.T) {
 	}
 }
 
-// A number continues after itself. A number above the last is rejected, and one below the first causes no gap.
+// Reading after the latest number waits for the next message. A larger number is rejected, and one before the first message causes no gap.
 func TestRingAfter(t *testing.T) {
 	r := ringOf(100, 100)
 	for _, s := range []string{"a", "b", "c"} {
@@ -95,8 +95,7 @@ func TestRingAfter(t *testing.T) {
 	}
 }
 
-// Readers wait for messages independently. A slow reader gets the number of missed messages. The end follows the stored
-// messages.
+// Readers wait for messages independently. A slow reader gets the number of missed messages. The end is reported after the stored messages.
 func TestRingIsReadAsItGrows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := ringOf(100, 2)

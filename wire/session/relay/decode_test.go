@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestHandWrittenDecoder checks that the hand-written decoder agrees with encoding/json.
+// TestHandWrittenDecoder checks that the decoder agrees with encoding/json.
 func TestHandWrittenDecoder(t *testing.T) {
 	for _, raw := range []string{
 		`{"kind":3,"final":true,"at":[35,38],"msg":{"result":[1]}}`, `{"kind":1,"final":false,"method":"m","at":[ 3 , 8 ],"msg":[ 1 ]}`,

@@ -18,7 +18,7 @@ func (someone) Call(context.Context, string, json.RawMessage) (json.RawMessage, 
 	return json.RawMessage(`"here"`), nil
 }
 
-// The functions of a process are known until the process ends. Functions of other processes stay.
+// The functions of a process are available until the process ends. Those of other processes stay available.
 func TestFunctionsGoWithTheirProcess(t *testing.T) {
 	s := &Socket{Functions: &Functions{}, ServerOptions: ServerOptions{Owner: unowned{}}}
 	one, two := &Process{socket: s, client: someone{}}, &Process{socket: s, client: someone{}}
@@ -49,7 +49,7 @@ func (offers) Respond(context.Context, dialect.Request) (json.RawMessage, error)
 	return json.RawMessage(`"hook"`), nil
 }
 
-// failing fails with an error.
+// failing is a connection whose calls fail.
 type failing struct {
 	dialect.Caller
 	err error
@@ -59,13 +59,13 @@ func (f failing) Call(context.Context, string, json.RawMessage) (json.RawMessage
 	return nil, f.err
 }
 
-// A function's result is an item only where items are expected. A failure is not.
+// The result of a function is passed on as an item only if items are expected. A failure is not passed on.
 func TestFunctionsAnswer(t *testing.T) {
 	broken := errors.New("broken")
 	for _, c := range []struct {
 		client  dialect.Caller
 		stream  bool
-		refused error // returned by the receiver of items
+		refused error // what the receiver of items returns
 		want    string
 	}{
 		{someone{}, false, nil, `"here" <nil>`},

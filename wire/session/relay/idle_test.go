@@ -21,7 +21,7 @@ func (unowned) ClientGone(*Process)       {}
 func (unowned) EndReason() error          { return nil }
 func (unowned) StreamFailed(error)        {}
 
-// A socket becomes idle when the last attached process ends. Reading the status changes nothing.
+// A socket becomes idle when the last attached process ends. Reading the status makes no difference.
 func TestIdleCountsFromTheLastUse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		attach := func(_ context.Context, h *Process, _ *dialect.Inbound) (json.RawMessage, error) {

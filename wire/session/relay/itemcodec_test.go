@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// A message and its events are equal at both ends.
+// Packing and unpacking changes neither a message nor its events.
 func TestPacked(t *testing.T) {
 	raw := []byte("{\n\"result\": [1.10, \"é\"]}")
 	body := raw[12 : len(raw)-1]
@@ -41,7 +41,7 @@ func TestPacked(t *testing.T) {
 			}
 		})
 	}
-	// A plain result crosses once.
+	// A plain result is packed once.
 	long := []byte(`{"result":"` + strings.Repeat("x", 10000) + `"}`)
 	if n := len(pack(wire.Message{Kind: wire.Response, Final: true, Raw: long}, wire.Event{Data: long[10 : len(long)-1], Final: true}, nil)); n > len(long)+100 {
 		t.Errorf("a result of %d bytes crosses as %d", len(long), n)
@@ -50,7 +50,7 @@ func TestPacked(t *testing.T) {
 	testkit.Expect(t, "no event", testkit.Failed(err), "failed protocol")
 }
 
-// Output of any process on a session's socket never crashes a command.
+// Whatever arrives on a session's socket, a command does not crash.
 func FuzzUnpack(f *testing.F) {
 	for _, s := range []string{
 		`{"kind":4,"final":false,"at":[1,3],"msg":{"a":1}}`, `{"kind":4,"at":[1,99],"msg":{}}`, `{"kind":200}`,

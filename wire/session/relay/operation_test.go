@@ -10,13 +10,12 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// hooksOf is an Owner whose hooks do nothing.
+// hooksOf is an Owner with hooks that do nothing.
 type hooksOf struct{ Owner }
 
 func (hooksOf) Answers(string) wire.ID { return nil }
 
-// FuzzOperation checks that any request on the socket is an operation or a usage error, and that a named function then
-// belongs to its process.
+// FuzzOperation checks that any request on the socket is an operation or a usage error, and that the functions in it belong to its process.
 func FuzzOperation(f *testing.F) {
 	for _, s := range []string{
 		`{"op":"call","method":"m","params":{"a":1},"funcs":{"/a":"h"},"known":{"catalog":1,"methods":[{"name":"h"}]}}`, `{"op":"watch","since":3,"beside":"x"}`,

@@ -32,7 +32,7 @@ func TestEndings(t *testing.T) {
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v %v", info, err)
 	}
-	// The file has a bounded size, and its records expire.
+	// The size of the file is bounded, and records expire.
 	for i := range 2 * maxExitRecords {
 		RecordExit(fmt.Sprint("/run/", i), "x")
 	}
@@ -61,7 +61,7 @@ func TestEndings(t *testing.T) {
 	}
 }
 
-// Sessions that end at once, as with their server, are all recorded.
+// All sessions are recorded that end at the same time, for example with their server.
 func TestEndingsTogether(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	done := make(chan struct{})

@@ -6,7 +6,7 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// A moved, added or removed element and a renamed member are one difference each. Patch applies it.
+// A moved, added or removed element and a renamed member are one difference each, and Patch applies it.
 func TestAligned(t *testing.T) {
 	r := NewRules(dialect.Shape{Method: "method", ID: "id"}, nil)
 	for _, test := range []struct {
@@ -42,7 +42,7 @@ func TestAligned(t *testing.T) {
 	}
 }
 
-// PointerOf reads the paths that Program writes.
+// PointerOf can read the paths that Program writes.
 func TestProgram(t *testing.T) {
 	const msg = `{"a":[{"b c":{"d":1}}],"0":2,"e\"f":3}`
 	for pointer, want := range map[string]string{"/a/0/b c/d": `.a[0].["b c"].d`, "/0": `.["0"]`, `/e"f`: `.["e\"f"]`} {

@@ -2,7 +2,7 @@ package match
 
 import "testing"
 
-// Strings that are times in a form of RFC 3339 and HTTP.
+// Times in the forms of RFC 3339 and HTTP are recognised.
 func TestIsTime(t *testing.T) {
 	for text, want := range map[string]bool{
 		`"2026-01-31T12:00:00Z"`: true, `"2026-01-31T12:00:00.123456789+01:00"`: true, `"2026-01-31T12:00:00.1234"`: true, `"Sat, 31 Jan 2026 12:00:00 GMT"`: true,
@@ -15,7 +15,7 @@ func TestIsTime(t *testing.T) {
 	}
 }
 
-// Log lines that differ only in their time are equal.
+// Log lines that differ only in their times are equal.
 func TestBehindTime(t *testing.T) {
 	for _, c := range []struct {
 		want, got string
@@ -34,7 +34,7 @@ func TestBehindTime(t *testing.T) {
 	}
 }
 
-// Members whose values may vary, by name. The last word of a name may be a unit.
+// The values of members with these names can vary. The last word of a name can be a unit.
 func TestNamesThatVary(t *testing.T) {
 	for name, want := range map[string]bool{
 		"time": true, "createdAt": true, "updated_at": true, "at": false, "timestampMs": true, "duration_ms": true,

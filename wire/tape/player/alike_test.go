@@ -11,8 +11,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// For recorded requests that differ only in times or redacted values, the first unused one is played, and then the last
-// again.
+// Of recorded requests that differ only in times or redacted values, the first unused one is played. When all are used, the last
+// one is repeated.
 func TestServeAlike(t *testing.T) {
 	const (
 		plain  = `> {"jsonrpc":"2.0","id":%[1]d,"method":"login","params":{"password":"p","at":"2026-01-01T00:00:00Z"}}`
@@ -41,7 +41,7 @@ func TestServeAlike(t *testing.T) {
 	}
 }
 
-// A stream whose beginning is not on the tape begins with its first item.
+// A stream that starts before the tape begins with its first recorded item.
 func TestStreamsOfItems(t *testing.T) {
 	item := func(stream string, n int) string {
 		return fmt.Sprintf(`< {"jsonrpc":"2.0","method":"x_subscription","params":{"subscription":%q,"result":%d}}`+"\n", stream, n)
@@ -61,7 +61,7 @@ func TestStreamsOfItems(t *testing.T) {
 	}
 }
 
-// posting is an HTTP connection whose exchanges end on command.
+// posting is an HTTP connection whose exchanges end when the test allows it.
 type posting struct {
 	wire.Conn
 	sent chan string
@@ -74,7 +74,7 @@ func (p posting) Exchange(_ context.Context, msg []byte, _ func([]byte)) error {
 	return nil
 }
 
-// Over HTTP, the next message waits for the arrival of a notification, which it could overtake.
+// Over HTTP, a notification must have arrived before the next message is sent, which could overtake it.
 func TestClientPostsInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tape := read(t, `

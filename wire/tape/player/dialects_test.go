@@ -21,7 +21,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// connections splits a tape into tapes of one connection.
+// connections splits a tape into one tape for each connection.
 func connections(t *testing.T, file string) (dialect string, header []byte, each [][]tape.Line) {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -62,7 +62,7 @@ func text(header []byte, lines []tape.Line) []byte {
 	return b
 }
 
-// parts returns the pointers of all values in val. member reports whether val is a member of an object.
+// parts calls see for each value in val, with its pointer. member reports whether the value is a member of an object.
 func parts(val []byte, at string, see func(pointer string, val []byte, member bool)) {
 	kind := scan.Type(val)
 	if kind != 'o' && kind != 'a' {
@@ -76,7 +76,7 @@ func parts(val []byte, at string, see func(pointer string, val []byte, member bo
 	})
 }
 
-// other returns another value, of the same type if val is a scalar.
+// other returns a different value, of the same type if val is a scalar.
 func other(val []byte) []byte {
 	switch scan.Type(val) {
 	case 's':
@@ -97,8 +97,8 @@ func other(val []byte) []byte {
 // taped is a conversation in testdata/dialects that was recorded from real programs.
 type taped struct {
 	name  string
-	holds []string // texts on the tape that show parts of the dialect
-	// The pointers of members that are not compared: generated values, times, durations and versions.
+	holds []string // texts on the tape from different parts of the dialect
+	// madeUp has the pointers of members that are not compared: generated values, times, durations and versions.
 	madeUp []string
 }
 
@@ -150,9 +150,8 @@ var recorded = []taped{
 	},
 }
 
-// TestDialectsPlayed checks that the played server and the played client repeat the conversation, and that each changed
-// or missing member is reported by its pointer, and no other: in both directions, when tapes are compared and when they
-// are played.
+// TestDialects checks that the played server and the played client repeat the conversation. Each changed or missing member must be
+// reported by its pointer, and nothing else, for both sides, both when tapes are compared and when they are played.
 func TestDialects(t *testing.T) {
 	for _, r := range recorded {
 		t.Run(r.name, func(t *testing.T) {
@@ -163,7 +162,7 @@ func TestDialects(t *testing.T) {
 			}
 			var heard []byte
 			var named atomic.Int64
-			t.Run("lines", func(t *testing.T) { // they have ended when it returns
+			t.Run("lines", func(t *testing.T) { // returns when all lines have been tested
 				for n, lines := range each {
 					whole := text(header, lines)
 					heard = append(heard, whole...)
@@ -188,8 +187,8 @@ func TestDialects(t *testing.T) {
 	}
 }
 
-// members changes and removes each member of line i, and returns the number of reported changes. Under the race detector,
-// which takes 15 times as long, it tests one in 8.
+// members changes and removes each member in line i, and returns the number of changes that must be reported. Under the race
+// detector, which makes this 15 times as slow, it tests one in 8.
 func (r *taped) members(t *testing.T, header []byte, lines []tape.Line, i int) (named int) {
 	whole, seen := text(header, lines), i
 	parts(lines[i].Msg, "", func(pointer string, val []byte, member bool) {
@@ -200,7 +199,7 @@ func (r *taped) members(t *testing.T, header []byte, lines []tape.Line, i int) (
 		changed[i].Msg = match.Replace(bytes.Clone(lines[i].Msg), []string{pointer}, other)
 		named += r.change(t, whole, text(header, changed), i+2, pointer)
 		if !member {
-			return // later elements would move
+			return // later elements would get another index
 		}
 		changed[i].Msg = match.Patch(bytes.Clone(lines[i].Msg), []match.Difference{{Pointer: pointer, Want: val}})
 		named += r.change(t, whole, text(header, changed), i+2, pointer)
@@ -208,8 +207,8 @@ func (r *taped) members(t *testing.T, header []byte, lines []tape.Line, i int) (
 	return named
 }
 
-// change checks the report of a changed tape for the member at pointer in line number. It returns 1 if the member must
-// be reported, and no other.
+// change checks the differences after a change to the member at pointer, in line number. It returns 1 if the change must be
+// reported, and 0 otherwise.
 func (r *taped) change(t *testing.T, whole, changed []byte, number int, pointer string) int {
 	load := func(b []byte) *transcript.Transcript {
 		tr, err := transcript.Read(bytes.NewReader(b), "x", shapes, rules)
@@ -225,7 +224,7 @@ func (r *taped) change(t *testing.T, whole, changed []byte, number int, pointer 
 	synctest.Test(t, func(t *testing.T) { played = between(t, a, b, entry.Dir) })
 	madeUp := slices.Contains(r.madeUp, pointer)
 	if pointer == "/id" && entry.Kind == wire.Request && other.Kind == wire.Request {
-		// The value is generated: each response has another one and is reported.
+		// An id is generated, so only the responses, which now have another id, are reported.
 		answer := entry.Answer
 		for ; answer != transcript.None && len(compared) > 0; compared = compared[1:] {
 			e := a.Tracks[0].Entry(answer)
@@ -243,7 +242,7 @@ func (r *taped) change(t *testing.T, whole, changed []byte, number int, pointer 
 		played = compared // playing accepts any unsubscribe
 	}
 	if a.Tracks[0].Repeated(int32(number - 2)) {
-		played = compared // not played, because a later request depends on the end of the job
+		played = compared // not played, because a later request waits for the end of the job
 	}
 	for _, found := range [][]match.Difference{compared, played} {
 		alone := len(found) == 1 && found[0].Pointer == pointer && found[0].Line == number
@@ -257,7 +256,7 @@ func (r *taped) change(t *testing.T, whole, changed []byte, number int, pointer 
 	return 1
 }
 
-// differences returns the differences of two tapes.
+// differences returns the differences between two tapes.
 func differences(t *testing.T, a, b *transcript.Transcript) []match.Difference {
 	t.Helper()
 	found, err := Diff(a, b, Options{})
@@ -267,8 +266,7 @@ func differences(t *testing.T, a, b *transcript.Transcript) []match.Difference {
 	return told(found)
 }
 
-// between plays the server of one tape against the client of another, and returns the differences of messages of
-// direction d.
+// between plays the server of one tape against the client of another, and returns the differences in messages of direction d.
 func between(t *testing.T, server, client *transcript.Transcript, d wire.Direction) []match.Difference {
 	var there []match.Difference
 	s, err := NewServer(server, Options{Found: func(f match.Difference) { there = append(there, f) }})

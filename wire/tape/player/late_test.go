@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Items of a stream that the client has ended, and messages after the client's close, may be missing. The client's messages after them
-// are sent at once. Items before the end must not be missing.
+// After the client has ended a stream or closed, the stream's items and later messages may be missing, and the client does not wait
+// for them. Items before that must not be missing.
 func TestLateItems(t *testing.T) {
 	const tape = `
 		> {"jsonrpc":"2.0","id":1,"method":"ticks_subscribe"}
@@ -65,7 +65,7 @@ func TestLateItems(t *testing.T) {
 	}
 }
 
-// POSTs of several clients share ids: a response goes to its own request, and a request without a response on the tape is extra.
+// POSTs of several clients can share ids. A response goes to its own request, and a request without a recorded response is extra.
 func TestSameIDs(t *testing.T) {
 	const tape = `
 		> {"jsonrpc":"2.0","id":1,"method":"first"}

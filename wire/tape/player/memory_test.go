@@ -17,8 +17,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Each message of a tape takes at most 150 bytes to play, compare or update, even if each response has a generated
-// value. A difference of a few bytes takes another 150 bytes.
+// Playing, comparing or updating a tape takes at most 150 bytes of memory per message, even if each response has a generated value.
+// A small difference takes at most another 150 bytes.
 func TestMemory(t *testing.T) {
 	if testkit.Race {
 		t.Skip("memory is measured without the race detector, as scripts/check does")
@@ -27,13 +27,13 @@ func TestMemory(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		use  func(t *testing.T, messages int) int64
-		most float64 // bytes per message
+		most float64 // bytes of memory per message
 	}{
 		{"server", serveLong, 150},
 		{"client", playLong, 150},
 		{"diff", diffLong, 2 * 150},            // two tapes
-		{"differences", differLong, 150 + 150}, // a difference per message
-		{"update", updateLong, 150 + 150},      // a difference per message
+		{"differences", differLong, 150 + 150}, // one difference per message
+		{"update", updateLong, 150 + 150},      // one difference per message
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a, b := c.use(t, few), c.use(t, many)
@@ -53,7 +53,7 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// long returns a tape of calls in a file. made is the generated part of each response.
+// long returns a tape of calls. made is the generated part of each response.
 func long(t *testing.T, messages int, made string) *transcript.Transcript {
 	t.Helper()
 	f, err := os.Create(filepath.Join(t.TempDir(), "long.tape"))
@@ -109,7 +109,7 @@ func serveLong(t *testing.T, messages int) (used int64) {
 	return used
 }
 
-// hear sends a message and expects a response.
+// hear sends a message and compares the response.
 func hear(t *testing.T, c wire.Conn, say, want string) {
 	if err := c.Send([]byte(say)); err != nil {
 		t.Fatal(err)
@@ -161,7 +161,7 @@ func diffLong(t *testing.T, messages int) int64 {
 	return used
 }
 
-// differLong plays a server whose responses all differ from the recorded ones.
+// differLong plays a server while all responses differ from the recorded ones.
 func differLong(t *testing.T, messages int) int64 {
 	before := heap()
 	tr := long(t, messages, "a")
@@ -186,13 +186,13 @@ func differLong(t *testing.T, messages int) int64 {
 	used := heap() - before
 	runtime.KeepAlive(all)
 	runtime.KeepAlive(tr)
-	if len(all) != messages/2 { // a renamed member per response
+	if len(all) != messages/2 { // one renamed member per response
 		t.Errorf("%d differences", len(all))
 	}
 	return used
 }
 
-// updateLong updates a tape whose responses all differ from the recorded ones.
+// updateLong updates a tape while all responses differ from the recorded ones.
 func updateLong(t *testing.T, messages int) (used int64) {
 	before := heap()
 	tr := long(t, messages, "a")
@@ -214,11 +214,11 @@ func updateLong(t *testing.T, messages int) (used int64) {
 	return used
 }
 
-// A lineCounter counts lines, and those with the session b.
+// A lineCounter counts the lines, and those that contain the session b.
 type lineCounter struct {
 	lines, changed, half int
 	halfway              func()
-	rest                 []byte // of an incomplete line
+	rest                 []byte // the last, incomplete line
 }
 
 func (w *lineCounter) Write(b []byte) (int, error) {
@@ -232,10 +232,10 @@ func (w *lineCounter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// A request that differs from others only in times takes the same time on a long tape.
+// The time to match a request that differs from others only in times does not depend on the length of the tape.
 func TestOnlyTimesDiffer(t *testing.T) {
 	calls := 20_000
-	if testkit.Race { // scripts/check also runs it without the race detector
+	if testkit.Race { // scripts/check also runs this test without the race detector
 		calls = 2_000
 	}
 	var tape strings.Builder

@@ -23,7 +23,7 @@ func shapes(name string) (dialect.Shape, error) {
 	return all.Named(name).Shape(), nil
 }
 
-// read returns the transcript of lines. The client sends lines with "> " and receives lines with "< ".
+// read returns a transcript. The client sends lines that begin with "> ", and receives lines that begin with "< ".
 func read(t *testing.T, lines string) *transcript.Transcript {
 	t.Helper()
 	var b strings.Builder
@@ -52,7 +52,7 @@ func read(t *testing.T, lines string) *transcript.Transcript {
 
 func rules(s dialect.Shape) *match.Rules { return match.NewRules(s, nil) }
 
-// peer is the other end of a connection on which a tape is played.
+// peer is the program with which a tape is played.
 type peer struct {
 	t *testing.T
 	wire.Conn
@@ -82,7 +82,7 @@ func (p peer) quiet() {
 	synctest.Wait()
 }
 
-// serve plays the server of a tape for talk.
+// serve plays the server of a tape with talk as its client.
 func serve(t *testing.T, tape string, o Options, talk func(p peer)) (found []match.Difference) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -103,7 +103,7 @@ func serve(t *testing.T, tape string, o Options, talk func(p peer)) (found []mat
 	return found
 }
 
-// client plays the client of a tape against talk.
+// client plays the client of a tape with talk as its server.
 func client(t *testing.T, tape string, o Options, talk func(p peer)) (r []*Found) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -124,7 +124,7 @@ func client(t *testing.T, tape string, o Options, talk func(p peer)) (r []*Found
 	return r
 }
 
-// told returns a list of differences as text.
+// told returns the differences in l.
 func told(l []*Found) (all []match.Difference) {
 	for _, f := range l {
 		all = append(all, f.Difference)
@@ -148,8 +148,8 @@ const orders = `
 > {"jsonrpc":"2.0","id":3,"method":"list"}
 < {"jsonrpc":"2.0","id":3,"error":{"code":-1,"message":"no"}}`
 
-// Of equal requests, the first unused one is played, then the last again. Ids, the order of keys and the form of
-// numbers do not matter.
+// Of equal requests, the first unused one is played. When all are used, the last one is repeated. Ids, the order of keys and the
+// form of numbers do not matter.
 func TestServeFirstUnusedThenLast(t *testing.T) {
 	found := serve(t, orders, Options{}, func(p peer) {
 		p.say(`{"jsonrpc":"2.0","id":"x","method":"list"}`)
@@ -192,7 +192,7 @@ const stream = `
 < {"jsonrpc":"2.0","method":"x_subscription","params":{"subscription":"0x1","result":2}}
 < {"jsonrpc":"2.0","method":"other","params":{}}`
 
-// A client that unsubscribes earlier than the recorded one gets no more items of the stream, but all other messages. A new
+// A client that unsubscribes earlier than the recorded one gets no more items of that stream, but all other messages. A new
 // subscription starts at the beginning.
 func TestServeEndsStream(t *testing.T) {
 	found := serve(t, stream, Options{Speed: 1}, func(p peer) {
@@ -217,7 +217,7 @@ func TestServeEndsStream(t *testing.T) {
 	}
 }
 
-// A call of the server, a notification, and a response that waits for both.
+// approve has a call by the server, a notification, and a response that is sent after both.
 const approve = `
 < {"jsonrpc":"2.0","method":"hello"}
 > {"jsonrpc":"2.0","id":1,"method":"approve","params":["o"]}
@@ -250,7 +250,7 @@ func TestServeCausally(t *testing.T) {
 	}
 }
 
-// Responses that follow a later request on the tape wait for this request, but not forever.
+// A response that follows a later request on the tape waits for that request, but not forever.
 func TestServePipelined(t *testing.T) {
 	const tape = `
 > {"jsonrpc":"2.0","id":1,"method":"a"}
@@ -276,7 +276,7 @@ func TestServePipelined(t *testing.T) {
 	})
 }
 
-// The played server uses the live value of a token that the client generates.
+// The played server uses the current value of a token that the client generates.
 func TestServeTokens(t *testing.T) {
 	serve(t, `
 > {"jsonrpc":"2.0","id":1,"method":"index","params":{"workDoneToken":7}}
@@ -299,7 +299,7 @@ func TestServePace(t *testing.T) {
 	})
 }
 
-// Messages that were recorded separately are sent separately: a client may handle a response before notifications that it
+// Messages that were recorded separately are sent separately, because a client may handle a response before notifications that it
 // reads together with it.
 func TestServeApart(t *testing.T) {
 	const tape = `
@@ -367,7 +367,7 @@ func TestClient(t *testing.T) {
 	}
 }
 
-// Generated values of the server return in requests, and are not differences.
+// Values that the server generates return in requests. They are not differences.
 func TestClientCarriesOver(t *testing.T) {
 	r := client(t, `
 > {"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["newHeads"]}
@@ -444,7 +444,7 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-// If a tape has more connections than the other, their messages are missing or extra.
+// If one tape has more connections, their messages are missing or extra.
 func TestDiffOfMoreConnections(t *testing.T) {
 	one := read(t, approve)
 	two := read(t, strings.TrimRight(approve, "\n")+"\n"+`{"t":9,"conn":2,"dir":"send","msg":{"jsonrpc":"2.0","id":1,"method":"more"}}`+"\n")
@@ -456,8 +456,8 @@ func TestDiffOfMoreConnections(t *testing.T) {
 	}
 }
 
-// A message that replaces a similar one has differences, also several in a row. Otherwise, it is extra, and the other is
-// missing.
+// A message that replaces a similar one is compared with it, even if several follow one another. Otherwise, the new message is
+// extra, and the old one is missing.
 func TestDiffInPlace(t *testing.T) {
 	const a = `
 > {"jsonrpc":"2.0","id":1,"method":"watch"}
@@ -500,7 +500,7 @@ func TestClientLate(t *testing.T) {
 	}
 }
 
-// A server's message that follows an unmatched or invalid response.
+// A server can send a message after an unmatched or invalid response.
 func TestServeStray(t *testing.T) {
 	found := serve(t, approve, Options{}, func(p peer) {
 		p.hear(`{"jsonrpc":"2.0","method":"hello"}`)
@@ -518,7 +518,7 @@ func TestServeStray(t *testing.T) {
 	}
 }
 
-// Equal requests may be answered in any order while both are pending.
+// Equal requests can be answered in any order while both are pending.
 func TestEqualRequests(t *testing.T) {
 	const tape = `
 > {"jsonrpc":"2.0","id":1,"method":"next"}

@@ -16,8 +16,7 @@ import (
 	"rpcx/wire/tape/match"
 )
 
-// An asker is an HTTP server that answers the client's request with endless requests, and never completes a POST with a
-// response.
+// An asker is an HTTP server that answers the client's request with requests without end, and does not respond to a POST with a response.
 type asker struct {
 	ended chan struct{}
 	mu    sync.Mutex
@@ -53,7 +52,7 @@ func (a *asker) Exchange(_ context.Context, msg []byte, recv func([]byte)) error
 	return nil
 }
 
-// A server that sends endless requests and accepts no response is read up to a limit, and then counts as silent.
+// A server that sends requests without end and accepts no response is read up to a limit, and then counts as silent.
 func TestClientIsFlooded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr := read(t, `{"dir":"send","msg":{"id":1,"method":"get"}}
@@ -71,8 +70,8 @@ func TestClientIsFlooded(t *testing.T) {
 	})
 }
 
-// slow is an HTTP server that sends a request while it handles a notification, whose POST ends long after the POST of
-// the response.
+// slow is an HTTP server that sends a request while it handles a notification. The POST with the notification ends long after the
+// POST with the response.
 type slow struct {
 	*asker
 	refused chan struct{}
@@ -96,7 +95,7 @@ func (s *slow) Exchange(_ context.Context, msg []byte, recv func([]byte)) error 
 	return nil
 }
 
-// A message after a notification waits for the notification's POST, not for other POSTs.
+// A message that follows a notification waits for the notification's POST, but not for other POSTs.
 func TestRefusalWhileNotified(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr := read(t, `{"dir":"send","msg":{"method":"n"}}
@@ -117,7 +116,7 @@ func TestRefusalWhileNotified(t *testing.T) {
 	})
 }
 
-// The conversation ends if the differences exceed the memory limit.
+// If the differences exceed the memory limit, the conversation ends.
 func TestDifferencesAreBounded(t *testing.T) {
 	e := &engine{}
 	k := &checking{e: e, pairing: pairing{found: map[int32][]*Found{}}}

@@ -22,7 +22,7 @@ import (
 type talk struct {
 	*rand.Rand
 	w      *tape.Writer
-	open   [2][]string // ids of each side's pending requests
+	open   [2][]string // ids of pending requests, for each side
 	next   [2]int
 	stream []string
 }
@@ -31,7 +31,7 @@ func (k *talk) say(d wire.Direction, format string, args ...any) {
 	k.w.Record(0, d, fmt.Appendf(nil, format, args...))
 }
 
-// value is a random JSON value.
+// value returns a random JSON value.
 func (k *talk) value(depth int) string {
 	switch n := k.IntN(8); {
 	case n == 0 && depth > 0:
@@ -50,7 +50,7 @@ func (k *talk) value(depth int) string {
 	return "null"
 }
 
-// step adds a message.
+// step adds a message to the conversation.
 func (k *talk) step() {
 	d := wire.Direction(k.IntN(2))
 	switch n := k.IntN(10); {
@@ -91,7 +91,7 @@ func (k *talk) answer(d wire.Direction) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, id, k.value(2))
 }
 
-// conversation is the tape of a random conversation.
+// conversation returns the tape of a random conversation.
 func conversation(t *testing.T, seed uint64) []byte {
 	var b bytes.Buffer
 	w, err := tape.NewWriter(&b, tape.Header{}, tape.Options{})
@@ -108,7 +108,7 @@ func conversation(t *testing.T, seed uint64) []byte {
 	return b.Bytes()
 }
 
-// written is a tape that was read and written again.
+// written returns a tape after reading and writing it.
 func written(t *testing.T, text []byte) []byte {
 	r, err := tape.NewReader(bytes.NewReader(text), "x")
 	if err != nil {
@@ -127,7 +127,7 @@ func written(t *testing.T, text []byte) []byte {
 	}
 }
 
-// recording is a connection that is recorded, as its client sees it.
+// recording is a connection that is recorded from the client's side.
 type recording struct {
 	wire.Conn
 	w *tape.Writer
@@ -146,8 +146,8 @@ func (r recording) Recv() ([]byte, error) {
 	return msg, err
 }
 
-// Random conversations are unchanged after recording, reading, writing and playing: the played server and the played
-// client repeat their messages.
+// Recording, reading, writing and playing do not change random conversations: the played server and the played client repeat their
+// messages.
 func TestRandomConversations(t *testing.T) {
 	for seed := range uint64(400) {
 		text := conversation(t, seed)
@@ -209,7 +209,7 @@ func playBoth(t *testing.T, seed uint64, text []byte) {
 	}
 }
 
-// A changed member is reported by its pointer, and no other.
+// A changed member is reported by its pointer, and nothing else is reported.
 func TestOneChange(t *testing.T) {
 	changes := 0
 	for seed := range uint64(400) {
@@ -233,7 +233,7 @@ func TestOneChange(t *testing.T) {
 		}
 		pointer := places[r.IntN(len(places))]
 		if request && pointer == "/id" {
-			continue // generated values
+			continue // its value is generated
 		}
 		changed := "77"
 		if pointer == "/method" {
@@ -275,7 +275,7 @@ func playChanged(t *testing.T, seed uint64, text, other []byte, line int, pointe
 		t.Errorf("seed %d: %v, line %d %s:\n%s\n%s", seed, err, line, pointer, texts(told(r)), other)
 	}
 	_, said, called := bytes.Cut(bytes.Split(text, []byte("\n"))[line-1], []byte(`"method"`))
-	twice := called && bytes.Count(text, said) > 1 // either of them may be the changed one
+	twice := called && bytes.Count(text, said) > 1 // either of them could be the changed one
 	if found := differences(t, load(other), load(text)); len(found) != 1 && !twice || len(found) == 0 || found[0].Pointer != pointer {
 		t.Errorf("seed %d: line %d %s:\n%s\n%s", seed, line, pointer, texts(found), other)
 	}

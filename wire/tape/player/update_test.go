@@ -8,7 +8,7 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// Update writes each difference at its place, for any connection and in any order.
+// Update applies each difference where it belongs, on any connection and in any order.
 func TestUpdate(t *testing.T) {
 	in := `{"tape":1}
 {"conn":1,"open":{}}

@@ -20,7 +20,7 @@ var (
 	other  = []byte(`{"jsonrpc":"2.0","method":"eth_subscription","params":{"subscription":"0x9ce5","result":{"number":"0x1b5","hash":"0xf831d7ef8f31","gas":[1,2,44]}}}`)
 )
 
-// A tap is a connection that returns as many messages at once as requested.
+// A tap is a connection on which as many messages arrive at once as the reader can take.
 type tap struct {
 	more chan int
 	left int
@@ -55,7 +55,7 @@ func (c *tap) Buffered(msgs [][]byte, most int) [][]byte {
 func (c *tap) Send([]byte) error { return nil }
 func (c *tap) Close() error      { return nil }
 
-// Recording a stream allocates nothing per message, from the connection to the tape and the stream's reader.
+// Recording a stream allocates nothing per message, from the connection to the tape and to the reader of the stream.
 func TestARecordedStreamAllocatesNothing(t *testing.T) {
 	if testkit.Race {
 		t.Skip("the race detector allocates")

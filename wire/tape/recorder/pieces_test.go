@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/tape"
 )
 
-// taped returns the texts of a tape, by direction, after use has recorded a connection.
+// taped returns the texts on a tape, by direction, after use has used a recorded connection.
 func taped(t *testing.T, o Options, use func(c *Conn)) (lines []string) {
 	t.Helper()
 	o.File = filepath.Join(t.TempDir(), "x.tape")
@@ -43,7 +43,7 @@ func taped(t *testing.T, o Options, use func(c *Conn)) (lines []string) {
 	return lines
 }
 
-// The tape has no secret, for any cut of the bytes.
+// The tape contains no secret, however the bytes are divided.
 func TestSecretsInPieces(t *testing.T) {
 	const jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnHUSHHUSH"
 	for in, want := range map[string]string{
@@ -76,7 +76,7 @@ func TestSecretsInPieces(t *testing.T) {
 	}
 }
 
-// Only a piece that may end inside a secret waits for the next.
+// A piece waits for the next one only if it may end inside a secret.
 func TestPiecesInOrder(t *testing.T) {
 	pieces := func(c *Conn) {
 		send, recv := c.Pieces(wire.Send), c.Pieces(wire.Recv)

@@ -70,7 +70,7 @@ func TestRedaction(t *testing.T) {
 	}
 }
 
-// Redaction of a message does not depend on an earlier one with the same members or values.
+// The redaction of a message does not depend on earlier messages with the same members or values.
 func TestRedactionOfMessagesThatAreAlike(t *testing.T) {
 	r := newRedactor(nil, nil, &redact.Numbering{})
 	for _, c := range [][2]string{

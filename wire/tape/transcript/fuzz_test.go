@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/tape/match"
 )
 
-// FuzzRead checks that any tape is read or rejected with a fault, and that a transcript can be read entirely.
+// FuzzRead checks that any tape is read or rejected with a fault, and that all of a transcript can be read.
 func FuzzRead(f *testing.F) {
 	for _, lines := range []string{
 		`{"dir":"send","msg":{"jsonrpc":"2.0","id":1,"method":"a"}}` + "\n" + `{"t":1,"dir":"recv","msg":{"jsonrpc":"2.0","id":1,"result":{"subscription":"s"}}}` + "\n" +

@@ -14,7 +14,7 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// A long tape stays in its file. Its index takes at most 150 bytes per message.
+// A long tape is not loaded into memory. Its index takes at most 150 bytes per message.
 func TestMemory(t *testing.T) {
 	if testkit.Race {
 		t.Skip("memory is measured without the race detector, as scripts/check does")
@@ -26,7 +26,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// loaded returns the memory for a tape of so many messages.
+// loaded returns the memory that a tape of so many messages takes.
 func loaded(t *testing.T, messages int) int64 {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "long.tape")

@@ -15,7 +15,7 @@ import (
 	"rpcx/wire/tape/match"
 )
 
-// A missing or unreadable tape is a fault with its name.
+// A missing or unreadable tape is a fault that contains its name.
 func TestUnreadableTapes(t *testing.T) {
 	open := func(name, stdin string) error {
 		tr, err := Open(name, iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader(stdin))), func(string) (dialect.Shape, error) { return jsonrpc.Shape(jsonrpc.V2), nil },
@@ -50,7 +50,7 @@ func TestUnreadableTapes(t *testing.T) {
 	}
 }
 
-// A tape over the memory limit is rejected for the same reasons as others.
+// A tape that exceeds the memory limit is rejected for the same reasons as others.
 func TestLongTapesThatAreBad(t *testing.T) {
 	long := filepath.Join(t.TempDir(), "long")
 	if err := os.WriteFile(long, []byte("garbage\n"), 0o600); err != nil {

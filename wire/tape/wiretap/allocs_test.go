@@ -13,13 +13,13 @@ import (
 	"rpcx/wire/tape/recorder"
 )
 
-// A source is a stream of messages in blocks of 64 KiB.
+// A source is a stream of messages that is read in blocks of 64 KiB.
 type source struct {
 	block []byte
 	left  int
 }
 
-// newSource makes messages of three kinds that differ in their values.
+// newSource returns a source of messages of three kinds with different values.
 func newSource(n int) *source {
 	s := &source{left: n}
 	for i := 0; len(s.block) < chunk-200; i++ {
@@ -46,7 +46,7 @@ func (s *source) Read(b []byte) (int, error) {
 func (s *source) Write(b []byte) (int, error) { return len(b), nil }
 func (s *source) Close() error                { return nil }
 
-// passBlocks records n blocks of a source and returns the number of bytes.
+// passBlocks records n blocks from a source, and returns the number of bytes.
 func passBlocks(t testing.TB, n int) int64 {
 	r, err := recorder.Open(recorder.Options{File: filepath.Join(t.TempDir(), "x.tape")})
 	if err != nil {
@@ -60,7 +60,7 @@ func passBlocks(t testing.TB, n int) int64 {
 	return int64(n) * int64(len(server.block))
 }
 
-// Passing and recording a message allocates nothing.
+// Passing on and recording a message allocates nothing.
 func TestPassAllocatesNothing(t *testing.T) {
 	allocations := func(blocks int) uint64 {
 		var before, after runtime.MemStats
@@ -71,12 +71,12 @@ func TestPassAllocatesNothing(t *testing.T) {
 	}
 	allocations(1)
 	few, many := allocations(10), allocations(210)
-	if perBlock := (float64(many) - float64(few)) / 200; perBlock > 1 { // some 500 messages
+	if perBlock := (float64(many) - float64(few)) / 200; perBlock > 1 { // a block has about 500 messages
 		t.Errorf("%.1f allocations a block", perBlock)
 	}
 }
 
-// BenchmarkPass measures 64 KiB of messages.
+// BenchmarkPass measures blocks of 64 KiB.
 func BenchmarkPass(b *testing.B) {
 	b.SetBytes(passBlocks(b, b.N) / int64(b.N))
 }

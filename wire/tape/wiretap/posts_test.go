@@ -18,7 +18,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// leaving is the connection of a POST whose client may close while it waits.
+// leaving is the connection of a POST whose client can close while it waits.
 type leaving struct {
 	wire.Conn
 	gone chan struct{}
@@ -26,26 +26,26 @@ type leaving struct {
 
 func (l *leaving) PeerClosed() <-chan struct{} { return l.gone }
 
-// halfDeaf is a server that has closed its sending direction and still accepts messages.
+// halfDeaf is a connection to a server that accepts messages but does not read them.
 type halfDeaf struct{ wire.Conn }
 
 func (halfDeaf) Send([]byte) error { return nil }
 
-// newPosts returns Posts over a connection to a server, and its tape.
+// newPosts returns the Posts of a connection to a server, and a function that reads the tape.
 func newPosts(t *testing.T, far wire.Conn) (*Posts, func() string) {
 	t.Helper()
 	r, read := record(t)
 	return NewPosts(far, jsonrpc.Shape(jsonrpc.V2), r.Conn(tape.Open{}, false), nil), read
 }
 
-// sized returns the numbers of remembered ids and streams, and whether a POST waits.
+// sized returns the numbers of stored ids and streams, and whether a POST is waiting.
 func (p *Posts) sized() (ids, streams int, waits bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.wait), len(p.open), p.last != nil
 }
 
-// posted makes a client post msg. The client is the peer of the connection client.
+// posted passes on a POST with msg. client is the client's end of the connection.
 func posted(t *testing.T, posts *Posts, msg string) (client wire.Conn, gone chan struct{}, ended chan error) {
 	t.Helper()
 	client, near := transport.Pair()
@@ -57,7 +57,7 @@ func posted(t *testing.T, posts *Posts, msg string) (client wire.Conn, gone chan
 	return client, gone, ended
 }
 
-// A POST that the server did not accept leaves no record, because there will be no response.
+// A POST that the server does not accept leaves no state, because it gets no response.
 func TestARefusedPostLeavesNoRecord(t *testing.T) {
 	far, server := transport.Pair()
 	posts, _ := newPosts(t, far)
@@ -73,7 +73,7 @@ func TestARefusedPostLeavesNoRecord(t *testing.T) {
 	}
 }
 
-// A POST fails at once if the server has closed its sending direction.
+// If the server has closed its sending direction, a POST fails at once.
 func TestPostAfterTheEnd(t *testing.T) {
 	far, server := transport.Pair()
 	posts, read := newPosts(t, halfDeaf{far})
@@ -91,7 +91,7 @@ func TestPostAfterTheEnd(t *testing.T) {
 	}
 }
 
-// shut is a server that ends without a close message, and still accepts messages.
+// shut is a server that accepts messages, and ends when at is closed, without a reason.
 type shut struct {
 	halfDeaf
 	at chan struct{}
@@ -102,7 +102,7 @@ func (s shut) Recv() ([]byte, error) {
 	return nil, io.EOF
 }
 
-// A server that ends without a reason has ended cleanly. Pending and later POSTs report that.
+// A server that ends without a reason has closed cleanly, which pending and later POSTs report.
 func TestPostsAtTheEndOfBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		far, server := transport.Pair()
@@ -122,8 +122,7 @@ func TestPostsAtTheEndOfBytes(t *testing.T) {
 	})
 }
 
-// Clients that close before a response leave a bounded number of records. The latest records keep a late response from
-// other clients.
+// If clients close before they get a response, the stored state is bounded. It prevents a late response from going to another client.
 func TestClientsThatClose(t *testing.T) {
 	far, server := transport.Pair()
 	posts, _ := newPosts(t, far)
@@ -157,7 +156,7 @@ func TestClientsThatClose(t *testing.T) {
 	}
 }
 
-// The number of streams with closed clients is bounded, too.
+// The number of streams whose clients have closed is bounded, too.
 func TestUnsubscribedStreams(t *testing.T) {
 	far, server := transport.Pair()
 	posts, _ := newPosts(t, far)
@@ -189,7 +188,7 @@ func TestUnsubscribedStreams(t *testing.T) {
 	}
 }
 
-// tardy is a server whose end is visible only on command.
+// tardy is a server whose end is visible only when the test allows it.
 type tardy struct {
 	wire.Conn
 	may chan struct{}
@@ -200,7 +199,7 @@ func (t *tardy) Recv() ([]byte, error) {
 	return nil, &wire.CloseError{Clean: true}
 }
 
-// Waiting for the posts before the tape closes records the end of the server.
+// Before the tape closes, the end of the server is recorded.
 func TestTheEndOfTheServerIsWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := &tardy{may: make(chan struct{})}

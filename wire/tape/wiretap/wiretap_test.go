@@ -44,7 +44,7 @@ func record(t *testing.T) (*recorder.Recorder, func() string) {
 	}
 }
 
-// sockets are two ends of a TCP connection.
+// sockets returns both ends of a TCP connection.
 func sockets(t *testing.T) (a, b *net.TCPConn) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -64,7 +64,7 @@ func sockets(t *testing.T) (a, b *net.TCPConn) {
 	return dialled.(*net.TCPConn), accepted.(*net.TCPConn)
 }
 
-// Bytes pass unchanged, including blanks, noise and partial lines.
+// Bytes are passed on unchanged, including blanks, noise and partial lines.
 func TestBytes(t *testing.T) {
 	client, near := sockets(t)
 	far, server := sockets(t)
@@ -104,7 +104,7 @@ func TestBytes(t *testing.T) {
 	}
 }
 
-// A framing that breaks does not end the conversation.
+// An invalid frame does not end the conversation.
 func TestBrokenFraming(t *testing.T) {
 	client, near := sockets(t)
 	far, server := sockets(t)
@@ -126,7 +126,7 @@ func TestBrokenFraming(t *testing.T) {
 	}
 }
 
-// The tape has all parts of a message over the framing's limit, without its secrets.
+// The tape has all parts of a message that exceeds the limit of the framing, without secrets.
 func TestLargeMessage(t *testing.T) {
 	client, near := sockets(t)
 	far, server := sockets(t)
@@ -158,7 +158,7 @@ func TestLargeMessage(t *testing.T) {
 	}
 }
 
-// Messages and closes pass between connections of different kinds.
+// Messages and closes are passed on between connections of different kinds.
 func TestMessages(t *testing.T) {
 	client, near := transport.Pair()
 	far, server := sockets(t)
@@ -191,7 +191,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// A POST that the server does not accept fails, and its client gets the error.
+// If the server does not accept a POST, the POST fails and its client gets the error.
 func TestPostNotAccepted(t *testing.T) {
 	client, near := transport.Pair()
 	far, server := transport.Pair()
@@ -213,7 +213,7 @@ func TestPostNotAccepted(t *testing.T) {
 	}
 }
 
-// A streaming client of a POST accepts an event stream, until it closes.
+// A streaming is the connection of a POST whose client accepts an event stream until it closes.
 type streaming struct {
 	wire.Conn
 	gone atomic.Bool
@@ -228,7 +228,7 @@ func (s *streaming) Send(msg []byte) error {
 	return s.Conn.Send(msg)
 }
 
-// A POST with a closed client ends at the next item of its stream. Later items go only to the tape.
+// When its client has closed, a POST ends at the next item of its stream. Later items are only recorded.
 func TestStreamOfAClosedClient(t *testing.T) {
 	far, server := transport.Pair()
 	r, read := record(t)
@@ -277,7 +277,7 @@ func TestStreamOfAClosedClient(t *testing.T) {
 	}
 }
 
-// The close codes that may be sent.
+// Only these close codes can be sent.
 func TestSendable(t *testing.T) {
 	for code, want := range map[int]bool{
 		-1: false, 0: false, 999: false, 1000: true, 1003: true, 1004: false, 1005: false, 1006: false, 1007: true, 1014: true, 1015: false, 1016: true, 4999: true, 5000: false,
@@ -288,7 +288,7 @@ func TestSendable(t *testing.T) {
 	}
 }
 
-// A closing is a connection that its peer closes with err, or that only rpcx closes. It keeps the code of its first close.
+// A closing is a connection that the peer closes with err, or that only rpcx closes. It stores the code of the first close.
 type closing struct {
 	err   error
 	once  sync.Once
@@ -313,7 +313,7 @@ func (c *closing) CloseWith(code int, reason string) error {
 	return nil
 }
 
-// Each side is closed with the code and reason of the other one, unless no WebSocket may send them.
+// Each side gets the close code and reason of the other, except those that a WebSocket must not send.
 func TestCloseCodesPass(t *testing.T) {
 	for code, want := range map[int]string{4001: "4001 so long", 1006: "0 "} {
 		for _, d := range []wire.Direction{wire.Send, wire.Recv} {

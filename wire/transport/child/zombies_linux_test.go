@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// This process inherits orphans and reaps none before the test ends, like the first process of many containers.
+// This process inherits orphans and does not reap them before the test ends, like the first process of many containers.
 func TestEndDoesNotWaitForEndedProcesses(t *testing.T) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		t.Skip(err)

@@ -77,8 +77,7 @@ func TestReadEventsFaults(t *testing.T) {
 	}
 }
 
-// An event is passed on after its empty line, while the stream continues, even if a CR ends the line and an LF may
-// follow.
+// An event is passed on when its empty line has arrived, even if that line ends with a CR after which an LF may follow.
 func TestReadEventsDoesNotWait(t *testing.T) {
 	for _, end := range []string{"\n", "\r", "\r\n"} {
 		r, w := io.Pipe()
@@ -114,8 +113,7 @@ func FuzzEvents(f *testing.F) {
 				t.Fatalf("an event of %d bytes, with the limit %d", len(e), max)
 			}
 		}
-		// Events reads the output of AppendEvent. JSON has no line breaks inside tokens. CRs and LFs between them
-		// become LFs.
+		// Events can read what AppendEvent writes. CRs and LFs in JSON are only between tokens, and become LFs.
 		back, err := events(bytes.NewReader(AppendEvent(nil, in)), len(in)+100)
 		want := strings.ReplaceAll(strings.ReplaceAll(string(in), "\r\n", "\n"), "\r", "\n")
 		if err != nil || len(want) > 0 && (len(back) != 1 || back[0] != want) {

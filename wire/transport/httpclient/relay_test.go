@@ -18,7 +18,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Headers of a single connection are not forwarded.
+// Headers that apply to a single connection are not forwarded.
 func TestEndToEnd(t *testing.T) {
 	h := http.Header{}
 	for _, name := range []string{
@@ -41,7 +41,7 @@ func TestEndToEnd(t *testing.T) {
 	}
 }
 
-// compressed returns text in an encoding.
+// compressed returns text in a content encoding.
 func compressed(t *testing.T, encoding, text string) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -63,7 +63,7 @@ func compressed(t *testing.T, encoding, text string) []byte {
 	return b.Bytes()
 }
 
-// relayed forwards one request to server, and returns the bytes for the client and for the tap.
+// relayed forwards one request to server, and returns what the client and the tap get.
 func relayed(t *testing.T, server http.HandlerFunc, head http.Header, body []byte, seen func(wire.Direction, string)) (*httptest.ResponseRecorder, []string, error) {
 	t.Helper()
 	s := httptest.NewServer(server)
@@ -129,7 +129,7 @@ func TestRelayOfEncodings(t *testing.T) {
 	}
 }
 
-// Each event of a compressed stream is forwarded and tapped as soon as it is flushed.
+// Each event in a compressed stream is forwarded and passed to the tap as soon as it is flushed.
 func TestRelayOfCompressedEvents(t *testing.T) {
 	one := make(chan bool)
 	_, taps, err := relayed(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -152,7 +152,7 @@ func TestRelayOfCompressedEvents(t *testing.T) {
 	}
 }
 
-// A stream that cannot be decoded to its end is forwarded, and the error states that the tap is incomplete.
+// A stream that cannot be decoded completely is still forwarded, and the error reports that the tap is incomplete.
 func TestRelayOfBrokenStreams(t *testing.T) {
 	const events, lines = "text/event-stream", "application/x-ndjson"
 	event := func(n int) string { return fmt.Sprintf("data: {\"a\":%d}\n\n", n) }
@@ -193,7 +193,7 @@ func TestRelayOfBrokenStreams(t *testing.T) {
 	}
 }
 
-// A byte order mark is forwarded, and is not part of the message.
+// A byte order mark is forwarded, but is not part of the message.
 func TestRelayOfByteOrderMarks(t *testing.T) {
 	const mark = "\xEF\xBB\xBF"
 	for media, body := range map[string]string{

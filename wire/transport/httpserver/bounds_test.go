@@ -25,7 +25,7 @@ import (
 // requestsTo returns the request handler of a listener.
 func requestsTo(l *listener) *handler { return l.server.Handler.(*handler) }
 
-// listening returns a listener of a scheme, with the defaults of c.
+// listening returns a listener for a scheme. Settings that c lacks have their defaults.
 func listening(t *testing.T, scheme string, c transport.Config) *listener {
 	t.Helper()
 	l, err := Listen(t.Context(), transport.Address{Scheme: scheme, Host: "127.0.0.1:0", URLPath: "/"}, c.WithDefaults())
@@ -36,7 +36,7 @@ func listening(t *testing.T, scheme string, c transport.Config) *listener {
 	return l.(*listener)
 }
 
-// A slow or missing body does not keep a connection open. A slow handler does.
+// A slow or missing body does not keep a connection open, but a slow handler does.
 func TestSlowBody(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent(), goleak.IgnoreAnyFunction("net/http.(*conn).closeWriteAndWait"))
 	const limit = 200 * time.Millisecond
@@ -90,7 +90,7 @@ func TestSlowBody(t *testing.T) {
 	}
 }
 
-// Each wait for a client has a limit.
+// Waiting for a client is always limited.
 func TestListenerWaitsAreBounded(t *testing.T) {
 	s := newServer(&handler{}, &clients{})
 	if s.ReadHeaderTimeout != 10*time.Second || s.IdleTimeout != 2*time.Minute || s.MaxHeaderBytes != 64<<10 || bodyTimeout != 30*time.Second || bodyRate != 1<<10 {
@@ -98,7 +98,7 @@ func TestListenerWaitsAreBounded(t *testing.T) {
 	}
 }
 
-// The server detects that a client closes, even if unread bytes hide the end from net/http.
+// The server notices that a client closes, even if net/http does not because of unread bytes.
 func TestPostOfAClosedClientWithUnreadBytesEnds(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux tells")
@@ -149,7 +149,7 @@ func TestPostOfAClosedClientWithUnreadBytesEnds(t *testing.T) {
 	}
 }
 
-// written returns the name of a file with a certificate and its key.
+// written writes a certificate and its key to a file, and returns its name.
 func written(t *testing.T, c tls.Certificate) string {
 	t.Helper()
 	key, err := x509.MarshalPKCS8PrivateKey(c.PrivateKey)

@@ -16,10 +16,10 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A client makes a request in its session.
+// A client sends a request in its session.
 type client func(method, body string, header ...string) *http.Response
 
-// sessionOf begins a session with a listener that waits briefly for a body.
+// sessionOf opens a session with a listener that waits only briefly for a body.
 func sessionOf(t *testing.T) (conn wire.Conn, in client) {
 	t.Helper()
 	listener := sessionListener(t)
@@ -73,11 +73,11 @@ func sessionWith(t *testing.T, listener *listener) (conn wire.Conn, in client) {
 	return conn, in
 }
 
-// The time limit of a body does not apply to the standing stream of a session.
+// The time limit for a body does not apply to the standing stream of a session.
 func TestSessionStandingStreamLasts(t *testing.T) {
 	conn, client := sessionOf(t)
 	standing := client(http.MethodGet, "")
-	time.Sleep(60 * time.Millisecond) // three times the patience
+	time.Sleep(60 * time.Millisecond) // three times the limit
 	if err := conn.Send([]byte(`{"method":"news"}`)); err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestSessionStandingStreamLasts(t *testing.T) {
 	}
 }
 
-// A request with a header value that the sessions do not accept is rejected, inside and outside of sessions.
+// A request with an unacceptable header value is rejected, both in a session and outside.
 func TestSessionsKnowTheirHeaders(t *testing.T) {
 	listener := sessionListener(t)
 	requestsTo(listener).sessions.rules.Values = map[string][]string{"X-Version": {"1", "2"}}
@@ -134,7 +134,7 @@ func TestSessionsKnowTheirHeaders(t *testing.T) {
 	}
 }
 
-// The log names each refused request of a session, with the reason.
+// Each refused request in a session is logged with the reason.
 func TestSessionRefusalsAreLogged(t *testing.T) {
 	listener := sessionListener(t)
 	warned := make(chan string, 20)
@@ -171,7 +171,7 @@ func TestSessionRefusalsAreLogged(t *testing.T) {
 	<-pending
 }
 
-// Resuming after the last event of a stream returns an event stream, even if it is empty.
+// Resuming after the last event of a stream returns an event stream, even if it has no events.
 func TestSessionResumesBehindTheLastEvent(t *testing.T) {
 	conn, client := sessionOf(t)
 	asked := make(chan *http.Response, 1)
@@ -200,7 +200,7 @@ func TestSessionResumesBehindTheLastEvent(t *testing.T) {
 	}
 }
 
-// firstEvent returns the first line of data of an event stream, or "" if the stream ends before.
+// firstEvent returns the first data line of an event stream, or "" if there is none.
 func firstEvent(of *http.Response) string {
 	lines := bufio.NewScanner(of.Body)
 	for lines.Scan() && !strings.HasPrefix(lines.Text(), "data:") {
@@ -232,7 +232,7 @@ func TestSessionKeepsSome(t *testing.T) {
 	}
 }
 
-// All sessions together keep a bounded amount of events, for any number and order.
+// The events that all sessions together keep are bounded, in any number and order.
 func TestSessionsKeepNoMoreInAll(t *testing.T) {
 	listener := sessionListener(t)
 	requestsTo(listener).sessions.keeps = 2 * keptBytes
@@ -269,8 +269,8 @@ func TestSessionsKeepNoMoreInAll(t *testing.T) {
 	}
 }
 
-// An idle session ends: its connection gets the reason, and its client a 404. A session with a reader continues, also after
-// another exchange.
+// When an idle session ends, its connection gets the reason, and its client gets a 404. A session with a reader continues, even
+// after further exchanges.
 func TestSessionIdles(t *testing.T) {
 	listener := sessionListener(t)
 	requestsTo(listener).sessions.idle = time.Second

@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A peer of accept+ may send half a message first. A client that sends anything else is rejected.
+// The peer of an accept+ endpoint can send half of a message first. A client that sends anything else is rejected.
 func TestAwaitReadsHalfMessages(t *testing.T) {
 	for _, c := range []struct{ framing, other, half, rest string }{
 		{"line", "GET / HTTP/1.1\r\n", `{"id":`, "1}\n"},
@@ -78,7 +78,7 @@ func TestAwaitReadsHalfMessages(t *testing.T) {
 	}
 }
 
-// Headers that cannot be sent are rejected, not dropped, because they may contain a token.
+// Headers that cannot be sent are rejected and not dropped, because they may contain a token.
 func TestHeadersWithoutHTTP(t *testing.T) {
 	noLeaks(t)
 	for _, at := range []string{"tcp://127.0.0.1:1", "tls://127.0.0.1:1", "unix:/no/such", "exec:cat", "ipc:cat"} {

@@ -47,7 +47,7 @@ func TestExecReturnsAllOutputBeforeTheEnd(t *testing.T) {
 	var stderr lockedBuffer
 	c := helperConn(t, "burst", transport.Config{Stderr: &stderr})
 	sendErr := make(chan error, 1)
-	go func() { // the child reads nothing; failing writes must not lose its output
+	go func() { // the child reads nothing; failed writes must not lose its output
 		for {
 			if err := c.Send(bytes.Repeat([]byte("1"), 4096)); err != nil {
 				sendErr <- err
@@ -227,9 +227,9 @@ func TestExecCannotStart(t *testing.T) {
 }
 
 func TestExecChildInheritsNoDescriptor(t *testing.T) {
-	other := dialed(t, "exec:cat", transport.Config{}) // another child must not inherit its pipes
+	other := dialed(t, "exec:cat", transport.Config{}) // another child must not inherit the pipes of the first
 	c := helperConn(t, "descriptors", transport.Config{})
-	want, _ := json.Marshal(given) // 0, 1, 2, and descriptors that the test inherited
+	want, _ := json.Marshal(given) // the standard ones, and those that the test inherited
 	if got := mustRecv(t, c); got != string(want) {
 		t.Errorf("the child has %s, want %s", got, want)
 	}
@@ -291,7 +291,7 @@ func TestExecChildIsKilledWithRpcx(t *testing.T) {
 }
 
 func TestProcessOutlivesTheThreadThatAskedForIt(t *testing.T) {
-	// The goroutine that starts a child stays locked to its thread, which ends with it.
+	// The goroutine that starts a child stays locked to its thread, and the thread ends with it.
 	type result struct {
 		p   *child.Process
 		err error

@@ -18,17 +18,17 @@ import (
 	"rpcx/wire/transport"
 )
 
-// helperMode makes this test binary a child with one behaviour.
+// helperMode is an environment variable that makes this test binary act as a child with a given behaviour.
 const helperMode = "RPCX_TEST_CHILD"
 
 var helpers = map[string]func(){
-	// prints its pid, and ignores requests to end
+	// Prints its process id, and ignores requests to end.
 	"stubborn": func() {
 		signal.Ignore(syscall.SIGTERM)
 		say(map[string]int{"pid": os.Getpid()})
 		time.Sleep(time.Hour)
 	},
-	// ends immediately, and leaves a child that keeps all three descriptors
+	// Ends at once, and leaves a child that keeps all three descriptors open.
 	"launcher": func() {
 		cmd := helperCommand("stubborn")
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
@@ -36,7 +36,7 @@ var helpers = map[string]func(){
 			panic(err)
 		}
 	},
-	// has a child of its own; both wait for the request to end
+	// Has a child of its own. Both wait for the request to end.
 	"family": func() {
 		cmd := helperCommand("deaf")
 		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
@@ -45,12 +45,12 @@ var helpers = map[string]func(){
 		}
 		time.Sleep(time.Hour)
 	},
-	// reads nothing
+	// Reads nothing.
 	"deaf": func() {
 		say(map[string]int{"pid": os.Getpid()})
 		time.Sleep(time.Hour)
 	},
-	// prints much, and exits without reading
+	// Prints much, and exits without reading.
 	"burst": func() {
 		for i := range 1024 {
 			fmt.Printf("[%d,%q]\n", i, strings.Repeat("x", 1024))
@@ -61,9 +61,9 @@ var helpers = map[string]func(){
 		fmt.Fprint(os.Stderr, strings.Repeat("y", 1000)+"\nthe end")
 		os.Exit(3)
 	},
-	// prints its descriptors and the mode of the first three
+	// Prints its descriptors, and the mode of the first three.
 	"descriptors": func() { say(inherited()) },
-	// dials the child that its argument names, and waits to be killed
+	// Dials the child given as its argument, and waits to be killed.
 	"parent": func() {
 		conn, err := dial(context.Background(), "exec:"+wire.Quote(os.Args[0]), transport.Config{Env: helperEnv("stubborn")})
 		if err != nil {
@@ -73,7 +73,7 @@ var helpers = map[string]func(){
 		fmt.Printf("%s\n", msg)
 		time.Sleep(time.Hour)
 	},
-	// uses the IPC channel of its parent
+	// Uses its parent's IPC channel.
 	"ipc": func() {
 		conn, err := dial(context.Background(), "ipc:", transport.Config{})
 		if err != nil {
@@ -87,7 +87,7 @@ var helpers = map[string]func(){
 			conn.Send(msg)
 		}
 	},
-	// is a client over its own stdin and stdout: echoes, and exits normally
+	// Is a client over its own stdin and stdout: echoes, and exits normally.
 	"stdio": func() {
 		conn, err := dial(context.Background(), "stdio:", transport.Config{})
 		if err != nil {
@@ -115,7 +115,7 @@ var helpers = map[string]func(){
 
 func say(v any) { json.NewEncoder(os.Stdout).Encode(v) }
 
-// runHelper is called by TestMain. It does not return in a helper.
+// runHelper is called by TestMain. In a helper, it does not return.
 func runHelper() {
 	if f := helpers[os.Getenv(helperMode)]; f != nil {
 		f()
@@ -129,7 +129,7 @@ func helperCommand(mode string) *exec.Cmd {
 	return cmd
 }
 
-// helperEnv returns the environment of a helper. The race detector must not delay the helper's exit by a second.
+// helperEnv returns the environment for a helper, in which the race detector does not delay the exit by a second.
 func helperEnv(mode string) []string {
 	return []string{helperMode + "=" + mode, "GORACE=atexit_sleep_ms=0"}
 }
@@ -152,7 +152,7 @@ func dial(ctx context.Context, address string, c transport.Config) (wire.Conn, e
 	return Dial(ctx, a, c)
 }
 
-// dialed dials, and closes the connection at the end of the test.
+// dialed dials, and closes the connection when the test ends.
 func dialed(t *testing.T, address string, c transport.Config) wire.Conn {
 	t.Helper()
 	conn, err := dial(t.Context(), address, c)
@@ -197,7 +197,7 @@ func mustSend(t *testing.T, c wire.Conn, msg string) {
 	}
 }
 
-// recvPid reads {"pid":N}.
+// recvPid receives {"pid":N}, and returns N.
 func recvPid(t *testing.T, c wire.Conn) int {
 	t.Helper()
 	var v struct{ Pid int }
@@ -207,7 +207,7 @@ func recvPid(t *testing.T, c wire.Conn) int {
 	return v.Pid
 }
 
-// wantGone waits until a process has ended. A zombie has ended.
+// wantGone waits until a process has ended. Zombies count as ended.
 func wantGone(t *testing.T, pid int) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {

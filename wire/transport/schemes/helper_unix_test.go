@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// inherited lists the descriptors that a child of this process would inherit.
+// inherited returns the descriptors that a child of this process would inherit.
 func inherited() (open []int) {
 	for fd := range 64 {
 		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 {
@@ -19,5 +19,5 @@ func inherited() (open []int) {
 	return open
 }
 
-// exists reports whether there is a process with that id.
+// exists reports whether a process with that id exists.
 func exists(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }

@@ -175,7 +175,7 @@ func TestHTTPRedirectThatKeepsPosting(t *testing.T) {
 	wantFault(t, err, wire.Unreachable, "redirected more than 5 times")
 }
 
-// Another host gets neither cookies nor credentials of the first.
+// A redirect to another host carries neither cookies nor credentials.
 func TestHTTPRedirectElsewhere(t *testing.T) {
 	noLeaks(t)
 	var got http.Header
@@ -199,7 +199,7 @@ func TestHTTPRedirectElsewhere(t *testing.T) {
 	}
 }
 
-// Cookies return only to their server.
+// Cookies are sent only to the server that set them.
 func TestHTTPCookies(t *testing.T) {
 	noLeaks(t)
 	var got []string
@@ -290,7 +290,7 @@ func TestHTTPCancel(t *testing.T) {
 	}
 }
 
-// HTTP connections also support plain Send and Recv.
+// HTTP connections also support Send and Recv.
 func TestHTTPSendAndRecv(t *testing.T) {
 	noLeaks(t)
 	url := server(t, func(w http.ResponseWriter, r *http.Request) {
@@ -335,7 +335,7 @@ func TestHTTPUnreachable(t *testing.T) {
 	}
 }
 
-// Close returns after Exchange has reported the end, unless that takes too long.
+// Close waits until Exchange has reported the end, but only for a limited time.
 func TestHTTPCloseWaitsForExchanges(t *testing.T) {
 	noLeaks(t)
 	url := server(t, func(w http.ResponseWriter, r *http.Request) {

@@ -16,7 +16,7 @@ import (
 	"rpcx/wire/transport/httpserver"
 )
 
-// posts sends one POST and accepts it.
+// posts sends a POST, and returns the server's connection for it.
 func posts(t *testing.T, l transport.Listener, accept string) (wire.Conn, <-chan *http.Response, func()) {
 	t.Helper()
 	req, err := http.NewRequest(http.MethodPost, l.Endpoint(), strings.NewReader(`{"id":1,"method":"m"}`))
@@ -103,7 +103,7 @@ func TestPostAnswers(t *testing.T) {
 	}
 }
 
-// A slow response reaches the client message by message.
+// The client gets each message of a slow response as soon as it is sent.
 func TestPostAnswerThatTakesTime(t *testing.T) {
 	noLeaks(t)
 	l := mustListen(t, "http://127.0.0.1:0/", transport.Config{})
@@ -111,7 +111,7 @@ func TestPostAnswerThatTakesTime(t *testing.T) {
 	if err := c.Send([]byte(`{"method":"n"}`)); err != nil {
 		t.Fatal(err)
 	}
-	resp := <-answers // the response arrives without further requests
+	resp := <-answers // without further requests
 	defer resp.Body.Close()
 	want := "data: {\"method\":\"n\"}\n\n"
 	got := make([]byte, len(want))

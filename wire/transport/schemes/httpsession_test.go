@@ -16,9 +16,9 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A session over HTTP as in MCP (2025-11-25, Streamable HTTP). The client returns the server's session id with the
-// headers of the dialect. The standing event stream carries unsolicited messages and is reopened after its last event. A
-// response whose stream ends early is resumed. DELETE ends the session.
+// In a session over HTTP (MCP 2025-11-25, Streamable HTTP), the client sends the server's session id and the dialect's headers.
+// Unsolicited messages arrive on the standing event stream, which is reopened after its last event. A response whose stream ends
+// early is resumed. DELETE ends the session.
 func TestHTTPSession(t *testing.T) {
 	var mu sync.Mutex
 	var seen []string
@@ -39,7 +39,7 @@ func TestHTTPSession(t *testing.T) {
 			fmt.Fprint(w, `{"jsonrpc":"2.0","id":1,"result":{}}`)
 		case r.Method == http.MethodPost:
 			w.Header().Set("Content-Type", "text/event-stream")
-			// The stream ends inside an event: the client resumes after the event before.
+			// The stream ends inside an event, so the client resumes after the previous one.
 			fmt.Fprint(w, "id: a7\nretry: 60\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"progress\"}\n\nid: a9\ndata: {\"json")
 			ended = time.Now()
 		case r.Header.Get("Last-Event-ID") == "a7":
@@ -113,7 +113,7 @@ func TestHTTPSession(t *testing.T) {
 	}
 }
 
-// A server may lack the event stream and DELETE.
+// A server can lack both the event stream and DELETE.
 func TestHTTPSessionRefused(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost {
@@ -139,10 +139,10 @@ func TestHTTPSessionRefused(t *testing.T) {
 	}
 }
 
-// A stream without messages is reopened a limited number of times: the standing one, and one of a response.
+// If a stream yields no messages, it is reopened a limited number of times, both the standing stream and the stream of a response.
 func TestHTTPSessionStopsReopening(t *testing.T) {
 	var mu sync.Mutex
-	asked := map[string]int{} // numbers of requests, by the client's last event
+	asked := map[string]int{} // numbers of requests, by Last-Event-ID
 	brings := map[string]bool{"": true, "g2": true, "p1": true}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -190,18 +190,18 @@ func TestHTTPSessionStopsReopening(t *testing.T) {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	// A message restarts the count of the standing stream, but not that of a response.
+	// A message restarts the count for the standing stream, but not for the stream of a response.
 	want := map[string]int{"": 2, "g2": 2, "g3": 5 - 1, "p1": 2, "p2": 5}
 	if !maps.Equal(asked, want) {
 		t.Errorf("asked %v, want %v", asked, want)
 	}
 }
 
-// DELETE ends a session once, if the dialect uses it and the server has named the session.
+// DELETE ends a session once, if the dialect uses DELETE and the server has named the session.
 func TestHTTPSessionIsEndedByDelete(t *testing.T) {
 	for _, c := range []struct {
-		session string // the server's session id
-		says    bool   // the dialect ends sessions with DELETE
+		session string // the session id from the server
+		says    bool   // whether the dialect ends sessions with DELETE
 		deletes int32
 	}{
 		{"s1", true, 1},

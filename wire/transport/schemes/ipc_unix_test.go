@@ -145,7 +145,7 @@ func TestIPCWithoutAParent(t *testing.T) {
 
 func TestIPCTakesTheChannelOnce(t *testing.T) {
 	ours, theirs := rawPair(t, "socket")
-	n, err := unix.Dup(mustNumber(t, theirs)) // Dial takes the descriptor over and closes it
+	n, err := unix.Dup(mustNumber(t, theirs)) // Dial closes the descriptor
 	theirs.Close()
 	if err != nil {
 		t.Fatal(err)

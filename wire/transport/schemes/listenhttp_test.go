@@ -18,7 +18,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// typed sends a request as text and returns the whole response.
+// typed sends the text of a request, and returns the whole response.
 func typed(t *testing.T, l transport.Listener, request string) string {
 	t.Helper()
 	c, err := net.Dial("tcp", mustParse(t, l.Endpoint()).Host)
@@ -34,7 +34,7 @@ func typed(t *testing.T, l transport.Listener, request string) string {
 	return string(answer)
 }
 
-// Hand-written requests, and whether the guard accepts them.
+// The guard accepts or rejects each of these requests.
 func TestListenerGuard(t *testing.T) {
 	noLeaks(t)
 	const end = "Connection: close\n"
@@ -121,7 +121,7 @@ func TestListenerGuard(t *testing.T) {
 	}
 }
 
-// An idle keep-alive connection ends with the listener.
+// When the listener closes, idle keep-alive connections close, too.
 func TestKeptConnectionsEndWithTheListener(t *testing.T) {
 	noLeaks(t)
 	l := mustListen(t, "http://127.0.0.1:0/rpc", transport.Config{})
@@ -151,7 +151,7 @@ func TestKeptConnectionsEndWithTheListener(t *testing.T) {
 	}
 }
 
-// Warnings name rejected clients, and summarize a flood of them.
+// Warnings name rejected clients, and are summarised if there are many.
 func TestRefusedAreNamed(t *testing.T) {
 	noLeaks(t)
 	var mu sync.Mutex
@@ -220,7 +220,7 @@ func TestListenerCloseLeavesConnections(t *testing.T) {
 	l := mustListen(t, "ws://127.0.0.1:0/", transport.Config{})
 	c := mustDial(t, l.Endpoint(), transport.Config{})
 	far := mustAccept(t, l)
-	unused, err := net.Dial("tcp", mustParse(t, l.Endpoint()).Host) // sends nothing
+	unused, err := net.Dial("tcp", mustParse(t, l.Endpoint()).Host) // a connection without data
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,7 +260,7 @@ func TestListenerCloseLeavesConnections(t *testing.T) {
 	resp.Body.Close()
 }
 
-// rpcx as client and as server, over a Unix socket.
+// rpcx is both client and server, over a Unix socket.
 func TestHTTPOverUnixSocket(t *testing.T) {
 	noLeaks(t)
 	path := socketPath(t)

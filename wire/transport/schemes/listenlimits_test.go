@@ -15,7 +15,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// The limit of a request's head is 64 KiB. net/http allows slightly more.
+// The head of a request can have 64 KiB. net/http allows slightly more.
 func TestLargeHeadIsRefused(t *testing.T) {
 	noLeaks(t)
 	l := mustListen(t, "http://127.0.0.1:0/", transport.Config{})
@@ -33,7 +33,7 @@ func TestLargeHeadIsRefused(t *testing.T) {
 	}
 }
 
-// A client that is silent in its TLS handshake is closed with a warning. Many silent clients do not delay another client
+// A client that sends nothing during the TLS handshake is disconnected, with a warning. Many such clients delay another client no
 // longer than one does.
 func TestSilentTLSClientsAreClosed(t *testing.T) {
 	server, client, _ := certified(t)

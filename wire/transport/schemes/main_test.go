@@ -6,7 +6,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// given are the descriptors that the test inherited.
+// given has the descriptors that the test inherited.
 var given = inherited()
 
 func TestMain(m *testing.M) {

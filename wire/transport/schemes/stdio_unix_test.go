@@ -33,7 +33,7 @@ func TestStdioOfAChildOfOurs(t *testing.T) {
 	if err := c.(wire.HalfCloser).CloseSend(); err != nil {
 		t.Fatal(err)
 	}
-	_, err := c.Recv() // output after Close is discarded
+	_, err := c.Recv() // what arrives after Close is discarded
 	if end, _ := wantChild(t, err); !end.Clean {
 		t.Errorf("%v; stderr %s", end, stderr.String())
 	}
@@ -42,7 +42,7 @@ func TestStdioOfAChildOfOurs(t *testing.T) {
 	}
 }
 
-// Close does not wait for a pending read of a stdin that stays open.
+// Close does not wait for a pending read from a stdin that stays open.
 func TestStdioCloseWakesARead(t *testing.T) {
 	for _, kind := range []string{"pipe", "socket"} {
 		t.Run(kind, func(t *testing.T) {
@@ -149,7 +149,7 @@ func TestStdioListener(t *testing.T) {
 					}
 				}
 			}()
-			for n := range buf { // the write has begun and will block
+			for n := range buf { // writing has begun, so the rest will block
 				outR.Read(buf[n : n+1])
 			}
 			returns(t, "Close", func() { c.Close(); c.Close() })

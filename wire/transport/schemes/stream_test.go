@@ -20,7 +20,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// certified returns the TLS settings of a server and of a client that trusts it.
+// certified returns the TLS settings of a server and of a client that trusts the server.
 func certified(t *testing.T) (server, client transport.TLS, a *authority) {
 	a = newAuthority(t)
 	cert, key := a.issue(time.Now().Add(time.Hour))
@@ -83,7 +83,7 @@ func TestStreamCloseUnblocks(t *testing.T) {
 		t.Run(address[:4], func(t *testing.T) {
 			l := listening(t, address, transport.Config{TLS: server})
 			c := dialed(t, l.Endpoint(), transport.Config{TLS: client})
-			mustAccept(t, l) // but does not read
+			mustAccept(t, l) // without reading
 			recv, send := make(chan error, 1), make(chan error, 1)
 			go func() { _, err := c.Recv(); recv <- err }()
 			go func() {
@@ -107,8 +107,7 @@ func TestStreamCloseUnblocks(t *testing.T) {
 	}
 }
 
-// Sent messages arrive after Close even if the peer's bytes were never read, for which the system would reset the
-// connection.
+// Messages that were sent before Close arrive, even if the peer's bytes were never read, which would make the system reset the connection.
 func TestStreamCloseLosesNothing(t *testing.T) {
 	l := listening(t, "tcp://127.0.0.1:0", transport.Config{})
 	c := dialed(t, l.Endpoint(), transport.Config{})
@@ -218,7 +217,7 @@ func TestTLSClientCertificates(t *testing.T) {
 	l := listening(t, "tls://127.0.0.1:0", transport.Config{TLS: server, Warn: func(string) {}})
 	echo(t, l)
 
-	// In TLS 1.3, the server refuses after the client's handshake, in the client's first Recv.
+	// In TLS 1.3, the server rejects a certificate after the client's handshake, so the client's first Recv fails.
 	anonymous, err := dial(t.Context(), l.Endpoint(), transport.Config{TLS: client})
 	if err == nil {
 		defer anonymous.Close()

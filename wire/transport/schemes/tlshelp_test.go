@@ -20,7 +20,7 @@ type authority struct {
 	t    *testing.T
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
-	File string // PEM file of its certificate
+	File string // PEM file with the authority's certificate
 }
 
 func newAuthority(t *testing.T) *authority {
@@ -41,7 +41,7 @@ func newAuthority(t *testing.T) *authority {
 	return a
 }
 
-// issue writes a certificate and key for localhost and 127.0.0.1, and returns the file names.
+// issue writes a certificate and a key for localhost and 127.0.0.1, and returns the file names.
 func (a *authority) issue(until time.Time) (cert, key string) {
 	a.t.Helper()
 	k := newKey(a.t)

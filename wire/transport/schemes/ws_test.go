@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// The peer is hand-written, because client and server of one library could share a mistake.
+// The peer is written by hand, because client and server of one library could share a mistake.
 func TestWSHandWritten(t *testing.T) {
 	isClose := func(code int, reason string, clean bool) func(*testing.T, error) {
 		return func(t *testing.T, err error) {
@@ -131,7 +131,7 @@ func TestWSHandWritten(t *testing.T) {
 	}
 }
 
-// The listener, with a hand-written client.
+// The listener is tested with a client that is written by hand.
 func TestWSHandWrittenClient(t *testing.T) {
 	noLeaks(t)
 	for name, tt := range map[string]struct {
@@ -160,7 +160,7 @@ func TestWSHandWrittenClient(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer raw.Close()
-			// The first message arrives in the same packet as the request.
+			// The first message is in the same packet as the request.
 			io.WriteString(raw, "GET /x HTTP/1.1\r\nHost: localhost\r\nUpgrade: WebSocket\r\nConnection: keep-alive, Upgrade\r\n"+
 				"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"+tt.sent)
 			raw.(*net.TCPConn).CloseWrite()

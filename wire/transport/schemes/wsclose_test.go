@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A peer that is silent while its connection stays open.
+// The peer sends nothing while the connection stays open.
 func TestWSCloseOfSilentPeer(t *testing.T) {
 	silent := func(t *testing.T, limit time.Duration) wire.Conn {
 		hold := make(chan struct{})
@@ -114,7 +114,7 @@ func TestWSPing(t *testing.T) {
 		noLeaks(t)
 		pinged := make(chan struct{}, 100)
 		url := rawWS(t, func(c net.Conn, r *bufio.Reader) {
-			for range 4 { // one of several writes fails
+			for range 4 { // one of these writes must fail
 				if _, _, err := readFrame(r); err != nil {
 					return
 				}

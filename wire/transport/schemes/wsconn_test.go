@@ -81,7 +81,7 @@ func TestWSIdle(t *testing.T) {
 	c.(wire.Idler).OnIdle(func() {
 		idle++
 		if three != "" {
-			next <- three // not earlier, because it could arrive with the handshake
+			next <- three // if sent earlier, it could arrive with the handshake
 			three = ""
 		}
 	})

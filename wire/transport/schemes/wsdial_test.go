@@ -91,7 +91,7 @@ func TestWSRedirect(t *testing.T) {
 	}
 }
 
-// Redirects within one origin are followed.
+// Redirects are followed within one origin.
 func TestWSRedirectWithin(t *testing.T) {
 	noLeaks(t)
 	mux := http.NewServeMux()
@@ -116,7 +116,7 @@ func TestWSRedirectWithin(t *testing.T) {
 	c.Close()
 }
 
-// nobody returns an address without a listener.
+// nobody returns an address on which nothing listens.
 func nobody(t *testing.T) string {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -128,7 +128,7 @@ func nobody(t *testing.T) string {
 
 func TestDialFaults(t *testing.T) {
 	noLeaks(t)
-	silent, err := net.Listen("tcp", "127.0.0.1:0") // only the system answers
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // the system accepts connections, but no program does
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +226,7 @@ func TestTLS(t *testing.T) {
 	})
 }
 
-// roundTrip dials and sends one message to an echo.
+// roundTrip dials, and sends one message to an echo server.
 func roundTrip(t *testing.T, to string, c transport.Config) (string, error) {
 	t.Helper()
 	conn, err := Dial(t.Context(), mustParse(t, to), c)

@@ -14,8 +14,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Messages arrive whole and in order, through rpcx's code and the library's: short and long, in one frame and in several,
-// with control frames between them, and in any packets.
+// Messages arrive whole and in order, through the code of rpcx and of the library: short and long, in one frame or several, with
+// control frames in between, and however the bytes are divided into packets.
 func TestWSFramesInAnyPieces(t *testing.T) {
 	noLeaks(t)
 	for seed := range uint64(20) {
@@ -74,13 +74,13 @@ func TestWSFramesInAnyPieces(t *testing.T) {
 	}
 }
 
-// The bytes that Recv returned stay unchanged while Close reads further messages.
+// The bytes that Recv has returned do not change while Close reads further messages.
 func TestWSMessageIsKeptWhileClosing(t *testing.T) {
 	noLeaks(t)
 	first, rest := strings.Repeat("a", 1000), strings.Repeat(frame(finText, strings.Repeat("b", 1000)), 500)
 	url := rawWS(t, func(c net.Conn, in *bufio.Reader) {
 		io.WriteString(c, frame(finText, first))
-		if code, _, err := readFrame(in); err != nil || code != finClose { // rpcx's close frame
+		if code, _, err := readFrame(in); err != nil || code != finClose { // the close frame from rpcx
 			return
 		}
 		io.WriteString(c, rest+frame(finClose, closing(1000, "")))

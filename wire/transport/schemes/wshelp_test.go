@@ -22,14 +22,14 @@ import (
 	"rpcx/wire/transport"
 )
 
-// patience is far longer than any working step takes.
+// patience is far longer than any step takes.
 const patience = 30 * time.Second
 
-// noLeaks fails the test if it leaves a goroutine behind. Call it first.
+// noLeaks fails the test if it leaves a goroutine behind. It must be called first.
 func noLeaks(t *testing.T) {
 	t.Helper()
 	before := goleak.IgnoreCurrent()
-	// An http.Server that rejected a body sleeps for half a second before it closes the connection.
+	// After rejecting a body, an http.Server sleeps for half a second before it closes the connection.
 	lingers := goleak.IgnoreAnyFunction("net/http.(*conn).closeWriteAndWait")
 	t.Cleanup(func() { goleak.VerifyNone(t, before, lingers) })
 }
@@ -43,7 +43,7 @@ func mustParse(t *testing.T, s string) transport.Address {
 	return a
 }
 
-// mustDial dials s, and closes the connection at the end of the test.
+// mustDial dials s, and closes the connection when the test ends.
 func mustDial(t *testing.T, s string, c transport.Config) wire.Conn {
 	t.Helper()
 	conn, err := Dial(t.Context(), mustParse(t, s), c)
@@ -54,7 +54,7 @@ func mustDial(t *testing.T, s string, c transport.Config) wire.Conn {
 	return conn
 }
 
-// mustListen listens on s until the end of the test.
+// mustListen listens on s until the test ends.
 func mustListen(t *testing.T, s string, c transport.Config) transport.Listener {
 	t.Helper()
 	l, err := Listen(t.Context(), mustParse(t, s), c)
@@ -65,7 +65,7 @@ func mustListen(t *testing.T, s string, c transport.Config) transport.Listener {
 	return l
 }
 
-// mustAccept accepts the next connection of l, until the end of the test.
+// mustAccept accepts the next connection from l, and closes it when the test ends.
 func mustAccept(t *testing.T, l transport.Listener) wire.Conn {
 	t.Helper()
 	c, err := l.Accept()
@@ -76,7 +76,7 @@ func mustAccept(t *testing.T, l transport.Listener) wire.Conn {
 	return c
 }
 
-// echo answers every message on every connection of l with itself.
+// echo returns each message that arrives on a connection of l.
 func echo(t *testing.T, l transport.Listener) {
 	var wg sync.WaitGroup
 	t.Cleanup(func() { l.Close(); wg.Wait() })
@@ -99,7 +99,7 @@ func echo(t *testing.T, l transport.Listener) {
 	})
 }
 
-// wantFault checks the kind of a Fault, and that its message contains text.
+// wantFault checks the kind of a Fault, and that its message contains all words.
 func wantFault(t *testing.T, err error, kind wire.FaultKind, words ...string) *wire.Fault {
 	t.Helper()
 	f := wire.AsFault(err)
@@ -131,7 +131,7 @@ func wantClose(t *testing.T, err error, code int, clean bool) *wire.CloseError {
 	return ce
 }
 
-// enough returns the time limit for a dial with this failure.
+// enough returns the time limit for a dial that fails with these words.
 func enough(words ...string) time.Duration {
 	if strings.Contains(strings.Join(words, " "), "no response within 300ms") {
 		return 300 * time.Millisecond
@@ -145,7 +145,7 @@ func returns(t *testing.T, what string, f func()) {
 	within(t, patience, what, f)
 }
 
-// soon is shorter than the 5 seconds that the libraries wait for a peer to take a close frame.
+// soon is shorter than the 5 seconds that the libraries wait for a peer to read a close frame.
 const soon = 4 * time.Second
 
 // within fails the test if f takes longer than d.
@@ -164,7 +164,7 @@ func within(t *testing.T, d time.Duration, what string, f func()) {
 	}
 }
 
-// rawServer serves raw HTTP: it reads the head of one request of each connection and passes the connection to serve.
+// rawServer serves raw HTTP: it reads the head of one request from each connection, and passes the connection to serve.
 func rawServer(t *testing.T, serve func(c net.Conn, r *bufio.Reader, req *http.Request)) string {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -205,7 +205,7 @@ func rawServer(t *testing.T, serve func(c net.Conn, r *bufio.Reader, req *http.R
 	return ln.Addr().String()
 }
 
-// rawWS is rawServer after the response to an upgrade.
+// rawWS is a rawServer that accepts an upgrade before it calls serve.
 func rawWS(t *testing.T, serve func(c net.Conn, r *bufio.Reader)) string {
 	return "ws://" + rawServer(t, func(c net.Conn, r *bufio.Reader, req *http.Request) {
 		io.WriteString(c, switching(req, ""))
@@ -219,7 +219,7 @@ func switching(req *http.Request, extra string) string {
 		base64.StdEncoding.EncodeToString(sum[:]) + "\r\n" + extra + "\r\n"
 }
 
-// The first byte of a frame.
+// The first byte of a frame has a flag and the opcode.
 const (
 	finText   = 0x81
 	finBinary = 0x82
@@ -231,7 +231,7 @@ const (
 	finMore   = 0x80
 )
 
-// frame returns a frame of a server.
+// frame returns a frame from a server.
 func frame(first byte, payload string) string {
 	b := []byte{first}
 	switch n := len(payload); {
@@ -245,7 +245,7 @@ func frame(first byte, payload string) string {
 	return string(b) + payload
 }
 
-// masked returns a frame of a client.
+// masked returns a frame from a client.
 func masked(first byte, payload string) string {
 	f := []byte(frame(first, payload))
 	head := len(f) - len(payload)
@@ -258,7 +258,7 @@ func masked(first byte, payload string) string {
 	return string(out)
 }
 
-// readFrame reads one frame of a client.
+// readFrame reads one frame from a client.
 func readFrame(r io.Reader) (first byte, payload []byte, err error) {
 	var h [8]byte
 	if _, err := io.ReadFull(r, h[:2]); err != nil {
@@ -291,12 +291,12 @@ func readFrame(r io.Reader) (first byte, payload []byte, err error) {
 	return first, payload, err
 }
 
-// closing returns the payload of a close message.
+// closing returns the payload of a close frame.
 func closing(code uint16, reason string) string {
 	return string(binary.BigEndian.AppendUint16(nil, code)) + reason
 }
 
-// socketPath returns a path short enough for a socket.
+// socketPath returns a path that is short enough for a Unix socket.
 func socketPath(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "rpcx")

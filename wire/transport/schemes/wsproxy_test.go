@@ -15,7 +15,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// net/http reads the proxy once per process. Each client here is a process: this test binary, with proxyTest set.
+// net/http reads the proxy settings once per process, so each client is a process of its own: this test binary with the variable proxyTest.
 const proxyTest = "RPCX_TEST_PROXY_TO"
 
 func TestThroughProxy(t *testing.T) {
@@ -63,7 +63,7 @@ func TestThroughProxy(t *testing.T) {
 	}
 }
 
-// testProxy redirects everything to one address, for u with the password p.
+// testProxy forwards all requests of user u with password p to one address.
 func testProxy(t *testing.T, to string, asked chan<- string) string {
 	return rawServer(t, func(c net.Conn, r *bufio.Reader, req *http.Request) {
 		asked <- req.Method + " " + req.Host

@@ -10,14 +10,13 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A runSender sends several messages with one write.
+// A runSender sends several messages in one write.
 type runSender interface {
 	wire.Batcher
 	SendRun(all []byte, start int, ends []int) (taken int, err error)
 }
 
-// A client sends each message as one masked frame of any length, through rpcx's code or the library's, alone or with
-// others.
+// A client sends each message, of any length, as one masked frame, through the code of rpcx or of the library, alone or with others.
 func TestWSSendsFramesOfAnyLength(t *testing.T) {
 	for name, send := range map[string]func(c wire.Conn, messages []string) error{
 		"by itself": func(c wire.Conn, messages []string) error {

@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// Close does not wait for a TLS close alert that cannot be sent. Package tls would wait up to 5 s.
+// Close does not wait until a TLS close alert can be sent. Package tls would wait up to 5 s.
 func TestStreamCloseAmidSilence(t *testing.T) {
 	known := httptest.NewTLSServer(nil)
 	known.Close()
-	near, far := net.Pipe() // has no buffer
+	near, far := net.Pipe() // unbuffered
 	defer far.Close()
 	shaken := make(chan error, 1)
 	go func() { shaken <- tls.Server(far, known.TLS).Handshake() }() // reads nothing after the handshake
 	conn := tls.Client(near, &tls.Config{InsecureSkipVerify: true})
-	go io.ReadFull(conn, make([]byte, 1)) // reads the tickets that end the handshake
+	go io.ReadFull(conn, make([]byte, 1)) // reads the session tickets, which complete the handshake
 	if err := errors.Join(conn.Handshake(), <-shaken); err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// The forms of --proxy, with the proxy's host and port.
+// --proxy accepts these forms, which yield the proxy's host and port.
 func TestParseProxy(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"h", "http://h at h:80"},
@@ -43,7 +43,7 @@ func TestParseProxy(t *testing.T) {
 	}
 }
 
-// The values of --resolve.
+// --resolve accepts and rejects these values.
 func TestParseResolve(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"example.org:443:127.0.0.1", "example.org:443 127.0.0.1"},
@@ -77,7 +77,7 @@ func TestParseResolve(t *testing.T) {
 	}
 }
 
-// The proxy from the environment, for each kind of address.
+// The environment's proxy depends on the kind of address.
 func TestProxyOfTheEnvironment(t *testing.T) {
 	for _, name := range []string{"http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY", "REQUEST_METHOD"} {
 		t.Setenv(name, "")

@@ -27,7 +27,7 @@ func TestListenUnix(t *testing.T) {
 	_, err = ListenUnix(path)
 	wantRefusal(t, err, wire.Conflict, path, "another process")
 
-	// Another process's socket with this name must stay.
+	// The socket that another process has created under this name must stay.
 	os.Rename(path, path+".old")
 	second, err := ListenUnix(path)
 	if err != nil {
@@ -80,7 +80,7 @@ func TestListenUnixReplacesOnlyStaleSockets(t *testing.T) {
 	}
 }
 
-// If many processes race for a stale socket's name, one gets it.
+// Many processes race for the name of a stale socket, and one gets it.
 func TestListenUnixRace(t *testing.T) {
 	path := socketName(t)
 	for range 20 {
@@ -119,7 +119,7 @@ func TestListenUnixNames(t *testing.T) {
 	dir := filepath.Dir(socketName(t))
 	t.Chdir(dir)
 	long := filepath.Join(dir, strings.Repeat("x", maxUnixPath()-len(dir)-1))
-	short := filepath.Join(dir, strings.Repeat("y", 92-len(dir))) // a temporary name beside it would be too long
+	short := filepath.Join(dir, strings.Repeat("y", 92-len(dir))) // long enough that a temporary name in the directory would be too long
 	for _, path := range []string{"relative.sock", "@at", filepath.Join(dir, "plain"), short, long} {
 		l, err := ListenUnix(path)
 		if err != nil {
@@ -137,7 +137,7 @@ func TestListenUnixNames(t *testing.T) {
 	wantRefusal(t, err, wire.Usage)
 }
 
-// socketName returns a name short enough for a socket, and checks that the test leaves no files.
+// socketName returns a name that is short enough for a socket, and checks that the test leaves no files.
 func socketName(t *testing.T) string {
 	t.Helper()
 	before := goleak.IgnoreCurrent()
@@ -150,7 +150,7 @@ func socketName(t *testing.T) string {
 	return filepath.Join(dir, "s.sock")
 }
 
-// wantRefusal checks the kind of a Fault, and that its message contains text.
+// wantRefusal checks the kind of a Fault, and that its message contains all words.
 func wantRefusal(t *testing.T, err error, kind wire.FaultKind, words ...string) {
 	t.Helper()
 	f := wire.AsFault(err)

@@ -20,7 +20,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// wsPair returns the two ends of a WebSocket.
+// wsPair returns both ends of a WebSocket.
 func wsPair(t *testing.T, c transport.Config) (client, server *Conn) {
 	t.Helper()
 	before := goleak.IgnoreCurrent()
@@ -63,7 +63,7 @@ func (w wrapping) Accept() (net.Conn, error) {
 	return Wrap(conn, nil), nil
 }
 
-// The connection neither reads ahead nor allocates a buffer before the handshake ends, or if the reader has a buffer.
+// The connection does not read ahead and has no buffer of its own before the handshake ends, or if the reader has a buffer.
 func TestWSReadsAheadOnlyForItself(t *testing.T) {
 	for _, ahead := range []bool{false, true} {
 		n := &wsNet{Conn: readOnly{Reader: strings.NewReader("abcd")}, ahead: ahead}
@@ -84,7 +84,7 @@ type readOnly struct {
 
 func (r readOnly) Read(b []byte) (int, error) { return r.Reader.Read(b) }
 
-// The buffer of a large message is released.
+// The buffer for a large message is released.
 func TestWSKeepsNoLargeBuffer(t *testing.T) {
 	w := &Conn{c: transport.Config{Options: wire.Options{MaxMessage: 32 << 20}}}
 	for i, n := range []int{20 << 20, 2, 2} {
@@ -130,7 +130,7 @@ func TestWSBuffered(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// A pong is sent without waiting for Flush.
+	// A pong is sent at once, without waiting for Flush.
 	var wg sync.WaitGroup
 	wg.Go(func() { c.Recv() })
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
@@ -144,7 +144,7 @@ func TestWSBuffered(t *testing.T) {
 	wg.Wait()
 }
 
-// Close ends a write that waits for a peer that does not read.
+// Close ends a write that waits because the peer does not read.
 func TestWSCloseEndsAWriteThatWaits(t *testing.T) {
 	c, _ := wsPair(t, transport.Config{CloseTimeout: 200 * time.Millisecond})
 	got := make(chan error, 1)
@@ -156,7 +156,7 @@ func TestWSCloseEndsAWriteThatWaits(t *testing.T) {
 			}
 		}
 	}()
-	for c.net.writable() { // until a write blocks
+	for c.net.writable() { // until a write would block
 		runtime.Gosched()
 	}
 	began := time.Now()

@@ -84,8 +84,8 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// A schema is compiled with its references. The cost of a schema does not depend on the size of its catalog. The
-// compilation ends with its context.
+// A schema is compiled with its references. Compiling takes time that does not depend on the size of the catalog, and ends with the
+// context.
 func TestReferencesOfALargeCatalog(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`{"catalog": 1, "methods": [

@@ -10,10 +10,10 @@ import (
 	"rpcx/wire/validate/probes"
 )
 
-// early is a connection whose peer sends messages at once and then none.
+// early is a connection on which messages arrive at once, and then no more.
 type early struct {
 	first []byte
-	idle  chan struct{} // closed when all has been read
+	idle  chan struct{} // closed when all messages have been read
 	ended chan struct{}
 }
 
@@ -30,7 +30,7 @@ func (e *early) Recv() ([]byte, error) {
 func (e *early) Send([]byte) error { return nil }
 func (e *early) Close() error      { close(e.ended); return nil }
 
-// TestSpokenBeforeTheProbe checks that a late probe gets messages that the peer sent on connecting.
+// TestSpokenBeforeTheProbe checks that a late probe gets messages that the peer sent at the start of the connection.
 func TestSpokenBeforeTheProbe(t *testing.T) {
 	inner := &early{first: []byte(`{"type":"handshake"}`), idle: make(chan struct{}), ended: make(chan struct{})}
 	target := &probes.Target{AnswerTimeout: 5 * time.Second, Dial: func(context.Context, bool) (*probes.Conn, func(), error) {

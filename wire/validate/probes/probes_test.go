@@ -7,8 +7,8 @@ import (
 	"rpcx/wire/validate/probes"
 )
 
-// TestTables checks that the tables of all dialects are valid and their names unique. A dialect with rules has probes,
-// so each live run has messages on its tape.
+// TestTables checks that the tables of all dialects are valid and have unique names, and that each dialect with rules has probes,
+// so that the tape of a live run has messages.
 func TestTables(t *testing.T) {
 	for _, name := range all.Names() {
 		set, err := probes.For(name)

@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/validate/rules"
 )
 
-// The cost of one message in a long conversation, by dialect.
+// BenchmarkChecker measures the check of one message in a long conversation, for each dialect.
 func BenchmarkChecker(b *testing.B) {
 	for _, dialect := range []string{"jsonrpc", "scomp", "introspect", "ro", "hotrepl", "scriptling"} {
 		b.Run(dialect, func(b *testing.B) {
@@ -39,7 +39,7 @@ func BenchmarkChecker(b *testing.B) {
 	}
 }
 
-// long is message n of a long conversation.
+// long returns message n of a long conversation.
 func long(dialect string, n int) string {
 	call := n%2 == 0
 	switch id := n / 2; dialect {

@@ -14,7 +14,7 @@ import (
 	"rpcx/wire/validate/rules"
 )
 
-// No rule fails on any value in any place.
+// No rule fails, whatever value a member has.
 func TestHostile(t *testing.T) {
 	for _, dialect := range rules.Dialects() {
 		t.Run(dialect, func(t *testing.T) {
@@ -34,11 +34,11 @@ func TestHostile(t *testing.T) {
 			conn := 0
 			for i := range lines {
 				for n, bad := range mutants(lines[i].Msg) {
-					if n%3 != i%3 { // testing all of them takes long
+					if n%3 != i%3 { // testing all of them would take long
 						continue
 					}
 					conn++
-					some := slices.Clone(lines[max(0, i-4):min(i+3, len(lines))]) // later messages depend on stored values
+					some := slices.Clone(lines[max(0, i-4):min(i+3, len(lines))]) // stored values affect later messages
 					some[min(i, 4)].Msg = bad
 					for _, l := range append(some, tape.Line{Kind: tape.Closing, Close: &tape.Close{Clean: true}}) {
 						l.Conn = conn
@@ -52,7 +52,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// good returns the messages of the dialect's good tape.
+// good returns the messages on the dialect's tape without problems.
 func good(t *testing.T, dialect string) (lines []tape.Line) {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(folder(dialect), "good.tape"))
@@ -73,7 +73,7 @@ func good(t *testing.T, dialect string) (lines []tape.Line) {
 	return lines
 }
 
-// mutants returns variants of msg with each of its values replaced or removed.
+// mutants returns variants of msg, in each of which a value is replaced or removed.
 func mutants(msg json.RawMessage) (all []json.RawMessage) {
 	var doc any
 	if err := json.Unmarshal(msg, &doc); err != nil {

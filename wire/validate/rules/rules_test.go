@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/validate/rules"
 )
 
-// check returns the problems of a tape, a line each: "LINE RULE POINTER".
+// check returns the problems of a tape.
 func check(t *testing.T, set *rules.Set, name string, r io.Reader) (found []validate.Problem) {
 	t.Helper()
 	c, err := rules.New(set, rules.Options{Broken: func(rule, reason string) { t.Errorf("%s: the rule %s fails: %s", name, rule, reason) }})
@@ -56,7 +56,7 @@ func set(t *testing.T, dialect string) *rules.Set {
 	return s
 }
 
-// text returns problems as lines.
+// text returns problems as lines: "LINE RULE POINTER".
 func text(found []validate.Problem) string {
 	var b strings.Builder
 	for _, f := range found {
@@ -82,8 +82,8 @@ func TestChecker(t *testing.T) {
 	}
 }
 
-// Parts that are not on the tape violate no rule: patterns of messages, placeholders, and redacted values. Messages of
-// both sides during the close belong to the connection, even after its close. An open begins another.
+// What a tape does not have violates no rule: patterns, placeholders and redacted values. Messages that either side sends while the
+// connection closes belong to that connection, until the next open line.
 func TestTapeLines(t *testing.T) {
 	for _, c := range []struct{ name, lines, want string }{
 		{"match", `{"dir":"send","match":".method == \"a\""}
@@ -108,7 +108,7 @@ func TestTapeLines(t *testing.T) {
 	}
 }
 
-// An invalid set of rules is rejected with a reason.
+// An invalid set of rules is rejected with the reason.
 func TestParse(t *testing.T) {
 	const rule = `page = "p"
 [[rule]]

@@ -13,8 +13,8 @@ import (
 	"rpcx/wire/validate/rules"
 )
 
-// For dialects with schemas of messages, each example of the specification is valid. Without a required member, or with
-// an unknown one, it is invalid, and the problem names the section.
+// In dialects with message schemas, each example in the specification is valid. Without a required member or with an unknown one,
+// it is invalid, and the problem names the section.
 func TestMessageSchemas(t *testing.T) {
 	for _, dialect := range rules.Dialects() {
 		if s := set(t, dialect); s.Schemas != "" {
@@ -34,7 +34,7 @@ func exampleMessages(t *testing.T, s *rules.Set) {
 	}
 	for name, example := range examples {
 		if example["type"] != name {
-			continue // a type that messages share
+			continue // a type that several messages share
 		}
 		if got := schemaProblems(t, s, example); got != nil {
 			t.Errorf("%s: %s", name, text(got))

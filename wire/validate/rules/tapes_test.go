@@ -11,21 +11,20 @@ import (
 	"rpcx/wire/validate/rules"
 )
 
-// folder returns the directory with the tapes of a dialect's rules: RULE.tape for each rule in its table, and
-// good*.tape.
+// folder returns the directory of the tapes for a dialect's rules: RULE.tape for each rule, and good*.tape.
 func folder(dialect string) string {
 	if dialect == "jsonrpc1" {
 		return filepath.Join("..", "..", "dialect", "jsonrpc", "testdata", "rules1")
 	}
 	own := filepath.Join("..", "..", "dialect", dialect, "testdata", "rules")
-	if _, err := os.Stat(own); err != nil { // of a dialect file
+	if _, err := os.Stat(own); err != nil { // the dialect has a dialect file
 		return filepath.Join("..", "..", "dialect", "page", "testdata", "rules", dialect)
 	}
 	return own
 }
 
-// Each rule has a tape that violates it and no other rule, and each dialect has a tape that violates none. If a
-// violation needs an earlier one by the other side, a note on the tape names it: "also: RULE …".
+// Each rule has a tape that violates only this rule, and each dialect has a tape that violates none. If the other side must violate
+// a rule first, a note on the tape names it: "also: RULE …".
 func TestTapes(t *testing.T) {
 	for _, dialect := range rules.Dialects() {
 		t.Run(dialect, func(t *testing.T) {

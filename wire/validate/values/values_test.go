@@ -136,7 +136,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// Reading any input ends, and keeps its place.
+// Reading any input ends, and keeps track of its place.
 func FuzzCheck(f *testing.F) {
 	f.Add("{}\n{\"a\":\n1}\n[1,2\n{}\nx\n")
 	dir := f.TempDir()

@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// told returns differences as lines.
+// told returns the differences between two catalogs as lines.
 func told(t *testing.T, before, now string) string {
 	t.Helper()
 	all, err := Compare(testkit.Catalog(t, before), testkit.Catalog(t, now))
@@ -35,7 +35,6 @@ func told(t *testing.T, before, now string) string {
 	return b.String()
 }
 
-// Catalogs and their methods.
 var ofCatalogs = []struct{ name, before, now, want string }{
 	{"nothing", `"methods":[{"name":"a"}]`, `"methods":[{"name":"a"}]`, ""},
 	{
@@ -125,7 +124,7 @@ func TestCatalogs(t *testing.T) {
 	}
 }
 
-// Schemas: the effect of a difference in params, then in a result. p is the pointer to the schema.
+// The cases have the effect of a difference in params and then in a result. p stands for the pointer to the schema.
 var ofSchemas = []struct{ name, before, now, params, result string }{
 	{"any", `{}`, `true`, "", ""},
 	{"a schema where there was none", `true`, `{"type":"string"}`, "breaking schema-added p", "compatible schema-added p"},
@@ -220,7 +219,7 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
-// The tests above have each kind of difference, and their number equals the documented one.
+// The cases above cover each kind of difference, and the number of kinds equals the documented one.
 func TestEveryKindIsTested(t *testing.T) {
 	var all strings.Builder
 	for _, c := range ofCatalogs {
@@ -242,7 +241,7 @@ func TestEveryKindIsTested(t *testing.T) {
 	}
 }
 
-// A catalog does not differ from itself.
+// Comparing a catalog with itself finds no difference.
 func TestTheDemosAreTheirOwnVersions(t *testing.T) {
 	files, _ := filepath.Glob("../../serve/demo/*.json")
 	if len(files) < 3 {
@@ -281,7 +280,7 @@ func FuzzCompare(f *testing.F) {
 	})
 }
 
-// Values in messages are unchanged. Long values are cut between two characters.
+// Values appear unchanged in messages. Long values are cut between characters.
 func TestMessages(t *testing.T) {
 	long := strings.Repeat("é", 60)
 	for _, c := range []struct{ before, now, method, want string }{

@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// parking queues a call and returns its response.
+// parking queues a call. The channel returns its response.
 func parking(ctx context.Context, b *Inbox, method string) <-chan string {
 	answer := make(chan string, 1)
 	go func() {
@@ -55,8 +55,7 @@ func isCall(t *testing.T, what string, got, want int64) {
 	}
 }
 
-// One claimant gets the oldest call. A shown call belongs to the claimant until its lease ends. A call that was not
-// shown becomes free when the claimant ends.
+// The oldest call goes to one claimant. It belongs to the claimant until its lease ends if it was shown, or else until the claimant ends.
 func TestInboxClaims(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, one, two := &Inbox{}, &relay.Process{}, &relay.Process{}
@@ -76,7 +75,7 @@ func TestInboxClaims(t *testing.T) {
 		if err := b.acknowledge(one, 1, 10*time.Second); err != nil {
 			t.Fatal(err)
 		}
-		b.Release(one) // call 2, which the claimant has not shown
+		b.Release(one) // call 2, which was not shown
 		isCall(t, "given back", claimed(t, b, two, ""), 2)
 		counted(t, b, 0, 2)
 		begun := time.Now()
@@ -120,7 +119,7 @@ func TestInboxWakesClaimants(t *testing.T) {
 	})
 }
 
-// A claimed call that is answered, cancelled or expired leaves nothing, such as a lease.
+// A claimed call that is answered, cancelled or expired leaves no state behind, such as a lease.
 func TestInboxCallsThatEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, h := &Inbox{timeout: time.Minute}, &relay.Process{}
@@ -147,7 +146,7 @@ func TestInboxCallsThatEnd(t *testing.T) {
 	})
 }
 
-// The order of calls is their order of arrival.
+// Calls are in the order in which they arrived.
 func TestInboxKeepsTheOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, h := &Inbox{}, &relay.Process{}
@@ -172,7 +171,7 @@ func TestInboxKeepsTheOrder(t *testing.T) {
 	})
 }
 
-// A new call wakes one claimant. Calls beyond the limit are rejected at once.
+// A new call wakes one claimant. Calls over the limit are rejected at once.
 func TestInboxIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &Inbox{}
