@@ -7,14 +7,14 @@ import (
 	"rpcx/wire/scan"
 )
 
-// An Around is the text around the JSON of each message.
+// An Around describes the text that surrounds the JSON of each message.
 type Around struct {
 	before *regexp.Regexp // the text before the JSON, or nil
 	after  []byte
 }
 
-// NewAround returns an Around. before is a regular expression for the text before the JSON, and after is the text behind
-// it. Either may be "". NewAround panics if before is invalid.
+// NewAround returns an Around: before is a regular expression for the text before the JSON, and after is the literal
+// text behind it. Either may be "". NewAround panics if before is invalid.
 func NewAround(before, after string) *Around {
 	a := &Around{after: []byte(after)}
 	if before != "" {
@@ -23,8 +23,8 @@ func NewAround(before, after string) *Around {
 	return a
 }
 
-// Open returns the messages in text without the text behind each. If before is not "", each message is an array of the
-// text before it and the JSON.
+// Open splits text into messages and removes the text behind each. If there is a pattern for the text before the JSON,
+// each message becomes an array: this text, and the JSON if there is any.
 func (a *Around) Open(text []byte) (msgs [][]byte) {
 	parts := [][]byte{text}
 	if len(a.after) > 0 {
@@ -49,8 +49,8 @@ func (a *Around) Open(text []byte) (msgs [][]byte) {
 	return msgs
 }
 
-// Close restores the text around a message from Open. If before is not "", msg must be an array of a string and at most one
-// value. Close returns any other msg unchanged.
+// Close restores the text around a message from Open. If there is a pattern, msg must be an array of a string and at most
+// one value. Close returns any other msg unchanged.
 func (a *Around) Close(msg []byte) []byte {
 	if a.before == nil {
 		return append(bytes.Clone(msg), a.after...)

@@ -17,8 +17,8 @@ func OnDefect(f func(what any, stack []byte)) {
 	defect.Store(&f)
 }
 
-// Guard reports a panic, which is a defect of rpcx, in one line. Goroutines that process input from other programs defer
-// it.
+// Guard passes a panic, which is a defect in rpcx, to the function that OnDefect set. Goroutines that process input from
+// other programs defer Guard.
 func Guard() {
 	f := defect.Load()
 	if f == nil {

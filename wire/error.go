@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// These are the error codes of JSON-RPC 2.0, section 5.1, and rpcx's own in the range for implementations.
+// Error codes from JSON-RPC 2.0, section 5.1, and rpcx's own codes in the range for implementations.
 const (
 	CodeParse          = -32700
 	CodeInvalidRequest = -32600
@@ -22,8 +22,8 @@ const (
 	CodeRefused        = -32001 // refused by policy
 )
 
-// An Error is a received or local error response. rpcx processes exchange its JSON encoding. The method JSON returns
-// the form for peers.
+// An Error is an error response, received or created locally. rpcx processes exchange its JSON encoding; peers receive
+// the form that the method JSON returns.
 type Error struct {
 	Code      json.RawMessage `json:"code,omitempty"` // a number or a string token, or nil
 	Message   string          `json:"message"`
@@ -31,7 +31,7 @@ type Error struct {
 	Kind      string          `json:"kind,omitempty"`      // the dialect's name for the class of error, or ""
 	Retryable *bool           `json:"retryable,omitempty"` // nil if unspecified
 	Raw       json.RawMessage `json:"raw,omitempty"`       // the error as received, or nil for a local one
-	Hint      string          `json:"hint,omitempty"`      // what the user can do, a phrase of the dialect, or ""
+	Hint      string          `json:"hint,omitempty"`      // a phrase from the dialect that tells the user what to do, or ""
 }
 
 // NewError returns an error for a response.
@@ -96,20 +96,20 @@ func AsError(err error) *Error {
 	return NewError(CodeInternal, err.Error())
 }
 
-// A CloseError is the error of a connection that has ended in both directions. Package peer makes it a Fault of kind
+// A CloseError reports that a connection has ended in both directions. Package peer turns it into a Fault of kind
 // Closed for each pending call.
 type CloseError struct {
 	Code   int    `json:"code,omitempty"`   // the WebSocket close code, or 0
 	Reason string `json:"reason,omitempty"` // the close reason, or ""
 	Clean  bool   `json:"clean,omitempty"`  // the peer ended the connection properly (status 1000 or 1001, a child's exit status 0, an orderly end)
-	Child  *Child `json:"-"`                // how the child of exec or ipc ended; nil elsewhere
+	Child  *Child `json:"-"`                // how the child process of an exec or ipc endpoint ended; nil for other transports
 	Err    error  `json:"-"`                // the cause; may be nil
 }
 
 // Stray is the cause of a Protocol fault after a line that is not a message.
 type Stray struct{ Line []byte }
 
-// Error names the cause without the bytes of the peer.
+// Error describes the cause without the peer's bytes.
 func (*Stray) Error() string { return "a line is not a message" }
 
 // ErrCut is the cause of a CloseError if the connection ended inside a message.

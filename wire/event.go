@@ -6,10 +6,10 @@ import (
 	"rpcx/wire/scan"
 )
 
-// An EventKind is the kind of an event in --events (EVENTS in the manual).
+// An EventKind is the kind of an event, as printed by --events (EVENTS in the manual).
 type EventKind uint8
 
-// These are the kinds of events.
+// The comments name the fields that each kind uses.
 const (
 	Data     EventKind = iota
 	Progress           // Message, Fraction
@@ -17,29 +17,29 @@ const (
 	Log                // Level, Message
 	Failure            // Err; users see it as "error"
 	Done               // the end
-	Gap                // Missed items were lost in a session's ring or with a connection
-	Opened             // not for users: a server's response that names Stream
+	Gap                // Missed: the number of items that a session's ring or a broken connection lost
+	Opened             // internal: a server's response that names the stream
 )
 
 var eventNames = [...]string{"data", "progress", "guidance", "log", "error", "done", "gap", "opened"}
 
-// String returns the user's word.
+// String returns the kind's name in the output of --events.
 func (k EventKind) String() string { return eventNames[k] }
 
-// MissedUnknown is the Missed of a Gap whose events cannot be counted, because the peer sent them without a connection.
-// Users see null.
+// MissedUnknown is the value of Missed if the lost events cannot be counted, because the peer sent them while there was
+// no connection. The output then has null.
 const MissedUnknown = -1
 
-// An Event is one part of an answer in the users' form, which is equal for all dialects. rpcx processes exchange its
-// JSON encoding. AppendJSON writes the users' form.
+// An Event is one thing that a call yields, in a form that is the same for all dialects. rpcx processes exchange its
+// JSON encoding; users see the output of AppendJSON.
 type Event struct {
 	Kind        EventKind       `json:"kind"`
 	Final       bool            `json:"final,omitempty"`        // the last event
-	Result      bool            `json:"-"`                      // the requested result among other lines; --events marks it as final
-	Stream      ID              `json:"-"`                      // the stream of the event, only for servers of dialects
+	Result      bool            `json:"-"`                      // the result of a call that printed other events before; --events marks it as final
+	Stream      ID              `json:"-"`                      // the stream of the event; only dialect servers use it
 	ContentType string          `json:"content_type,omitempty"` // may be ""
 	Method      string          `json:"method,omitempty"`       // the method of the notification or item, or ""
-	Data        json.RawMessage `json:"data,omitempty"`         // the payload of Data, or a Failure's data beside its error
+	Data        json.RawMessage `json:"data,omitempty"`         // the payload of Data, or the data that a Failure has besides its error
 	Message     string          `json:"message,omitempty"`
 	Fraction    json.RawMessage `json:"fraction,omitempty"` // from 0 to 1, unchanged, or nil
 	Topic       string          `json:"topic,omitempty"`    // the kind of Guidance
@@ -48,7 +48,7 @@ type Event struct {
 	Level       string          `json:"level,omitempty"`
 	Err         *Error          `json:"error,omitempty"`
 	Missed      int64           `json:"missed,omitempty"` // the number of items in a Gap, or MissedUnknown
-	Seq         json.RawMessage `json:"seq,omitempty"`    // these four are unchanged, or nil
+	Seq         json.RawMessage `json:"seq,omitempty"`    // Seq, Time, Job and Source are the peer's values, or nil
 	Time        json.RawMessage `json:"time,omitempty"`
 	Job         json.RawMessage `json:"job,omitempty"`
 	Source      json.RawMessage `json:"source,omitempty"`

@@ -2,8 +2,8 @@ package wire
 
 import "time"
 
-// A Fact is information for -v about how a connection was opened, is used or has ended. It contains no secrets. Text of
-// the peer in it is not escaped.
+// A Fact is a detail that -v prints about how a connection was opened, is used or has ended. It contains no secrets.
+// Text from the peer is not yet escaped.
 type Fact struct {
 	Step  string        // one word, such as "connected" or "tls"
 	Text  string        // one line

@@ -11,7 +11,7 @@ import (
 // A FaultKind is the class of a failure. Each has an exit status (EXIT STATUS in the manual).
 type FaultKind string
 
-// These are the kinds of failures, in the words of --errors json.
+// The strings are the kinds in the output of --errors json.
 const (
 	RPCError      FaultKind = "rpc_error"
 	Usage         FaultKind = "usage"
@@ -33,21 +33,21 @@ const (
 	HungUp        FaultKind = "hung_up"
 )
 
-// A Fault is a failure in the users' form: one line of text or one JSON object, and the exit status. rpcx processes
+// A Fault is a failure as users see it: one line of text or one JSON object, and an exit status. rpcx processes
 // exchange its JSON encoding, which omits the cause.
 type Fault struct {
 	Kind      FaultKind   `json:"kind"`
 	Message   string      `json:"message"` // the problem, in lower case
 	Method    string      `json:"method,omitempty"`
 	Retryable *bool       `json:"retryable,omitempty"`
-	Unreached bool        `json:"unreached,omitempty"` // the request certainly did not reach the peer, and may be repeated
+	Unreached bool        `json:"unreached,omitempty"` // the request certainly did not reach the peer, so it can be repeated
 	RPC       *Error      `json:"rpc,omitempty"`
 	Close     *CloseError `json:"close,omitempty"`
 	HTTP      *HTTP       `json:"http,omitempty"`
 	Child     *Child      `json:"child,omitempty"`
-	Trace     []string    `json:"-"`              // the lines of the place in the peer's code; empty but not nil if unknown
+	Trace     []string    `json:"-"`              // the lines of the peer's stack trace; empty but not nil if the peer sent none
 	Hint      string      `json:"hint,omitempty"` // what to do, as a phrase
-	Fix       []string    `json:"fix,omitempty"`  // a command that works, as words
+	Fix       []string    `json:"fix,omitempty"`  // a command that works, one element per word
 	Err       error       `json:"-"`
 }
 
@@ -95,7 +95,7 @@ func (f Fault) WithHint(hint string) *Fault {
 	return &f
 }
 
-// WithMethod returns a copy of f that names a method. It keeps the method in f.
+// WithMethod returns a copy of f that names a method. If f already names one, it stays.
 func (f Fault) WithMethod(method string) *Fault {
 	f.Method = cmp.Or(f.Method, method)
 	return &f
@@ -109,10 +109,10 @@ func AsFault(err error) *Fault {
 	return nil
 }
 
-// ErrUnsupported is the error of an operation that a dialect lacks.
+// ErrUnsupported is the error of an operation that does not exist in the dialect.
 var ErrUnsupported = errors.New("not part of this dialect")
 
-// ErrUnanswered is the cause of a Fault about a request over HTTP that reached the peer, but whose response was lost.
+// ErrUnanswered is the cause of a Fault if an HTTP request reached the peer, but its response was lost.
 var ErrUnanswered = errors.New("the response was lost")
 
 // Usagef returns a Fault of kind Usage.
@@ -125,8 +125,8 @@ func TooLong(max int) *Fault {
 	return NewFault(Protocol, fmt.Sprintf("the peer sent a message over the limit of %d bytes (--max-message)", max), nil)
 }
 
-// Ended returns ctx.Err(). It also returns context.DeadlineExceeded if ctx's deadline has passed but its timer has not
-// expired. Code with its own timer for that deadline, such as a dial, may notice the deadline before ctx.
+// Ended returns ctx.Err(), or context.DeadlineExceeded if ctx's deadline has passed but its timer has not fired. Code
+// with its own timer for that deadline, such as a dial, can notice the deadline before ctx does.
 func Ended(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err

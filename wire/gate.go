@@ -5,10 +5,11 @@ import (
 	"sync"
 )
 
-// A Gate lets goroutines wait without a lock for a change that is made under the lock. The zero value is usable.
+// A Gate lets goroutines wait, with the lock released, for a change that is made under the lock. The zero value is
+// usable.
 type Gate struct{ c chan struct{} }
 
-// Wait returns a channel that the next Pass closes. The caller holds the lock.
+// Wait returns a channel that the next Pass closes. The caller must hold the lock.
 func (g *Gate) Wait() <-chan struct{} {
 	if g.c == nil {
 		g.c = make(chan struct{})
@@ -16,7 +17,7 @@ func (g *Gate) Wait() <-chan struct{} {
 	return g.c
 }
 
-// Pass wakes all waiters. The caller holds the lock.
+// Pass wakes all waiters. The caller must hold the lock.
 func (g *Gate) Pass() {
 	if g.c != nil {
 		close(g.c)
@@ -24,7 +25,8 @@ func (g *Gate) Pass() {
 	}
 }
 
-// Await waits for the next Pass, or returns the error of ctx. It releases the lock while it waits, and returns with the lock.
+// Await waits for the next Pass, or returns the error of ctx. It releases the lock while it waits, and holds it again when it
+// returns.
 func (g *Gate) Await(ctx context.Context, lock sync.Locker) error {
 	c := g.Wait()
 	lock.Unlock()

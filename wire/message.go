@@ -17,7 +17,6 @@ func (id ID) String() string { return string(id) }
 // A Kind is the kind of a message in any dialect.
 type Kind uint8
 
-// These are the kinds of messages.
 const (
 	Invalid      Kind = iota // malformed, but the connection can continue; Err is the response
 	Request                  // a request in either direction
@@ -42,12 +41,12 @@ type Message struct {
 	Target  ID              // the target of a Cancel, or for an Item with Beside the call of its exchange
 	Final   bool            // the last response of this call, or the last item of this stream
 	Beside  bool            // an Item that is part of another message, which is also delivered
-	Interim bool            // a Response before the result, which requests input or names continuing work; Body is all of it
-	Bare    bool            // an Invalid message of a server that becomes an event: Method is the server's name for it, and Body is all of it
-	Awaited bool            // a Notification that the handshake awaited
-	Method  string          // the user's name of the method, binding, callback or type
+	Interim bool            // a Response before the result: it requests input or names work that continues; Body is the whole response
+	Bare    bool            // an Invalid message from a server that becomes an event: Method is the server's name for it, and Body is the whole message
+	Awaited bool            // a Notification that was part of the handshake
+	Method  string          // the name of the method, binding, callback or type, as users type it
 	Params  json.RawMessage // the complete params of a Request, Notification or Item, or nil
-	Body    json.RawMessage // the part for users: a result, an item's payload, or a notification's params
+	Body    json.RawMessage // the part that users see: a result, an item's payload, or a notification's params
 	Err     *Error          // the error of a Response or Item, or the problem of an Invalid message
 	Raw     []byte          // the message on the wire
 	Event   *Event          // the event, if another rpcx process has decoded it, or nil
@@ -59,7 +58,8 @@ func (m Message) Clone() Message {
 	return c
 }
 
-// CopyTo appends m.Raw to buf. It returns m with its slices in the copy, and buf. It clones slices outside of Raw.
+// CopyTo appends m.Raw to buf. It returns a copy of m whose slices point into buf, and the new buf. It clones slices
+// outside of Raw.
 func (m Message) CopyTo(buf []byte) (Message, []byte) {
 	var c Message
 	buf = c.CopyOf(&m, buf)

@@ -20,7 +20,8 @@ type Conn interface {
 	Recv() ([]byte, error)
 	// Send writes one message. It neither retains nor changes msg.
 	Send(msg []byte) error
-	// Close ends the connection properly and unblocks Recv and Send. Further calls are allowed. Its time is bounded.
+	// Close ends the connection properly and unblocks Recv and Send. Further calls are allowed. It returns after a
+	// bounded time.
 	Close() error
 }
 
@@ -34,8 +35,8 @@ type Idler interface {
 
 // A Buffered is a Conn that may read several messages at a time, which can be routed together.
 type Buffered interface {
-	// Buffered appends up to most messages that have been read ahead to msgs. It never waits. Recv returns the error
-	// after these messages. The bytes are valid until the next Recv.
+	// Buffered appends up to most messages that have been read ahead to msgs. It never waits. If an error follows these
+	// messages, the next Recv returns it. The bytes are valid until the next Recv.
 	Buffered(msgs [][]byte, most int) [][]byte
 }
 
@@ -97,7 +98,7 @@ func Sent(ctx context.Context) {
 }
 
 // A SingleExchange is a Conn for one exchange that the peer started (an HTTP POST to a listener). It closes after the
-// responses to the messages of that exchange. Only the peer bounds the time for them.
+// responses to the messages of that exchange. Only the peer limits the time for them.
 type SingleExchange interface {
 	// SingleExchange does nothing. It marks the type.
 	SingleExchange()
@@ -109,7 +110,7 @@ type SingleResponse interface {
 	SingleResponse() bool
 }
 
-// A Framing makes a Conn out of a stream of bytes.
+// A Framing makes a Conn from a byte stream.
 type Framing func(rwc io.ReadWriteCloser, o Options) Conn
 
 // Options are the limits and callbacks of a framing.
@@ -118,8 +119,8 @@ type Options struct {
 	MaxMessage int
 	// MaxDepth bounds the nesting of arrays and objects (DefaultMaxDepth by default).
 	MaxDepth int
-	// NoiseLimit bounds the skipped lines without JSON. The next such line is an error. A negative limit has the same
-	// absolute value, and also applies to peers that are not children. With 0, the first such line is an error.
+	// NoiseLimit is how many lines without JSON the framing skips. The next such line is an error. If the limit is
+	// negative, its absolute value applies, also to peers that are not children.
 	NoiseLimit int
 	// Noise receives each skipped line without its line break. The bytes are valid during the call. Noise may be nil.
 	Noise func(line []byte)
@@ -134,11 +135,11 @@ type Options struct {
 	// Sentinel drops everything up to and including the last byte 0xFF in a line or value. QEMU's guest agent marks the start of a
 	// response with that byte. It applies to the framings line and concat.
 	Sentinel bool
-	// Around is the text around the JSON of a WebSocket's messages. It may be nil.
+	// Around describes the text around the JSON of WebSocket messages. It may be nil.
 	Around *Around
 	// Strict is set for a listener. A line with a scalar JSON value is then a message, which the dialect answers.
 	// Before the first message, the framing named header refuses header lines other than Content-Length and
-	// Content-Type. It therefore never takes a browser's HTTP request for messages.
+	// Content-Type, because a browser's HTTP request must never be read as messages.
 	Strict bool
 	// Whole is set for a client. The framing then drops a message that the end of the input cuts off, and Recv returns
 	// a *CloseError with ErrCut. Without Whole, Recv returns such a message for the dialect to answer if the framing
@@ -146,7 +147,6 @@ type Options struct {
 	Whole bool
 }
 
-// These are the default limits.
 const (
 	DefaultMaxMessage = 64 << 20 // in bytes
 	DefaultMaxDepth   = 1000     // nested arrays and objects
@@ -162,13 +162,12 @@ func (o Options) WithDefaults() Options {
 // A Direction is the direction of a message as seen by this process.
 type Direction uint8
 
-// These are the two directions.
 const (
 	Send Direction = iota
 	Recv
 )
 
-// String returns "send" or "recv", as in a tape.
+// String returns "send" or "recv", as on tapes.
 func (d Direction) String() string {
 	if d == Send {
 		return "send"
@@ -177,17 +176,15 @@ func (d Direction) String() string {
 }
 
 // A Tap receives every message, byte for byte. It receives a sent message before the write. It must not retain the
-// bytes. Several goroutines call it.
+// bytes. Several goroutines can call it at the same time.
 type Tap func(d Direction, msg []byte)
 
-// A Record receives every message like a Tap. It receives messages that arrived together in one call, in order, before
-// any of them is handled.
+// A Record is a Tap that receives messages that arrived together in one call, in order, before any of them is handled.
 type Record func(d Direction, first []byte, more ...[]byte)
 
 // A Binary determines how a dialect with text messages treats binary WebSocket messages.
 type Binary uint8
 
-// These are the ways to treat a binary message.
 const (
 	BinaryAccept Binary = iota // read like a text message
 	BinaryIgnore               // dropped
@@ -212,7 +209,7 @@ func IsClosed(c <-chan struct{}) bool {
 	}
 }
 
-// Put sets in[key] to val, and makes a nil map first.
+// Put sets in[key] to val, and creates the map if it is nil.
 func Put[K comparable, V any](in *map[K]V, key K, val V) {
 	if *in == nil {
 		*in = map[K]V{}

@@ -23,21 +23,21 @@ type Answer struct {
 // Age returns the time since the answer arrived.
 func (a *Answer) Age() time.Duration { return time.Since(a.At) }
 
-// Message returns the answer as a message.
+// Message returns the answer as a response message.
 func (a *Answer) Message() wire.Message {
 	return wire.Message{Kind: wire.Response, Final: true, Raw: a.Raw, Body: scan.Get(a.Raw, "result")}
 }
 
-// A Source identifies the answers that a conversation may use: the answers of one peer to one user. The zero Source
-// stores none.
+// A Source identifies the answers that a connection may use: those of one peer to one user. With the zero Source, no
+// answers are stored.
 type Source struct {
 	Of      string `json:"of,omitempty"`      // a hash of the peer and the user
-	Private bool   `json:"private,omitempty"` // the peer knows the user, and answers may be only for that user
+	Private bool   `json:"private,omitempty"` // the peer can identify the user, so answers may be for that user only
 }
 
-// SourceOf returns the source of answers from e. asker is the identity that e receives, or "". trust is why rpcx trusts
-// the connection. SourceOf returns the zero Source if e does not identify a peer, or if another process owns the
-// connection.
+// SourceOf returns the source of answers from e. asker is the identity that rpcx presents to e, or "". trust is the
+// reason why rpcx trusts the connection. SourceOf returns the zero Source if e does not identify a peer, or if another
+// process owns the connection.
 func SourceOf(e endpoint.Endpoint, asker, trust string) Source {
 	if e.Socket != "" || e.Address.Scheme == "stdio" || e.Address.Scheme == "ipc" && len(e.Address.Command) == 0 {
 		return Source{}
@@ -49,7 +49,7 @@ func SourceOf(e endpoint.Endpoint, asker, trust string) Source {
 	return Source{Of: digest(append(id, environment(e), asker, trust)...), Private: asker != ""}
 }
 
-// Key returns the key of the answer to a request.
+// Key returns the key under which the answer to a request is stored.
 func (s Source) Key(asked json.RawMessage) string { return digest(s.Of, string(asked)) }
 
 func answerFile(key string) (string, error) {
@@ -57,7 +57,7 @@ func answerFile(key string) (string, error) {
 	return filepath.Join(d, "answers", key+".json"), err
 }
 
-// Get returns the answer with that key, or nil. It ignores expired answers.
+// Get returns the answer stored under key, or nil. It ignores expired answers.
 func Get(key string) *Answer {
 	path, err := answerFile(key)
 	if err != nil {
@@ -86,7 +86,7 @@ func Put(key string, a Answer) error {
 	}
 	dropOld(filepath.Dir(path))
 	line := fmt.Appendf(nil, `{"at":%d,"max_age":%g,"msg":`, a.At.UnixMilli(), a.MaxAge.Seconds())
-	// the file's time is the expiry
+	// the modification time of the file is its expiry
 	return Write(path, append(scan.Compact(line, a.Raw), "}\n"...), a.At.Add(a.MaxAge))
 }
 

@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Use is a way to use the discovery cache.
+// Use determines how a command uses the discovery cache.
 type Use int
 
 const (
@@ -21,8 +21,8 @@ const (
 	None               // neither read nor write
 )
 
-// Discovery returns the cache for discoveries about the peer of e, dialled with cfg. A function of the cache is nil if
-// it is not allowed.
+// Discovery returns the cache for what rpcx discovers about the peer of e, when it is dialled with cfg. The functions
+// that use does not allow are nil.
 func Discovery(e endpoint.Endpoint, cfg transport.Config, use Use) (d dialect.DiscoveryCache) {
 	file := discoveryFile(e, cfg)
 	if file == "" || use == None {
@@ -37,8 +37,8 @@ func Discovery(e endpoint.Endpoint, cfg transport.Config, use Use) (d dialect.Di
 	return d
 }
 
-// DiscoveredCatalog returns the catalog of e from an earlier conversation with cfg, or nil. It is the fallback for an
-// unreachable e.
+// DiscoveredCatalog returns the catalog of e that an earlier connection with cfg stored, or nil. It is the fallback
+// when e is unreachable.
 func DiscoveredCatalog(e endpoint.Endpoint, cfg transport.Config) *catalog.Catalog {
 	file, discovery := discoveryFile(e, cfg), e.Spec().Discovery
 	if file == "" || !discovery.IsCached() {
@@ -50,7 +50,7 @@ func DiscoveredCatalog(e endpoint.Endpoint, cfg transport.Config) *catalog.Catal
 
 // discoveryFile returns the file for an endpoint, or "" if the endpoint does not identify a peer. Its name is a hash,
 // because the endpoint may contain secrets. The hash includes whether credentials are sent, because the peer may then
-// show more. It does not include the credentials, because tokens change.
+// show more methods. It does not include the credentials, because tokens change.
 func discoveryFile(e endpoint.Endpoint, cfg transport.Config) string {
 	d, err := dir()
 	if err != nil || e.Demo != "" || e.Tape != "" || e.Socket != "" || e.Address.Scheme == "stdio" || e.Address.Scheme == "" {

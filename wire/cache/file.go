@@ -1,5 +1,5 @@
 // Package cache stores data from peers on disk: cacheable answers, discovered catalogs, and words for completion. Read,
-// Write and Update also serve other files that processes share.
+// Write and Update are also used for other files that several processes share.
 package cache
 
 import (
@@ -22,7 +22,7 @@ import (
 // newPrefix begins the names of incomplete files.
 const newPrefix = ".new-"
 
-// maxFile bounds the files that Read reads, in bytes.
+// maxFile is the maximum size, in bytes, of a file that Read accepts.
 const maxFile = 64 << 20
 
 func dir() (string, error) {
@@ -48,7 +48,7 @@ func Read(file string) []byte {
 }
 
 // Write replaces a file atomically: readers see the old or the new content. Only the user can read the file. Write
-// creates missing directories. It sets the file's time to modified unless modified is zero.
+// creates missing directories. Unless modified is zero, it becomes the file's modification time.
 func Write(file string, b []byte, modified time.Time) error {
 	folder := filepath.Dir(file)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -73,7 +73,7 @@ func Write(file string, b []byte, modified time.Time) error {
 }
 
 // Update replaces a file's content with the result of change, or removes the file if the result is nil. It ignores
-// errors, because a cache that fails counts as empty.
+// errors: a cache that fails counts as empty.
 func Update(file string, change func(old []byte) []byte) {
 	b := change(Read(file))
 	if b == nil {
@@ -83,7 +83,8 @@ func Update(file string, change func(old []byte) []byte) {
 	_ = Write(file, b, time.Time{})
 }
 
-// identity returns values that identify the peer of e: its address and user, and the working directory if relevant.
+// identity returns values that identify the peer of e: among others its address and user, and the working directory if
+// it matters.
 func identity(e endpoint.Endpoint) ([]any, error) {
 	a := e.Address
 	user, path, folder := "", a.Path, ""
@@ -96,7 +97,7 @@ func identity(e endpoint.Endpoint) ([]any, error) {
 			return nil, err
 		}
 	}
-	if a.Command != nil { // a relative path may mean another program elsewhere
+	if a.Command != nil { // a relative path can mean another program elsewhere
 		if folder, err = os.Getwd(); err != nil {
 			return nil, err
 		}
@@ -104,8 +105,8 @@ func identity(e endpoint.Endpoint) ([]any, error) {
 	return []any{e.Dialect, e.Framing, e.Reversed, e.Demo, e.Tape, a.Scheme, user, a.Host, path, a.URLPath, a.Command, folder}, nil
 }
 
-// environment returns the variables of a command, because they may affect its answers. It omits those that shells
-// change for each command. It returns nil for an endpoint without a command.
+// environment returns the variables of a command, because they may affect its answers. It omits those that a shell
+// changes for each command. It returns nil if the endpoint has no command.
 func environment(e endpoint.Endpoint) []string {
 	if e.Address.Command == nil {
 		return nil
@@ -119,7 +120,7 @@ func environment(e endpoint.Endpoint) []string {
 }
 
 // Fingerprint returns a hash of e and everything else that determines a session: the working directory and lists of
-// words.
+// words from the command line.
 func Fingerprint(e endpoint.Endpoint, folder string, words ...[]string) string {
 	id, err := identity(e)
 	if err != nil {

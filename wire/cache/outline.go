@@ -10,14 +10,14 @@ import (
 	"rpcx/wire/scan"
 )
 
-// An Outline is the part of a method's description that completion shows.
+// An Outline is the part of a method's description that shell completion shows.
 type Outline struct {
 	Method string
-	Says   string // the description, at most outlineWidth characters
+	Says   string // the start of the description, at most outlineWidth characters
 	Params []Param
 }
 
-// A Param is a parameter of a method, with the values that the schema lists.
+// A Param is a parameter of a method, with the values in its schema's enum.
 type Param struct {
 	Name   string
 	Values []string
@@ -26,7 +26,7 @@ type Param struct {
 // outlineWidth bounds the stored part of a description in characters.
 const outlineWidth = 60
 
-// Outlines returns the outlines of a catalog without names and values that safe rejects.
+// Outlines returns the outlines of a catalog, without the names and values that safe rejects.
 func Outlines(c *catalog.Catalog, safe func(name string) bool) []Outline {
 	var all []Outline
 	for _, m := range c.Methods {
@@ -51,8 +51,8 @@ func Outlines(c *catalog.Catalog, safe func(name string) bool) []Outline {
 	return all
 }
 
-// KeepOutlines stores outlines for the completion of an endpoint as typed, until the age that the peer allows. It stores none that are
-// only for one user, because all credentials share the file. It ignores errors.
+// KeepOutlines stores outlines for the completion of an endpoint, under the text that the user typed, until the age that the peer
+// allows. It does not store outlines that are for one user only, because all credentials share the file. It ignores errors.
 func KeepOutlines(typed, dialect string, all []Outline, keep catalog.Keep) {
 	file := outlineFile(typed, dialect)
 	if file == "" {
@@ -70,7 +70,7 @@ func KeepOutlines(typed, dialect string, all []Outline, keep catalog.Keep) {
 		}
 		b.WriteString("\n")
 	}
-	_ = Write(file, []byte(b.String()), keep.Until()) // the file's time is the expiry
+	_ = Write(file, []byte(b.String()), keep.Until()) // the modification time of the file is its expiry
 }
 
 // KeptOutlines returns the unexpired outlines of an endpoint, or nil.
@@ -103,15 +103,15 @@ func KeptOutlines(typed, dialect string) []Outline {
 	return all
 }
 
-// outlineFile returns the file for an endpoint as typed, or "" without a cache directory. Its name is a hash, because
-// the endpoint may contain secrets.
+// outlineFile returns the file for an endpoint as the user typed it, or "" if there is no cache directory. Its name is
+// a hash, because the endpoint may contain secrets.
 func outlineFile(typed, dialect string) string {
 	d, err := dir()
 	if err != nil || typed == "" {
 		return ""
 	}
 	folder := ""
-	if strings.Contains(typed, "exec:") || strings.Contains(typed, "unix:") || strings.Contains(typed, "ipc:") { // a relative path means another peer elsewhere
+	if strings.Contains(typed, "exec:") || strings.Contains(typed, "unix:") || strings.Contains(typed, "ipc:") { // a relative path can mean another peer elsewhere
 		if folder, err = os.Getwd(); err != nil {
 			return ""
 		}

@@ -13,10 +13,10 @@ import (
 // HistoryVariable is the environment variable whose value "off" disables the history of endpoints.
 const HistoryVariable = "RPCX_HISTORY"
 
-// maxRecent bounds the stored endpoints.
+// maxRecent is the maximum number of stored endpoints.
 const maxRecent = 50
 
-// Remember stores an endpoint as typed for completion. The caller must omit endpoints with secrets.
+// Remember stores an endpoint for completion, as the user typed it. The caller must not pass endpoints with secrets.
 func Remember(typed string) {
 	file := xdg.StateFile("endpoints")
 	if file == "" || os.Getenv(HistoryVariable) == "off" || strings.ContainsAny(typed, "\n\t") {

@@ -14,10 +14,10 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Kind is a kind of method: its answer is a result, a stream or a job.
+// A Kind describes the outcome of a method: a result, a stream, a job, or no response.
 type Kind string
 
-// These are the kinds of methods. Call is the default.
+// Call is the default.
 const (
 	Call   Kind = "call"
 	Stream Kind = "stream"
@@ -37,7 +37,7 @@ type Catalog struct {
 	Defs      map[string]json.RawMessage `json:"$defs,omitempty"`
 	Extra     json.RawMessage            `json:"extra,omitempty"`
 	Right     bool                       `json:"-"` // the schemas are known to be valid, for example in a demo
-	Private   bool                       `json:"-"` // the catalog of a bridge; other users may see other methods
+	Private   bool                       `json:"-"` // the catalog is a bridge's and may differ between users
 }
 
 // Info identifies the peer.
@@ -60,13 +60,13 @@ type Method struct {
 	Hints       json.RawMessage            `json:"hints,omitempty"`
 	Cache       json.RawMessage            `json:"cache,omitempty"`
 	Stream      *StreamForm                `json:"stream,omitempty"`
-	Run         string                     `json:"run,omitempty"` // an ANSWER, obeyed only in a file given with --hooks and in demos
+	Run         string                     `json:"run,omitempty"` // an ANSWER; used only in demos and in files given with --hooks
 	Extra       json.RawMessage            `json:"extra,omitempty"`
 }
 
 // A StreamForm describes the items of a stream in JSON-RPC, for protocols whose clients expect a certain form.
 type StreamForm struct {
-	Method string `json:"method,omitempty"` // the method of item notifications, or "" for the stream's name
+	Method string `json:"method,omitempty"` // the method of item notifications, or "" for the stream's own method
 	ID     string `json:"id,omitempty"`     // the form of a subscription's id: hex ("0x…"), integer, or string (the default)
 }
 
@@ -77,10 +77,10 @@ var StreamIDs = []string{"hex", "integer", "string"}
 // method.
 const Incomplete = "incomplete"
 
-// Partial is the member of a catalog's Extra with the reason, as a clause, why the peer may have other methods.
+// Partial is the member of a catalog's Extra that gives the reason, as a clause, why the peer may have other methods.
 const Partial = "partial"
 
-// cache is the member of a catalog's Extra for a Keep.
+// cache is the member of a catalog's Extra that stores a Keep.
 const cache = "cache"
 
 // A Keep is a peer's permission to store its catalog.
@@ -89,7 +89,7 @@ type Keep struct {
 	Private bool           // the copy is only for this user
 }
 
-// Until returns when a copy made now expires: in a year if the peer does not say.
+// Until returns when a copy made now expires: after a year if the peer states no age.
 func (k Keep) Until() time.Time {
 	if k.Age == nil {
 		return time.Now().AddDate(1, 0, 0)
@@ -139,7 +139,7 @@ func (c *Catalog) setExtra(name string, val json.RawMessage) {
 func (c *Catalog) WhyPartial() string { return scan.String(scan.Get(c.Extra, Partial)) }
 
 // Received makes a peer's catalog safe to use. It removes commands, and ensures that rpcx can read the catalog again
-// after writing it. It accepts and returns the results of its caller.
+// after writing it. Its parameters are the results of a function that reads a catalog.
 func Received(c *Catalog, err error) (*Catalog, error) {
 	if err != nil {
 		return nil, err
@@ -201,8 +201,8 @@ func Keys(obj json.RawMessage) []string {
 	return keys
 }
 
-// Conventions describe how a dialect's catalogs differ from the usual ones. They are part of a dialect's Spec. The zero
-// value is the usual meaning.
+// Conventions describe how a dialect's catalogs differ from the usual form. They are part of a dialect's Spec. The zero
+// value means no difference.
 type Conventions struct {
 	CallsStream      bool // every method streams; examples use `call`, not `subscribe`
 	WrappedParams    bool // the params may also be the only element of an array

@@ -78,8 +78,8 @@ func composite(schema json.RawMessage) bool {
 	return t == "array" || t == "object"
 }
 
-// ExampleValue returns a value for a schema: an example in the schema, or a simple value of its type. doc is the
-// document for $refs. The value may be invalid, because patterns and similar keywords are ignored.
+// ExampleValue returns a value for a schema: an example in the schema, or a simple value of its type. $refs are
+// resolved in doc. The value may be invalid, because patterns and similar keywords are ignored.
 func ExampleValue(schema, doc json.RawMessage) json.RawMessage {
 	return (&sampler{doc: doc, left: maxSamples}).of(resolve(schema, doc), 0)
 }
@@ -100,7 +100,7 @@ func requiredOf(schema json.RawMessage) []string {
 	return names
 }
 
-// typeOf returns the first type of a schema other than null, or "".
+// typeOf returns the first type of a schema other than null, "object" for properties without a type, or "".
 func typeOf(schema json.RawMessage) string {
 	raw := scan.Get(schema, "type")
 	var one string
@@ -121,7 +121,7 @@ func typeOf(schema json.RawMessage) string {
 	return ""
 }
 
-// resolve follows the local $refs of schema.
+// resolve follows the local $refs of schema, at most 16.
 func resolve(schema, doc json.RawMessage) json.RawMessage {
 	for range 16 {
 		ref := scan.String(scan.Get(schema, "$ref"))

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Nearest returns the known name that is similar to an unknown one, or "". Among equally similar names, it returns the
-// one with the longest common prefix.
+// Nearest returns the name in names that is similar to an unknown one, or "" if none is. Among equally similar names,
+// it returns the one with the longest common prefix.
 func Nearest(name string, names []string) string {
 	if name == "" || len(name) > 128 || slices.Contains(names, name) {
 		return ""
@@ -20,7 +20,7 @@ func Nearest(name string, names []string) string {
 	return best
 }
 
-// DidYouMean returns a question that proposes the most similar of names, or "".
+// DidYouMean returns a question that suggests the most similar of names, or "".
 func DidYouMean(name string, names []string) string {
 	if near := Nearest(name, names); near != "" {
 		return "did you mean " + near + "?"
@@ -28,7 +28,7 @@ func DidYouMean(name string, names []string) string {
 	return ""
 }
 
-// IsSlip reports whether a word differs from a name by a single typing error.
+// IsSlip reports whether a word differs from a name by at most one typing error.
 func IsSlip(word, name string) bool { return distance(plain(word), plain(name)) <= 1 }
 
 // Closest returns the most similar of a few candidates, one of which was probably meant. It returns "" if all are very
@@ -59,7 +59,7 @@ func closest(name string, names []string, near func(distance int, n string) bool
 	return best
 }
 
-// completed returns the only name with the given prefix.
+// completed returns the only name that begins with the given one, or "".
 func completed(name string, names []string) string {
 	found := ""
 	for _, n := range names {
@@ -84,7 +84,8 @@ func plain(s string) string {
 	}, strings.ToLower(s))
 }
 
-// distance counts the letters to insert, remove, replace or swap with their neighbor.
+// distance counts the letters that must be inserted, removed, replaced, or swapped with their neighbor to turn a into
+// b.
 func distance(a, b string) int {
 	s, t := []rune(a), []rune(b)
 	before, last, row := make([]int, len(t)+1), make([]int, len(t)+1), make([]int, len(t)+1)

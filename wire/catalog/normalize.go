@@ -7,8 +7,8 @@ import (
 )
 
 // Normalize converts a peer's description to a catalog that Parse and the JSON Schema in this directory accept. Of
-// several methods with the same name, it keeps the first. It moves misplaced members to extra at the same level, and
-// loses none.
+// several methods with the same name, it keeps the first. It moves misplaced members to extra at the same level, so
+// none is lost.
 func Normalize(c *Catalog) {
 	if c == nil {
 		return
@@ -63,7 +63,7 @@ func normalizeMethod(m *Method) {
 	m.Extra = odd.into(m.Extra)
 }
 
-// misplaced are members with a value of the wrong kind.
+// misplaced collects members whose values have the wrong type.
 type misplaced []member
 
 func (o *misplaced) add(key string, val json.RawMessage) { *o = append(*o, member{key, val}) }
@@ -75,7 +75,7 @@ func (o *misplaced) put(key string, list []json.RawMessage) {
 	}
 }
 
-// object moves a member that is not an object although it should be.
+// object moves *val to o unless it is an object.
 func (o *misplaced) object(key string, val *json.RawMessage) {
 	if len(*val) > 0 && !isObject(*val) {
 		o.add(key, *val)
@@ -83,7 +83,7 @@ func (o *misplaced) object(key string, val *json.RawMessage) {
 	}
 }
 
-// schema moves a member that is not a schema although it should be.
+// schema moves *val to o unless it is a schema.
 func (o *misplaced) schema(key string, val *json.RawMessage) {
 	if len(*val) > 0 && !isSchema(*val) {
 		o.add(key, *val)
@@ -91,7 +91,7 @@ func (o *misplaced) schema(key string, val *json.RawMessage) {
 	}
 }
 
-// schemas returns the members of have that are schemas.
+// schemas returns the members of have that are schemas, and moves the others to o.
 func (o *misplaced) schemas(key string, have map[string]json.RawMessage) map[string]json.RawMessage {
 	bad := map[string]json.RawMessage{}
 	for name, val := range have {
@@ -110,7 +110,7 @@ func (o *misplaced) schemas(key string, have map[string]json.RawMessage) map[str
 	return have
 }
 
-// into adds the misplaced members to an extra, which it makes an object.
+// into returns extra with the misplaced members. An extra that is not an object becomes one of them.
 func (o misplaced) into(extra json.RawMessage) json.RawMessage {
 	if len(extra) > 0 && !isObject(extra) {
 		o.add("extra", extra)

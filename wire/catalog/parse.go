@@ -27,7 +27,7 @@ func Load(file string) (*Catalog, error) {
 	return c, nil
 }
 
-// Parse reads a catalog. Errors are usage Faults that name the place. It moves unknown members to extra at the same
+// Parse reads a catalog. Errors are usage Faults that name the place. Parse moves unknown members to extra at the same
 // level.
 func Parse(b []byte) (*Catalog, error) {
 	if err := syntax(b); err != nil {
@@ -47,7 +47,7 @@ func Parse(b []byte) (*Catalog, error) {
 	return c, nil
 }
 
-// syntax returns the line and column of the first invalid byte.
+// syntax returns an error with the line and column of the first invalid byte, or nil.
 func syntax(b []byte) error {
 	var v json.RawMessage
 	err := json.Unmarshal(b, &v)
@@ -79,7 +79,7 @@ func (i *Info) UnmarshalJSON(b []byte) error {
 	return i.decode(b, "")
 }
 
-// A place decodes the value of a member at the JSON pointer at.
+// A place decodes raw, the value of the member at the JSON pointer at.
 type place func(at string, raw json.RawMessage) error
 
 // is returns a place that decodes into v. want describes the expected value.
@@ -92,7 +92,8 @@ func whole(v *json.RawMessage) place {
 	return func(_ string, raw json.RawMessage) error { *v = raw; return nil }
 }
 
-// read decodes the members of what, the object at pointer at, at their places. more receives unknown members.
+// read decodes the object b at the pointer at: each member with its place, and unknown members into more. Errors call
+// the object what.
 func read(what string, b []byte, at string, more *json.RawMessage, places map[string]place) error {
 	list, ok := members(b)
 	if !ok {
@@ -226,7 +227,7 @@ func schema(v *json.RawMessage) place {
 	}
 }
 
-// extra returns a place for an object of other members.
+// extra returns a place for the member extra, which must be an object.
 func extra(v *json.RawMessage) place {
 	return func(at string, raw json.RawMessage) error {
 		if !isObject(raw) {
@@ -237,7 +238,7 @@ func extra(v *json.RawMessage) place {
 	}
 }
 
-// merge adds members to an extra and replaces none.
+// merge adds members to extra, but replaces none.
 func merge(extra json.RawMessage, more []member) json.RawMessage {
 	if len(more) == 0 {
 		return extra

@@ -14,13 +14,13 @@ import (
 // A sampler generates a value for a schema, which may be recursive.
 type sampler struct {
 	doc  json.RawMessage
-	left int // the remainder of maxSamples
+	left int // how many more values the sampler may generate
 }
 
 // maxSamples bounds the number of values in an example.
 const maxSamples = 200
 
-// inner calls of for a subschema, which may be a reference.
+// inner returns a value for a subschema, which may be a reference.
 func (s *sampler) inner(schema json.RawMessage, depth int) json.RawMessage {
 	if s.left < 0 {
 		return json.RawMessage("null")
@@ -68,7 +68,7 @@ func (s *sampler) branch(schema json.RawMessage, depth int) json.RawMessage {
 	return s.object(schema, depth)
 }
 
-// exampleNumber returns the minimum, or else 1 or a lower maximum.
+// exampleNumber returns the minimum. Without one, it returns 1, or the nearest number within the other limits.
 func exampleNumber(schema json.RawMessage) json.RawMessage {
 	number := func(key string) (float64, bool) {
 		f, err := strconv.ParseFloat(string(scan.Get(schema, key)), 64)
@@ -154,7 +154,7 @@ func (s *sampler) object(schema json.RawMessage, depth int) json.RawMessage {
 	return object(list)
 }
 
-// given returns a value that the schema itself names.
+// given returns a value that the schema itself contains: a constant, an example or a default.
 func given(schema json.RawMessage) json.RawMessage {
 	for _, key := range []string{"const", "example", "default"} {
 		if v := scan.Get(schema, key); v != nil {

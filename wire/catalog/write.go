@@ -58,7 +58,7 @@ func (c *Catalog) MarshalIndent() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// document returns the catalog as the document for $refs, or nil.
+// document returns the catalog as the document in which $refs are resolved, or nil.
 func (c *Catalog) document() json.RawMessage {
 	if c == nil {
 		return nil

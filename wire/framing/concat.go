@@ -8,10 +8,11 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Concat returns the framing of consecutive values: a line may contain several, and a value may span several lines. It
-// writes each message as one line. Garbage is noise up to the end of its line. If noise is an error, Concat returns the
-// valid start of a broken value as a message, which the dialect rejects, and skips the rest. A value that the end of
-// the input cuts off is a Protocol fault. A value that is nested too deeply is a message, because its end is known.
+// Concat returns the framing of consecutive values: a line can contain several, and a value can span several lines. It
+// writes each message on one line. Garbage is noise up to the end of its line. If noise is an error, Concat returns the
+// valid start of a broken value as a message, which the dialect rejects, and skips the rest. A value that is cut off by
+// the end of the input is a Protocol fault. A value that is nested too deeply is a message, because its end can be
+// found.
 func Concat(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 	o = o.WithDefaults()
 	in := newInput(rwc, o)
@@ -93,7 +94,7 @@ func (s *concatSource) value() ([]byte, error) {
 	}
 }
 
-// broken processes an invalid value at the start of win. It returns the start of the value, or nil after garbage.
+// broken handles an invalid value at the start of win. It returns the start of the value, or nil after garbage.
 func (s *concatSource) broken(win []byte, bad *scan.Error) ([]byte, error) {
 	switch {
 	case bad.Deep: // find allows as many levels as a message may have bytes
@@ -113,9 +114,9 @@ func (s *concatSource) broken(win []byte, bad *scan.Error) ([]byte, error) {
 	return scan.Trim(win[:n]), nil
 }
 
-// garbage drops the invalid bytes up to byte at of the window, through the end of that line. If the first byte of the
-// line is the invalid one, garbage drops only the bytes before the line, because that byte may begin a value. It reads
-// no other byte twice.
+// garbage drops the garbage at the start of the window through the end of the line that contains its invalid byte, at
+// index at. If that byte is the first in its line, garbage drops only the preceding lines, because the byte may begin a
+// value. It reads no other byte twice.
 func (s *concatSource) garbage(at int) error {
 	win := s.in.window()
 	if at > s.in.max {
@@ -148,8 +149,8 @@ func (s *concatSource) garbage(at int) error {
 	}
 }
 
-// A skipper finds the end of an invalid value: its closing bracket, the end of a line, or an object that begins where
-// no value can be nested. It reads each byte once.
+// A skipper finds the end of an invalid value: its closing bracket, the end of a line, or the start of an object where
+// none can be nested. It reads each byte once.
 type skipper struct {
 	depth   int
 	text    bool // inside a string
@@ -157,7 +158,7 @@ type skipper struct {
 	last    byte // the last byte that is not blank, or 0
 }
 
-// skip returns how many bytes of b belong to the invalid value, and whether it ends there.
+// skip returns how many bytes of b belong to the invalid value, and whether the value ends there.
 func (s *skipper) skip(b []byte) (n int, over bool) {
 	for i, c := range b {
 		switch {

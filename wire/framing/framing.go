@@ -1,21 +1,21 @@
-// Package framing splits streams of bytes into messages, in seven ways:
+// Package framing splits byte streams into messages, in seven ways:
 //
-//	line    a message is a line (NDJSON)
-//	header  Content-Length headers, an empty line, the message
-//	nul     a message ends with a NUL
-//	seq a message is between RS and LF (RFC 7464)
-//	netstring  a length in digits, a colon, the message, a comma
-//	varint  a length as unsigned LEB128, the message
-//	concat  reads values that delimit themselves, writes one per line
+//	line       one message on each line (NDJSON)
+//	header     a Content-Length header, an empty line, the message
+//	nul        the message, NUL
+//	seq        RS, the message, LF (RFC 7464)
+//	netstring  the length in digits, a colon, the message, a comma
+//	varint     the length as unsigned LEB128, the message
+//	concat     reads values that delimit themselves, writes one on each line
 //
 // Messages have no surrounding blanks. The dialect decides whether a message is valid JSON, because the dialect can
 // respond to an invalid one. A framing only separates messages from noise, the lines that a child prints between them:
 //
 //   - A line that does not begin with { or [ is noise.
 //   - With wire.Options.NoiseLimit, a line that begins with [ and is not valid JSON ("[info] listening") is also noise. A
-//     line that begins with { is noise if it lacks the first key with its colon, or the last bracket ("{starting}"). The
-//     framing checks only both ends of an object, because a second scan of each message would be slow.
-//     All other lines that begin with { or [ are messages.
+//     line that begins with { is noise if the first key with its colon, or the last bracket, is missing ("{starting}").
+//     The framing checks only both ends of an object, because scanning each message twice would be slow.
+//   - All other lines that begin with { or [ are messages.
 //
 // The first noise line above the limit is a Protocol fault.
 package framing
@@ -28,10 +28,10 @@ import (
 	"rpcx/wire"
 )
 
-// These are the framings. Each Conn is a wire.Idler, a wire.Buffered and a wire.Batcher. It is a wire.HalfCloser if rwc
-// has a method CloseWrite() error. Close closes rwc, which must unblock its Read and Write, and discards the messages
-// that SendBuffered queued. Recv returns io.EOF, *wire.CloseError and *wire.Fault unchanged, and wraps other read
-// errors in a *wire.CloseError.
+// Framings by their names in endpoints. Each Conn is a wire.Idler, a wire.Buffered and a wire.Batcher. It is a
+// wire.HalfCloser if rwc has a method CloseWrite() error. Close closes rwc, which must unblock its Read and Write, and
+// discards the messages that SendBuffered queued. Recv returns io.EOF, *wire.CloseError and *wire.Fault unchanged, and
+// wraps other read errors in a *wire.CloseError.
 var (
 	_ wire.Framing = Line
 	_ wire.Framing = Header
@@ -42,7 +42,7 @@ var (
 	_ wire.Framing = Concat
 )
 
-// byName has the order of the help.
+// byName is in the order of the help text.
 var byName = []struct {
 	name    string
 	framing wire.Framing
@@ -57,7 +57,7 @@ var byName = []struct {
 	{"concat", Concat, false},
 }
 
-// HasHead reports whether the framing name writes the lines of wire.Options.Head.
+// HasHead reports whether the framing with that name writes the lines of wire.Options.Head.
 func HasHead(name string) bool {
 	for _, f := range byName {
 		if f.name == name {
@@ -67,7 +67,7 @@ func HasHead(name string) bool {
 	return false
 }
 
-// Names returns the names of the framings in endpoints.
+// Names returns the names of the framings, as in endpoints.
 func Names() []string {
 	names := make([]string, 0, len(byName))
 	for _, f := range byName {
@@ -86,7 +86,7 @@ func ByName(name string) (wire.Framing, bool) {
 	return nil, false
 }
 
-// A source finds messages in an input. It returns a message or an error.
+// A source finds messages in an input. next returns a message or an error.
 type source interface {
 	next() ([]byte, error)
 }
@@ -97,7 +97,7 @@ type bufferedSource interface {
 	buffered() (msg []byte, ok bool)
 }
 
-// conn is the Conn of every framing: a source and an output on one stream.
+// conn is the Conn of every framing: a source and an output on one byte stream.
 type conn struct {
 	output
 	in     *input
@@ -111,7 +111,7 @@ type conn struct {
 // halfConn is a conn whose sending direction can be closed separately.
 type halfConn struct{ *conn }
 
-// goneConn is a halfConn that detects, after io.EOF from Recv, that the peer also stops reading.
+// goneConn is a halfConn that can detect, after io.EOF from Recv, that the peer has also stopped reading.
 type goneConn struct{ halfConn }
 
 // blankConn is a goneConn whose framing allows blanks between messages.
@@ -146,7 +146,8 @@ func (c *conn) Recv() ([]byte, error) {
 	return msg, err
 }
 
-// Unread returns the bytes after the last message from Recv. After an error, they begin with the message of the error.
+// Unread returns the bytes after the last message from Recv. After an error, they begin with the message that caused
+// it.
 func (c *conn) Unread() []byte { return c.in.window() }
 
 // Buffered implements wire.Buffered.
@@ -189,7 +190,7 @@ func (c goneConn) Remote() string {
 	return ""
 }
 
-// CloseRead makes Recv return io.EOF after the received messages.
+// CloseRead makes Recv return io.EOF after the messages that have already arrived.
 func (c goneConn) CloseRead() error {
 	if r, ok := c.rwc.(wire.ReadCloser); ok {
 		return r.CloseRead()
@@ -197,7 +198,7 @@ func (c goneConn) CloseRead() error {
 	return errors.ErrUnsupported
 }
 
-// FarEnd reports, without reading, whether the peer has closed its sending direction, and whether it has closed both.
+// FarEnd implements wire.PeerState.
 func (c goneConn) FarEnd() (silent, gone bool) {
 	if r, ok := c.rwc.(wire.PeerState); ok {
 		return r.FarEnd()
@@ -205,10 +206,10 @@ func (c goneConn) FarEnd() (silent, gone bool) {
 	return false, false
 }
 
-// PeerClosed returns a channel that is closed when the peer stops reading, if the system reports that.
+// PeerClosed implements wire.PeerWatcher.
 func (c goneConn) PeerClosed() <-chan struct{} { return c.rwc.(wire.PeerWatcher).PeerClosed() }
 
-// closeError converts an error of the stream to an error of a Conn.
+// closeError converts an error of the byte stream to an error of the Conn.
 func closeError(err error) error {
 	if err == nil || err == io.EOF {
 		return err

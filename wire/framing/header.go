@@ -14,9 +14,9 @@ import (
 const maxHeader = 16 << 10
 
 // Header returns the framing of the Language Server Protocol and the Debug Adapter Protocol: header lines with
-// Content-Length, an empty line, and the message. Lines end with CRLF or LF. Header writes the further headers of
-// o.Head, and ignores such headers when reading. Lines of a child before a message are noise if they are not headers,
-// or if they end with LF and have an unknown name ("INFO: ...").
+// Content-Length, an empty line, and the message. Lines end with CRLF or LF. Header writes the additional header lines
+// of o.Head, and ignores other headers when reading. In the output of a child, a line before a message is noise if it
+// is not a header, or if it ends with LF and has an unknown name ("INFO: ...").
 func Header(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 	o = o.WithDefaults()
 	in := newInput(rwc, o)
@@ -34,7 +34,7 @@ type headerSource struct {
 	noise
 	in     *input
 	strict bool // until the first message
-	size   int  // Content-Length, or -1 before the header
+	size   int  // the value of Content-Length, or -1 before that header
 	lines  int  // the number of header lines of this message
 	begun  bool
 }
@@ -89,7 +89,7 @@ func (s *headerSource) headers() error {
 	}
 }
 
-// header reads one header line. noise reports that the line is not a header.
+// header processes one header line. noise reports whether the line is noise instead.
 func (s *headerSource) header(line []byte, crlf bool) (noise bool, err error) {
 	name, value, ok := bytes.Cut(line, []byte(":"))
 	if !ok || !isToken(name) {
@@ -128,8 +128,8 @@ func (s *headerSource) contentLength(value string) error {
 	return nil
 }
 
-// headerLine removes a line from the window and returns it without LF. If the input ends inside the line, it is noise,
-// or a fault inside headers.
+// headerLine removes a line from the window and returns it without LF. If the input ends inside the line, the line is
+// noise, or, inside headers, a fault.
 func (s *headerSource) headerLine() ([]byte, error) {
 	seen := 0
 	for {
@@ -168,7 +168,7 @@ func (s *headerSource) headerLine() ([]byte, error) {
 	}
 }
 
-// isToken reports whether b can be a header name.
+// isToken reports whether b is a valid header name.
 func isToken(b []byte) bool {
 	for _, c := range b {
 		if c <= ' ' || c >= 0x7f || strings.IndexByte(`"(),/:;<=>?@[\]{}`, c) >= 0 {
@@ -178,8 +178,8 @@ func isToken(b []byte) bool {
 	return len(b) > 0
 }
 
-// beginsName reports whether an incomplete line at the end of the input may be a message's first header: it ends inside
-// the name of a known header.
+// beginsName reports whether line, which the end of the input cut off, may be the start of a message's first header: a
+// prefix of a known header name.
 func beginsName(line []byte) bool {
 	for _, name := range []string{"Content-Length", "Content-Type"} {
 		if n := len(line); n > 0 && n <= len(name) && strings.EqualFold(string(line), name[:n]) {

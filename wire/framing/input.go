@@ -10,37 +10,37 @@ import (
 
 const (
 	bufferSize = 64 << 10 // the initial size for reading and writing
-	bufferKept = 1 << 20  // a larger buffer is released after its message
+	bufferKept = 1 << 20  // in bytes; a larger buffer is released after its message
 )
 
-// An input is a window on a stream: the bytes that have arrived and are not dropped. Its memory grows only with
-// arriving bytes.
+// An input is a window on a byte stream: the bytes that have arrived and have not been dropped. Its memory grows only
+// when bytes arrive.
 type input struct {
 	src   io.Reader
 	max   int  // the maximum size of a message
 	whole bool // wire.Options.Whole
 	idle  func()
-	first func(b []byte)                   // receives the first bytes; nil afterwards
+	first func(b []byte)                   // receives the first bytes; then nil
 	shown int                              // the number of bytes that first received
 	seen  func(d wire.Direction, b []byte) // wire.Options.Seen
 	buf   []byte
 	r, w  int // the window is buf[r:w]
 	err   error
 
-	closed atomic.Bool // the rest of the input is unwanted
+	closed atomic.Bool // set when the rest of the input is no longer needed
 }
 
 func newInput(src io.Reader, o wire.Options) *input {
 	return &input{src: src, max: o.MaxMessage, whole: o.Whole, first: o.First, seen: o.Seen}
 }
 
-// window returns bytes that are valid until the next call of more or settle, also after drop.
+// window returns bytes that stay valid until the next call of more or settle, even after drop.
 func (in *input) window() []byte { return in.buf[in.r:in.w] }
 
 // drop removes n bytes from the start of the window.
 func (in *input) drop(n int) { in.r += n }
 
-// settle releases the buffer of a huge message. Returned bytes must no longer be in use.
+// settle releases the buffer of a large message. Bytes from window must no longer be in use.
 func (in *input) settle() {
 	if len(in.buf) > bufferKept && in.w-in.r <= bufferSize/2 {
 		in.moveTo(make([]byte, bufferSize))
@@ -77,7 +77,7 @@ func (in *input) more() error {
 	return in.err
 }
 
-// maxFirst bounds the bytes for Options.First.
+// maxFirst is the number of bytes, approximately, that Options.First receives.
 const maxFirst = 1 << 10
 
 func (in *input) show(b []byte) {
@@ -87,7 +87,7 @@ func (in *input) show(b []byte) {
 	}
 }
 
-// cutOff returns the error of an input that ends inside a message. detail describes the place.
+// cutOff returns the error for an input that ends inside a message. detail describes the place.
 func (in *input) cutOff(detail string, args ...any) error {
 	detail = fmt.Sprintf(detail, args...)
 	if in.whole {
@@ -96,8 +96,8 @@ func (in *input) cutOff(detail string, args ...any) error {
 	return broken("the input ended inside a message: %s", detail)
 }
 
-// room makes room after the window. It resets an empty window, moves the window to the start of the buffer, or
-// allocates a larger buffer.
+// room makes room for more bytes after the window. It resets an empty window, moves the window to the start of the
+// buffer, or allocates a larger buffer.
 func (in *input) room() {
 	size := len(in.buf)
 	switch {
@@ -108,7 +108,7 @@ func (in *input) room() {
 	case in.r > 0 && size-in.w < size/8:
 		in.moveTo(in.buf)
 	case in.w == size:
-		// The limit rejects a window before the window fills this buffer.
+		// Before a window fills this buffer, it exceeds the maximum size of a message and is rejected.
 		in.moveTo(make([]byte, max(min(2*size, in.max+bufferSize), size+bufferSize)))
 	}
 }

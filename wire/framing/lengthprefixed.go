@@ -8,18 +8,18 @@ import (
 	"rpcx/wire/scan"
 )
 
-// garbageShown bounds the quotation of a noise line in an error, in bytes.
+// garbageShown is the maximum number of bytes that an error quotes from a noise line.
 const garbageShown = 80
 
-// A lengthPrefixedSource reads messages that follow their length. A message is an array, an object or empty. Other
-// lines of a child are noise.
+// A lengthPrefixedSource reads messages that follow their length. A message is an array, an object, or empty. Other
+// lines in the output of a child are noise.
 type lengthPrefixedSource struct {
 	noise
 	in *input
-	// length reads the length at the start of win, which occupies n bytes. n is 0 if more bytes are needed, and
-	// negative without a length.
+	// length reads the length at the start of win, which is n bytes long. n is 0 if more bytes are needed, and negative
+	// if there is no length.
 	length func(win []byte) (size uint64, n int)
-	tail   byte // follows each message, and blanks may follow tail; 0 for none
+	tail   byte // follows each message, perhaps with blanks behind it; 0 for none
 }
 
 func newLengthPrefixed(rwc io.ReadWriteCloser, o wire.Options, s *lengthPrefixedSource, w wrap) wire.Conn {
@@ -62,7 +62,7 @@ func (s *lengthPrefixedSource) next() ([]byte, error) {
 	}
 }
 
-// begins reports whether a message of that size may begin with part, or is blank, once that is known.
+// begins reports whether part can be the start of a message of that size, or is blank, once this is known.
 func begins(part []byte, size uint64) (known, message bool) {
 	whole := uint64(len(part)) >= size
 	if whole {
@@ -75,7 +75,7 @@ func begins(part []byte, size uint64) (known, message bool) {
 	return true, opens(part[i:])
 }
 
-// take waits for a message of that size and its tail.
+// take waits for a message of the given size and its tail.
 func (s *lengthPrefixedSource) take(size int) ([]byte, error) {
 	all := size
 	if s.tail != 0 {

@@ -8,8 +8,9 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Line returns the framing with one message on each line. Lines end with LF or CRLF, except perhaps the last one. Line
-// skips blank lines. Before sending, it compacts a message with line breaks between its tokens.
+// Line returns the framing with one message on each line. Lines end with LF or CRLF; the last line of the input may
+// lack the line break. Line skips blank lines. If a message has line breaks between its tokens, Line removes them when
+// it sends the message.
 func Line(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 	o = o.WithDefaults()
 	in := newInput(rwc, o)

@@ -7,7 +7,7 @@ import (
 	"rpcx/wire"
 )
 
-// maxLengthDigits bounds the digits of a length.
+// maxLengthDigits is the maximum number of digits in a length.
 const maxLengthDigits = 10
 
 // Netstring returns the framing of netstrings: a decimal length without leading zeros, a colon, the message, and a

@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// noise counts and forwards lines that are not messages.
+// noise counts lines that are not messages, and forwards them.
 type noise struct {
 	limit int
 	out   func(line []byte)
@@ -39,7 +39,7 @@ func (n *noise) line(b []byte) error {
 	return nil
 }
 
-// lines processes several lines of noise.
+// lines processes several noise lines.
 func (n *noise) lines(b []byte) error {
 	for line := range bytes.Lines(b) {
 		if err := n.line(line); err != nil {
@@ -57,7 +57,7 @@ func (n *noise) fault(b []byte) error {
 	return wire.NewFault(wire.Protocol, text, &wire.Stray{Line: bytes.Clone(b)})
 }
 
-// shown returns the start of b, escaped for a terminal.
+// shown returns the start of b in quotes, escaped for a terminal.
 func shown(b []byte) string {
 	const most = 80
 	if len(b) > most {
@@ -66,12 +66,12 @@ func shown(b []byte) string {
 	return strconv.QuoteToGraphic(string(b))
 }
 
-// opens reports whether b, which has no leading blanks, starts like a message.
+// opens reports whether b, which has no leading blanks, begins like a message.
 func opens(b []byte) bool { return len(b) > 0 && (b[0] == '{' || b[0] == '[') }
 
-// plausible reports whether b may be a message if noise is tolerated. b starts like a message and has no surrounding
+// plausible reports whether b can be a message if noise is tolerated. b begins like a message and has no surrounding
 // blanks. plausible checks only both ends of an object, because scanning each message twice would be slow. It scans
-// arrays, which are rare as messages but common at the start of log lines.
+// arrays completely, because they are rare as messages but common at the start of log lines.
 func plausible(b []byte) bool {
 	if b[0] == '[' {
 		err := scan.Valid(b, wire.DefaultMaxDepth)
@@ -94,15 +94,15 @@ func plausible(b []byte) bool {
 	return b[min(end, len(b)-1)] == ':'
 }
 
-// A messageFilter separates messages from noise in framings that know the ends of messages.
+// A messageFilter separates messages from noise in framings that mark the ends of messages.
 type messageFilter struct {
 	noise
 	max     int
-	scalars bool // scalars are messages too, which the dialect rejects
+	scalars bool // scalar values are also messages, which the dialect rejects
 }
 
-// last processes the bytes before the end of the input with err. After a broken connection, only a complete message
-// counts.
+// last processes the bytes before the end of the input. err is the read error. If the connection broke, only a complete
+// message counts.
 func (j *messageFilter) last(rest []byte, err error) ([]byte, error) {
 	if err == io.EOF && j.in.whole && opens(scan.Trim(rest)) {
 		if bad, _ := scan.Valid(rest, wire.DefaultMaxDepth).(*scan.Error); bad != nil && bad.Cut {
@@ -123,7 +123,7 @@ func (j *messageFilter) last(rest []byte, err error) ([]byte, error) {
 	return msg, bad
 }
 
-// message returns b without surrounding blanks if it is a message, and nil for blanks and noise.
+// message returns b without surrounding blanks if it is a message. It returns nil for blanks and noise.
 func (j *messageFilter) message(b []byte) ([]byte, error) {
 	msg := scan.Trim(b)
 	switch {

@@ -8,7 +8,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Nul returns the framing with a NUL after each message, except perhaps the last. Other lines before a message are
+// Nul returns the framing with a NUL after each message; the last one may lack it. Other lines before a message are
 // noise.
 func Nul(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 	o = o.WithDefaults()
@@ -62,8 +62,8 @@ func (s *nulSource) next() ([]byte, error) {
 	}
 }
 
-// nulEnd returns the end of the message at the start of win: its NUL, or the line feed of a noise line. The first seen bytes
-// contain neither.
+// nulEnd returns the end of the message at the start of win: its NUL, or the line feed if it is a noise line. The first seen
+// bytes contain neither.
 func nulEnd(win []byte, seen int) int {
 	end := bytes.IndexByte(win[seen:], 0)
 	if !opens(win) {
@@ -81,7 +81,7 @@ func nulEnd(win []byte, seen int) int {
 	return seen + end
 }
 
-// part returns the bytes of b to examine: all, or only the first line if it is noise and a message may follow.
+// part returns how many bytes of b to examine: all, or only the first line if that is noise and a message may follow.
 func (s *nulSource) part(b []byte) int {
 	whole := scan.Trim(b)
 	if len(whole) == 0 || opens(whole) && (!s.tolerated() || plausible(whole)) {

@@ -17,13 +17,13 @@ type wrap struct {
 }
 
 // An output collects messages and writes them. While one goroutine writes, other goroutines add messages, and the next
-// write sends all of these.
+// write sends all that were added.
 type output struct {
 	dst  io.Writer
 	wrap wrap
 	seen func(d wire.Direction, b []byte) // wire.Options.Seen
 
-	writing sync.Mutex // held during a write; locked before mu
+	writing sync.Mutex // held during writes; locked before mu
 	written uint64     // the number of written messages; guarded by writing
 
 	mu      sync.Mutex
@@ -31,7 +31,7 @@ type output struct {
 	queued  uint64 // the number of queued messages
 	err     error  // the first write error
 
-	spare []byte // the second buffer; guarded by writing
+	spare []byte // the buffer that pending does not use; guarded by writing
 }
 
 // Send implements wire.Conn.
@@ -61,8 +61,8 @@ func (o *output) Flush() error {
 	return o.write()
 }
 
-// add appends msg to the pending bytes and returns its number. If many bytes are pending, add writes them first, which
-// slows the sender to the peer's speed. It writes a large message directly, without a copy, and returns 0.
+// add appends msg to the pending bytes and returns its number. If many bytes are pending, add writes them first, so a
+// sender is not faster than the peer. It writes a large message directly, without a copy, and returns 0.
 func (o *output) add(msg []byte) (uint64, error) {
 	if o.wrap.prepare != nil {
 		var err error
@@ -94,7 +94,7 @@ func (o *output) add(msg []byte) (uint64, error) {
 	return o.queued, nil
 }
 
-// write writes all pending bytes. The caller holds o.writing.
+// write writes all pending bytes. The caller must hold o.writing.
 func (o *output) write() error {
 	o.mu.Lock()
 	out, err := o.pending, o.err
@@ -114,7 +114,7 @@ func (o *output) write() error {
 	return o.wrote(err)
 }
 
-// writeLarge writes the pending messages and then msg.
+// writeLarge writes the pending messages, and then msg.
 func (o *output) writeLarge(msg []byte) error {
 	o.writing.Lock()
 	defer o.writing.Unlock()
@@ -129,7 +129,7 @@ func (o *output) writeLarge(msg []byte) error {
 	return o.wrote(err)
 }
 
-// wrote stores the error of a write for all later writes.
+// wrote stores the error of a write; all later writes return it.
 func (o *output) wrote(err error) error {
 	if err == nil {
 		return nil

@@ -10,9 +10,9 @@ import (
 
 const recordSeparator = 0x1e
 
-// Seq returns the framing of RFC 7464: RS, a message, LF. It returns an array or object when complete, over any number
-// of lines. Any other text ends with its line or before the next RS. Seq returns such a text unchanged for the dialect
-// to reject, and drops the rest before the next RS. Bytes between texts are noise.
+// Seq returns the framing of RFC 7464: RS, a message, LF. It returns an array or object when it is complete, even if it
+// spans several lines. Any other text ends with its line, or before the next RS. Seq returns this text unchanged, for
+// the dialect to reject, and drops the rest up to the next RS. Bytes between texts are noise.
 func Seq(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 	o = o.WithDefaults()
 	in := newInput(rwc, o)
@@ -111,8 +111,8 @@ func (s *seqSource) text() ([]byte, error) {
 	return scan.Trim(b), nil
 }
 
-// upTo removes and returns the bytes before the first LF or RS from byte at of the window on, or before the end of the
-// input with its error.
+// upTo removes and returns the bytes before the first LF or RS at or after index at of the window. If there is none, it
+// returns all bytes and the error at the end of the input.
 func (s *seqSource) upTo(at int) ([]byte, error) {
 	for {
 		win := s.in.window()

@@ -9,10 +9,10 @@ import (
 type Challenge struct {
 	Metadata string   // the URL of the resource's metadata, or ""
 	Scopes   []string // the scopes that the request needs
-	Error    string   // such as insufficient_scope
+	Error    string   // an error code such as insufficient_scope
 }
 
-// ParseChallenge returns the Bearer challenge of WWW-Authenticate, or nil.
+// ParseChallenge returns the first Bearer challenge in the values of WWW-Authenticate, or nil.
 func ParseChallenge(values []string) *Challenge {
 	var c *Challenge
 	for _, text := range values {

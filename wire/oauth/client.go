@@ -19,13 +19,13 @@ import (
 	"rpcx/wire/transport/httpclient"
 )
 
-// These limits bound the size and the duration of servers' responses.
+// Limits for one response of a server: its size in bytes, and its duration.
 const (
 	maxDocument    = 1 << 20
 	requestTimeout = 30 * time.Second
 )
 
-// A Client makes the requests of a login.
+// A Client sends the requests of a login.
 type Client struct {
 	http    *http.Client
 	limit   time.Duration
@@ -41,7 +41,7 @@ func NewClient(c transport.Config) *Client {
 	return cl
 }
 
-// Close closes the connections.
+// Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // allowPrivate allows connections to private addresses (see allow).
@@ -96,7 +96,7 @@ func (c *Client) do(req *http.Request) (int, []byte, error) {
 		return 0, nil, transport.DialFault(req.Context(), req.URL.Scheme+"://"+req.URL.Host+req.URL.Path, c.limit, err)
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode == http.StatusSwitchingProtocols { // the body of such a response is a connection, which no context ends
+	if resp.StatusCode == http.StatusSwitchingProtocols { // the body of such a response is a connection, which ctx does not end
 		return 0, nil, wire.NewFault(wire.Protocol, fmt.Sprintf("%s returned %s", req.URL.Host, resp.Status), nil)
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxDocument+1))
@@ -109,8 +109,8 @@ func (c *Client) do(req *http.Request) (int, []byte, error) {
 	return resp.StatusCode, body, nil
 }
 
-// post sends a form or JSON. basic has the client's credentials, or is nil. A response other than 2xx is a Fault of kind
-// Auth.
+// post sends a form or JSON, and decodes the response into into. basic has the client's credentials, or is nil. A
+// response other than 2xx is a Fault of kind Auth.
 func (c *Client) post(ctx context.Context, at, media string, body []byte, basic *Login, into any) error {
 	u, err := safe(at)
 	if err != nil {
@@ -143,7 +143,7 @@ func (c *Client) post(ctx context.Context, at, media string, body []byte, basic 
 	return nil
 }
 
-// refused returns the Fault of an authorization server's error response.
+// refused returns the Fault for an authorization server's error response.
 func refused(host string, status int, code, description string) *wire.Fault {
 	text := fmt.Sprintf("%s refused: %d", host, status)
 	if code != "" {

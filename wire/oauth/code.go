@@ -21,12 +21,11 @@ import (
 
 // A User is the interface to the user who logs in.
 type User struct {
-	// Visit shows the user the address of a page.
+	// Visit shows the user the URL of a page.
 	Visit func(page string)
-	// Code shows the user the address of a page and the code to type there.
+	// Code shows the user the URL of a page and the code to type there.
 	Code func(page, code string)
-	// Pasted receives the redirect addresses that the user pastes if the browser cannot reach this machine. It may be
-	// nil.
+	// Pasted receives the URLs that the user pastes if the browser's redirect cannot reach this machine. It may be nil.
 	Pasted <-chan string
 }
 
@@ -72,7 +71,7 @@ func (c *Client) Code(ctx context.Context, f *Found, w Want, user User) (*Login,
 }
 
 // await returns the code of the first response with the right state. Responses with another state are forged or belong to
-// another login.
+// another login, so await ignores them.
 func (s *Server) await(ctx context.Context, state string, answers <-chan url.Values, pasted <-chan string) (string, error) {
 	for {
 		var answer url.Values
@@ -114,14 +113,14 @@ func (s *Server) code(answer url.Values) (string, error) {
 	return answer.Get("code"), nil
 }
 
-// isElsewhere reports whether a redirect leads to another machine.
+// isElsewhere reports whether a redirect URI leads to another machine.
 func isElsewhere(redirect string) bool {
 	u, err := url.Parse(redirect)
 	return err == nil && redirect != "" && !(u.Scheme == "http" && isLoopback(u.Hostname()))
 }
 
-// receive listens for the browser at a redirect URI of this machine, at a free port unless the URI has one. It passes on
-// the queries of requests. It returns a URI of another machine unchanged.
+// receive listens for the browser at a redirect URI of this machine, on a free port unless the URI has one. It sends the
+// query of each request to answers. It returns a URI of another machine unchanged.
 func receive(uri string, answers chan<- url.Values) (redirect string, stop func(), err error) {
 	u, err := url.Parse(cmp.Or(uri, "http://127.0.0.1/callback"))
 	switch {
@@ -146,7 +145,7 @@ func receive(uri string, answers chan<- url.Values) (redirect string, stop func(
 	return u.String(), serveAnswers(in, cmp.Or(u.Path, "/"), answers), nil
 }
 
-// serveAnswers passes on the queries of requests for a path. The returned function stops it.
+// serveAnswers sends the queries of GET requests for path to answers. The returned function stops it.
 func serveAnswers(in net.Listener, path string, answers chan<- url.Values) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	server := &http.Server{ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -49,14 +49,14 @@ type protected struct {
 	Scopes   []string `json:"scopes_supported"`
 }
 
-// Probe is a request without credentials. Its response is the endpoint's challenge.
+// Probe is a request that is sent without credentials, to get the endpoint's challenge.
 type Probe struct {
 	Method string
 	Body   []byte
 }
 
-// Discover requests the authorization server of the endpoint at and that server's metadata. issuer is the server that the
-// user chose, or "".
+// Discover finds the authorization server of an endpoint and requests that server's metadata. issuer is the server that
+// the user chose, or "".
 func (c *Client) Discover(ctx context.Context, resource *url.URL, probe Probe, issuer string) (*Found, error) {
 	status, ch, err := c.ask(ctx, resource, probe)
 	if err != nil {
@@ -114,8 +114,8 @@ func (c *Client) ask(ctx context.Context, at *url.URL, probe Probe) (int, *Chall
 	return resp.StatusCode, challengeOf(resp), nil
 }
 
-// protected returns the metadata of a resource, or nil. It requests the place in the challenge, else the well-known places, and only
-// from the resource's own origin.
+// protected returns the metadata of a resource, or nil. It requests the URL in the challenge, or otherwise the well-known URLs, and
+// only from the resource's own origin.
 func (c *Client) protected(ctx context.Context, resource *url.URL, ch *Challenge) (*protected, error) {
 	root := &url.URL{Scheme: resource.Scheme, Host: resource.Host}
 	places := []string{wellKnown(resource, "oauth-protected-resource"), wellKnown(root, "oauth-protected-resource")}
@@ -153,7 +153,8 @@ func describes(identifier, at string, endpoint *url.URL) bool {
 	return covers(endpoint.String(), u) || strings.EqualFold(wellKnown(u, "oauth-protected-resource"), strings.TrimSuffix(at, "/"))
 }
 
-// server returns the metadata of an issuer. A legacy server without metadata has the endpoints of MCP 2025-03-26.
+// server returns the metadata of an issuer. If legacy is set, a server without metadata has the endpoints of MCP
+// 2025-03-26.
 func (c *Client) server(ctx context.Context, issuer string, legacy bool) (Server, error) {
 	u, err := safe(issuer)
 	if err != nil || u.RawQuery != "" {
@@ -192,8 +193,8 @@ func (c *Client) Offers(ctx context.Context, resource *url.URL, ch *Challenge) b
 	return err == nil && s.Token != ""
 }
 
-// Resource returns the identifier of an endpoint for authorization servers: its URL without the query. It returns a usage Fault
-// unless the scheme is http, https, ws or wss.
+// Resource returns the identifier of an endpoint in OAuth: its URL without the query. It returns a usage Fault unless the
+// scheme is http, https, ws or wss.
 func Resource(a transport.Address) (*url.URL, error) {
 	scheme, ok := map[string]string{"http": "http", "ws": "http", "https": "https", "wss": "https"}[a.Scheme]
 	if !ok {
@@ -224,8 +225,8 @@ func isLoopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// covers reports whether the token of a resource is valid for a URL: both have one origin, and the URL's path is at or
-// below the resource's.
+// covers reports whether a resource's token is valid for a URL: both have the same origin, and the URL's path is at or
+// below the resource's path.
 func covers(resource string, u *url.URL) bool {
 	r, err := url.Parse(resource)
 	if err != nil || transport.Origin(r) != transport.Origin(u) {
@@ -235,12 +236,12 @@ func covers(resource string, u *url.URL) bool {
 	return path == base || strings.HasPrefix(path, base+"/") && !strings.Contains(u.Path, "/..")
 }
 
-// wellKnown inserts the path of a well-known URI before the path of u (RFC 8615).
+// wellKnown inserts the path /.well-known/name before the path of u (RFC 8615).
 func wellKnown(u *url.URL, name string) string {
 	return u.Scheme + "://" + u.Host + "/.well-known/" + name + strings.TrimSuffix(u.EscapedPath(), "/")
 }
 
-// isPrivate reports whether an address belongs to this machine, a private network or a link.
+// isPrivate reports whether an address belongs to this machine, a private network or a network link.
 func isPrivate(at netip.Addr) bool {
 	at = at.Unmap()
 	shared := netip.MustParsePrefix("100.64.0.0/10") // RFC 6598

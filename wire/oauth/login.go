@@ -14,7 +14,7 @@ import (
 	"rpcx/wire/userfile"
 )
 
-// A Login is a stored login: the tokens and the data for renewing them.
+// A Login is a stored login: its tokens and the data for renewing them.
 type Login struct {
 	Issuer   string `json:"issuer,omitempty"` // "" if the user gave the token
 	Resource string `json:"resource"`
@@ -54,7 +54,7 @@ type Param struct {
 	Value string `json:"value"`
 }
 
-// Want is what the user requests of a login.
+// Want is what the user requests for a login.
 type Want struct {
 	Account     string
 	ClientID    string
@@ -62,7 +62,7 @@ type Want struct {
 	Key         string // the file of the client's private key (KeyFile)
 	KeyText     []byte // the content of Key if it can be read only once
 	Document    string // the URL of the client's metadata document
-	RedirectURI string // "" for a free port of this machine
+	RedirectURI string // "" for a free port on this machine
 	Scopes      []string
 	Params      []Param
 }
@@ -85,7 +85,7 @@ func (l *Login) Scopes() []string {
 	return l.Requested
 }
 
-// WithToken returns the login for a token of the user.
+// WithToken returns a login with a token that the user supplies.
 func WithToken(resource *url.URL, account, token string) (*Login, error) {
 	if token == "" || !isToken(token) {
 		return nil, wire.Usagef("stdin must contain a token: one line of visible characters")
@@ -99,8 +99,8 @@ func isToken(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// KeyFile sets the file of the client's key, which renewing reads. "" means no key. If the file is a stream, the login
-// stores its content.
+// KeyFile sets the file of the client's key, which is read at each renewal. "" means no key. If the file is a stream,
+// the login stores its content.
 func (w *Want) KeyFile(name string) error {
 	if name == "" {
 		return nil
@@ -118,8 +118,8 @@ func (w *Want) KeyFile(name string) error {
 	return err
 }
 
-// begin returns an incomplete login with the client that the user or a registration names. A client is registered for one
-// redirect and one grant.
+// begin returns a login without tokens, for the client that the user names or that it registers. A client is registered
+// for one redirect and one grant.
 func (c *Client) begin(ctx context.Context, f *Found, w Want, redirect, grant string) (*Login, error) {
 	s := &f.Server
 	l := &Login{
@@ -166,7 +166,8 @@ const (
 	machineGrant = "client_credentials"
 )
 
-// register registers a client for one login (RFC 7591), a native client if its redirect leads to this machine.
+// register registers a client for one login (RFC 7591): a web client if the redirect uses https, otherwise a native
+// one.
 func (c *Client) register(ctx context.Context, s *Server, l *Login, redirect, grant string) error {
 	var o scan.Object
 	o.Text("client_name", "rpcx")
@@ -208,8 +209,8 @@ func (c *Client) register(ctx context.Context, s *Server, l *Login, redirect, gr
 	return nil
 }
 
-// methodToRegister returns the authentication method for registering a client at s. The client has no secret if s
-// permits such clients.
+// methodToRegister returns the authentication method for registering a client at s. It prefers a client without a
+// secret if s permits such clients.
 func (s *Server) methodToRegister() string {
 	for _, m := range []string{methodNone, methodBasic, methodPost} {
 		if slices.Contains(s.Methods, m) {
@@ -219,7 +220,7 @@ func (s *Server) methodToRegister() string {
 	return methodNone
 }
 
-// apply sets the usual parameters and then the user's.
+// apply sets the usual parameters of a request, and then the user's.
 func (l *Login) apply(form url.Values) url.Values {
 	if len(l.Requested) > 0 {
 		form.Set("scope", strings.Join(l.Requested, " "))
@@ -235,7 +236,7 @@ func (l *Login) apply(form url.Values) url.Values {
 	return form
 }
 
-// ClientCredentials logs in the client itself, without a user (RFC 6749, section 4.4).
+// ClientCredentials logs in as the client itself, without a user (RFC 6749, section 4.4).
 func (c *Client) ClientCredentials(ctx context.Context, f *Found, w Want) (*Login, error) {
 	l, err := c.begin(ctx, f, w, "", machineGrant)
 	if err != nil {
@@ -256,8 +257,8 @@ func (c *Client) renew(ctx context.Context, l *Login) error {
 	return c.grant(ctx, l, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {l.Refresh}})
 }
 
-// revoke notifies the authorization server that the tokens are obsolete (RFC 7009). It returns false if the server does not
-// support revocation.
+// revoke revokes the tokens at the authorization server (RFC 7009). It returns false if the server does not support
+// revocation.
 func (c *Client) revoke(ctx context.Context, l *Login) (bool, error) {
 	if l.Revocation == "" {
 		return false, nil

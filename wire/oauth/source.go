@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A Source returns the tokens of the user's logins, and renews them in time. It is safe for concurrent use.
+// A Source returns the tokens of the user's logins, and renews them before they expire. It is safe for concurrent use.
 type Source struct {
 	Account *string        // the chosen account, or nil
 	Client  func() *Client // the client for renewing
@@ -23,8 +23,8 @@ type Source struct {
 // early is how long before its expiry a token is renewed.
 const early = 30 * time.Second
 
-// Token returns the token for a request to u, or "" without a login. refused is the token that the server has just refused,
-// or "".
+// Token returns the token for a request to u, or "" if there is no login. refused is the token that the server has just
+// refused, or "".
 func (s *Source) Token(ctx context.Context, u *url.URL, refused string) (string, error) {
 	if confidential(u) != nil {
 		return "", nil
@@ -84,7 +84,7 @@ func (s *Source) current(u *url.URL) (*Login, error) {
 func (l *Login) isFresh() bool { return l.Expiry.IsZero() || time.Until(l.Expiry) > early }
 
 // renewed returns the login with a token other than refused, or nil if the login has ended in the meantime. Only one process at
-// a time renews, because many servers accept a refresh token once.
+// a time renews, because many servers accept a refresh token only once.
 func (l *Login) renewed(ctx context.Context, c *Client, refused string) (*Login, error) {
 	unlock, err := lockLogins(ctx)
 	if err != nil {
@@ -111,5 +111,5 @@ func (l *Login) renewed(ctx context.Context, c *Client, refused string) (*Login,
 // errEnded is the cause of a failed renewal after the authorization server ended the login.
 var errEnded = errors.New("the login has ended")
 
-// Ended reports whether only a new login resolves a failure.
+// Ended reports whether a failure can be resolved only by a new login.
 func Ended(err error) bool { return errors.Is(err, errEnded) }

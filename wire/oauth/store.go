@@ -23,8 +23,7 @@ import (
 	"rpcx/wire/xdg"
 )
 
-// dir returns the directory of the logins. Each login is a file there, which contains the secrets unless the keyring
-// does.
+// dir returns the directory of the logins. Each login is a file there, with its secrets unless the keyring has them.
 func dir() (string, error) {
 	d := xdg.StateFile("logins")
 	if d == "" {
@@ -39,7 +38,7 @@ func (l *Login) file() string {
 	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:20])) + ".json"
 }
 
-// List returns all logins, without the secrets in the keyring. Without logins, it makes only one system call.
+// List returns all logins, without the secrets in the keyring. If there are no logins, it makes only one system call.
 func List() ([]*Login, error) {
 	d, err := dir()
 	if err != nil {
@@ -88,7 +87,7 @@ func load(file string) (*Login, error) {
 	return &l, nil
 }
 
-// For returns the logins for u, those with the longest resource that covers u. A nil account matches any account.
+// For returns the logins for u: those whose resource is the longest that covers u. A nil account matches any account.
 func For(logins []*Login, u *url.URL, account *string) (best []*Login) {
 	for _, l := range logins {
 		switch {
@@ -123,7 +122,7 @@ func Find(u *url.URL, account *string) (*Login, error) {
 	return nil, wire.Usagef("there are several logins to %s", best[0].Resource).WithHint("choose one with --account: " + strings.Join(names, ", "))
 }
 
-// open reads the secrets of a login from the keyring if they are there.
+// open reads the secrets of a login from the keyring if they are stored there.
 func (l *Login) open() error {
 	if !l.Keyring {
 		return nil
@@ -162,7 +161,7 @@ func (l *Login) save() error {
 	return nil
 }
 
-// Keep saves a new login. It deletes the logins of the same resource and account at other issuers, because an endpoint
+// Keep saves a new login. It deletes the logins to the same resource and account at other issuers, because an endpoint
 // has one issuer.
 func (l *Login) Keep(ctx context.Context) error {
 	unlock, err := lockLogins(ctx)
@@ -225,7 +224,7 @@ func (l *Login) reload() (*Login, error) {
 	return now, now.open()
 }
 
-// lockLogins waits for the exclusive right to renew logins, which ends with the process.
+// lockLogins waits for the exclusive right to change logins. The lock ends with the process.
 func lockLogins(ctx context.Context) (unlock func(), err error) {
 	d, err := dir()
 	if err != nil {

@@ -27,7 +27,7 @@ import (
 	"rpcx/wire/userfile"
 )
 
-// These are the methods by which a client authenticates to an authorization server.
+// Methods by which a client authenticates to an authorization server.
 const (
 	methodNone  = "none"
 	methodBasic = "client_secret_basic"
@@ -35,8 +35,8 @@ const (
 	methodJWT   = "private_key_jwt"
 )
 
-// chooseMethod returns the authentication method of a client with these credentials at s. The default of RFC 8414 is
-// basic.
+// chooseMethod returns the authentication method of a client with these credentials at s. By default, it is basic (RFC
+// 8414).
 func (s *Server) chooseMethod(secret, key string) string {
 	switch {
 	case key != "":
@@ -71,7 +71,7 @@ func (c *Client) grant(ctx context.Context, l *Login, form url.Values) error {
 	return c.take(ctx, l, t, err)
 }
 
-// context returns ctx in the form that the library needs.
+// context returns ctx with the HTTP client for the oauth2 library.
 func (c *Client) context(ctx context.Context) context.Context {
 	return context.WithValue(ctx, oauth2.HTTPClient, c.http)
 }
@@ -98,8 +98,8 @@ func (c *Client) take(ctx context.Context, l *Login, t *oauth2.Token, err error)
 	return nil
 }
 
-// fault returns the failure of a request to the token endpoint. Its kind is Auth if the server refused the request,
-// else Unreachable.
+// fault returns the failure of a request to the token endpoint. Its kind is Auth if the server refused the request, and
+// otherwise Unreachable.
 func (l *Login) fault(ctx context.Context, err error) error {
 	if f := wire.AsFault(err); f != nil {
 		return f
@@ -192,7 +192,8 @@ func (l *Login) signed() (string, error) {
 	return body + "." + encode(sig), err
 }
 
-// algorithm returns a key's JWT algorithm (RFC 7518, 8037) and its signing function, or nil for an unknown kind of key.
+// algorithm returns a key's JWT algorithm (RFC 7518, 8037) and its signing function, or nil if the type of key is not
+// supported.
 func algorithm(key any) (string, func([]byte) ([]byte, error)) {
 	switch k := key.(type) {
 	case *rsa.PrivateKey:

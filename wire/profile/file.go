@@ -17,7 +17,8 @@ import (
 	"rpcx/wire/xdg"
 )
 
-// A file is config.toml. rpcx reports an error in a profile only when it uses that profile; the others remain usable.
+// A file is a parsed config.toml. rpcx reports an error in a profile only when it uses that profile, so the others
+// remain usable.
 type file struct {
 	path     string
 	profiles map[string]any
@@ -26,10 +27,10 @@ type file struct {
 	lines    map[string]int // line numbers by path, such as "profile.NAME.KEY"
 }
 
-// PathVariable is the environment variable with the path of a file to use instead of config.toml.
+// PathVariable is the environment variable that names a file to use instead of config.toml.
 const PathVariable = "RPCX_CONFIG"
 
-// filePath returns the path of the file, which may be missing, or "" without a directory for it.
+// filePath returns the path of the file, which may not exist, or "" if there is no configuration directory.
 func filePath() string {
 	if path := os.Getenv(PathVariable); path != "" {
 		return path
@@ -41,7 +42,7 @@ func filePath() string {
 	return filepath.Join(dir, "config.toml")
 }
 
-// open reads the file. It returns nil for a missing file.
+// open reads the file. It returns nil if the file does not exist.
 func open() (*file, error) {
 	path := filePath()
 	b, err := contents(path)
@@ -51,7 +52,7 @@ func open() (*file, error) {
 	return load(path, b)
 }
 
-// contents returns the content of the file, or nil for a missing file.
+// contents returns the content of the file, or nil if it does not exist.
 func contents(path string) ([]byte, error) {
 	if path == "" {
 		return nil, nil
@@ -85,9 +86,9 @@ func load(path string, b []byte) (*file, error) {
 }
 
 // trusted refuses a file that other users can write, directly or through its directory. It also checks the target of a
-// link.
+// symbolic link.
 func trusted(path string) error {
-	if userfile.IsInherited(path) { // the process that started rpcx has opened it
+	if userfile.IsInherited(path) { // the process that started rpcx opened the file
 		return nil
 	}
 	real, err := filepath.EvalSymlinks(path)
@@ -126,7 +127,7 @@ func (f *file) parse(b []byte) error {
 func (f *file) table(name string) (map[string]any, error) {
 	val, ok := f.profiles[name]
 	switch {
-	case !ok && f.stray != "": // the profile may be misspelled
+	case !ok && f.stray != "": // the profile's name may be misspelled
 		return nil, unknown(f.where(f.stray), f.stray, []string{"profile", "default"})
 	case !ok:
 		return nil, nil
@@ -159,7 +160,7 @@ func places(b []byte) map[string]int {
 	return toml.Strange(b, &nothing)
 }
 
-// where returns the file and the line of a key for errors. Two words name a key of a profile.
+// where returns the file, the line and the path of a key, for errors. The key of a profile consists of two words.
 func (f *file) where(key ...string) string {
 	path := strings.Join(key, ".")
 	if key[0] == "" { // see Defaults

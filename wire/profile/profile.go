@@ -1,5 +1,5 @@
 // Package profile reads config.toml, in which a user names peers and how to reach them (rpcx-config(5)). It reads the
-// file only for a profile.
+// file only if a profile or the defaults are needed.
 package profile
 
 import (
@@ -13,25 +13,25 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// A Profile is a [profile.NAME] or [default] with the values of environment variables.
+// A Profile is a table [profile.NAME] or [default] in which environment variables have been replaced.
 type Profile struct {
 	Name     string
-	Folder   string    // the directory of the file, on which relative paths are based
+	Folder   string    // the directory of the file; relative paths start there
 	Endpoint Setting   // the endpoint, with one value
 	Settings []Setting // the other settings in key order
 }
 
-// A Setting is one key of a profile. Keys have the names of flags.
+// A Setting is one key of a profile. Keys have the names of flags, without the dashes.
 type Setting struct {
 	Key     string
-	Values  []string // one value, unless the key is a list
+	Values  []string // one value unless the key takes a list
 	where   string   // the file, line and key
 	filled  bool     // the values contain variables and must not be shown
 	secrets []string // the variables' values
 }
 
-// shortestSecret is the minimum length of a variable's value that is redacted everywhere. Shorter values would redact
-// parts of words.
+// shortestSecret is the minimum length, in bytes, of a variable's value that is redacted everywhere. Shorter values
+// would hide parts of ordinary words.
 const shortestSecret = 4
 
 // Secrets returns the values of a profile's variables, which must not be shown.
@@ -43,7 +43,7 @@ func (p *Profile) Secrets() []string {
 	return all
 }
 
-// Keys returns the sorted keys of profiles, including endpoint.
+// Keys returns the keys of profiles in order, including endpoint.
 func Keys() []string { return slices.Sorted(maps.Keys(keys)) }
 
 // Find returns the profile of that name, or nil. Errors are usage Faults that name the file and, if known, the line and
@@ -80,9 +80,9 @@ func (f *file) profile(name string) (*Profile, error) {
 	return p, nil
 }
 
-// Defaults returns the settings of [default], for every peer, as a profile without a name and an endpoint. They are
-// times, sizes and other values that no peer receives. Without such a table, Defaults returns nil. It does not parse a
-// file without the text [default]. It returns the same errors as Find.
+// Defaults returns the settings in [default], which apply to every peer, as a profile without a name and endpoint. They
+// are durations, sizes and other values that are not sent to peers. If there is no such table, Defaults returns nil. It
+// does not parse a file that does not contain the text [default]. It returns the same errors as Find.
 func Defaults() (*Profile, error) {
 	path := filePath()
 	b, err := contents(path)
@@ -114,10 +114,10 @@ func Defaults() (*Profile, error) {
 	return p, nil
 }
 
-// A Listed is a summary of a profile, without the values of variables.
+// A Listed is a summary of a profile without the values of variables.
 type Listed struct{ Name, Endpoint, Dialect string }
 
-// List returns all profiles by name, including the readable parts of profiles that Find rejects.
+// List returns all profiles by name. For profiles that Find rejects, it returns the parts that can be read.
 func List() ([]Listed, error) {
 	f, err := open()
 	if err != nil || f == nil {
@@ -157,8 +157,8 @@ func (p *Profile) Setting(key string) *Setting {
 // Where returns the file, line and key of s.
 func (s Setting) Where() string { return s.where }
 
-// Fault returns err, about a value of s, as a usage Fault with the key's place. If the value contains variables, Fault
-// omits the text of err, which may quote a secret.
+// Fault returns err, which is about a value of s, as a usage Fault that names the key's place. If the value contains
+// variables, Fault omits the text of err, because it may quote a secret.
 func (s Setting) Fault(err error) error {
 	f := wire.AsFault(err)
 	if f == nil {
@@ -171,7 +171,7 @@ func (s Setting) Fault(err error) error {
 	return g
 }
 
-// unknown returns the usage Fault for an unknown key, with the most similar known key.
+// unknown returns the usage Fault for an unknown key. Its hint is the most similar known key.
 func unknown(where, key string, known []string) error {
 	return wire.Usagef("%s: unknown key", where).WithHint(catalog.DidYouMean(key, known))
 }

@@ -14,17 +14,18 @@ import (
 	"rpcx/wire/userfile"
 )
 
-// A Server is an entry in an editor's or agent's file of servers: the member mcpServers, or servers in VS Code.
+// A Server is an entry in the server list of an editor or agent: a JSON file with the member mcpServers, or servers in
+// VS Code.
 type Server struct {
 	Name     string
 	URL      string   // "" for a server with a command
-	Command  []string // the command's words
+	Command  []string // the command and its arguments
 	Env      []string // NAME=VALUE
 	Dir      string   // the working directory; "" is the current one
 	Settings *Profile // the headers
 }
 
-// entry is a server in the form of the file.
+// entry is a server as the file describes it.
 type entry struct {
 	Type    string            `json:"type"`
 	Command string            `json:"command"`
@@ -67,7 +68,7 @@ func ServerNames(file string) ([]string, error) {
 	return slices.Sorted(maps.Keys(all)), err
 }
 
-// FindServer returns a server of a file with the values of variables. Errors are usage Faults.
+// FindServer returns a server from a file, with its variables replaced. Errors are usage Faults.
 func FindServer(file, name string) (*Server, error) {
 	all, err := servers(file)
 	if err != nil {
@@ -108,7 +109,7 @@ func (p *Profile) addHeader(line, where string) {
 	p.Settings[0].Values = append(p.Settings[0].Values, line)
 }
 
-// server returns an entry with the values of variables.
+// server converts an entry and replaces its variables.
 func (v *variables) server(e *entry) (*Server, error) {
 	switch {
 	case e.Command != "" && e.URL != "":
@@ -132,7 +133,7 @@ func (v *variables) server(e *entry) (*Server, error) {
 		switch val := e.Env[name].(type) {
 		case string:
 			s.Env = append(s.Env, name+"="+v.fill(val))
-		case nil: // of VS Code: the variable is unset
+		case nil: // VS Code unsets such a variable
 		default:
 			text, _ := json.Marshal(val)
 			s.Env = append(s.Env, name+"="+string(text))
@@ -144,7 +145,7 @@ func (v *variables) server(e *entry) (*Server, error) {
 	return s, v.err
 }
 
-// assignments reads the lines NAME=VALUE of a file.
+// assignments reads the lines NAME=VALUE in a file.
 func assignments(b []byte) (env []string) {
 	for line := range strings.Lines(string(userfile.Unmarked(b))) {
 		name, val, ok := strings.Cut(strings.TrimSpace(line), "=")
@@ -159,14 +160,14 @@ func assignments(b []byte) (env []string) {
 	return env
 }
 
-// variables replaces the variables of an entry, as the programs do that own such files.
+// variables replaces the variables of an entry in the same way as the programs that use such files.
 type variables struct {
 	file    string
 	secrets []string // the values of environment variables
 	err     error    // the first error
 }
 
-// fill replaces the variables in a string, which contain "${".
+// fill replaces the variables in a string, which have the form ${NAME}.
 func (v *variables) fill(text string) string {
 	var b strings.Builder
 	for {
@@ -185,8 +186,8 @@ func (v *variables) fill(text string) string {
 	}
 }
 
-// value returns the value of a variable: ${NAME} and ${NAME:-DEFAULT} of Claude Code, ${env:NAME} and the named ones of VS
-// Code and Cursor.
+// value returns the value of a variable: ${NAME} and ${NAME:-DEFAULT} as in Claude Code, or ${env:NAME} and predefined
+// names as in VS Code and Cursor.
 func (v *variables) value(name string) (string, error) {
 	folder, err := filepath.Abs(filepath.Dir(v.file))
 	if base := filepath.Base(folder); base == ".vscode" || base == ".cursor" {
@@ -231,7 +232,7 @@ func (v *variables) secret(val string) string {
 	return val
 }
 
-// withoutComments returns JSON without comments and without a comma after a last element, which VS Code allows.
+// withoutComments removes comments, and commas after last elements, from JSON. VS Code allows both.
 func withoutComments(b []byte) []byte {
 	out := make([]byte, 0, len(b))
 	for i := 0; i < len(b); i++ {

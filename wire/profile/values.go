@@ -16,13 +16,13 @@ type kind int
 const (
 	word kind = iota // a string, a number or a boolean
 	yesNo
-	list // strings, or one string
+	list // a list of strings, or one string
 	path
-	paths // paths, or one path
-	lines // strings, or one string; @FILE is the content of a file
+	paths // a list of paths, or one path
+	lines // a list of strings, or one string; @FILE stands for the content of a file
 )
 
-// keys are the keys of profiles. All except endpoint are names of flags.
+// keys are the keys of profiles. All except endpoint have the names of flags.
 var keys = map[string]kind{
 	"endpoint": word, "dialect": word, "subprotocol": list, "header": lines, "token-command": word, "account": word,
 	"cacert": path, "cert": path, "key": path, "insecure": yesNo, "proxy": word, "resolve": list, "no-environment": yesNo,
@@ -31,7 +31,8 @@ var keys = map[string]kind{
 	"reconnect": yesNo, "reconnect-for": word, "set": list, "catalog": path, "cache": word, "params-style": word,
 }
 
-// defaultKeys are the keys of [default]. They exclude headers, tokens and hooks, which every peer would receive.
+// defaultKeys are the keys of [default]. They do not include headers, tokens and hooks, because every peer would get
+// them.
 var defaultKeys = []string{
 	"cacert", "connect-timeout", "hook-jobs", "hook-timeout", "idle", "max-message", "noise", "ping", "proxy", "resolve", "shutdown-timeout", "strict-hooks", "timeout", "wait",
 }
@@ -60,7 +61,7 @@ func (f *file) setting(name, key string, val any) (Setting, error) {
 	return s, nil
 }
 
-// plain returns a value in the form of a flag.
+// plain returns a value in the form that flags accept.
 func plain(val any, k kind) (string, error) {
 	switch v := val.(type) {
 	case bool:
@@ -86,7 +87,7 @@ func plain(val any, k kind) (string, error) {
 	return "", fmt.Errorf("it must be a string")
 }
 
-// fill replaces each ${NAME} by that environment variable, and $${ by ${.
+// fill replaces each ${NAME} with the value of that environment variable, and $${ with ${.
 func (s *Setting) fill(text string) (string, error) {
 	var b strings.Builder
 	for {
@@ -116,7 +117,7 @@ func (s *Setting) fill(text string) (string, error) {
 	}
 }
 
-// rooted returns a path relative to the directory of the file.
+// rooted bases a relative path on the directory of the file.
 func (f *file) rooted(text string, k kind) string {
 	at := ""
 	switch k {

@@ -2,7 +2,8 @@ package redact
 
 import "strings"
 
-// Address returns a redacted endpoint or URL, without userinfo and query values. It redacts a command as Text does.
+// Address redacts the userinfo and the query values of an endpoint or URL. It redacts a command in the same way as
+// Text.
 func Address(text string) string {
 	before, rest, ok := strings.Cut(text, "://")
 	if !ok {
@@ -21,7 +22,7 @@ func Address(text string) string {
 	return before + "://" + authority + Query(path)
 }
 
-// Query redacts the values in a path's query, which are often keys and tokens.
+// Query redacts the values in a path's query, because they are often keys and tokens.
 func Query(path string) string {
 	path, query, ok := strings.Cut(path, "?")
 	if !ok {

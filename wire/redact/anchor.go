@@ -7,7 +7,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// anchors are bytes that mark secrets: each secret of find has one at a known place.
+// anchors are bytes near secrets: each kind of secret that find recognizes has one of them at a fixed place.
 var anchors = [256]bool{' ': true, '-': true, '_': true, '.': true, ':': true, '=': true, '@': true, 'I': true, 'J': true}
 
 // nextAnchor returns the index of the first anchor from i on, or len(text).
@@ -26,7 +26,7 @@ func nextAnchor(text []byte, i int) int {
 
 func endsScheme(c byte) bool { return c|0x20 == 'r' || c|0x20 == 'c' }
 
-// endsPrefix reports whether one of prefixes may end with last and an anchor. In most dates, numbers and words no anchor follows such a byte.
+// endsPrefix reports whether one of prefixes can end with the bytes last and anchor. It avoids a search in most dates, numbers and words.
 func endsPrefix(last, anchor byte) bool {
 	switch anchor {
 	case '-':

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// longestName bounds the length of a name beside a secret.
+// longestName is the maximum length of the name of a secret, in bytes.
 const longestName = 64
 
-// assigned finds the value in NAME=VALUE if NAME is the name of a secret.
+// assigned finds the value at the "=" of NAME=VALUE if NAME means a secret.
 func assigned(text []byte, i int) (from, to int) {
 	start := back(text, i, longestName, wordByte)
 	before, after := byteAt(text, start-1), byteAt(text, i+1)
@@ -25,7 +25,7 @@ func assigned(text []byte, i int) (from, to int) {
 	return from, ifRandom(text[from:to], to)
 }
 
-// headed finds a secret after a colon: the value of a header, or of another name.
+// headed finds a secret after the colon at i: the value of a header, or of another name.
 func headed(text []byte, i int) (from, to int) {
 	if last := byteAt(text, i-1); oneOf("\"'", last) {
 		return quoted(text, i, last)
@@ -49,18 +49,18 @@ func headed(text []byte, i int) (from, to int) {
 	return from, ifRandom(text[from:to], to)
 }
 
-// headerLine returns where the value of a header is, which ends with the line, or with the quote before the name.
+// headerLine finds the value of a header. It ends with the line, or with the quote that precedes the name.
 func headerLine(text []byte, from int, quote byte) (start, end int) {
 	end = while(text, from, func(c byte) bool { return c != quote && c != '\r' && c != '\n' })
 	line := text[from:end]
-	stands := func(val []byte) bool { return isPlaceholder(val) && bytes.IndexByte(val, '=') < 0 } // cookies have =
+	stands := func(val []byte) bool { return isPlaceholder(val) && bytes.IndexByte(val, '=') < 0 } // cookies contain =
 	if _, rest, ok := bytes.Cut(line, []byte(" ")); ok && stands(rest) || stands(line) {
 		return 0, 0
 	}
 	return from, end
 }
 
-// quoted finds the string after a name in quotes and the colon at i. In JSON inside a string, a backslash precedes quotes.
+// quoted finds the string after a quoted name and the colon at i. In JSON inside a string, backslashes precede the quotes.
 func quoted(text []byte, i int, quote byte) (from, to int) {
 	end := len(bytes.TrimRight(text[:i-1], `\`))
 	start := back(text, end, longestName, func(c byte) bool { return c != quote })
@@ -71,7 +71,7 @@ func quoted(text []byte, i int, quote byte) (from, to int) {
 	return value(text, next)
 }
 
-// value returns where a value is that begins at from, perhaps with a quote; it is empty for a placeholder.
+// value finds the value at from, which may be quoted. It returns an empty range for a placeholder.
 func value(text []byte, from int) (start, end int) {
 	ends := "\"'`&;,)]}<>|\\ \t\r\n"
 	if quote := byteAt(text, from); oneOf("\"'", quote) {
@@ -86,7 +86,7 @@ func value(text []byte, from int) (start, end int) {
 	return from, while(text, end, part)
 }
 
-// isPlaceholder reports whether a value represents a secret, or is a word of a program.
+// isPlaceholder reports whether a value only stands for a secret, or is a word of a program.
 func isPlaceholder(val []byte) bool {
 	call := bytes.IndexByte(val, '(')
 	switch {
@@ -98,7 +98,7 @@ func isPlaceholder(val []byte) bool {
 	return slices.Contains([]string{"null", "nil", "none", "None", "true", "True", "false", "False", "undefined"}, string(val))
 }
 
-// looksRandom reports whether a value is neither a word nor a number.
+// looksRandom reports whether a value is unlikely to be a word or a number.
 func looksRandom(val []byte) bool {
 	if len(val) > decides {
 		return true
@@ -117,10 +117,10 @@ func looksRandom(val []byte) bool {
 	return len(val) >= 6 && digits > 0 && upper+lower > 0 || len(val) >= 20 && upper > 0 && lower > 0
 }
 
-// ifRandom returns to if val looks random, and otherwise 0.
+// ifRandom returns to if val looks random, or 0 otherwise.
 func ifRandom(val []byte, to int) int { return choose(looksRandom(val), to) }
 
-// choose returns to if ok is true, and otherwise 0.
+// choose returns to if ok is true, or 0 otherwise.
 func choose(ok bool, to int) int {
 	if ok {
 		return to

@@ -10,14 +10,15 @@ import (
 	"rpcx/wire/scan"
 )
 
-// HasSecret reports whether a string is or contains a secret that its form, or a name beside it in the string, reveals.
+// HasSecret reports whether a string is or contains a secret that is recognizable by its form, or by a name beside it
+// in the string.
 func HasSecret(text []byte) bool {
 	_, to := find(text, 0)
 	return to > 0 || nested(text)
 }
 
-// Suspect reports whether a quoted JSON string contains a secret, or is the name of a secret that may be beside it. word reports whether
-// the string is known to be lower-case letters and digits.
+// Suspect reports whether a quoted JSON string contains a secret, or names a secret that may be beside it. word is set if the string
+// consists of lower-case letters and digits.
 func Suspect(quoted []byte, word bool) bool {
 	text := quoted[1 : len(quoted)-1]
 	if !word {
@@ -26,8 +27,7 @@ func Suspect(quoted []byte, word bool) bool {
 	return len(text) <= longestName && isSecret(text, member) || !word && HasSecret(text)
 }
 
-// Spans returns b with Mark in place of each secret of HasSecret. A Stream finds more: the values beside names in JSON that arrives in
-// pieces.
+// Spans replaces each secret that HasSecret finds in b by Mark. A Stream finds more: values beside names in JSON, even in pieces.
 func Spans(b []byte) []byte {
 	from, to := find(b, 0)
 	if to == 0 {
@@ -42,7 +42,7 @@ func Spans(b []byte) []byte {
 	return append(out, b[done:]...)
 }
 
-// find returns the place of the first secret in text that ends after start. to is 0 without a secret. find reads only the
+// find returns the place of the first secret in text that ends after start. to is 0 if there is none. find reads only the
 // bytes around anchors.
 func find(text []byte, start int) (from, to int) {
 	for i := nextAnchor(text, start); i < len(text); i = nextAnchor(text, i+1) {
@@ -85,7 +85,7 @@ func webToken(text []byte, i int) (from, to int) {
 	return from, while(text, payload, func(c byte) bool { return c == '.' || tokenByte(c) })
 }
 
-// cloudKey finds the access keys of Amazon (AKIA, ASIA) and Google (AIza), which have fixed lengths.
+// cloudKey finds access keys of Amazon (AKIA, ASIA) and Google (AIza), which have fixed lengths.
 func cloudKey(text []byte, i int) (from, to int) {
 	long := 0
 	switch {
@@ -107,7 +107,7 @@ func cloudKey(text []byte, i int) (from, to int) {
 	return from, choose(to-from == long, to)
 }
 
-// prefixes are the prefixes of services' keys, with the minimum length of the rest.
+// prefixes are the prefixes of keys that services issue, with the minimum length of the rest in bytes.
 var prefixes = map[string]int{
 	"ghp_": 30, "gho_": 30, "ghs_": 30, "ghu_": 30, "ghr_": 30, "github_pat_": 30, "glpat-": 18, "glrt-": 18, "gldt-": 18, "glptt-": 18,
 	"sk-": 20, "sk_live_": 16, "rk_live_": 16, "sk_test_": 16, "rk_test_": 16, "whsec_": 20, "xapp-": 10, "xoxa-": 10, "xoxb-": 10,
@@ -120,10 +120,11 @@ const (
 	shortestKey   = 10
 )
 
-// decides bounds the bytes of a value that determine whether it is a secret, and therefore the scan at each anchor.
+// decides is the number of bytes of a value that are examined to decide whether it is a secret. It bounds the scan at
+// each anchor.
 const decides = 256
 
-// prefixed finds a key with a service's prefix, a private key in PEM, and the value of an option such as --password.
+// prefixed finds a key with a service's prefix, a PEM private key, or the value of an option such as --password.
 func prefixed(text []byte, i int) (from, to int) {
 	c, after := text[i], byteAt(text, i+1)
 	if c == '-' && after == '-' {
@@ -155,12 +156,12 @@ func prefixed(text []byte, i int) (from, to int) {
 	return from, while(text, to, behind)
 }
 
-// isWords reports whether text is lower-case words with hyphens between them.
+// isWords reports whether text consists of lower-case words with hyphens between them.
 func isWords(text []byte) bool {
 	return bytes.IndexByte(text, '-') >= 0 && bytes.IndexFunc(text, func(r rune) bool { return r != '-' && (r < 'a' || r > 'z') }) < 0
 }
 
-// dashed finds, at two hyphens, a private key in PEM or an option with a secret.
+// dashed finds a PEM private key, or the value of an option that means a secret, at two hyphens.
 func dashed(text []byte, i int) (from, to int) {
 	if rest, ok := bytes.CutPrefix(text[i:], []byte("-----BEGIN ")); ok {
 		const longest = 64 // the length of the label
@@ -183,9 +184,9 @@ func dashed(text []byte, i int) (from, to int) {
 	return from, ifRandom(text[from:to], to)
 }
 
-// userinfo finds the user and the password in a URL at the @.
+// userinfo finds the user and password of a URL before the @ at i.
 func userinfo(text []byte, i int) (from, to int) {
-	const longest, shortest = 512, 20 // shortest bounds a token, which some services accept as the user
+	const longest, shortest = 512, 20 // shortest is the minimum length of a token, which some services accept as the user
 	from = back(text, i, longest, func(c byte) bool { return !oneOf("/@\" \t\r\n", c) })
 	if from < 4 || string(text[from-3:from]) != "://" || !alphanumeric(text[from-4]) {
 		return 0, 0
@@ -197,7 +198,7 @@ func userinfo(text []byte, i int) (from, to int) {
 	return from, choose(!isTemplate(password), i)
 }
 
-// isTemplate reports whether the password of a URL is empty, a variable or a placeholder.
+// isTemplate reports whether a URL's password is empty, a variable or a placeholder.
 func isTemplate(password []byte) bool {
 	if len(password) == 0 || bytes.HasPrefix(password, []byte(Mark)) || len(bytes.Trim(password, "*")) == 0 {
 		return true
@@ -215,7 +216,8 @@ func isTemplate(password []byte) bool {
 	return false
 }
 
-// credentials finds the value of an Authorization header after the word Bearer or Basic. i is the blank after the word.
+// credentials finds the credentials after the word Bearer or Basic, as in an Authorization header. i is the blank after
+// the word.
 func credentials(text []byte, i int) (from, to int) {
 	start := back(text, i, len("bearer"), alphanumeric)
 	scheme, before := text[start:i], byteAt(text, start-1)
@@ -239,7 +241,8 @@ func credentials(text []byte, i int) (from, to int) {
 	return from, choose(looksRandom([]byte(token)) || after != ' ' && !slices.Contains(words, token), to)
 }
 
-// back returns the start of the bytes before i for which is is true, or i if they are more than most.
+// back returns the start of the longest run of bytes before i for which is is true, or i if the run is longer than
+// most.
 func back(text []byte, i, most int, is func(c byte) bool) int {
 	start := i
 	for start > 0 && i-start <= most && is(text[start-1]) {
@@ -251,7 +254,7 @@ func back(text []byte, i, most int, is func(c byte) bool) int {
 	return start
 }
 
-// byteAt returns the byte at i; a line break is before the text and after it.
+// byteAt returns the byte at i, or a line feed before and after the text.
 func byteAt(text []byte, i int) byte {
 	if i < 0 || i >= len(text) {
 		return '\n'
@@ -259,10 +262,10 @@ func byteAt(text []byte, i int) byte {
 	return text[i]
 }
 
-// oneOf reports whether all has c.
+// oneOf reports whether all contains c.
 func oneOf(all string, c byte) bool { return strings.IndexByte(all, c) >= 0 }
 
-// while returns the end of the bytes from i on for which is is true.
+// while returns the end of the run of bytes from i for which is is true.
 func while(text []byte, i int, is func(c byte) bool) int {
 	for i < len(text) && is(text[i]) {
 		i++
@@ -276,10 +279,10 @@ func alphanumeric(c byte) bool {
 
 func wordOnly(c byte) bool { return alphanumeric(c) || c == '_' }
 
-// tokenByte reports whether c can be part of base64 for URLs.
+// tokenByte reports whether c belongs to the alphabet of URL-safe Base64.
 func tokenByte(c byte) bool { return wordOnly(c) || c == '-' }
 
-// nested reports whether text is JSON with a secret in it.
+// nested reports whether text is JSON that contains a secret.
 func nested(text []byte) bool {
 	trimmed := bytes.TrimSpace(text)
 	if len(trimmed) < 2 || trimmed[0] != '{' && trimmed[0] != '[' {

@@ -1,4 +1,4 @@
-// Package redact replaces secrets by "…" in traces, command lines and files. It recognizes secrets by their names and
+// Package redact replaces secrets in traces, command lines and files by "…". It recognizes them by their names and
 // forms.
 package redact
 
@@ -12,10 +12,11 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Mark is the replacement of a secret.
+// Mark replaces a secret.
 const Mark = "…"
 
-// JSON returns msg with "…" in place of its secret strings, as on a tape. It redacts other texts as Text does.
+// JSON replaces the secret strings in msg by "…", as on tapes. It redacts text that is not JSON in the same way as
+// Text.
 func JSON(msg []byte) []byte {
 	switch suspect, valid := suspicious(msg); {
 	case !valid:
@@ -43,18 +44,18 @@ func Header(name, value string) string {
 	return string(Text([]byte(value)))
 }
 
-// Text returns b without its secrets: the values beside names of secrets, and those that their form reveals.
+// Text returns b without its secrets: values beside names that mean secrets, and values that have the form of a secret.
 func Text(b []byte) []byte { return new(Stream).Append(nil, Spans(b)) }
 
-// These are the places where one of secretWords marks a name as the name of a secret.
+// Places in a name where a word from secretWords makes it the name of a secret.
 const (
 	anywhere = iota // in a name
-	atEnd           // or the whole name
-	whole           // the whole name
-	member          // the whole name of a member of a message, because the name is a word in other places
+	atEnd           // at the end of a name
+	whole           // as the whole name
+	member          // as the whole name of a member of a message; elsewhere, the word is an ordinary one
 )
 
-// secretWords are words, in the form of plainName, that mean a secret.
+// secretWords are words that mean a secret, in the form of plainName.
 var secretWords = [][]string{
 	anywhere: {
 		"password", "passwd", "passphrase", "secret", "apikey", "authorization", "cookie",
@@ -65,7 +66,8 @@ var secretWords = [][]string{
 	member: {"sessionid", "pin", "cvv", "cvc", "signature"},
 }
 
-// notSecret are ends of names, in the form of plainName, that mean a position, an id, a word, or a fact about a secret.
+// notSecret are endings of names, in the form of plainName, that mean something other than a secret: a position, an id,
+// a word, or a fact about a secret.
 var notSecret = []string{
 	"progresstoken", "workdonetoken", "partialresulttoken", "canceltoken", "cancellationtoken", "nexttoken", "pagetoken",
 	"continuationtoken", "continuetoken", "cursortoken", "resumetoken", "synctoken", "skiptoken", "deltatoken", "changetoken", "watchtoken",
@@ -99,8 +101,8 @@ func SecretMember(name string) bool { return isSecret([]byte(name), member) }
 // SecretKey is like SecretMember, but for a name in JSON form without quotes.
 func SecretKey(raw []byte) bool { return isSecret(scan.Unescaped(raw), member) }
 
-// isSecret reports whether a name has one of the words up to the place last. It does not allocate, and compares only words whose letters
-// the name has.
+// isSecret reports whether a name contains one of the words at the places up to last. It does not allocate, and compares only words
+// whose letters all occur in the name.
 func isSecret(name []byte, last int) bool {
 	has := letters(name)
 	for _, set := range letterSets() {
@@ -111,7 +113,7 @@ func isSecret(name []byte, last int) bool {
 	return false
 }
 
-// hasWord is like isSecret, but for a name with these letters.
+// hasWord is like isSecret, but has is the set of letters in the name.
 func hasWord(name []byte, has uint32, last int) bool {
 	var room [longestName]byte
 	name = appendPlain(room[:0], name)
@@ -137,7 +139,7 @@ func isAt(place int, name []byte, word string) bool {
 	return string(name) == word
 }
 
-// letterSets contains the letters of each of secretWords.
+// letterSets returns the letters of each word in secretWords.
 var letterSets = sync.OnceValue(func() (sets []uint32) {
 	for _, word := range slices.Concat(secretWords...) {
 		sets = append(sets, letters([]byte(word)))
@@ -155,7 +157,7 @@ func letters(text []byte) (set uint32) {
 	return set
 }
 
-// secretParameter reports whether a URL parameter is secret only because it is in a URL.
+// secretParameter reports whether a parameter is a secret in URLs, although the name means nothing elsewhere.
 func secretParameter(name string) bool {
 	plain := plainName(name)
 	return strings.HasSuffix(plain, "key") || strings.HasSuffix(plain, "signature") || plain == "sig" || plain == "code"

@@ -14,8 +14,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// These limits apply to secrets that are known by value: a shorter value may be an ordinary word, and a server may set
-// any number of values.
+// Limits for secrets that are known by value: a shorter value, in bytes, could be an ordinary word, and a server can
+// set any number of values.
 const (
 	shortestSecret = 4
 	maxSecrets     = 1000
@@ -25,14 +25,14 @@ const (
 var sent struct {
 	mu   sync.Mutex
 	all  map[string]bool
-	mask atomic.Pointer[strings.Replacer] // nil without such secrets
+	mask atomic.Pointer[strings.Replacer] // nil if there are no such secrets
 	list atomic.Pointer[[][]byte]         // longest first; stored after mask
 }
 
-// fewSecrets is the number of secrets up to which separate searches are faster.
+// fewSecrets is the number of secrets up to which separate searches are faster than one replacer.
 const fewSecrets = 16
 
-// Sent makes Known mask the values wherever a peer may repeat them.
+// Sent makes Known mask values wherever a peer repeats them.
 func Sent(values ...string) {
 	if len(values) == 0 {
 		return
@@ -65,8 +65,8 @@ func Sent(values ...string) {
 	sent.list.Store(&each)
 }
 
-// SentHeader is like Sent, but for the secrets in header lines: credentials, cookies, and values with the name of a
-// secret.
+// SentHeader is like Sent, but for the secrets in header lines: credentials, cookies, and the values of headers whose
+// names mean secrets.
 func SentHeader(h http.Header) {
 	for name, lines := range h {
 		if !SecretName(name) {
@@ -102,7 +102,7 @@ func SentQuery(query string) {
 	}
 }
 
-// Known returns text with masked secrets.
+// Known returns text with all sent secrets masked.
 func Known(text string) string {
 	if mask := sent.mask.Load(); mask != nil {
 		return mask.Replace(text)
@@ -110,7 +110,7 @@ func Known(text string) string {
 	return text
 }
 
-// Repeated returns the sent secrets in b. Another process can mask them when it shows b.
+// Repeated returns the sent secrets that occur in b, for another process that masks them when it shows b.
 func Repeated(b []byte) (list []string) {
 	all := sent.list.Load()
 	if all == nil {
@@ -136,7 +136,7 @@ func HasKnown(b []byte) bool {
 	return !bytes.Equal(masked(b), b)
 }
 
-// KnownBytes is like Known, but for bytes, which it does not change.
+// KnownBytes is like Known, but for bytes. It does not change b.
 func KnownBytes(b []byte) []byte {
 	if !HasKnown(b) {
 		return b

@@ -7,18 +7,18 @@ import (
 )
 
 // A Stream redacts bytes that arrive in pieces of any size. It replaces the same values as JSON. Outside of quoted
-// strings, it also replaces the values of header lines and query parameters with secret names, and the values after
-// Bearer and Basic. The bytes need not be JSON. The zero value is usable.
+// strings, it also replaces header values and query values whose names mean secrets, and the words after Bearer and
+// Basic. The bytes need not be JSON. The zero value is usable.
 type Stream struct {
 	state  state
 	key    []byte // the current or last quoted string, or the current word
-	ended  bool   // key is a complete string, which a colon makes a key
+	ended  bool   // key is a complete string; a colon after it makes it a key
 	escape bool   // the previous byte was a backslash in a string
 	depth  int    // the nesting in the redacted value
 	quoted bool   // inside a string of the redacted value
 }
 
-// A state is what the next byte belongs to.
+// A state is the kind of text to which the next byte belongs.
 type state uint8
 
 const (
@@ -32,10 +32,10 @@ const (
 	scheme           // the blanks after Bearer or Basic
 )
 
-// longestKey bounds the stored bytes of a string. A longer string counts as the name of a secret.
+// longestKey is the maximum number of stored bytes of a string. A longer string counts as the name of a secret.
 const longestKey = 1 << 10
 
-// Append redacts b, which follows the previous bytes, and appends it to dst.
+// Append redacts b, which continues the previous bytes, and appends the result to dst.
 func (s *Stream) Append(dst, b []byte) []byte {
 	for _, c := range b {
 		dst = s.next(dst, c)
@@ -100,7 +100,7 @@ func (s *Stream) outer(dst []byte, c byte) []byte {
 	return s.afterWord(dst, c)
 }
 
-// afterText processes a byte after a string, which a colon makes a key.
+// afterText processes a byte after a string. A colon makes the string a key.
 func (s *Stream) afterText(c byte) {
 	switch {
 	case c == ':' && s.secret():
@@ -114,7 +114,7 @@ func (s *Stream) afterText(c byte) {
 	}
 }
 
-// afterWord processes a byte of a word outside of strings, or the byte after the word.
+// afterWord processes a byte of a word outside of strings, or the byte that ends it.
 func (s *Stream) afterWord(dst []byte, c byte) []byte {
 	switch {
 	case wordByte(c):
@@ -133,7 +133,7 @@ func (s *Stream) afterWord(dst []byte, c byte) []byte {
 	return dst
 }
 
-// text processes a byte of a string or its end.
+// text processes a byte of a string, or the quote that ends it.
 func (s *Stream) text(dst []byte, c byte) []byte {
 	dst = append(dst, c)
 	switch {
@@ -163,7 +163,7 @@ func (s *Stream) keep(c byte) {
 		s.key = append(s.key, c)
 		return
 	}
-	copy(s.key, s.key[1:]) // the end decides about credentials
+	copy(s.key, s.key[1:]) // credentials are recognized by the end of the string
 	s.key[longestKey] = c
 }
 
@@ -192,7 +192,7 @@ func (s *Stream) value(dst []byte, c byte) []byte {
 	return append(dst, Mark...)
 }
 
-// tree processes a byte of a redacted object or array.
+// tree processes a byte of an object or array that is being redacted.
 func (s *Stream) tree(c byte) {
 	if s.quoted {
 		s.quoted = !s.endsText(c)
@@ -210,12 +210,12 @@ func (s *Stream) tree(c byte) {
 	}
 }
 
-// These bound the text before the end of a piece: the word that may continue, and the context that determines its
-// meaning.
+// Limits, in bytes, for the text before the end of a piece: for a word that may continue, and for the context that
+// determines its meaning.
 const longestWord, longestContext = 4 << 10, 512
 
-// Divided returns the start of a secret in text, with its context, that may end behind i. Without such a secret, it returns i. If i is
-// the end of text, more may follow.
+// Divided returns the start, with its context, of a secret in text that may end after i. It returns i if there is no such secret. i
+// can be the end of text; then more bytes may follow.
 func Divided(text []byte, i int) int {
 	from, to := find(text, 0)
 	for to > 0 && to < i {
@@ -238,8 +238,8 @@ func Divided(text []byte, i int) int {
 	return near
 }
 
-// divided returns the start of the word before i if the text after the word may be its value, or another part of a secret
-// without a known end.
+// divided returns the start of the word before i, if the text after the word may be its value or continue a secret whose
+// end is unknown.
 func divided(text []byte, i int) int {
 	blank := func(c byte) bool { return c == ' ' }
 	part := func(c byte) bool { return c > ' ' && !oneOf("{}[](),;<>|", c) }
@@ -252,17 +252,17 @@ func divided(text []byte, i int) int {
 	return start
 }
 
-// wordByte reports whether a name outside of strings can contain c.
+// wordByte reports whether c can be part of a name outside of strings.
 func wordByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.'
 }
 
-// isScheme reports whether a word is a scheme of the Authorization header.
+// isScheme reports whether a word is Bearer or Basic, in any case.
 func isScheme(word []byte) bool {
 	return bytes.EqualFold(word, []byte("bearer")) || bytes.EqualFold(word, []byte("basic"))
 }
 
-// hasScheme reports whether a string ends with that scheme in a place before credentials: at its start or after the
+// hasScheme reports whether text ends with one of those words where credentials can follow: at its start, or after the
 // name of a header.
 func hasScheme(text []byte) bool {
 	for _, name := range []string{"bearer", "basic"} {

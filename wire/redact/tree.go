@@ -10,17 +10,17 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Numbering replaces the secret strings in JSON by "…1", "…2" and so on. Equal strings have equal replacements. Numbers
+// A Numbering replaces the secret strings in JSON by "…1", "…2" and so on. Equal strings get equal replacements. Numbers
 // and other values stay unchanged. It is not safe for concurrent use.
 type Numbering struct {
-	Sessions bool // a member sessionId belongs to the protocol, and its value stays
+	Sessions bool // sessionId is part of the protocol, so its value stays
 	Last     int  // the last number
 	plain    bool // replacements have no numbers
 	seen     map[string]int
-	progress bool // the current message names a task by its token
+	progress bool // the current message identifies a task by its token
 }
 
-// maxNumbered bounds the stored secrets. Each further secret becomes "…", which equals any string.
+// maxNumbered is the maximum number of stored secrets. Each further secret becomes "…", which equals any string.
 const maxNumbered = 1 << 16
 
 // Mark returns a secret's replacement as JSON.
@@ -50,7 +50,7 @@ func (n *Numbering) MarkJSON(val []byte) []byte {
 	return n.Mark(string(val))
 }
 
-// IsMark reports whether text is a secret's replacement. number is 0 for one without a number.
+// IsMark reports whether text replaces a secret. number is its number, or 0 if it has none.
 func IsMark(text string) (number int, is bool) {
 	rest, is := strings.CutPrefix(text, Mark)
 	if !is || rest == "" {
@@ -60,7 +60,7 @@ func IsMark(text string) (number int, is bool) {
 	return number, err == nil && number > 0 && rest[0] != '+'
 }
 
-// LastMark returns the greatest number of a replacement in a message, or 0.
+// LastMark returns the greatest number of the replacements in a message, or 0.
 func LastMark(msg []byte) (last int) {
 	for rest := msg; ; {
 		_, after, found := bytes.Cut(rest, []byte(`"`+Mark))
@@ -76,14 +76,14 @@ func LastMark(msg []byte) (last int) {
 	}
 }
 
-// JSON returns msg, which must be valid, without its secrets.
+// JSON returns msg, which must be valid JSON, without its secrets.
 func (n *Numbering) JSON(msg []byte) []byte {
 	method, _ := scan.Text(scan.Get(msg, "method"))
 	n.progress = method == "$/progress" || strings.HasPrefix(method, "window/workDoneProgress/") // the Language Server Protocol's
 	return n.value(nil, msg, false)
 }
 
-// value appends val. secret reports whether val has a secret name.
+// value appends val without its secrets. secret reports whether the name of val means a secret.
 func (n *Numbering) value(b, val []byte, secret bool) []byte {
 	switch scan.Type(val) {
 	case 's':
@@ -103,7 +103,8 @@ func (n *Numbering) value(b, val []byte, secret bool) []byte {
 	return append(b, val...)
 }
 
-// inside returns a function that reports, for each part of an object or array in turn, whether its name means a secret.
+// inside returns a function that reports, for each part of an object or array in order, whether its name means a
+// secret.
 func (n *Numbering) inside(val []byte) func(i int, key, part []byte) bool {
 	if scan.Type(val) == 'o' {
 		beside := besideName(val)
@@ -153,7 +154,7 @@ func isSchema(val []byte) bool {
 	return scan.Type(kind) == 'a' || slices.Contains([]string{"string", "object", "array", "number", "integer", "boolean", "null"}, text)
 }
 
-// besideName reports whether an object contains a secret beside its name: {"name":"…","value":"…"}.
+// besideName reports whether an object contains a secret next to its name: {"name":"…","value":"…"}.
 func besideName(val []byte) (is bool) {
 	for key, part := range scan.Members(val) {
 		switch name := strings.ToLower(scan.Key(key)); name {
@@ -165,7 +166,7 @@ func besideName(val []byte) (is bool) {
 	return is
 }
 
-// isEven reports whether an array has an even number of strings, such as names and values of headers.
+// isEven reports whether an array consists of an even number of strings, such as names and values of headers.
 func isEven(val []byte) bool {
 	n := 0
 	for part := range scan.Elements(val) {
@@ -176,7 +177,7 @@ func isEven(val []byte) bool {
 	return n%2 == 0
 }
 
-// isHeader reports whether a string is the name of a header with a secret, not a word.
+// isHeader reports whether a string is the name of a secret header, rather than a word.
 func isHeader(name string) bool {
 	if name == "" || name[0] == '-' || while([]byte(name), 0, wordByte) < len(name) {
 		return false
@@ -185,7 +186,7 @@ func isHeader(name string) bool {
 	return SecretName(name) && (strings.Contains(name, "-") || plain == "authorization" || plain == "cookie")
 }
 
-// isFieldName reports whether a string is a header's name, not a value: words with hyphens between them.
+// isFieldName reports whether a string is the name of a header, rather than a value: words with hyphens between them.
 func isFieldName(text string) bool {
 	letters := func(c byte) bool { return tokenByte(c) && (c < '0' || c > '9') }
 	if SecretName(text) && while([]byte(text), 0, letters) == len(text) {
@@ -197,7 +198,7 @@ func isFieldName(text string) bool {
 	})
 }
 
-// isOption reports whether the argument after this one is a secret, because this one is such an option.
+// isOption reports whether arg is an option whose argument is a secret.
 func isOption(arg string) bool {
 	name, ok := strings.CutPrefix(arg, "--")
 	return ok && while([]byte(name), 0, tokenByte) == len(name) && SecretName(name)

@@ -14,12 +14,12 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Append is the path element of a new array element.
+// Append is the path element for a new array element.
 const Append = "[]"
 
 // Coerce returns the JSON value of a word at a place in the params. path contains property names and Append. The word stays a string if
-// the schema allows a string there or does not describe the place. Otherwise Coerce reads it as JSON, which keeps its digits. If neither
-// is possible, Coerce returns a *Mismatch; if ctx ends, its error.
+// the schema allows a string there or does not describe the place. Otherwise Coerce reads it as JSON and keeps its digits. If neither is
+// possible, Coerce returns a *Mismatch. If ctx ends, it returns ctx.Err().
 func (s *Schema) Coerce(ctx context.Context, path []string, word string) (json.RawMessage, error) {
 	e := s.evaluation(ctx, 0)
 	asText := json.RawMessage(scan.AppendQuoted(nil, word))
@@ -35,7 +35,7 @@ func (s *Schema) Coerce(ctx context.Context, path []string, word string) (json.R
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	// If no type fits, the nearest form lets Check state the reason.
+	// Neither form fits: return the closer one, so that Check can report the reason.
 	want := s.types(path)
 	switch {
 	case want&String != 0:
@@ -66,7 +66,7 @@ func pathPointer(path []string) string {
 }
 
 // A walker follows a path through the references and combinations of a schema and collects the allowed types at its end. It visits each
-// place once, which ends cycles.
+// place once, which ends reference cycles.
 type walker struct {
 	leaf func(s *jsonschema.Schema) (set Types, all bool) // the result at the end of the path; all is set if applied schemas also count
 	seen map[visit]Types
@@ -78,7 +78,7 @@ type visit struct {
 	left   int
 }
 
-// fits reports whether the schema allows v at path, considering only that place. Unknown counts as allowed.
+// fits reports whether the schema allows v at path, considering only that place. An unknown verdict counts as allowed.
 func (s *Schema) fits(e *evaluation, path []string, v json.RawMessage) bool {
 	root, err := read(v)
 	w := &walker{seen: map[visit]Types{}, leaf: func(part *jsonschema.Schema) (Types, bool) {
@@ -141,7 +141,7 @@ func (w *walker) below(s *jsonschema.Schema, path []string) Types {
 	return set
 }
 
-// steps returns the schemas that s applies to the property or element step.
+// steps returns the schemas that s applies to the property named step, or to a new element.
 func steps(s *jsonschema.Schema, step string) []*jsonschema.Schema {
 	if step == Append {
 		prefix, rest := itemsOf(s)

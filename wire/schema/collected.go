@@ -4,7 +4,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// collected is the result of a schema's keywords for one value.
+// collected accumulates the results of a schema's keywords for one value.
 type collected struct {
 	e      *evaluation
 	s      *jsonschema.Schema
@@ -17,13 +17,13 @@ type collected struct {
 // seen is the set of members or elements that a keyword has evaluated, for unevaluatedProperties and unevaluatedItems.
 type seen struct {
 	bits   []uint64
-	unsure bool // the set may be incomplete: a schema that evaluates members has an unknown result
+	unsure bool // the set may be incomplete, because a schema that evaluates members has an unknown result
 }
 
 // has reports whether part i was evaluated.
 func (s *seen) has(i int) bool { return i/64 < len(s.bits) && s.bits[i/64]>>(i%64)&1 != 0 }
 
-// grow makes room for words words of bits.
+// grow makes room for the given number of words.
 func (f *collected) grow(words int) {
 	if more := words - len(f.seen.bits); more > 0 {
 		f.e.spend(more)
@@ -38,7 +38,7 @@ func (f *collected) mark(i int) {
 	}
 }
 
-// learn adds the parts that another schema of the same value has evaluated. A schema that fails evaluates nothing.
+// learn adds the parts of the value that another schema has evaluated. A schema that fails evaluates nothing.
 func (f *collected) learn(a answer) {
 	f.seen.unsure = f.seen.unsure || a.verdict == unknown || a.verdict == passes && a.seen.unsure
 	if a.verdict == passes && len(a.seen.bits) > 0 {
@@ -50,7 +50,7 @@ func (f *collected) learn(a answer) {
 	}
 }
 
-// below adds the result a of a member or an element to f.
+// below adds the result for a member or an element to f.
 func (f *collected) below(a answer) {
 	if !f.holds(a.verdict) {
 		f.broken.add(a.failure)
@@ -62,7 +62,7 @@ func (f *collected) add(a answer) {
 	f.learn(a)
 }
 
-// fail adds and returns the failure of a keyword with its causes.
+// fail adds a keyword's failure with its causes, and returns it.
 func (f *collected) fail(rule string, because causes) *failure {
 	own := f.e.failed(f.s, f.v, rule).failure
 	own.causes = because
@@ -70,7 +70,8 @@ func (f *collected) fail(rule string, because causes) *failure {
 	return own
 }
 
-// answer combines the results. A failure makes the schema fail; otherwise an unknown keyword makes the result unknown.
+// answer combines the results. If any failed, the schema fails; otherwise, if any is unknown, so is the schema's
+// result.
 func (f *collected) answer() answer {
 	switch {
 	case len(f.broken.all) == 1:
@@ -85,7 +86,7 @@ func (f *collected) answer() answer {
 	return answer{verdict: passes, seen: f.seen}
 }
 
-// conditions applies not, allOf, anyOf, oneOf and if.
+// conditions applies not, allOf, anyOf, oneOf, if, then and else.
 func (f *collected) conditions() {
 	s := f.s
 	if s.Not != nil {
@@ -186,7 +187,7 @@ func (f *collected) unevaluated() {
 	}
 }
 
-// remaining applies a schema to part i, unless the part was evaluated.
+// remaining applies a schema to part i unless a keyword has evaluated the part.
 func (f *collected) remaining(schema *jsonschema.Schema, part *value, i int) answer {
 	if f.seen.has(i) {
 		return answer{verdict: passes}

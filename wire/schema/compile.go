@@ -15,14 +15,14 @@ import (
 	"rpcx/wire/scan"
 )
 
-// base is the URL of a document in the compiler. Its scheme has no loader.
+// base is the URL under which the compiler has the document. No loader exists for its scheme.
 const base = "rpcx:///document"
 
 // drafts are tried in order for documents that name no draft, because many schemas use an older one.
 var drafts = []*jsonschema.Draft{jsonschema.Draft2020, jsonschema.Draft7, jsonschema.Draft4}
 
-// keywords are the keywords of JSON Schema. In a document that contains schemas, such as a catalog, these members may have other
-// meanings.
+// keywords lists the keywords of JSON Schema. Members of a document that only contains schemas, such as a catalog, can have the
+// same names but other meanings.
 var keywords = []string{
 	"$schema", "$id", "id", "$ref", "$anchor", "$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor",
 	"$vocabulary", "$comment", "type", "enum", "const", "not", "allOf", "anyOf", "oneOf", "if", "then", "else", "format",
@@ -34,8 +34,7 @@ var keywords = []string{
 	"readOnly", "writeOnly", "deprecated",
 }
 
-// build compiles the schema at pointer. The results of a broken $ref, and of a pattern that Go cannot compile, are
-// unknown.
+// build compiles the schema at pointer. A broken $ref, or a pattern that Go cannot compile, gives unknown results.
 func build(doc any, pointer string, o Options) (*Schema, error) {
 	if pointer != "" {
 		doc = bare(doc)
@@ -108,7 +107,7 @@ func (noLoader) Load(string) (any, error) {
 	return nil, errors.New("rpcx does not fetch schemas")
 }
 
-// engine compiles a pattern. It never fails; a pattern that no engine supports has unknown matches.
+// engine compiles a pattern. It never fails: if no engine supports the pattern, its matches are unknown.
 func engine(text string) (jsonschema.Regexp, error) {
 	p, _ := newPattern(text)
 	return p, nil
@@ -144,7 +143,7 @@ func walk(v any, f func(map[string]any)) {
 	}
 }
 
-// unusable returns the error of a document that is not a schema, in the words of errors about values.
+// unusable returns the error for a document that is not a valid schema, phrased like errors about values.
 func unusable(err error, docs map[string]any) error {
 	var invalid *jsonschema.SchemaValidationError
 	var ve *jsonschema.ValidationError

@@ -23,7 +23,7 @@ func (f *collected) object() {
 	}
 }
 
-// required applies a keyword that requires members. The requirement may depend on another member.
+// required applies a keyword that requires members. because is the member on which the requirement depends, or "".
 func (f *collected) required(rule, because string, names []string) {
 	f.e.spend(len(names) / 8)
 	var missing []string
@@ -41,7 +41,7 @@ func (f *collected) required(rule, because string, names []string) {
 	}
 }
 
-// dependencies applies keywords that depend on a present member.
+// dependencies applies the keywords that depend on the presence of a member.
 func (f *collected) dependencies() {
 	f.e.spend((len(f.s.Dependencies) + len(f.s.DependentSchemas) + len(f.s.DependentRequired)) / 8)
 	for name, dep := range f.s.Dependencies {
@@ -98,8 +98,8 @@ func (f *collected) members() {
 	}
 }
 
-// named applies the schemas for the name of a member. named is false if no schema applies; perhaps is true if one with an unknown
-// pattern may apply.
+// named applies the schemas for the name of a member. named is false if no schema applies; perhaps is true if a schema may apply
+// whose pattern is unknown.
 func (f *collected) named(m *value) (named, perhaps bool) {
 	if schema, ok := f.s.Properties[string(m.name)]; ok {
 		named = true
@@ -166,7 +166,7 @@ func itemsOf(s *jsonschema.Schema) (prefix []*jsonschema.Schema, rest any) {
 	return prefix, s.AdditionalItems
 }
 
-// items applies the schemas of elements at fixed indexes and of the others.
+// items applies prefix to the first elements and rest to the others.
 func (f *collected) items(prefix []*jsonschema.Schema, rest any) {
 	schema, _ := rest.(*jsonschema.Schema)
 	allowed, isBool := rest.(bool)

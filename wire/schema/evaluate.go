@@ -9,8 +9,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// A verdict is the result of a value and a schema. A broken $ref, for example, has an unknown result, which neither passes nor fails.
-// Thus not, oneOf and if never turn a guess into a failure.
+// A verdict is the result of checking a value with a schema. A broken $ref, for example, has an unknown result, which neither passes
+// nor fails. For this reason, not, oneOf and if never turn a guess into a failure.
 type verdict uint8
 
 const (
@@ -19,10 +19,10 @@ const (
 	fails
 )
 
-// These limits bound one check. A peer chooses the schema and the value, and even a small schema can require more steps than any
-// machine can finish.
+// Limits for one check. A peer chooses the schema and the value, and even a small schema can require more steps than any machine
+// can finish.
 const (
-	maxSteps      = 5_000_000 // about a second
+	maxSteps      = 5_000_000 // steps, which take about a second
 	maxCheckDepth = 10_000    // nested schemas
 	maxMemory     = 200_000   // stored verdicts
 	maxCauses     = 4_000     // stored failures below one failure
@@ -43,14 +43,14 @@ type evaluation struct {
 	verdicts map[question]answer // for targets of references
 }
 
-// A question is whether a value fits the target of a reference.
+// A question identifies one check: a value and the target of a reference.
 type question struct {
 	schema *jsonschema.Schema
 	at     *byte // the start of the value
 	scope  *scope
 }
 
-// An answer is the verdict of a schema and a value.
+// An answer is the result for a value and a schema.
 type answer struct {
 	verdict verdict
 	open    bool     // the evaluation is in progress
@@ -77,7 +77,7 @@ func (e *evaluation) spend(steps int) bool {
 	return e.left >= 0
 }
 
-// unevaluated returns the unknown verdict with its reason.
+// unevaluated records the reason, if it is the first, and returns the unknown verdict.
 func (e *evaluation) unevaluated(reason string, args ...any) verdict {
 	if e.open == "" {
 		e.open = fmt.Sprintf(reason, args...)
@@ -85,7 +85,7 @@ func (e *evaluation) unevaluated(reason string, args ...any) verdict {
 	return unknown
 }
 
-// whole evaluates a schema with the whole value.
+// whole evaluates a schema on the whole value.
 func (e *evaluation) whole(s *jsonschema.Schema, v *value) answer {
 	if e.of.dynamic {
 		e.scope = &scope{}
@@ -117,7 +117,7 @@ func (e *evaluation) ask(s *jsonschema.Schema, v *value) answer {
 	return a
 }
 
-// failed returns the failure of v with a rule of s.
+// failed returns the failure of v under a rule of s.
 func (e *evaluation) failed(s *jsonschema.Schema, v *value, rule string) answer {
 	e.spend(1)
 	return answer{verdict: fails, failure: &failure{schema: s, value: v, rule: rule}}

@@ -9,18 +9,18 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// A failure is a keyword that a value violates.
+// A failure is the violation of one keyword by one value.
 type failure struct {
 	schema *jsonschema.Schema
 	value  *value
 	rule   string   // the keyword, or "" if only causes are wrong
-	names  []string // the members that violate the keyword
+	names  []string // the members that violate the keyword, or the member that requires others as the last
 	at     [2]int   // the elements or alternatives that violate the keyword, or their number
 	want   []any    // allowed values from several schemas, or nil for the values of schema
 	causes
 }
 
-// causes are the first failures below a failure, enough to explain it.
+// causes are the first failures below a failure: enough to explain it.
 type causes struct {
 	all    []*failure
 	weight int // the number of failures in the result, or maxCauses if some were dropped
@@ -53,7 +53,7 @@ func (f *failure) depth() (n int) {
 	return n
 }
 
-// deepest returns the greatest depth of the failure and those below it.
+// deepest returns the greatest depth of the failure and its causes.
 func (f *failure) deepest() int {
 	depth := f.depth()
 	for _, c := range f.all {
@@ -78,7 +78,8 @@ func (f *failure) useful() *failure {
 	return f
 }
 
-// byUse orders failures by which to correct first. An unknown name is often the cause of a missing one.
+// byUse puts the failure that the user should correct first at the start. An unknown name is often the cause of a
+// missing one.
 func byUse(a, b *failure) int {
 	return cmp.Or(cmp.Compare(a.urgency(), b.urgency()), slices.Compare(a.value.path(), b.value.path()), cmp.Compare(a.rule, b.rule))
 }
@@ -115,8 +116,8 @@ func (f *failure) usefulBranch() *failure {
 	return best
 }
 
-// anyConstant returns one failure for a member whose constants distinguish the alternatives but do not match. It
-// returns nil without such a member.
+// anyConstant returns one failure for the member whose constants distinguish the alternatives, if none of them matches.
+// It returns nil without such a member.
 func (f *failure) anyConstant() *failure {
 	one := &failure{schema: f.schema, rule: "enum"}
 	for _, c := range f.all {

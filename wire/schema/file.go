@@ -25,35 +25,35 @@ type FileOptions struct {
 	// Draft is the draft of a document that names none: "4", "6", "7", "2019-09" or "2020-12". The default is 7 for an
 	// OpenRPC document and otherwise 2020-12.
 	Draft string
-	// Formats makes "format" a condition in all drafts. Without it, the draft decides; in later drafts, "format" is an
-	// annotation.
+	// Formats makes "format" a condition in all drafts. Without it, the draft determines this; in later drafts,
+	// "format" is an annotation.
 	Formats bool
-	// Warn receives a sentence for each pattern that Go's regular expressions do not support and that is therefore not checked. It may
-	// be nil.
+	// Warn receives a sentence for each pattern that is not checked, because Go's regular expressions do not support it. It may be
+	// nil.
 	Warn func(text string)
-	// Content replaces the content of the file, unless it is nil.
+	// Content replaces the content of the file unless it is nil.
 	Content []byte
-	// Copies are local copies of documents outside the directory.
+	// Copies are local copies of documents outside of the directory.
 	Copies []Copy
 }
 
-// A Copy maps the address of documents to local files.
+// A Copy maps the address of a document, or a prefix of addresses, to local files.
 type Copy struct {
-	Address string // the document's address, or with a Folder a prefix of addresses
-	Folder  fs.FS  // contains a file for the rest of the address
-	Content []byte // the document, without a Folder
+	Address string // the document's address; if Folder is set, a prefix of addresses
+	Folder  fs.FS  // contains the files for the rest of each address, or nil
+	Content []byte // the document if Folder is nil
 }
 
-// Drafts are the valid values of FileOptions.Draft.
+// Drafts lists the valid values of FileOptions.Draft.
 var Drafts = []string{"4", "6", "7", "2019-09", "2020-12"}
 
 var draftOf = map[string]*jsonschema.Draft{
 	"4": jsonschema.Draft4, "6": jsonschema.Draft6, "7": jsonschema.Draft7, "2019-09": jsonschema.Draft2019, "2020-12": jsonschema.Draft2020,
 }
 
-// Open prepares the schema at pointer ("" for the whole document) of the document name in directory. A $ref may lead to other files in or
-// below the directory, by a relative path or by an address based on the document's $id. A $ref that leads outside or to the network is an
-// error, because values could not be checked without its target.
+// Open prepares a schema: the place pointer ("" for the whole document) in the document name below folder. A $ref can lead to other files
+// in or below the directory, by a relative path or by an address based on the document's $id. A $ref that leads elsewhere or to the
+// network is an error, because values could not be checked without its target.
 func Open(folder fs.FS, name, pointer string, o FileOptions) (*Schema, error) {
 	f := &files{folder: folder, copies: o.Copies, read: map[string]any{}}
 	b, err := o.Content, error(nil)
@@ -101,7 +101,8 @@ func Open(folder fs.FS, name, pointer string, o FileOptions) (*Schema, error) {
 // stepsPerByte is the number of additional steps per byte of a value for schemas that the user has chosen.
 const stepsPerByte = 16
 
-// bare removes the keywords at the root of a document that contains schemas, where they have another meaning.
+// bare removes schema keywords at the root of a document that only contains schemas, because they have another meaning
+// there.
 func bare(doc any) any {
 	root, ok := doc.(map[string]any)
 	if !ok {
@@ -114,7 +115,7 @@ func bare(doc any) any {
 	return root
 }
 
-// isAround reports whether a document has a member that only documents with several schemas have.
+// isAround reports whether a document has one of members, which only documents with several schemas have.
 func isAround(doc any, members ...string) bool {
 	root, ok := doc.(map[string]any)
 	return ok && slices.ContainsFunc(members, func(m string) bool { return root[m] != nil })
@@ -135,12 +136,12 @@ const folderBase = "rpcx:///folder/"
 
 type files struct {
 	folder fs.FS
-	id     string // the prefix of paths in the directory's $ids, or "" if unknown
+	id     string // the prefix of addresses, from the document's $id, that stands for the directory, or "" if unknown
 	copies []Copy
 	read   map[string]any // by address
 }
 
-// home determines which addresses are files of the directory: those with the base of the document's $id.
+// home determines which addresses are files in the directory: those with the base of the document's $id.
 func (f *files) home(name string, doc any) {
 	root, _ := doc.(map[string]any)
 	id, _ := root["$id"].(string)
@@ -214,7 +215,7 @@ func parsed(name string, b []byte) (any, error) {
 	return v, nil
 }
 
-// fileError rewrites an error in a schema with the user's file names.
+// fileError rewrites a compiler error with the user's file names.
 func fileError(err error, docs map[string]any) error {
 	if load, ok := errors.AsType[*jsonschema.LoadURLError](err); ok {
 		return fmt.Errorf("$ref to %s: %w", inFolder(load.URL), load.Err)
@@ -231,10 +232,10 @@ func fileError(err error, docs map[string]any) error {
 // inFolder converts a compiler's address to the user's file name.
 func inFolder(address string) string { return strings.TrimPrefix(address, folderBase) }
 
-// others are keywords of schemas that bare does not remove.
+// others are keywords that are valid in schemas although bare does not remove them.
 var others = []string{"$defs", "definitions", "discriminator", "nullable", "xml", "externalDocs", "example", "enumNames"}
 
-// misspelt warns about members of schemas that resemble a keyword and have no effect.
+// misspelt warns about members of schemas that have no effect but resemble a keyword.
 func misspelt(v any, pointer string, warn func(string)) {
 	m, ok := v.(map[string]any)
 	if !ok {

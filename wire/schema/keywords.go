@@ -32,7 +32,7 @@ func (f *collected) whole() string {
 	return ""
 }
 
-// holds reports whether a keyword may be satisfied.
+// holds reports whether a keyword is satisfied or unknown.
 func (f *collected) holds(v verdict) bool {
 	f.unsure = f.unsure || v == unknown
 	return v != fails
@@ -54,7 +54,7 @@ func verdictOf(ok bool) verdict {
 	return fails
 }
 
-// equal returns whether a value equals one of the schema's.
+// equal compares a value with one from the schema.
 func (e *evaluation) equal(v *value, w any) verdict {
 	switch w := w.(type) {
 	case string:
@@ -91,7 +91,7 @@ func (e *evaluation) among(v *value, values []any) verdict {
 	return fails
 }
 
-// format applies a format. The result is unknown for a regular expression that neither engine can compile, because it may still be valid
+// format applies a format. The result for a regular expression that neither engine can compile is unknown, because it may still be valid
 // in JavaScript.
 func (e *evaluation) format(f *jsonschema.Format, v *value) verdict {
 	switch {
@@ -120,7 +120,7 @@ func (f *collected) number() {
 	}
 }
 
-// within applies a bound. The comparison of the number with it must be between least and most.
+// within applies a bound to the number. The result of their comparison, -1, 0 or 1, must be between least and most.
 func (f *collected) within(rule string, bound *big.Rat, least, most int) {
 	if bound == nil {
 		return
@@ -152,7 +152,7 @@ func (f *collected) text() {
 	}
 }
 
-// size applies the minimum and maximum of a count.
+// size applies the minimum and the maximum of a count.
 func (f *collected) size(less, more string, least, most *int, n int) {
 	if least != nil && n < *least {
 		f.fail(less, causes{}).at = [2]int{n, *least}
@@ -162,17 +162,17 @@ func (f *collected) size(less, more string, least, most *int, n int) {
 	}
 }
 
-// A pattern is a regular expression with its size, which determines the steps of a match. JSON Schema uses ECMA-262. Go does not support
-// look-around and back-references; a backtracking engine with bounded time runs such patterns. If neither engine supports a pattern, its
-// matches are unknown.
+// A pattern is a regular expression with its size, which determines the number of steps for a match. JSON Schema uses ECMA-262. For
+// look-around and back-references, which Go does not support, it uses a backtracking engine with bounded time. If neither engine
+// supports a pattern, its matches are unknown.
 type pattern struct {
 	*regexp.Regexp                 // nil if Go does not support the pattern
-	ecma           *regexp2.Regexp // nil if Go supports the pattern, or if no library does
+	ecma           *regexp2.Regexp // nil if Go supports the pattern, or if this library does not
 	text           string
 	size           int
 }
 
-// These limits bound one match of the backtracking engine.
+// Limits for one match of the backtracking engine.
 const (
 	patternTime  = 100 * time.Millisecond
 	patternStack = 1 << 20
@@ -200,7 +200,7 @@ func newPattern(text string) (*pattern, error) {
 
 func (p *pattern) String() string { return p.text }
 
-// MatchString reports whether the pattern matches. The library calls it to check schemas.
+// MatchString reports whether the pattern matches. The library calls it when it checks schemas.
 func (p *pattern) MatchString(text string) bool {
 	if p.Regexp != nil {
 		return p.Regexp.MatchString(text)

@@ -13,27 +13,27 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Mismatch is one reason why a value does not match its schema.
+// A Mismatch is one reason why a value does not match a schema.
 type Mismatch struct {
 	Rule    string `json:"rule"`              // the violated keyword, such as "type"
-	Schema  string `json:"section,omitempty"` // the keyword's JSON pointer, after the name of another file
+	Schema  string `json:"section,omitempty"` // the keyword's JSON pointer, preceded by the name of the file if it is another one
 	Pointer string `json:"pointer"`           // the JSON pointer into the value; "" is the whole value
 	Message string `json:"message"`           // the mistake, without the place
 
-	// Check sets these suggestions for the person who typed the value.
+	// Check sets these suggestions for the user who typed the value.
 
 	Nearest  string          `json:"-"` // the nearest correct name or value, or ""
-	Property string          `json:"-"` // the missing or unknown property, or ""
-	Given    string          `json:"-"` // a given property that may be a misspelling of Property, or ""
-	Value    json.RawMessage `json:"-"` // a correct value (an example for a missing property, else the nearest one), or nil
+	Property string          `json:"-"` // the missing or unknown property that the mismatch is about, or ""
+	Given    string          `json:"-"` // an existing property that may be a misspelling of Property, or ""
+	Value    json.RawMessage `json:"-"` // a correct value (an example for a missing property, otherwise the nearest one), or nil
 
-	// Branches are the alternatives of a oneOf or anyOf without a match, nearest first. Only All sets them.
+	// Branches are the alternatives of a oneOf or anyOf that has no match, nearest first. Only All sets them.
 	Branches []Branch `json:"branches,omitempty"`
 }
 
 // A Branch is one alternative of a oneOf or anyOf.
 type Branch struct {
-	Number     int        `json:"number"`         // the number in the schema, from 1
+	Number     int        `json:"number"`         // its number in the schema, from 1
 	Name       string     `json:"name,omitempty"` // the last part of the $ref, or ""
 	Mismatches []Mismatch `json:"findings"`
 }
@@ -50,12 +50,12 @@ func (m *Mismatch) Error() string {
 	return s
 }
 
-// mismatch returns a single failure as a Mismatch.
+// mismatch converts a single failure to a Mismatch.
 func (s *Schema) mismatch(f *failure, message string) Mismatch {
 	return Mismatch{Pointer: pointerOf(f.value.path()), Rule: f.rule, Schema: s.place(f.schema.Location), Message: message}
 }
 
-// place converts the library's address of a schema to the user's form.
+// place converts the library's address of a schema to a form for users.
 func (s *Schema) place(address string) string {
 	file, _, _ := strings.Cut(address, "#")
 	if own, _, _ := strings.Cut(s.schema.Location, "#"); file == own {
@@ -64,7 +64,7 @@ func (s *Schema) place(address string) string {
 	return inFolder(file) + "#" + schemaPointer(address)
 }
 
-// best returns the most useful failure of a tree, with suggestions for the person who typed the value.
+// best returns the most useful failure of a tree, with suggestions for the user who typed the value.
 func (s *Schema) best(root *failure) *Mismatch {
 	f := root.useful()
 	m := s.mismatch(f, f.sentence())
@@ -80,7 +80,7 @@ func (s *Schema) best(root *failure) *Mismatch {
 	return &m
 }
 
-// unknown sets the unknown property, and a known one with a similar name.
+// unknown sets the unknown property, and the known one with the most similar name.
 func (m *Mismatch) unknown(unknown, known []string) {
 	m.Property = unknown[0]
 	for _, name := range unknown {
@@ -95,8 +95,8 @@ func (m *Mismatch) unknown(unknown, known []string) {
 	}
 }
 
-// missing adds an example of the missing property, and a given property with a similar name. Among several such names, it takes the
-// first in order.
+// missing adds an example of the missing property, and an existing property with a similar name. Among several such names, it
+// chooses the first in order.
 func (s *Schema) missing(m *Mismatch, f *failure) {
 	known := s.propertiesOf(f.schema, anyOneOf)
 	s.properties(f.schema, anyOneOf, func(properties json.RawMessage) {
@@ -138,7 +138,7 @@ func (m *Mismatch) nearestValue(got *value, want []any) {
 	}
 }
 
-// mismatches collects the innermost mistakes of a tree of failures in the order of their places.
+// mismatches collects the innermost failures of a tree, in the order of their places.
 func (s *Schema) mismatches(root *failure) (all []Mismatch) {
 	var visit func(f *failure)
 	visit = func(f *failure) {
@@ -162,8 +162,8 @@ func (s *Schema) mismatches(root *failure) (all []Mismatch) {
 	})
 }
 
-// alternatives returns the mismatch of a oneOf or anyOf without a matching alternative. The order of the alternatives is: matching
-// constants first, then those for the type of the value, then those with the fewest and deepest mistakes.
+// alternatives returns the mismatch of a oneOf or anyOf without a matching alternative. The alternatives are sorted: first those
+// with matching constants, then those for the type of the value, then those with the fewest and deepest mistakes.
 func (s *Schema) alternatives(f *failure) Mismatch {
 	type ranked struct {
 		Branch
@@ -194,7 +194,8 @@ func one(is bool) int {
 	return 0
 }
 
-// why returns the name and the first mismatch of a branch. Its place is relative to the value.
+// why returns the name and the first mismatch of a branch. The place of the mismatch is relative to at, the pointer to
+// the value.
 func (b Branch) why(at string) string {
 	title := "number " + strconv.Itoa(b.Number)
 	if b.Name != "" {

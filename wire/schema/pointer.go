@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// pointerOf joins tokens to a JSON pointer.
+// pointerOf joins tokens into a JSON pointer.
 func pointerOf(tokens []string) string {
 	var b strings.Builder
 	for _, t := range tokens {
@@ -22,7 +22,7 @@ func pointerOf(tokens []string) string {
 	return b.String()
 }
 
-// schemaPointer returns the JSON pointer of a schema URL of the library.
+// schemaPointer returns the JSON pointer in one of the library's schema URLs.
 func schemaPointer(address string) string {
 	_, fragment, _ := strings.Cut(address, "#")
 	p, _ := url.PathUnescape(fragment)
@@ -52,14 +52,14 @@ func addName(names []string, name string) []string {
 	return append(names, name)
 }
 
-// These limits bound the number and the nesting of schemas for one value.
+// Limits for the number and the nesting of the schemas that apply to one value.
 const (
 	maxDepth    = 64
 	maxExpanded = 256
 )
 
-// A reach is the set of keywords, except $ref, through which a schema applies others to the same value. Each reach includes the
-// preceding ones.
+// A reach is the set of keywords through which a schema applies others to the same value; $ref is always included. Each reach
+// includes the preceding ones.
 type reach int
 
 const (

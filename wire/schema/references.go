@@ -14,36 +14,37 @@ import (
 	"rpcx/wire/scan"
 )
 
-// unknownURL is the document for targets of broken $refs. unknownLocation is the library's name of the schema in it.
+// unknownURL is a document that replaces the targets of broken $refs. unknownLocation is the library's name of the
+// schema in it.
 const (
 	unknownURL      = "rpcx:///unknown"
 	unknownLocation = unknownURL + "#"
 )
 
-// maxSchemas bounds a schema and its references, because the compile time grows with the square of their number.
+// maxSchemas bounds the number of schemas that a schema refers to, because the compile time grows with its square.
 const maxSchemas = 5_000
 
-// A survey visits all schemas that a schema refers to, before compilation. It repairs references and finds the parts that remain
-// unchecked.
+// A survey visits all schemas that a schema refers to, before compilation. It repairs references, and reports the parts that
+// remain unchecked.
 type survey struct {
 	doc     any
-	lifted  string            // the place of the schema to compile
-	places  map[string]string // by the URL of an $id
-	anchors map[string]string // by the URL of an $id, and the name after #
+	lifted  string            // the pointer to the schema to compile
+	places  map[string]string // from URLs of $ids to pointers
+	anchors map[string]string // from URLs of $ids, with # and a name, to pointers
 	drafts  *jsonschema.Compiler
 	done    map[string]bool
 	todo    []site
 	warn    func(text string)
 }
 
-// A site is a schema in the document, with the resource on which its relative references are based.
+// A site is a schema in the document, with the resource in which its relative references are resolved.
 type site struct {
 	pointer string
 	base    *url.URL
 	root    string
 }
 
-// These keywords contain one schema, a list of schemas, or schemas by name.
+// Keywords that contain one schema, a list of schemas, or a map of schemas, and keywords that refer to one.
 var (
 	schemaWords = []string{
 		"not", "if", "then", "else", "items", "additionalItems", "contains", "additionalProperties", "propertyNames",
@@ -54,7 +55,8 @@ var (
 	references  = []string{"$ref", "$dynamicRef", "$recursiveRef"}
 )
 
-// surveyed visits the schema at pointer and changes doc. It fails if the schema or a number in it is too large.
+// surveyed visits the schema at pointer, and repairs references in doc. It fails if the schema or a number in it is too
+// large.
 func surveyed(doc any, pointer string, warn func(string)) error {
 	s := &survey{
 		doc: doc, lifted: pointer, warn: warn,
@@ -77,7 +79,7 @@ func surveyed(doc any, pointer string, warn func(string)) error {
 	return nil
 }
 
-// collect records the names that parts of the document define.
+// collect records the names that parts of the document have.
 func (s *survey) collect(v any, pointer string, base *url.URL) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -104,7 +106,8 @@ func (s *survey) collect(v any, pointer string, base *url.URL) {
 	}
 }
 
-// named records the URL, or in older drafts the anchor, that id gives to a part of the document.
+// named records the URL (or, in older drafts, the anchor) that id gives to a part of the document. It returns the new
+// base.
 func (s *survey) named(id, pointer string, base *url.URL) *url.URL {
 	u, err := base.Parse(id)
 	if err != nil {
@@ -123,7 +126,7 @@ func withoutFragment(u *url.URL) string {
 	return text
 }
 
-// visit reads one schema, and queues the schemas that it applies.
+// visit reads one schema and queues the schemas that it applies.
 func (s *survey) visit(at site) error {
 	if s.done[at.pointer] {
 		return nil
@@ -195,7 +198,7 @@ func (s *survey) parts(m map[string]any, at site) {
 	}
 }
 
-// reference returns a replacement for ref: a reference to its target, or an unknown schema.
+// reference returns ref, or a replacement: another reference to its target, or the unknown schema.
 func (s *survey) reference(ref string, at site) string {
 	u, err := at.base.Parse(ref)
 	if err != nil {
@@ -228,8 +231,8 @@ func (s *survey) follow(ref string, to ...site) string {
 	return ref
 }
 
-// inside is like reference, but for a place in the same resource. A schema in a separate document is the root of its references.
-// With its own URL, it may also refer to the enclosing catalog.
+// inside is like reference, but for a target in the same resource. It looks for the target in the resource, in the document, and
+// below the schema that is compiled.
 func (s *survey) inside(ref, fragment string, at site) string {
 	for _, root := range []string{at.root, "", s.lifted} {
 		if _, ok := scan.Lookup(s.doc, root+fragment); !ok || fragment == "" && root == "" && s.lifted != "" {
@@ -244,7 +247,7 @@ func (s *survey) inside(ref, fragment string, at site) string {
 	return s.lost(ref)
 }
 
-// lost warns about a ref without a target, and returns its replacement.
+// lost warns about a ref that has no target, and returns its replacement.
 func (s *survey) lost(ref string) string {
 	s.warn(fmt.Sprintf("$ref %q has no target: left unchecked", ref))
 	return unknownURL

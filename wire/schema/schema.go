@@ -1,6 +1,6 @@
 // Package schema checks JSON values with JSON Schemas, explains each mismatch in one sentence, and converts strings to the values
-// that a schema requires. It is the only importer of the jsonschema library. Schemas come from peers, and never make rpcx read files
-// or the network.
+// that a schema requires. It is the only importer of the jsonschema library. Schemas come from peers and never make rpcx read files
+// or use the network.
 package schema
 
 import (
@@ -23,11 +23,11 @@ type Options struct {
 	// Warn receives a sentence, once, for each unchecked part of the schema: a regular expression that Go cannot compile, or a $ref
 	// without a target. It may be nil.
 	Warn func(text string)
-	// Right skips the check of a document that is known to be valid.
+	// Right skips the check of the document, which is known to be valid.
 	Right bool
 }
 
-// A Schema is one compiled schema in a document. It is safe for concurrent use.
+// A Schema is one compiled schema of a document. It is safe for concurrent use.
 type Schema struct {
 	raw    json.RawMessage // the document
 	schema *jsonschema.Schema
@@ -36,20 +36,20 @@ type Schema struct {
 
 	mu        sync.Mutex // guards the following members
 	compiler  *jsonschema.Compiler
-	resources map[*jsonschema.Schema]*resource // of schemas that dynamic references lead to
+	resources map[*jsonschema.Schema]*resource // caches resourceOf
 
 	docs         map[string]any // all documents, by address
 	dynamic      bool           // the documents have dynamic references
 	tracks       bool           // the documents have unevaluatedProperties or unevaluatedItems
 	formats      bool           // formats are checked
-	exhausted    func()         // warns, once, about a stopped check
+	exhausted    func()         // warns, once, that a check has used up its steps
 	steps        int            // the number of steps for one check
 	stepsPerByte int            // additional steps for each byte of the value
 }
 
-// Compile compiles the schema at pointer ("" for the whole document) of doc. doc may be a catalog, whose $defs are then targets of $ref.
-// A $ref without a target and a pattern that Go cannot compile cause a warning and are not checked. All other mistakes in the schema are
-// errors.
+// Compile compiles a schema: the place pointer ("" for the whole document) in doc. doc can be a catalog, whose $defs are then targets of
+// $ref. A $ref without a target, or a pattern that Go cannot compile, causes a warning and is not checked. All other mistakes in the
+// schema are errors.
 func Compile(doc json.RawMessage, pointer string, o Options) (*Schema, error) {
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(doc))
 	if err != nil {
@@ -79,16 +79,16 @@ func (s *Schema) ready(raw json.RawMessage) {
 	s.order = sync.OnceValue(func() []string { return s.propertiesOf(s.schema, allOf) })
 	for _, doc := range s.docs {
 		walk(doc, func(m map[string]any) {
-			ref, _ := m["$ref"].(string) // a metaschema may be its target and has dynamic references
+			ref, _ := m["$ref"].(string) // its target can be a metaschema, which has dynamic references
 			s.dynamic = s.dynamic || m["$dynamicRef"] != nil || m["$recursiveRef"] != nil || strings.Contains(ref, "://json-schema.org/")
 			s.tracks = s.tracks || m["unevaluatedProperties"] != nil || m["unevaluatedItems"] != nil
 		})
 	}
 }
 
-// Check checks v. It returns the most useful *Mismatch, or the error of ctx. A nil v stands for missing params, an empty
-// object or array as the schema requires. Unknown results are not mismatches. If a check needs too many steps,
-// Options.Warn gets one warning.
+// Check checks v. It returns the most useful *Mismatch, or the error of ctx. A nil v stands for missing params: an empty
+// object or array, whichever the schema requires. Unknown results are not mismatches. If a check needs too many steps,
+// Options.Warn receives one warning.
 func (s *Schema) Check(ctx context.Context, v json.RawMessage) error {
 	if v == nil {
 		v = s.empty()
@@ -111,7 +111,7 @@ func (s *Schema) Check(ctx context.Context, v json.RawMessage) error {
 }
 
 // All returns all mismatches of v in the order of their places. Too many steps are also a mismatch. open describes a part that could not
-// be evaluated and where v may not match, or is "". All fails if ctx ends.
+// be evaluated, so v may not match, or is "". All fails if ctx ends.
 func (s *Schema) All(ctx context.Context, v json.RawMessage) (all []Mismatch, open string, err error) {
 	root, err := read(v)
 	if m, ok := errors.AsType[*Mismatch](err); ok {
@@ -148,8 +148,8 @@ func (s *Schema) empty() json.RawMessage {
 	return json.RawMessage("null")
 }
 
-// ByName converts positional params to an object if the schema requires one. The elements get the names of the properties in the schema's
-// order. ByName returns other params unchanged.
+// ByName converts positional params to an object if the schema requires one. The elements get the names of the properties in the order of
+// the schema. ByName returns other params unchanged.
 func (s *Schema) ByName(params json.RawMessage) json.RawMessage {
 	trimmed := bytes.TrimSpace(params)
 	if len(trimmed) == 0 || trimmed[0] != '[' || s.types(nil)&Array != 0 {
@@ -166,5 +166,5 @@ func (s *Schema) ByName(params json.RawMessage) json.RawMessage {
 	return o.End()
 }
 
-// Properties returns the names of the schema's properties in its order.
+// Properties returns the names of the schema's properties in order.
 func (s *Schema) Properties() []string { return s.order() }

@@ -12,8 +12,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A scope maps each dynamic anchor to its schema in the outermost resource on the path of the evaluation. The name "" is
-// $recursiveAnchor.
+// A scope maps each dynamic anchor to the schema that defines it in the outermost resource on the path of the
+// evaluation. The name "" stands for $recursiveAnchor.
 type scope struct {
 	anchors map[string]*jsonschema.Schema
 	inner   map[*resource]*scope
@@ -26,7 +26,7 @@ type resource struct {
 	anchors map[string]*jsonschema.Schema
 }
 
-// anchorCost is the number of steps for an anchor in a scope.
+// anchorCost is the number of steps for each anchor in a scope.
 const anchorCost = 16
 
 // enter adds the resource of s to the scope.
@@ -119,7 +119,7 @@ func hasID(v any) bool {
 	return id != ""
 }
 
-// compiled returns the compiled schema at a place, or nil.
+// compiled returns the compiled schema at a pointer, or nil.
 func (s *Schema) compiled(address, pointer string) *jsonschema.Schema {
 	c, err := s.compiler.Compile(address + strings.TrimPrefix(location(pointer), base))
 	if err != nil {
@@ -128,7 +128,7 @@ func (s *Schema) compiled(address, pointer string) *jsonschema.Schema {
 	return c
 }
 
-// anchors collects the dynamic anchors of v, a part of the resource r.
+// anchors collects the dynamic anchors in v, a part of the resource r.
 func (s *Schema) anchors(r *resource, v any, pointer string) {
 	switch v := v.(type) {
 	case map[string]any:

@@ -9,7 +9,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// sentences describe violated keywords for people, without the place.
+// sentences describe violated keywords in English, without the place of the value.
 var sentences = map[string]func(f *failure) string{
 	"type": func(f *failure) string {
 		return fmt.Sprintf("got %s, want %s", f.value.typeName(), strings.Join(f.schema.Types.ToStrings(), " or "))
@@ -53,7 +53,7 @@ var sentences = map[string]func(f *failure) string{
 	"not":                   func(*failure) string { return "is excluded by the schema" },
 }
 
-// sentence describes the failure, without the place.
+// sentence describes the failure without its place.
 func (f *failure) sentence() string {
 	switch say := sentences[f.rule]; {
 	case say != nil:
@@ -120,7 +120,7 @@ func count(n int, what string) string {
 	return strconv.Itoa(n) + " " + what
 }
 
-// digits writes a number in full.
+// digits returns a number without an exponent.
 func digits(r *big.Rat) string {
 	if r.IsInt() {
 		return r.Num().String()

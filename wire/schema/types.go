@@ -10,7 +10,6 @@ import (
 // A Types is a set of JSON types. Number includes integers.
 type Types uint8
 
-// These are the types.
 const (
 	Null Types = 1 << iota
 	Boolean
@@ -69,7 +68,7 @@ func TypeOf(v json.RawMessage) Types {
 	return Integer
 }
 
-// ownTypes returns the types that a schema's type, enum and const allow.
+// ownTypes returns the types that a schema allows with type, enum and const.
 func ownTypes(s *jsonschema.Schema) Types {
 	set := AnyType
 	if s.Types != nil && !s.Types.IsEmpty() {
@@ -87,7 +86,7 @@ func ownTypes(s *jsonschema.Schema) Types {
 	return set
 }
 
-// typesOf returns the types of values. The integer 1 may also be 1.0.
+// typesOf returns the types of values. The integer 1 can also be written 1.0.
 func typesOf(values ...any) (set Types) {
 	for _, v := range values {
 		set |= TypeOf(json.RawMessage(encode(v)))
@@ -98,7 +97,7 @@ func typesOf(values ...any) (set Types) {
 	return set
 }
 
-// TypeNamed returns the types of that name in a schema, or AnyType for an unknown name.
+// TypeNamed returns the types that name means in a schema, or AnyType if the name is unknown.
 func TypeNamed(name string) Types {
 	for _, n := range typeNames {
 		if n.name == name {

@@ -15,7 +15,7 @@ import (
 type Undescribed struct {
 	Pointer string // the JSON pointer to the member
 	Name    string
-	Nearest string // a described name that is similar and missing in the value, or ""
+	Nearest string // a similar name that the schema describes and the value lacks, or ""
 }
 
 // maxUndescribed bounds the result of Undescribed.
@@ -36,7 +36,7 @@ func (s *Schema) Undescribed(v json.RawMessage) []Undescribed {
 // A describer compares the names in a value with the names that a schema describes.
 type describer struct{ found []Undescribed }
 
-// visit checks a part of the value for which these schemas apply.
+// visit checks a part of the value to which schemas apply.
 func (d *describer) visit(v *value, schemas []*jsonschema.Schema) {
 	switch v.kind() {
 	case 'o':
@@ -80,10 +80,10 @@ func (d *describer) member(v *value, known *described) {
 	}
 }
 
-// stepsAtOnce bounds the schemas for one part.
+// stepsAtOnce bounds the number of schemas that visit applies to one part.
 const stepsAtOnce = 64
 
-// described is the set of members that schemas describe.
+// described is the set of members that some schemas describe.
 type described struct {
 	schemas []*jsonschema.Schema
 	names   []string

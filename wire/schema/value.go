@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A value is a part of the checked JSON value. Its own parts are read on demand.
+// A value is a part of the checked JSON value. Its own parts are read when they are needed.
 type value struct {
 	raw     []byte // without surrounding whitespace
 	parent  *value // nil for the whole value
@@ -36,7 +36,7 @@ func (r *room) clear() {
 	r.values = r.values[:0]
 }
 
-// element returns an element of the array v. The element is valid until the room is cut back to mark.
+// element returns an element of the array v. The element is valid until free releases mark.
 func (v *value) element(raw []byte, i int) (e *value, mark int) {
 	if v.in == nil {
 		return &value{raw: raw, parent: v, index: i}, 0
@@ -46,7 +46,7 @@ func (v *value) element(raw []byte, i int) (e *value, mark int) {
 	return &v.in.values[mark], mark
 }
 
-// free cuts the room back to mark if nothing refers to later values.
+// free releases the values after mark, to which nothing may refer any longer.
 func (v *value) free(mark int) {
 	if v.in != nil {
 		v.in.values = v.in.values[:mark]
@@ -142,8 +142,8 @@ func (v *value) member(name string) *value {
 	return nil
 }
 
-// elements returns a cursor over the elements of an array. It does not store them, because an array may be as large as memory
-// allows.
+// elements returns a cursor over the elements of an array. It does not store them, because an array can use all of the
+// allowed memory.
 func (v *value) elements() scan.Cursor { return scan.ReadArray(v.raw, wire.DefaultMaxDepth) }
 
 // text returns the content of a JSON string.
@@ -198,7 +198,7 @@ func (v *value) canonical(b []byte) []byte {
 	return append(b, v.raw...)
 }
 
-// String returns the value as it appears in sentences.
+// String returns the value as it appears in messages.
 func (v *value) String() string {
 	var decoded any
 	d := json.NewDecoder(bytes.NewReader(v.raw))
@@ -209,8 +209,8 @@ func (v *value) String() string {
 	return encode(decoded)
 }
 
-// hasHuge reports whether v contains a number with more than 4096 digits or an exponent of more than three digits, with which
-// calculations could take long. v need not be valid.
+// hasHuge reports whether v contains a number with more than 4,096 digits or an exponent of more than three digits, because
+// calculations with such numbers could take long. v need not be valid JSON.
 func hasHuge(v []byte) bool {
 	const most = 4 << 10
 	for i := 0; i < len(v); i++ {

@@ -17,7 +17,7 @@ import (
 	"rpcx/wire/schema"
 )
 
-// A method is a method of the catalog. Its schemas are compiled at their first use.
+// A method is a method of the catalog. Each of its schemas is compiled when it is first used.
 type method struct {
 	b       *backend
 	name    string
@@ -25,7 +25,7 @@ type method struct {
 	pointer string // the JSON pointer of the entry in the catalog
 
 	mu      sync.Mutex
-	schemas map[string]*schema.Schema // by their place below pointer; nil if unusable
+	schemas map[string]*schema.Schema // by their place below pointer; nil if a schema is unusable
 }
 
 // method returns the catalog's entry for name, or nil.
@@ -62,7 +62,8 @@ func (b *backend) document() (json.RawMessage, error) {
 	return b.doc, nil
 }
 
-// schema compiles the schema at a place below the entry. If that fails, it prints a warning and returns nil.
+// schema compiles the schema at place, a pointer relative to the entry. If that fails, it prints a warning and returns
+// nil.
 func (m *method) schema(place string) *schema.Schema {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -84,7 +85,7 @@ func (m *method) schema(place string) *schema.Schema {
 	return s
 }
 
-// input checks params. It names positional ones if the schema requires names.
+// input checks params. It converts positional params to named ones if the schema requires names.
 func (m *method) input(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
 	if m.entry.Params == nil || !m.b.o.Check && scan.Type(params) != 'a' {
 		return params, nil
@@ -117,7 +118,7 @@ func (m *method) result(ctx context.Context, r *dialect.Request, what string, re
 	return m.fits(ctx, "/result", what, result)
 }
 
-// event checks one event of a stream against the schema of its content type, or else as a result.
+// event checks one event of a stream with the schema of its content type, or otherwise with that of the result.
 func (m *method) event(ctx context.Context, r *dialect.Request, ev wire.Event) error {
 	if ev.Kind != wire.Data {
 		return nil
@@ -132,7 +133,7 @@ func (m *method) event(ctx context.Context, r *dialect.Request, ev wire.Event) e
 	return m.result(ctx, r, "an event", ev.Data)
 }
 
-// An unfitError reports hook output that does not match the catalog's schema.
+// An unfitError reports output of a hook that does not match the schema in the catalog.
 type unfitError struct {
 	method, what string
 	why          error
@@ -168,7 +169,7 @@ func (r *responder) Allows(name string) bool { return r.b.o.allows(name) }
 
 // allowsClass reports whether the catalog shows a class. It hides a class whose members are all denied.
 func (o Options) allowsClass(name string) bool {
-	member := name + ".\x00" // stands for every member name
+	member := name + ".\x00" // represents all member names
 	return !some(o.Deny, member) && (len(o.Allow) == 0 || slices.ContainsFunc(o.Allow, func(p string) bool {
 		return strings.HasPrefix(p, name+".") || dialect.Matches(p, member)
 	}))
@@ -185,9 +186,9 @@ func some(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool { return dialect.Matches(p, name) })
 }
 
-// Checked returns a Caller that checks calls against the schemas that the peer declared. It refuses to send params that do
-// not match, and returns an error for results that do not match. If peers of this dialect declare nothing, Checked
-// returns c.
+// Checked returns a Caller that checks calls with the schemas that the peer declares. It does not send params that do not
+// match, and returns an error for a result that does not match. If the dialect has no such declarations, Checked returns
+// c.
 func (b *backend) Checked(c dialect.Caller) dialect.Caller {
 	codec := c.Connection().Codec
 	if codec == nil {

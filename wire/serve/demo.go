@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// demos are catalogs whose methods jq answers. rpcx obeys their run members, because they are embedded.
+// demos are catalogs whose methods are implemented in jq. rpcx runs their commands because they are embedded.
 //
 //go:embed demo/*.json
 var demos embed.FS

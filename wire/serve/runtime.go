@@ -11,13 +11,13 @@ import (
 	"rpcx/wire/hook"
 )
 
-// RuntimeOptions are the parts of a connection for a runtime. The zero value is usable.
+// RuntimeOptions are what a connection supplies to its runtime. The zero value is usable.
 type RuntimeOptions struct {
 	Stderr io.Writer         // receives whole lines of a co-process's stderr; may be nil
 	Warn   func(line string) // receives lines for the user; may be nil
 }
 
-// RuntimeWords are the values of --runtime.
+// RuntimeWords describes the values of --runtime.
 const RuntimeWords = "jq or co:COMMAND"
 
 // NewRuntime returns a runtime that evaluates code: in this process for "jq", in a
@@ -39,7 +39,7 @@ func NewRuntime(spec string, o RuntimeOptions) (dialect.Runtime, error) {
 	return newCo(command, o), nil
 }
 
-// invokeFailed returns the error of an evaluation that did not catch an invocation's error.
+// invokeFailed returns the error of an evaluation that fails because it did not catch an invocation's error.
 func invokeFailed(name string, err error) error {
 	var rpc *wire.Error
 	if !errors.As(err, &rpc) {

@@ -18,29 +18,30 @@ import (
 	"rpcx/wire/scan"
 )
 
-// cancelTime bounds how long a co-process may take to answer a cancelled eval. rpcx drops a later answer.
+// cancelTime is how long rpcx waits for the answer to a cancelled eval. It drops a later answer.
 const cancelTime = 2 * time.Second
 
-// coRuntime evaluates code in a co-process. The manual describes its lines under SCOMP AND RUNTIMES. The first eval
-// starts the process. If the process ends, the next eval starts a new process, and the state of the sessions is lost.
+// coRuntime evaluates code in a co-process. The manual describes the lines that they exchange under SCOMP AND RUNTIMES.
+// The first eval starts the process. If the process ends, the next eval starts a new one, and the state of all sessions
+// is lost.
 type coRuntime struct {
 	command string
 	o       RuntimeOptions
-	ctx     context.Context // ends with Close
+	ctx     context.Context // cancelled by Close
 	cancel  context.CancelFunc
 	wg      sync.WaitGroup
 
 	mu      sync.Mutex
 	closed  bool
 	process *hook.LineProcess // nil before the first eval
-	last    int64             // the last id
+	last    int64             // the last eval's id
 	pending map[int64]*coEval
-	knows   map[string]bool // sessions that the co-process knows
+	knows   map[string]bool // sessions with a state in the co-process
 	noisy   bool
 	lines   int64             // the number of lines from all co-processes
 	obey    time.Duration     // see cancelTime
 	stall   time.Duration     // see stallTime
-	watched *hook.LineProcess // the co-process that is watched for a stall, or nil
+	watched *hook.LineProcess // the co-process that watch observes, or nil
 }
 
 // coEval is a pending eval.
@@ -62,19 +63,19 @@ func newCo(command string, o RuntimeOptions) *coRuntime {
 	return r
 }
 
-// About names the engine. It does not know the language of a co-process.
+// About returns the name of the engine. The language of a co-process is unknown.
 func (*coRuntime) About() map[string]string { return map[string]string{"engine": "co-process"} }
 
-// Eval passes the code to the co-process and waits for the answer. Completions returns nil, because co-processes have
-// no such request.
+// Completions returns nil, because co-processes have no request for completions.
 func (*coRuntime) Completions() []string { return nil }
 
+// Eval passes the code to the co-process and waits for the answer.
 func (r *coRuntime) Eval(ctx context.Context, e dialect.Code) (json.RawMessage, error) {
 	t, err := r.living(e.Session)
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithCancel(ctx) // ends pending invocations
+	ctx, cancel := context.WithCancel(ctx) // cancelled at return, which ends pending invocations
 	defer cancel()
 	run := &coEval{ctx: ctx, e: e, process: t, done: make(chan coAnswer, 1)}
 	r.mu.Lock()
@@ -107,8 +108,8 @@ func (r *coRuntime) Eval(ctx context.Context, e dialect.Code) (json.RawMessage, 
 	}
 }
 
-// giveUp cancels an eval in the co-process, and waits briefly for its end before the session's next eval. If the eval
-// does not end, giveUp watches the co-process, because code of other sessions may wait for it.
+// giveUp cancels an eval in the co-process, and waits briefly for its end before the session's next eval. If it does
+// not end, giveUp watches the co-process, because code of other sessions may have to wait for it.
 func (r *coRuntime) giveUp(id int64, run *coEval) {
 	late := time.NewTimer(r.obey)
 	defer late.Stop()
@@ -167,7 +168,8 @@ func (r *coRuntime) Close() error {
 	return nil
 }
 
-// living returns the running co-process, and starts one if necessary. It records that the co-process knows session.
+// living returns the running co-process, and starts one if necessary. It records that the co-process has a state for
+// session.
 func (r *coRuntime) living(session string) (*hook.LineProcess, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -199,7 +201,7 @@ func (r *coRuntime) forget(id int64) {
 	delete(r.pending, id)
 }
 
-// said processes a line of the co-process. It ignores lines of unknown evals.
+// said processes a line from the co-process. It ignores lines about unknown evals.
 func (r *coRuntime) said(t *hook.LineProcess, line []byte) {
 	id, err := strconv.ParseInt(string(scan.Get(line, "id")), 10, 64)
 	if bad := scan.Valid(line, wire.DefaultMaxDepth); bad != nil || err != nil {
@@ -250,7 +252,7 @@ func answerOf(line []byte) coAnswer {
 	return coAnswer{err: failed}
 }
 
-// coLine begins a line about eval number id.
+// coLine begins a line about the eval with that id.
 func coLine(id int64) scan.Object {
 	var line scan.Object
 	line.Int("id", id)

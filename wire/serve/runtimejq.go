@@ -15,13 +15,13 @@ import (
 	"rpcx/wire/scan"
 )
 
-// maxEval bounds an evaluation without another limit.
+// maxEval is the time limit for an evaluation that has no other.
 const maxEval = time.Hour
 
-// jqRuntime evaluates jq programs in this process. A binding is a function with one argument. invoke(NAME; INPUT) calls
-// a binding whose name is invalid in jq, or a function value "ref:ID". $state is the last value of setState(V) in the
-// session, initially null. function(NAME) returns a function value for a binding. The last output is the value of the
-// code. debug and stderr print.
+// jqRuntime evaluates jq programs in this process. Each binding is a function with one argument. invoke(NAME; INPUT)
+// calls a function value "ref:ID", or a binding whose name is invalid in jq. $state is the value of the session's last
+// setState(V), initially null. function(NAME) returns a function value for a binding. The value of the code is its last
+// output. debug and stderr print.
 type jqRuntime struct {
 	mu     sync.Mutex
 	states map[string]json.RawMessage // by session
@@ -34,7 +34,7 @@ func (*jqRuntime) About() map[string]string {
 	return map[string]string{"language": "jq", "engine": "gojq"}
 }
 
-// Completions returns the names of jq's functions and of the additional ones for code.
+// Completions returns the names of jq's functions and of some that functions adds.
 func (*jqRuntime) Completions() []string { return append(jq.Names(), "$state", "setState", "invoke") }
 
 // Forget drops the state of a session.
@@ -83,7 +83,7 @@ type jqRun struct {
 	e dialect.Code
 }
 
-// callable matches the names that a jq function can have. None of them is a keyword.
+// callable matches the names that jq functions can have, except that keywords are excluded.
 var (
 	callable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
 	keywords = []string{
@@ -92,7 +92,7 @@ var (
 	}
 )
 
-// functions returns the additional functions for code.
+// functions returns the functions that code can call in addition to jq's.
 func (r *jqRun) functions() []jq.Func {
 	var all []jq.Func
 	for _, name := range r.e.Names {
@@ -151,8 +151,8 @@ func (r *jqRun) function(_ context.Context, _ any, args []any) (any, error) {
 	return jq.Decode(value)
 }
 
-// invokeError returns an error for an invocation's error response. jq's try catches it as an object with code and
-// message.
+// invokeError returns the error for an invocation whose response was an error. jq's try catches it as an object with
+// code and message.
 func invokeError(name string, err error) error {
 	err = invokeFailed(name, err)
 	if failed, ok := errors.AsType[*dialect.EvalError](err); ok {

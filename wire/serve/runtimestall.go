@@ -13,12 +13,12 @@ import (
 	"rpcx/wire/scan"
 )
 
-// stallTime bounds the silence of a co-process that has not ended a cancelled eval while other evals wait. After it,
-// rpcx ends the co-process.
+// stallTime is how long a co-process may print nothing, after it failed to end a cancelled eval, while other evals
+// wait. Then rpcx ends the co-process.
 const stallTime = 10 * time.Second
 
-// watch warns that t did not end a cancelled eval, and watches t until t writes a line. A co-process often has one
-// thread for all sessions, and code that never ends would stop all of them.
+// watch warns that t did not end a cancelled eval, and watches t until t prints a line. A co-process often has a single
+// thread for all sessions, so code that never ends would block all of them.
 func (r *coRuntime) watch(t *hook.LineProcess) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -30,8 +30,7 @@ func (r *coRuntime) watch(t *hook.LineProcess) {
 	r.wg.Go(func() { r.untilItSpeaks(t) })
 }
 
-// untilItSpeaks ends t if t writes nothing for the stall time while evals wait. The next eval starts another
-// co-process.
+// untilItSpeaks ends t if t prints nothing for r.stall while evals wait. The next eval starts another co-process.
 func (r *coRuntime) untilItSpeaks(t *hook.LineProcess) {
 	r.mu.Lock()
 	lines, waits := r.lines, len(r.pending) > 0
@@ -39,7 +38,7 @@ func (r *coRuntime) untilItSpeaks(t *hook.LineProcess) {
 	for {
 		select {
 		case <-time.After(r.stall):
-		case <-t.Done(): // there is a new one for the next eval, which may be watched
+		case <-t.Done(): // the next eval starts another one, which may be watched then
 			return
 		case <-r.ctx.Done():
 			return
@@ -67,14 +66,14 @@ func (r *coRuntime) untilItSpeaks(t *hook.LineProcess) {
 	}
 }
 
-// invoke answers one invocation of the co-process.
+// invoke answers one invocation from the co-process.
 func (r *coRuntime) invoke(id int64, run *coEval, invoke json.RawMessage) {
 	defer wire.Guard()
 	value, err := run.e.Invoke(run.ctx, scan.String(scan.Get(invoke, "name")), scan.Get(invoke, "input"))
 	answerCall(id, run, invoke, value, err)
 }
 
-// functionValue returns a function value for a binding. Code may use it as its value or as an argument.
+// functionValue returns a function value for a binding. Code can use it as its result or as an argument.
 func functionValue(e dialect.Code, name string) (json.RawMessage, error) {
 	switch {
 	case e.Function == nil:
@@ -89,7 +88,7 @@ func functionValue(e dialect.Code, name string) (json.RawMessage, error) {
 	return value, nil
 }
 
-// answerCall answers a call by the code of an eval. The call has its own number.
+// answerCall answers a call from the code of an eval. The line repeats the call's own number.
 func answerCall(id int64, run *coEval, asked, value json.RawMessage, err error) {
 	call := scan.OrNull(scan.Get(asked, "call"))
 	line := coLine(id)

@@ -22,19 +22,20 @@ import (
 type Options struct {
 	Catalog *catalog.Catalog // describes and checks methods; may be nil
 	Hooks   *hook.Table      // may be nil
-	// Allow and Deny are patterns of method names, in which "*" matches any characters. Deny takes precedence. If Allow
-	// is set, all other methods are denied.
+	// Allow and Deny are patterns of method names, in which "*" matches any characters. Deny takes precedence over
+	// Allow. If Allow is set, all other methods are denied.
 	Allow, Deny []string
-	// Name returns the name of a catalog's method in hooks, the policy and requests. By default, names are equal.
+	// Name returns the name that hooks, the policy and requests use for a method of the catalog. By default, it is the
+	// same name.
 	Name    func(method string) string
 	Runtime dialect.Runtime     // evaluates code; may be nil
-	Hosting dialect.HostOptions // options of a host with its own clock and files
-	Check   bool                // checks params and results with the catalog's schemas
+	Hosting dialect.HostOptions // settings of a host that has its own clock and files
+	Check   bool                // params and results are checked with the catalog's schemas
 	Tell    bool                // the peer may request the catalog
 	// Warn receives lines for the user. It may be nil.
 	Warn func(line string)
-	// TalkBack returns a function that returns the endpoint with which the hooks of a connection can call back. hooks
-	// suspends a hook that waits for such a call. TalkBack may be nil.
+	// TalkBack returns a function that returns the endpoint at which the hooks of a connection can call the peer. hooks
+	// suspends a hook that waits for its call. TalkBack may be nil.
 	TalkBack func(c dialect.Caller, hooks dialect.Commands) func() (string, error)
 	// OnBind receives, for each new connection, the function that starts its --on-open hook. It may be nil.
 	OnBind func(c dialect.Caller, open func())
@@ -58,14 +59,14 @@ type backend struct {
 	published func() *catalog.Catalog
 
 	mu      sync.Mutex
-	doc     json.RawMessage // the catalog as the document of the schemas, made at its first use
+	doc     json.RawMessage // the catalog as the document of its schemas, created when it is first used
 	methods map[string]*method
 }
 
-// Catalog returns the catalog for the peer, without run members and denied methods.
+// Catalog returns the catalog that peers can request, without run members and denied methods.
 func (b *backend) Catalog() *catalog.Catalog { return b.published() }
 
-// Host returns the evaluator of code and the options of a host with its own clock and files.
+// Host returns the evaluator of code, and the settings of a host that has its own clock and files.
 func (b *backend) Host() dialect.Host {
 	return dialect.Host{Runtime: b.o.Runtime, HostOptions: b.o.Hosting, Checked: b.Checked}
 }
@@ -108,21 +109,22 @@ func (b *backend) Bind(c dialect.Caller) dialect.Responder {
 	return r
 }
 
-// These methods implement dialect.Commands.
+// Suspend and Request implement dialect.Commands.
 func (r *responder) Suspend(hook string) (resume func()) { return r.bound.Suspend(hook) }
 
 func (r *responder) Request(hook string) wire.ID { return r.bound.Request(hook) }
 
-// A responder answers on one connection.
+// A responder answers requests on one connection.
 type responder struct {
 	b      *backend
 	caller dialect.Caller
 	bound  *hook.ConnectionHooks // nil without hooks
-	client string                // the client's name in warnings, or "" for an only client
+	client string                // the client's name in warnings, or "" if it is the only client
 }
 
-// Kind returns how to answer name. A denied method has a kind, and is refused rather than unknown. A method without a
-// hook that Allow excludes is left to the dialect, which may have the method itself, such as the end of a stream.
+// Kind returns the kind of method by which to answer requests for name. A denied method has a kind, so it is refused
+// and not unknown. A method that has no hook and that Allow excludes is left to the dialect, which may implement it,
+// such as the end of a stream.
 func (r *responder) Kind(name string) (catalog.Kind, bool) {
 	o := r.b.o
 	match := o.Hooks != nil && o.Hooks.Match(name)
@@ -141,13 +143,14 @@ func (r *responder) Kind(name string) (catalog.Kind, bool) {
 	return catalog.Call, true
 }
 
-// Denied reports whether Deny contains name, for methods that a dialect answers itself.
+// Denied reports whether Deny contains name. It is for methods that a dialect implements itself.
 func (r *responder) Denied(name string) bool { return some(r.b.o.Deny, name) }
 
 // HandshakeDone does nothing.
 func (r *responder) HandshakeDone([]string) {}
 
-// ByPattern reports whether only a hook with a pattern matches name. It returns false for methods in Deny.
+// ByPattern reports whether name matches no hook by its full name, but one by a pattern. It returns false for methods
+// in Deny.
 func (r *responder) ByPattern(name string) bool {
 	hooks := r.b.o.Hooks
 	return hooks != nil && hooks.Match(name) && !slices.Contains(hooks.Names(), name) && !r.Denied(name)
@@ -185,7 +188,7 @@ func (r *responder) Respond(ctx context.Context, req dialect.Request) (json.RawM
 	return result, r.checked(m.result(ctx, &req, "the result", result))
 }
 
-// checked warns about hook output that does not match the catalog. The peer learns no details.
+// checked warns about hook output that does not match the catalog, and returns an error without details for the peer.
 func (r *responder) checked(err error) error {
 	var unfit *unfitError
 	if !errors.As(err, &unfit) {
@@ -195,7 +198,7 @@ func (r *responder) checked(err error) error {
 	return wire.NewError(wire.CodeInternal, unfit.what+" does not match the catalog")
 }
 
-// warn warns about this connection.
+// warn prints a warning that names the client of this connection.
 func (r *responder) warn(text string) {
 	if r.client != "" {
 		text = r.client + ": " + text
@@ -203,7 +206,7 @@ func (r *responder) warn(text string) {
 	r.b.o.Warn(text)
 }
 
-// admit checks the params of req and converts them for hooks. m may be nil.
+// admit checks the params of req, and converts them to the form for hooks. m may be nil.
 func (r *responder) admit(ctx context.Context, m *method, req *dialect.Request) (err error) {
 	if m != nil {
 		req.Params, err = m.input(ctx, req.Params)
@@ -231,7 +234,7 @@ func (r *responder) Close() error {
 	return r.bound.Close()
 }
 
-// A Changing is a backend whose catalog can be replaced.
+// A Changing is a backend whose catalog can change.
 type Changing struct {
 	o   Options
 	now atomic.Pointer[backend]
@@ -244,7 +247,7 @@ func NewChanging(o Options) *Changing {
 	return c
 }
 
-// Update replaces the catalog for new connections.
+// Update replaces the catalog that new connections use.
 func (c *Changing) Update(to *catalog.Catalog) {
 	o := c.o
 	o.Catalog = to

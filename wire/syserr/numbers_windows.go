@@ -2,8 +2,8 @@ package syserr
 
 import "syscall"
 
-// These are Windows' numbers from "Windows Sockets Error Codes" and "System Error Codes". Windows never returns the
-// POSIX errors of package syscall.
+// The numbers are from Microsoft's lists "Windows Sockets Error Codes" and "System Error Codes". Windows never returns
+// the POSIX errors of package syscall.
 var (
 	refused    = []error{syscall.Errno(10061)}                                                 // WSAECONNREFUSED
 	reset      = []error{syscall.WSAECONNRESET, syscall.WSAECONNABORTED, syscall.Errno(10058)} // WSAESHUTDOWN

@@ -2,5 +2,5 @@
 
 package testkit
 
-// Race reports whether the race detector is on, which needs memory and makes loops slow.
+// Race reports whether the race detector is enabled, which uses much memory and slows loops.
 const Race = false

@@ -19,7 +19,7 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// Expect compares got with want. what describes the values.
+// Expect compares got with want. what names them in the failure.
 func Expect(t *testing.T, what, got, want string) {
 	t.Helper()
 	if got != want {
@@ -27,8 +27,8 @@ func Expect(t *testing.T, what, got, want string) {
 	}
 }
 
-// Failed returns an error in the form that tests compare: "failed " with the kind of the Fault, or "failed: " with the
-// text of another error.
+// Failed returns an error in the form that tests compare: "failed " and the kind of a Fault, or "failed: " and the text
+// of another error.
 func Failed(err error) string {
 	if f := wire.AsFault(err); f != nil {
 		return "failed " + string(f.Kind)
@@ -46,8 +46,8 @@ func Catalog(t *testing.T, text string) *catalog.Catalog {
 	return c
 }
 
-// SessionFolders makes the directory for the sockets and the state of sessions, and checks that no socket remains at
-// the end of the test.
+// SessionFolders creates a directory for the sockets and the state of sessions, and checks at the end of the test that
+// no socket remains.
 func SessionFolders(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -65,7 +65,7 @@ func SessionFolders(t *testing.T) (dir string) {
 	return dir
 }
 
-// Serve runs a server until the end of the test. Its end and its close must not return errors.
+// Serve runs a server until the end of the test. Serve and Close must not return errors.
 func Serve(t *testing.T, s interface {
 	Serve() error
 	Close() error
@@ -84,7 +84,7 @@ func Serve(t *testing.T, s interface {
 	})
 }
 
-// Until polls a state of the system for at most a minute.
+// Until polls until ok returns true, for at most a minute.
 func Until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(60 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
@@ -94,7 +94,7 @@ func Until(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// Line waits for a whole line in a file and returns it.
+// Line waits until a file contains a whole line, and returns the line.
 func Line(t *testing.T, file string) string {
 	t.Helper()
 	var b []byte
@@ -105,7 +105,7 @@ func Line(t *testing.T, file string) string {
 	return strings.TrimSpace(string(b))
 }
 
-// ProcessGone waits for the end of the process whose id is the line of a file.
+// ProcessGone waits until the process whose id is in a file has ended.
 func ProcessGone(t *testing.T, file string) {
 	t.Helper()
 	pid, err := strconv.Atoi(Line(t, file))
@@ -122,7 +122,7 @@ func ProcessGone(t *testing.T, file string) {
 	})
 }
 
-// SocketAnswers sends one line to a Unix socket on a new connection. It checks that the first line of the response
+// SocketAnswers sends one line on a new connection to a Unix socket. It checks that the first line of the response
 // contains want.
 func SocketAnswers(t *testing.T, path, send, want string) {
 	t.Helper()
@@ -140,7 +140,7 @@ func SocketAnswers(t *testing.T, path, send, want string) {
 	}
 }
 
-// Listen listens until the end of the test and calls serve for each connection. It returns the address.
+// Listen listens until the end of the test and calls serve for each connection. It returns the address of the listener.
 func Listen(t *testing.T, network, address string, serve func(net.Conn)) string {
 	t.Helper()
 	l, err := net.Listen(network, address)
@@ -160,7 +160,7 @@ func Listen(t *testing.T, network, address string, serve func(net.Conn)) string 
 	return l.Addr().String()
 }
 
-// An Opener is a conversation that opens operations.
+// An Opener is a connection on which operations can be opened.
 type Opener interface {
 	Open(ctx context.Context, op dialect.Op) (dialect.Stream, error)
 }
@@ -175,7 +175,7 @@ func Start(t *testing.T, c Opener, kind dialect.OpKind, method, params string) d
 	return st
 }
 
-// Call returns the result of method, "error " and the error object, or the text of Failed.
+// Call returns the result of a call as text: the result, "error " and the error object, or the text of Failed.
 func Call(t *testing.T, c Opener, method, params string) string {
 	t.Helper()
 	st, err := c.Open(t.Context(), operation(dialect.Call, method, params))
@@ -193,7 +193,7 @@ func operation(kind dialect.OpKind, method, params string) dialect.Op {
 	return op
 }
 
-// Next returns the next message of a stream in the form of Call.
+// Next returns the next message of a stream, in the same form as Call.
 func Next(t *testing.T, st dialect.Stream) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)

@@ -19,7 +19,7 @@ const (
 	Table
 )
 
-// A Key is a key in a TOML file. In its path, the index of a table in an array of tables, from 0, represents the table.
+// A Key is a key in a TOML file. In its path, a table in an array of tables is represented by its index, from 0.
 type Key struct {
 	Path  []string
 	Line  int // the line number, from 1
@@ -43,7 +43,7 @@ func (k Key) Name() string {
 	return b.String()
 }
 
-// Keys returns every key of b in order, including tables and the keys of inline tables. b must be valid TOML.
+// Keys returns all keys in b in order, including tables and the keys of inline tables. b must be valid TOML.
 func Keys(b []byte) []Key {
 	w := walker{counts: map[string]int{}}
 	w.p.Reset(b)
@@ -63,11 +63,11 @@ func Keys(b []byte) []Key {
 type walker struct {
 	p      unstable.Parser
 	at     []string       // the current table
-	counts map[string]int // the number of tables of each array of tables so far, by path
+	counts map[string]int // how many tables each array of tables has so far, by path
 	keys   []Key
 }
 
-// table starts [a.b] or [[a.b]].
+// table processes the header of a table: [a.b] or [[a.b]].
 func (w *walker) table(n *unstable.Node) {
 	names, line := w.names(n.Key())
 	w.at = nil

@@ -9,16 +9,16 @@ import (
 	lib "github.com/pelletier/go-toml/v2"
 )
 
-// An Error is a mistake in a TOML text.
+// An Error is a mistake in TOML text.
 type Error struct {
 	Line int // 0 if unknown
 	Text string
 }
 
-// Error returns the text without the line.
+// Error returns the text without the line number.
 func (e *Error) Error() string { return e.Text }
 
-// Decode decodes b into to. A key without a field of to is an error. Errors are of type *Error.
+// Decode decodes b into to. A key for which to has no field is an error. Errors are of type *Error.
 func Decode(b []byte, to any) error {
 	err := lib.NewDecoder(bytes.NewReader(b)).DisallowUnknownFields().Decode(to)
 	if strict, ok := errors.AsType[*lib.StrictMissingError](err); ok && len(strict.Errors) > 0 {
@@ -29,13 +29,13 @@ func Decode(b []byte, to any) error {
 	return read(err)
 }
 
-// Read is like Decode, but ignores keys without a field of to.
+// Read is like Decode, but ignores keys for which to has no field.
 func Read(b []byte, to any) error { return read(lib.Unmarshal(b, to)) }
 
 // Encode returns v as TOML.
 func Encode(v any) ([]byte, error) { return lib.Marshal(v) }
 
-// read converts the library's error to an *Error. It returns nil for nil.
+// read converts an error of the library to an *Error.
 func read(err error) error {
 	if err == nil {
 		return nil
@@ -47,8 +47,8 @@ func read(err error) error {
 	return e
 }
 
-// Strange returns the keys of b without a field of to, with their lines. It may miss keys of inline tables, and always
-// misses those in arrays of tables.
+// Strange returns the keys in b for which to has no field, with their line numbers. It may miss keys in inline tables,
+// and always misses those in arrays of tables.
 func Strange(b []byte, to any) map[string]int {
 	lines := map[string]int{}
 	if strict, ok := errors.AsType[*lib.StrictMissingError](lib.NewDecoder(bytes.NewReader(b)).DisallowUnknownFields().Decode(to)); ok {

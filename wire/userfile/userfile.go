@@ -11,14 +11,14 @@ import (
 	"sync"
 )
 
-// kept contains the files that can be read only once, by name.
+// kept has the content of files that can be read only once, by name.
 var kept = struct {
 	sync.Mutex
 	content map[string][]byte
 }{content: map[string][]byte{}}
 
-// Read returns the content of a file. "-" is stdin. It stores the content of a stream, because several parts of a
-// command may read it.
+// Read returns the content of a file, or of stdin if name is "-". It stores the content of a stream, because several
+// parts of a command may read it.
 func Read(name string) ([]byte, error) {
 	if b := Kept(name); b != nil {
 		return b, nil
@@ -45,7 +45,7 @@ func read(name string) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
-// Open opens a file. It stores the content of a stream.
+// Open opens a file. It stores the content of a stream, as Read does.
 func Open(name string) (io.ReadCloser, error) {
 	if !IsStream(name) {
 		return os.Open(name)
@@ -68,7 +68,7 @@ func Keep(content map[string][]byte) {
 	maps.Copy(kept.content, content)
 }
 
-// IsInherited reports whether name is stdin or a descriptor that only this process can open, for example of a process
+// IsInherited reports whether name is stdin or a descriptor that only this process can open, such as that of a process
 // substitution.
 func IsInherited(name string) bool {
 	number, ok := strings.CutPrefix(strings.Replace(name, "/proc/self/", "/dev/", 1), "/dev/fd/")
@@ -76,7 +76,7 @@ func IsInherited(name string) bool {
 	return name == "-" || ok && err == nil
 }
 
-// IsStream reports whether a file can be read only once, such as stdin, a FIFO or a process substitution.
+// IsStream reports whether a file can be read only once: stdin, a FIFO or a process substitution.
 func IsStream(name string) bool {
 	if name == "-" || Kept(name) != nil {
 		return true

@@ -1,5 +1,5 @@
-// Package xdg returns the directories of a user's rpcx files: rpcx in each base directory of the XDG Base Directory
-// Specification. It ignores a variable that is unset or contains a relative path.
+// Package xdg returns the directories for a user's rpcx files: the directory rpcx in each base directory of the XDG
+// Base Directory Specification. It ignores a variable that is unset or contains a relative path.
 package xdg
 
 import (
@@ -8,16 +8,16 @@ import (
 	"runtime"
 )
 
-// Config returns the directory of the configuration, $XDG_CONFIG_HOME/rpcx or ~/.config/rpcx, or "" without a home
-// directory.
+// Config returns the directory for configuration files: $XDG_CONFIG_HOME/rpcx or ~/.config/rpcx, or "" if there is no
+// home directory.
 func Config() string { return folder("XDG_CONFIG_HOME", ".config") }
 
-// State returns the directory of files that outlive a run, such as histories: $XDG_STATE_HOME/rpcx or
-// ~/.local/state/rpcx, or "" without a home directory.
+// State returns the directory for files that outlive a run, such as histories: $XDG_STATE_HOME/rpcx or
+// ~/.local/state/rpcx, or "" if there is no home directory.
 func State() string { return folder("XDG_STATE_HOME", ".local", "state") }
 
-// Cache returns the directory of expendable files, $XDG_CACHE_HOME/rpcx or ~/.cache/rpcx (on macOS
-// ~/Library/Caches/rpcx), or "" without a home directory.
+// Cache returns the directory for files that can be deleted: $XDG_CACHE_HOME/rpcx or ~/.cache/rpcx (on macOS
+// ~/Library/Caches/rpcx), or "" if there is no home directory.
 func Cache() string {
 	if runtime.GOOS == "darwin" {
 		return folder("XDG_CACHE_HOME", "Library", "Caches")
@@ -25,7 +25,7 @@ func Cache() string {
 	return folder("XDG_CACHE_HOME", ".cache")
 }
 
-// StateFile returns the path of a file in State, or "" without that directory.
+// StateFile returns the path of a file in State, or "" if there is no such directory.
 func StateFile(name string) string {
 	dir := State()
 	if dir == "" {
@@ -34,7 +34,8 @@ func StateFile(name string) string {
 	return filepath.Join(dir, name)
 }
 
-// folder returns rpcx in the directory of a variable, or else in one below the home directory.
+// folder returns the directory rpcx in the directory that a variable names, or otherwise in one below the home
+// directory.
 func folder(variable string, below ...string) string {
 	dir := os.Getenv(variable)
 	if !filepath.IsAbs(dir) {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// service is the name of rpcx in the keyring.
+// service is rpcx's name in the keyring.
 const service = "rpcx"
 
 var (
@@ -16,7 +16,7 @@ var (
 	errSilent  = errors.New("the keyring does not respond")
 )
 
-// patience bounds the time of a keyring operation.
+// patience bounds the duration of a keyring operation.
 const patience = 3 * time.Second
 
 // Get returns a secret.
@@ -28,7 +28,7 @@ func Get(name string) (secret string, err error) {
 	return secret, nil
 }
 
-// Set stores a secret and replaces an earlier one of that name.
+// Set stores a secret, and replaces an earlier one with the same name.
 func Set(name, secret string) error { return inTime(func() error { return set(name, secret) }) }
 
 // Delete deletes a secret.

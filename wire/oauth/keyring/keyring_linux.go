@@ -51,7 +51,7 @@ func get(name string) (secret string, err error) {
 	return secret, err
 }
 
-// found returns why there is no item.
+// found returns the reason why a search found no item.
 func found(err error) error {
 	err = cmp.Or(err, errMissing)
 	return err

@@ -1,7 +1,8 @@
-// Package declared checks a catalog for consistency, and a method's results with the catalog. Every schema must
-// compile, every example must match the schema that contains it, and every result must match the schema of its method.
+// Package declared checks whether a catalog is consistent, and whether the results of methods match it. Every schema
+// must compile, every example must match the schema that contains it, and every result must match the schema of its
+// method.
 //
-//	declared.go has the Checker: the schemas of a catalog, and results
+//	declared.go   the Checker: the schemas of a catalog, and results
 //	examples.go   examples and defaults inside schemas, and those of methods
 package declared
 
@@ -19,16 +20,16 @@ import (
 	"rpcx/wire/validate"
 )
 
-// These are the names of the rules.
+// Names of the rules.
 const (
 	Compiles   = "schema-compiles" // a schema compiles
-	Resolves   = "schema-complete" // every $ref leads to a schema, and Go knows the syntax of every pattern
+	Resolves   = "schema-complete" // every $ref leads to a schema, and every pattern can be compiled
 	ExampleFit = "example-fits"    // an example matches its schema
 	DefaultFit = "default-fits"    // a default matches its schema
 	ResultFit  = "result-fits"     // a method's result matches its schema
 )
 
-// A Rule is a requirement on the catalog of a peer.
+// A Rule is a requirement on a peer's catalog.
 type Rule struct {
 	Name, Sentence string
 	Level          validate.Level
@@ -43,10 +44,10 @@ var Rules = []Rule{
 	{ResultFit, "A method's result must match the peer's catalog.", validate.Must},
 }
 
-// Section names the specification of all rules here.
+// Section is the specification that all of these rules refer to.
 const Section = "the peer's catalog"
 
-// A Checker compiles the schemas of a catalog and collects problems.
+// A Checker compiles the schemas in a catalog and collects problems.
 type Checker struct {
 	catalog *catalog.Catalog
 	doc     json.RawMessage
@@ -75,13 +76,13 @@ func New(ctx context.Context, c *catalog.Catalog) (*Checker, error) {
 	return k, nil
 }
 
-// A place is a schema of the catalog and its pointer.
+// A place is a schema in the catalog, with its pointer.
 type place struct {
 	pointer string
 	raw     json.RawMessage
 }
 
-// places returns the schemas of the method with index i in the catalog.
+// places returns the schemas of m, the method at index i of the catalog.
 func places(m *catalog.Method, i int) (all []place) {
 	at := "/methods/" + strconv.Itoa(i)
 	if m.Params != nil {
@@ -122,8 +123,8 @@ func (k *Checker) note(rule, method, pointer, message string) {
 	}
 }
 
-// Found returns the problems since the last call of Found. Their pointers refer to the catalog, or for ResultFit to the
-// result.
+// Found returns the problems that were found since the last call. Their pointers refer to the catalog or, for
+// ResultFit, to the result.
 func (k *Checker) Found() []validate.Problem {
 	found := k.found
 	k.found = nil
@@ -131,7 +132,7 @@ func (k *Checker) Found() []validate.Problem {
 }
 
 // Result checks a method's result, or one event of its stream, with the method's schema. contentType is the content
-// type of the event, or "". Result reports whether k is not nil and its catalog has a schema for the result.
+// type of the event, or "". Result reports whether there was a schema to check with. k may be nil.
 func (k *Checker) Result(ctx context.Context, method, contentType string, val json.RawMessage) bool {
 	if k == nil {
 		return false
@@ -155,7 +156,7 @@ func (k *Checker) Result(ctx context.Context, method, contentType string, val js
 	return true
 }
 
-// fits adds a problem of the rule for each place in val that does not match s. at is the pointer to val.
+// fits checks val, and adds a problem under the rule if val does not match s. at is the pointer to val.
 func (k *Checker) fits(ctx context.Context, s *schema.Schema, rule, method, at string, val json.RawMessage) {
 	val = scan.OrNull(val)
 	var mis *schema.Mismatch

@@ -11,11 +11,11 @@ import (
 	"rpcx/wire/scan"
 )
 
-// maxExamples bounds how many examples of a catalog are checked.
+// maxExamples is the maximum number of examples that are checked in one catalog.
 const maxExamples = 5_000
 
-// Examples checks each example and default in the catalog's schemas against the schema that contains it, and the examples
-// of methods (as in OpenRPC) with their params and results. It returns how many it checked.
+// Examples checks each example and default in the catalog's schemas with the schema that contains it, and the examples of
+// methods (as in OpenRPC) with the schemas of params and result. It returns the number of checks.
 func (k *Checker) Examples(ctx context.Context) (n int) {
 	for i := range k.catalog.Methods {
 		m := &k.catalog.Methods[i]
@@ -94,7 +94,7 @@ func (k *Checker) own(ctx context.Context, method, pointer string, raw []byte) (
 	return len(all)
 }
 
-// ofMethod checks the examples of a method, which in OpenRPC have params by name and a result.
+// ofMethod checks the examples of a method. In OpenRPC, they consist of named params and a result.
 func (k *Checker) ofMethod(ctx context.Context, m *catalog.Method, at string) (n int) {
 	i := 0
 	for example := range scan.Elements(scan.Get(m.Extra, "examples")) {

@@ -10,9 +10,9 @@ import (
 	"rpcx/wire/scan"
 )
 
-// excerpt returns a small document for compiling: raw, the schema at pointer, and the $defs that raw needs, each in its
-// place. Compiling takes time proportional to the document, and a catalog may have thousands of schemas. If the schema
-// refers to other places, excerpt returns the whole catalog.
+// excerpt returns a small document to compile: raw, the schema at pointer, and the $defs that it needs, each at its
+// place in the catalog. Compiling takes time proportional to the document, and a catalog can have thousands of schemas.
+// If the schema refers to other places, excerpt returns the whole catalog.
 func (k *Checker) excerpt(pointer string, raw json.RawMessage) json.RawMessage {
 	used := map[string]bool{}
 	parts := strings.Split(pointer, "/")
@@ -42,7 +42,7 @@ func (k *Checker) excerpt(pointer string, raw json.RawMessage) json.RawMessage {
 }
 
 // needs adds to used the names of the $defs that a schema needs, directly or through other $defs. It returns false if a
-// reference leads elsewhere.
+// reference leads to another place.
 func (k *Checker) needs(in []byte, used map[string]bool) bool {
 	switch scan.Type(in) {
 	case 'a':
@@ -61,7 +61,7 @@ func (k *Checker) needs(in []byte, used map[string]bool) bool {
 	return true
 }
 
-// reference does the work of needs for one member of a schema.
+// reference is needs for one member of a schema.
 func (k *Checker) reference(key string, val []byte, used map[string]bool) bool {
 	switch key {
 	case "$ref":

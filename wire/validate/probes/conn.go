@@ -13,26 +13,27 @@ import (
 	"rpcx/wire/tape/match"
 )
 
-// A Conn lets probes share a connection with its user. A probe can send its own messages and sees all received
-// messages. Responses that arrive during a probe belong to the probe, because its user has no pending request then.
+// A Conn lets probes share a connection with its user. A probe can send its own messages, and receives a copy of each
+// message. Responses that arrive during a probe belong to the probe, because the user has no pending request at that
+// time.
 type Conn struct {
 	inner wire.Conn
 	shape dialect.Shape
-	tap   wire.Tap // sees all messages; may be nil
+	tap   wire.Tap // receives all messages; may be nil
 
 	// CommonParams returns the params of a request with the dialect's additions, or nil if there are none.
 	CommonParams func(method string, params json.RawMessage) (json.RawMessage, error)
 
-	open    sync.WaitGroup // running exchanges
+	open    sync.WaitGroup // waits for running exchanges
 	pending int            // the number of running exchanges
 
 	mu      sync.Mutex
 	came    *sync.Cond
-	spoke   bool // a message was received
+	spoke   bool // a message has arrived
 	probing bool
 	queue   []heard
-	held    int   // the bytes in queue
-	err     error // why the connection ended, or nil while it is open
+	held    int   // the number of bytes in queue
+	err     error // why the connection has ended, or nil while it is open
 }
 
 // heard is a received message, or the error with which an exchange failed.
@@ -41,14 +42,14 @@ type heard struct {
 	err error
 }
 
-// NewConn wraps inner, which uses a dialect of that shape. tap sees all messages in both directions and may be nil.
+// NewConn wraps inner, whose dialect has the given shape. tap receives all messages in both directions and may be nil.
 func NewConn(inner wire.Conn, shape dialect.Shape, tap wire.Tap) *Conn {
 	c := &Conn{inner: inner, shape: shape, tap: tap}
 	c.came = sync.NewCond(&c.mu)
 	return c
 }
 
-// User returns a connection that omits the messages of probes.
+// User returns a connection that hides the messages of probes.
 func (c *Conn) User() wire.Conn {
 	x, ok := c.inner.(wire.Exchanger)
 	if !ok {
@@ -109,8 +110,8 @@ type sessionUser struct {
 	wire.HTTPSession
 }
 
-// Listen starts to read a connection that only probes use. It queues received messages for the first probe, which may
-// start later. Listen closes the returned channel at the end of the connection.
+// Listen starts to read a connection that only probes use. It queues messages for the first probe, which may start
+// later. The returned channel is closed when the connection ends.
 func (c *Conn) Listen() <-chan struct{} {
 	c.begin()
 	ended := make(chan struct{})
@@ -139,7 +140,7 @@ func (c *Conn) see(d wire.Direction, msg []byte) {
 	}
 }
 
-// take passes a message to the running probe. It returns true if the user must not get the message.
+// take passes a message to the running probe. It returns true if the user must not receive the message.
 func (c *Conn) take(msg []byte) bool {
 	c.see(wire.Recv, msg)
 	c.mu.Lock()
@@ -159,13 +160,13 @@ func (c *Conn) take(msg []byte) bool {
 	return p.Kind != wire.Request && p.Kind != wire.Notification
 }
 
-// These are the limits of messages that are queued for a probe that has not read them yet.
+// Limits for messages that wait for the probe.
 const (
 	maxQueued      = 10_000
 	maxQueuedBytes = 2 * wire.DefaultMaxMessage
 )
 
-// hear queues h for the probe. The caller holds c.mu.
+// hear queues h for the probe. The caller must hold c.mu.
 func (c *Conn) hear(h heard) {
 	if len(c.queue) < maxQueued && (c.held < maxQueuedBytes || h.err != nil) {
 		c.queue = append(c.queue, h)
@@ -190,21 +191,21 @@ func (c *Conn) Ended() error {
 	return c.err
 }
 
-// Spoke reports whether any message has been received.
+// Spoke reports whether a message has arrived.
 func (c *Conn) Spoke() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.spoke
 }
 
-// begin starts a probe, which then receives all responses.
+// begin starts a probe, which from then on receives all responses.
 func (c *Conn) begin() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.probing = true
 }
 
-// finish ends the probe and waits for its exchanges, which its caller has cancelled.
+// finish ends the probe and waits for its exchanges, which the caller must have cancelled.
 func (c *Conn) finish() {
 	c.open.Wait()
 	c.mu.Lock()
@@ -212,11 +213,11 @@ func (c *Conn) finish() {
 	c.probing, c.queue, c.held = false, nil, 0
 }
 
-// errReplied marks the end of an HTTP exchange, with or without an answer.
+// errReplied marks the end of an HTTP exchange, with or without a response.
 var errReplied = errors.New("the reply contains no response")
 
-// Say sends msg. On a connection of HTTP exchanges, Say does not wait for the reply, and ctx bounds the exchange. If
-// awaited is set, the exchange's failure is queued for next.
+// Say sends msg. In an HTTP exchange, Say does not wait for the reply, and ctx bounds the exchange. If awaited is set,
+// a failure of the exchange is queued for next.
 func (c *Conn) Say(ctx context.Context, msg []byte, awaited bool) error {
 	c.see(wire.Send, msg)
 	x, ok := c.inner.(wire.Exchanger)
@@ -244,14 +245,14 @@ func (c *Conn) Say(ctx context.Context, msg []byte, awaited bool) error {
 	return nil
 }
 
-// more reports whether a response may still arrive.
+// more reports whether another message may arrive.
 func (c *Conn) more() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.pending > 0 || len(c.queue) > 0
 }
 
-// next returns the next message for the probe, or the error of ctx, of the connection or of an exchange.
+// next returns the next message for the probe, or the error of ctx, the connection or an exchange.
 func (c *Conn) next(ctx context.Context) ([]byte, error) {
 	stop := context.AfterFunc(ctx, func() {
 		c.mu.Lock()

@@ -14,7 +14,7 @@ import (
 	"rpcx/wire/tape/match"
 )
 
-// message returns the message of a step with the values of variables filled in.
+// message returns the message that a step sends, with its variables replaced.
 func (r *run) message(ctx context.Context, s *Step) ([]byte, error) {
 	text := s.Send
 	fill, err := compile(s.Fill, r.vars)
@@ -35,7 +35,7 @@ func (r *run) message(ctx context.Context, s *Step) ([]byte, error) {
 	return []byte(text), nil
 }
 
-// completed adds the dialect's common params to a request of a probe. It returns other messages unchanged.
+// completed adds the dialect's common params to a probe's request. It returns other messages unchanged.
 func (c *Conn) completed(msg []byte) ([]byte, error) {
 	method := scan.Get(msg, "method")
 	if c.CommonParams == nil || scan.Type(method) != 's' || scan.Get(msg, "id") == nil || scan.Valid(msg, wire.DefaultMaxDepth) != nil {
@@ -52,8 +52,7 @@ func (c *Conn) completed(msg []byte) ([]byte, error) {
 	return o.End(), nil
 }
 
-// refuse answers a request of the peer with an error, on a connection that only
-// probes use.
+// refuse answers a request from the peer with an error. It is for connections that only probes use.
 func (c *Conn) refuse(msg []byte) {
 	p := match.Parse(&c.shape, msg, false)
 	if p.Kind != wire.Request {
@@ -69,13 +68,13 @@ func (c *Conn) refuse(msg []byte) {
 	_ = c.inner.Send(o.End())
 }
 
-// truth reports whether a program yields true for msg. A program that fails yields false.
+// truth reports whether a program yields true for msg. It returns false if the program fails.
 func truth(ctx context.Context, p *jq.Program, msg []byte) bool {
 	ok, err := p.Holds(ctx, msg)
 	return err == nil && ok
 }
 
-// ending describes in words how a connection ended with err.
+// ending describes how a connection ended with err.
 func ending(err error) string {
 	var closed *wire.CloseError
 	switch {

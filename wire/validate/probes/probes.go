@@ -1,9 +1,9 @@
-// Package probes sends a peer requests that a recording rarely contains: an unknown method, an id that is a string, a
+// Package probes sends a peer requests that recordings rarely contain: an unknown method, an id that is a string, a
 // message that is not JSON. Probes are data, in a TOML file in the directory of their dialect (dialect.Validation):
 //
-//	page = "JSON-RPC 2.0"          # the document that the sections are of
-//	base = "jsonrpc" # also make the probes of that dialect
-//	except = ["batch"] # except these
+//	page = "JSON-RPC 2.0"          # the document that contains the sections
+//	base = "jsonrpc"               # the probes of that dialect also run,
+//	except = ["batch"]             # except these
 //	discovery = "rpc.discover"     # the method that describes a peer
 //
 //	[[probe]]
@@ -18,10 +18,10 @@
 //
 // A probe replaces a probe of the base with the same name.
 //
-//	probes.go has Probe, Step, For: the tables
-//	run.go      running one probe
-//	message.go has messages to send, and programs for received messages
-//	conn.go     a connection shared with its user
+//	probes.go    the tables: Probe, Step, For
+//	run.go       running one probe
+//	message.go   the messages that are sent, and programs for received ones
+//	conn.go      a connection that probes share with its user
 package probes
 
 import (
@@ -36,49 +36,48 @@ import (
 	"rpcx/wire/validate"
 )
 
-// A Probe is one request to a peer, with the expected result.
+// A Probe is a sequence of messages that are sent to a peer, with the expected responses.
 type Probe struct {
 	Name     string         `toml:"name"`
 	Level    validate.Level `toml:"level"`
 	Section  string         `toml:"section"`
 	Sentence string         `toml:"sentence"`
 
-	// Own gives the probe its own connection, because the probe may end it. Bare gives it one without a handshake. All
-	// other probes share a connection.
+	// Own gives the probe its own connection, because the probe may end the connection. Bare gives it a connection
+	// without a handshake. All other probes share a connection.
 	Own  bool `toml:"own"`
 	Bare bool `toml:"bare"`
 
-	Intrusive string `toml:"intrusive"` // how the probe may disturb other clients of the peer, as a clause, or ""
-	// For names the things for which the probe is repeated: "try" (the methods that may be called with any params), "job" (the jobs that
-	// may be started), "discovery" (the method that describes the peer) or "module" (the modules of the peer). If For is "", the probe runs
-	// once. See Target.
+	Intrusive string `toml:"intrusive"` // a clause that says how the probe may disturb other clients of the peer, or ""
+	// For selects what the probe is repeated for: "try" (each method that may be called with any params), "job" (each job that may be
+	// started), "discovery" (the method that describes the peer) or "module" (each module of the peer). If For is "", the probe runs once.
 	For   string `toml:"for"`
 	Steps []Step `toml:"step"`
 	Page  string `toml:"-"` // the document that contains Section
 }
 
 // A Step sends a message, awaits a message, or does both. In Send, ${NAME} stands for the value of a variable as JSON;
-// jq programs use $NAME. The variables id, id2 and id3 are numbers that no other request on the connection uses as its
+// jq programs use $NAME. The variables id, id2 and id3 are numbers that no other request on the connection has as its
 // id.
 type Step struct {
 	On     int               `toml:"on"`     // 1 for a second connection
-	When   string            `toml:"when"`   // jq: the step is skipped unless this is true; "" means always
-	Send   string            `toml:"send"`   // "" to send nothing
+	When   string            `toml:"when"`   // jq: the step is skipped unless this yields true; "" means that it always runs
+	Send   string            `toml:"send"`   // jq: the number of x that replace ${fill} (at most 64 Mi), or "" if there is no ${fill}
 	Fill   string            `toml:"fill"`   // jq: how many x replace ${fill} (at most 64 Mi), or "" without ${fill}
-	Await  string            `toml:"await"`  // jq: the first message for which this is true is the answer, or "" to await nothing
-	Holds  string            `toml:"holds"`  // jq: must be true for the answer; "" accepts any answer
-	Never  string            `toml:"never"`  // jq: must not be true for any message before the answer
-	Needed bool              `toml:"needed"` // without an answer the probe proves nothing and is skipped
+	Await  string            `toml:"await"`  // jq: the first message for which this yields true is the answer; "" to await none
+	Holds  string            `toml:"holds"`  // jq: must yield true for the answer; "" accepts any answer
+	Never  string            `toml:"never"`  // jq: must not yield true for any message before the answer
+	Needed bool              `toml:"needed"` // without an answer, the probe proves nothing and is skipped
 	Ends   bool              `toml:"ends"`   // the peer may end the connection without an answer
 	Keep   map[string]string `toml:"keep"`   // variables for later steps: jq programs that run on the answer
 }
 
-// A Set has the probes of a dialect.
+// A Set contains the probes of a dialect.
 type Set struct {
 	Page      string   `toml:"page"`
 	Base      string   `toml:"base"`
 	Except    []string `toml:"except"`
-	Discovery string   `toml:"discovery"` // the method that describes a peer; "" inherits that of the base
+	Discovery string   `toml:"discovery"` // the method that describes a peer; "" for that of the base
 	Probes    []Probe  `toml:"probe"`
 }
 
@@ -87,7 +86,8 @@ var fors = map[string][]string{
 	"": nil, "try": {"method", "params"}, "job": {"method", "params"}, "discovery": {"method"}, "module": {"module", "nomethod"},
 }
 
-// For returns the probes of a dialect in running order: those that share a connection first. A dialect may have none.
+// For returns the probes of a dialect in the order in which they run: those that share a connection come first. It
+// returns an empty Set for a dialect without probes.
 func For(dialect string) (*Set, error) {
 	s, err := load(dialect)
 	if err != nil {
@@ -142,7 +142,7 @@ func load(dialect string) (*Set, error) {
 	return s, nil
 }
 
-// check rejects a probe that cannot work.
+// check returns an error if the probe cannot work.
 func (p *Probe) check() error {
 	names, known := fors[p.For]
 	switch {

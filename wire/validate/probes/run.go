@@ -21,7 +21,7 @@ import (
 type Target struct {
 	// Shared is the open connection, after its handshake.
 	Shared *Conn
-	// Dial opens another connection, with a handshake if greeted is set. The caller must call close.
+	// Dial opens another connection, and makes a handshake if greeted is set. The caller must call close.
 	Dial func(ctx context.Context, greeted bool) (c *Conn, close func(), err error)
 	// AnswerTimeout bounds the wait for each answer.
 	AnswerTimeout time.Duration
@@ -29,22 +29,22 @@ type Target struct {
 
 // A Result is the outcome of a probe.
 type Result struct {
-	Broken   string // the problem of the answer, or ""
-	Sent     []byte // the message before the problem
+	Broken   string // what is wrong with the answer, or ""
+	Sent     []byte // the message that was sent before the problem
 	Got      []byte // the answer, or nil
-	Error    error  // why the probe failed to run, or nil
+	Error    error  // why the probe could not run, or nil
 	Skipped  string // why the outcome proves nothing, or ""
 	Duration time.Duration
 }
 
-// counter makes ids far above those that the connection's user counts.
+// counter numbers the ids of probes, far above the ids of the connection's user.
 var counter atomic.Int64
 
 func freshID() json.RawMessage {
 	return strconv.AppendInt(nil, 7_000_000+counter.Add(1), 10)
 }
 
-// Run runs the probe p with additional variables vars. It waits at most AnswerTimeout for each answer.
+// Run runs the probe p. vars contains additional variables. It waits at most AnswerTimeout for each answer.
 func (t *Target) Run(ctx context.Context, p *Probe, vars map[string]json.RawMessage) Result {
 	started := time.Now()
 	r := &run{t: t, vars: maps.Clone(vars)}
@@ -70,10 +70,10 @@ func (t *Target) Run(ctx context.Context, p *Probe, vars map[string]json.RawMess
 	return r.result
 }
 
-// departure is the error of a peer that deviates from the specification.
+// departure is the error for a peer that deviates from the specification.
 type departure struct {
 	text    string
-	unknown bool // the deviation is uncertain: the answer that the probe needs did not arrive
+	unknown bool // the probe proves nothing, because the answer that it needs did not arrive
 }
 
 func (b *departure) Error() string { return b.text }
@@ -171,8 +171,7 @@ func (r *run) step(ctx context.Context, p *Probe, s *Step) error {
 	return r.holds(ctx, s, msg)
 }
 
-// await returns the message that a step awaits. It returns nil if the connection has ended and the step permits the
-// end.
+// await returns the message that a step awaits. It returns nil if the connection has ended and the step allows that.
 func (r *run) await(ctx context.Context, c *Conn, s *Step) ([]byte, error) {
 	await, err := compile(s.Await, r.vars)
 	if err != nil {
@@ -208,7 +207,7 @@ func (r *run) await(ctx context.Context, c *Conn, s *Step) ([]byte, error) {
 	}
 }
 
-// rest reads the remaining messages of open exchanges and looks for forbidden ones. Over HTTP, the answer to a later
+// rest reads the remaining messages of running exchanges and looks for forbidden ones. Over HTTP, the answer to a later
 // message may arrive first.
 func (r *run) rest(ctx context.Context, c *Conn, never *jq.Program) error {
 	for never != nil && c.more() {
@@ -224,7 +223,7 @@ func (r *run) rest(ctx context.Context, c *Conn, never *jq.Program) error {
 	return nil
 }
 
-// nothing returns the error for a missing answer, or nil if the step needs no answer.
+// nothing returns the error for a missing answer, or nil if the step does not need one.
 func (r *run) nothing(ctx, bounded context.Context, s *Step, last []byte, err error) error {
 	r.result.Got = last
 	instead := ""

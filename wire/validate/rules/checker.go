@@ -19,8 +19,7 @@ import (
 // Options configure a Checker. The zero value is usable.
 type Options struct {
 	Disable []string // names of rules to skip
-	// Broken is called if a program of the set fails on a message, to which its rule then does not apply. It may be
-	// nil.
+	// Broken is called if a program fails on a message. Its rule then does not apply to the message. Broken may be nil.
 	Broken func(rule, reason string)
 }
 
@@ -35,7 +34,7 @@ type Checker struct {
 	closed   *fifo[*connection] // the most recently closed connections
 	tape     *fifo[any]
 	schemas  *schemas
-	last     tape.Line // the latest line, without its message
+	last     tape.Line // the latest line without its message
 }
 
 // New returns a Checker for a new conversation. It returns a usage Fault if o.Disable names a rule that the set does
@@ -66,9 +65,9 @@ func New(set *Set, o Options) (*Checker, error) {
 	return c, nil
 }
 
-// Line checks the next line of a tape or the next message of a live conversation, and returns its violations. A live
-// message needs Number, Time, Dir, and Msg or Bytes; with several connections, also Conn. Line does not retain l. It
-// fails if ctx ends or a program does not compile.
+// Line checks the next line of a tape, or the next message of a live conversation, and returns the violations. A live
+// message needs Number, Time, Dir, and either Msg or Bytes; with several connections, also Conn. Line does not retain
+// l. It fails if ctx ends or if a program does not compile.
 func (c *Checker) Line(ctx context.Context, l *tape.Line) ([]validate.Problem, error) {
 	c.last = tape.Line{Number: l.Number, Time: l.Time}
 	k := c.connection(l)
@@ -88,7 +87,7 @@ func (c *Checker) Line(ctx context.Context, l *tape.Line) ([]validate.Problem, e
 		c.closed.put(strconv.Itoa(l.Conn), k)
 		return c.run(ctx, k, k.end(l))
 	case tape.Message:
-		if l.Payload() == nil { // a line with "match" only describes the message
+		if l.Payload() == nil { // a line with "match" describes a message instead of containing it
 			k.vague = true
 			return nil, nil
 		}
@@ -97,7 +96,7 @@ func (c *Checker) Line(ctx context.Context, l *tape.Line) ([]validate.Problem, e
 	return nil, nil
 }
 
-// Noise returns the text of a line that records what a child printed beside its messages.
+// Noise returns the text of a line that records output of a child other than messages.
 func Noise(l *tape.Line) (text string, ok bool) {
 	if l.Kind != tape.Note {
 		return "", false
@@ -105,7 +104,7 @@ func Noise(l *tape.Line) (text string, ok bool) {
 	return strings.CutPrefix(l.Note, tape.NoiseNote)
 }
 
-// End checks the end of the conversation, including requests without an answer.
+// End checks the end of the conversation, including requests that got no response.
 func (c *Checker) End(ctx context.Context) (found []validate.Problem, err error) {
 	numbers := []int{}
 	for n := range c.conns {
@@ -124,8 +123,8 @@ func (c *Checker) End(ctx context.Context) (found []validate.Problem, err error)
 	return found, nil
 }
 
-// connection returns the facts about the connection of l. It keeps the facts about a closed connection, because
-// messages of the closing handshake may follow.
+// connection returns the facts about the connection of l. The facts about a closed connection remain for a while,
+// because messages of the closing handshake may follow.
 func (c *Checker) connection(l *tape.Line) *connection {
 	if l.Kind != tape.Opening {
 		if k := c.conns[l.Conn]; k != nil {

@@ -12,21 +12,21 @@ import (
 	"rpcx/wire/validate"
 )
 
-// checks are the functions for conditions that jq cannot check. Each runs on every output of its rule's program, an
+// checks are functions for conditions that jq cannot check. A check runs on each output of its rule's program, an
 // object:
 //
-//	compiles  {at, schema}: the schema at that place must be a valid JSON Schema
-//	fits {at, value, schema}: the value at that place must match the schema
-//	message {at, schema}: the message must match the dialect's schema of that name
+//	compiles  {at, schema}: the schema at the place at must be a valid JSON Schema
+//	fits      {at, value, schema}: the value at the place at must match the schema
+//	message   {at, schema}: the message must match the dialect's schema of that name
 //
-// The object's other members are the members of every problem.
+// The other members of the object become members of each problem.
 var checks = map[string]check{"compiles": compiles, "fits": fits, "message": message}
 
 type check func(ctx context.Context, c *Checker, v *view, r *Rule, out any) []validate.Problem
 
 // schemas caches compiled schemas.
 type schemas struct {
-	dialect  json.RawMessage // the schemas, in an object by method, or nil
+	dialect  json.RawMessage // an object that maps methods to schemas, or nil
 	compiled *fifo[*compiled]
 }
 
@@ -35,7 +35,7 @@ type compiled struct {
 	err    error
 }
 
-// maxSchemas bounds the cached schemas.
+// maxSchemas is the maximum number of cached schemas.
 const maxSchemas = 1_000
 
 func newSchemas(dialect string) *schemas {
@@ -53,7 +53,7 @@ func (s *schemas) of(text json.RawMessage) *compiled {
 	return c
 }
 
-// named returns the dialect's schema of that name, or nil.
+// named returns the schema that the dialect has for a method, or nil.
 func (s *schemas) named(name string) *compiled {
 	if c := s.compiled.get("/" + name); c != nil {
 		return c
@@ -99,8 +99,8 @@ func message(ctx context.Context, c *Checker, v *view, r *Rule, out any) []valid
 	return c.fit(ctx, v, r, m, s, v.raw)
 }
 
-// fit checks value, at its place in m, with s and returns the problems. It returns nothing if s does not compile,
-// because another rule reports that.
+// fit checks value, whose place is in m, and returns the problems. It returns nothing if s does not compile, because
+// another rule reports that.
 func (c *Checker) fit(ctx context.Context, v *view, r *Rule, m map[string]any, s *compiled, value json.RawMessage) []validate.Problem {
 	if s.err != nil {
 		return nil
@@ -112,7 +112,7 @@ func (c *Checker) fit(ctx context.Context, v *view, r *Rule, m map[string]any, s
 	return c.problem(v, r, with(m, map[string]any{"at": pointer(m["at"]) + bad.Pointer, "want": "what the schema requires: " + bad.Message}))
 }
 
-// with returns m with the members of other, except those that only the check reads.
+// with returns m with the members of other added, and without the members that only the check uses.
 func with(m, other map[string]any) map[string]any {
 	all := map[string]any{}
 	for key, val := range m {

@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// These limits bound the stored facts about a connection. The newest facts replace the oldest.
+// Limits for the stored facts about a connection. The newest facts replace the oldest.
 const (
 	maxCalls   = 10_000   // unanswered requests of one side
 	maxAnswers = 1_000    // answered requests of one side
 	maxKept    = 10_000   // keys
-	maxParams  = 64 << 10 // bytes of a request whose params are stored until its answer
-	maxShown   = 100      // requests in the view of an end
-	maxClosed  = 4        // closed connections
-	maxBytes   = 8 << 20  // bytes of all requests with stored params
+	maxParams  = 64 << 10 // the size, in bytes, of a request whose params are stored until it is answered
+	maxShown   = 100      // requests in the view of the end
+	maxClosed  = 4        // closed connections whose facts are still stored
+	maxBytes   = 8 << 20  // the size, in bytes, of all requests whose params are stored
 )
 
 // A connection is the stored state of one connection of a conversation.
@@ -23,10 +23,10 @@ type connection struct {
 	number int
 	asked  map[string]*fifo[*call] // by sender: the unanswered requests, by id
 	told   map[string]*fifo[*call] // by sender: the answered requests, by id
-	bytes  int                     // the total size of the requests with stored params
+	bytes  int                     // the total size of the requests whose params are stored
 	kept   *fifo[any]
-	tape   *fifo[any] // values that are kept for all connections
-	vague  bool       // a line only described a message
+	tape   *fifo[any] // values that are kept for all connections of the tape
+	vague  bool       // a line described a message without containing it
 }
 
 func newConnection(number int, tape *fifo[any]) *connection {
@@ -50,18 +50,19 @@ type call struct {
 	method  string
 	id      any
 	elem    any
-	params  any // nil without params, for too large params, or after the answer
-	size    int // the size of the request in bytes if its params are stored
+	params  any // nil if there are none, if they are too large, or after the answer
+	size    int // the size of the request, in bytes, if its params are stored
 	answers int
 	same    int // the number of earlier pending requests with the same id
 }
 
-// view returns a response's request in the form that programs see.
+// view returns a request in the form in which programs see it as .request of its response.
 func (c *call) view() map[string]any {
 	return map[string]any{"n": c.n, "t": c.at.Seconds(), "elem": c.elem, "method": c.method, "params": c.params, "answers": c.answers}
 }
 
-// ask stores the request in v. In dialects whose messages have a type, the params are the whole message.
+// ask stores the request in v, to which a response may follow. In a dialect whose messages have a type, the params are
+// the whole message.
 func (k *connection) ask(v *view, id string, elem any, typed bool) {
 	c := &call{n: v.line.Number, at: v.line.Time, from: v.from, method: v.method, id: v.val["id"], elem: elem}
 	msg, _ := v.val["msg"].(map[string]any)
@@ -82,8 +83,8 @@ func (k *connection) ask(v *view, id string, elem any, typed bool) {
 	open.put(id, c)
 }
 
-// answer returns the request to which the side from responds with id, or nil. In dialects whose messages have a type, a
-// request may have several answers.
+// answer returns the request to which the side from responds with id, or nil. In a dialect whose messages have a type,
+// a request can have several answers.
 func (k *connection) answer(from, id string, typed bool) *call {
 	asker := client
 	if from == client {
@@ -114,7 +115,7 @@ func (k *connection) answer(from, id string, typed bool) *call {
 	return &first
 }
 
-// unanswered returns the unanswered requests in the form that programs see at the end.
+// unanswered returns the unanswered requests in the form in which programs see them at the end.
 func (k *connection) unanswered(now time.Duration) []any {
 	var calls []*call
 	for _, side := range []string{client, server} {
@@ -133,7 +134,7 @@ type fifo[V any] struct {
 	values  map[string]*list.Element
 	order   list.List // of *entry[V], the oldest first
 	most    int
-	gone    func(V) // called with removed values; may be nil
+	gone    func(V) // called with each removed value; may be nil
 	dropped bool    // a value was removed to make room
 }
 
@@ -153,7 +154,7 @@ func (f *fifo[V]) get(key string) (v V) {
 	return v
 }
 
-// put sets the value of key. An existing key keeps its age.
+// put sets the value of key. A key that exists keeps its place in the order.
 func (f *fifo[V]) put(key string, v V) {
 	if e := f.values[key]; e != nil {
 		e.Value.(*entry[V]).val = v

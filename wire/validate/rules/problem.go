@@ -11,8 +11,8 @@ import (
 	"rpcx/wire/validate"
 )
 
-// problem returns the problem for an output of r's program. It returns nil if the problem concerns a secret, which the
-// tape does not contain.
+// problem returns the problem that an output of r's program describes. It returns nil if the problem concerns a secret,
+// because the tape does not contain the secret.
 func (c *Checker) problem(v *view, r *Rule, out any) []validate.Problem {
 	p := validate.Problem{Rule: r.Name, Level: r.Level, Line: v.line.Number, From: v.from, Message: r.Sentence}
 	m, ok := out.(map[string]any)
@@ -48,8 +48,8 @@ func (c *Checker) problem(v *view, r *Rule, out any) []validate.Problem {
 	return []validate.Problem{p}
 }
 
-// at returns the value at a place of the message. known is false if the tape replaces the value, a secret for example,
-// by another.
+// at returns the value at a pointer into the message. known is false if the tape has a replacement for the value, such
+// as that of a secret.
 func (v *view) at(pointer string) (got string, known bool) {
 	val, there := scan.Lookup(v.val["msg"], pointer)
 	switch {
@@ -65,20 +65,20 @@ func (v *view) at(pointer string) (got string, known bool) {
 	return "", true
 }
 
-// isRedacted reports whether a value is the placeholder of a secret.
+// isRedacted reports whether a value is the replacement of a secret.
 func isRedacted(val any) bool {
 	s, ok := val.(string)
 	_, is := tape.SecretNumber(s)
 	return ok && is
 }
 
-// isVariable reports whether a value stands for another one.
+// isVariable reports whether a value is a variable, which stands for another value.
 func isVariable(val any) bool {
 	s, _ := val.(string)
 	return strings.HasPrefix(s, "${") && strings.HasSuffix(s, "}")
 }
 
-// pointer returns a place as a JSON pointer. The place may also be a path, an array.
+// pointer returns a place as a JSON pointer. The place can also be a path, as an array.
 func pointer(place any) string {
 	switch place := place.(type) {
 	case string:
@@ -93,10 +93,10 @@ func pointer(place any) string {
 	return ""
 }
 
-// maxGot bounds the excerpt of a value in a problem, in bytes.
+// maxGot is the maximum length of an excerpt from a value in a problem, in bytes.
 const maxGot = 80
 
-// brief returns a shortened value on one line.
+// brief returns a value on one line, shortened if necessary.
 func brief(val any) string {
 	b, err := jq.Encode(val)
 	if err != nil {

@@ -23,8 +23,8 @@ var functions = []jq.Func{
 	}},
 }
 
-// common are definitions for the programs of all sets. A spec of shape is a type or several ("string|null"), a word of some
-// ("=a|b"), [SPEC] for an array of such, or an object of members, whose optional ones end with "?".
+// common contains definitions for the programs of all sets. A SPEC for shape is a type or several ("string|null"), one of
+// several words ("=a|b"), an array of a SPEC ([SPEC]), or an object whose optional members end with "?".
 const common = `
 def typed: if type == "number" and . == floor then "integer" else type end;
 def shape($spec; $at):
@@ -36,10 +36,10 @@ def shape($spec; $at):
   else [type, typed] as $types | select($spec | split("|") | any(.[]; IN($types[])) | not) | {at: $at, want: $spec} end;
 `
 
-// connectionKey is the key of the connection in a run's context.
+// connectionKey is the context key of the connection.
 type connectionKey struct{}
 
-// remembered returns a key as a string, and the store that contains it.
+// remembered returns a key as a string, and the store to which the key belongs.
 func remembered(ctx context.Context, arg any) (string, *fifo[any]) {
 	k := ctx.Value(connectionKey{}).(*connection)
 	key, ok := arg.(string)
@@ -56,25 +56,25 @@ func (k *connection) memory(key string) *fifo[any] {
 	return k.kept
 }
 
-// A part is one program of a set, with the messages that it sees.
+// A part is one program of a set, with the condition that selects its messages.
 type part struct {
 	when *When
-	rule *Rule // nil if the program is a Keep's
+	rule *Rule // nil if the program belongs to a Keep
 	jq   string
 }
 
-// programs runs the programs of a set. Programs for the same message run as one, to decode the message only once. A
-// combination is compiled at its first use.
+// programs runs the programs of a set. Programs that apply to the same message run as one, so that the message is
+// decoded only once. A combination is compiled when it is first used.
 type programs struct {
 	defs     string
 	about    string // "" if the set has none
 	parts    []part
-	compiled map[string]*jq.Program // by the name that compile is called with
+	compiled map[string]*jq.Program // by the name that compile receives
 	key      []byte
 	chosen   []int
 }
 
-// usual are the kinds of messages that a program sees by default.
+// usual are the kinds of messages to which a program applies by default.
 var usual = []string{kindRequest, kindNotification, kindResponse}
 
 func (w *When) sees(v *view) bool {
@@ -89,21 +89,21 @@ func (w *When) sees(v *view) bool {
 		(len(w.Sort) == 0 || v.isOf(w.Sort))
 }
 
-// mentions reports whether the message's text contains one of words.
+// mentions reports whether the message contains one of words.
 func (v *view) mentions(words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return bytes.Contains(v.raw, []byte(w)) })
 }
 
-// isOf reports whether .about.sort of the message contains one of these words.
+// isOf reports whether .about.sort of the message contains one of sorts.
 func (v *view) isOf(sorts []string) bool {
 	return slices.ContainsFunc(v.sorts, func(s any) bool { text, _ := s.(string); return slices.Contains(sorts, text) })
 }
 
-// An output is a value that a part yields, or the reason of its failure.
+// An output is a value that a part yields, or the reason for its failure.
 type output struct {
 	part   *part
 	val    any
-	failed string // the reason of the failure, or ""
+	failed string // the reason for the failure, or ""
 }
 
 // run runs all parts for v and returns their output.
@@ -141,7 +141,7 @@ func (p *programs) look(ctx context.Context, v *view) error {
 		about, _ = out.(map[string]any)
 		return false, nil
 	})
-	if err != nil { // the message is too malformed for any conclusion
+	if err != nil { // the message is too malformed to conclude anything
 		about = nil
 	}
 	v.val["about"] = any(nil)
@@ -152,8 +152,8 @@ func (p *programs) look(ctx context.Context, v *view) error {
 	return ctx.Err()
 }
 
-// together runs the chosen parts as one program. form surrounds each part and decides whether the others continue if
-// one fails; %[1]d in form is the part's number, %[2]s its text.
+// together runs the chosen parts as one program. form surrounds each part; %[1]d in it is the part's number, and %[2]s
+// is its text. form determines whether the other parts continue when one fails.
 func (p *programs) together(ctx context.Context, v *view, name, form string) (all []output, err error) {
 	prog, err := p.compile(name+string(p.key), func() string {
 		var b strings.Builder

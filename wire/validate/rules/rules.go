@@ -1,17 +1,17 @@
-// Package rules checks conversations against the rules of their dialect. It reads the lines of a tape or the messages
-// of a live conversation one by one, and returns the rules that each line breaks.
+// Package rules checks conversations with the rules of their dialect. It reads the lines of a tape, or the messages of
+// a live conversation, one by one, and returns the violations in each.
 //
-// A rule is data: a name, a level, its section of the specification, a sentence, and a jq program that finds
-// violations. The rules of a dialect are a TOML file in the dialect's directory (dialect.Validation):
+// A rule is data: a name, a level, a section of the specification, a sentence, and a jq program that finds violations.
+// The rules of a dialect are in a TOML file in the dialect's directory (dialect.Validation):
 //
-//	page = "JSON-RPC 2.0"          # the document that the sections are of
-//	base = "jsonrpc" # the rules of that dialect also apply
-//	except = ["id-fraction"] # except these
+//	page = "JSON-RPC 2.0"          # the document that contains the sections
+//	base = "jsonrpc"               # the rules of that dialect also apply,
+//	except = ["id-fraction"]       # except these
 //	defs = '''def …: …;'''         # functions for all programs below
 //
-//	about = '''{…, sort: […]}''' # data for several programs, see below
+//	about = '''{…, sort: […]}'''   # data for several programs, see below
 //
-//	[[keep]] # facts for programs on later messages
+//	[[keep]]                       # facts for programs on later messages
 //	kind = ["response"]
 //	jq = '''["stream/\(.msg.result)", {open: .n}]'''
 //
@@ -20,41 +20,41 @@
 //	level = "must"                 # or "should"
 //	section = "4 Request object"
 //	sentence = "An id is a string, a number or null."
-//	kind = ["request"]             # which messages the program sees, see When
+//	kind = ["request"]             # the messages to which the program applies, see When
 //	jq = '''select(.id | type | IN("string", "number", "null") | not) | "/id"'''
 //
 // A rule replaces a rule of the base with the same name.
 //
-// A program sees one message (see view.go). A rule's program yields nothing if the message is correct. For a violation,
-// it yields the JSON pointer of the problem, or an object:
+// A program's input is one message in the form that view.go describes. The program of a rule yields nothing if the
+// message is correct. For a violation, it yields the JSON pointer of the problem, or an object:
 //
-//	at the JSON pointer, or the path as an array; if missing: the whole message
-//	want the expected value; if missing: the rule's sentence
-//	got the actual value; if missing: the value at the place
-//	n the line of the problem; if missing: the one that the program sees
-//	from   who broke the rule; missing: who sent the message
+//	at     the JSON pointer, or the path as an array (default: the whole message)
+//	want   the expected value (default: the rule's sentence)
+//	got    the actual value (default: the value at the place)
+//	n      the line of the problem (default: the line of the message)
+//	from   the side that broke the rule (default: the sender of the message)
 //
 // The program of a [[keep]] yields pairs [key, value]. kept(key) then returns the value in all programs for later
-// messages of the connection. If the key begins with "tape/", the value is kept for the whole tape. A value of null
-// removes the key. kept(key) is null for an unknown key. unknown(key) is true only if the key was certainly never kept:
-// it is false if the oldest of 10,000 keys was removed, or if a line of the tape only described a message. Rules about
-// messages without a request use unknown.
+// messages of the connection. If the key begins with "tape/", the value is stored for the whole tape. A null value
+// removes the key. kept(key) is null if the key is unknown. unknown(key) is true only if the key was certainly never
+// stored: it is false if the oldest of 10,000 keys was removed, or if a line of the tape described a message without
+// containing it. Rules about messages without a request use unknown.
 //
 // shape(SPEC; AT) yields the problems of the members of a value (see common).
 //
 // The program about runs first, on each request, notification and response. It yields an object, which the other
-// programs read as .about. The member sort of that object is an array of words. A rule or keep whose own sort names one
-// of these words runs only for such messages, which saves time.
+// programs read as .about. The member sort of that object is an array of words. If a rule or keep has a member sort, it
+// runs only for messages whose own sort contains one of its words, which saves time.
 //
 // If jq cannot check a condition, check names a function that examines the program's output (see checks.go).
 //
-//	rules.go has Set, Rule, For: the tables
-//	checker.go   Checker: one conversation checked against a Set
-//	problem.go converts a program's output
-//	view.go has a program's view of a message
-//	memory.go has the facts about a connection: requests, kept values
-//	program.go   many programs run as one
-//	checks.go has conditions that jq cannot check
+//	rules.go     the tables: Set, Rule, For
+//	checker.go   Checker, which checks one conversation with a Set
+//	problem.go   the conversion of a program's output
+//	view.go      a program's view of a message
+//	memory.go    the facts about a connection: requests, stored values
+//	program.go   running many programs as one
+//	checks.go    conditions that jq cannot check
 package rules
 
 import (
@@ -70,13 +70,13 @@ import (
 	"rpcx/wire/validate"
 )
 
-// A When selects the messages that match all of its members. An empty member matches every message.
+// A When selects messages that match all of its members. An empty member matches every message.
 type When struct {
-	Kind     []string `toml:"kind" json:"kind,omitempty"`         // the kinds of view.go; by default request, notification and response
-	Method   []string `toml:"method" json:"method,omitempty"`     // the method of a request or notification, or of a response's request
+	Kind     []string `toml:"kind" json:"kind,omitempty"`         // kinds as in view.go; by default request, notification and response
+	Method   []string `toml:"method" json:"method,omitempty"`     // the method of a request or notification, or of the request that a response answers
 	From     string   `toml:"from" json:"from,omitempty"`         // "client" or "server"
 	Mentions []string `toml:"mentions" json:"mentions,omitempty"` // one of these strings must occur in the message
-	Sort     []string `toml:"sort" json:"sort,omitempty"`         // one of these words must occur in the member sort that Set.About yields
+	Sort     []string `toml:"sort" json:"sort,omitempty"`         // the output of Set.About must contain one of these words in its member sort
 }
 
 // A Rule is one requirement of a specification.
@@ -87,32 +87,32 @@ type Rule struct {
 	Sentence string         `toml:"sentence" json:"sentence"`
 	When
 	JQ    string `toml:"jq" json:"jq,omitempty"`       // finds violations of the rule
-	Check string `toml:"check" json:"check,omitempty"` // the function (see checks.go) that examines the output of JQ; "" if each output is a problem
+	Check string `toml:"check" json:"check,omitempty"` // a function in checks.go that examines the output of JQ; "" if each output is a problem
 	Page  string `toml:"-" json:"page"`                // the document that contains Section
 }
 
-// A Keep stores facts about a message for the programs on later messages.
+// A Keep stores facts about a message for programs that run on later messages.
 type Keep struct {
 	When
 	JQ string `toml:"jq" json:"jq"`
 }
 
-// A Set has the rules of a dialect.
+// A Set contains the rules of a dialect.
 type Set struct {
 	Dialect string   `toml:"-"`
 	Page    string   `toml:"page"`
 	Base    string   `toml:"base"`
 	Except  []string `toml:"except"`
 	Defs    string   `toml:"defs"`
-	About   string   `toml:"about"` // "" inherits the base's program
+	About   string   `toml:"about"` // "" for the base's program
 	Keep    []Keep   `toml:"keep"`
 	Rules   []Rule   `toml:"rule"`
 	// Schemas is a JSON object of message schemas by method, for the check "message", or "".
 	Schemas string `toml:"-"`
 }
 
-// For returns the rules of a dialect. "" is the default dialect. For returns a usage Fault if the dialect does not
-// exist or has no rules.
+// For returns the rules of a dialect. "" stands for the default dialect. For returns a usage Fault if the dialect does
+// not exist or has no rules.
 func For(dialect string) (*Set, error) {
 	if dialect == "" {
 		dialect = all.Default()
@@ -125,7 +125,7 @@ func For(dialect string) (*Set, error) {
 		return nil, wire.Usagef("there are no rules for %s", dialect)
 	}
 	s, err := Parse(spec.Validation.Rules)
-	if err == nil && !slices.Contains(Dialects(), dialect) { // the other rules are from users' dialect files
+	if err == nil && !slices.Contains(Dialects(), dialect) { // users' dialect files can have other rules
 		err = s.Compile()
 	}
 	if err != nil {
@@ -135,10 +135,10 @@ func For(dialect string) (*Set, error) {
 	return s, nil
 }
 
-// Has reports whether a dialect has rules.
+// Has reports whether there are rules for a dialect.
 func Has(dialect string) bool { return all.Named(dialect).Validation.Rules != "" }
 
-// Dialects returns the names of the dialects with rules, in the order of the table of dialects.
+// Dialects returns the names of the embedded dialects with rules, in the order of the table of dialects.
 func Dialects() (names []string) {
 	for _, s := range all.Specs() {
 		if s.Validation.Rules != "" {
@@ -167,7 +167,7 @@ func Parse(text string) (*Set, error) {
 	return s, s.check()
 }
 
-// on adds the rules of base to s.
+// on adds the rules of base to s, except those that s replaces or excludes.
 func (s *Set) on(base *Set) {
 	own := map[string]bool{}
 	for _, r := range s.Rules {
@@ -187,7 +187,7 @@ func (s *Set) on(base *Set) {
 	}
 }
 
-// check returns an error if the set contradicts itself.
+// check returns an error if the set is inconsistent.
 func (s *Set) check() error {
 	seen := map[string]bool{}
 	for _, r := range s.Rules {
@@ -214,8 +214,7 @@ func (s *Set) check() error {
 	return nil
 }
 
-// Compile compiles all programs of the set. It returns the first error, which names the program. rpcx compiles the sets
-// of users' dialect files; tests compile the embedded sets.
+// Compile compiles all programs of the set. It returns the first error, which names the program.
 func (s *Set) Compile() error {
 	compiles := func(what, program string) error {
 		if _, err := jq.Compile(common+s.Defs+"\n"+program, jq.Options{Funcs: functions}); err != nil {
@@ -241,7 +240,7 @@ func (s *Set) Compile() error {
 	return nil
 }
 
-// check returns an error if w matches no message.
+// check returns an error if w contains an invalid value.
 func (w *When) check() error {
 	for _, k := range w.Kind {
 		if !slices.Contains(kinds, k) {

@@ -12,39 +12,39 @@ import (
 	"rpcx/wire/tape/match"
 )
 
-// These are the kinds of views. Every view has
+// Kinds of views. Every view has these members:
 //
-//	kind  one of these
+//	kind  one of the constants below
 //	n     the line on the tape, or the number of the message in a live conversation
 //	t     seconds since the start
 //	conn  the connection, 0 if there is only one
 //
-// The view of a message also has
+// The view of a message also has these:
 //
 //	from      "client" or "server"
 //	msg       the message, if it is JSON
-//	text      the text of a message that is not JSON (of a binary message: base64)
+//	text      the text of a message that is not JSON
 //	size      its size in bytes
-//	vague     a line of the connection said only what a message is like (see "match" in
-//	          rpcx-tape(5)), so that the request is not known
-//	about the output of Set.About
-//	elem      its index in a batch, or null
-//	id        its id, null if it has none
-//	method    the method of a request or notification; of a response that of its request; else null
-//	busy      of a request: another request with the same id waits for its answer
-//	request   of a response, the request that it answers: n, t, elem, method, params
-//	          (null if it was answered before, or is huge; in dialects whose messages have
-//	          a type, the whole request, also later), answers (how often it was answered
-//	          before); else null
-//	parts     of a batch, its messages
+//	vague     whether a line of the connection described a message without containing it
+//	          (see "match" in rpcx-tape(5)), so that requests may be unknown
+//	about     the output of Set.About
+//	elem      the index of the message in a batch, or null
+//	id        the id, or null
+//	method    the method of a request or notification, or of the request that a response
+//	          answers, or null
+//	busy      (requests) whether another request with the same id waits for its response
+//	request   (responses) the request, or null: n, t, elem, method, params (null if it was
+//	          answered before or is too large; in dialects whose messages have a type, the
+//	          whole request, even later), answers (how often it was answered before)
+//	parts     (batches) the views of the messages
 //
-// The other kinds are
+// The views of other kinds have these:
 //
 //	open   endpoint, subprotocol, reconnect
 //	http   http: an exchange, as on a tape
-//	end    closed (the tape has the end), clean, by ("client", "server", null), code,
-//	       open: the requests without an answer (n, from, method, id, age in seconds),
-//	       kept: all kept values, by key
+//	end    closed (whether the tape contains the end), clean, by ("client", "server" or
+//	       null), code, open: the unanswered requests (n, from, method, id, age in
+//	       seconds), kept: all stored values, by key
 const (
 	kindRequest      = "request"
 	kindNotification = "notification"
@@ -68,7 +68,7 @@ const (
 	server = "server"
 )
 
-// sender returns the side that sent in direction d, from the client's view.
+// sender returns the side that sent a message. d is the direction as the client sees it.
 func sender(d wire.Direction) string {
 	if d == wire.Send {
 		return client
@@ -76,14 +76,14 @@ func sender(d wire.Direction) string {
 	return server
 }
 
-// A view is the form in which programs see a message, with the data that selects the programs.
+// A view is the form in which programs see a message, together with the data that selects the programs.
 type view struct {
 	kind   string
 	from   string
 	method string
 	line   *tape.Line
 	raw    []byte // the message's text
-	prefix string // the pointer to the message in its batch, as a prefix of pointers
+	prefix string // the pointer to the message in its batch, which precedes other pointers
 	sorts  []any  // see Set.About
 	val    map[string]any
 }
@@ -93,7 +93,8 @@ func base(kind string, l *tape.Line) map[string]any {
 	return map[string]any{"kind": kind, "n": l.Number, "t": l.Time.Seconds(), "conn": l.Conn}
 }
 
-// message returns the view of a message of k. It stores requests for their responses.
+// message returns the view of a message on connection k. It stores requests, because the views of their responses
+// contain them.
 func (k *connection) message(s *dialect.Shape, l *tape.Line, raw []byte, elem any) *view {
 	v := &view{line: l, raw: raw, from: sender(l.Dir)}
 	p := parsed{}
@@ -137,15 +138,15 @@ func (k *connection) message(s *dialect.Shape, l *tape.Line, raw []byte, elem an
 	return v
 }
 
-// A parsed is the apparent content of a message, regardless of the types of its members.
+// A parsed is the content of a message, even if its members have wrong types.
 type parsed struct {
 	kind   string
 	id     string // JSON, or ""
 	method string
 }
 
-// classify does the work of match.Parse for messages that may be malformed. A message with a method is a request, and a
-// message with a result or an error is a response.
+// classify is match.Parse for messages that may be malformed. A message with a method is a request, and a message with
+// a result or an error is a response.
 func classify(s *dialect.Shape, raw []byte, fromClient bool) parsed {
 	if scan.Type(scan.Trim(raw)) != 'o' {
 		return parsed{kind: kindOther}
@@ -174,7 +175,7 @@ func classify(s *dialect.Shape, raw []byte, fromClient bool) parsed {
 	return p
 }
 
-// opening returns the view of the line that describes how the connection was opened.
+// opening returns the view of the line about the opening of the connection.
 func opening(l *tape.Line) *view {
 	v := &view{kind: kindOpen, line: l, val: base(kindOpen, l)}
 	v.val["endpoint"], v.val["subprotocol"], v.val["reconnect"] = l.Open.Endpoint, l.Open.Subprotocol, l.Open.Reconnect
@@ -190,7 +191,7 @@ func exchange(l *tape.Line) *view {
 	return v
 }
 
-// end returns the view of the end of k. l is the line of the end, or the last line of a tape without an end.
+// end returns the view of the end of k. l is the closing line, or the last line if the tape has no closing line.
 func (k *connection) end(l *tape.Line) *view {
 	v := &view{kind: kindEnd, line: l, val: base(kindEnd, l)}
 	v.val["closed"], v.val["clean"], v.val["by"], v.val["code"] = l.Close != nil, false, any(nil), any(nil)

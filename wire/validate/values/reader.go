@@ -12,33 +12,33 @@ import (
 	"rpcx/wire/userfile"
 )
 
-// A value is one JSON value of a file, or text that is not valid JSON.
+// A value is one JSON value in a file, or text that is not valid JSON.
 type value struct {
-	line   int    // the line of its start
+	line   int    // the number of its first line
 	text   []byte // valid until the next call of next
 	broken string // why the text is not JSON, or ""
 }
 
-// A reader splits a file into JSON values, each on one line or on several. After invalid text it continues at the
-// earliest sensible place: in NDJSON the next line, otherwise the next line with an object or array in its first
-// column.
+// A reader splits a file into JSON values, each on one line or on several. After invalid text it continues where the
+// next value probably begins: in NDJSON on the next line, otherwise on the next line that has an object or array in its
+// first column.
 type reader struct {
 	in      *bufio.Reader
-	lines   []line // lines that were read but belong to no value yet
+	lines   []line // lines that were read but not used yet
 	number  int    // the number of the last line
 	decoder scan.Decoder
 	text    []byte // the current value so far
 	from    []line // the lines of text
-	rest    line   // the rest of the line after the last value
+	rest    line   // what follows the last value on its line
 }
 
-// A line is a line of the file with its line break, or a part of a line.
+// A line is a line of the file with its line break, or the end of one.
 type line struct {
 	number int
 	text   []byte
 }
 
-// maxRetried bounds the lines that are read again after an invalid value.
+// maxRetried is the maximum number of lines that are read again after an invalid value.
 const maxRetried = 1000
 
 func newReader(r io.Reader) *reader { return &reader{in: bufio.NewReaderSize(r, 64<<10)} }
@@ -80,7 +80,7 @@ func (r *reader) begin() {
 	r.text, r.from = r.text[:0], r.from[:0]
 }
 
-// line returns the next line, or the rest of the last value's line.
+// line returns the next line, or what follows the last value on its line.
 func (r *reader) line() (line, error) {
 	if len(r.rest.text) > 0 {
 		l := r.rest
@@ -103,7 +103,7 @@ func (r *reader) line() (line, error) {
 	return line{r.number, text}, nil
 }
 
-// end returns the value that ends with the file: a number, or an incomplete value.
+// end returns the value that the end of the file completes (a number) or cuts off.
 func (r *reader) end() (value, error) {
 	if len(r.from) == 0 {
 		return value{}, io.EOF
@@ -114,7 +114,7 @@ func (r *reader) end() (value, error) {
 	return r.broken(errors.New("it is cut off")), nil
 }
 
-// broken returns the text that starts on the first stored line as invalid. It continues with the next line that starts
+// broken reports the text from the first stored line on as invalid. The reader continues with the next line that begins
 // a value, as in NDJSON.
 func (r *reader) broken(err error) value {
 	first := r.from[0].number
@@ -133,7 +133,7 @@ func (r *reader) broken(err error) value {
 	return value{line: first, broken: text}
 }
 
-// goesOn reports whether the next line continues the value: it is indented or starts with a closing bracket.
+// goesOn reports whether the next line continues the value, because it is indented or begins with a closing bracket.
 func (r *reader) goesOn() bool {
 	l, err := r.line()
 	if err != nil {
@@ -143,7 +143,7 @@ func (r *reader) goesOn() bool {
 	return bytes.IndexByte([]byte(" \t}]"), l.text[0]) >= 0
 }
 
-// reason returns the problem without its position, because the report has the line.
+// reason returns the problem without its position: reports name the line.
 func reason(err error) string {
 	if e, ok := errors.AsType[*scan.Error](err); ok {
 		return e.What
@@ -151,7 +151,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// skip skips the rest of a value over many lines.
+// skip skips the rest of a value that spans several lines.
 func (r *reader) skip() {
 	for {
 		l, err := r.line()
@@ -165,5 +165,5 @@ func (r *reader) skip() {
 	}
 }
 
-// begins reports whether a line starts an object or array in its first column.
+// begins reports whether a line has the start of an object or array in its first column.
 func begins(text []byte) bool { return len(text) > 0 && (text[0] == '{' || text[0] == '[') }

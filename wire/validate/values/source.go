@@ -16,8 +16,8 @@ import (
 )
 
 // Open returns a Checker for the schema that source names. source is FILE, FILE#/pointer for a part of a document, or
-// FILE#METHOD.params or FILE#METHOD.result for a method of a catalog or OpenRPC document. A $ref may lead only to files
-// below FILE's directory. Errors are usage Faults that name the file.
+// FILE#METHOD.params or FILE#METHOD.result for a method of a catalog or OpenRPC document. A $ref can lead only to files
+// in or below FILE's directory. Errors are usage Faults that name the file.
 func Open(source string, o schema.FileOptions) (*Checker, error) {
 	file, part := split(source)
 	dir := filepath.Dir(file)
@@ -53,7 +53,7 @@ func Open(source string, o schema.FileOptions) (*Checker, error) {
 	return &Checker{v}, nil
 }
 
-// Copies parses --schema-map: URL=PATH. PATH is a file, or a directory if URL is a common prefix.
+// Copies parses --schema-map: URL=PATH. PATH is a file, or a directory if URL is a prefix.
 func Copies(maps []string) (all []schema.Copy, err error) {
 	for _, text := range maps {
 		i := strings.LastIndexByte(text, '=')
@@ -97,8 +97,8 @@ func fault(file string, err error) *wire.Fault {
 	return wire.NewFault(wire.Usage, "--schema "+file+": "+text, err)
 }
 
-// ofMethod returns the pointer to the params or the result of a method. For OpenRPC, whose params are a list, it adds a
-// schema for them to the returned document.
+// ofMethod returns a pointer to the schema of a method's params or result. In OpenRPC, the params are a list; ofMethod
+// adds a schema for them to the returned document.
 func ofMethod(doc []byte, part string) ([]byte, string, error) {
 	i := strings.LastIndexByte(part, '.')
 	if i < 0 || part[i+1:] != "params" && part[i+1:] != "result" {
@@ -128,7 +128,7 @@ func ofMethod(doc []byte, part string) ([]byte, string, error) {
 	return doc, pointer, nil
 }
 
-// find returns a method and its index.
+// find returns the method of that name and its index.
 func find(doc []byte, method string) (int, []byte, error) {
 	var names []string
 	methods := scan.ReadArray(scan.Get(doc, "methods"), wire.DefaultMaxDepth)
@@ -148,18 +148,18 @@ func find(doc []byte, method string) (int, []byte, error) {
 	return 0, nil, fmt.Errorf("it has no method %s", method)
 }
 
-// madeMember is the member of an OpenRPC method for the schema of its list of params.
+// madeMember is the member with the schema that represents the list of params of an OpenRPC method.
 const madeMember = "x-rpcx-params"
 
-// paramsSchema returns one schema for the params of an OpenRPC method, by name or by position. pointer is the place of
-// their list in doc.
+// paramsSchema returns one schema for the params of an OpenRPC method, by name or by position. pointer leads to their
+// list in doc.
 func paramsSchema(doc, list []byte, pointer string) json.RawMessage {
 	properties, items := map[string]any{}, []any{}
 	required, least := []string{}, 0
 	params := scan.ReadArray(list, wire.DefaultMaxDepth)
 	for _, p, ok := params.Next(); ok; _, p, ok = params.Next() {
 		at := fmt.Sprintf("#%s/%d/schema", pointer, len(items))
-		if ref, ok := scan.Text(scan.Get(p, "$ref")); ok { // the parameter is defined elsewhere
+		if ref, ok := scan.Text(scan.Get(p, "$ref")); ok { // the parameter is defined in another place
 			at, p = ref+"/schema", scan.At(doc, strings.TrimPrefix(ref, "#"))
 		}
 		name, _ := scan.Text(scan.Get(p, "name"))

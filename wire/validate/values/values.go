@@ -2,7 +2,7 @@
 //
 //	values.go   Checker
 //	reader.go   the values in a file: NDJSON, or JSON over many lines
-//	source.go handles --schema: a file, and the part of it
+//	source.go   --schema: a file, and the part of it to use
 package values
 
 import (
@@ -18,9 +18,9 @@ type Checker struct {
 	schema *schema.Schema
 }
 
-// Check checks every value in r, the content of source, in order. It calls each with the value's line (from 1), its
-// problems, and the reason for an incomplete check, or "". Invalid JSON breaks the rule json and does not end the
-// check. Check returns the error of ctx, of r or of each, which ends the check.
+// Check checks every value in r, the content of source, in order. For each value, it calls each with the value's line
+// (from 1), its problems, and the reason why the check is incomplete, or "". Invalid JSON is a problem under the rule
+// json and does not end the check. Check returns the error of ctx, of r or of each.
 func (c *Checker) Check(ctx context.Context, source string, r io.Reader, each func(line int, problems []validate.Problem, open string) error) error {
 	values := newReader(r)
 	for {

@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// unions compares oneOf, anyOf and allOf. It returns true if only one of the schemas is a choice, because no other part
-// is then comparable.
+// unions compares oneOf, anyOf and allOf. It returns true if only one of the schemas is a choice; then no other part
+// can be compared.
 func (c *comparison) unions(x node) bool {
 	_, before := enumOf(x.old)
 	_, after := enumOf(x.now)
@@ -33,7 +33,7 @@ func (c *comparison) unions(x node) bool {
 	return false
 }
 
-// alternatives compares the members of oneOf or anyOf.
+// alternatives compares the alternatives of oneOf or anyOf.
 func (c *comparison) alternatives(x node, keyword string, a, b []any) {
 	pairs, gone, come := matched(a, b)
 	for _, p := range pairs {
@@ -47,7 +47,7 @@ func (c *comparison) alternatives(x node, keyword string, a, b []any) {
 	}
 }
 
-// otherForms returns oneOf for anyOf and vice versa, if m has that keyword.
+// otherForms returns the other one of oneOf and anyOf if m has it, or "".
 func otherForms(m map[string]any, keyword string) string {
 	for _, other := range []string{"oneOf", "anyOf"} {
 		if other != keyword && list(m, other) != nil {
@@ -57,8 +57,8 @@ func otherForms(m map[string]any, keyword string) string {
 	return ""
 }
 
-// turned compares a schema with a choice that replaced it, or that it replaced. If the schema is one of the choice's
-// forms, turned reports the other forms as new or removed, and returns true.
+// turned compares a schema with the choice that replaced it (into is set) or that it replaced. If the schema is one of
+// the choice's forms, turned reports the other forms as new or removed, and returns true.
 func (c *comparison) turned(x node, keyword string, forms []any, into bool) bool {
 	single, choice, change, words := x.old, x.now, "added", "alternative %d of %s is new: %s"
 	if !into {
@@ -104,8 +104,9 @@ func (x node) branch(keyword string, i, j int) place {
 	return place{x.at(keyword, strconv.Itoa(i)).old, x.at(keyword, strconv.Itoa(j)).now}
 }
 
-// matched pairs the alternatives of two lists: first equal alternatives, then alternatives with similar names, then
-// alternatives of one type. gone and come are the unpaired alternatives.
+// matched pairs the alternatives of two lists: first those that are equal, then those with the same name, then those
+// with the same constant, then those of the same type. gone and come are the indexes of the alternatives that have no
+// counterpart.
 func matched(a, b []any) (pairs [][2]int, gone, come []int) {
 	usedA, usedB := map[int]bool{}, map[int]bool{}
 	for _, same := range []func(x, y any) bool{reflect.DeepEqual, sameName, sameConstant, sameType} {
@@ -142,7 +143,8 @@ func sameName(a, b any) bool {
 	return false
 }
 
-// sameConstant reports whether both schemas have a property with the same single value, which distinguishes forms.
+// sameConstant reports whether both schemas have a property with the same single value, because it usually
+// distinguishes alternatives.
 func sameConstant(a, b any) bool {
 	x, y := constants(a), constants(b)
 	for name, v := range x {
@@ -163,13 +165,13 @@ func constants(v any) map[string]any {
 	return all
 }
 
-// sameType reports whether both schemas have one type, and no constant that distinguishes them.
+// sameType reports whether both schemas have the same type and no constants that distinguish them.
 func sameType(a, b any) bool {
 	x, y := asObject(a), asObject(b)
 	return x["type"] != nil && reflect.DeepEqual(x["type"], y["type"]) && len(constants(a)) == 0 && len(constants(b)) == 0
 }
 
-// index returns the index of the alternative that equals v apart from annotations, or -1.
+// index returns the index of the alternative that equals v except for annotations, or -1.
 func index(all []any, v map[string]any) int {
 	for i, e := range all {
 		if reflect.DeepEqual(bareOf(asObject(e)), v) {

@@ -28,8 +28,8 @@ func (c *comparison) members(what string, o, n []any, p place) {
 	c.inPairs(c.renamedMember(what, byName(o, n), p), p, "member", what, func(string) {}, both)
 }
 
-// renamedMember reports a removed member as renamed if the only new member differs from it only in name. It returns the
-// other pairs.
+// If exactly one member was removed and one was added, and they differ only in name, renamedMember reports the member
+// as renamed. It returns the remaining pairs.
 func (c *comparison) renamedMember(what string, pairs []pair, p place) []pair {
 	var gone, come, both []pair
 	for _, x := range pairs {

@@ -35,7 +35,7 @@ func (c *comparison) info(o, n map[string]any, p place) {
 	}
 }
 
-// extra compares members that only the dialect understands. skip names the members that are compared elsewhere.
+// extra compares the members that only the dialect interprets. skip names members that are compared elsewhere.
 func (c *comparison) extra(o, n map[string]any, p place, skip ...string) {
 	a, b := member(o, "extra"), member(n, "extra")
 	for _, name := range union(a, b) {
@@ -60,8 +60,8 @@ func (c *comparison) methods(o, n []any, p place) {
 	c.inPairs(pairs, p, "method", "method", func(name string) { c.method = name }, c.oneMethod)
 }
 
-// inPairs compares complete pairs, and reports the others as added or removed. The kinds of difference begin with stem.
-// inPairs calls begin for each name.
+// inPairs compares complete pairs, and reports the others as added or removed. stem is the first part of the kinds of
+// difference, and begin is called with each name.
 func (c *comparison) inPairs(pairs []pair, p place, stem, what string, begin func(name string), both func(o, n map[string]any, p place)) {
 	for _, pair := range pairs {
 		at := pair.place(p)
@@ -93,8 +93,8 @@ func (c *comparison) byMember(o, n map[string]any, p place, stem string, both fu
 	}
 }
 
-// renamedMethods finds each removed method with a successor of a similar name and the same schemas. It returns both
-// names.
+// renamedMethods finds removed methods for which a new method has a similar name and the same schemas. It returns the
+// old and the new names.
 func (c *comparison) renamedMethods(pairs []pair, p place) map[string]bool {
 	done := map[string]bool{}
 	for _, gone := range pairs {
@@ -124,7 +124,7 @@ func sameSignature(a, b map[string]any) bool {
 	return true
 }
 
-// A pair has the entries of one name from two lists. An entry is nil if its list lacks the name.
+// A pair contains the entries with the same name from two lists. An entry is nil if its list does not have the name.
 type pair struct {
 	name     string
 	old, now map[string]any
@@ -135,7 +135,8 @@ func (p pair) place(of place) place {
 	return place{of.old + "/" + strconv.Itoa(p.from), of.now + "/" + strconv.Itoa(p.to)}
 }
 
-// byName pairs the elements of two lists by name, in the order of the new list, then those that only the old list has.
+// byName pairs the elements of two lists by name: first all in the order of the new list, then those that only the old
+// list has.
 func byName(o, n []any) []pair {
 	before := map[string]int{}
 	for i, e := range o {
@@ -175,14 +176,14 @@ func text(m map[string]any, name string) string {
 	return v
 }
 
-// union returns the sorted names of both objects.
+// union returns the names in both objects, sorted.
 func union(a, b map[string]any) []string {
 	names := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
-// brief returns a value in words, or "".
+// brief returns a value as short text.
 func brief(v any) string {
 	if v == nil {
 		return "nothing"
