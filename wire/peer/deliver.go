@@ -32,6 +32,17 @@ func (p *Peer) forgetLocked(s *stream, err error) {
 	s.box.End(err)
 }
 
+// respondLocked delivers m, which has the id of s: to the Answer function of a Raw operation or to Incoming, and to the
+// consumer. s then no longer waits for its response, unless m is only a part of another message. The caller holds the
+// lock.
+func (p *Peer) respondLocked(s *stream, m *wire.Message) {
+	if !m.Beside {
+		p.calls.setWaiting(s, false)
+	}
+	p.passLocked(s, m)
+	p.deliverLocked(s, m)
+}
+
 // deliverLocked queues m for s. It wakes the consumer at once if the queue is long, and otherwise before the reader
 // waits for more input. The caller holds the lock.
 func (p *Peer) deliverLocked(s *stream, m *wire.Message) {

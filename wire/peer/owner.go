@@ -2,6 +2,7 @@ package peer
 
 import (
 	"bytes"
+	"strconv"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
@@ -11,8 +12,7 @@ import (
 type owner struct {
 	as    role
 	call  *stream
-	whole bool          // the message is the response to the whole batch
-	slot  *pipelineSlot // the slot of a pipelined call
+	whole bool // the message is the response to the whole batch
 }
 
 // others returns the other calls of the batch if the message is the response to the whole batch.
@@ -27,17 +27,17 @@ func (o *owner) others() []*stream {
 type role uint8
 
 const (
-	nobodys   role = iota // m belongs to no call
-	pipelined             // m is the response to the pipelined call in slot
-	answer                // m is the first response
-	unshaped              // m is the response to a user's message of unknown form; it need not have the form of a response
-	item                  // m has the id of its call
-	streamed              // m is an item of the call's stream
-	unnamed               // m is an item of a stream that no response has named yet; call is the call of the same exchange
-	broken                // m is malformed, and its call must fail
-	tardy                 // m is a response to an abandoned call
-	leftOpen              // m is the first item of a stream that has been cancelled
-	dropped               // its call or stream has ended
+	nobodys    role = iota // m belongs to no call
+	answer                 // m is the first response
+	unshaped               // m is the response to a user's message of unknown form; it need not have the form of a response
+	item                   // m has the id of its call
+	streamed               // m is an item of the call's stream
+	unnamed                // m is an item of a stream that no response has named yet; call is the call of the same exchange
+	broken                 // m is malformed, and its call must fail
+	tardy                  // m is a response to an abandoned call
+	misspelled             // m belongs to no call, but its id is that of call in another spelling
+	leftOpen               // m is the first item of a stream that has been cancelled
+	dropped                // its call or stream has ended
 )
 
 // owner returns the owner of m. in is the call whose exchange carried m, or nil if the connection carries messages in
@@ -55,9 +55,6 @@ func (c *calls) owner(m *wire.Message, in *stream, alone bool) owner {
 }
 
 func (c *calls) ofResponse(m *wire.Message, in *stream, alone bool) owner {
-	if at := c.pipeline.slot(m.ID); at != nil {
-		return owner{as: pipelined, slot: at}
-	}
 	s := c.byID[string(m.ID)]
 	switch {
 	case s != nil && s.waiting:
@@ -75,7 +72,26 @@ func (c *calls) ofResponse(m *wire.Message, in *stream, alone bool) owner {
 	case in != nil && in.box.Dropped() && in.id == string(m.ID): // its exchange is about to be cancelled
 		return owner{as: dropped}
 	}
-	return c.ofShapeless(m, in)
+	if o := c.ofShapeless(m, in); o.call != nil {
+		return o
+	}
+	return c.ofMisspelled(m.ID)
+}
+
+// ofMisspelled returns the waiting call whose id is the same number as id, if any.
+func (c *calls) ofMisspelled(id wire.ID) owner {
+	number, err := strconv.ParseFloat(string(bytes.Trim(id, `"`)), 64)
+	if err != nil {
+		return owner{}
+	}
+	c.promoteAllLocked()
+	plain := strconv.FormatFloat(number, 'f', -1, 64)
+	for _, id := range []string{plain, `"` + plain + `"`} {
+		if s := c.byID[id]; s != nil && s.waiting {
+			return owner{as: misspelled, call: s}
+		}
+	}
+	return owner{}
 }
 
 // ofAnonymous returns the owner of a response without an id: the call that was sent without an id or, for an error, the

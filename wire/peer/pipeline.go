@@ -98,17 +98,15 @@ func (l *callPipeline) Send(op *dialect.Op, c dialect.PipelinedCall) bool {
 	}
 	l.out = out
 	at := l.place(id)
-	if at.call != nil {
-		s := newStream(p, *op)
-		p.registerLocked(s, wire.Message{ID: strconv.AppendInt(nil, id, 10), Final: true})
-		c.Opened(s)
+	if call := (pipelineSlot{id, op, c}); at.call != nil {
+		l.stream(call)
 	} else {
-		*at = pipelineSlot{id, op, c}
+		*at = call
 		l.open++
 		l.calls.waiting++
-		if l.calls.waiting == 1 {
-			p.change.Pass() // the reader must not stop from now on
-		}
+	}
+	if l.calls.waiting == 1 {
+		p.change.Pass() // the reader must not stop from now on
 	}
 	l.ends, l.ids = append(l.ends, len(out)), append(l.ids, id)
 	l.box.hold(len(out) - start)
@@ -238,25 +236,33 @@ func (l *callPipeline) promote(at *pipelineSlot) *stream {
 	if at == nil {
 		return nil
 	}
-	was := l.free(at)
-	s := newStream(l.p, *was.op)
+	call := l.free(at)
+	return l.stream(call)
+}
+
+// stream creates the stream of a call outside the ring.
+func (l *callPipeline) stream(call pipelineSlot) *stream {
+	s := newStream(l.p, *call.op)
 	s.oneAnswer = true
-	l.calls.add(s, strconv.AppendInt(nil, was.id, 10))
-	was.call.Opened(s)
+	l.calls.add(s, strconv.AppendInt(nil, call.id, 10))
+	call.call.Opened(s)
 	return s
 }
 
-// answer passes the response m to the call in a slot. If that response requires a stream, answer returns the new
-// stream.
-func (l *callPipeline) answer(at *pipelineSlot, m *wire.Message) *stream {
-	was := m.Final
-	m.Final = true
-	if at.call.Answered(m) {
-		l.free(at)
-		return nil
+// answered passes the response m to its call, and reports whether that is enough. Otherwise the call gets a stream.
+func (l *callPipeline) answered(m *wire.Message) bool {
+	at := l.slot(m.ID)
+	if at == nil {
+		return false
 	}
-	m.Final = was
-	return l.promote(at)
+	call, final := l.free(at), m.Final
+	m.Final = true
+	answered := call.call.Answered(m)
+	if !answered {
+		m.Final = final
+		l.stream(call)
+	}
+	return answered
 }
 
 // free empties a slot and returns its call.

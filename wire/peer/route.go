@@ -16,17 +16,18 @@ import (
 // that contains m, and in is the call whose exchange carried m. Each of them may be nil. The caller holds the lock.
 func (p *Peer) routeLocked(m *wire.Message, g *inbound.Array, in *stream) {
 	seen := p.showLocked(m, (*stream).sees)
+	if m.Kind == wire.Response && p.calls.pipeline.answered(m) {
+		return
+	}
 	o := p.calls.owner(m, in, g == nil)
 	s := o.call
 	switch o.as {
 	case nobodys:
 		p.unownedLocked(m, g, in, seen)
+	case misspelled:
+		p.strayLocked(m, s)
 	case broken:
 		p.brokenLocked(&o, m)
-	case pipelined:
-		if s := p.calls.pipeline.answer(o.slot, m); s != nil {
-			p.answeredLocked(s, m)
-		}
 	case answer:
 		for _, other := range o.others() { // the peer rejected the whole batch with one response
 			p.forgetLocked(other, io.EOF)
@@ -36,11 +37,7 @@ func (p *Peer) routeLocked(m *wire.Message, g *inbound.Array, in *stream) {
 	case unshaped:
 		p.answerUnshapedLocked(s, m)
 	case item:
-		if !m.Beside {
-			p.calls.setWaiting(s, false)
-		}
-		p.passLocked(s, m)
-		p.deliverLocked(s, m)
+		p.respondLocked(s, m)
 	case streamed:
 		p.deliverLocked(s, m)
 	case tardy:
@@ -66,9 +63,7 @@ func (p *Peer) answeredLocked(s *stream, m *wire.Message) {
 	first := token == nil && holdsItem(m)
 	shown := first && m.Final && s.op.Lasting && p.can.OpenEnded && p.exchanger == nil
 	m.Final = m.Final && !shown
-	p.calls.setWaiting(s, false)
-	p.passLocked(s, m)
-	p.deliverLocked(s, m)
+	p.respondLocked(s, m)
 	if first && s.op.Kind == dialect.Subscribe {
 		p.firstItemLocked(s, m, shown)
 	}
@@ -88,17 +83,6 @@ func holdsItem(m *wire.Message) bool {
 		return len(bytes.TrimSpace(body[1:])) > 1
 	}
 	return true
-}
-
-// firstItemLocked delivers the response m to s as the first item of the stream that the user asked for. That stream is
-// s itself, or the watches that belong to s. The caller holds the lock.
-func (p *Peer) firstItemLocked(s *stream, m *wire.Message, shown bool) {
-	item := *m
-	item.Kind, item.ID, item.Final = wire.Item, nil, false
-	if shown {
-		p.deliverLocked(s, &item)
-	}
-	p.showLocked(&item, func(w *stream, _ *wire.Message) bool { return s.op.Beside != "" && w.op.Beside == s.op.Beside })
 }
 
 // openedLocked records that the response to s opened the stream with this token. It delivers the early items of that
@@ -176,9 +160,7 @@ func (p *Peer) answerUnshapedLocked(s *stream, m *wire.Message) {
 		c.Err = nil
 		c.Event = &wire.Event{Kind: wire.Data, Final: true, Data: bytes.Clone(m.Raw)}
 	}
-	p.calls.setWaiting(s, false)
-	p.passLocked(s, &c)
-	p.deliverLocked(s, &c)
+	p.respondLocked(s, &c)
 }
 
 // tooLateLocked drops the response to an abandoned call, and ends the stream that the response opens. The caller holds

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"strconv"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
@@ -28,7 +27,7 @@ func (p *Peer) unownedLocked(m *wire.Message, g *inbound.Array, in *stream, seen
 	case wire.Item:
 		p.unclaimedLocked(m)
 	case wire.Response:
-		p.strayLocked(m)
+		p.strayLocked(m, nil)
 	case wire.Invalid:
 		p.invalidLocked(m, g, in, seen)
 	}
@@ -106,11 +105,11 @@ func (p *Peer) tell(in *dialect.Inbound) {
 // unhandledLocked reports to the user that there is no hook for a notification, unless the handshake awaited it or a
 // watch shows this method. The caller holds the lock.
 func (p *Peer) unhandledLocked(m *wire.Message) {
-	if m.Awaited || p.calls.watched(m.Method, false) {
-		return
+	named, all := p.calls.watched(m.Method)
+	if !m.Awaited && !named {
+		text := "no hook for the notification " + ending.Quoted(m.Method)
+		p.noteLocked(Note{Kind: NoteUnhandledNotification, Method: m.Method, Text: text, Shown: all})
 	}
-	text := "no hook for the notification " + ending.Quoted(m.Method)
-	p.noteLocked(Note{Kind: NoteUnhandledNotification, Method: m.Method, Text: text, Shown: p.calls.watched(m.Method, true)})
 }
 
 // incomingLocked passes m to Incoming, without holding the lock, and reports whether Incoming took it.
@@ -137,52 +136,24 @@ func (p *Peer) unclaimedLocked(m *wire.Message) {
 	p.notificationLocked(m)
 }
 
-// strayLocked handles a response without a local call. The caller holds the lock.
-func (p *Peer) strayLocked(m *wire.Message) {
+// strayLocked handles a response without a local call. s is the call whose id it misspells, or nil. The caller holds the
+// lock.
+func (p *Peer) strayLocked(m *wire.Message, s *stream) {
 	switch {
 	case p.passToAskerLocked(m) || p.incomingLocked(m):
 	case m.Err != nil && noID(m.ID):
 		p.noteLocked(Note{Kind: NoteStrayError, Text: "the peer sent an error without an id: " + m.Err.Error(), Err: m.Err.Clone()})
 	default:
 		text := "dropped a response with an unknown id: "
-		if id := p.calls.spelled(m.ID); id != "" {
-			if s := p.calls.onlyWaiting(); p.o.Client && s != nil { // without this, the command would wait forever
-				p.forgetLocked(s, &wire.Fault{Kind: wire.Protocol, Method: s.op.Method, Message: fmt.Sprintf("the response to %s has the id %s, which differs only in spelling from the call's id %s", ending.Quoted(s.op.Method), excerpt(m.ID), id)})
+		if s != nil {
+			if p.o.Client && p.calls.waiting == 1 { // without this, the command would wait forever
+				p.forgetLocked(s, &wire.Fault{Kind: wire.Protocol, Method: s.op.Method, Message: fmt.Sprintf("the response to %s has the id %s, which differs only in spelling from the call's id %s", ending.Quoted(s.op.Method), excerpt(m.ID), s.id)})
 				return
 			}
-			text = fmt.Sprintf("dropped a response whose id %s is not spelled like the call's id %s: ", excerpt(m.ID), id)
+			text = fmt.Sprintf("dropped a response whose id %s is not spelled like the call's id %s: ", excerpt(m.ID), s.id)
 		}
 		p.noteLocked(Note{Kind: NoteUnknownResponse, Text: text + excerpt(m.Raw)})
 	}
-}
-
-// onlyWaiting returns the only call without a response. It returns nil if there is no such call or more than one.
-func (c *calls) onlyWaiting() *stream {
-	c.promoteAllLocked()
-	if c.waiting != 1 {
-		return nil
-	}
-	for _, s := range c.byID {
-		if s.waiting {
-			return s
-		}
-	}
-	return nil
-}
-
-// spelled returns the id of the waiting call that has the same numeric value as id, or "".
-func (c *calls) spelled(id wire.ID) string {
-	number, err := strconv.ParseFloat(string(bytes.Trim(id, `"`)), 64)
-	if err != nil {
-		return ""
-	}
-	plain := strconv.FormatFloat(number, 'f', -1, 64)
-	for _, id := range []string{plain, `"` + plain + `"`} {
-		if s := c.byID[id]; s != nil && s.waiting || c.pipeline.slot(wire.ID(id)) != nil {
-			return id
-		}
-	}
-	return ""
 }
 
 // invalidLocked handles a malformed message. A malformed message from a client is answered with an error. A malformed

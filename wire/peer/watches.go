@@ -1,8 +1,6 @@
 package peer
 
 import (
-	"slices"
-
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/peer/ending"
@@ -83,12 +81,26 @@ func (p *Peer) showLocked(m *wire.Message, sees func(w *stream, m *wire.Message)
 	return seen
 }
 
-// watched reports whether a watch shows messages of this method. If all is set, only watches of all methods count, and
-// otherwise only watches of a single method.
-func (c *calls) watched(method string, all bool) bool {
-	return slices.ContainsFunc(c.watches, func(w *stream) bool {
-		return w.op.Kind == dialect.Watch && (w.op.Method == "") == all && w.op.Takes(method)
-	})
+// firstItemLocked delivers the response m to s as the first item of the stream that the user asked for. That stream is
+// s itself, or the watches that belong to s. The caller holds the lock.
+func (p *Peer) firstItemLocked(s *stream, m *wire.Message, shown bool) {
+	item := *m
+	item.Kind, item.ID, item.Final = wire.Item, nil, false
+	p.showLocked(&item, func(w *stream, _ *wire.Message) bool { return s.op.Beside != "" && w.op.Beside == s.op.Beside })
+	if shown {
+		p.deliverLocked(s, &item)
+	}
+}
+
+// watched reports whether a watch names this method, and whether one shows all messages.
+func (c *calls) watched(method string) (named, all bool) {
+	for _, w := range c.watches {
+		if w.op.Kind == dialect.Watch {
+			all = all || w.op.Method == ""
+			named = named || w.op.Method != "" && w.op.Takes(method)
+		}
+	}
+	return named, all
 }
 
 // takenWholeLocked handles an array that contains no message of the dialect. It delivers the array as a whole to the
