@@ -2,6 +2,7 @@ package peer
 
 import (
 	"bytes"
+	"math/bits"
 	"slices"
 	"strconv"
 
@@ -62,10 +63,7 @@ func (p *Peer) Pipeline(most int, ready func()) dialect.CallPipeline {
 	if p.can.AppendCall == nil || p.exchanger != nil || p.router != nil || p.singleExchange || p.batcher == nil || !p.idler {
 		return nil
 	}
-	size := 64
-	for size < 2*most {
-		size *= 2
-	}
+	size := max(64, 1<<bits.Len(uint(2*most-1)))
 	l := &callPipeline{p: p, calls: &p.calls, box: &p.outbox, link: &p.link, ready: ready, ring: make([]pipelineSlot, size)}
 	l.now, _ = p.conn.(nowFlusher)
 	if p.o.Tap == nil && p.o.Record == nil { // Tap and Record must receive every message
