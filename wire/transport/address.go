@@ -13,19 +13,19 @@ import (
 	"rpcx/wire/redact"
 )
 
-// An Address is a parsed transport and target.
+// An Address consists of a transport and the target of the connection.
 type Address struct {
 	Scheme  string        // "ws", "http+unix", "exec", …
 	User    *url.Userinfo // for ws, wss, http and https; may be nil
 	Host    string        // as typed: host or host:port for ws, wss, http and https; host:port for tcp and tls
-	Path    string        // the socket of unix, ws+unix and http+unix
-	URLPath string        // the path and query of ws and http, with a leading "/"
-	Command []string      // the words of exec and ipc; empty for `ipc:`
-	Env     []string      // additional environment variables of exec
-	Dir     string        // the working directory of exec; "" for the current one
+	Path    string        // the socket's path, for unix, ws+unix and http+unix
+	URLPath string        // the path and query, for ws and http, with a leading "/"
+	Command []string      // the words of the command, for exec and ipc; empty for `ipc:`
+	Env     []string      // additional environment variables, for exec
+	Dir     string        // the working directory, for exec; "" for the current one
 }
 
-// HostPort returns host:port of a URL.
+// HostPort returns the host:port of a URL. If the URL has no port, it adds the default port of the scheme.
 func HostPort(u *url.URL) string {
 	if u.Port() != "" {
 		return u.Host
@@ -36,10 +36,10 @@ func HostPort(u *url.URL) string {
 // Origin returns the scheme, host and port of u.
 func Origin(u *url.URL) string { return u.Scheme + "://" + strings.ToLower(HostPort(u)) }
 
-// WebSocket reports whether a is the address of a WebSocket.
+// WebSocket reports whether a is a WebSocket address.
 func (a Address) WebSocket() bool { return strings.HasPrefix(a.Scheme, "ws") }
 
-// IsHTTP reports whether a is an HTTP address, not a WebSocket.
+// IsHTTP reports whether a is an HTTP address other than a WebSocket.
 func (a Address) IsHTTP() bool { return strings.HasPrefix(a.Scheme, "http") }
 
 // UsageHint returns a usage Fault with a hint.
@@ -47,21 +47,21 @@ func UsageHint(hint, format string, args ...any) *wire.Fault {
 	return wire.Usagef(format, args...).WithHint(hint)
 }
 
-// A Meant is the cause of a Fault about an address that can only mean another one.
+// A Meant is the cause of a Fault about an address for which only one correction is possible.
 type Meant struct{ Given, Better string }
 
 // Error implements error.
 func (Meant) Error() string { return "probably another address" }
 
-// meant returns the Fault for given, which can only mean better.
+// meant returns the Fault for given, for which better is the only possible correction.
 func meant(given, better, format string, args ...any) *wire.Fault {
 	f := UsageHint("did you mean "+better+"?", format, args...)
 	f.Err = Meant{given, better}
 	return f
 }
 
-// Parse parses an address such as "tcp://127.0.0.1:9000" or "exec:./plugin -v". It uses nothing but the text. Errors
-// are usage Faults with the correct form as their hint.
+// Parse parses an address such as "tcp://127.0.0.1:9000" or "exec:./plugin -v". It depends only on the text. Errors are
+// usage Faults whose hint is the correct form.
 func Parse(s string) (Address, error) {
 	scheme, rest, ok := strings.Cut(s, ":")
 	a := Address{Scheme: scheme}
@@ -114,7 +114,7 @@ func (a *Address) parseURL(s, rest string) *wire.Fault {
 	u, err := url.Parse(s)
 	if err != nil {
 		if e, ok := err.(*url.Error); ok {
-			err = e.Err // the URL may contain a password
+			err = e.Err // because the URL may contain a password
 		}
 		return wire.Usagef("%s:%s", a.Scheme, " "+err.Error())
 	}
@@ -135,7 +135,7 @@ func (a *Address) parseURL(s, rest string) *wire.Fault {
 	return nil
 }
 
-// urlPath returns the path and query for a request line.
+// urlPath returns the path and query as they appear in a request line.
 func urlPath(u *url.URL) string {
 	path := cmp.Or(u.EscapedPath(), "/")
 	if u.RawQuery != "" || u.ForceQuery {
@@ -198,13 +198,13 @@ func checkPort(scheme, port string, optional bool) *wire.Fault {
 	return nil
 }
 
-// parseSocket parses the path of a Unix socket. It also accepts unix:///path.
+// parseSocket parses the path to a Unix socket. It also accepts unix:///path.
 func (a *Address) parseSocket(path string) *wire.Fault {
 	if abs, ok := strings.CutPrefix(path, "//"); ok {
 		if !strings.HasPrefix(abs, "/") {
 			return UsageHint(fmt.Sprintf("%s:%s or %s:/%s", a.Scheme, abs, a.Scheme, abs), "%s: a path cannot begin with two slashes", a.Scheme)
 		}
-		path = "/" + strings.TrimLeft(abs, "/") // Parse would reject two leading slashes
+		path = "/" + strings.TrimLeft(abs, "/") // Parse rejects two leading slashes
 	}
 	if home, ok := strings.CutPrefix(path, "~/"); ok {
 		return UsageHint(a.Scheme+":$HOME/"+home+", for your shell to expand, or "+a.Scheme+":./~/"+home, "%s: a ~ is not expanded", a.Scheme)
@@ -230,8 +230,8 @@ func (a *Address) parseSocketURL(rest string) *wire.Fault {
 	return a.parseSocket(path)
 }
 
-// At returns a with another path and query from a dialect file or the peer, which must not lead to another authority. A
-// path without a leading "/" is a Protocol Fault.
+// At returns a with another path and query, which come from a dialect file or from the peer and must not lead to
+// another authority. If path does not begin with "/", At returns a Protocol Fault.
 func (a Address) At(path string) (Address, error) {
 	if !strings.HasPrefix(path, "/") {
 		return a, wire.NewFault(wire.Protocol, wire.Quote(path)+" is not a path of "+a.Host+": a path begins with /", nil)
@@ -240,8 +240,8 @@ func (a Address) At(path string) (Address, error) {
 	return a, nil
 }
 
-// String returns the address for users. "…" replaces userinfo, values of a query, and command words with secret names.
-// If nothing is replaced, Parse accepts the result.
+// String returns the address in a form that can be shown to users. It replaces userinfo, the values in a query, and
+// secrets among the command's words with "…". If nothing was replaced, Parse accepts the result.
 func (a Address) String() string {
 	switch a.Scheme {
 	case "ws", "wss", "http", "https":
@@ -260,7 +260,8 @@ func (a Address) String() string {
 	return a.Scheme + ":" + ShownCommand(a.Command)
 }
 
-// noScheme returns the error for an address without a known transport. It guesses the intended address.
+// noScheme returns the error for an address that does not begin with a known transport. Its hint is a guess at the
+// address that was meant.
 func noScheme(s string) *wire.Fault {
 	head, rest, colon := strings.Cut(s, ":")
 	port, _, _ := strings.Cut(rest, "/")
@@ -289,7 +290,7 @@ func anyTransport(at string) string {
 	return fmt.Sprintf("tcp://%[1]s, ws://%[1]s/ or http://%[1]s/", at)
 }
 
-// transportOf returns the hint for head, an unknown transport: the transport among its words, or else a list.
+// transportOf returns the hint for head, an unknown transport: the transport that is one of its words, or a list.
 func transportOf(head, rest string) string {
 	schemes := []string{"ws", "wss", "http", "https", "tcp", "tls", "unix", "exec", "ipc", "stdio"}
 	if scheme, word, two := strings.Cut(head, "+"); two && slices.Contains(schemes, scheme) && !slices.Contains(schemes, word) {

@@ -7,16 +7,16 @@ import (
 	"rpcx/wire/redact"
 )
 
-// wordReader splits a command into words as a shell does. It rejects commands that only a shell could run.
+// wordReader splits a command into words in the same way as a shell. It rejects commands that only a shell could run.
 type wordReader struct {
 	s     string
 	i     int
 	words []string
 	word  strings.Builder
-	open  bool // a word, possibly empty, has started
+	open  bool // a word has started; it may still be empty
 }
 
-// parseCommand sets the command of exec and ipc.
+// parseCommand sets the command for exec and ipc.
 func (a *Address) parseCommand(rest string) *wire.Fault {
 	if name := assignment(rest); name != "" {
 		return a.needsShell(rest, name+" in front of the command")
@@ -38,15 +38,15 @@ func (a *Address) parseCommand(rest string) *wire.Fault {
 	return nil
 }
 
-// A NeedsShell is the cause of the Fault for a command that needs a shell.
+// A NeedsShell is the cause of the Fault for a command that only a shell could run.
 type NeedsShell struct {
-	Command string // as typed by the user
-	Better  string // the command with its shell
+	Command string // as the user typed it
+	Better  string // the same command, run by a shell
 }
 
 func (NeedsShell) Error() string { return "the command needs a shell" }
 
-// needsShell returns the Fault for a command that needs a shell.
+// needsShell returns the Fault for a command that only a shell could run. what is the part that needs the shell.
 func (a *Address) needsShell(rest, what string) *wire.Fault {
 	better := "sh -c " + wire.Quote(strings.TrimSpace(rest))
 	f := UsageHint(a.Scheme+":"+better, "%s: the command contains %s and needs a shell", a.Scheme, what)
@@ -54,8 +54,8 @@ func (a *Address) needsShell(rest, what string) *wire.Fault {
 	return f
 }
 
-// next reads one character or quoted run. It returns the part that only a shell could interpret. An unterminated run moves
-// i beyond the end.
+// next reads one character, or one quoted run of characters. If only a shell could interpret it, next returns a
+// description of it. If the run has no closing quote, next moves i beyond the end.
 func (r *wordReader) next() (special string) {
 	switch c := r.s[r.i]; c {
 	case ' ', '\t', '\n', '\r':

@@ -1,6 +1,6 @@
-// Package transport describes connections: Addresses, the settings of a connection (Config), its observers (Watch), and
-// common failures. Pair is a connection in memory. The transports are in the packages below; package schemes has their
-// table.
+// Package transport describes connections: addresses (Address), settings (Config), observers (Watch), and common
+// failures. Pair is a connection in memory. The transports themselves are in the packages below; the table of
+// transports is in package schemes.
 package transport
 
 import (
@@ -16,32 +16,34 @@ import (
 	"rpcx/wire"
 )
 
-// A Config describes how to connect to a peer, or how to listen. Byte transports need Framing. Otherwise, the zero
-// value is usable.
+// A Config configures how to connect to a peer, or how to listen. Transports of bytes need Framing. Apart from that,
+// the zero value can be used.
 type Config struct {
-	Framing wire.Framing // for tcp, tls, unix, exec, stdio and ipc (which uses line)
+	Framing wire.Framing // for tcp, tls, unix, exec, stdio, and ipc (which always uses line)
 	wire.Options
 	Exchanges
 	Header              http.Header // headers of the HTTP request (http, ws)
-	Subprotocols        []string    // offered or accepted subprotocols, in order of preference
-	SubprotocolOptional bool        // the server may choose no subprotocol
+	Subprotocols        []string    // the subprotocols that are offered or accepted, in order of preference
+	SubprotocolOptional bool        // the server may choose none of the subprotocols
 	TLS                 TLS
 	Binary              wire.Binary
 
-	ConnectTimeout time.Duration // bounds connecting, including handshakes (10 s by default)
-	Ping           time.Duration // the interval of keep-alive pings (ws) or probes (tcp, tls); 0 for none with ws and Go's default with tcp; a usage error elsewhere
-	CloseTimeout   time.Duration // bounds each step of Close (2 s by default)
-	// Hurry ends when the caller of Close stops waiting. Close then skips its remaining waits, and kills a child
-	// HurriedGrace after asking it to exit. nil never ends.
+	ConnectTimeout time.Duration // limits connecting, including handshakes (default: 10 s)
+	Ping           time.Duration // the interval of keep-alive pings (ws) or probes (tcp, tls). 0 means none with ws and Go's default with tcp. It is a usage error with other transports
+	CloseTimeout   time.Duration // limits each step of Close (default: 2 s)
+	// Hurry ends when the caller of Close can wait no longer. Close then skips its remaining waits, and kills a child
+	// HurriedGrace after it has asked the child to exit. A nil Hurry never ends.
 	Hurry context.Context
 
-	// Stderr receives a child's stderr. If it has a method Flush(), Close calls that at the end. It may be nil.
+	// Stderr receives what a child writes to stderr. If it has a method Flush(), that method is called at the end. It
+	// may be nil.
 	Stderr io.Writer
-	// Env contains additional environment variables of a child, as NAME=VALUE.
+	// Env contains additional environment variables for a child, in the form NAME=VALUE.
 	Env []string
-	// Warn receives a line for the user, without a line break, although nothing failed. It may be nil.
+	// Warn is called with a line for the user when something unusual has happened but nothing has failed. The line has
+	// no line break. It may be nil.
 	Warn func(line string)
-	// Watch receives the steps of connecting and, if wanted, the bytes. It may be nil.
+	// Watch receives the steps of connecting and, if requested, the bytes. It may be nil.
 	Watch *Watch
 	HTTPObserver
 	Route
@@ -49,88 +51,89 @@ type Config struct {
 	Listening
 }
 
-// Exchanges are a dialect's settings for exchanges over HTTP (http, ws).
+// Exchanges contains a dialect's settings for HTTP exchanges (http, ws).
 type Exchanges struct {
-	Sessions *wire.HTTPSessions // how exchanges form sessions; may be nil
+	Sessions *wire.HTTPSessions // how several exchanges form a session; may be nil
 	Name     wire.HTTPName      // how a server identifies its client
 	Gets     wire.HTTPGets      // a listener's responses to GET; may be nil
 }
 
-// HTTPObserver has callbacks for a client's HTTP exchanges. Any goroutine may call them. Each may be nil.
+// HTTPObserver contains callbacks for the HTTP exchanges of a client. They are called from several goroutines. Each may
+// be nil.
 type HTTPObserver struct {
-	Login      Login          // the user's login at the server, unless Header has Authorization; may be nil
-	Exchanged  func(Exchange) // receives the Exchange after the head of a response, and must not retain it
-	Unanswered func()         // runs when a POST has had no response for UnansweredAfter
+	Login      Login          // the user's login for the server, unless Header contains Authorization; may be nil
+	Exchanged  func(Exchange) // receives each Exchange when the head of the response has arrived, and must not keep it
+	Unanswered func()         // called when a POST has had no response for UnansweredAfter
 }
 
 // A Login provides the user's tokens for web servers.
 type Login interface {
-	// Token returns the bearer token for a request to u, or "". refused is the token that the server has just refused, or "".
+	// Token returns the bearer token for a request to u, or "". refused is a token that the server has just refused, or "".
 	Token(ctx context.Context, u *url.URL, refused string) (string, error)
-	// Identity returns the name of the login for an address, by which the server knows the user, or "".
+	// Identity returns the name of the login for an address, which is how the server identifies the user, or "".
 	Identity(a Address) string
 }
 
 // Listening contains the settings of listeners.
 type Listening struct {
-	AllowOrigin []string                                                  // exact Origins that may connect (http, ws), "*" for all, or empty for none
-	Token       string                                                    // the required bearer token of clients (http, ws), or ""
-	Public      bool                                                      // a listener beyond loopback requires no token or client certificates
-	MaxClients  int                                                       // bounds the simultaneous connections of a listener (1,000 by default)
-	Relay       func(w http.ResponseWriter, r *http.Request, body []byte) // handles all requests that pass the guard, including those below the listener's path (on a ws listener: upgrades); without it, each upgrade and each POST is a connection
+	AllowOrigin []string                                                  // the Origins that may connect (http, ws), compared exactly; "*" allows all, and an empty list none
+	Token       string                                                    // the bearer token that clients must send (http, ws), or ""
+	Public      bool                                                      // a listener that other machines can reach needs neither a token nor client certificates
+	MaxClients  int                                                       // the maximum number of simultaneous connections to a listener (default: 1,000)
+	Relay       func(w http.ResponseWriter, r *http.Request, body []byte) // handles all requests that pass the guard, including those for paths below the listener's path (on a ws listener, only upgrades); if nil, each upgrade and each POST is a connection
 	NoPosts     bool                                                      // accept only WebSockets (http, ws), because the dialect needs both directions
 }
 
-// A Route is the network route to an address of ws, wss, http, https, tcp or tls.
+// A Route determines how packets reach an address of ws, wss, http, https, tcp or tls.
 type Route struct {
-	Proxy   *url.URL          // nil for the proxy in the environment, if any
-	Direct  bool              // ignore the proxy in the environment
-	Resolve map[string]string // maps host:port to another address for the connection, without a port
+	Proxy   *url.URL          // if nil, the proxy from the environment, if any
+	Direct  bool              // do not use a proxy from the environment
+	Resolve map[string]string // replaces the address of a host:port by another one, without a port, for the connection
 }
 
-// Stdio replaces the process's stdin and stdout for stdio. It may be nil.
+// Stdio replaces the stdin and stdout of this process for the transport stdio. Each may be nil.
 type Stdio struct {
 	Stdin  io.ReadCloser
 	Stdout io.WriteCloser
 }
 
-// TLS names the files for TLS.
+// TLS contains the names of the files for TLS.
 type TLS struct {
-	CACert   string // a PEM file of roots: a client's roots for servers, or a listener's roots for clients, which then need a certificate
-	Cert     string // a PEM file of the local certificate chain
-	Key      string // a PEM file of the certificate's key
+	CACert   string // a PEM file with roots. A client verifies servers with them; a listener requires and verifies client certificates with them
+	Cert     string // a PEM file with the local certificate chain
+	Key      string // a PEM file with the private key for the certificate
 	Insecure bool   // do not verify the peer's certificate
 }
 
 // A Listener accepts connections.
 type Listener interface {
-	// Accept returns the next connection after its handshake, or net.ErrClosed after Close.
+	// Accept returns the next connection when its handshake is complete, or net.ErrClosed after Close.
 	Accept() (wire.Conn, error)
-	// Endpoint returns the listen address as a client uses it ("ws://127.0.0.1:41233/", "unix:/tmp/x.sock"), or "" for
-	// stdio.
+	// Endpoint returns the listen address in the form that a client uses ("ws://127.0.0.1:41233/", "unix:/tmp/x.sock"),
+	// or "" for stdio.
 	Endpoint() string
-	// Close closes the listener, not its connections, and removes a socket file.
+	// Close closes the listener but not its connections, and removes the file of a socket.
 	Close() error
 }
 
-// A PeerAccepter is a Listener that can wait for one expected peer.
+// A PeerAccepter is a Listener that can wait for one particular peer.
 type PeerAccepter interface {
-	// AcceptPeer accepts a connection of that peer.
+	// AcceptPeer accepts a connection from that peer.
 	AcceptPeer() (wire.Conn, error)
 }
 
-// A Drainer is a Listener that can stop accepting connections.
+// A Drainer is a Listener that can stop accepting new connections.
 type Drainer interface {
-	// Drain makes Accept return net.ErrClosed after the connections made so far.
+	// Drain makes Accept return the connections that clients have already made, and then net.ErrClosed.
 	Drain()
 }
 
-// WithDefaults returns c with the default for each zero.
+// WithDefaults returns c with defaults in place of zeros.
 func (c Config) WithDefaults() Config {
 	c.Options = c.Options.WithDefaults()
 	c.ConnectTimeout = cmp.Or(max(c.ConnectTimeout, 0), 10*time.Second)
 	c.CloseTimeout = cmp.Or(max(c.CloseTimeout, 0), 2*time.Second)
-	c.Name.Header = cmp.Or(c.Name.Header, "Mcp-Session-Id") // a server that sends the header expects the header back
+	c.Name.Header = cmp.Or(c.Name.Header, "Mcp-Session-Id") // a server that sends this header expects it back
 	return c
 }
 
@@ -141,14 +144,14 @@ func (c Config) Warnf(format string, args ...any) {
 	}
 }
 
-// WarnInsecure warns, for each connection, about an unverified peer.
+// WarnInsecure warns that a peer is not verified. It must be called for each connection.
 func (c Config) WarnInsecure(where string) {
 	if c.TLS.Insecure {
 		c.Warnf("%s: the certificate is not verified (--insecure)", where)
 	}
 }
 
-// Frame applies c's framing to a stream of bytes. from is the client's name on a listener.
+// Frame applies the framing of c to a byte stream. On a listener, who is the name of the client.
 func (c Config) Frame(s io.ReadWriteCloser, who string) (wire.Conn, error) {
 	if c.Framing == nil {
 		s.Close()
@@ -158,7 +161,7 @@ func (c Config) Frame(s io.ReadWriteCloser, who string) (wire.Conn, error) {
 	return c.Framing(s, c.Options), nil
 }
 
-// Within returns a context that ends after d, or extra after the end of hurry. hurry may be nil.
+// Within returns a context that ends after d, and also if extra has passed since the end of hurry. hurry may be nil.
 func Within(hurry context.Context, d, extra time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	if hurry == nil {
@@ -168,7 +171,7 @@ func Within(hurry context.Context, d, extra time.Duration) (context.Context, con
 	return ctx, func() { stop(); cancel() }
 }
 
-// Layer returns the first T among a connection and those that it wraps.
+// Layer returns the first T among a connection and the connections that it wraps.
 func Layer[T any](c net.Conn) (t T, ok bool) {
 	for {
 		if t, ok = c.(T); ok {

@@ -22,8 +22,8 @@ import (
 	"rpcx/wire/syserr"
 )
 
-// DialFault converts the error of a dial to a Fault with the unreachable address and the reason. where is the redacted
-// address. ctx is the caller's context, without the connect timeout.
+// DialFault converts the error of a failed dial to a Fault that contains the address and the reason. where is the
+// redacted address, and limit is the connect timeout. ctx is the caller's context, which does not include that timeout.
 func DialFault(ctx context.Context, where string, limit time.Duration, err error) *wire.Fault {
 	if f := wire.AsFault(err); f != nil {
 		return f
@@ -45,14 +45,14 @@ func DialFault(ctx context.Context, where string, limit time.Duration, err error
 	return f
 }
 
-// These are texts of failed dials. Package endpoint recognizes the exported ones.
+// These strings are parts of messages about failed dials. Package endpoint recognizes the exported ones.
 const (
 	NoTLS        = "the server does not use TLS"
 	NoResponse   = "the peer closed the connection without a response"
-	viaProxyText = "the proxy: " // precedes the failure of a proxy
+	viaProxyText = "the proxy: " // precedes a failure of the proxy
 )
 
-// OfProxy reports whether the proxy was unreachable, which reveals nothing about the peer.
+// OfProxy reports whether the proxy could not be reached, which reveals nothing about the peer.
 func OfProxy(f *wire.Fault) bool { return strings.Contains(f.Message, ": "+viaProxyText) }
 
 // notThere reports whether a dial failed because the peer did not respond or closed the connection. In these cases, a
@@ -70,8 +70,8 @@ func notThere(err error) bool {
 	return errors.As(err, &dns) || isTimeout(err)
 }
 
-// noEnd returns err as a cause without io.EOF for errors.Is. A connection that ends before its handshake has failed, but
-// a bare io.EOF is the regular end of a stream.
+// noEnd returns err as a cause for which errors.Is does not find io.EOF. A connection that ends before its handshake has
+// failed, whereas io.EOF stands for the regular end of a stream.
 func noEnd(err error) error {
 	if errors.Is(err, io.EOF) {
 		return errors.New(Innermost(err).Error())
@@ -79,7 +79,7 @@ func noEnd(err error) error {
 	return err
 }
 
-// explain returns why a dial failed. It sets the kind and the hint of f.
+// explain describes why a dial failed. It also sets the kind and the hint of f.
 func explain(f *wire.Fault, limit time.Duration, err error) string {
 	if why := explainTLS(f, err); why != "" {
 		return why
@@ -111,7 +111,7 @@ func explain(f *wire.Fault, limit time.Duration, err error) string {
 	return Innermost(err).Error()
 }
 
-// explainTLS is like explain, but for certificates. It returns "" for other errors.
+// explainTLS is like explain, but only for failures of TLS. It returns "" for other errors.
 func explainTLS(f *wire.Fault, err error) string {
 	var (
 		unknown x509.UnknownAuthorityError
@@ -142,8 +142,8 @@ func explainTLS(f *wire.Fault, err error) string {
 	return ""
 }
 
-// refusedCertificate explains the TLS alert of a peer that refused the client certificate. It returns "" for other
-// alerts. crypto/tls does not export names of alerts.
+// refusedCertificate describes a TLS alert with which the peer has refused the client certificate. It returns "" for
+// other alerts. It compares texts, because crypto/tls does not export the names of alerts.
 func refusedCertificate(alert string) string {
 	alert = strings.TrimPrefix(alert, "tls: ")
 	switch alert {
@@ -161,7 +161,7 @@ func isTimeout(err error) bool {
 	return errors.As(err, &t) && t.Timeout()
 }
 
-// dialled returns the dialled address if the error contains it.
+// dialled returns the address that was dialled, if the error contains it.
 func dialled(err error) string {
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Addr != nil && op.Addr.Network() == "tcp" {
 		return " by " + op.Addr.String()
@@ -169,7 +169,7 @@ func dialled(err error) string {
 	return ""
 }
 
-// Innermost unwraps errors with URLs, which may contain secrets.
+// Innermost returns the error inside err that contains no URL, because URLs may contain secrets.
 func Innermost(err error) error {
 	var u *url.Error
 	for errors.As(err, &u) {
@@ -178,8 +178,8 @@ func Innermost(err error) error {
 	return err
 }
 
-// LateRefusal returns an Auth Fault for the alert of a TLS 1.3 server that refuses a client's certificate. The alert
-// arrives after the handshake.
+// LateRefusal returns an Auth Fault if err is the alert with which a TLS 1.3 server refuses the client's certificate.
+// That alert arrives only after the handshake.
 func LateRefusal(err error) error {
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "remote error" {
 		f := wire.NewFault(wire.Closed, "", err)
@@ -190,10 +190,10 @@ func LateRefusal(err error) error {
 	return err
 }
 
-// MaxErrorBody bounds the excerpt of a response body that is not a message.
+// MaxErrorBody limits the excerpt, in bytes, from a response body that is not a message.
 const MaxErrorBody = 1024
 
-// HTTPFault returns the failure for an HTTP status: Auth for 401, 403 and 407, Unreachable for others.
+// HTTPFault returns the Fault for an HTTP status. Its kind is Auth for 401, 403 and 407, and Unreachable for others.
 func HTTPFault(what string, resp *http.Response, body []byte) *wire.Fault {
 	kind, status := wire.Unreachable, resp.StatusCode
 	switch status {
@@ -213,10 +213,10 @@ func HTTPFault(what string, resp *http.Response, body []byte) *wire.Fault {
 	return f
 }
 
-// longestRetryAfter bounds the pause that a server can demand.
+// longestRetryAfter is the longest pause that a server can request.
 const longestRetryAfter = 24 * time.Hour
 
-// retryAfter returns the server's demanded pause in seconds, or 0.
+// retryAfter returns the pause that the server requests, in seconds, or 0.
 func retryAfter(resp *http.Response) int {
 	given := strings.TrimSpace(resp.Header.Get("Retry-After"))
 	after, err := time.ParseDuration(given + "s")
@@ -229,7 +229,7 @@ func retryAfter(resp *http.Response) int {
 	return int(math.Ceil(min(after, longestRetryAfter).Seconds()))
 }
 
-// FirstLine returns the first line of a response body for a one-line message. The Fault contains the whole body.
+// FirstLine returns the first line of a response body, for a message of one line. The Fault contains the whole body.
 func FirstLine(body []byte) string {
 	s := strings.TrimSpace(strings.ToValidUTF8(string(body), "\uFFFD"))
 	s, _, _ = strings.Cut(s, "\n")
@@ -245,7 +245,7 @@ func FirstLine(body []byte) string {
 	return s
 }
 
-// BasicAuth returns the value of an Authorization header.
+// BasicAuth returns the value of an Authorization header for u.
 func BasicAuth(u *url.Userinfo) string {
 	password, _ := u.Password()
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(u.Username()+":"+password))

@@ -8,16 +8,16 @@ import (
 	"rpcx/wire"
 )
 
-// These limits bound one direction of a pair. Send waits beyond them.
+// These constants limit the messages in one direction of a pair. Beyond them, Send waits.
 const (
 	pairMessages = 64
-	pairBytes    = 1 << 20 // a larger message needs an empty queue
+	pairBytes    = 1 << 20 // in bytes; a message that is larger needs an empty queue
 	pairKeep     = 64 << 10
 )
 
-// Pair returns the two ends of a connection in memory. Send waits while the peer has 64 messages or 1 MiB to read.
-// After Close of one end, the other receives the remaining messages and a clean *wire.CloseError, and after CloseSend
-// io.EOF. Both ends are wire.Idlers and wire.HalfClosers.
+// Pair returns the two ends of a connection that exists only in memory. Send waits while the peer has 64 unread
+// messages or 1 MiB of them. When one end is closed, the other end receives the remaining messages and then a clean
+// *wire.CloseError. After CloseSend, it receives io.EOF instead. Both ends are wire.Idlers and wire.HalfClosers.
 func Pair() (a, b wire.Conn) {
 	ab, ba := newPairQueue(), newPairQueue()
 	return &pairEnd{in: ba, out: ab}, &pairEnd{in: ab, out: ba}
@@ -40,15 +40,16 @@ func (e *pairEnd) Close() error {
 	return nil
 }
 
-// These are the states of a queue in order.
+// The state of a queue only moves forward in this list.
 const (
 	pairOpen      = iota
 	pairEnded     // the sender has called CloseSend
 	pairClosed    // the sender has closed
-	pairAbandoned // the receiver has closed; the queue drops messages
+	pairAbandoned // the receiver has closed, and messages are dropped
 )
 
-// pairQueue is one direction: a ring with reused buffers. A goroutine that waits does not hold the lock.
+// pairQueue is one direction of a pair. It is a ring whose buffers are reused. A goroutine does not hold the lock while
+// it waits.
 type pairQueue struct {
 	mu      sync.Mutex
 	changed sync.Cond
@@ -56,7 +57,7 @@ type pairQueue struct {
 	head, n int
 	bytes   int
 	state   int
-	lent    []byte // the result of the last pop
+	lent    []byte // what the last pop returned
 }
 
 func newPairQueue() *pairQueue {
@@ -100,7 +101,7 @@ func (q *pairQueue) pop(onIdle func()) ([]byte, error) {
 		return nil, &wire.CloseError{Clean: true}
 	}
 	if cap(q.lent) > pairKeep {
-		q.lent = nil // releases the buffer of a huge message
+		q.lent = nil // frees the buffer of a huge message
 	}
 	slot := &q.ring[q.head]
 	q.lent, *slot = *slot, q.lent
@@ -111,7 +112,7 @@ func (q *pairQueue) pop(onIdle func()) ([]byte, error) {
 	return q.lent, nil
 }
 
-// end moves the queue to a later state.
+// end moves the queue to state, unless it is already in a later one.
 func (q *pairQueue) end(state int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -119,7 +120,7 @@ func (q *pairQueue) end(state int) {
 	q.changed.Broadcast()
 }
 
-// Single returns a listener for one connected client.
+// Single returns a listener with one client, which is already connected.
 func Single(conn wire.Conn) Listener {
 	l := &single{conn: make(chan wire.Conn, 1), closed: make(chan struct{})}
 	l.conn <- conn
@@ -132,7 +133,7 @@ type single struct {
 	once   sync.Once
 }
 
-// Accept returns the connection. A later call waits for Close.
+// Accept returns the connection. If it is called again, it waits until Close.
 func (l *single) Accept() (wire.Conn, error) {
 	select {
 	case conn := <-l.conn:

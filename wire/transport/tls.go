@@ -13,8 +13,8 @@ import (
 	"rpcx/wire/userfile"
 )
 
-// Client returns the configuration of a TLS client. serverName is the required name in the certificate. With "", the
-// caller must set the name. The roots are those in CACert, or by default the system's.
+// Client returns the configuration for a TLS client. serverName is the name that the certificate must contain. If it is
+// "", the caller must set the name. The roots are those in CACert or, if that is "", those of the system.
 func (t TLS) Client(serverName string) (*tls.Config, error) {
 	cfg := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: serverName, InsecureSkipVerify: t.Insecure}
 	var err error
@@ -32,8 +32,8 @@ func (t TLS) Client(serverName string) (*tls.Config, error) {
 	return cfg, err
 }
 
-// Server returns the configuration of a TLS server, which needs a certificate. With CACert, clients need a certificate
-// from one of the roots in CACert.
+// Server returns the configuration for a TLS server, which must have a certificate. If CACert is set, clients need a
+// certificate that is signed by one of its roots.
 func (t TLS) Server() (*tls.Config, error) {
 	if t.Cert == "" {
 		return nil, wire.Usagef("a TLS listener needs a certificate: --cert FILE and --key FILE")
@@ -47,7 +47,7 @@ func (t TLS) Server() (*tls.Config, error) {
 	return cfg, err
 }
 
-// loadPair reads Cert and Key. Without Key, Cert contains both.
+// loadPair reads Cert and Key. If Key is "", Cert contains both.
 func (t TLS) loadPair() ([]tls.Certificate, error) {
 	key := cmp.Or(t.Key, t.Cert)
 	chain, err := userfile.Read(t.Cert)
@@ -74,7 +74,7 @@ func loadRoots(file string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// SpeaksTLS reports whether the server at host and port completes a TLS handshake with any certificate. It sends only
+// SpeaksTLS reports whether the server at hostPort completes a TLS handshake, with whatever certificate. It sends only
 // the handshake.
 func SpeaksTLS(ctx context.Context, hostPort string) bool {
 	host, _, err := net.SplitHostPort(hostPort)

@@ -19,14 +19,14 @@ import (
 	"rpcx/wire/redact"
 )
 
-// PieceShown bounds the excerpt of a piece in bytes.
+// PieceShown limits the excerpt of a piece, in bytes.
 const PieceShown = 2 << 10
 
-// A Watch receives the steps of connections. Any goroutine may call it. It must not retain its arguments. It may be
-// nil.
+// A Watch receives reports about the steps of a connection. Its functions are called from several goroutines. They must
+// not keep their arguments. A nil Watch receives nothing.
 type Watch struct {
 	Fact  func(wire.Fact)
-	Piece func(wire.Piece) // nil to omit bytes
+	Piece func(wire.Piece) // receives the bytes; may be nil
 }
 
 // Tell reports a fact.
@@ -43,19 +43,19 @@ func (w *Watch) Tellf(step, format string, args ...any) {
 	}
 }
 
-// Pieces returns a function that shows the bytes of one stream in both directions, or nil to omit them.
+// Pieces returns a function to call with the bytes of one stream, in both directions. It is nil if no bytes are shown.
 func (w *Watch) Pieces(who string) func(d wire.Direction, b []byte) {
 	if w == nil || w.Piece == nil {
 		return nil
 	}
-	var dirs [2]redact.Stream // one goroutine at a time uses each direction
+	var dirs [2]redact.Stream // each direction is used by only one goroutine at a time
 	return func(d wire.Direction, b []byte) {
 		shown := redact.Spans(dirs[d].Append(nil, b))
 		w.Piece(wire.Piece{Who: who, Dir: d, Size: len(b), Shown: shown[:min(len(shown), PieceShown)]})
 	}
 }
 
-// Dialling returns a context that reports name lookups and connection attempts.
+// Dialling returns a context with which name lookups and attempts to connect are reported.
 func (w *Watch) Dialling(ctx context.Context) context.Context {
 	if w == nil || w.Fact == nil {
 		return ctx
@@ -89,7 +89,7 @@ func (w *Watch) Dialling(ctx context.Context) context.Context {
 	})
 }
 
-// unwrapped removes package net's text, which repeats the address.
+// unwrapped returns the error without the text of package net, which repeats the address.
 func unwrapped(err error) error {
 	if op, ok := err.(*net.OpError); ok {
 		return op.Err
@@ -97,7 +97,7 @@ func unwrapped(err error) error {
 	return err
 }
 
-// Secured reports a completed TLS handshake. client is the client's name on a listener.
+// Secured reports that a TLS handshake is complete. On a listener, who is the name of the client.
 func (w *Watch) Secured(who string, s tls.ConnectionState, checked bool, took time.Duration) {
 	if w == nil || w.Fact == nil {
 		return
@@ -123,7 +123,7 @@ func (w *Watch) Secured(who string, s tls.ConnectionState, checked bool, took ti
 	w.Tell(f)
 }
 
-// certificate describes one certificate of a chain.
+// certificate describes one certificate of a chain. place is its index in the chain.
 func certificate(c *x509.Certificate, place int) string {
 	what := "certificate"
 	if place > 0 {
@@ -153,7 +153,7 @@ func (w *Watch) Answered(who string, status int, proto string, h http.Header, to
 	}
 }
 
-// HeadLines returns the lines of a head, sorted by name.
+// HeadLines returns the redacted lines of a head, sorted by name.
 func HeadLines(h http.Header) (lines []string) {
 	for name, values := range h {
 		lines = append(lines, HeadLine(name, values))
@@ -162,7 +162,7 @@ func HeadLines(h http.Header) (lines []string) {
 	return lines
 }
 
-// HeadLine returns a redacted line of a head.
+// HeadLine returns one line of a head, redacted.
 func HeadLine(name string, values []string) string {
 	switch {
 	case redact.SecretName(name):
@@ -173,7 +173,7 @@ func HeadLine(name string, values []string) string {
 	return name + ": " + string(redact.Text([]byte(strings.Join(values, ", "))))
 }
 
-// ShownBody returns body and passes everything that is read from it to show.
+// ShownBody returns body, but also passes everything that is read from it to show.
 func ShownBody(body io.ReadCloser, show func([]byte)) io.ReadCloser {
 	return struct {
 		io.Reader
@@ -181,7 +181,7 @@ func ShownBody(body io.ReadCloser, show func([]byte)) io.ReadCloser {
 	}{io.TeeReader(body, shower(show)), body}
 }
 
-// A shower is a writer that passes all writes to a function.
+// A shower is a writer that calls a function with each write.
 type shower func([]byte)
 
 func (s shower) Write(b []byte) (int, error) {
@@ -189,20 +189,20 @@ func (s shower) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// An Exchange describes one HTTP exchange after the head of its response: an upgrade, a POST, or a request for an event
-// stream. Its user must not read the bodies.
+// An Exchange describes one HTTP exchange when the head of its response has arrived. The exchange is an upgrade, a
+// POST, or a request for an event stream. A function that receives an Exchange must not read the bodies.
 type Exchange struct {
 	Request  *http.Request
 	Response *http.Response // may be nil
 	Err      error          // why there is no response, or nil
 	Start    time.Time      // when the exchange started
-	Connect  time.Duration  // the connect time without TLS, or 0 for a reused connection
-	TLS      time.Duration  // the time of the TLS handshake
+	Connect  time.Duration  // how long connecting took, without TLS; 0 if the connection was reused
+	TLS      time.Duration  // how long the TLS handshake took
 	Wait     time.Duration  // from the request to the head of the response
 	Remote   string         // the peer's address, or ""
 }
 
-// RedactURL returns u without userinfo and query values.
+// RedactURL returns u without its userinfo and without the values in its query.
 func RedactURL(u *url.URL) string {
 	c := *u
 	c.User = nil

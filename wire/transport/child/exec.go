@@ -1,5 +1,5 @@
-// Package child starts processes in their own groups, ends them with all descendants, and connects to their stdin and
-// stdout (exec) or to Node's IPC channel (ipc).
+// Package child starts processes in groups of their own, ends them with all their descendants, and connects to their
+// stdin and stdout (exec) or to Node's IPC channel (ipc).
 package child
 
 import (
@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Dial starts a child and connects to it (exec, ipc), or connects to the parent (ipc without a command).
+// Dial starts a child and connects to it (exec, ipc). For ipc without a command, it connects to the parent instead.
 func Dial(ctx context.Context, a transport.Address, c transport.Config) (wire.Conn, error) {
 	if a.Scheme == "ipc" {
 		return dialIPC(ctx, a, c)
@@ -48,10 +48,10 @@ func dialExec(ctx context.Context, a transport.Address, c transport.Config) (wir
 	return c.Frame(s, "")
 }
 
-// childCommand returns the command of an exec or ipc address.
+// childCommand returns the command for an exec or ipc address.
 func childCommand(a transport.Address, c transport.Config) *exec.Cmd {
 	cmd := exec.Command(a.Command[0], a.Command[1:]...)
-	// If this process is a child over Node's IPC, its own child must not use the channel.
+	// If this process is itself a child with Node's IPC channel, its own child must not use that channel.
 	for _, v := range os.Environ() {
 		if !strings.HasPrefix(v, nodeChannelFD+"=") && !strings.HasPrefix(v, nodeChannelMode+"=") {
 			cmd.Env = append(cmd.Env, v)
@@ -62,8 +62,8 @@ func childCommand(a transport.Address, c transport.Config) *exec.Cmd {
 	return cmd
 }
 
-// startChild starts cmd and copies the child's stderr to c.Stderr. It also copies stdout unless stdout is the
-// connection.
+// startChild starts cmd and copies the child's stderr to c.Stderr. It also copies the child's stdout, unless stdout is
+// the connection.
 func startChild(ctx context.Context, cmd *exec.Cmd, pipes childPipes, c transport.Config) (*childStream, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, wire.NewFault(wire.Unreachable, "not started: "+err.Error(), err)
@@ -74,7 +74,7 @@ func startChild(ctx context.Context, cmd *exec.Cmd, pipes childPipes, c transpor
 	}
 	cmd.Stderr = stderr
 	if cmd.Stdout == nil {
-		cmd.Stdout = stderr // the stdout of a child over ipc is for people
+		cmd.Stdout = stderr // over ipc, the child's stdout is only output for the user
 	}
 	p, err := Start(cmd)
 	stderr.Close()

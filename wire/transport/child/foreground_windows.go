@@ -5,5 +5,5 @@ import (
 	"os/exec"
 )
 
-// Foreground does nothing, because every process of a console may read from it.
+// Foreground does nothing, because any process of a console may read from it.
 func Foreground(*exec.Cmd, *os.File) (takeBack func()) { return func() {} }

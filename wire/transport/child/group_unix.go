@@ -10,14 +10,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A group is a child and its descendants: a process group with the child's number. When the group is empty, its number
-// must not be used.
+// A group is a child and its descendants: a process group whose id is that of the child. Once the group is empty, its
+// id must no longer be used.
 type group struct{ id int }
 
-// groupOf returns the group of a child, of which processGroup made the child the leader.
+// groupOf returns the group of a child that was started with processGroup.
 func groupOf(child *os.Process) group { return group{child.Pid} }
 
-// ask asks all processes of the group to exit.
+// ask sends SIGTERM to all processes of the group.
 func (g group) ask() bool {
 	syscall.Kill(-g.id, syscall.SIGTERM)
 	return true
@@ -26,7 +26,7 @@ func (g group) ask() bool {
 // force kills all processes of the group.
 func (g group) force() { syscall.Kill(-g.id, syscall.SIGKILL) }
 
-// lives reports whether the group has a process.
+// lives reports whether the group contains a process.
 func (g group) lives() bool { return !errors.Is(syscall.Kill(-g.id, 0), syscall.ESRCH) }
 
 // signalName returns the name of a signal, such as SIGKILL.

@@ -9,21 +9,22 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// processGroup keeps Ctrl-C from a child, because rpcx forwards it, and allows ending the child with Ctrl-Break.
+// processGroup prevents Ctrl-C from reaching the child, because rpcx forwards it, and makes it possible to end the
+// child with Ctrl-Break.
 func processGroup(attr *syscall.SysProcAttr) {
 	attr.CreationFlags |= windows.CREATE_NEW_PROCESS_GROUP
 }
 
-// A group is a child and its descendants: a job, which the system ends with this process. Processes that the child
-// starts before it is in the job do not belong to the job.
+// A group is a child and its descendants: a job, which Windows ends together with this process. Processes that the
+// child starts before it is in the job are not part of it.
 type group struct {
 	child *os.Process
-	job   *job // nil if the system refused a job; then only the child is ended
+	job   *job // nil if Windows did not create a job; then only the child itself is ended
 }
 
 type job struct{ handle windows.Handle }
 
-// groupOf puts a child into a job.
+// groupOf puts the child into a new job.
 func groupOf(child *os.Process) group {
 	g := group{child: child}
 	handle, err := windows.CreateJobObject(nil, nil)
@@ -36,7 +37,7 @@ func groupOf(child *os.Process) group {
 	_, err = windows.SetInformationJobObject(handle, windows.JobObjectExtendedLimitInformation, uintptr(unsafe.Pointer(&limits)), uint32(unsafe.Sizeof(limits)))
 	if err == nil {
 		if herr := child.WithHandle(func(process uintptr) { err = windows.AssignProcessToJobObject(handle, windows.Handle(process)) }); herr != nil {
-			err = herr // the child has exited already
+			err = herr // the child has already exited
 		}
 	}
 	if err != nil {
@@ -48,7 +49,7 @@ func groupOf(child *os.Process) group {
 	return g
 }
 
-// ask asks the whole group to exit, with Ctrl-Break on its console. It returns false without a console.
+// ask sends Ctrl-Break to all processes of the group on their console. It returns false if there is no console.
 func (g group) ask() bool {
 	return windows.GenerateConsoleCtrlEvent(windows.CTRL_BREAK_EVENT, uint32(g.child.Pid)) == nil
 }
@@ -60,16 +61,16 @@ func (g group) force() {
 	}
 }
 
-// jobAccounting is the system's JOBOBJECT_BASIC_ACCOUNTING_INFORMATION.
+// Windows defines jobAccounting as JOBOBJECT_BASIC_ACCOUNTING_INFORMATION.
 type jobAccounting struct {
 	_, _, _, _      int64
 	_, _, active, _ uint32
 }
 
-// basicAccounting is the system's JobObjectBasicAccountingInformation.
+// Windows defines basicAccounting as JobObjectBasicAccountingInformation.
 const basicAccounting = 1
 
-// lives reports whether the group has a process.
+// lives reports whether the group contains a process.
 func (g group) lives() bool {
 	if g.job == nil {
 		return false
@@ -80,5 +81,5 @@ func (g group) lives() bool {
 	return err == nil && a.active > 0
 }
 
-// signalName returns "", because signals do not end processes on this system.
+// signalName returns the text for a signal. It is never needed, because signals do not end processes on Windows.
 func signalName(s syscall.Signal) string { return s.String() }

@@ -13,13 +13,13 @@ import (
 	"rpcx/wire/transport/stream"
 )
 
-// Node names the channel to a child in these variables.
+// Node describes the channel to its child in these environment variables.
 const (
 	nodeChannelFD   = "NODE_CHANNEL_FD"
 	nodeChannelMode = "NODE_CHANNEL_SERIALIZATION_MODE"
 )
 
-// dialIPC starts a child with Node's IPC channel. Without a command, it uses the parent's channel.
+// dialIPC starts a child with a Node IPC channel. Without a command, it uses the channel that the parent has passed.
 func dialIPC(ctx context.Context, a transport.Address, c transport.Config) (wire.Conn, error) {
 	if err := ipcHere(); err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func dialIPC(ctx context.Context, a transport.Address, c transport.Config) (wire
 	}
 	defer theirs.Close()
 	cmd := childCommand(a, c)
-	cmd.ExtraFiles = []*os.File{theirs} // descriptor 3
+	cmd.ExtraFiles = []*os.File{theirs} // becomes descriptor 3
 	cmd.Env = append(cmd.Env, nodeChannelFD+"=3", nodeChannelMode+"=json")
 	s, err := startChild(ctx, cmd, childPipes{in: ours, closeIn: ours.CloseWrite, out: ours}, c)
 	if err != nil {
@@ -43,7 +43,7 @@ func dialIPC(ctx context.Context, a transport.Address, c transport.Config) (wire
 	return newIPCConn(s, c)
 }
 
-// Listen returns a listener whose only client is the parent with its channel.
+// Listen returns a listener whose only client is the parent process, on the channel that it has passed.
 func Listen(_ context.Context, a transport.Address, c transport.Config) (transport.Listener, error) {
 	if err := ipcHere(); err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func Listen(_ context.Context, a transport.Address, c transport.Config) (transpo
 	return transport.Single(conn), nil
 }
 
-// joinIPC opens the parent's channel.
+// joinIPC opens the channel that the parent has passed.
 func joinIPC(c transport.Config) (wire.Conn, error) {
 	text, mode := os.Getenv(nodeChannelFD), os.Getenv(nodeChannelMode)
 	if text == "" {
@@ -80,15 +80,15 @@ func joinIPC(c transport.Config) (wire.Conn, error) {
 	return newIPCConn(stream.New(conn), c)
 }
 
-// A lineConn has the methods of a framing's Conn that an ipcConn exposes.
+// A lineConn has those methods of the framing's Conn that an ipcConn exposes.
 type lineConn interface {
 	wire.Conn
 	wire.Idler
 	wire.Batcher
 }
 
-// An ipcConn sends one message per line and hides Node's own messages. It is not a wire.HalfCloser, because Node closes the
-// whole channel.
+// An ipcConn sends one message per line and does not deliver Node's own messages. It is not a wire.HalfCloser, because Node
+// can only close the whole channel.
 type ipcConn struct {
 	lineConn
 	c      transport.Config
@@ -103,8 +103,8 @@ func newIPCConn(s io.ReadWriteCloser, c transport.Config) (wire.Conn, error) {
 	return &ipcConn{lineConn: conn.(lineConn), c: c}, nil
 }
 
-// Recv returns the next message except Node's own ("cmd" begins with "NODE_"). It removes the handle from a message and
-// acknowledges it, because Node waits for that.
+// Recv returns the next message that is not one of Node's own ("cmd" begins with "NODE_"). If a message has a handle,
+// Recv removes it and acknowledges the message, because Node waits for that.
 func (i *ipcConn) Recv() ([]byte, error) {
 	for {
 		msg, err := i.lineConn.Recv()

@@ -11,10 +11,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ipcHere returns an error on systems without Node's channel.
+// ipcHere returns an error on systems where Node's channel is not supported.
 func ipcHere() error { return nil }
 
-// inheritedSocket takes over the descriptor number.
+// inheritedSocket opens the descriptor with that number, which this process has inherited.
 func inheritedSocket(number string) (net.Conn, error) {
 	fd, err := strconv.Atoi(number)
 	if err != nil || fd < 3 {
@@ -24,7 +24,7 @@ func inheritedSocket(number string) (net.Conn, error) {
 		return nil, err
 	}
 	f := os.NewFile(uintptr(fd), "ipc")
-	defer f.Close() // FileConn has a copy, which children do not inherit
+	defer f.Close() // FileConn has made a copy, which children do not inherit
 	return net.FileConn(f)
 }
 

@@ -8,7 +8,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// ipcHere returns an error. On Windows, Node's channel is a named pipe with its own framing, not a socket with lines.
+// ipcHere returns an error. On Windows, Node's channel is a named pipe with a framing of its own.
 func ipcHere() error {
 	return transport.UsageHint("use exec:COMMAND, which uses a child's stdin and stdout", "ipc: is not available on Windows")
 }

@@ -7,22 +7,22 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// PipeTo returns a pipe to a child. The local end has deadlines.
+// PipeTo returns a pipe to a child. The local end supports deadlines.
 func PipeTo() (theirs, ours *os.File, err error) {
 	ours, theirs, err = pipe(windows.PIPE_ACCESS_OUTBOUND, windows.GENERIC_READ)
 	return theirs, ours, err
 }
 
-// PipeFrom returns a pipe from a child. The local end has deadlines.
+// PipeFrom returns a pipe from a child. The local end supports deadlines.
 func PipeFrom() (ours, theirs *os.File, err error) {
 	return pipe(windows.PIPE_ACCESS_INBOUND, windows.GENERIC_WRITE)
 }
 
-// pipeSize is the capacity of a pipe, as on other systems.
+// pipeSize is the capacity of a pipe in bytes, the same as on other systems.
 const pipeSize = 64 << 10
 
-// pipe creates a pipe with a name that other processes cannot guess. Only a named pipe can have one overlapped end,
-// which deadlines need, and another end for the child that is not.
+// pipe creates a pipe with a name that other processes cannot guess. Deadlines require overlapped mode, which the
+// child's end must not have; only the ends of a named pipe can differ in this.
 func pipe(ours, theirs uint32) (our, their *os.File, err error) {
 	name := `\\.\pipe\rpcx-` + rand.Text()
 	path, err := windows.UTF16PtrFromString(name)

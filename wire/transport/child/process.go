@@ -17,21 +17,21 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A Process is a child in its own group. If this process is killed, Linux kills the child (not its group), and Windows
-// kills the whole group. The caller must call End, even after the child's exit.
+// A Process is a child in a process group of its own. If this process is killed, Linux kills the child (but not its
+// group), and Windows kills the whole group. The caller must call End, even after the child has exited.
 type Process struct {
 	cmd   *exec.Cmd
 	group group
 	done  chan struct{} // closed after cmd.Wait
-	gone  bool          // after done: the group was empty
-	err   error         // after done: the error of cmd.Wait
+	gone  bool          // valid after done: whether the group was empty
+	err   error         // valid after done: the error of cmd.Wait
 }
 
-// Start starts cmd. It changes cmd.SysProcAttr to put the child into its own group. It waits for the child in the
-// background, so the caller must not call cmd.Wait. If cmd has writers other than *os.File, cmd.WaitDelay must be set.
-// Otherwise a grandchild with an open stdout delays Done.
+// Start starts cmd. It sets cmd.SysProcAttr so that the child gets a group of its own. It waits for the child in the
+// background, so the caller must not call cmd.Wait. If a writer of cmd is not an *os.File, cmd.WaitDelay must be set.
+// Otherwise a grandchild that keeps stdout open would delay Done.
 //
-// Errors are *wire.Fault of kind NotFound, NotExecutable or Unreachable.
+// Errors are of type *wire.Fault, with kind NotFound, NotExecutable or Unreachable.
 func Start(cmd *exec.Cmd) (*Process, error) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
@@ -46,8 +46,8 @@ func Start(cmd *exec.Cmd) (*Process, error) {
 	return p, nil
 }
 
-// run starts the child and waits for it on one thread, because Linux sends the death signal to the child when that
-// thread ends.
+// run starts the child and waits for it on one thread, because Linux sends the death signal to the child when the
+// thread that started it ends.
 func (p *Process) run(started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -58,14 +58,14 @@ func (p *Process) run(started chan<- error) {
 	p.group = groupOf(p.cmd.Process)
 	started <- nil
 	p.err = p.cmd.Wait()
-	// The system does not reuse a group's number while the group has a process. Storing that the group is empty prevents
-	// a signal to a later process with the same number.
+	// The system does not reuse the group's id while the group contains a process. Recording that the group is empty
+	// prevents a signal to a later process with the same id.
 	p.gone = !p.group.lives()
 	close(p.done)
 }
 
-// Done returns a channel that is closed after the child's exit, when cmd's writers have received its output. The
-// child's own children may still run.
+// Done returns a channel that is closed when the child has exited and cmd's writers have received its output.
+// Descendants of the child may still be running.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
 // Wait waits for Done and returns the result of cmd.Wait.
@@ -74,10 +74,11 @@ func (p *Process) Wait() error {
 	return p.err
 }
 
-// Pid returns the process id of the child, which is also the number of its group.
+// Pid returns the process id of the child, which is also the id of its group.
 func (p *Process) Pid() int { return p.cmd.Process.Pid }
 
-// Status returns the child's exit status, or -1 and the name of a signal. Before Done, it returns -1 and "".
+// Status returns the child's exit status. If a signal has ended the child, it returns -1 and the name of the signal.
+// Before Done, it returns -1 and "".
 func (p *Process) Status() (exit int, signal string) {
 	if !wire.IsClosed(p.done) || p.cmd.ProcessState == nil {
 		return -1, ""
@@ -89,23 +90,23 @@ func (p *Process) Status() (exit int, signal string) {
 	return p.cmd.ProcessState.ExitCode(), ""
 }
 
-// empty reports whether the group was empty at the child's exit.
+// empty reports whether the group was empty when the child exited.
 func (p *Process) empty() bool { return wire.IsClosed(p.done) && p.gone }
 
-// LeftBehind reports whether the child has exited but its group has other processes.
+// LeftBehind reports whether the child has exited but its group still contains other processes.
 func (p *Process) LeftBehind() bool {
 	return wire.IsClosed(p.done) && !p.gone && p.group.lives() && !groupIsDead(p.Pid())
 }
 
-// HurriedGrace bounds how long a child may take to exit after Hurry.
+// HurriedGrace is how long a child may take to exit when Close has no more time (Config.Hurry).
 const HurriedGrace = 150 * time.Millisecond
 
-// End asks the whole group to exit (SIGTERM, or on Windows Ctrl-Break), and kills it after grace (SIGKILL). It returns
-// when the group is empty, and at most a second after the kill. If the child has exited, End does the same for its
-// remaining processes.
+// End asks the whole group to exit (with SIGTERM, or on Windows with Ctrl-Break), and kills it after grace (with
+// SIGKILL). It returns when the group is empty, or at most a second after the kill. If the child has already exited,
+// End does the same for the remaining processes.
 func (p *Process) End(grace time.Duration) { p.EndWithin(context.Background(), grace) }
 
-// EndWithin is like End, but with a grace that also ends HurriedGrace after the end of hurry. hurry may be nil.
+// EndWithin is like End, but the grace also ends HurriedGrace after hurry has ended. hurry may be nil.
 func (p *Process) EndWithin(hurry context.Context, grace time.Duration) {
 	if !p.empty() && !p.group.ask() {
 		p.group.force()
@@ -124,8 +125,8 @@ func (p *Process) EndWithin(hurry context.Context, grace time.Duration) {
 	}
 }
 
-// waitGroup waits at most d until the group is empty. The system reports only the end of the child. waitGroup polls the
-// other processes at growing intervals.
+// waitGroup waits until the group is empty or ctx ends, and reports whether the group is empty. The system reports only
+// the end of the child itself, so waitGroup polls for the other processes, at growing intervals.
 func (p *Process) waitGroup(ctx context.Context) bool {
 	select {
 	case <-p.done:
@@ -134,7 +135,7 @@ func (p *Process) waitGroup(ctx context.Context) bool {
 			return false
 		}
 	}
-	const settle = 8 * time.Millisecond // usually enough for init to reap the processes
+	const settle = 8 * time.Millisecond // usually long enough for init to reap the processes
 	for pause := time.Millisecond; !p.gone && p.group.lives(); pause = min(2*pause, 32*time.Millisecond) {
 		if pause >= settle && groupIsDead(p.Pid()) {
 			return true
@@ -148,7 +149,7 @@ func (p *Process) waitGroup(ctx context.Context) bool {
 	return true
 }
 
-// startFault returns why cmd did not start.
+// startFault returns a Fault that explains why cmd could not be started.
 func startFault(cmd *exec.Cmd, err error) *wire.Fault {
 	name := cmd.Path
 	if len(cmd.Args) > 0 {
@@ -203,7 +204,7 @@ func HasCRLF(path string) bool {
 	return ok && bytes.HasPrefix(line, []byte("#!")) && bytes.HasSuffix(line, []byte("\r"))
 }
 
-// noInterpreter returns why the system did not find the interpreter of a script.
+// noInterpreter explains why the system could not find a script's interpreter.
 func noInterpreter(path string) string {
 	if HasCRLF(path) {
 		return "its first line ends with CR LF; scripts need LF"

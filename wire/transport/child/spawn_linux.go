@@ -2,8 +2,8 @@ package child
 
 import "syscall"
 
-// processGroup puts a child into its own group, and lets the system kill the child if this process is killed. The
-// child's own children notice the end of their stdin.
+// processGroup puts the child into a group of its own. If this process is killed, the system kills the child. The
+// child's own children notice that their stdin ends.
 func processGroup(attr *syscall.SysProcAttr) {
 	attr.Setpgid = true
 	attr.Pdeathsig = syscall.SIGKILL

@@ -4,8 +4,8 @@ package child
 
 import "syscall"
 
-// processGroup puts a child into its own group. Only Linux can kill the child together with this process. On other
-// systems, the child notices the end of its stdin.
+// processGroup puts the child into a group of its own. Only Linux can kill the child when this process is killed. On
+// other systems, the child notices that its stdin ends.
 func processGroup(attr *syscall.SysProcAttr) {
 	attr.Setpgid = true
 }

@@ -14,17 +14,17 @@ import (
 	"rpcx/wire/transport"
 )
 
-// These limits bound the stored part of a child's stderr, which the message about its end shows.
+// rpcx keeps this much of a child's stderr, for the error when the child ends.
 const (
 	tailLines = 20
-	tailWidth = 500 // bytes per line
+	tailWidth = 500 // in bytes
 )
 
-// A tail is a writer that stores the last lines that are not blank.
+// A tail is a writer that keeps the last lines which are not blank.
 type tail struct {
 	mu   sync.Mutex
 	kept []string
-	line []byte // an incomplete last line
+	line []byte // the last line, which is incomplete
 }
 
 func (t *tail) Write(p []byte) (int, error) {
@@ -42,7 +42,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// lines returns the last lines, including an incomplete one.
+// lines returns the last lines. The very last one may be incomplete.
 func (t *tail) lines() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -60,14 +60,14 @@ func appendLine(lines []string, line []byte) []string {
 	return append(lines, text)
 }
 
-// stderrPump forwards a child's stderr and stores its last lines.
+// stderrPump forwards a child's stderr and keeps its last lines.
 type stderrPump struct {
 	tail
 	r    *os.File
 	done chan struct{}
 }
 
-// newStderrPump starts to copy. The returned file is for the child.
+// newStderrPump starts copying. The returned file is the child's end of the pipe.
 func newStderrPump(to io.Writer) (*stderrPump, *os.File, error) {
 	r, w, err := PipeFrom()
 	if err != nil {
@@ -81,7 +81,7 @@ func newStderrPump(to io.Writer) (*stderrPump, *os.File, error) {
 func (p *stderrPump) run(to io.Writer) {
 	defer close(p.done)
 	if f, ok := to.(wire.Flusher); ok {
-		defer f.Flush() // an incomplete last line
+		defer f.Flush() // writes an incomplete last line
 	}
 	buf := make([]byte, 4096)
 	for {
@@ -89,7 +89,7 @@ func (p *stderrPump) run(to io.Writer) {
 		p.tail.Write(buf[:n])
 		if to != nil && n > 0 {
 			if _, werr := to.Write(buf[:n]); werr != nil {
-				to = nil // a failing writer must not delay the child
+				to = nil // a writer that fails must not delay the child
 			}
 		}
 		if err != nil {
@@ -98,7 +98,7 @@ func (p *stderrPump) run(to io.Writer) {
 	}
 }
 
-// settle waits at most d for the end of stderr, because a grandchild may have stderr open.
+// settle waits for the end of stderr, but at most d, because a grandchild may keep stderr open.
 func (p *stderrPump) settle(d time.Duration) {
 	select {
 	case <-p.done:
@@ -106,7 +106,7 @@ func (p *stderrPump) settle(d time.Duration) {
 	}
 }
 
-// close ends the copying after the bytes written so far. It waits at most d.
+// close stops copying when everything that has been written so far is copied. The copying may take at most d.
 func (p *stderrPump) close(hurry context.Context, d time.Duration) {
 	p.settle(stderrTimeout)
 	p.r.Close()

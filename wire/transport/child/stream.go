@@ -13,11 +13,11 @@ import (
 	"rpcx/wire/transport"
 )
 
-// These limits bound the waits at a child's end.
+// These constants limit how long rpcx waits when a child ends.
 const (
-	exitTimeout   = time.Second            // from the end of stdout to the exit
-	quietTimeout  = time.Second            // from the exit to the end of stdout, which a grandchild may have open
-	stderrTimeout = 250 * time.Millisecond // from the exit to the last lines of stderr
+	exitTimeout   = time.Second            // from the end of the child's stdout to its exit
+	quietTimeout  = time.Second            // from the child's exit to the end of its stdout, which a grandchild may keep open
+	stderrTimeout = 250 * time.Millisecond // from the child's exit to the last lines on its stderr
 )
 
 // childPipes are the local ends of a child's pipes.
@@ -38,7 +38,7 @@ type childStream struct {
 	childPipes
 	p       *Process
 	stderr  *stderrPump
-	timeout time.Duration   // bounds each step of Close
+	timeout time.Duration   // the limit for each step of Close
 	hurry   context.Context // Config.Hurry
 
 	mu      sync.Mutex // guards the deadlines of in and out
@@ -46,7 +46,7 @@ type childStream struct {
 
 	reading sync.Mutex // held by Read, and by the last step of Close
 	ended   chan struct{}
-	half    bool // Read has returned io.EOF
+	half    bool // whether Read has returned io.EOF
 
 	inOnce, closeOnce sync.Once
 	inClosed          atomic.Bool // set by CloseWrite
@@ -61,7 +61,7 @@ func newChildStream(p *Process, pipes childPipes, stderr *stderrPump, c transpor
 	return s
 }
 
-// watch ends reads and writes after the child's exit, because a grandchild may keep the pipes open forever.
+// watch limits reads and writes once the child has exited, because a grandchild may keep the pipes open forever.
 func (s *childStream) watch() {
 	<-s.p.Done()
 	s.bound(quietTimeout)
@@ -76,8 +76,8 @@ func (s *childStream) bound(d time.Duration) {
 	}
 }
 
-// Read reads the child's stdout. At the end, it returns a *wire.CloseError if the child also exits. Otherwise it
-// returns io.EOF, and later the *wire.CloseError of the exit.
+// Read reads the child's stdout. When stdout ends, Read returns a *wire.CloseError if the child exits, too. Otherwise
+// it returns io.EOF, and a later Read returns the *wire.CloseError when the child exits.
 func (s *childStream) Read(b []byte) (int, error) {
 	s.reading.Lock()
 	defer s.reading.Unlock()
@@ -91,14 +91,14 @@ func (s *childStream) Read(b []byte) (int, error) {
 		case n > 0:
 			return n, nil
 		case err == nil, errors.Is(err, os.ErrDeadlineExceeded) && !exited:
-			continue // the child has exited, and its earlier output remains
+			continue // only now has the child exited; read the output from before
 		}
 		close(s.ended)
 	}
 	return 0, s.end()
 }
 
-// end returns how the child's stdout ended.
+// end returns the error for the end of the child's stdout.
 func (s *childStream) end() error {
 	patience := exitTimeout
 	if s.half {
@@ -114,7 +114,8 @@ func (s *childStream) end() error {
 	return io.EOF
 }
 
-// waitExit waits at most d for the child's exit, and not beyond Close.
+// waitExit waits until the child exits, but at most d and not after Close has been called. It reports whether the child
+// has exited.
 func (s *childStream) waitExit(d time.Duration) bool {
 	select {
 	case <-s.p.Done():
@@ -124,7 +125,7 @@ func (s *childStream) waitExit(d time.Duration) bool {
 	return wire.IsClosed(s.p.done)
 }
 
-// exitError returns the error of a connection that ended with the child's exit.
+// exitError returns the error for a connection that ended because the child exited.
 func (s *childStream) exitError() *wire.CloseError {
 	if !wire.IsClosed(s.closing) {
 		s.stderr.settle(stderrTimeout)
@@ -149,8 +150,8 @@ func (s *childStream) Write(b []byte) (int, error) {
 	return 0, s.writeError()
 }
 
-// writeError returns why writing to the child failed. It first waits until the child's output has been read, because this
-// error may end the connection for the reader.
+// writeError returns why a write to the child failed. It first waits until the child's output has been read, because the
+// reader might otherwise see this error before the output.
 func (s *childStream) writeError() error {
 	if !s.waitExit(exitTimeout) {
 		if wire.IsClosed(s.closing) {
@@ -175,8 +176,9 @@ func (s *childStream) CloseWrite() (err error) {
 	return err
 }
 
-// Close closes the child's stdin, reads the rest of its output, and ends its group: it asks after timeout, and kills
-// after another timeout. When Close returns, no process of the group runs, unless SIGKILL does not end it.
+// Close closes the child's stdin, reads the rest of its output, and ends its group. It waits timeout for the child to
+// exit, then asks the group to exit, and kills the group after another timeout. When Close has returned, no process of
+// the group is running, except one that SIGKILL cannot end.
 func (s *childStream) Close() error {
 	s.closeOnce.Do(s.close)
 	return nil
@@ -190,13 +192,13 @@ func (s *childStream) close() {
 	s.in.SetWriteDeadline(past)
 	s.mu.Unlock()
 	s.CloseWrite()
-	s.reading.Lock() // Read has returned
+	s.reading.Lock() // waits until Read has returned
 	defer s.reading.Unlock()
 
 	s.out.SetReadDeadline(time.Time{})
 	drained := make(chan struct{})
 	go func() {
-		io.Copy(io.Discard, s.out) // a child that is blocked in a write does not exit
+		io.Copy(io.Discard, s.out) // a child that is blocked in a write would not exit
 		close(drained)
 	}()
 	patience, cancel := transport.Within(s.hurry, s.timeout, 0)

@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// groupIsDead reports whether all remaining processes of a group have exited and wait to be reaped. The system counts
-// them as alive until their parent reaps them, which the first process of many containers never does.
+// groupIsDead reports whether all processes that remain in a group have exited and are waiting to be reaped. The system
+// counts such processes as alive until their parent reaps them, which the first process in many containers never does.
 func groupIsDead(pgid int) bool {
 	proc, err := os.Open("/proc")
 	if err != nil {
@@ -30,8 +30,8 @@ func groupIsDead(pgid int) bool {
 	return true
 }
 
-// aliveIn reads /proc/PID/stat: "PID (NAME) STATE PPID PGRP …", where NAME may contain any character. A process whose
-// first thread has exited is alive if it has other threads.
+// aliveIn evaluates /proc/PID/stat: "PID (NAME) STATE PPID PGRP …", where NAME may contain any character. A process
+// whose first thread has exited is still alive if it has other threads.
 func aliveIn(pgid int, stat []byte) bool {
 	const state, group, threads = 0, 2, 17
 	f := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])

@@ -2,5 +2,5 @@
 
 package child
 
-// groupIsDead returns false, because this system does not provide the information.
+// groupIsDead returns false, because this system does not report exited processes.
 func groupIsDead(int) bool { return false }

@@ -13,7 +13,7 @@ import (
 	"rpcx/wire"
 )
 
-// Decoded returns a body without its Content-Encoding, which may be gzip, deflate or none.
+// Decoded undoes the Content-Encoding of a body. The encoding may be gzip, deflate or none.
 func Decoded(encoding string, body io.Reader) (io.Reader, error) {
 	switch strings.ToLower(strings.TrimSpace(encoding)) {
 	case "", "identity":
@@ -30,7 +30,7 @@ func Decoded(encoding string, body io.Reader) (io.Reader, error) {
 	return nil, fmt.Errorf("rpcx cannot decode %q", encoding)
 }
 
-// DecodedBytes is like Decoded, but for a whole body. More than max bytes are an error.
+// DecodedBytes is like Decoded, but for a whole body. It returns an error for more than max bytes.
 func DecodedBytes(encoding string, body []byte, max int) ([]byte, error) {
 	if len(body) == 0 {
 		return nil, nil
@@ -46,7 +46,7 @@ func DecodedBytes(encoding string, body []byte, max int) ([]byte, error) {
 	return decoded, err
 }
 
-// Accepted returns the part of an Accept-Encoding header that Decoded supports. ok is false if Decoded supports the
+// Accepted returns the part of an Accept-Encoding header that names encodings for Decoded. ok is false if that is the
 // whole header.
 func Accepted(header string) (accepted string, ok bool) {
 	var kept []string

@@ -11,8 +11,9 @@ import (
 	"rpcx/wire"
 )
 
-// An eventStream reads server-sent events as the HTML standard defines them. Lines end with CR, LF or CRLF, and an
-// empty line ends an event. LF joins several data lines. Comments, unknown fields, and events without data are skipped.
+// An eventStream reads server-sent events as the HTML standard defines them. A line ends with CR, LF or CRLF, and an
+// empty line ends an event. The data lines of an event are joined with LF. Comments, unknown fields, and events without
+// data are skipped.
 type eventStream struct {
 	at     *Position // may be nil
 	id     *string   // the id of the current event, or nil
@@ -21,21 +22,21 @@ type eventStream struct {
 	max    int
 	line   []byte
 	data   []byte
-	some   bool // a data line has arrived
-	skipLF bool // the last line ended with CR; skip a following LF
+	some   bool // whether the event has a data line
+	skipLF bool // the last line ended with CR, so an LF that follows is skipped
 }
 
-// A Position is the place for resuming an event stream.
+// A Position is the place at which an event stream can be resumed.
 type Position struct {
 	ID    string        // the id of the last complete event, or ""
-	Event string        // the kind of the last event, or ""
-	Retry time.Duration // the server's pause before resuming, or 0
+	Event string        // the type of the last event, or ""
+	Retry time.Duration // how long the client should wait before it resumes, or 0
 }
 
-// Events calls recv with the data of each event until r ends. The data is valid during the call. If the end of r cuts
-// off an event, Events drops it, as the standard requires, unless its data is a whole JSON value, because some servers
-// omit the last empty line. Data longer than max is a Protocol Fault. Events updates at, which may be nil, for resuming
-// the stream.
+// Events calls recv with the data of each event until r ends. The data is valid only during the call. If r ends in the
+// middle of an event, the standard requires that the event is dropped. Because some servers omit the last empty line,
+// Events accepts such an event if its data is a complete JSON value. If the data is longer than max, Events returns a
+// Protocol Fault. It keeps at, which may be nil, up to date for resuming the stream.
 func Events(r io.Reader, max int, at *Position, recv func([]byte)) error {
 	s := &eventStream{in: bufio.NewReaderSize(r, 64<<10), max: max, at: at}
 	if b, _ := s.in.Peek(3); bytes.Equal(b, []byte("\xEF\xBB\xBF")) {
@@ -78,7 +79,7 @@ func (s *eventStream) end(recv func([]byte)) {
 	}
 }
 
-// reset clears the event and releases a large buffer.
+// reset prepares for the next event and releases a large buffer.
 func (s *eventStream) reset() {
 	s.data, s.some, s.id, s.kind = s.data[:0], false, nil, ""
 	if cap(s.data) > 1<<20 {
@@ -89,8 +90,8 @@ func (s *eventStream) reset() {
 	}
 }
 
-// readLine reads the next line into s.line. The line is incomplete if the input ended (io.EOF) or failed inside it. readLine
-// never waits for the byte after a CR.
+// readLine reads the next line into s.line. If the input ends (io.EOF) or fails in the middle of the line, whole is false.
+// readLine never waits for the byte that follows a CR.
 func (s *eventStream) readLine() (whole bool, err error) {
 	s.line = s.line[:0]
 	for {
@@ -124,7 +125,7 @@ func (s *eventStream) readLine() (whole bool, err error) {
 	}
 }
 
-// lineBreak returns the index of the first CR or LF in b, or -1. (bytes.IndexAny is much slower.)
+// lineBreak returns the index of the first CR or LF in b, or -1. (bytes.IndexAny would be much slower.)
 func lineBreak(b []byte) int {
 	lf := bytes.IndexByte(b, '\n')
 	if lf >= 0 {
@@ -136,13 +137,13 @@ func lineBreak(b []byte) int {
 	return lf
 }
 
-// maxEventID bounds the bytes of an event's id, which rpcx sends back as a header.
+// maxEventID is the maximum length of an event id in bytes. rpcx sends the id back in a header.
 const maxEventID = 1 << 10
 
-// longestRetry bounds the pause before resuming that a server can demand.
+// longestRetry is the longest pause before resuming that a server can request.
 const longestRetry = time.Minute
 
-// field processes a line: data, or the position and the pause for resuming.
+// field processes one line. The line contains data, or the position or the pause for resuming.
 func (s *eventStream) field() error {
 	name, value, _ := bytes.Cut(s.line, []byte(":"))
 	value = bytes.TrimPrefix(value, []byte(" "))
@@ -168,8 +169,8 @@ func (s *eventStream) field() error {
 	return nil
 }
 
-// AppendEvent appends msg as one event. A line break between tokens starts a new data line. JSON has no other line
-// breaks.
+// AppendEvent appends msg as one event. At a line break between two tokens, it starts a new data line. JSON cannot
+// contain other line breaks.
 func AppendEvent(b, msg []byte) []byte {
 	b = append(b, "data: "...)
 	for {

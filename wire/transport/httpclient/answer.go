@@ -20,7 +20,7 @@ import (
 	"rpcx/wire/transport/httpbody"
 )
 
-// answer passes the messages of a response to recv.
+// answer passes the messages in a response to recv.
 func (h *httpConn) answer(resp *http.Response, recv func([]byte)) error {
 	media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	good := resp.StatusCode/100 == 2
@@ -45,7 +45,7 @@ func (h *httpConn) answer(resp *http.Response, recv func([]byte)) error {
 	case err != nil:
 		return h.broken(err)
 	case len(body) == 0, resp.StatusCode == http.StatusAccepted && !json.Valid(body):
-		return nil // some servers send the text "Accepted"
+		return nil // some servers send the text "Accepted" as the body
 	case isJSON(media) || json.Valid(body):
 		recv(body)
 		return nil
@@ -53,21 +53,21 @@ func (h *httpConn) answer(resp *http.Response, recv func([]byte)) error {
 	return h.notJSON(resp.StatusCode, media, body)
 }
 
-// isAuth reports whether a status means missing authorization, regardless of the body.
+// isAuth reports whether a status means that authorization is missing, whatever the body contains.
 func isAuth(status int) bool {
 	return status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusProxyAuthRequired
 }
 
-// nobodyThere lists the statuses of an address without such a service, as opposed to the statuses of a service that
-// failed.
+// nobodyThere contains the statuses which mean that the address does not offer such a service. Other statuses come from
+// a service that failed.
 var nobodyThere = map[int]bool{
 	http.StatusNotFound: true, http.StatusMethodNotAllowed: true, http.StatusGone: true,
 	http.StatusUnsupportedMediaType: true, http.StatusMisdirectedRequest: true, http.StatusUpgradeRequired: true,
 	http.StatusBadGateway: true, http.StatusServiceUnavailable: true, http.StatusGatewayTimeout: true,
 }
 
-// refusal returns the Fault for a POST whose response has a status but no message. Its kind is Auth, Unreachable, or
-// RPCError if the server failed.
+// refusal returns the Fault for a POST that was answered with a status but without a message. Its kind is Auth,
+// Unreachable, or RPCError if the server failed.
 func (h *httpConn) refusal(resp *http.Response, body []byte) *wire.Fault {
 	status := resp.StatusCode
 	f := transport.HTTPFault(h.Where+" answered", resp, body)
@@ -78,8 +78,8 @@ func (h *httpConn) refusal(resp *http.Response, body []byte) *wire.Fault {
 	return f
 }
 
-// readRefusal reads the part of a failed response's body that arrives in time. The status counts even with a broken
-// body. Of a body other than JSON, readRefusal stores only the start, for people.
+// readRefusal reads as much of the body of a failed response as arrives in time. The status is valid even if the body
+// is broken. Unless the body is JSON, it keeps only the beginning, for an error message.
 func (h *httpConn) readRefusal(body io.ReadCloser, media string) []byte {
 	defer time.AfterFunc(refusalTimeout, func() { body.Close() }).Stop()
 	most := h.max
@@ -92,7 +92,8 @@ func (h *httpConn) readRefusal(body io.ReadCloser, media string) []byte {
 
 const refusalTimeout = time.Second
 
-// broken returns why a response ended early: a Fault unchanged, and any other error as the end of the connection.
+// broken returns why a response ended too early. A Fault is returned unchanged; any other error becomes the end of the
+// connection.
 func (h *httpConn) broken(err error) error {
 	if err == nil || wire.AsFault(err) != nil {
 		return err
@@ -105,7 +106,8 @@ func (h *httpConn) broken(err error) error {
 	return closedFault(h.Where, &wire.CloseError{Err: transport.Innermost(err)})
 }
 
-// isMischunked reports whether a body has invalid chunk lengths. net/http has no error type for that.
+// isMischunked reports whether err means that a chunk of the body has an invalid length. net/http has no error type for
+// that.
 func isMischunked(err error) bool {
 	return strings.Contains(err.Error(), "chunk")
 }
@@ -126,7 +128,8 @@ func isJSON(media string) bool {
 		strings.HasSuffix(media, "+json")
 }
 
-// isMessage reports whether the body of a failed response is a message. Many servers send JSON-RPC errors with 4xx or 5xx.
+// isMessage reports whether the body of a failed response is a JSON-RPC message. Many servers send JSON-RPC errors with a
+// 4xx or 5xx status.
 func isMessage(body []byte) bool {
 	var m struct {
 		JSONRPC, ID, Result, Error json.RawMessage
@@ -144,7 +147,8 @@ func isMessage(body []byte) bool {
 	return m.Result != nil || m.Error != nil && (m.JSONRPC != nil || m.ID != nil || bytes.HasPrefix(m.Error, []byte("{")))
 }
 
-// An eofNoter records the end of its input. net/http does not distinguish an incomplete head from a malformed one.
+// An eofNoter records whether its input has ended. net/http does not distinguish a head that was cut off from a
+// malformed one.
 type eofNoter struct {
 	net.Conn
 	ended atomic.Bool

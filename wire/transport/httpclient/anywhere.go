@@ -13,9 +13,9 @@ import (
 	"rpcx/wire/transport/stream"
 )
 
-// Anywhere returns a client for http and https URLs of any host. It connects with the settings of c. It sends no
-// headers, tokens or certificates of c, and appears in no trace. allow may refuse an address before a request, except
-// those of proxies, and may be nil. The client follows at most five redirects of GET within one origin.
+// Anywhere returns a client for http and https URLs on any host. It connects with the settings in c. It does not send
+// the headers, tokens or certificates in c, and is not traced. allow, which may be nil, can refuse an address before a
+// request is sent; it is not called for proxies. For GET, the client follows at most five redirects within one origin.
 func Anywhere(c transport.Config, allow func(ctx context.Context, host string, at netip.Addr) error) *http.Client {
 	c.Header, c.Watch, c.HTTPObserver, c.TLS.Cert, c.TLS.Key = nil, nil, transport.HTTPObserver{}, "", ""
 	return &http.Client{
@@ -32,7 +32,7 @@ func Anywhere(c transport.Config, allow func(ctx context.Context, host string, a
 	}
 }
 
-// anywhere contains a client for each origin.
+// anywhere has one client for each origin.
 type anywhere struct {
 	c     transport.Config
 	allow func(ctx context.Context, host string, at netip.Addr) error
@@ -89,7 +89,7 @@ func (t *anywhere) CloseIdleConnections() {
 	}
 }
 
-// A refusedConn fails before it sends anything.
+// A refusedConn fails at the first write.
 type refusedConn struct {
 	net.Conn
 	err error
@@ -98,11 +98,11 @@ type refusedConn struct {
 // Write implements io.Writer.
 func (c refusedConn) Write([]byte) (int, error) { return 0, c.err }
 
-// httpSchemes map the schemes of WebSockets to the schemes of GET requests.
+// httpSchemes maps each scheme for WebSockets to the scheme for a GET request.
 var httpSchemes = map[string]string{"ws": "http", "wss": "https", "ws+unix": "http+unix"}
 
-// Get returns the body of a 200 response to a GET of path from the HTTP or WebSocket server at a, with at most
-// c.Options.MaxMessage bytes. Errors are Faults as for a POST.
+// Get returns the body of the 200 response to a GET of path. a is the address of an HTTP or WebSocket server. The body
+// may have at most c.Options.MaxMessage bytes. Errors are the same Faults as those of a POST.
 func Get(ctx context.Context, a transport.Address, path string, c transport.Config) ([]byte, error) {
 	if scheme, ok := httpSchemes[a.Scheme]; ok {
 		a.Scheme = scheme

@@ -9,14 +9,14 @@ import (
 	"rpcx/wire/transport/stream"
 )
 
-// A bearer sends the token of Config.Login in place of a request's Authorization. If the server refuses the token, it sends
-// a renewed one once. The observer of exchanges is above it and never sees tokens.
+// A bearer sends a token from Config.Login in the Authorization header. If the server refuses the token, it repeats the
+// request once with a renewed token. The observer of exchanges is a layer above and never sees tokens.
 type bearer struct {
 	http.RoundTripper
 	d *Dialer
 }
 
-// withToken makes t send tokens if the connection has a Login and is private.
+// withToken makes t send tokens if the connection has a Login and nobody else can read the requests.
 func (d *Dialer) withToken(t http.RoundTripper) http.RoundTripper {
 	if d.c.Login == nil || d.a.Path != "" || d.Header.Get("Authorization") != "" || !d.isPrivate() {
 		return t
@@ -24,8 +24,8 @@ func (d *Dialer) withToken(t http.RoundTripper) http.RoundTripper {
 	return bearer{t, d}
 }
 
-// isPrivate reports whether no other machine can read a request: the request uses TLS, or goes directly (without a proxy)
-// to the address as the user typed it.
+// isPrivate reports whether no other machine can read the requests: they use TLS, or go directly, without a proxy, to the
+// address that the user typed.
 func (d *Dialer) isPrivate() bool {
 	hosts := stream.Hosts(d.c.Route, d.a)
 	return d.a.Scheme == "https" || d.a.Scheme == "wss" || len(hosts) == 1 && d.c.Route.Resolve[hosts[0]] == ""
@@ -49,7 +49,7 @@ func (b bearer) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	renewed, err := b.d.c.Login.Token(req.Context(), req.URL, token)
 	if err != nil || renewed == "" || renewed == token {
-		return resp, nil // the status of this response counts
+		return resp, nil // this is the response that counts
 	}
 	again := authorized(req, renewed)
 	if req.GetBody != nil {
@@ -61,27 +61,27 @@ func (b bearer) RoundTrip(req *http.Request) (*http.Response, error) {
 	return b.RoundTripper.RoundTrip(again)
 }
 
-// authorized returns a copy of req with a token.
+// authorized returns a copy of req that contains the token.
 func authorized(req *http.Request, token string) *http.Request {
 	req = req.Clone(req.Context())
 	req.Header.Set("Authorization", "Bearer "+token)
 	return req
 }
 
-// cookies stores the cookies of one connection in memory, each for exactly the host that set it. Domain attributes are
-// ignored.
+// cookies keeps the cookies of one connection in memory. Each is sent only to the host that has set it. Domain
+// attributes are ignored.
 type cookies struct{ *cookiejar.Jar }
 
 // newCookies returns an empty jar.
 func newCookies() cookies {
-	jar, _ := cookiejar.New(nil) // never fails without options
+	jar, _ := cookiejar.New(nil) // cannot fail without options
 	return cookies{jar}
 }
 
-// longSecret is the length from which a server's value counts as a secret.
+// longSecret is the length in bytes from which a value that the server has sent counts as a secret.
 const longSecret = 16
 
-// SetCookies stores the cookies of a response from u. It masks secret ones wherever the peer repeats them.
+// SetCookies stores the cookies of a response from u. Secret values are masked wherever the peer repeats them.
 func (c cookies) SetCookies(u *url.URL, set []*http.Cookie) {
 	for _, k := range set {
 		k.Domain = ""

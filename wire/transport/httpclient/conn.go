@@ -19,25 +19,25 @@ import (
 	"rpcx/wire/transport"
 )
 
-// An httpConn sends each message as a POST, whose response contains any number of messages. It is a wire.Exchanger.
-// Callers without Exchange use Send.
+// An httpConn sends each message in a POST. The response can contain any number of messages. It is a wire.Exchanger.
+// Callers that do not use Exchange can use Send.
 type httpConn struct {
 	*Dialer
 	http    *http.Client
 	max     int
 	session atomic.Pointer[string]
 	flow    httpSession
-	events  atomic.Pointer[eventsConn] // for servers of the older HTTP with SSE; else nil
+	events  atomic.Pointer[eventsConn] // set for servers that use the older HTTP with SSE
 
-	ctx     context.Context // ends with Close
+	ctx     context.Context // ended by Close
 	cancel  context.CancelFunc
 	closing sync.Once
 	mu      sync.Mutex     // guards going.Add against going.Wait
-	going   sync.WaitGroup // running exchanges
-	queue   chan []byte    // responses to Send
+	going   sync.WaitGroup // the exchanges that are running
+	queue   chan []byte    // the responses to Send
 }
 
-// Dial returns the client of http, https and http+unix. Its first exchange connects.
+// Dial returns a client for http, https and http+unix. It connects only for the first exchange.
 func Dial(_ context.Context, a transport.Address, c transport.Config) (wire.Conn, error) {
 	d, err := NewDialer(a, c)
 	if err != nil {
@@ -53,7 +53,7 @@ func Dial(_ context.Context, a transport.Address, c transport.Config) (wire.Conn
 	return h, nil
 }
 
-// Recv waits for responses to Send and for Close. Exchange passes responses to its caller.
+// Recv returns the responses to Send, and an error after Close. Exchange passes responses to its caller instead.
 func (h *httpConn) Recv() ([]byte, error) {
 	select {
 	case msg := <-h.queue:
@@ -63,7 +63,7 @@ func (h *httpConn) Recv() ([]byte, error) {
 	}
 }
 
-// Send makes an exchange whose responses Recv returns. It returns after the last response.
+// Send posts msg. Recv returns the responses. Send returns when the last response has arrived.
 func (h *httpConn) Send(msg []byte) error {
 	return h.Exchange(context.Background(), msg, func(m []byte) {
 		select {
@@ -75,14 +75,14 @@ func (h *httpConn) Send(msg []byte) error {
 
 func (h *httpConn) gone() *wire.CloseError { return &wire.CloseError{Clean: true, Err: net.ErrClosed} }
 
-// closedFault returns the failure of an exchange on a connection that ended.
+// closedFault returns the failure of an exchange on a connection that has ended.
 func closedFault(where string, ce *wire.CloseError) *wire.Fault {
 	f := wire.NewFault(wire.Closed, where+": "+ce.Error(), nil)
 	f.Close = ce
 	return f
 }
 
-// Close ends the running exchanges.
+// Close ends the exchanges that are running.
 func (h *httpConn) Close() error {
 	h.closing.Do(func() {
 		h.endSession()
@@ -102,7 +102,7 @@ func (h *httpConn) Close() error {
 	return nil
 }
 
-// begin counts an exchange. It returns false if the connection is closed.
+// begin counts one more exchange. It returns false if the connection has been closed.
 func (h *httpConn) begin() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -113,7 +113,7 @@ func (h *httpConn) begin() bool {
 	return true
 }
 
-// Exchange posts msg and calls recv for each message of the response. If ctx ends first, it returns the error of ctx.
+// Exchange posts msg and calls recv with each message of the response. If ctx ends first, it returns the error of ctx.
 func (h *httpConn) Exchange(ctx context.Context, msg []byte, recv func(msg []byte)) error {
 	if !h.begin() {
 		return closedFault(h.Where, h.gone())
@@ -150,7 +150,7 @@ func (h *httpConn) post(ctx context.Context, msg []byte, recv func([]byte)) erro
 	}
 	setDefault(req.Header, "Accept", "application/json, text/event-stream")
 	mirrored := h.mirrored(req.Header, msg)
-	var reached atomic.Bool // a connection existed, and the message may have arrived
+	var reached atomic.Bool // there was a connection, so the message may have arrived
 	var way atomic.Pointer[eofNoter]
 	req = req.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(i httptrace.GotConnInfo) {
@@ -181,10 +181,10 @@ func (h *httpConn) post(ctx context.Context, msg []byte, recv func([]byte)) erro
 	return err
 }
 
-// request returns a request with the common headers, including the session's. session is the name of the session, or
-// nil.
+// request returns a request with the headers that all requests have, including those of the session. session is the
+// name of the session, or nil.
 func (h *httpConn) request(ctx context.Context, method, to string, msg []byte) (req *http.Request, session *string, err error) {
-	// The transport may still read the original after the response.
+	// The transport may still read the body after the response, so it gets a copy.
 	req, err = http.NewRequestWithContext(ctx, method, to, bytes.NewReader(bytes.Clone(msg)))
 	if err != nil {
 		return nil, nil, wire.NewFault(wire.Usage, h.Where+": not a valid address", err)
@@ -196,10 +196,11 @@ func (h *httpConn) request(ctx context.Context, method, to string, msg []byte) (
 	return req, h.setSession(req.Header), nil
 }
 
-// UnansweredAfter is how long a POST waits for the head of a response before Config.Unanswered runs.
+// UnansweredAfter is how long a POST waits for the head of a response before Config.Unanswered is called.
 const UnansweredAfter = 5 * time.Second
 
-// awaitAnswer calls unanswered unless the returned function is called first. unanswered may be nil.
+// awaitAnswer arranges that unanswered is called after UnansweredAfter, unless the returned function is called before.
+// unanswered may be nil.
 func awaitAnswer(unanswered func()) (answered func() bool) {
 	if unanswered == nil {
 		return func() bool { return true }
@@ -213,9 +214,10 @@ func setDefault(h http.Header, name, value string) {
 	}
 }
 
-// notAnswered distinguishes an unreachable peer from a peer that may have received the message before it disconnected.
-// If ended reports the end of the connection, a response that net/http calls malformed was cut off. (If the server
-// refuses the client certificate, the connection first appears to exist.)
+// notAnswered returns the failure of a POST that has no response. It distinguishes a peer that could not be reached
+// from a peer that may have received the message before it disconnected. If ended is set, the connection has ended, and
+// a response that net/http calls malformed was cut off. (If the server refuses the client certificate, there seems to
+// be a connection at first.)
 func (h *httpConn) notAnswered(ctx context.Context, reached, ended bool, err error) error {
 	f := transport.DialFault(ctx, h.Where, h.c.ConnectTimeout, err)
 	if !reached || f.Kind != wire.Unreachable || wire.AsFault(err) != nil {
@@ -235,13 +237,13 @@ func (h *httpConn) notAnswered(ctx context.Context, reached, ended bool, err err
 	return closedFault(h.Where, &wire.CloseError{Err: err})
 }
 
-// errAgain reports that the response named a session, with which the message must be sent again.
+// errAgain reports that the message must be sent again, in the session that the response names.
 var errAgain = errors.New("the message must be sent again with the assigned session")
 
 type againKey struct{}
 
-// takeName stores the session name in a response. It returns true if the message must be sent again with that name,
-// because the server did not process it.
+// takeName stores the name of the session if the response contains one. It returns true if the server has not processed
+// the message, which must then be sent again with that name.
 func (h *httpConn) takeName(ctx context.Context, resp *http.Response) bool {
 	id := resp.Header.Get(h.c.Name.Header)
 	if id == "" {
@@ -254,6 +256,6 @@ func (h *httpConn) takeName(ctx context.Context, resp *http.Response) bool {
 	if resp.StatusCode != h.c.Name.Again || ctx.Value(againKey{}) != nil {
 		return false
 	}
-	h.readRefusal(resp.Body, "") // keeps the connection usable
+	h.readRefusal(resp.Body, "") // so that the connection can be used again
 	return true
 }

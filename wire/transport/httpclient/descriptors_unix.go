@@ -4,7 +4,8 @@ package httpclient
 
 import "syscall"
 
-// maxConnections bounds the open connections to a server: half of a low limit of file descriptors, or 0 for no bound.
+// maxConnections is the maximum number of open connections to a server: half of the limit of file descriptors if that
+// limit is low, and otherwise 0, which means no maximum.
 func maxConnections() int {
 	var limit syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil || limit.Cur > 1024 {

@@ -1,4 +1,4 @@
 package httpclient
 
-// maxConnections returns 0, because this system has no limit.
+// maxConnections returns 0, because Windows has no limit of file descriptors.
 func maxConnections() int { return 0 }

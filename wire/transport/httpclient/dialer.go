@@ -17,16 +17,16 @@ import (
 	"rpcx/wire/transport/stream"
 )
 
-// A Dialer contains the common settings of WebSocket and HTTP clients: the address, the headers, and how to connect.
+// A Dialer contains what WebSocket and HTTP clients have in common: the address, the headers, and how to connect.
 type Dialer struct {
 	a          transport.Address
 	c          transport.Config
 	URL        string      // without userinfo
-	Where      string      // for messages, without userinfo and query values
+	Where      string      // for messages to the user; without userinfo and the values in the query
 	Header     http.Header // a copy
-	HostHeader string      // the value of a Host header, or "" for that of the URL
+	HostHeader string      // the value of the Host header; if "", the host of the URL
 	tls        *tls.Config
-	asIs       bool // responses keep their encoding
+	asIs       bool // responses are not decoded
 }
 
 func NewDialer(a transport.Address, c transport.Config) (*Dialer, error) {
@@ -68,8 +68,9 @@ func NewDialer(a transport.Address, c transport.Config) (*Dialer, error) {
 	return d, err
 }
 
-// Client returns an http.Client with its own connections. wrap replaces the transport and may be nil. The client uses
-// only HTTP/1.1, because HTTP/2 loses the alert of a server that refuses the client certificate.
+// Client returns an http.Client that has connections of its own. wrap, which may be nil, wraps each connection. The
+// client uses only HTTP/1.1, because with HTTP/2 the alert would be lost with which a server refuses the client
+// certificate.
 func (d *Dialer) Client(wrap func(net.Conn) net.Conn) *http.Client {
 	return &http.Client{CheckRedirect: d.redirect, Transport: observed(d.withToken(&http.Transport{
 		Proxy: func(req *http.Request) (*url.URL, error) { return stream.Forwarder(d.c.Route, d.a, req.URL) },
@@ -92,11 +93,11 @@ func (d *Dialer) Client(wrap func(net.Conn) net.Conn) *http.Client {
 	}), d.c)}
 }
 
-// maxRedirects bounds the redirects of one request.
+// maxRedirects is the maximum number of redirects that one request follows.
 const maxRedirects = 5
 
-// redirect follows 307 and 308 within one origin. It follows no other redirect, which could lead to a server that the
-// user did not name, or repeat a POST as a GET. Redirected reports those as failures.
+// redirect follows the statuses 307 and 308 within one origin. Other redirects could lead to a server that the user has
+// not named, or repeat a POST as a GET. They are failures (see Redirected).
 func (d *Dialer) redirect(req *http.Request, via []*http.Request) error {
 	from := via[0].URL
 	permanent := req.Response.StatusCode == http.StatusTemporaryRedirect || req.Response.StatusCode == http.StatusPermanentRedirect
@@ -106,11 +107,12 @@ func (d *Dialer) redirect(req *http.Request, via []*http.Request) error {
 	case len(via) > maxRedirects:
 		return wire.NewFault(wire.Unreachable, fmt.Sprintf("%s: redirected more than %d times", d.Where, maxRedirects), nil)
 	}
-	req.Header.Del("Referer") // the header contains the query
+	req.Header.Del("Referer") // it would contain the query
 	return nil
 }
 
-// Redirected returns the Fault for a redirect that is not followed, with its address, or nil for other responses.
+// Redirected returns the Fault for a redirect that is not followed, with the address to which it leads. For any other
+// response, it returns nil.
 func (d *Dialer) Redirected(resp *http.Response) error {
 	if resp.StatusCode/100 != 3 || resp.Header.Get("Location") == "" {
 		return nil
@@ -120,7 +122,7 @@ func (d *Dialer) Redirected(resp *http.Response) error {
 		u = resp.Request.URL.ResolveReference(u)
 		to = u.Scheme + "://" + u.Host + u.EscapedPath()
 		if u.RawQuery != "" {
-			to += "?" + redact.Mark // the query may contain secrets
+			to += "?" + redact.Mark // the query could contain secrets
 		}
 		if d.a.WebSocket() && strings.HasPrefix(to, "http") {
 			to = "ws" + strings.TrimPrefix(to, "http")

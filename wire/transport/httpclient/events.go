@@ -15,25 +15,25 @@ import (
 	"rpcx/wire/transport/httpbody"
 )
 
-// An eventsConn is a connection of the older HTTP with SSE of the Model Context Protocol (2024-11-05). One event stream
-// carries all messages of the server, and its first event contains the address for POSTs.
+// An eventsConn is a connection that uses the older HTTP with SSE of the Model Context Protocol (2024-11-05). All
+// messages from the server arrive on one event stream, whose first event contains the address for POSTs.
 type eventsConn struct {
 	h  *httpConn
 	to string
 
 	mu      sync.Mutex
 	waiting map[string]*awaited // by request id
-	ended   chan struct{}       // closed at the end of the event stream
+	ended   chan struct{}       // closed when the event stream has ended
 }
 
-// awaited is a request without a response.
+// awaited is a request that is waiting for its response.
 type awaited struct {
 	recv func([]byte)
 	done chan struct{}
 }
 
-// speaksOlderSSE reports whether a server that rejected the first POST with err uses the older HTTP with SSE. If so, it
-// starts the event stream.
+// speaksOlderSSE is called when a server has rejected the first POST with err. It reports whether the server uses the
+// older HTTP with SSE. If so, it has started the event stream.
 func (h *httpConn) speaksOlderSSE(ctx context.Context, err error) bool {
 	f := wire.AsFault(err)
 	if h.c.Sessions == nil || f == nil || f.HTTP == nil {
@@ -61,10 +61,10 @@ func (h *httpConn) speaksOlderSSE(ctx context.Context, err error) bool {
 	}
 }
 
-// read reads the event stream to its end, and reports whether it is one of HTTP with SSE.
+// read reads the event stream until it ends. It sends to found whether the server uses HTTP with SSE.
 func (e *eventsConn) read(found chan<- bool) {
 	defer close(e.ended)
-	defer func() { found <- false }() // ignored if the stream was one
+	defer func() { found <- false }() // has no effect if read has already sent true
 	resp, err := e.h.get(e.h.ctx, "")
 	if err != nil {
 		return
@@ -88,8 +88,8 @@ func (e *eventsConn) read(found chan<- bool) {
 	}
 }
 
-// named stores the address for POSTs. The address must have the same origin, which prevents a server from redirecting
-// messages.
+// named stores the address for POSTs, and reports whether it is acceptable. Its origin must be that of the event
+// stream, so that a server cannot redirect messages.
 func (e *eventsConn) named(text []byte) bool {
 	base, err := url.Parse(e.h.URL)
 	if err != nil {
@@ -104,7 +104,7 @@ func (e *eventsConn) named(text []byte) bool {
 	return true
 }
 
-// said passes a message to the request that it answers, or to Recv.
+// said passes a message to the request whose response it is, or else to Recv.
 func (e *eventsConn) said(msg []byte) {
 	if id := scan.Get(msg, "id"); id != nil && scan.Get(msg, "method") == nil {
 		e.mu.Lock()
@@ -123,7 +123,7 @@ func (e *eventsConn) said(msg []byte) {
 	}
 }
 
-// exchange posts a message and waits for the response to a request.
+// exchange posts a message. If the message is a request, exchange waits for the response.
 func (e *eventsConn) exchange(ctx context.Context, msg []byte, recv func([]byte)) error {
 	id := scan.Get(msg, "id")
 	a := &awaited{recv, make(chan struct{})}

@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// observed returns t wrapped for Config.Exchanged and Config.Watch.
+// observed wraps t for Config.Exchanged and Config.Watch, if they are set.
 func observed(t http.RoundTripper, c transport.Config) http.RoundTripper {
 	if c.Exchanged == nil && c.Watch == nil {
 		return t
@@ -82,7 +82,8 @@ func (o observer) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// measuredExchange collects the facts for an Exchange. An unused connection may be completed after the exchange.
+// measuredExchange collects the data for an Exchange. A connection that was not used for the exchange may be completed
+// later.
 type measuredExchange struct {
 	mu                                  sync.Mutex
 	over                                bool

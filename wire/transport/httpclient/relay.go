@@ -17,9 +17,9 @@ import (
 	"rpcx/wire/transport/httpbody"
 )
 
-// A Relay forwards HTTP requests to one address. It keeps the method, query, headers and body of a request, and the
-// status, headers and body of a response. It does not forward headers of a single connection (RFC 9110, section 7.6.1),
-// or requests for encodings that rpcx cannot read. It is safe for concurrent use.
+// A Relay forwards HTTP requests to one address. It keeps the method, the query, the headers and the body of a request,
+// and the status, the headers and the body of a response. It does not forward headers that apply only to one connection
+// (RFC 9110, section 7.6.1), or request encodings that rpcx cannot decode. It is safe for concurrent use.
 type Relay struct {
 	d      *Dialer
 	client *http.Client
@@ -27,8 +27,8 @@ type Relay struct {
 	under  string
 }
 
-// NewRelay returns a Relay to the HTTP address a. It appends the part of a request's path after under to the path of a.
-// It does not connect.
+// NewRelay returns a Relay to the HTTP address a. The part of a request's path that follows under is appended to the
+// path of a. It does not connect.
 func NewRelay(a transport.Address, c transport.Config, under string) (*Relay, error) {
 	c = c.WithDefaults()
 	d, err := NewDialer(a, c)
@@ -41,12 +41,13 @@ func NewRelay(a transport.Address, c transport.Config, under string) (*Relay, er
 	return r, nil
 }
 
-// Close closes the idle connections.
+// Close closes idle connections.
 func (r *Relay) Close() { r.client.CloseIdleConnections() }
 
-// Pass forwards a request, whose body has been read, and its response. tap sees each decoded message before it is
-// forwarded: the body, the lines of a response, or its events. tap may be nil. The error is why there was no response, or
-// why tap has not seen it (a Fault of kind Protocol). The client has received the error.
+// Pass forwards a request, whose body has already been read, and then the response. tap receives each decoded message
+// before it is forwarded; a message is a whole body, a line, or an event. tap may be nil. The error is the reason why
+// there was no response, or a Fault of kind Protocol if tap did not receive everything. In both cases, the client has
+// received a response.
 func (r *Relay) Pass(w http.ResponseWriter, req *http.Request, body []byte, tap wire.Tap) error {
 	if tap == nil {
 		tap = func(wire.Direction, []byte) {}
@@ -78,12 +79,12 @@ func (r *Relay) Pass(w http.ResponseWriter, req *http.Request, body []byte, tap 
 	return err
 }
 
-// unseen returns the Fault for a forwarded body with unread messages.
+// unseen returns the Fault for a body that was forwarded although rpcx could not decode it.
 func unseen(which string, err error) error {
 	return wire.NewFault(wire.Protocol, which+" is not on the tape: "+err.Error(), err)
 }
 
-// request returns req in the form for forwarding.
+// request returns the request that forwards req.
 func (r *Relay) request(req *http.Request, body []byte) (*http.Request, error) {
 	to := r.target(req)
 	if query := req.URL.RawQuery; query != "" {
@@ -107,7 +108,7 @@ func (r *Relay) request(req *http.Request, body []byte) (*http.Request, error) {
 	return out, nil
 }
 
-// target returns the URL for req without its query.
+// target returns the URL, without a query, to which req is forwarded.
 func (r *Relay) target(req *http.Request) string {
 	rest := strings.Trim(strings.TrimPrefix(req.URL.EscapedPath(), r.under), "/")
 	if rest == "" {
@@ -121,7 +122,7 @@ func (r *Relay) target(req *http.Request) string {
 	return to
 }
 
-// endToEnd returns a copy of h without the headers of a single connection.
+// endToEnd returns a copy of h without the headers that apply only to one connection.
 func endToEnd(h http.Header) http.Header {
 	h = h.Clone()
 	for _, names := range h["Connection"] {
@@ -149,7 +150,7 @@ func (r *Relay) answer(w http.ResponseWriter, resp *http.Response, tap wire.Tap)
 	text, unread := httpbody.DecodedBytes(resp.Header.Get("Content-Encoding"), body, r.max)
 	msg := httpbody.Trim(text)
 	isJSON := scan.Valid(msg, wire.DefaultMaxDepth) == nil
-	if len(msg) > 0 && unread == nil && (isJSON || resp.StatusCode != http.StatusAccepted) { // some servers send the text "Accepted"
+	if len(msg) > 0 && unread == nil && (isJSON || resp.StatusCode != http.StatusAccepted) { // some servers send the text "Accepted" as the body
 		recv(msg)
 	}
 	w.WriteHeader(resp.StatusCode)
@@ -163,7 +164,7 @@ func (r *Relay) answer(w http.ResponseWriter, resp *http.Response, tap wire.Tap)
 	return r.cut(resp.Request.Context(), err)
 }
 
-// stream forwards a body as it arrives. read parses as much of it as possible.
+// stream forwards a body while it arrives. read decodes as much of it as possible.
 func (r *Relay) stream(w http.ResponseWriter, resp *http.Response, read func(io.Reader) error) error {
 	w.WriteHeader(resp.StatusCode)
 	p := &passing{body: resp.Body, w: w}
@@ -172,7 +173,7 @@ func (r *Relay) stream(w http.ResponseWriter, resp *http.Response, read func(io.
 	what := "a response"
 	if unread == nil {
 		what = "the rest of a response"
-		if unread = read(in); errors.Is(unread, io.ErrUnexpectedEOF) { // the compressed data has no end
+		if unread = read(in); errors.Is(unread, io.ErrUnexpectedEOF) { // the end of the compressed data is missing
 			unread = nil
 		}
 	}
@@ -188,12 +189,12 @@ func (r *Relay) stream(w http.ResponseWriter, resp *http.Response, read func(io.
 
 var errClientGone = errors.New("the client has disconnected")
 
-// A passing forwards data at the next read, after its reader has seen the data.
+// A passing forwards the data of each Read at the next Read, when its reader has processed the data.
 type passing struct {
 	body io.Reader
 	w    http.ResponseWriter
 	last []byte
-	err  error // ends the reading
+	err  error // why reading ends
 }
 
 // Read implements io.Reader.
@@ -215,7 +216,7 @@ func (p *passing) pass() {
 	p.last = p.last[:0]
 }
 
-// cut returns why a response ended early. It returns nil if the client ended it.
+// cut returns why a response ended too early. It returns nil if the client has disconnected.
 func (r *Relay) cut(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() != nil {
 		return nil

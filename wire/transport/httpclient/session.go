@@ -13,26 +13,26 @@ import (
 	"rpcx/wire/transport/httpbody"
 )
 
-// An httpSession is the common state of exchanges in dialects with HTTP sessions (wire.HTTPSession).
+// An httpSession is the state that exchanges share in dialects with HTTP sessions (wire.HTTPSession).
 type httpSession struct {
 	mu      sync.Mutex
 	headers http.Header
-	mirror  func(msg []byte) map[string]string // returns additional headers for a message's exchange; may be nil
-	resumes bool                               // resume an event stream that ends before its response
-	ends    bool                               // send DELETE at the end of the session
+	mirror  func(msg []byte) map[string]string // returns additional headers for the exchange of a message; may be nil
+	resumes bool                               // an event stream that ends before the response is resumed
+	ends    bool                               // Close sends a DELETE
 	stop    context.CancelFunc                 // ends the standing event stream; may be nil
 }
 
 const (
-	maxResumes    = 5                      // attempts to resume a response without a new message
-	maxReopens    = 5                      // attempts to reopen a standing event stream without a new message
-	reopenPause   = time.Second            // the pause before that, by default
+	maxResumes    = 5                      // how often rpcx tries to resume a response that yields no new message
+	maxReopens    = 5                      // how often rpcx tries to reopen the standing event stream if it yields no new message
+	reopenPause   = time.Second            // the default pause before a stream is reopened
 	minRetry      = 50 * time.Millisecond  // the shortest pause that a server can set
-	openTimeout   = 250 * time.Millisecond // bounds the wait for the standing event stream
+	openTimeout   = 250 * time.Millisecond // how long ReadEvents waits for the standing event stream
 	deleteTimeout = 2 * time.Second
 )
 
-// SetHeader adds a header to each later exchange.
+// SetHeader adds a header to all later exchanges.
 func (h *httpConn) SetHeader(name, value string) {
 	h.flow.mu.Lock()
 	defer h.flow.mu.Unlock()
@@ -42,14 +42,14 @@ func (h *httpConn) SetHeader(name, value string) {
 	h.flow.headers.Set(name, value)
 }
 
-// Mirror adds the headers that headers returns for a message to its exchange.
+// Mirror makes each exchange send the headers that headers returns for its message.
 func (h *httpConn) Mirror(headers func(msg []byte) map[string]string) {
 	h.flow.mu.Lock()
 	defer h.flow.mu.Unlock()
 	h.flow.mirror = headers
 }
 
-// mirrored adds a message's headers to its request, and reports whether there are any.
+// mirrored adds the headers for a message to its request, and reports whether there are any.
 func (h *httpConn) mirrored(head http.Header, msg []byte) bool {
 	h.flow.mu.Lock()
 	mirror := h.flow.mirror
@@ -64,7 +64,7 @@ func (h *httpConn) mirrored(head http.Header, msg []byte) bool {
 	return len(headers) > 0
 }
 
-// EndByDelete makes Close end the session with a DELETE.
+// EndByDelete makes Close end the session by sending a DELETE.
 func (h *httpConn) EndByDelete() {
 	h.flow.mu.Lock()
 	defer h.flow.mu.Unlock()
@@ -85,8 +85,8 @@ func (h *httpConn) setSession(head http.Header) *string {
 	return id
 }
 
-// lose forgets the session of that name, which the server has ended. It returns true if it did, in dialects with
-// sessions.
+// lose forgets the session with that name, because the server has ended it. It returns false in dialects without
+// sessions, and if the session has already been forgotten.
 func (h *httpConn) lose(id *string) bool {
 	h.flow.mu.Lock()
 	defer h.flow.mu.Unlock()
@@ -99,11 +99,12 @@ func (h *httpConn) lose(id *string) bool {
 	return true
 }
 
-// ReadEvents starts to read the server's unsolicited messages from a standing event stream. Recv returns them. The
-// stream is optional for servers. ReadEvents waits briefly for the stream, because the server might lose an earlier
-// request. From then on, responses are also resumed.
+// ReadEvents starts to read the standing event stream, on which the server sends messages that no exchange has
+// requested. Recv returns them. Servers need not offer the stream. ReadEvents waits briefly until the stream is open,
+// because the server might lose a request that it sends before the stream is open. From then on, responses that are cut
+// off are resumed as well.
 func (h *httpConn) ReadEvents(over func()) {
-	if h.events.Load() != nil { // already reading
+	if h.events.Load() != nil { // the stream is already being read
 		return
 	}
 	if !h.begin() {
@@ -113,7 +114,7 @@ func (h *httpConn) ReadEvents(over func()) {
 	ctx, cancel := context.WithCancel(h.ctx)
 	h.flow.mu.Lock()
 	if h.flow.stop != nil {
-		h.flow.stop() // the stream of an earlier session
+		h.flow.stop() // ends the stream of an earlier session
 	}
 	h.flow.resumes, h.flow.stop = true, cancel
 	h.flow.mu.Unlock()
@@ -130,8 +131,9 @@ func (h *httpConn) ReadEvents(over func()) {
 	}
 }
 
-// readEvents reads the standing event stream, and reopens it when it ends. It stops if the server has no such stream,
-// or if the stream is empty several times. It calls answered at the server's response.
+// readEvents reads the standing event stream, and opens it again when it ends. It stops if the server does not offer
+// the stream, or if the stream has ended several times without a message. It calls answered when the server has
+// responded.
 func (h *httpConn) readEvents(ctx context.Context, answered func()) {
 	defer answered()
 	at := httpbody.Position{Retry: reopenPause}
@@ -174,7 +176,7 @@ func isEvents(resp *http.Response) bool {
 	return resp.StatusCode == http.StatusOK && media == "text/event-stream"
 }
 
-// get requests an event stream that starts after the event with that id, if any.
+// get requests an event stream. If last is not "", the stream starts after the event with that id.
 func (h *httpConn) get(ctx context.Context, last string) (*http.Response, error) {
 	req, _, err := h.request(ctx, http.MethodGet, h.URL, nil)
 	if err != nil {
@@ -187,8 +189,8 @@ func (h *httpConn) get(ctx context.Context, last string) (*http.Response, error)
 	return h.http.Do(req)
 }
 
-// resumed passes the messages of a response to recv. If the response is an event stream with ids that ends before the
-// response to msg, resumed requests the rest.
+// resumed passes the messages in a response to recv. If the response is an event stream with ids, and the stream ends
+// before the response to msg, resumed requests the rest.
 func (h *httpConn) resumed(ctx context.Context, msg []byte, resp *http.Response, recv func([]byte)) error {
 	h.flow.mu.Lock()
 	resumes := h.flow.resumes
@@ -210,7 +212,7 @@ func (h *httpConn) resumed(ctx context.Context, msg []byte, resp *http.Response,
 		if last != "" {
 			wait = max(wait, minRetry)
 		}
-		if at.ID != last { // some servers end streams regularly
+		if at.ID != last { // some servers regularly end streams early
 			tries, last = 0, at.ID
 		}
 		if !pause(ctx, wait) {
@@ -230,7 +232,7 @@ func (h *httpConn) resumed(ctx context.Context, msg []byte, resp *http.Response,
 	return h.broken(err)
 }
 
-// endSession sends DELETE if the server has a session and the dialect ends sessions that way. It ignores the response.
+// endSession sends a DELETE if there is a session and the dialect ends sessions that way. It ignores the response.
 func (h *httpConn) endSession() {
 	h.flow.mu.Lock()
 	ends := h.flow.ends

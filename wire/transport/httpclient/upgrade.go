@@ -11,9 +11,9 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Upgrade forwards a request for an upgrade. If the peer accepts it, Upgrade sends the peer's response to the client
-// and returns both connections. The caller forwards their bytes and closes them. Otherwise, both are nil, and the
-// client has received the peer's response, or 502 and the reason.
+// Upgrade forwards a request for an upgrade. If the peer accepts, Upgrade forwards the peer's response to the client
+// and returns both connections. The caller must forward the bytes between them and close them. Otherwise both are nil,
+// and the client has received the peer's response, or status 502 with the reason.
 func (r *Relay) Upgrade(w http.ResponseWriter, req *http.Request) (client, peer io.ReadWriteCloser, err error) {
 	redact.SentHeader(req.Header)
 	out, err := r.request(req, nil)
@@ -21,7 +21,7 @@ func (r *Relay) Upgrade(w http.ResponseWriter, req *http.Request) (client, peer 
 		http.Error(w, "cannot reach the address", http.StatusBadGateway)
 		return nil, nil, err
 	}
-	ctx, cancel := context.WithTimeout(req.Context(), r.d.c.ConnectTimeout) // bounds only the handshake
+	ctx, cancel := context.WithTimeout(req.Context(), r.d.c.ConnectTimeout) // applies only to the handshake
 	defer cancel()
 	resp, err := r.client.Transport.RoundTrip(upgrading(out.WithContext(ctx), req.Header))
 	if err != nil {
@@ -52,8 +52,8 @@ func (r *Relay) Upgrade(w http.ResponseWriter, req *http.Request) (client, peer 
 	return client, peer, nil
 }
 
-// upgrading returns out with the client's request for the upgrade. Of the requested extensions, it keeps those that
-// rpcx can read.
+// upgrading adds the client's request for the upgrade to out. It keeps only those of the requested extensions that rpcx
+// can decode.
 func upgrading(out *http.Request, asked http.Header) *http.Request {
 	out.Header.Set("Connection", "Upgrade")
 	out.Header.Set("Upgrade", asked.Get("Upgrade"))
@@ -73,10 +73,10 @@ func upgrading(out *http.Request, asked http.Header) *http.Request {
 	return out
 }
 
-// Deflate is the extension that compresses messages (RFC 7692).
+// Deflate is the name of the extension that compresses messages (RFC 7692).
 const Deflate = "permessage-deflate"
 
-// switched sends the peer's response to the client, and returns the client's connection.
+// switched forwards the peer's response to the client, and returns the connection to the client.
 func switched(w http.ResponseWriter, resp *http.Response) (io.ReadWriteCloser, error) {
 	conn, buffered, err := http.NewResponseController(w).Hijack()
 	if err != nil {

@@ -20,23 +20,23 @@ import (
 	"rpcx/wire/transport/stream"
 )
 
-// A guard decides which upgrades and POSTs a listener accepts.
+// A guard decides which requests a listener accepts.
 type guard struct {
 	c        transport.Config
 	endpoint string
-	path     string   // the only allowed path
-	hosts    []string // the allowed Hosts in addition to loopback names, or nil with anyHost
+	path     string   // the only path that is allowed
+	hosts    []string // the Hosts that are allowed in addition to loopback names; unused if anyHost is set
 	anyHost  bool
-	own      []string // the origins of the listener's own pages
-	websock  bool     // the listen address is a WebSocket, which errors mention
+	own      []string // the origins of pages that the listener itself serves
+	websock  bool     // the listen address is that of a WebSocket, which is mentioned in errors
 	refused  *refusals
 }
 
-// bind binds the listener and sets its guard and endpoint.
+// bind starts to listen, and sets the endpoint and the other fields of g.
 //
-// Host must be a loopback name or the name in LISTEN, because a page in a browser can reach the port under its own name
-// (DNS rebinding). A listener on a wildcard or an address beyond loopback accepts any Host, because it has a token or
-// client certificates, or is public. Browsers cannot reach a Unix socket, which needs no such check.
+// The Host of a request must be a loopback name, or the name in LISTEN, because a page in a browser can reach the port
+// under a name of its own (DNS rebinding). A listener that other machines can reach accepts any Host, because it has a
+// token or client certificates, or is public. Browsers cannot reach a Unix socket, so no check is necessary there.
 func (g *guard) bind(ctx context.Context, a transport.Address) (net.Listener, error) {
 	if a.User != nil {
 		return nil, wire.Usagef("%s: a listen address cannot have a user and password; require a token with --token @FILE", a.Scheme)
@@ -67,8 +67,8 @@ func (g *guard) bind(ctx context.Context, a transport.Address) (net.Listener, er
 	return ln, nil
 }
 
-// ownOrigins returns the origins of this listener's pages: its bound address if the address is loopback, and the name in
-// LISTEN. Host does not count, because a client can send any Host.
+// ownOrigins returns the origins of the listener's own pages. They contain the name in LISTEN and, if the bound address
+// is loopback, that address. The Host header is not used, because a client can send any Host.
 func ownOrigins(scheme, name string, bound net.Addr) []string {
 	web := strings.Replace(scheme, "ws", "http", 1)
 	at, port, _ := net.SplitHostPort(bound.String())
@@ -90,14 +90,14 @@ func hostname(hostport string) string {
 	return host
 }
 
-// A refusal is the response to a refused request.
+// A refusal is the response to a request that the guard refuses.
 type refusal struct {
 	status       int // 0 if the request is accepted
 	why          string
-	header, says string // an additional header, or ""
+	header, says string // the name and value of an additional header, or ""
 }
 
-// allow refuses a request that does not pass the guard. It returns true for others.
+// allow reports whether a request passes the guard. If not, it sends the response.
 func (g *guard) allow(w http.ResponseWriter, r *http.Request) bool {
 	from := r.Header.Get("Origin")
 	no := g.refusesClient(r, from)
@@ -121,7 +121,7 @@ func (g *guard) allow(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// refusesClient refuses requests to another name or path, or from a page that is not allowed.
+// refusesClient refuses requests for another host or path, and requests from a page that is not allowed.
 func (g *guard) refusesClient(r *http.Request, from string) (no refusal) {
 	switch {
 	case !g.knownHost(r.Host):
@@ -134,7 +134,7 @@ func (g *guard) refusesClient(r *http.Request, from string) (no refusal) {
 	return no
 }
 
-// refusesRequest refuses requests without the token, and requests that cannot contain a message.
+// refusesRequest refuses requests that lack the token, and requests that cannot contain a message.
 func (g *guard) refusesRequest(r *http.Request) (no refusal) {
 	post := r.Method == http.MethodPost
 	switch {
@@ -152,12 +152,12 @@ func (g *guard) refusesRequest(r *http.Request) (no refusal) {
 	return no
 }
 
-// relays reports whether a request is forwarded unchanged. On a WebSocket listener, upgrades are.
+// relays reports whether a request is forwarded unchanged. On a WebSocket listener, this applies only to upgrades.
 func (g *guard) relays(r *http.Request) bool {
 	return g.c.Relay != nil && (isUpgrade(r) || !g.websock)
 }
 
-// below reports whether a request for a path below the listener's may be forwarded.
+// below reports whether a request may be forwarded although its path is below that of the listener.
 func (g *guard) below(r *http.Request) bool {
 	path := r.URL.Path
 	return g.relays(r) && strings.HasPrefix(path, strings.TrimSuffix(g.path, "/")+"/") && !slices.Contains(strings.Split(path, "/"), "..")
@@ -166,7 +166,7 @@ func (g *guard) below(r *http.Request) bool {
 // isUpgrade reports whether a request is for a WebSocket.
 func isUpgrade(r *http.Request) bool { return strings.EqualFold(r.Header.Get("Upgrade"), "websocket") }
 
-// knownHost reports whether a request's Host is a loopback name or the listener's.
+// knownHost reports whether a request's Host is a loopback name or a name of the listener.
 func (g *guard) knownHost(host string) bool {
 	if g.anyHost {
 		return true
@@ -178,8 +178,8 @@ func (g *guard) knownHost(host string) bool {
 	return name == "localhost" || slices.Contains(g.hosts, name)
 }
 
-// knownOrigin reports whether a page of this origin may connect: a page of the listener, or a page that the user
-// allowed. "null" is never the listener's origin.
+// knownOrigin reports whether a page with this origin may connect. It may if the page belongs to the listener, or if
+// the user has allowed its origin. "null" is never the listener's origin.
 func (g *guard) knownOrigin(from string) bool {
 	if slices.Contains(g.c.AllowOrigin, from) || slices.Contains(g.c.AllowOrigin, "*") {
 		return true
@@ -198,31 +198,32 @@ func (g *guard) authorized(r *http.Request) bool {
 	return subtle.ConstantTimeCompare(got[:], want[:]) == 1 && strings.EqualFold(scheme, "Bearer")
 }
 
-// postsJSON reports whether a body is declared as JSON, which requires a preflight for pages.
+// postsJSON reports whether the body is declared as JSON. Browsers send such a body only after a preflight.
 func postsJSON(r *http.Request) bool {
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	return err == nil && (media == "application/json" || media == "application/json-rpc")
 }
 
-// refuse answers the request r with a status and one line of text, and records the refusal.
+// refuse responds to r with a status and one line of text, and reports the refusal.
 func (f *refusals) refuse(w http.ResponseWriter, r *http.Request, status int, format string, args ...any) {
 	why := fmt.Sprintf(format, args...)
 	f.tell(r, status, why)
 	http.Error(w, why, status)
 }
 
-// refusals warns about refused clients. Above maxRefusals per second, it reports only their number.
+// refusals warns about requests that were refused. If there are more than maxRefusals in a second, it warns only about
+// their number.
 type refusals struct {
 	c     transport.Config
 	mu    sync.Mutex
 	since time.Time
 	told  int
-	left  int // the number without a warning in this second
+	left  int // how many refusals of this second had no warning
 }
 
 const maxRefusals = 10
 
-// tell records the refusal of the request r.
+// tell reports the refusal of the request r.
 func (f *refusals) tell(r *http.Request, status int, why string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -237,16 +238,16 @@ func (f *refusals) tell(r *http.Request, status int, why string) {
 		return
 	}
 	f.told++
-	f.c.Warnf("refused %s: %d, %s", cmp.Or(strings.Trim(r.RemoteAddr, "@"), "a client"), status, why) // "@" is a Unix socket's
+	f.c.Warnf("refused %s: %d, %s", cmp.Or(strings.Trim(r.RemoteAddr, "@"), "a client"), status, why) // on a Unix socket, the address is "@"
 }
 
-// isPreflight reports whether a request is a browser's CORS preflight.
+// isPreflight reports whether a request is a browser's CORS preflight request.
 func (g *guard) isPreflight(r *http.Request, from string) bool {
 	return !g.c.NoPosts && from != "" && r.Method == http.MethodOptions
 }
 
-// preflight answers a browser's CORS preflight for posting JSON. It lists the allowed methods and headers, including those
-// of MCP over HTTP.
+// preflight responds to a browser's CORS preflight request for a POST of JSON. The response lists the allowed methods and
+// headers, including those of MCP over HTTP.
 func (g *guard) preflight(w http.ResponseWriter, from string) {
 	allowOrigin(w, from)
 	w.Header().Set("Access-Control-Allow-Methods", g.methods())

@@ -14,20 +14,20 @@ import (
 	"rpcx/wire/transport/httpbody"
 )
 
-// A handler handles the requests of a listener.
+// A handler handles the requests to a listener.
 type handler struct {
 	guard
-	hand     func(context.Context, wire.Conn) bool // passes a connection to Accept; returns false if Accept has ended
+	hand     func(context.Context, wire.Conn) bool // passes a connection to Accept; returns false if the listener is closed
 	patience time.Duration                         // see body
-	sessions *sessions                             // nil without sessions
-	name     string                                // the name that clients repeat, or ""
+	sessions *sessions                             // nil if the dialect has no sessions
+	name     string                                // the session name that clients must repeat, or ""
 }
 
 // ServeHTTP handles one request.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w = h.watched(w, r)
 	rc := http.NewResponseController(w)
-	rc.SetReadDeadline(time.Now().Add(h.patience)) // also bounds the rest of a rejected body
+	rc.SetReadDeadline(time.Now().Add(h.patience)) // also limits reading the rest of a body that was rejected
 	rc.SetWriteDeadline(time.Time{})
 	if !h.allow(w, r) || h.names(w, r) {
 		return
@@ -56,12 +56,13 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // relay forwards a request.
 func (h *handler) relay(w http.ResponseWriter, r *http.Request, body []byte) {
 	if h.c.Token != "" {
-		r.Header.Del("Authorization") // the header is for this listener
+		r.Header.Del("Authorization") // it is meant for this listener
 	}
 	h.c.Relay(w, r, body)
 }
 
-// watched reports a request, and returns a writer for its client. Config.Watch sees the bytes in both directions.
+// watched reports a request to Config.Watch, and returns a writer for the response. Watch then receives the bytes in
+// both directions.
 func (h *handler) watched(w http.ResponseWriter, r *http.Request) http.ResponseWriter {
 	watch := h.c.Watch
 	watch.Requested(r.RemoteAddr, r.Method, r.RequestURI, r.Proto, append([]string{"Host: " + r.Host}, transport.HeadLines(r.Header)...))
@@ -76,14 +77,14 @@ func (h *handler) watched(w http.ResponseWriter, r *http.Request) http.ResponseW
 	return shownAnswer{w, func(b []byte) { show(wire.Send, b) }}
 }
 
-// These limits bound the waits for a body and for a client that reads the response. bodyRate is the lowest average
-// rate. They prevent slow clients from occupying places.
+// These constants limit the time for receiving a body, and for sending a response to a slow client. bodyRate is the
+// lowest average rate. They prevent slow clients from occupying connections.
 const (
 	bodyTimeout = 30 * time.Second
 	bodyRate    = 1 << 10 // in bytes per second
 )
 
-// body reads a body within these limits.
+// body is a reader of a request body that obeys these limits.
 type body struct {
 	io.Reader
 	rc       *http.ResponseController
@@ -104,10 +105,10 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// atRate returns the time that n bytes may take.
+// atRate returns how long n bytes may take at bodyRate.
 func atRate(n int) time.Duration { return time.Duration(n/bodyRate) * time.Second }
 
-// read reads the body of a request. It answers an unreadable request.
+// read reads the body of a request. If the body cannot be read, it sends the response.
 func (h *handler) read(w http.ResponseWriter, r *http.Request) (msg []byte, ok bool) {
 	max := h.c.MaxMessage
 	rc := http.NewResponseController(w)
@@ -131,7 +132,7 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request) (msg []byte, ok b
 		}
 		return nil, false
 	}
-	rc.SetReadDeadline(time.Time{}) // the handler has no time limit
+	rc.SetReadDeadline(time.Time{}) // there is no time limit for the handler
 	return msg, true
 }
 
@@ -139,7 +140,8 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, msg []byte) {
 	h.exchange(w, r, msg, nil)
 }
 
-// exchange turns a POST into a connection. status returns the HTTP status of an error response and may be nil (200).
+// exchange makes a connection from a POST. status returns the HTTP status for an error response; if it is nil, the
+// status is 200.
 func (h *handler) exchange(w http.ResponseWriter, r *http.Request, msg []byte, status func(code string) int) {
 	c := newPostConn(w, r, msg, h.c)
 	c.status = status
@@ -151,12 +153,13 @@ func (h *handler) exchange(w http.ResponseWriter, r *http.Request, msg []byte, s
 	c.serve()
 }
 
-// isGet reports whether the dialect itself answers a GET request.
+// isGet reports whether the dialect itself responds to a GET request.
 func (g *guard) isGet(r *http.Request) bool {
 	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && g.c.Gets[r.URL.Path] != nil && !isUpgrade(r)
 }
 
-// get answers such a GET. The dialect gets the URL of its WebSocket, with the client's host name.
+// get responds to such a GET request. The dialect receives the URL of its WebSocket, which contains the host name that
+// the client has used.
 func (h *handler) get(w http.ResponseWriter, r *http.Request) {
 	from, scheme := serve(r, h.c.Watch), "ws"
 	if r.TLS != nil {
@@ -176,8 +179,8 @@ func (h *handler) get(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body)
 }
 
-// newName returns a name for the clients of a listener. It returns "" if the dialect has no names, or if another server
-// provides the name.
+// newName returns the session name that a listener gives to its clients. It returns "" if the dialect does not use such
+// names, or if another server provides the name.
 func newName(c transport.Config) string {
 	if c.Name.Again == 0 || c.Relay != nil {
 		return ""
@@ -185,8 +188,8 @@ func newName(c transport.Config) string {
 	return wire.RandomHex(16)
 }
 
-// names sends the listener's name to a client whose request lacks it, and then returns true. A page in a browser cannot send
-// such a header without a preflight.
+// names checks whether a client's request contains the listener's session name. If not, it sends the name to the client and
+// returns true. A page in a browser cannot send such a header without a preflight.
 func (h *handler) names(w http.ResponseWriter, r *http.Request) bool {
 	if h.name == "" || isUpgrade(r) || r.Header.Get(h.c.Name.Header) == h.name {
 		return false

@@ -1,4 +1,4 @@
-// Package httpserver listens for WebSockets and for posted messages on one port.
+// Package httpserver listens for WebSockets and for POSTs on one port.
 package httpserver
 
 import (
@@ -16,8 +16,8 @@ import (
 	"rpcx/wire/transport/stream"
 )
 
-// A listener serves ws, wss, http, https, ws+unix and http+unix, which differ only in TLS and in the result of
-// Endpoint. Each upgrade to WebSocket is a Conn. Each POST is also a Conn, unless Config.NoPosts is set.
+// A listener serves ws, wss, http, https, ws+unix and http+unix. They differ only in TLS and in the endpoint. Each
+// upgrade to WebSocket becomes a Conn. Each POST becomes a Conn as well, unless Config.NoPosts is set.
 type listener struct {
 	endpoint string
 	server   *http.Server
@@ -28,7 +28,7 @@ type listener struct {
 	clients  clients
 }
 
-// Listen listens at a. It serves when it returns.
+// Listen listens at a. When it returns, clients can connect.
 func Listen(ctx context.Context, a transport.Address, c transport.Config) (transport.Listener, error) {
 	secure := a.Scheme == "wss" || a.Scheme == "https"
 	var cfg *tls.Config
@@ -38,7 +38,7 @@ func Listen(ctx context.Context, a transport.Address, c transport.Config) (trans
 			return nil, err
 		}
 	} else {
-		c.TLS = transport.TLS{} // http requests no certificates
+		c.TLS = transport.TLS{} // plain http cannot request certificates
 	}
 	l := &listener{ready: make(chan wire.Conn), closed: make(chan struct{}), clients: clients{interval: lookInterval}}
 	refused := &refusals{c: c}
@@ -76,7 +76,7 @@ func newServer(h *handler, k *clients) *http.Server {
 	return s
 }
 
-// warner turns the lines of a log into warnings.
+// warner turns the lines of a log into warnings to the user.
 type warner struct{ c transport.Config }
 
 func (w warner) Write(p []byte) (int, error) {
@@ -94,15 +94,15 @@ func (l *listener) Accept() (wire.Conn, error) {
 	}
 }
 
-// Endpoint returns the URL as a client uses it.
+// Endpoint returns the URL in the form that a client uses.
 func (l *listener) Endpoint() string { return l.endpoint }
 
-// Close ends the listener. An accepted connection continues until its Conn closes.
+// Close closes the listener. A connection that has been accepted continues until its Conn is closed.
 func (l *listener) Close() error {
 	l.closing.Do(func() {
 		close(l.closed)
 		over, cancel := context.WithCancel(context.Background())
-		cancel() // this ends only the listener and keep-alive
+		cancel() // Shutdown then ends only the listener and idle connections
 		l.server.Shutdown(over)
 		l.serving.Wait()
 		l.clients.close()
@@ -110,7 +110,7 @@ func (l *listener) Close() error {
 	return nil
 }
 
-// hand passes a connection to Accept. It returns false if Accept has ended.
+// hand passes a connection to Accept. It returns false if the listener is closed.
 func (l *listener) hand(ctx context.Context, c wire.Conn) bool {
 	if wire.IsClosed(l.closed) {
 		return false
@@ -124,33 +124,34 @@ func (l *listener) hand(ctx context.Context, c wire.Conn) bool {
 	return false
 }
 
-// lookInterval is the interval of checks for disconnected clients.
+// lookInterval is how often rpcx checks for clients that have disconnected.
 const lookInterval = 2 * time.Second
 
-// clients are the connections of an HTTP listener.
+// clients contains the connections of an HTTP listener.
 //
-// Idle ones end with the listener. All others belong to their Conn.
+// Idle connections are closed with the listener. All others belong to their Conn.
 //
-// During a request, net/http reads one byte ahead to detect a disconnect. If the client has sent more bytes, this
-// fails, and an idle stream would stay open forever. Therefore clients also queries the system from time to time.
+// During a request, net/http detects a disconnect by reading one byte ahead. That does not work if the client has sent
+// more bytes, and an idle stream would then stay open forever. For this reason, clients also asks the system at regular
+// intervals.
 type clients struct {
 	interval time.Duration
 
 	mu     sync.Mutex
 	known  map[net.Conn]*clientState
-	timer  *time.Timer // nil without clients
+	timer  *time.Timer // nil if there are no clients
 	closed bool
 }
 
 type clientState struct {
-	leave context.CancelFunc // ends the work for the client
-	idle  bool               // the client has no request
+	leave context.CancelFunc // cancels the work for the client
+	idle  bool               // the client has no request at the moment
 }
 
-// netKey is the context key of a request's net.Conn.
+// netKey is the context key for the net.Conn of a request.
 type netKey struct{}
 
-// came implements an http.Server's ConnContext. Its context ends at the client's disconnect.
+// came implements the ConnContext function of an http.Server. The context ends when the client disconnects.
 func (k *clients) came(ctx context.Context, c net.Conn) context.Context {
 	ctx, leave := context.WithCancel(context.WithValue(ctx, netKey{}, c))
 	k.mu.Lock()
@@ -162,7 +163,7 @@ func (k *clients) came(ctx context.Context, c net.Conn) context.Context {
 	return ctx
 }
 
-// state implements an http.Server's ConnState.
+// state implements the ConnState function of an http.Server.
 func (k *clients) state(c net.Conn, s http.ConnState) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -182,7 +183,7 @@ func (k *clients) state(c net.Conn, s http.ConnState) {
 	}
 }
 
-// look ends the work for disconnected clients.
+// look cancels the work for clients that have disconnected.
 func (k *clients) look() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -196,7 +197,7 @@ func (k *clients) look() {
 	}
 }
 
-// close closes the idle connections, and each other connection when it becomes idle.
+// close closes the idle connections at once, and the others when they become idle.
 func (k *clients) close() {
 	k.mu.Lock()
 	defer k.mu.Unlock()

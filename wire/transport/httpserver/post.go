@@ -16,43 +16,43 @@ import (
 	"rpcx/wire/transport/httpbody"
 )
 
-// settle is how long the first message of a response waits for another. If one follows, the response becomes an event
-// stream for clients that accept one.
+// settle is how long the first message of a response waits for a second one. If there is a second one and the client
+// accepts event streams, the response becomes an event stream.
 const settle = 20 * time.Millisecond
 
-// ErrNoStream is the error of Send for a message that cannot answer a POST, because the client accepts only one
-// response and no event stream.
+// ErrNoStream is the error of Send for a message that cannot be sent, because the client accepts only one response and
+// no event stream.
 var ErrNoStream = errors.New("the peer accepts one response and no event stream")
 
-// A postConn is one POST to a listener. Recv returns its body and then io.EOF. The messages sent until Close are the
-// response. It is a wire.SingleExchange and a wire.Batcher.
+// A postConn is one POST to a listener. Recv returns the body of the POST, and then io.EOF. The messages that are sent
+// until Close form the response. It is a wire.SingleExchange and a wire.Batcher.
 type postConn struct {
 	reply
 	body   []byte
-	gone   context.Context // ends when the peer disconnects
-	stream bool            // the peer accepts an event stream
-	plain  bool            // the peer accepts JSON
+	gone   context.Context // ends when the client disconnects
+	stream bool            // the client accepts an event stream
+	plain  bool            // the client accepts JSON
 	limit  time.Duration
-	from   string // the peer's address
-	taken  int    // the status of a response without a body
+	from   string // the address of the client
+	taken  int    // the status for a response without a body
 	hold   func(bytes int)
 
 	mu       sync.Mutex
-	first    []byte // the unsent first message, or nil
-	held     int    // the bytes of the first message before its write
+	first    []byte // the first message, as long as it has not been sent, or nil
+	held     int    // the number of bytes of the first message that were reported to hold and are not yet written
 	out      []byte
 	timer    *time.Timer
-	err      error // why nothing can be written, or nil
+	err      error // why nothing can be written any longer, or nil
 	closed   bool
 	finish   chan struct{} // closed by Close
-	finished chan struct{} // closed when the response is sent
+	finished chan struct{} // closed when the response has been sent
 
 	read bool // used only by Recv
 }
 
 func newPostConn(w http.ResponseWriter, r *http.Request, body []byte, c transport.Config) *postConn {
 	taken := http.StatusNoContent
-	if c.Sessions != nil { // the same status as in a session
+	if c.Sessions != nil { // the same status as in sessions
 		taken = http.StatusAccepted
 	}
 	return &postConn{
@@ -69,20 +69,21 @@ func (p *postConn) OnHold(hold func(bytes int)) {
 	p.hold = hold
 }
 
-// SingleExchange marks a wire.SingleExchange.
+// SingleExchange implements wire.SingleExchange.
 func (p *postConn) SingleExchange() {}
 
-// SingleResponse reports whether the peer accepts only one message and no event stream.
+// SingleResponse reports whether the client accepts only one message and no event stream.
 func (p *postConn) SingleResponse() bool { return !p.stream }
 
-// Remote returns the peer's address, or "".
+// Remote returns the address of the client, or "".
 func (p *postConn) Remote() string { return p.from }
 
-// PeerClosed returns a channel that is closed at the client's disconnect, which cancels the work for this exchange.
+// PeerClosed returns a channel that is closed when the client disconnects. The work for this exchange is then
+// cancelled.
 func (p *postConn) PeerClosed() <-chan struct{} { return p.gone.Done() }
 
-// Recv returns the body of the POST, even after the peer has disconnected, and then io.EOF. When the peer has
-// disconnected, or after Close, it returns a *wire.CloseError.
+// Recv returns the body of the POST, even if the client has disconnected, and then io.EOF. Once the
+// client has disconnected, or after Close, further calls return a *wire.CloseError.
 func (p *postConn) Recv() ([]byte, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -96,7 +97,7 @@ func (p *postConn) Recv() ([]byte, error) {
 	return nil, io.EOF
 }
 
-// over returns why nothing can be sent, or nil.
+// over returns why nothing can be sent any longer, or nil.
 func (p *postConn) over() error {
 	switch {
 	case p.closed:
@@ -109,7 +110,7 @@ func (p *postConn) over() error {
 	return nil
 }
 
-// Send adds a message to the response.
+// Send sends a message as part of the response.
 func (p *postConn) Send(msg []byte) error {
 	if err := p.SendBuffered(msg); err != nil {
 		return err
@@ -117,7 +118,7 @@ func (p *postConn) Send(msg []byte) error {
 	return p.Flush()
 }
 
-// SendBuffered delays the first message briefly, because a response of one message needs no event stream.
+// SendBuffered holds the first message back briefly, because a response of only one message needs no event stream.
 func (p *postConn) SendBuffered(msg []byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -146,7 +147,7 @@ func (p *postConn) SendBuffered(msg []byte) error {
 	return p.err
 }
 
-// keep stores the first message, which counts as held until it is written.
+// keep stores the first message. Its bytes count as held until they have been written.
 func (p *postConn) keep(msg []byte) {
 	p.first, p.held = bytes.Clone(msg), len(msg)
 	p.hold(p.held)
@@ -157,7 +158,7 @@ func (p *postConn) release() {
 	p.held = 0
 }
 
-// late makes the response an event stream, because it has more messages or takes long.
+// late turns the response into an event stream, because there are more messages or the first has waited for settle.
 func (p *postConn) late() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -175,7 +176,7 @@ func (p *postConn) startEvents() {
 	}
 }
 
-// Flush writes the queued events.
+// Flush sends the events that are queued.
 func (p *postConn) Flush() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -197,8 +198,9 @@ func (p *postConn) flush() error {
 	return nil
 }
 
-// Close ends the response and waits until it is written, at most Config.CloseTimeout. After that, only the peer and the
-// handler use it. Close interrupts a Send that has waited that long for the peer.
+// Close ends the response and waits until it has been sent, but at most Config.CloseTimeout. After that, only the
+// client and the handler use the connection. If a Send is blocked for that long because the client does not read, Close
+// interrupts it.
 func (p *postConn) Close() error {
 	cut := time.AfterFunc(p.limit, func() {
 		http.NewResponseController(p.w).SetWriteDeadline(time.Unix(1, 0))
@@ -220,18 +222,19 @@ func (p *postConn) Close() error {
 	return nil
 }
 
-// abandon ends the exchange before it is accepted.
+// abandon ends an exchange that has not been accepted.
 func (p *postConn) abandon() {
 	p.closed = true
 	close(p.finished)
 }
 
-// serve is the handler's goroutine, after which the response must not be used. After Close, only serve uses it.
+// serve runs on the goroutine of the HTTP handler. When it returns, the response can no longer be used. After Close,
+// only serve uses the response.
 func (p *postConn) serve() {
 	defer close(p.finished)
 	<-p.finish
 	defer p.release()
-	if p.err == nil { // otherwise a deadline may have cut the body off
+	if p.err == nil { // otherwise the body may have been cut off by a deadline
 		p.patience(len(p.first) + len(p.out))
 	}
 	if p.begun {

@@ -12,10 +12,10 @@ type reply struct {
 	*servedExchange
 	w      http.ResponseWriter
 	begun  bool                  // the event stream has started
-	status func(code string) int // returns the status of an error response; may be nil (200)
+	status func(code string) int // returns the HTTP status for the code of an error response; if it is nil, the status is 200
 }
 
-// takesEvents reports whether a client accepts event streams, and takesPlain whether it accepts JSON.
+// takesEvents reports whether the client accepts event streams. takesPlain reports whether it accepts JSON.
 func takesEvents(r *http.Request) bool { return strings.Contains(accepts(r), "text/event-stream") }
 
 func takesPlain(r *http.Request) bool {
@@ -27,12 +27,12 @@ func accepts(r *http.Request) string {
 	return strings.ToLower(strings.Join(r.Header.Values("Accept"), ","))
 }
 
-// patience bounds how long the client may take to read n bytes.
+// patience sets the deadline by which the client must have read n bytes.
 func (a *reply) patience(n int) {
 	_ = http.NewResponseController(a.w).SetWriteDeadline(time.Now().Add(bodyTimeout + atRate(n)))
 }
 
-// whole answers with one message, or for nil only with the status.
+// whole sends a response of one message. If msg is nil, the response has no body, and none is its status.
 func (a *reply) whole(msg []byte, none int) {
 	status, head := none, a.w.Header()
 	if msg != nil {
@@ -47,7 +47,7 @@ func (a *reply) whole(msg []byte, none int) {
 	}
 }
 
-// begin starts an event stream. It returns false if the stream was started before.
+// begin starts an event stream. It returns false if the stream has already been started.
 func (a *reply) begin() bool {
 	if a.begun {
 		return false
@@ -62,7 +62,7 @@ func (a *reply) begin() bool {
 	return true
 }
 
-// write writes events at once.
+// write sends events at once.
 func (a *reply) write(events []byte) error {
 	_, err := a.w.Write(events)
 	if err == nil {

@@ -13,23 +13,23 @@ import (
 	"rpcx/wire/transport/ws"
 )
 
-// A servedExchange is the Exchange of a listener's connection.
+// A servedExchange is the Exchange of a connection to a listener.
 type servedExchange struct {
 	r     *http.Request
 	start time.Time
 	watch *transport.Watch
 
 	mu   sync.Mutex
-	head *http.Response           // nil before the head is sent
-	tell func(transport.Exchange) // nil if unwanted or already called
+	head *http.Response           // nil until the head is sent
+	tell func(transport.Exchange) // nil if not needed or already called
 }
 
 func serve(r *http.Request, w *transport.Watch) *servedExchange {
 	return &servedExchange{r: r, start: time.Now(), watch: w}
 }
 
-// OnExchange sets a function that receives the exchange after the head of its response, or at once if the head was sent
-// before.
+// OnExchange sets a function that is called with the exchange when the head of the response is sent, or at once if that
+// has already happened.
 func (s *servedExchange) OnExchange(tell func(transport.Exchange)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -59,7 +59,7 @@ func (s *servedExchange) told() {
 	s.tell = nil
 }
 
-// A shownAnswer is a ResponseWriter that shows written bodies.
+// A shownAnswer is a ResponseWriter that passes the bytes of bodies to show.
 type shownAnswer struct {
 	http.ResponseWriter
 	show func([]byte)
@@ -70,10 +70,10 @@ func (s shownAnswer) Write(p []byte) (int, error) {
 	return s.ResponseWriter.Write(p)
 }
 
-// http.ResponseController uses Unwrap.
+// http.ResponseController calls Unwrap.
 func (s shownAnswer) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 
-// An upgraded is a WebSocket with its opening exchange.
+// An upgraded is a WebSocket together with the exchange that has opened it.
 type upgraded struct {
 	*ws.Conn
 	*servedExchange
@@ -84,7 +84,7 @@ func (h *handler) upgrade(w http.ResponseWriter, r *http.Request) {
 	c := upgraded{servedExchange: serve(r, h.c.Watch)}
 	var err error
 	if c.Conn, err = ws.Accept(w, r, r.Context().Value(netKey{}).(net.Conn), h.c); err != nil {
-		return // ws.Accept has answered the request
+		return // ws.Accept has sent the response
 	}
 	c.answered(http.StatusSwitchingProtocols, w.Header())
 	if !h.hand(context.Background(), c) {
@@ -92,7 +92,7 @@ func (h *handler) upgrade(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// A limitedListener bounds the number of connections. Each of them can become a WebSocket.
+// A limitedListener limits the number of connections. Any of them can become a WebSocket.
 type limitedListener struct {
 	net.Listener
 	places *stream.Limit

@@ -9,25 +9,25 @@ import (
 	"rpcx/wire/transport/httpbody"
 )
 
-// An answerer writes a stream as the response to an exchange.
+// An answerer writes the events of a stream as the response to an exchange.
 type answerer struct {
 	reply
 	c     *sessionConn
 	r     *http.Request
 	s     *eventLog
-	at    int  // the number of the last event that the client has
-	plain bool // one JSON message may be the whole response
-	opens bool // the message starts the session, whose name the client does not know
+	at    int  // the number of the last event that the client has received
+	plain bool // the whole response may be one JSON message
+	opens bool // the request is the one that starts the session, whose name the client does not have yet
 }
 
-// get answers with the standing event stream, or with those events of another stream that a client has not received.
+// get responds with the standing event stream, or with those events of another stream that the client has not received.
 func (c *sessionConn) get(w http.ResponseWriter, r *http.Request) {
 	defer c.enter()()
 	if !takesEvents(r) {
 		c.in.refused.refuse(w, r, http.StatusNotAcceptable, "only an event stream (text/event-stream) is available")
 		return
 	}
-	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // nothing more is read from the client
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // no more is read from the client
 	a := &answerer{reply: reply{servedExchange: c.exchange(r), w: w}, c: c, r: r}
 	c.mu.Lock()
 	if last := r.Header.Get("Last-Event-ID"); last == "" {
@@ -47,7 +47,8 @@ func (c *sessionConn) get(w http.ResponseWriter, r *http.Request) {
 	a.answer()
 }
 
-// behind returns the stream of an event and its number, or nil for an unknown event. The caller holds the lock.
+// behind returns the stream that contains the event with this id, and the event's number. It returns nil if the id is
+// unknown. The caller holds the lock.
 func (c *sessionConn) behind(id string) (*eventLog, int) {
 	stream, number, _ := strings.Cut(id, "-")
 	n, err := strconv.Atoi(stream)
@@ -63,13 +64,13 @@ func (c *sessionConn) behind(id string) (*eventLog, int) {
 	return nil, 0
 }
 
-// attach makes a the only reader of the stream. The caller holds the lock.
+// attach makes a the only reader of its stream. The caller holds the lock.
 func (a *answerer) attach() {
 	a.s.reader = a
 	a.s.change.Pass()
 }
 
-// answer writes the stream's messages until the stream ends or another reader takes over.
+// answer sends the messages of the stream until the stream ends or another reader has replaced a.
 func (a *answerer) answer() {
 	defer a.detach()
 	timer := time.NewTimer(plainWithin)
@@ -94,7 +95,8 @@ func (a *answerer) answer() {
 	}
 }
 
-// catchUp writes the available messages of the stream. The returned channel is closed when there are more.
+// catchUp sends the messages of the stream that are available. The channel change is closed when there are more. goesOn
+// is false if the response is complete.
 func (a *answerer) catchUp() (change <-chan struct{}, goesOn bool) {
 	for {
 		a.c.mu.Lock()
@@ -114,7 +116,7 @@ func (a *answerer) catchUp() (change <-chan struct{}, goesOn bool) {
 	}
 }
 
-// last writes the rest at the end of the session.
+// last sends the remaining messages when the session ends.
 func (a *answerer) last() {
 	a.c.mu.Lock()
 	events := a.s.after(a.at)
@@ -139,7 +141,7 @@ func (a *answerer) detach() {
 	a.c.trim()
 }
 
-// whole answers with one message or none.
+// whole sends a response of one message, or of none.
 func (a *answerer) whole(events []loggedEvent) {
 	var msg []byte
 	if len(events) > 0 {
@@ -148,11 +150,11 @@ func (a *answerer) whole(events []loggedEvent) {
 		a.nameSession()
 	}
 	a.reply.whole(msg, http.StatusAccepted)
-	a.c.drop(a.s) // without events, no client can request the response
+	a.c.drop(a.s) // without event ids, no client can request the response again
 }
 
-// begin starts an event stream. For clients that accept one, the stream starts with an empty event, from whose id the
-// client can resume.
+// begin starts an event stream. If clients support it, the stream begins with an empty event, and the client can resume
+// from its id.
 func (a *answerer) begin() {
 	a.patience(0)
 	a.nameSession()
@@ -165,8 +167,8 @@ func (a *answerer) begin() {
 	}
 }
 
-// nameSession adds the session's name to the head of the response to the message that started the session, unless the
-// response refuses the message.
+// nameSession adds the name of the session to the head of the response, if the response is the one that starts the
+// session and does not reject the message.
 func (a *answerer) nameSession() {
 	a.c.mu.Lock()
 	defer a.c.mu.Unlock()
@@ -176,7 +178,7 @@ func (a *answerer) nameSession() {
 	a.opens = false
 }
 
-// write writes events. It returns false if the write failed.
+// write sends events. It returns false if that failed.
 func (a *answerer) write(events []loggedEvent) bool {
 	a.begin()
 	var out []byte

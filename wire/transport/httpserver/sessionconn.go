@@ -17,29 +17,30 @@ var (
 	errListenerClosed = errors.New("the listener is closed")
 )
 
-// A sessionConn is a session of exchanges with an HTTP listener. Recv returns the posted messages. A message is sent on
-// the event stream, or as the response, of its POST, and otherwise on the standing event stream. A disconnect does not
-// end the session, because the client can request missed events.
+// A sessionConn is a session, which consists of several exchanges with an HTTP listener. Recv returns the messages that
+// clients have posted. A message that belongs to a POST is sent in the response to that POST, which may be an event
+// stream. Other messages are sent on the standing event stream. A session does not end when the client disconnects,
+// because the client can request the events that it has missed.
 type sessionConn struct {
 	id     string
-	from   string // the peer's address
+	from   string // the address of the client
 	in     *sessions
-	primes bool        // event streams start with an empty event
-	posted chan []byte // posted messages for Recv
+	primes bool        // event streams begin with an empty event
+	posted chan []byte // posted messages, for Recv
 
 	ending sync.Once
-	over   chan struct{} // closed at the end of the session
-	why    error         // why the session ended; set before over
+	over   chan struct{} // closed when the session ends
+	why    error         // why the session ended; valid when over is closed
 
 	mu        sync.Mutex
-	streams   []*eventLog // streams that can be requested, oldest first; the first is the standing one
-	last      int         // the number of the last stream
-	answered  bool        // the message that starts the session has a response
-	refused   bool        // that response is an error
-	exchanges int         // the number of running exchanges
-	held      int         // the bytes to write, as reported to hold
+	streams   []*eventLog // the streams that clients can request, oldest first; the first is the standing stream
+	last      int         // the number of the latest stream
+	answered  bool        // the message that starts the session has been answered
+	refused   bool        // that answer was an error
+	exchanges int         // how many exchanges are running
+	held      int         // how many unsent bytes have been reported to hold
 	hold      func(bytes int)
-	idle      *time.Timer // runs while there is no exchange
+	idle      *time.Timer // runs while there are no exchanges
 	quiet     chan struct{}
 	tell      func(transport.Exchange)
 }
@@ -58,17 +59,17 @@ func (c *sessionConn) OnHold(hold func(bytes int)) {
 	c.hold = hold
 }
 
-// Remote returns the peer's address, or "".
+// Remote returns the address of the client, or "".
 func (c *sessionConn) Remote() string { return c.from }
 
-// OnExchange sets a function that receives each exchange after the head of its response.
+// OnExchange sets a function that is called with each exchange when the head of its response is sent.
 func (c *sessionConn) OnExchange(tell func(transport.Exchange)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.tell = tell
 }
 
-// Recv returns the next posted message.
+// Recv returns the next message that was posted.
 func (c *sessionConn) Recv() ([]byte, error) {
 	select {
 	case msg := <-c.posted:
@@ -80,7 +81,7 @@ func (c *sessionConn) Recv() ([]byte, error) {
 
 func (c *sessionConn) gone() *wire.CloseError { return &wire.CloseError{Clean: true, Err: c.why} }
 
-// Send writes a response on the stream of its request, and other messages on the stream of carrier.
+// Send sends a response on the stream of its request, and any other message on the stream that carrier returns.
 func (c *sessionConn) Send(msg []byte) error { return c.route(nil, msg) }
 
 // SendAbout implements wire.Router.
@@ -103,7 +104,7 @@ func (c *sessionConn) route(request wire.ID, msg []byte) error {
 	switch {
 	case len(answers) > 0:
 		if s = c.owing(answers[0]); s == nil {
-			return nil // no client waits for the message, or the client got an empty response
+			return nil // no client waits for the message, or the client has received an empty response
 		}
 	case len(request) > 0:
 		s = c.owing(string(request))
@@ -134,8 +135,9 @@ func (c *sessionConn) route(request wire.ID, msg []byte) error {
 	return nil
 }
 
-// carrier returns the stream for a message other than a response: the stream of its request, the standing stream, or
-// without a reader there another stream with a reader. Only event streams count. The caller holds the lock.
+// carrier returns the stream for a message that is not a response: the stream of its request, or else the standing
+// stream. If the standing stream has no reader, carrier returns another stream that has one. Only streams that can
+// become event streams are used. The caller holds the lock.
 func (c *sessionConn) carrier(of *eventLog) *eventLog {
 	if of != nil && of.carries {
 		return of
@@ -152,7 +154,7 @@ func (c *sessionConn) carrier(of *eventLog) *eventLog {
 	return standing
 }
 
-// owing returns the stream of the client that waits for the response to a request, or nil. The caller holds the lock.
+// owing returns the stream that must carry the response to a request, or nil. The caller holds the lock.
 func (c *sessionConn) owing(request string) *eventLog {
 	for _, s := range c.streams {
 		if s.owes[request] {
@@ -162,7 +164,7 @@ func (c *sessionConn) owing(request string) *eventLog {
 	return nil
 }
 
-// Close ends the session. It waits at most Config.CloseTimeout until messages in flight are written.
+// Close ends the session. It waits until the messages in flight have been sent, but at most Config.CloseTimeout.
 func (c *sessionConn) Close() error {
 	c.end(errListenerClosed)
 	limit := time.After(c.in.c.CloseTimeout)
@@ -181,7 +183,7 @@ func (c *sessionConn) Close() error {
 	}
 }
 
-// end ends the session. Only the first reason counts.
+// end ends the session. Only the first call has an effect.
 func (c *sessionConn) end(why error) {
 	c.ending.Do(func() {
 		c.why = why
@@ -194,7 +196,7 @@ func (c *sessionConn) end(why error) {
 	})
 }
 
-// enter counts an exchange until leave.
+// enter counts an exchange until leave is called.
 func (c *sessionConn) enter() (leave func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -211,7 +213,7 @@ func (c *sessionConn) enter() (leave func()) {
 	}
 }
 
-// post processes a message, whose client waits for the responses to its requests.
+// post handles a posted message. owes contains the ids of its requests, for whose responses the client waits.
 func (c *sessionConn) post(w http.ResponseWriter, r *http.Request, msg []byte, owes []string) {
 	defer c.enter()()
 	if len(owes) == 0 {
@@ -242,14 +244,14 @@ func (c *sessionConn) post(w http.ResponseWriter, r *http.Request, msg []byte, o
 	a.answer()
 }
 
-// refuses reports whether the message that starts the session has no response or an error.
+// refuses reports whether the message that starts the session has no response or was answered with an error.
 func (c *sessionConn) refuses() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.refused || !c.answered
 }
 
-// take passes a message to Recv. It returns false if the session or the client has ended.
+// take passes a message to Recv. It returns false if the session has ended or the client has disconnected.
 func (c *sessionConn) take(w http.ResponseWriter, r *http.Request, msg []byte) bool {
 	select {
 	case c.posted <- msg:
@@ -261,7 +263,7 @@ func (c *sessionConn) take(w http.ResponseWriter, r *http.Request, msg []byte) b
 	return false
 }
 
-// exchange describes a request of the session.
+// exchange returns the servedExchange for a request of the session.
 func (c *sessionConn) exchange(r *http.Request) *servedExchange {
 	x := serve(r, c.in.c.Watch)
 	c.mu.Lock()
@@ -273,7 +275,7 @@ func (c *sessionConn) exchange(r *http.Request) *servedExchange {
 	return x
 }
 
-// drop forgets a stream.
+// drop removes a stream.
 func (c *sessionConn) drop(s *eventLog) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -17,20 +17,20 @@ import (
 )
 
 const (
-	maxSessions  = 1000             // bounds the sessions of a listener, above which the status is 503
-	sessionIdle  = 30 * time.Minute // bounds how long a session exists without an exchange
-	sessionsKeep = 256 << 20        // bounds the stored events of all sessions, in bytes
+	maxSessions  = 1000             // the maximum number of sessions on a listener; beyond that, the status is 503
+	sessionIdle  = 30 * time.Minute // how long a session lives without an exchange
+	sessionsKeep = 256 << 20        // the maximum size, in bytes, of the stored events of all sessions
 )
 
-// sessions are the sessions of an HTTP listener. Each is a connection of several exchanges (POSTs, and event streams
-// requested with GET). DELETE ends it.
+// sessions contains the sessions of an HTTP listener. A session is a connection that consists of several exchanges:
+// POSTs, and event streams that the client requests with GET. A DELETE ends it.
 type sessions struct {
 	rules   *wire.HTTPSessions
 	c       transport.Config
 	refused *refusals
 	idle    time.Duration
-	keeps   int          // the bytes of events in all sessions
-	share   atomic.Int64 // the share of each session
+	keeps   int          // the maximum size, in bytes, of the events in all sessions
+	share   atomic.Int64 // how many bytes each session may store
 
 	mu   sync.Mutex
 	byID map[string]*sessionConn
@@ -45,8 +45,8 @@ func newSessions(c transport.Config, refused *refusals) *sessions {
 	return s
 }
 
-// divideLocked computes how much each session may store, and returns the sessions whose share shrank. Shares are halves
-// of halves, and therefore seldom change. The caller holds the lock.
+// divideLocked computes how much each session may store, and returns the sessions that must now store less. The share
+// is keptBytes divided by a power of two, so it rarely changes. The caller holds the lock.
 func (s *sessions) divideLocked() (less []*sessionConn) {
 	share := int64(keptBytes)
 	for share*int64(len(s.byID)) > int64(s.keeps) {
@@ -58,8 +58,8 @@ func (s *sessions) divideLocked() (less []*sessionConn) {
 	return less
 }
 
-// serveSession answers a request that belongs to a session or starts one. It returns false for other requests, and for
-// a POST the message that it has read.
+// serveSession handles a request that belongs to a session or starts one. For any other request, done is false. If that
+// request is a POST, msg is its body.
 func (h *handler) serveSession(w http.ResponseWriter, r *http.Request) (msg []byte, done bool) {
 	s := h.sessions
 	id, post := r.Header.Get(s.rules.Header), r.Method == http.MethodPost
@@ -96,14 +96,14 @@ func (h *handler) serveSession(w http.ResponseWriter, r *http.Request) (msg []by
 	default:
 		owes, ok := requestsOf(msg)
 		if !ok {
-			return msg, false // its kind determines the response, outside of the session
+			return msg, false // the response depends on the kind of the message, and there is no session
 		}
 		c.post(w, r, msg, owes)
 	}
 	return nil, true
 }
 
-// begin makes a session for its first message.
+// begin starts a session with its first message.
 func (h *handler) begin(w http.ResponseWriter, r *http.Request, msg []byte, primes bool) {
 	s := h.sessions
 	c := newSessionConn(wire.RandomHex(16), r.RemoteAddr, s, primes)
@@ -133,7 +133,7 @@ func (h *handler) begin(w http.ResponseWriter, r *http.Request, msg []byte, prim
 	}
 }
 
-// forget removes a session from the table.
+// forget removes a session.
 func (s *sessions) forget(c *sessionConn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -141,8 +141,8 @@ func (s *sessions) forget(c *sessionConn) {
 	s.divideLocked()
 }
 
-// requestsOf returns the ids of the requests in a message or an array of messages. ok is false for other values than
-// requests, notifications and responses.
+// requestsOf returns the ids of the requests in a message or in an array of messages. ok is false if there is anything
+// other than requests, notifications and responses.
 func requestsOf(msg []byte) (ids []string, ok bool) {
 	each := func(m []byte) bool {
 		method, id := scan.Get(m, "method"), scan.Get(m, "id")
@@ -175,7 +175,7 @@ func requestsOf(msg []byte) (ids []string, ok bool) {
 	return ids, scan.Count(msg) > 0
 }
 
-// answersOf returns the ids of the requests that a message answers, if any.
+// answersOf returns the ids of the requests to which a message or an array of messages responds.
 func answersOf(msg []byte) (ids []string) {
 	if scan.Type(msg) == 'a' {
 		for m := range scan.Elements(msg) {
@@ -195,7 +195,7 @@ func isError(msg []byte) bool {
 	return fail != nil && string(fail) != "null"
 }
 
-// methods are the accepted HTTP methods, for the error about other methods.
+// methods returns the HTTP methods that are accepted, for an error about any other method.
 func (g *guard) methods() string {
 	if g.c.Sessions == nil {
 		return "POST"
@@ -208,7 +208,8 @@ func (g *guard) inSession(r *http.Request) bool {
 	return g.c.Sessions != nil && r.Header.Get(g.c.Sessions.Header) != "" && (r.Method == http.MethodGet || r.Method == http.MethodDelete)
 }
 
-// stateless processes a POST outside of sessions by the dialect's rules, and returns true if it was one.
+// stateless handles a POST outside of sessions if the dialect has rules for that. It returns true if it has handled the
+// POST.
 func (h *handler) stateless(w http.ResponseWriter, r *http.Request, msg []byte) bool {
 	posts := h.sessions.rules.Posts
 	if posts == nil {
@@ -234,7 +235,7 @@ func (h *handler) stateless(w http.ResponseWriter, r *http.Request, msg []byte) 
 	return true
 }
 
-// Identity implements wire.Identified. Equal credentials mean the same client.
+// Identity implements wire.Identified. Clients that send the same credentials count as the same client.
 func (p *postConn) Identity() string {
 	sum := sha256.New()
 	sum.Write([]byte(p.r.Header.Get("Authorization")))
@@ -246,7 +247,7 @@ func (p *postConn) Identity() string {
 	return "http:" + hex.EncodeToString(sum.Sum(nil))
 }
 
-// statusOf returns the status of a response of one message.
+// statusOf returns the HTTP status for a response that consists of one message.
 func (a *reply) statusOf(msg []byte) int {
 	if a.status != nil {
 		if code := scan.Get(scan.Get(msg, "error"), "code"); code != nil {

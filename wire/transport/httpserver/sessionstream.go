@@ -10,29 +10,30 @@ import (
 )
 
 const (
-	// keptBytes bounds the events, in bytes, that a session stores for a client while there are few sessions (see
-	// sessions.share). If a reader is further behind, senders wait.
+	// keptBytes is how many bytes of events a session stores for its client while there are few sessions (see
+	// sessions.share). If a reader falls further behind, senders wait.
 	keptBytes   = 1 << 20
-	keptEvents  = 1024                   // bounds the number of stored events
-	plainWithin = 100 * time.Millisecond // bounds how long a response may wait to be plain JSON before an event stream starts
+	keptEvents  = 1024                   // the maximum number of stored events
+	plainWithin = 100 * time.Millisecond // how long a response can still become plain JSON; after that, an event stream starts
 )
 
-// An eventLog is one stream to a session's client: its stored messages and its reader. The session's lock guards it.
+// An eventLog is one stream to the client of a session. It contains the stored messages and has at most one reader. The
+// session's lock guards it.
 type eventLog struct {
-	number  int             // 0 for the standing stream
-	carries bool            // the client reads events there, not only one response
-	owes    map[string]bool // requests without a response
+	number  int             // 0 means the standing stream
+	carries bool            // the client reads a stream of events and not just one response
+	owes    map[string]bool // the requests that have no response yet
 
 	events []loggedEvent
-	last   int // the number of the last event, from 1
-	sent   int // the number of the last written event
-	unsent int // the number of bytes after the last sent event
+	last   int // the number of the latest event, starting from 1
+	sent   int // the number of the latest event that has been sent
+	unsent int // the size, in bytes, of the events that have not been sent
 
 	reader *answerer // may be nil
-	change wire.Gate // opens at a change of any of these
+	change wire.Gate // opens when any of these fields changes
 }
 
-// A loggedEvent is a message with its number in its stream.
+// A loggedEvent is a message with its number in the stream.
 type loggedEvent struct {
 	number int
 	msg    []byte
@@ -46,10 +47,10 @@ func newEventLog(number int, owes []string, carries bool) *eventLog {
 	return s
 }
 
-// done reports whether no more messages follow.
+// done reports whether the stream will have no more messages.
 func (s *eventLog) done() bool { return s.number > 0 && len(s.owes) == 0 }
 
-// full reports whether a reader is more than that many bytes behind.
+// full reports whether the stream has a reader that is more than that many bytes behind.
 func (s *eventLog) full(most int64) bool { return s.reader != nil && int64(s.unsent) > most }
 
 func (s *eventLog) add(msg []byte) {
@@ -59,13 +60,13 @@ func (s *eventLog) add(msg []byte) {
 	s.change.Pass()
 }
 
-// settle records that a request has a response, or will have none.
+// settle records that a request has been answered, or will never be.
 func (s *eventLog) settle(request string) {
 	delete(s.owes, request)
 	s.change.Pass()
 }
 
-// after returns the stored events after the one with that number.
+// after returns the stored events whose numbers are higher than number.
 func (s *eventLog) after(number int) []loggedEvent {
 	for i, ev := range s.events {
 		if ev.number > number {
@@ -85,8 +86,8 @@ func (s *eventLog) wrote(number int) {
 	s.change.Pass()
 }
 
-// trim drops the oldest events beyond the bounds, and ended streams. It keeps events that a reader needs. The caller holds
-// the session's lock.
+// trim drops the oldest events beyond the limits, and streams that have ended. It keeps the events that a reader still
+// needs. The caller holds the session's lock.
 func (c *sessionConn) trim() {
 	size, count, most := 0, 0, int(c.in.share.Load())
 	for _, s := range c.streams {
@@ -101,7 +102,7 @@ func (c *sessionConn) trim() {
 			if ev.number > s.sent {
 				s.unsent -= len(ev.msg)
 			}
-			s.events = s.events[1:] // without changing the array, which readers may use
+			s.events = s.events[1:] // readers may still use the underlying array
 			size, count = size-len(ev.msg), count-1
 		}
 	}
@@ -116,7 +117,7 @@ func (c *sessionConn) trim() {
 	c.count()
 }
 
-// count reports the number of bytes to write to hold. The caller holds the session's lock.
+// count reports changes in the number of unsent bytes to hold. The caller holds the session's lock.
 func (c *sessionConn) count() {
 	held := 0
 	for _, s := range c.streams {
@@ -128,17 +129,17 @@ func (c *sessionConn) count() {
 	}
 }
 
-// keepLess drops the events beyond the new limit.
+// keepLess drops the events that exceed the new limit.
 func (c *sessionConn) keepLess() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.trim()
 	for _, s := range c.streams {
-		s.events = slices.Clone(s.events) // releases the memory of dropped events
+		s.events = slices.Clone(s.events) // frees the memory of the events that were dropped
 	}
 }
 
-// event returns the id of an event of the stream.
+// event returns the id for an event of the stream.
 func (s *eventLog) event(number int) string {
 	return strconv.Itoa(s.number) + "-" + strconv.Itoa(number)
 }

@@ -1,4 +1,4 @@
-// Package schemes dials and listens by the scheme of an address. It contains the table of transports.
+// Package schemes dials and listens with the transport that an address names. It contains the table of transports.
 package schemes
 
 import (
@@ -14,8 +14,8 @@ import (
 	"rpcx/wire/transport/ws"
 )
 
-// Dial connects to a. Only children may send noise. Errors are *wire.Fault of kind Unreachable, Auth, NotFound,
-// NotExecutable, Usage or Protocol.
+// Dial connects to a. Only a child may send lines that are not messages. Errors are of type *wire.Fault, with kind
+// Unreachable, Auth, NotFound, NotExecutable, Usage or Protocol.
 func Dial(ctx context.Context, a transport.Address, c transport.Config) (wire.Conn, error) {
 	t, err := lookup(a)
 	if err != nil {
@@ -34,12 +34,12 @@ func Dial(ctx context.Context, a transport.Address, c transport.Config) (wire.Co
 	case c.NoiseLimit < 0:
 		c.NoiseLimit = -c.NoiseLimit
 	case len(a.Command) == 0:
-		c.NoiseLimit = 0 // only children print lines that are not messages
+		c.NoiseLimit = 0 // only children print other lines
 	}
 	return t.dial(ctx, a, c.WithDefaults())
 }
 
-// Listen listens at a. Clients can connect when it returns. It accepts no noise.
+// Listen listens at a. When it returns, clients can connect. Clients must not send lines that are not messages.
 func Listen(ctx context.Context, a transport.Address, c transport.Config) (transport.Listener, error) {
 	t, err := lookup(a)
 	if err != nil {
@@ -56,8 +56,8 @@ func Listen(ctx context.Context, a transport.Address, c transport.Config) (trans
 	return t.listen(ctx, a, c.WithDefaults())
 }
 
-// Await listens at a, calls bound with the listen address, and returns the first connection that passes all checks of
-// the listener. Clients that are refused or disconnect at once do not count. No further client can connect. When ctx
+// Await listens at a, calls bound with the listen address, and returns the first connection that passes the checks of
+// the listener. It ignores clients that are refused or disconnect at once. After that, no client can connect. When ctx
 // ends, Await returns its error.
 func Await(ctx context.Context, a transport.Address, c transport.Config, bound func(endpoint string) error) (wire.Conn, error) {
 	c.NoPosts = true
@@ -81,12 +81,12 @@ func Await(ctx context.Context, a transport.Address, c transport.Config, bound f
 	return conn, err
 }
 
-// kind is one row of the table of transports.
+// kind is a row in the table of transports.
 type kind struct {
 	dial   func(context.Context, transport.Address, transport.Config) (wire.Conn, error)
 	listen func(context.Context, transport.Address, transport.Config) (transport.Listener, error)
 	pings  bool // supports Config.Ping
-	http   bool // starts with an HTTP request
+	http   bool // its connections start with an HTTP request
 }
 
 // Pings reports whether connections to a support keep-alive (Config.Ping).
@@ -101,7 +101,7 @@ func TakesHeaders(a transport.Address) bool {
 	return err == nil && k.http
 }
 
-// checkPing rejects --ping for transports without keep-alive.
+// checkPing rejects --ping if the transport has no keep-alive.
 func (k kind) checkPing(a transport.Address, c transport.Config) error {
 	if c.Ping <= 0 || k.pings {
 		return nil
@@ -109,7 +109,8 @@ func (k kind) checkPing(a transport.Address, c transport.Config) error {
 	return transport.UsageHint("--ping works with ws, wss, ws+unix, tcp and tls", "--ping does not apply to %s:", a.Scheme)
 }
 
-// checkHeader rejects headers for transports without headers. Otherwise a user might believe that a token was sent.
+// checkHeader rejects headers if the transport cannot send them. Otherwise the user might believe that a token was
+// sent.
 func (k kind) checkHeader(a transport.Address, c transport.Config) error {
 	if len(c.Header) == 0 || k.http {
 		return nil
@@ -117,7 +118,7 @@ func (k kind) checkHeader(a transport.Address, c transport.Config) error {
 	return transport.UsageHint("headers work with ws, wss, http, https and the framing header", "--header and --token-command do not apply to %s:", a.Scheme)
 }
 
-// lookup returns a scheme's row of the table.
+// lookup returns the row for the scheme of an address.
 func lookup(a transport.Address) (kind, error) {
 	k, ok := map[string]kind{
 		"ws":        {ws.Dial, httpserver.Listen, true, true},

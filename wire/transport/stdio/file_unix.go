@@ -12,15 +12,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A fileStream reads or writes a file that other processes may share, such as stdin and stdout. Close ends a blocked
-// Read or Write. O_NONBLOCK would affect all processes that share the file, but poll(2) with a pipe to which Close
-// writes does not.
+// A fileStream reads or writes a file that other processes may share, such as stdin and stdout. Close interrupts a
+// blocked Read or Write. O_NONBLOCK would affect all processes that share the file, so the stream uses poll(2),
+// together with a pipe to which Close writes.
 type fileStream struct {
 	f          *os.File
 	fd         int
 	socket     bool        // a write can use MSG_DONTWAIT
 	regular    bool        // a write never blocks
-	waits      atomic.Bool // the system has no nonblocking writes (see writeToPipeNonblocking)
+	waits      atomic.Bool // the system does not support nonblocking writes (see writeToPipeNonblocking)
 	wake, woke *os.File
 	wakeFD     int
 
@@ -29,7 +29,7 @@ type fileStream struct {
 	closed bool
 }
 
-// maxPipeWrite is how much a pipe that poll reports as writable accepts without blocking (PIPE_BUF).
+// maxPipeWrite is how many bytes a pipe accepts without blocking when poll reports that it is writable (PIPE_BUF).
 const maxPipeWrite = 4096
 
 func newFileStream(f *os.File) (*fileStream, error) {
@@ -51,7 +51,7 @@ func newFileStream(f *os.File) (*fileStream, error) {
 	return s, nil
 }
 
-// number returns f's descriptor. Unlike f.Fd, it keeps the descriptor's mode.
+// number returns the descriptor of f. Unlike f.Fd, it does not change the mode of the descriptor.
 func number(f *os.File) (fd int, err error) {
 	raw, err := f.SyscallConn()
 	if err != nil {
@@ -61,7 +61,7 @@ func number(f *os.File) (fd int, err error) {
 	return fd, err
 }
 
-// enter reports whether the descriptor may be used. It returns false after Close.
+// enter reports whether the descriptor can be used. If so, the caller must call leave. It returns false after Close.
 func (s *fileStream) enter() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,7 +72,7 @@ func (s *fileStream) enter() bool {
 	return true
 }
 
-// leave ends the use that enter started. The last user after Close closes the files.
+// leave ends a use that began with enter. After Close, the last user closes the files.
 func (s *fileStream) leave() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,7 +98,7 @@ func (s *fileStream) ready(events int16) error {
 	}
 }
 
-// Read reads the available bytes, or waits for some.
+// Read reads the bytes that are available, or waits for some.
 func (s *fileStream) Read(b []byte) (int, error) {
 	if !s.enter() {
 		return 0, os.ErrClosed
@@ -122,7 +122,7 @@ func (s *fileStream) Read(b []byte) (int, error) {
 	return 0, nil
 }
 
-// Write writes all of b. Unlike os.Stdout, it returns EPIPE as an error.
+// Write writes all of b. Unlike a write to os.Stdout, it returns EPIPE as an error.
 func (s *fileStream) Write(b []byte) (int, error) {
 	if !s.enter() {
 		return 0, os.ErrClosed
@@ -146,7 +146,7 @@ func (s *fileStream) Write(b []byte) (int, error) {
 	return done, nil
 }
 
-// writeSome writes as much as possible without blocking, or returns EAGAIN.
+// writeSome writes as much as it can without blocking. If that is nothing, it returns EAGAIN.
 func (s *fileStream) writeSome(b []byte) (int, error) {
 	if s.socket {
 		return unix.SendmsgN(s.fd, b, nil, nil, unix.MSG_DONTWAIT)
@@ -167,7 +167,7 @@ func (s *fileStream) writeSome(b []byte) (int, error) {
 	return unix.Write(s.fd, b[:min(len(b), maxPipeWrite)])
 }
 
-// Close wakes waiting goroutines. The last one closes the file.
+// Close wakes the goroutines that wait in Read or Write. The last of them closes the file.
 func (s *fileStream) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -175,15 +175,15 @@ func (s *fileStream) Close() error {
 		return nil
 	}
 	s.closed = true
-	s.wake.Close() // the other end stays readable from now on
+	s.wake.Close() // from now on, the other end is readable
 	if s.users == 0 {
 		s.release()
 	}
 	return nil
 }
 
-// release closes the file. The descriptors of stdin and stdout then refer to /dev/null, so that a file that is opened
-// later never receives their output.
+// release closes the file. For stdin and stdout, it makes the descriptor refer to /dev/null instead, because otherwise
+// a file that is opened later could get the same descriptor and the output.
 func (s *fileStream) release() {
 	s.woke.Close()
 	if s.f != os.Stdin && s.f != os.Stdout {

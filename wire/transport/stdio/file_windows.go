@@ -8,9 +8,9 @@ import (
 	"rpcx/wire"
 )
 
-// A fileStream reads or writes a file that other processes may share, such as stdin and stdout. Close ends a blocked
-// Read or Write. Windows cannot cancel a read of such a file. Close therefore returns before the reading goroutine
-// ends, and the bytes of that read are lost.
+// A fileStream reads or writes a file that other processes may share, such as stdin and stdout. Close interrupts a
+// blocked Read or Write. Windows cannot cancel a read from such a file. Close therefore returns before the goroutine
+// that reads has ended, and what that read returns is lost.
 type fileStream struct {
 	f      *os.File
 	closed chan struct{}
@@ -27,18 +27,18 @@ func newFileStream(f *os.File) (*fileStream, error) {
 	return s, nil
 }
 
-// Read reads the available bytes, or waits for some.
+// Read reads the bytes that are available, or waits for some.
 func (s *fileStream) Read(b []byte) (int, error) {
 	s.reading.Do(func() {
 		go func() {
 			_, err := io.Copy(s.into, s.f)
-			_ = s.into.CloseWithError(err) // nil for io.EOF
+			_ = s.into.CloseWithError(err) // err is nil for io.EOF
 		}()
 	})
 	return s.in.Read(b)
 }
 
-// Write writes all of b. Close leaves a blocked write.
+// Write writes all of b. Close does not wait for a blocked write.
 func (s *fileStream) Write(b []byte) (int, error) {
 	if wire.IsClosed(s.closed) {
 		return 0, os.ErrClosed
@@ -61,8 +61,8 @@ func (s *fileStream) Write(b []byte) (int, error) {
 	}
 }
 
-// Close wakes waiting goroutines. It closes stdout for its reader. It does not close stdin, because a pending read would
-// block the close.
+// Close wakes the goroutines that wait in Read or Write. It closes stdout, so that the process that reads it notices the
+// end. It does not close stdin, because that would block during a read.
 func (s *fileStream) Close() error {
 	s.once.Do(func() {
 		close(s.closed)

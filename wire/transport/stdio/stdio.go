@@ -1,4 +1,4 @@
-// Package stdio connects over the stdin and stdout of this process.
+// Package stdio uses the stdin and stdout of this process as a connection.
 package stdio
 
 import (
@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Dial connects over stdin and stdout, because this process is the child.
+// Dial connects over stdin and stdout. The peer is the program that started this process.
 func Dial(_ context.Context, _ transport.Address, c transport.Config) (wire.Conn, error) {
 	s, err := newStdio(c)
 	if err != nil {
@@ -37,7 +37,7 @@ func Listen(_ context.Context, _ transport.Address, c transport.Config) (transpo
 	return transport.Single(conn), nil
 }
 
-// A stdioStream is stdin and stdout as one stream of bytes.
+// A stdioStream combines stdin and stdout into one byte stream.
 type stdioStream struct {
 	in       io.ReadCloser
 	out      io.WriteCloser
@@ -46,7 +46,8 @@ type stdioStream struct {
 	closeAll sync.Once
 }
 
-// newStdio uses the streams of c. A fileStream reads and writes files, and Close can wake it.
+// newStdio uses the stdin and stdout in c, or those of this process. Files are read and written with a fileStream,
+// which Close can interrupt.
 func newStdio(c transport.Config) (*stdioStream, error) {
 	s := &stdioStream{in: c.Stdin, out: c.Stdout, closed: make(chan struct{})}
 	if s.in == nil {
@@ -100,7 +101,7 @@ func (s *stdioStream) CloseWrite() (err error) {
 	return err
 }
 
-// Close closes both streams without waiting for a pending read.
+// Close closes both streams. It does not wait for a pending read.
 func (s *stdioStream) Close() error {
 	var err error
 	s.closeAll.Do(func() {

@@ -2,16 +2,16 @@ package stream
 
 import "golang.org/x/sys/unix"
 
-// hungUp reports whether the peer of a socket has closed both directions. syscall.RawConn.Read calls it again after each
-// change.
+// hungUp reports whether the peer of a socket has closed both directions. It is passed to syscall.RawConn.Read, which
+// calls it again after each change.
 func hungUp(fd uintptr) bool {
 	p := []unix.PollFd{{Fd: int32(fd)}}
 	n, err := unix.Poll(p, 0)
 	return err == nil && n > 0
 }
 
-// farEnd reports whether the peer of a socket has closed its sending direction, even before its last bytes are read, and
-// whether it has closed both.
+// farEnd reports whether the peer of a socket has closed its sending direction, even if its last bytes have not been
+// read yet, and whether it has closed both directions.
 func farEnd(fd uintptr) (silent, gone bool) {
 	p := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}
 	n, err := unix.Poll(p, 0)

@@ -2,8 +2,8 @@
 
 package stream
 
-// hungUp is not supported on this system.
+// hungUp returns false, because this system does not support the test.
 func hungUp(uintptr) bool { return false }
 
-// farEnd is not supported on this system.
+// farEnd returns false, because this system does not support the test.
 func farEnd(uintptr) (silent, gone bool) { return false, false }

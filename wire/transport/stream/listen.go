@@ -16,7 +16,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Listen listens on tcp, tls or a Unix socket.
+// Listen listens at a TCP or TLS port, or at a Unix socket.
 func Listen(ctx context.Context, a transport.Address, c transport.Config) (transport.Listener, error) {
 	if c.Token != "" {
 		return nil, transport.UsageHint("use ws:// or http://", "%s: does not support --token", a)
@@ -35,7 +35,7 @@ func Listen(ctx context.Context, a transport.Address, c transport.Config) (trans
 			return nil, err
 		}
 	} else {
-		c.TLS = transport.TLS{} // tcp requests no certificates
+		c.TLS = transport.TLS{} // plain tcp cannot request certificates
 	}
 	l, at, err := ListenTCP(ctx, a, c)
 	if err != nil {
@@ -44,7 +44,7 @@ func Listen(ctx context.Context, a transport.Address, c transport.Config) (trans
 	return newStreamListener(l, cfg, a.Scheme+"://"+at, c), nil
 }
 
-// A streamListener accepts connections and completes their handshakes.
+// A streamListener accepts connections and completes their TLS handshakes.
 type streamListener struct {
 	net.Listener
 	endpoint string
@@ -52,20 +52,20 @@ type streamListener struct {
 	c        transport.Config
 	tls      *tls.Config
 
-	ready chan net.Conn   // tls connections after their handshake
-	ctx   context.Context // ends with the listener
+	ready chan net.Conn   // TLS connections whose handshakes are complete
+	ctx   context.Context // ends when the listener is closed
 	end   context.CancelFunc
 	wg    sync.WaitGroup
 	last  atomic.Bool // set by Drain
 }
 
-// A deadliner is a net.Listener with deadlines.
+// A deadliner is a net.Listener that has deadlines.
 type deadliner interface{ SetDeadline(t time.Time) error }
 
-// drainTimeout bounds how long Drain waits for each of the last connections, which are in the listener's queue.
+// drainTimeout is how long Drain waits for each connection that is still in the listener's queue.
 const drainTimeout = 100 * time.Millisecond
 
-// Drain makes Accept return net.ErrClosed after the connections made so far.
+// Drain makes Accept return the connections that clients have already made, and then net.ErrClosed.
 func (s *streamListener) Drain() {
 	if l, ok := s.Listener.(deadliner); ok {
 		s.last.Store(true)
@@ -73,7 +73,7 @@ func (s *streamListener) Drain() {
 	}
 }
 
-// maxHandshakes bounds the simultaneous TLS handshakes.
+// maxHandshakes is the maximum number of simultaneous TLS handshakes.
 const maxHandshakes = 64
 
 func newStreamListener(l net.Listener, cfg *tls.Config, endpoint string, c transport.Config) *streamListener {
@@ -115,8 +115,8 @@ func (s *streamListener) next() (net.Conn, error) {
 	}
 }
 
-// accept accepts a connection. It waits and retries after temporary errors, such as too many open files, or a client
-// that has disconnected.
+// accept accepts a connection. After a temporary error, such as too many open files or a client that has already
+// disconnected, it waits and tries again.
 func (s *streamListener) accept() (net.Conn, error) {
 	for pause := 5 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		conn, err := s.acceptOne()
@@ -138,7 +138,7 @@ func (s *streamListener) accept() (net.Conn, error) {
 	}
 }
 
-// acceptOne accepts a connection. After Drain, it does not wait.
+// acceptOne accepts a connection. After Drain, it does not wait for a client.
 func (s *streamListener) acceptOne() (net.Conn, error) {
 	if !s.last.Load() {
 		conn, err := s.Listener.Accept()
@@ -156,13 +156,14 @@ func (s *streamListener) acceptOne() (net.Conn, error) {
 	return conn, err
 }
 
-// handshakes accepts tls connections concurrently, because a client with a slow handshake must not delay others.
+// handshakes accepts TLS connections and runs their handshakes concurrently, because a slow client must not delay
+// others.
 func (s *streamListener) handshakes() {
 	slots := make(chan struct{}, maxHandshakes)
 	for {
 		conn, err := s.accept()
 		if err != nil {
-			for range cap(slots) { // waits for handshakes that have started
+			for range cap(slots) { // waits for the handshakes that are running
 				slots <- struct{}{}
 			}
 			s.end()
@@ -195,7 +196,7 @@ func (s *streamListener) handshake(conn *tls.Conn) {
 	}
 }
 
-// Close closes the listener and ends unfinished handshakes.
+// Close closes the listener and cancels handshakes that are not complete.
 func (s *streamListener) Close() error {
 	err := s.Listener.Close()
 	s.end()
@@ -206,10 +207,10 @@ func (s *streamListener) Close() error {
 	return err
 }
 
-// defaultClients is the default of Config.MaxClients.
+// defaultClients is the default for Config.MaxClients.
 const defaultClients = 1000
 
-// Limit bounds the simultaneous connections of a listener. It closes connections above that.
+// Limit limits the number of simultaneous connections to a listener. Connections beyond that are closed.
 type Limit struct {
 	most  int64
 	taken atomic.Int64
@@ -225,8 +226,8 @@ func NewLimit(c transport.Config) *Limit {
 	return &Limit{most: int64(most), warn: c.Warnf}
 }
 
-// Acquire returns conn with a place. The close of conn frees the place. Without a free place, Acquire closes conn and
-// returns nil.
+// Acquire reserves a place for conn and returns a function that frees the place. That function must be called when conn
+// is closed. If no place is free, Acquire closes conn and returns nil.
 func (p *Limit) Acquire(conn net.Conn) (leave func()) {
 	if p.taken.Add(1) <= p.most {
 		return sync.OnceFunc(func() { p.taken.Add(-1) })
@@ -239,11 +240,11 @@ func (p *Limit) Acquire(conn net.Conn) (leave func()) {
 	return nil
 }
 
-// firstWords is how long an expected peer has to reveal itself as another program. Most peers send nothing before a
-// request.
+// firstWords is how long a peer has to show, by sending something, that it is a program other than the expected one.
+// Most peers send nothing before a request.
 const firstWords = 100 * time.Millisecond
 
-// AcceptPeer accepts a connection that may be from the expected peer.
+// AcceptPeer accepts a connection that may come from the expected peer.
 func (s *streamListener) AcceptPeer() (wire.Conn, error) {
 	for {
 		conn, err := s.next()
@@ -259,7 +260,7 @@ func (s *streamListener) AcceptPeer() (wire.Conn, error) {
 	}
 }
 
-// hear returns the first bytes of conn, or why it is not from the expected peer.
+// hear returns the first bytes that arrive on conn, or the reason why conn does not come from the expected peer.
 func (s *streamListener) hear(conn net.Conn) ([]byte, error) {
 	words := make([]byte, 4<<10)
 	if err := conn.SetReadDeadline(time.Now().Add(firstWords)); err != nil {
@@ -274,7 +275,7 @@ func (s *streamListener) hear(conn net.Conn) ([]byte, error) {
 	}
 	words = words[:n]
 	o := s.c.Options
-	o.Whole = true // a message that is cut off may continue
+	o.Whole = true // a message that is cut off here may continue
 	_, err = s.c.Framing(drainedStream{bytes.NewReader(words)}, o).Recv()
 	if f := wire.AsFault(err); f != nil && f.Kind == wire.Protocol {
 		return nil, f
@@ -282,7 +283,7 @@ func (s *streamListener) hear(conn net.Conn) ([]byte, error) {
 	return words, nil
 }
 
-// drainedStream is a byte stream that has arrived completely.
+// drainedStream is a byte stream of which everything has arrived.
 type drainedStream struct{ io.Reader }
 
 func (drainedStream) Write(b []byte) (int, error) { return len(b), nil }

@@ -19,7 +19,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Connect connects to the socket of a, or to hostPort for a, through a proxy if any.
+// Connect connects to the socket of a or, if a has none, to hostPort, through a proxy if one is configured.
 func Connect(ctx context.Context, c transport.Config, a transport.Address, hostPort string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.ConnectTimeout)
 	defer cancel()
@@ -27,12 +27,12 @@ func Connect(ctx context.Context, c transport.Config, a transport.Address, hostP
 		return dialUnix(ctx, a.Path)
 	}
 	d := new(net.Dialer)
-	if c.Ping > 0 && (a.Scheme == "tcp" || a.Scheme == "tls") { // WebSockets have their own pings
+	if c.Ping > 0 && (a.Scheme == "tcp" || a.Scheme == "tls") { // WebSockets have pings of their own
 		d.KeepAliveConfig = keepAlive(c.Ping)
 	}
 	if p, err := Forwarder(c.Route, a, &url.URL{Scheme: "http", Host: a.Host}); err == nil && p != nil {
 		c.Watch.Tellf("proxy", "through the proxy %s://%s", p.Scheme, proxyAddress(p))
-		return d.DialContext(ctx, "tcp", resolved(c.Route, proxyAddress(p))) // the caller handles TLS
+		return d.DialContext(ctx, "tcp", resolved(c.Route, proxyAddress(p))) // the caller adds TLS
 	}
 	p, err := proxyFor(c.Route, a.Scheme, hostPort)
 	if err != nil {
@@ -52,9 +52,9 @@ func Connect(ctx context.Context, c transport.Config, a transport.Address, hostP
 	return tunnel(ctx, c, d, p, to)
 }
 
-// Forwarder returns the HTTP proxy that forwards a request to a, with its whole URL u. It returns nil if the request
-// uses its own connection, perhaps through a proxy. HTTP proxies forward unencrypted requests. Many do not support
-// upgrades, which therefore use CONNECT, as in RFC 6455.
+// Forwarder returns the HTTP proxy to which a request to a must be sent with its complete URL u. It returns nil if the
+// request has a connection to the server, which may lead through a proxy. HTTP proxies forward unencrypted requests.
+// Many do not support upgrades, for which CONNECT is used instead, as RFC 6455 recommends.
 func Forwarder(r transport.Route, a transport.Address, u *url.URL) (*url.URL, error) {
 	if a.Scheme != "http" {
 		return nil, nil
@@ -88,7 +88,7 @@ func proxyConn(ctx context.Context, c transport.Config, d *net.Dialer, p *url.UR
 	return nil, err
 }
 
-// viaProxy marks an error as a failure to reach a proxy, and keeps the address of the proxy.
+// viaProxy marks err as a failure to reach a proxy, and keeps the proxy's address.
 func viaProxy(err error) error {
 	marked := &net.OpError{Op: "proxyconnect", Net: "tcp", Err: err}
 	if op, ok := errors.AsType[*net.OpError](err); ok {
@@ -97,13 +97,13 @@ func viaProxy(err error) error {
 	return marked
 }
 
-// givenUp makes conn fail when ctx ends. The returned function cancels the effect of ctx.
+// givenUp makes operations on conn fail when ctx ends. The returned function ends this effect of ctx.
 func givenUp(ctx context.Context, conn net.Conn) func() {
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 	return func() { stop() }
 }
 
-// tunnel sends CONNECT for an address to an HTTP proxy.
+// tunnel sends CONNECT to an HTTP proxy, which then connects to an address.
 func tunnel(ctx context.Context, c transport.Config, d *net.Dialer, p *url.URL, to string) (net.Conn, error) {
 	conn, err := proxyConn(ctx, c, d, p)
 	if err != nil {
@@ -118,7 +118,7 @@ func tunnel(ctx context.Context, c transport.Config, d *net.Dialer, p *url.URL, 
 	c.Watch.Requested("", "CONNECT", to, "HTTP/1.1", append([]string{"Host: " + to}, transport.HeadLines(req.Header)...))
 	asked := time.Now()
 	if err = req.Write(conn); err == nil {
-		// It reads single bytes, because the bytes after the head belong to the peer.
+		// It reads byte by byte, because the bytes after the head come from the peer.
 		var resp *http.Response
 		if resp, err = finalResponse(bufio.NewReader(io.LimitReader(oneByte{conn}, 64<<10)), req); err == nil {
 			c.Watch.Answered("", resp.StatusCode, resp.Proto, resp.Header, time.Since(asked))
@@ -135,7 +135,7 @@ func tunnel(ctx context.Context, c transport.Config, d *net.Dialer, p *url.URL, 
 	return nil, err
 }
 
-// finalResponse reads a response and skips interim ones, such as 100 Continue.
+// finalResponse reads a response and skips interim responses, such as 100 Continue.
 func finalResponse(in *bufio.Reader, req *http.Request) (*http.Response, error) {
 	for {
 		resp, err := http.ReadResponse(in, req)
@@ -145,7 +145,7 @@ func finalResponse(in *bufio.Reader, req *http.Request) (*http.Response, error) 
 	}
 }
 
-// proxyRefused returns the Fault for a proxy's response to CONNECT.
+// proxyRefused returns the Fault for a proxy that has refused CONNECT with resp.
 func proxyRefused(p *url.URL, resp *http.Response) *wire.Fault {
 	f := transport.HTTPFault("the proxy "+p.Host+" refused", resp, nil)
 	f.Unreached = f.Kind == wire.Unreachable
@@ -155,7 +155,7 @@ func proxyRefused(p *url.URL, resp *http.Response) *wire.Fault {
 	return f
 }
 
-// socks connects to an address through a SOCKS 5 proxy (RFC 1928). The proxy resolves the name.
+// socks connects to an address through a SOCKS 5 proxy (RFC 1928). The proxy resolves the host name.
 func socks(ctx context.Context, c transport.Config, d *net.Dialer, p *url.URL, to string) (net.Conn, error) {
 	var auth *proxy.Auth
 	if u := p.User; u != nil {
@@ -195,7 +195,7 @@ func socks(ctx context.Context, c transport.Config, d *net.Dialer, p *url.URL, t
 	return nil, f
 }
 
-// A forward connects to one proxy for every address.
+// A forward connects to one proxy, whatever the address.
 type forward func(context.Context) (net.Conn, error)
 
 // Dial implements proxy.Dialer.

@@ -16,11 +16,11 @@ import (
 	"rpcx/wire/transport"
 )
 
-// proxyPorts maps the schemes of proxies to their default ports.
+// proxyPorts contains the default port for each scheme of a proxy.
 var proxyPorts = map[string]string{"http": "80", "https": "443", "socks5": "1080", "socks5h": "1080"}
 
-// ParseProxy parses the address of a proxy, [SCHEME://][USER:PASSWORD@]HOST[:PORT]. SCHEME is http (the default) or https,
-// which use CONNECT, or socks5 or socks5h, with which the proxy resolves names. Errors do not contain the password.
+// ParseProxy parses the address of a proxy: [SCHEME://][USER:PASSWORD@]HOST[:PORT]. SCHEME is http (the default) or https,
+// which use CONNECT, or socks5 or socks5h, where the proxy resolves host names. Errors do not contain the password.
 func ParseProxy(text string) (*url.URL, error) {
 	if !strings.Contains(text, "://") {
 		text = "http://" + text
@@ -38,10 +38,10 @@ func ParseProxy(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// ParseResolve parses HOST:PORT:ADDRESS, as in curl, to a key and a value of Route.Resolve.
+// ParseResolve parses HOST:PORT:ADDRESS, the form that curl uses, to a key and a value of Route.Resolve.
 func ParseResolve(text string) (hostPort, address string, err error) {
 	host, rest, ok := strings.Cut(text, ":")
-	if strings.HasPrefix(text, "[") { // an IPv6 address needs no lookup, but may be redirected
+	if strings.HasPrefix(text, "[") { // an IPv6 address needs no lookup, but the user may redirect it
 		host, rest, ok = strings.Cut(strings.TrimPrefix(text, "["), "]:")
 	}
 	port, address, more := strings.Cut(rest, ":")
@@ -53,7 +53,7 @@ func ParseResolve(text string) (hostPort, address string, err error) {
 	return net.JoinHostPort(strings.ToLower(host), port), address, nil
 }
 
-// Hosts returns every host:port on the route to a: a's own and the proxy's.
+// Hosts returns each host:port on the route to a: that of a itself, and that of the proxy.
 func Hosts(r transport.Route, a transport.Address) []string {
 	hostPort := strings.ToLower(transport.HostPort(&url.URL{Scheme: strings.Replace(a.Scheme, "ws", "http", 1), Host: a.Host}))
 	if p, err := proxyFor(r, a.Scheme, hostPort); err == nil && p != nil {
@@ -62,7 +62,7 @@ func Hosts(r transport.Route, a transport.Address) []string {
 	return []string{hostPort}
 }
 
-// resolved returns the address for a connection to host:port.
+// resolved returns the address to connect to for host:port.
 func resolved(r transport.Route, hostPort string) string {
 	if to, ok := r.Resolve[strings.ToLower(hostPort)]; ok {
 		_, port, _ := net.SplitHostPort(hostPort)
@@ -71,9 +71,10 @@ func resolved(r transport.Route, hostPort string) string {
 	return hostPort
 }
 
-// proxyFor returns the proxy for a host:port and scheme, or nil. The environment variables are curl's: http_proxy for
-// http and ws, https_proxy for https and wss, all_proxy for other schemes and if the others are unset, and no_proxy.
-// Their names may be in lower or upper case, except for HTTP_PROXY in a CGI program.
+// proxyFor returns the proxy for a scheme and a host:port, or nil. It uses the same environment variables as curl:
+// http_proxy for http and ws, https_proxy for https and wss, and no_proxy. all_proxy is for other schemes, and for
+// these if their own variable is not set. Their names may be in lower or upper case, except that HTTP_PROXY is ignored
+// in a CGI program.
 func proxyFor(r transport.Route, scheme, hostPort string) (*url.URL, error) {
 	if r.Proxy != nil || r.Direct {
 		return r.Proxy, nil
@@ -101,7 +102,7 @@ func proxyFor(r transport.Route, scheme, hostPort string) (*url.URL, error) {
 	return u, nil
 }
 
-// proxyAddress returns host and port of a proxy.
+// proxyAddress returns the host and port of a proxy.
 func proxyAddress(u *url.URL) string {
 	if u.Port() != "" {
 		return u.Host

@@ -1,4 +1,5 @@
-// Package stream dials and listens on TCP, TLS and Unix sockets. It also connects through proxies.
+// Package stream dials and listens on TCP ports, with or without TLS, and on Unix sockets. It also connects through
+// proxies.
 package stream
 
 import (
@@ -19,15 +20,15 @@ import (
 	"rpcx/wire/transport"
 )
 
-// lingerTimeout bounds how long Close reads bytes that the peer still sends. Closing a socket with unread bytes may
-// discard the last sent ones.
+// lingerTimeout is how long Close reads bytes that the peer is still sending. If a socket is closed while it has unread
+// bytes, the bytes that were sent last may be discarded.
 const lingerTimeout = 10 * time.Millisecond
 
-// goodbyeTimeout bounds how long Close tries to send a TLS close alert to a peer that does not read. Package tls would
+// goodbyeTimeout is how long Close tries to send the TLS close alert to a peer that does not read. Package tls would
 // try for 5 s.
 const goodbyeTimeout = 200 * time.Millisecond
 
-// Dial connects over tcp, tls or a Unix socket.
+// Dial connects to a TCP or TLS port, or to a Unix socket.
 func Dial(ctx context.Context, a transport.Address, c transport.Config) (wire.Conn, error) {
 	limit := c.ConnectTimeout
 	inTime, cancel := context.WithTimeout(ctx, limit)
@@ -74,8 +75,8 @@ func connectStream(ctx context.Context, a transport.Address, c transport.Config)
 	return secure, nil
 }
 
-// dialUnix connects to a socket. It retries while the listener's queue is full, because a Unix socket, unlike TCP,
-// returns EAGAIN instead of waiting.
+// dialUnix connects to a socket. While the listener's queue is full, it tries again, because a Unix socket returns
+// EAGAIN where TCP would wait.
 func dialUnix(ctx context.Context, path string) (net.Conn, error) {
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
 		conn, err := new(net.Dialer).DialContext(ctx, "unix", unixName(path))
@@ -90,28 +91,28 @@ func dialUnix(ctx context.Context, path string) (net.Conn, error) {
 	}
 }
 
-// serverName returns the required name in a certificate.
+// serverName returns the name that the server's certificate must contain.
 func serverName(host string) string {
 	if host == "" {
-		return "localhost" // the host to which package net connects
+		return "localhost" // where package net connects
 	}
-	name, _, _ := strings.Cut(host, "%") // certificates contain no zones
+	name, _, _ := strings.Cut(host, "%") // certificates do not contain zones
 	return name
 }
 
-// keepAlive determines when an idle TCP connection is probed, and when it is closed.
+// keepAlive returns when an idle TCP connection is probed, and when it is closed.
 func keepAlive(every time.Duration) net.KeepAliveConfig {
 	return net.KeepAliveConfig{Enable: true, Idle: every, Interval: every, Count: 3}
 }
 
-// A netStream is a net.Conn with the errors of a wire.Conn and a proper Close.
+// A netStream is a net.Conn that returns the errors of a wire.Conn and closes properly.
 type netStream struct {
 	net.Conn
-	first  []byte // bytes that were read ahead
-	insist bool   // the first bytes may be a TLS alert about the client certificate
+	first  []byte // bytes that have been read ahead
+	insist bool   // the first bytes from the peer may be a TLS alert about the client certificate
 	closed atomic.Bool
 	deaf   atomic.Bool // set by CloseRead
-	left   func()      // frees the client's place; may be nil
+	left   func()      // frees the connection's place on the listener; may be nil
 }
 
 func New(conn net.Conn) *netStream {
@@ -119,7 +120,7 @@ func New(conn net.Conn) *netStream {
 	return &netStream{Conn: conn, insist: isTLS}
 }
 
-// Read reads bytes from the peer.
+// Read reads from the peer.
 func (s *netStream) Read(b []byte) (int, error) {
 	if len(s.first) > 0 {
 		n := copy(b, s.first)
@@ -162,7 +163,7 @@ func (s *netStream) CloseWrite() error {
 // Remote returns the peer's address, or "".
 func (s *netStream) Remote() string { return s.Conn.RemoteAddr().String() }
 
-// CloseRead makes Read return io.EOF after the received bytes.
+// CloseRead makes Read return io.EOF after the bytes that have arrived.
 func (s *netStream) CloseRead() error {
 	c, ok := s.socket().(wire.ReadCloser)
 	if !ok {
@@ -172,8 +173,9 @@ func (s *netStream) CloseRead() error {
 	return c.CloseRead()
 }
 
-// PeerClosed returns a channel that is closed when the peer has closed both directions. On a Unix socket (Linux), this
-// happens at once, and otherwise when the system detects it. It must be called once, after Read has returned io.EOF.
+// PeerClosed returns a channel that is closed when the peer has closed both directions. For a Unix socket on Linux this
+// happens at once, and otherwise when the system notices it. PeerClosed must be called only once, after Read has
+// returned io.EOF.
 func (s *netStream) PeerClosed() <-chan struct{} {
 	raw := rawOf(s.Conn)
 	if raw == nil {
@@ -184,26 +186,26 @@ func (s *netStream) PeerClosed() <-chan struct{} {
 		close(gone)
 		return gone
 	}
-	go func() { // ends then, or at Close
+	go func() { // ends when the channel is closed, or at Close
 		defer close(gone)
 		_ = raw.Read(hungUp)
 	}()
 	return gone
 }
 
-// FarEnd calls the function FarEnd.
+// FarEnd implements wire.PeerState.
 func (s *netStream) FarEnd() (silent, gone bool) { return FarEnd(s.Conn) }
 
-// FarEnd reports, without reading, whether the peer has closed its sending direction, and whether it has closed both.
-// It returns false if the system does not support this test. conn may have layers.
+// FarEnd reports, without reading, whether the peer has closed its sending direction, and whether it has closed both
+// directions. It returns false if the system does not support the test. conn may consist of several layers.
 func FarEnd(conn net.Conn) (silent, gone bool) {
 	if raw := rawOf(conn); raw != nil {
-		_ = raw.Control(func(fd uintptr) { silent, gone = farEnd(fd) }) // after an error, the socket is closed, which the reader detects
+		_ = raw.Control(func(fd uintptr) { silent, gone = farEnd(fd) }) // an error means that the socket is closed, which the reader will notice
 	}
 	return silent, gone
 }
 
-// rawOf returns the system's connection below all layers, or nil.
+// rawOf returns the system's connection below all layers of conn, or nil.
 func rawOf(conn net.Conn) syscall.RawConn {
 	sc, ok := transport.Layer[syscall.Conn](conn)
 	if !ok {
@@ -224,7 +226,7 @@ func (s *netStream) socket() net.Conn {
 	return s.Conn
 }
 
-// Close ends the sending direction, briefly reads the peer's last bytes, and closes.
+// Close closes the sending direction, briefly reads the peer's last bytes, and then closes the connection.
 func (s *netStream) Close() error {
 	if s.closed.Swap(true) {
 		return nil
@@ -233,7 +235,7 @@ func (s *netStream) Close() error {
 		defer s.left()
 	}
 	now := time.Now()
-	s.Conn.SetWriteDeadline(now.Add(lingerTimeout)) // ends a blocked Write
+	s.Conn.SetWriteDeadline(now.Add(lingerTimeout)) // interrupts a blocked Write
 	enough := time.AfterFunc(goodbyeTimeout, func() { s.socket().Close() })
 	s.CloseWrite()
 	enough.Stop()

@@ -11,9 +11,9 @@ import (
 	"rpcx/wire/transport"
 )
 
-// ListenTCP listens at host[:port] of a. The default port is the scheme's. It first rejects an address that others can
-// reach, unless a token, client certificates or --public allow that. at is the given host with the bound port, or for a
-// wildcard the loopback address.
+// ListenTCP listens at the host[:port] of a. If there is no port, it uses the default port of the scheme. It rejects an
+// address that other machines can reach, unless there is a token, client certificates are required, or --public is set.
+// at is the host as given with the bound port; for a wildcard address, the host is a loopback address.
 func ListenTCP(ctx context.Context, a transport.Address, c transport.Config) (l net.Listener, at string, err error) {
 	host, port, err := net.SplitHostPort(a.Host)
 	if err != nil {
@@ -43,7 +43,7 @@ func ListenTCP(ctx context.Context, a transport.Address, c transport.Config) (l 
 	return l, net.JoinHostPort(host, port), nil
 }
 
-// openly returns the hint about the flags that allow others to connect.
+// openly returns the hint that lists the flags with which other machines may connect.
 func openly(scheme string) string {
 	switch scheme {
 	case "tcp":
@@ -54,7 +54,8 @@ func openly(scheme string) string {
 	return "require a token (--token @FILE) or client certificates (--cacert FILE), or add --public"
 }
 
-// listenFault returns the failure to listen at a, a Conflict if another process listens there.
+// listenFault returns the Fault for a failure to listen at a. Its kind is Conflict if another process is already
+// listening there.
 func listenFault(a transport.Address, err error) error {
 	kind, why := wire.Unreachable, err
 	if syserr.Busy(err) {

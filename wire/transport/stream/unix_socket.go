@@ -16,8 +16,8 @@ import (
 	"rpcx/wire/syserr"
 )
 
-// unixName returns the path for package net. A name that begins with "@" is a file, never one of Linux's abstract sockets,
-// which have no mode.
+// unixName returns the path in the form that package net needs. A name that begins with "@" is a file, and never one of
+// Linux's abstract sockets, which have no mode.
 func unixName(path string) string {
 	if strings.HasPrefix(path, "@") {
 		return "./" + path
@@ -25,8 +25,9 @@ func unixName(path string) string {
 	return path
 }
 
-// ListenUnix binds a socket to which only its owner can connect (0600). It replaces a stale socket, which has no
-// listener. A live socket or another file at the path is a Conflict Fault. Close removes the socket.
+// ListenUnix creates a socket to which only its owner can connect (mode 0600). If there is a stale socket, which has no
+// listener, it replaces that socket. If there is a live socket or another file at the path, it returns a Conflict
+// Fault. Close removes the socket.
 func ListenUnix(path string) (net.Listener, error) {
 	if path == "" {
 		return nil, wire.Usagef("a Unix socket needs a path")
@@ -34,8 +35,8 @@ func ListenUnix(path string) (net.Listener, error) {
 	if err := checkUnixPath(path); err != nil {
 		return nil, err
 	}
-	// The socket is bound in a directory that only the owner can enter, and then moved with its mode. Therefore other users
-	// can never connect.
+	// The socket is created in a directory that only the owner can enter, and moved to its path when it has its mode. Other
+	// users can therefore not connect at any time.
 	dir, err := os.MkdirTemp(filepath.Dir(unixName(path)), ".s")
 	if err != nil {
 		return nil, bindFault(path, err)
@@ -57,8 +58,8 @@ func ListenUnix(path string) (net.Listener, error) {
 	return newUnixListener(l, path)
 }
 
-// listenUnixInPlace binds the socket at its path and then sets its mode. It is necessary for paths too long for a
-// temporary name beside them, and for systems that cannot move sockets.
+// listenUnixInPlace creates the socket at its path and then sets its mode. This is necessary if the path is too long
+// for a temporary name beside it, and on systems where sockets cannot be moved.
 func listenUnixInPlace(path, dir string) (net.Listener, error) {
 	if err := clearPlace(path, dir); err != nil {
 		return nil, err
@@ -75,7 +76,7 @@ func bindUnix(path string) (*net.UnixListener, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.SetUnlinkOnClose(false) // package net would remove any later file of that name
+	l.SetUnlinkOnClose(false) // package net would remove any file that has this name later
 	if err := os.Chmod(unixName(path), 0o600); err != nil {
 		l.Close()
 		return nil, err
@@ -83,8 +84,8 @@ func bindUnix(path string) (*net.UnixListener, error) {
 	return l, nil
 }
 
-// putInPlace moves the socket tmp to path. A link fails if the path exists, which lets only one of two competing
-// processes succeed.
+// putInPlace moves the socket tmp to path. It creates a link, which fails if the path exists, so only one of several
+// competing processes can succeed.
 func putInPlace(tmp, path, dir string) error {
 	for range 3 {
 		err := os.Link(tmp, path)
@@ -108,8 +109,8 @@ func putInPlace(tmp, path, dir string) error {
 	return inUse(path)
 }
 
-// clearPlace makes room for a new socket. It moves a stale socket into dir and checks it again there. If that socket is
-// alive, it puts it back.
+// clearPlace makes room for a new socket at path. It moves a stale socket into dir and tests it there once more. If
+// that socket has a listener after all, clearPlace moves it back.
 func clearPlace(path, dir string) error {
 	info, err := os.Lstat(path)
 	switch {
@@ -133,7 +134,7 @@ func clearPlace(path, dir string) error {
 	return nil
 }
 
-// stale reports whether a socket has no listener. In doubt, it returns false.
+// stale reports whether a socket has no listener. If that is not certain, it returns false.
 func stale(path string) bool {
 	c, err := net.DialTimeout("unix", unixName(path), time.Second)
 	if err == nil {
@@ -155,7 +156,7 @@ func bindFault(path string, err error) error {
 	return wire.NewFault(wire.Unreachable, fmt.Sprintf("cannot listen on %s: %v", path, why), err)
 }
 
-// checkUnixPath rejects a path that is too long for a socket.
+// checkUnixPath rejects a path that is too long for a Unix socket.
 func checkUnixPath(path string) error {
 	if limit := maxUnixPath(); len(unixName(path)) > limit {
 		return wire.Usagef("the path of a Unix socket can have at most %d bytes, this one has %d: %s", limit, len(path), path)
@@ -163,7 +164,7 @@ func checkUnixPath(path string) error {
 	return nil
 }
 
-// maxUnixPath returns the maximum length of a path in sockaddr_un, without the final NUL.
+// maxUnixPath returns the maximum length, in bytes, of a path in sockaddr_un, without the final NUL.
 func maxUnixPath() int {
 	if runtime.GOOS == "linux" {
 		return 107
@@ -171,7 +172,7 @@ func maxUnixPath() int {
 	return 103
 }
 
-// A unixListener removes its socket when it closes, unless another socket has replaced it.
+// A unixListener removes its socket when it is closed, unless another socket has replaced it.
 type unixListener struct {
 	*net.UnixListener
 	path string
@@ -192,7 +193,7 @@ func newUnixListener(l *net.UnixListener, path string) (net.Listener, error) {
 	return &unixListener{UnixListener: l, path: abs, self: info}, nil
 }
 
-// Close closes the listener and removes the socket.
+// Close closes the listener and removes the socket file.
 func (l *unixListener) Close() error {
 	l.once.Do(func() {
 		if info, err := os.Lstat(l.path); err == nil && os.SameFile(info, l.self) {

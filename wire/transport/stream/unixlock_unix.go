@@ -9,11 +9,12 @@ import (
 	"time"
 )
 
-// socketsMove reports whether a socket keeps listening after a rename.
+// socketsMove reports whether a socket can still be used after it was renamed.
 const socketsMove = true
 
-// lockFolder locks dir for checking a path and binding a socket there, which lets only one process replace a stale
-// socket. The lock leaves no file. If the lock takes long or is not supported, it continues without a lock.
+// lockFolder locks a directory while a process checks a path there and creates a socket, so only one process can
+// replace a stale socket. It leaves no lock file. If locking is not supported or takes too long, lockFolder continues
+// without the lock.
 func lockFolder(folder string) (unlock func()) {
 	f, err := os.Open(folder)
 	if err != nil {

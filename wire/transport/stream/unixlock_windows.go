@@ -1,7 +1,7 @@
 package stream
 
-// socketsMove is false: a socket must be bound at its final path.
+// socketsMove is false, because a socket must be created at its final path.
 const socketsMove = false
 
-// lockFolder does nothing, because Windows lets only one process bind a path.
+// lockFolder does nothing, because on Windows only one process can bind a path.
 func lockFolder(string) (unlock func()) { return func() {} }

@@ -9,8 +9,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Accept answers a request with an upgrade to WebSocket. under is its connection from Wrap, with or without TLS. If Accept
-// fails, the request has a response. The caller decides which clients may connect.
+// Accept accepts a request for an upgrade to WebSocket. under is the connection that Wrap returned for it, with or without
+// TLS. If Accept fails, it has sent the response. The caller must have checked that the client may connect.
 func Accept(w http.ResponseWriter, r *http.Request, under net.Conn, c transport.Config) (*Conn, error) {
 	if dirs := watchFrames(c.Watch, r.RemoteAddr); dirs[0] != nil {
 		w = shownUpgrade{w, dirs}

@@ -15,7 +15,7 @@ import (
 	"rpcx/wire/transport/httpclient"
 )
 
-// An assembler makes messages from one direction's frames (RFC 6455, section 5). It does not change their bytes.
+// An assembler builds messages from the frames of one direction (RFC 6455, section 5). It does not change their bytes.
 type assembler struct {
 	most     int
 	inflater *inflater // nil without compression
@@ -25,13 +25,13 @@ type assembler struct {
 
 	frame
 	control []byte      // the payload of the current control frame
-	msg     []byte      // the received payload of the current message
-	first   byte        // the first byte of its first frame, or 0
-	long    bool        // the message is too long
+	msg     []byte      // the payload of the current message that has arrived so far
+	first   byte        // the first byte of the first frame, or 0
+	long    bool        // the message exceeds the limit
 	said    atomic.Bool // a close frame has arrived
 }
 
-// between reports whether no frame has started.
+// between reports whether there is no incomplete frame.
 func (a *assembler) between() bool { return len(a.head) == 0 }
 
 // take processes the next bytes.
@@ -79,7 +79,7 @@ func (a *assembler) close() {
 	a.closed(how)
 }
 
-// whole processes a complete message.
+// whole handles a complete message.
 func (a *assembler) whole() {
 	const compressed = 0x40
 	msg, err := a.msg, error(nil)
@@ -101,19 +101,20 @@ func (a *assembler) whole() {
 	a.message(msg, a.first&0x0f == 2)
 }
 
-// An inflater decompresses one direction's messages (RFC 7692).
+// An inflater decompresses the messages of one direction (RFC 7692).
 type inflater struct {
-	fresh  bool   // each message is compressed separately
-	window []byte // the data to which later messages may refer
+	fresh  bool   // each message is compressed on its own
+	window []byte // the data to which later messages can refer
 	r      io.ReadCloser
 	out    bytes.Buffer
-	lost   bool // a message was not decompressed, which prevents later ones
+	lost   bool // a message was not decompressed, so later messages cannot be decompressed either
 }
 
-// window is how far back a compressed message may refer, in bytes.
+// window is how far back, in bytes, a compressed message can refer.
 const window = 32 << 10
 
-// inflaters returns an inflater for each direction according to the response to an upgrade, or nil without compression.
+// inflaters returns an inflater for each direction, as agreed in the response to the upgrade. They are nil if messages
+// are not compressed.
 func inflaters(response http.Header) (of [2]*inflater) {
 	for _, line := range response["Sec-Websocket-Extensions"] {
 		for extension := range strings.SplitSeq(line, ",") {
@@ -128,12 +129,12 @@ func inflaters(response http.Header) (of [2]*inflater) {
 	return of
 }
 
-// inflate returns the message, which is valid until the next call.
+// inflate returns the decompressed message, which is valid until the next call.
 func (i *inflater) inflate(msg []byte, most int) ([]byte, error) {
 	if i.lost {
 		return nil, errors.New("it refers to a message that could not be decompressed")
 	}
-	const end = "\x00\x00\xff\xff" + "\x01\x00\x00\xff\xff" // the end that the sender omitted, and an empty last block
+	const end = "\x00\x00\xff\xff" + "\x01\x00\x00\xff\xff" // the end, which the sender has omitted, and an empty last block
 	in := io.MultiReader(bytes.NewReader(msg), strings.NewReader(end))
 	if i.r == nil {
 		i.r = flate.NewReaderDict(in, i.window)

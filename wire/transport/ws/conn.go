@@ -1,4 +1,5 @@
-// Package ws connects to WebSockets (Dial) and upgrades requests (Accept). Only this package imports coder/websocket.
+// Package ws connects to WebSocket servers (Dial) and accepts upgrades to WebSocket (Accept). It is the only package
+// that imports coder/websocket.
 package ws
 
 import (
@@ -22,24 +23,24 @@ var (
 	errNotRead = errors.New("the peer did not read a control frame for 5s")
 )
 
-// A Conn is a WebSocket, of a client or a server, as a wire.Conn. Each wire message is one text message. It is a
-// wire.Idler, wire.Batcher and wire.CloserWith.
+// A Conn is a WebSocket of a client or a server, in the form of a wire.Conn. Each wire message is one text message. It
+// is a wire.Idler, wire.Batcher and wire.CloserWith.
 type Conn struct {
 	ws     *websocket.Conn
 	net    *wsNet
-	frames *frameReader // the library reads from frames; nil on a listener, where the library reads from net
+	frames *frameReader // the library reads through it; nil on a listener, where the library reads from net directly
 	c      transport.Config
 
-	buf  []byte   // used only by Recv; its length is that of the last message
-	more [][]byte // further messages, if text surrounds them
+	buf  []byte   // used only by Recv; contains the last message
+	more [][]byte // further messages, if a message consists of JSON with text around it
 
-	end     atomic.Pointer[error] // why the WebSocket ended first
-	sending sync.Mutex            // held while rpcx or the library writes a message
+	end     atomic.Pointer[error] // the first reason why the WebSocket ended
+	sending sync.Mutex            // held while a message is being written, by rpcx or by the library
 	closing sync.Once
-	unping  func() // stops the keep-alive
+	unping  func() // stops keep-alive
 }
 
-// newWS takes over a WebSocket and its connection after the handshake.
+// newWS returns a Conn for a WebSocket and its connection, after the handshake.
 func newWS(ws *websocket.Conn, n *wsNet, c transport.Config) *Conn {
 	w := &Conn{ws: ws, net: n, c: c, unping: func() {}}
 	ws.SetReadLimit(int64(c.MaxMessage))
@@ -53,10 +54,10 @@ func newWS(ws *websocket.Conn, n *wsNet, c transport.Config) *Conn {
 	return w
 }
 
-// OnIdle sets f, which Recv calls before it waits for bytes.
+// OnIdle sets the function that Recv calls before it waits for bytes.
 func (w *Conn) OnIdle(f func()) { w.net.idle = f }
 
-// Send writes one text message.
+// Send sends one text message.
 func (w *Conn) Send(msg []byte) error {
 	if err := w.SendBuffered(msg); err != nil {
 		return err
@@ -64,11 +65,11 @@ func (w *Conn) Send(msg []byte) error {
 	return w.Flush()
 }
 
-// Flush writes the messages that SendBuffered queued.
+// Flush sends the messages that SendBuffered has queued.
 func (w *Conn) Flush() error { return w.sent(w.net.Flush()) }
 
-// sent returns why a write failed. The reader knows the peer's reason. Before that arrives, sent returns the error of
-// the write.
+// sent returns the error for a write that failed. If the end of the WebSocket has already been recorded, it returns
+// that reason. Otherwise it returns the error of the write itself.
 func (w *Conn) sent(err error) error {
 	if err == nil {
 		return nil
@@ -87,16 +88,16 @@ func (w *Conn) Close() error {
 	return w.CloseWith(int(websocket.StatusNormalClosure), "")
 }
 
-// CloseWith sends a close frame with a code and a reason, waits at most Config.CloseTimeout for the peer's, and closes the
-// connection. It shortens the reason to 123 bytes.
+// CloseWith sends a close frame with a code and a reason, waits for the peer's close frame, but at most
+// Config.CloseTimeout, and closes the connection. If the reason is longer than 123 bytes, it is cut.
 func (w *Conn) CloseWith(code int, reason string) error {
 	w.closing.Do(func() {
 		first := w.ended(&wire.CloseError{Clean: true, Err: net.ErrClosed})
 		if f := wire.AsFault(first); f != nil && code == int(websocket.StatusNormalClosure) {
-			code = int(websocket.StatusProtocolError) // unless the library has sent one
+			code = int(websocket.StatusProtocolError) // if the library has not already sent one
 		}
 		if errors.Is(first, errHuge) {
-			code = int(websocket.StatusMessageTooBig) // like the library's own code for a message that is too long
+			code = int(websocket.StatusMessageTooBig) // the library sends the same code when a message is too long
 		}
 		w.net.phase.Store(closing)
 		w.bye(websocket.StatusCode(code), cutReason(reason))
@@ -105,11 +106,12 @@ func (w *Conn) CloseWith(code int, reason string) error {
 	return nil
 }
 
-// stuckTimeout bounds the wait for the library after its connection was closed.
+// stuckTimeout is how long rpcx waits for the library after it has closed the connection.
 const stuckTimeout = 150 * time.Millisecond
 
-// bye bounds the library's close, which waits 5 seconds for a silent peer. It closes the connection below. If the
-// library is still stuck, because a reader is in OnIdle's function, bye abandons it.
+// bye limits the library's close, which would wait 5 seconds for a peer that does not respond. When the time is over,
+// it closes the underlying connection. If the library is blocked even then, because a reader is in the function of
+// OnIdle, bye does not wait for it.
 func (w *Conn) bye(code websocket.StatusCode, reason string) {
 	patience, cancel := transport.Within(w.c.Hurry, w.c.CloseTimeout, 0)
 	defer cancel()
@@ -146,7 +148,7 @@ func cutReason(s string) string {
 	return s
 }
 
-// pings sends keep-alive pings, and closes the connection if they fail.
+// pings sends keep-alive pings at an interval, until ctx ends.
 func (w *Conn) pings(ctx context.Context, every time.Duration) {
 	t := time.NewTicker(every)
 	defer t.Stop()
@@ -160,11 +162,11 @@ func (w *Conn) pings(ctx context.Context, every time.Duration) {
 	}
 }
 
-// ping fails only if a single read has waited all the time. Any bytes show that the peer is alive, and a pong that rpcx
-// has not read is no failure of the peer.
+// ping sends a ping and closes the connection if a single read is waiting all the time until limit has passed. Any
+// bytes show that the peer is alive, and it is not the peer's fault if rpcx has not read its pong.
 func (w *Conn) ping(ctx context.Context, limit time.Duration) {
 	if !w.net.writable() {
-		return // the library would close a connection that is only full
+		return // the library would close a connection whose peer is only reading slowly
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -180,7 +182,7 @@ func (w *Conn) ping(ctx context.Context, limit time.Duration) {
 	w.ws.Ping(ctx)
 }
 
-// noPong returns the error of a peer that sent nothing after a ping.
+// noPong returns the error for a peer that has sent nothing after a ping.
 func noPong(limit time.Duration) error {
 	return fmt.Errorf("no response to a keep-alive ping for %v", limit)
 }

@@ -18,7 +18,7 @@ import (
 	"rpcx/wire/transport/httpclient"
 )
 
-// Dial dials ws, wss and ws+unix.
+// Dial connects to a WebSocket server (ws, wss, ws+unix).
 func Dial(ctx context.Context, a transport.Address, c transport.Config) (wire.Conn, error) {
 	d, err := httpclient.NewDialer(a, c)
 	if err != nil {
@@ -48,13 +48,14 @@ func Dial(ctx context.Context, a transport.Address, c transport.Config) (wire.Co
 		c.Warnf("%s: the peer chose none of the offered subprotocols: %s", d.Where, strings.Join(opts.Subprotocols, ", "))
 	}
 	n, _ := transport.Layer[*wsNet](under) // the HTTP client has wrapped the connection
-	n.ahead = under != net.Conn(n)         // otherwise up.frames has its own buffer
+	n.ahead = under != net.Conn(n)         // otherwise up.frames has a buffer of its own
 	w := newWS(ws, n, c)
 	w.frames = up.frames
 	return w, nil
 }
 
-// takeSubprotocols moves the subprotocols of a --header to the option in which the library checks the peer's choice.
+// takeSubprotocols moves the subprotocols in h, which come from --header, to the option from which the library checks
+// the peer's choice.
 func takeSubprotocols(h http.Header, offered []string) []string {
 	const name = "Sec-Websocket-Protocol"
 	for _, v := range h[name] {
@@ -66,7 +67,8 @@ func takeSubprotocols(h http.Header, offered []string) []string {
 	return offered
 }
 
-// notUpgraded returns why there is no WebSocket: no connection, another HTTP response, or an invalid upgrade.
+// notUpgraded returns why there is no WebSocket: there was no connection, the response was another one, or the upgrade
+// was not valid.
 func notUpgraded(ctx context.Context, d *httpclient.Dialer, limit time.Duration, resp *http.Response, err error) error {
 	switch {
 	case resp == nil || wire.AsFault(err) != nil:

@@ -12,19 +12,20 @@ import (
 	"rpcx/wire/transport"
 )
 
-// errMasked reports a server's masked frame, which the library accepts: "A client MUST close a connection if it detects a
-// masked frame" (RFC 6455, section 5.1).
+// errMasked is the error for a masked frame from a server, which the library would accept: "A client MUST close a
+// connection if it detects a masked frame" (RFC 6455, section 5.1).
 var errMasked = errors.New("the peer sent a masked frame, which servers must not send")
 
-// errHuge reports a frame longer than --max-message. The library would first read the allowed part of it.
+// errHuge is the error for a frame that is longer than --max-message. The library would first read as much of it as is
+// allowed.
 var errHuge = errors.New("the peer sent a frame over the limit of --max-message")
 
-// An upgrader puts a frameReader between the library and the connection after an upgrade.
+// An upgrader inserts a frameReader between the library and the connection after an upgrade.
 type upgrader struct {
 	http.RoundTripper
 	watch  *transport.Watch
-	most   int          // bounds a message in bytes
-	frames *frameReader // the frames of the last upgrade
+	most   int          // the maximum size of a message in bytes
+	frames *frameReader // the frameReader of the last upgrade
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -42,43 +43,43 @@ func (u *upgrader) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// CloseIdleConnections calls the method of the transport.
+// CloseIdleConnections implements wire.IdleCloser.
 func (u *upgrader) CloseIdleConnections() {
 	if c, ok := u.RoundTripper.(wire.IdleCloser); ok {
 		c.CloseIdleConnections()
 	}
 }
 
-// A frameReader reads a server's bytes after the upgrade. Nearly all are messages of one frame, which Message returns
-// from its buffer. The library reads other frames through Read (control frames, fragmented and long messages, protocol
-// errors). It reads one frame at a time and therefore buffers nothing between messages. Read fails at the first frame
-// that is masked or too long.
+// A frameReader reads what a server sends after the upgrade. Nearly everything is messages of one frame, which Message
+// returns from its buffer. The library reads everything else through Read: control frames, fragmented and long
+// messages, and protocol errors. Read returns one frame at a time, so the library buffers nothing between messages. At
+// the first frame that is masked or too long, Read fails.
 type frameReader struct {
 	io.ReadWriteCloser
-	most uint64 // bounds a frame in bytes
+	most uint64 // the maximum size of a frame in bytes
 
-	mu   sync.Mutex // Recv reads, and the library's Close may also read
+	mu   sync.Mutex // Recv reads, and the library's Close may read at the same time
 	buf  []byte
-	in   []byte // the unread part of buf
-	lent bool   // the caller of Message uses the bytes
-	head []byte // the part that Read has consumed of the current frame's head
-	left uint64 // the unread bytes of that frame's payload
-	err  error  // the read error, which follows the bytes in in
+	in   []byte // the part of buf that has not been read
+	lent bool   // whether the caller of Message may still use the bytes
+	head []byte // the part of the current frame's head that Read has returned
+	left uint64 // how many bytes of the frame's payload have not been read
+	err  error  // the error of the connection, which Read returns after the bytes in in
 
-	writing sync.Mutex // held during a Write; guards the fields below
-	out     []byte     // the current frame
+	writing sync.Mutex // held during a Write; guards the following fields
+	out     []byte     // the frame that is being built
 	goodbye bool       // the library has closed the WebSocket
 }
 
-// This is the first byte of a message of one frame: FIN set, and no reserved bits.
+// A message of one frame begins with one of these bytes: FIN is set, and the reserved bits are not.
 const (
 	wholeText   = 0x81
 	wholeBinary = 0x82
 )
 
-// Message waits for the next message. It returns the message if it is one frame of text (or binary, if allowed), fits
-// into the buffer and is at most longest bytes long. The bytes are valid until the next call. If ok is false, the
-// library must read the next frame.
+// Message waits for the next message. It returns the message if that is one text frame (or a binary frame, if binary is
+// set), fits into the buffer, and is at most longest bytes long. The bytes are valid until the next call. If ok is
+// false, the library must read the next frame.
 func (f *frameReader) Message(binary bool, longest int) (msg []byte, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -91,8 +92,8 @@ func (f *frameReader) Message(binary bool, longest int) (msg []byte, ok bool) {
 	}
 }
 
-// Buffered appends up to most messages to msgs that Message would return without waiting. The bytes are valid until the
-// next Message.
+// Buffered appends messages to msgs that Message would return without waiting, until msgs has most elements. The bytes
+// are valid until the next call of Message.
 func (f *frameReader) Buffered(msgs [][]byte, most int, binary bool, longest int) [][]byte {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -106,7 +107,8 @@ func (f *frameReader) Buffered(msgs [][]byte, most int, binary bool, longest int
 	return msgs
 }
 
-// next removes a complete message from the buffer. plain reports whether Message can return it, as far as known.
+// next removes a complete message from the buffer and returns it. plain is false if Message cannot return the next
+// message. It is true if it can, or if that is not known yet.
 func (f *frameReader) next(binary bool, longest int) (msg []byte, ok, plain bool) {
 	if f.left > 0 || len(f.head) > 0 {
 		return nil, false, false
@@ -126,10 +128,10 @@ func (f *frameReader) next(binary bool, longest int) (msg []byte, ok, plain bool
 	return nil, false, true
 }
 
-// fill reads more bytes into the buffer. It returns false if there were none.
+// fill reads more bytes into the buffer. It returns false if there are no more.
 func (f *frameReader) fill() bool {
 	if f.buf == nil || f.lent {
-		f.buf, f.lent = make([]byte, wsBuffer), false // the caller's bytes must not be overwritten
+		f.buf, f.lent = make([]byte, wsBuffer), false // the caller may still use the old bytes
 	}
 	kept := copy(f.buf, f.in)
 	n, err := f.ReadWriteCloser.Read(f.buf[kept:])
@@ -137,7 +139,7 @@ func (f *frameReader) fill() bool {
 	return n > 0
 }
 
-// Read implements io.Reader. It never returns bytes of two frames.
+// Read implements io.Reader. It never returns bytes of more than one frame.
 func (f *frameReader) Read(p []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -162,14 +164,14 @@ func (f *frameReader) Read(p []byte) (int, error) {
 		}
 		f.in = f.in[m:]
 		n += m
-		if f.left == 0 && len(f.head) == 0 { // the end of the frame
+		if f.left == 0 && len(f.head) == 0 { // this was the last byte of the frame
 			break
 		}
 	}
 	return n, nil
 }
 
-// takeHead consumes a byte of a frame's head.
+// takeHead processes one byte of a frame's head.
 func (f *frameReader) takeHead(b byte) error {
 	f.head = append(f.head, b)
 	_, size, known := frameHead(f.head)
@@ -184,8 +186,8 @@ func (f *frameReader) takeHead(b byte) error {
 	return nil
 }
 
-// frameHead returns the lengths of the head and the payload of the frame at the start of b (RFC 6455, section 5.2). The
-// head does not include the masking key. known is false if b is too short.
+// frameHead returns the lengths of the head and of the payload, for the frame that begins b (RFC 6455, section 5.2).
+// The length of the head does not include the masking key. known is false if b is too short.
 func frameHead(b []byte) (head int, size uint64, known bool) {
 	if len(b) < 2 {
 		return 0, 0, false
@@ -205,23 +207,23 @@ func frameHead(b []byte) (head int, size uint64, known bool) {
 	return 2, size, true
 }
 
-// A frame is the current frame of one direction (RFC 6455, section 5.2).
+// A frame is the state of the current frame in one direction (RFC 6455, section 5.2).
 type frame struct {
-	head  []byte // the received part
+	head  []byte // the part that has arrived
 	went  bool   // the head is complete
 	size  uint64 // the length of the payload
-	came  uint64 // the received bytes of the payload
+	came  uint64 // how many bytes of the payload have arrived
 	plain []byte // unmasked bytes
 }
 
-// A frameSink processes the parts of frames.
+// A frameSink receives the parts of frames.
 type frameSink interface {
 	begin()           // the head is complete
-	payload(b []byte) // receives unmasked bytes, which are valid during the call
+	payload(b []byte) // receives unmasked bytes, which are valid only during the call
 	end()
 }
 
-// read passes the next bytes to a sink.
+// read processes the next bytes, and passes them to a sink.
 func (f *frame) read(b []byte, to frameSink) {
 	for len(b) > 0 {
 		if !f.went {
@@ -241,7 +243,7 @@ func (f *frame) read(b []byte, to frameSink) {
 	}
 }
 
-// complete reports whether the head is complete. It then starts the payload.
+// complete reports whether the head of the frame is complete. It then starts the payload.
 func (f *frame) complete() bool {
 	head, size, known := frameHead(f.head)
 	if known && f.head[1]&0x80 != 0 {
@@ -251,7 +253,7 @@ func (f *frame) complete() bool {
 	return known && len(f.head) == head
 }
 
-// unmasked returns bytes of the payload without the mask.
+// unmasked returns bytes of the payload after it has removed the mask.
 func (f *frame) unmasked(b []byte) []byte {
 	if f.head[1]&0x80 == 0 {
 		return b
@@ -264,5 +266,5 @@ func (f *frame) unmasked(b []byte) []byte {
 	return f.plain
 }
 
-// opcode returns the kind of the frame.
+// opcode returns the opcode of the frame.
 func (f *frame) opcode() byte { return f.head[0] & 0x0f }

@@ -7,33 +7,34 @@ import (
 	"sync/atomic"
 )
 
-// wsBuffer is the size of a WebSocket's buffer in each direction. The library's buffers have 4 KiB, with a system call
-// for each.
+// wsBuffer is the size of a WebSocket's buffer in each direction, in bytes. The buffers of the library have 4 KiB, and
+// each needs a system call.
 const wsBuffer = 64 << 10
 
-// A wsNet is the net.Conn below a WebSocket (and its TLS). It reads many bytes at a time, reports when it is about to wait,
-// and queues writes until flush. It can be closed while the library waits for the peer.
+// A wsNet is the net.Conn below a WebSocket and its TLS. It reads many bytes at a time, reports when it is about to wait,
+// and queues writes until flush. It can be closed while the library is waiting for the peer.
 type wsNet struct {
 	net.Conn
-	left func() // frees the client's place; may be nil
+	left func() // frees the connection's place on the listener; may be nil
 
-	// The library serializes reads with a lock.
-	ahead bool          // read more than requested
+	// The library reads under a lock, so these need no other.
+	ahead bool          // read more bytes than were requested
 	in    *bufio.Reader // nil before its first use
-	idle  func()        // runs before Recv waits; may be nil
+	idle  func()        // called before Recv waits; may be nil
 	phase atomic.Int32  // inRecv, closing, or 0
-	waits atomic.Int64  // the number of reads; odd while one waits
+	waits atomic.Int64  // the number of reads that have started and ended; odd while one is waiting
 
-	broken atomic.Pointer[error] // the first error of a read or write
+	broken atomic.Pointer[error] // the first error of a read or a write
 
 	mu   sync.Mutex
 	out  []byte
 	hold atomic.Int32
-	err  error            // the first write error, after which nothing is written
+	err  error            // the first error of a write; after that, nothing more is written
 	now  nonblockingWrite // the state of flushNow
 }
 
-// Wrap returns a connection for a WebSocket or its TLS. Close calls left, which may be nil.
+// Wrap returns a connection that can be used for a WebSocket, or for the TLS below it. Close calls left, which may be
+// nil.
 func Wrap(conn net.Conn, left func()) net.Conn { return &wsNet{Conn: conn, left: left} }
 
 // NetConn returns the underlying connection.
@@ -47,13 +48,13 @@ func (n *wsNet) Close() error {
 	return n.Conn.Close()
 }
 
-// These are the phases of a connection. Close reads too, on its own goroutine.
+// The phases of a connection are distinguished, because the library's close also reads, on a goroutine of its own.
 const (
 	inRecv = iota + 1
 	closing
 )
 
-// Read returns bytes that were read ahead, or waits for more.
+// Read returns bytes that have been read ahead, or waits for more.
 func (n *wsNet) Read(p []byte) (int, error) {
 	if !n.ahead {
 		return waiter{n}.Read(p)
@@ -81,7 +82,7 @@ func (w waiter) Read(p []byte) (int, error) {
 	return got, err
 }
 
-// failed returns the first error of the connection since start, or nil.
+// failed returns the first error of the connection, or nil.
 func (n *wsNet) failed() error {
 	if err := n.broken.Load(); err != nil {
 		return *err
@@ -89,13 +90,14 @@ func (n *wsNet) failed() error {
 	return nil
 }
 
-// waiting returns a number that stays equal while one read waits, and whether a read is waiting.
+// waiting returns a number that does not change while a single read is waiting, and whether a read is waiting.
 func (n *wsNet) waiting() (int64, bool) {
 	w := n.waits.Load()
 	return w, w%2 == 1
 }
 
-// Write queues p while SendBuffered runs. Otherwise it writes at once, because a pong must not wait for the next flush.
+// Write queues p while SendBuffered is running. At other times it writes at once, because a pong must not wait for the
+// next flush.
 func (n *wsNet) Write(p []byte) (int, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -116,7 +118,7 @@ func (n *wsNet) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Flush writes the queued bytes.
+// Flush writes the bytes that are queued.
 func (n *wsNet) Flush() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -124,7 +126,7 @@ func (n *wsNet) Flush() error {
 	return n.err
 }
 
-// flushNow writes as many queued bytes as possible without blocking.
+// flushNow writes as many of the queued bytes as it can without blocking.
 func (n *wsNet) flushNow() (done bool, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -148,7 +150,7 @@ func (n *wsNet) write(p []byte) {
 	}
 }
 
-// writable reports whether no write is waiting for the peer.
+// writable reports whether no write is blocked.
 func (n *wsNet) writable() bool {
 	ok := n.mu.TryLock()
 	if ok {
@@ -157,7 +159,7 @@ func (n *wsNet) writable() bool {
 	return ok
 }
 
-// heard passes the first message to the observer.
+// heard passes the first message to Config.First, and returns msg.
 func (w *Conn) heard(msg []byte) []byte {
 	if w.c.First != nil {
 		w.c.First(msg)
@@ -166,7 +168,7 @@ func (w *Conn) heard(msg []byte) []byte {
 	return msg
 }
 
-// FlushNow flushes as much as possible without blocking. done reports that nothing remains.
+// FlushNow flushes as much as it can without blocking. done is true if nothing remains.
 func (w *Conn) FlushNow() (done bool, err error) {
 	done, err = w.net.flushNow()
 	return done, w.sent(err)

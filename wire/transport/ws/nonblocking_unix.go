@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// nonblockingWrite is the state of nonblocking writes, one per connection.
+// nonblockingWrite is the state of a connection for nonblocking writes.
 type nonblockingWrite struct {
 	raw   syscall.RawConn
 	none  bool // the connection has no descriptor
@@ -17,7 +17,8 @@ type nonblockingWrite struct {
 	try   func(fd uintptr) bool
 }
 
-// writeNonblocking writes as much of n.out as the system accepts at once. Flush writes the rest and reports errors.
+// writeNonblocking writes as much of n.out as the system accepts without blocking. Flush writes the rest, and reports
+// errors.
 func (n *wsNet) writeNonblocking() {
 	a := &n.now
 	if a.raw == nil && !a.none {

@@ -1,7 +1,7 @@
 package ws
 
-// nonblockingWrite is unused on this system.
+// nonblockingWrite is not used on Windows.
 type nonblockingWrite struct{}
 
-// writeNonblocking writes nothing, so that Flush writes all bytes.
+// writeNonblocking does nothing, so that Flush writes all bytes.
 func (n *wsNet) writeNonblocking() {}

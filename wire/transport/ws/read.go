@@ -12,14 +12,15 @@ import (
 	"rpcx/wire"
 )
 
-// The receive buffer starts small. It shrinks after a message that is much larger than those that follow.
+// The receive buffer is small at first. It becomes small again after a message that was much larger than those that
+// follow.
 const (
 	smallMessage = 64 << 10
 	largeMessage = 1 << 20
 )
 
-// Recv returns the next text message (and binary ones, if the dialect allows them). An empty message counts. Its context is
-// never a caller's, whose end would close the connection.
+// Recv returns the next text message, or the next binary message if the dialect allows these. A message can be empty. Recv
+// never uses the context of a caller, because the library would close the connection when that ends.
 func (w *Conn) Recv() ([]byte, error) {
 	for len(w.more) == 0 {
 		text, err := w.recv()
@@ -70,10 +71,10 @@ func (w *Conn) Buffered(msgs [][]byte, most int) [][]byte {
 	return w.frames.Buffered(msgs, most, w.c.Binary == wire.BinaryAccept, w.c.MaxMessage)
 }
 
-// framed reports whether frames can be read without the library.
+// framed reports whether messages can be read from frames, without the library.
 func (w *Conn) framed() bool { return w.frames != nil && w.net.phase.Load() != closing }
 
-// read reads one message into the buffer, which grows with arriving bytes, regardless of the announced length.
+// read reads one message into the buffer, which grows with the bytes that arrive, whatever length was announced.
 func (w *Conn) read(r io.Reader) ([]byte, error) {
 	if cap(w.buf) > largeMessage && len(w.buf) < cap(w.buf)/4 || w.buf == nil {
 		w.buf = make([]byte, 0, smallMessage)
@@ -102,14 +103,14 @@ func (w *Conn) refuseBinary() error {
 	return err
 }
 
-// ended stores the first reason of the end, and always returns it.
+// ended stores err as the reason of the end if there is none yet, and returns the stored reason.
 func (w *Conn) ended(err error) error {
 	w.end.CompareAndSwap(nil, &err)
 	return *w.end.Load()
 }
 
-// received converts the library's error to the end of the connection. If the connection below still delivers bytes, the
-// peer has broken the protocol.
+// received converts an error of the library to the error for the end of the connection. If the underlying connection
+// has not failed, the peer has violated the protocol.
 func (w *Conn) received(err error) error {
 	var ce websocket.CloseError
 	switch {
@@ -123,12 +124,12 @@ func (w *Conn) received(err error) error {
 		return w.ended(wire.NewFault(wire.Protocol, errMasked.Error(), err))
 	case errors.As(err, &ce):
 		clean := ce.Code == websocket.StatusNormalClosure || ce.Code == websocket.StatusGoingAway ||
-			ce.Code == websocket.StatusNoStatusRcvd // a close frame without a reason
+			ce.Code == websocket.StatusNoStatusRcvd // the close frame had no code
 		return w.ended(&wire.CloseError{Code: int(ce.Code), Reason: ce.Reason, Clean: clean})
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return w.ended(&wire.CloseError{Err: errHungUp})
 	case errors.Is(err, net.ErrClosed):
-		return w.ended(&wire.CloseError{Err: errNotRead}) // the library's own limit
+		return w.ended(&wire.CloseError{Err: errNotRead}) // this is the library's own limit
 	case w.net.failed() != nil:
 		return w.ended(&wire.CloseError{Err: w.net.failed()})
 	}

@@ -11,42 +11,43 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A Tunnel forwards the frames of a WebSocket unchanged: opcodes, fragments, compression and control frames. Its
-// connections are those after the upgrade.
+// A Tunnel forwards the frames of a WebSocket without changing them: opcodes, fragments, compression and control
+// frames. Its connections are those that remain after the upgrade.
 type Tunnel struct {
 	Client, Server io.ReadWriteCloser
-	Response       http.Header   // the head of the upgrade, with its extensions
-	MaxMessage     int           // a longer message is forwarded, but not passed to Message
-	Linger         time.Duration // bounds the wait for a side that has closed the WebSocket
-	Ping           time.Duration // the interval of keep-alive pings to both sides; 0 for none
+	Response       http.Header   // the head of the response to the upgrade, with the extensions
+	MaxMessage     int           // in bytes; a longer message is forwarded but not passed to Message
+	Linger         time.Duration // how long to wait for the other side when one side has closed the WebSocket
+	Ping           time.Duration // the interval of keep-alive pings to both sides; 0 means none
 	Watch          *transport.Watch
-	From           string // the client's address, for Watch
-	// Message receives each complete message, uncompressed, before its last bytes are forwarded. binary is its opcode.
-	// Message must not retain msg.
+	From           string // the address of the client, for Watch
+	// Message receives each complete message, decompressed, before its last bytes are forwarded. binary is set if the
+	// message is binary. Message must not keep msg.
 	Message func(d wire.Direction, msg []byte, binary bool)
-	// Unseen receives why Message does not receive a message.
+	// Unseen is called with the reason when a message cannot be passed to Message.
 	Unseen func(d wire.Direction, why string)
 
 	once sync.Once
-	ways [2]*way // by direction; made by once
+	ways [2]*way // by direction; created by once
 
 	mu    sync.Mutex
 	who   wire.Direction
-	how   *wire.CloseError // how the first side ended, or nil
-	timer *time.Timer      // closes both connections; may be nil
+	how   *wire.CloseError // how the first side ended; nil before
+	timer *time.Timer      // closes both connections after Linger; may be nil
 }
 
 // A way is one direction of a Tunnel.
 type way struct {
 	from, to io.ReadWriteCloser
 	seen     []*frames
-	reads    atomic.Int64 // odd while a read waits
+	reads    atomic.Int64 // odd while a read is waiting
 
-	mu sync.Mutex // held while to is written
+	mu sync.Mutex // held while the connection to is being written
 	*assembler
 }
 
-// Pass forwards until both sides have ended, and closes both. It returns which side ended first, and how.
+// Pass forwards frames until both sides have ended, and closes both connections. It returns which side ended first, and
+// how.
 func (t *Tunnel) Pass() (who wire.Direction, end error) {
 	t.once.Do(t.prepare)
 	var wg sync.WaitGroup
@@ -72,7 +73,7 @@ func (t *Tunnel) Pass() (who wire.Direction, end error) {
 	return t.who, t.how
 }
 
-// prepare makes the two ways.
+// prepare creates the two ways.
 func (t *Tunnel) prepare() {
 	shown, of := watchFrames(t.Watch, t.From), watchFrames(t.Watch, "")
 	t.ways[wire.Send] = &way{from: t.Client, to: t.Server, seen: []*frames{shown[wire.Recv], of[wire.Send]}}
@@ -88,7 +89,7 @@ func (t *Tunnel) prepare() {
 	}
 }
 
-// copy forwards one direction to its end.
+// copy forwards one direction until it ends.
 func (w *way) copy() {
 	b := make([]byte, wsBuffer)
 	for {
@@ -130,8 +131,8 @@ func (t *Tunnel) pings(done <-chan struct{}) {
 	}
 }
 
-// ping sends a ping to the sender of direction d, unless an incomplete frame is on its way there. A side that sends
-// nothing until the next ping ends the WebSocket.
+// ping sends a ping to the side that sends in direction d, unless an incomplete frame is on its way to that side. If
+// the side then sends nothing for the time Ping, the WebSocket ends.
 func (t *Tunnel) ping(d wire.Direction) {
 	from, to := t.ways[d], t.ways[1-d]
 	before := from.reads.Load()
@@ -155,7 +156,7 @@ func (t *Tunnel) ping(d wire.Direction) {
 	_, _ = io.WriteString(to.to, frame)
 }
 
-// ended records how a side ended, if it is the first.
+// ended records how a side ended, unless the other side has ended before.
 func (t *Tunnel) ended(d wire.Direction, how *wire.CloseError) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -164,8 +165,8 @@ func (t *Tunnel) ended(d wire.Direction, how *wire.CloseError) {
 	}
 }
 
-// close closes both connections. It waits if the side of d has closed the WebSocket and the other side may still
-// respond.
+// close closes both connections. If the side that sends in direction d has closed the WebSocket properly and the other
+// has not responded, it waits for that, but at most Linger.
 func (t *Tunnel) close(d wire.Direction) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -177,17 +178,17 @@ func (t *Tunnel) close(d wire.Direction) {
 	}
 }
 
-// goingAway is the close frame with code 1001 for a client and, masked, for a server.
+// goingAway contains the close frame with code 1001: for a client and, masked, for a server.
 var goingAway = [2]string{wire.Recv: "\x88\x02\x03\xe9", wire.Send: "\x88\x82\x00\x00\x00\x00\x03\xe9"}
 
-// pingFrames are empty pings for a client and, masked, for a server.
+// pingFrames contains an empty ping: for a client and, masked, for a server.
 var pingFrames = [2]string{wire.Recv: "\x89\x00", wire.Send: "\x89\x80\x00\x00\x00\x00"}
 
-// Close closes the WebSocket of both sides, which ends Pass.
+// Close closes the WebSocket on both sides. Pass then ends.
 func (t *Tunnel) Close() {
 	t.once.Do(t.prepare)
 	for d, w := range t.ways {
-		if w.mu.TryLock() { // otherwise a side does not read
+		if w.mu.TryLock() { // fails if a side does not read
 			if w.between() {
 				_, _ = io.WriteString(w.to, goingAway[d])
 			}

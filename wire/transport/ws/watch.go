@@ -13,8 +13,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// watchFrames returns functions that show the frames of one WebSocket, by direction. It returns nil, nil for a
-// WebSocket that is not watched.
+// watchFrames returns an object for each direction of a WebSocket that reports its frames to w. They are nil if frames
+// are not shown.
 func watchFrames(w *transport.Watch, who string) (dirs [2]*frames) {
 	if w == nil || w.Piece == nil {
 		return dirs
@@ -25,15 +25,15 @@ func watchFrames(w *transport.Watch, who string) (dirs [2]*frames) {
 	return dirs
 }
 
-// A frames shows each complete frame in one direction of a WebSocket (RFC 6455, section 5.2).
+// A frames reports each complete frame in one direction of a WebSocket (RFC 6455, section 5.2).
 type frames struct {
 	tell func(wire.Piece)
 	frame
-	shown   []byte        // the excerpt of its payload
-	message redact.Stream // redacts the message of the payload
+	shown   []byte        // the excerpt of the payload
+	message redact.Stream // redacts the message that the payload belongs to
 }
 
-// opcodes are the names of frames.
+// opcodes contains the name of each opcode.
 var opcodes = map[byte]string{0: "continuation", 1: "text", 2: "binary", 8: "close", 9: "ping", 10: "pong"}
 
 // take processes the next bytes.
@@ -55,15 +55,15 @@ func (f *frames) payload(b []byte) {
 	f.show(b)
 }
 
-// show adds to the excerpt of the payload.
+// show adds bytes to the excerpt of the payload.
 func (f *frames) show(shown []byte) {
 	f.shown = append(f.shown, shown[:min(len(shown), max(transport.PieceShown-len(f.shown), 0))]...)
 }
 
-// end shows the frame.
+// end reports the frame.
 func (f *frames) end() { f.tellFrame("") }
 
-// tellFrame shows the frame. It adds more to the text.
+// tellFrame reports the frame. more is added to its description.
 func (f *frames) tellFrame(more string) {
 	op := f.opcode()
 	name := opcodes[op]
@@ -91,7 +91,7 @@ func (f *frames) tellFrame(more string) {
 	f.tell(wire.Piece{Frame: text + more, Size: int(min(f.size, 1<<62)), Shown: shown})
 }
 
-// cutOff shows an incomplete frame.
+// cutOff reports a frame that is incomplete.
 func (f *frames) cutOff() {
 	switch {
 	case f.went:
@@ -102,7 +102,7 @@ func (f *frames) cutOff() {
 	f.head, f.went = f.head[:0], false
 }
 
-// A shownFrames shows the frames of a WebSocket that pass through it.
+// A shownFrames is a connection that reports the frames which pass through it.
 type shownFrames struct {
 	io.ReadWriteCloser
 	dirs [2]*frames
@@ -122,7 +122,7 @@ func (s *shownFrames) Write(p []byte) (int, error) {
 	return s.ReadWriteCloser.Write(p)
 }
 
-// A shownUpgrade is a ResponseWriter. After an upgrade, its connection shows the frames.
+// A shownUpgrade is a ResponseWriter for an upgrade. The connection that Hijack returns reports the frames.
 type shownUpgrade struct {
 	http.ResponseWriter
 	dirs [2]*frames
@@ -134,7 +134,7 @@ func (s shownUpgrade) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if err != nil {
 		return conn, rw, err
 	}
-	came, _ := rw.Reader.Peek(rw.Reader.Buffered()) // bytes after the client's request
+	came, _ := rw.Reader.Peek(rw.Reader.Buffered()) // the bytes that follow the client's request
 	s.dirs[wire.Recv].take(came)
 	shown := &shownConn{conn, shownFrames{conn, s.dirs}}
 	rw.Writer.Reset(shown)
@@ -144,7 +144,7 @@ func (s shownUpgrade) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 // A shownConn is the connection below a listener's WebSocket.
 type shownConn struct {
 	net.Conn
-	frames shownFrames // the frames of Conn
+	frames shownFrames // reports the frames on Conn
 }
 
 func (s *shownConn) Read(p []byte) (int, error)  { return s.frames.Read(p) }

@@ -8,11 +8,11 @@ import (
 	"github.com/coder/websocket"
 )
 
-// ownFrame is the longest message that a client itself puts into a frame. The library writes longer messages in many
-// pieces.
+// ownFrame is the length, in bytes, of the longest message for which a client builds the frame itself. The library
+// writes longer messages in many pieces.
 const ownFrame = 16 << 10
 
-// SendBuffered is like Send, but without the last write to the system.
+// SendBuffered is like Send, but the message may stay in a buffer until Flush.
 func (w *Conn) SendBuffered(msg []byte) error {
 	if w.c.Around != nil {
 		msg = w.c.Around.Close(msg)
@@ -29,7 +29,7 @@ func (w *Conn) SendBuffered(msg []byte) error {
 	return w.sent(w.ws.Write(context.Background(), websocket.MessageText, msg))
 }
 
-// SendBinary writes one binary message.
+// SendBinary sends one binary message.
 func (w *Conn) SendBinary(msg []byte) error {
 	w.net.hold.Add(1)
 	err := func() error {
@@ -44,9 +44,9 @@ func (w *Conn) SendBinary(msg []byte) error {
 	return w.Flush()
 }
 
-// SendRun is like SendBuffered, but for adjacent messages in all: the first begins at start, and ends has the end of
-// each. It returns how many it accepted. It leaves a long message, and all messages after the close frame, to
-// SendBuffered.
+// SendRun is like SendBuffered, but for several messages, which are adjacent in all: the first begins at start, and
+// ends contains the end of each. It returns the number of messages that it has accepted. A long message, and all
+// messages after the close frame, must be sent with SendBuffered.
 func (w *Conn) SendRun(all []byte, start int, ends []int) (taken int, err error) {
 	if w.frames == nil || w.c.Around != nil || w.end.Load() != nil {
 		return 0, nil
@@ -59,11 +59,11 @@ func (w *Conn) SendRun(all []byte, start int, ends []int) (taken int, err error)
 	return taken, w.sent(err)
 }
 
-// writeTexts writes text messages as frames, up to the first long one.
+// writeTexts writes text messages as frames. It stops before the first long one.
 func (f *frameReader) writeTexts(all []byte, start int, ends []int) (n int, err error) {
 	f.writing.Lock()
 	defer f.writing.Unlock()
-	if f.goodbye { // the library returns why messages have ended
+	if f.goodbye { // the library can tell why no more messages are accepted
 		return 0, nil
 	}
 	f.out = f.out[:0]
@@ -80,11 +80,12 @@ func (f *frameReader) writeTexts(all []byte, start int, ends []int) (n int, err 
 	return n, err
 }
 
-// Write implements io.Writer for the library, which writes control frames, each with one Write, and long messages.
+// Write implements io.Writer for the library. The library writes control frames, each with a single Write, and long
+// messages.
 func (f *frameReader) Write(p []byte) (int, error) {
 	f.writing.Lock()
 	defer f.writing.Unlock()
-	if len(p) > 0 && p[0] == wholeClose { // a part of a message may also begin like this; the library then writes the rest
+	if len(p) > 0 && p[0] == wholeClose { // part of a message may begin with the same byte; then the library also writes the rest
 		f.goodbye = true
 	}
 	return f.ReadWriteCloser.Write(p)
@@ -93,7 +94,8 @@ func (f *frameReader) Write(p []byte) (int, error) {
 // wholeClose is the first byte of a close frame.
 const wholeClose = 0x88
 
-// appendMasked appends a text message of one frame in the form of a client (RFC 6455, sections 5.2 and 5.3).
+// appendMasked appends a text message as one frame with a mask, as clients must send it (RFC 6455, sections 5.2 and
+// 5.3).
 func appendMasked(b, msg []byte, key uint32) []byte {
 	const masked = 0x80
 	switch n := len(msg); {
