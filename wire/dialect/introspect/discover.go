@@ -22,19 +22,19 @@ const askBound = 15 * time.Second
 // askGrace bounds the wait for the end of a stream after an error event.
 const askGrace = time.Second
 
-// discovery is what this connection knows about the service (sections 4 and 6.1 of the specification), and which part
-// of it is new.
+// discovery is the known description of the service (sections 4 and 6.1 of the specification), with the part that is
+// not in the cache.
 type discovery struct {
 	kept dialect.DiscoveryCache
 
 	mu          sync.Mutex // held during a request to the service; a second caller waits for the same response
 	current     *discovered
-	unsaved     bool             // current has more than the cache
+	unsaved     bool             // current contains more than the cache
 	unavailable bool             // the service does not describe itself
-	fetched     map[string]int64 // for each module whose schema arrived over this connection, the value of calls at that time
+	fetched     map[string]int64 // for each module whose schema arrived on this connection, the value of calls at that time
 	served      map[string]int64 // for each module whose schema Typing has returned, the value of calls at that time
 
-	calls atomic.Int64 // the number of the user's encoded calls
+	calls atomic.Int64 // the number of encoded calls of the user
 }
 
 func (d *discovery) warn(text string) {
@@ -49,7 +49,7 @@ func (d *discovery) note(text string) {
 	}
 }
 
-// Describe requests all modules and their schemas. It returns wire.ErrUnsupported for a service that does not describe
+// Describe requests all modules and their schemas. It returns wire.ErrUnsupported if the service does not describe
 // itself.
 func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.Catalog, error) {
 	c.found.mu.Lock()
@@ -69,8 +69,8 @@ func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.C
 }
 
 // Typing returns a catalog with the schema of method's module. method may also be a module's name. Typing returns nil
-// for a service that does not describe itself. A second query for one call means that the schema did not match, and
-// Typing requests it again.
+// if the service does not describe itself. A second query for the same call means that the schema did not match the
+// call, and Typing requests it again.
 func (c *codec) Typing(ctx context.Context, caller dialect.Caller, method string) (*catalog.Catalog, error) {
 	c.found.mu.Lock()
 	defer c.found.mu.Unlock()
@@ -95,9 +95,9 @@ func (c *codec) Typing(ctx context.Context, caller dialect.Caller, method string
 	return d.current.catalog(d.note, module), nil
 }
 
-// doubted reports whether Typing must request a module's schema again before returning it a second time. This holds for
-// a schema from an earlier process's cache. It also holds if the schema is older than the last call and no call has
-// followed, because the caller has then rejected it.
+// doubted reports whether Typing must request a module's schema again before returning it a second time. This is so for
+// a schema from the cache of an earlier process. It is also so if the schema is older than the last call and no call
+// has followed, because the caller has then rejected it.
 func (d *discovery) doubted(module string) bool {
 	calls := d.calls.Load()
 	served, again := d.served[module]
@@ -106,7 +106,7 @@ func (d *discovery) doubted(module string) bool {
 }
 
 // tolerable returns err if it also ends the user's call (a deadline, a lost connection, an unreachable service).
-// Otherwise discovery has only learned nothing, and tolerable returns nil.
+// Otherwise only discovery has failed, and tolerable returns nil.
 func tolerable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -118,8 +118,8 @@ func tolerable(ctx context.Context, err error) error {
 	return nil
 }
 
-// learn updates d.current to the present modules. It uses a cache entry if the service still has one of the entry's
-// hashes.
+// learn updates d.current to the modules that the service has now. It uses a cache entry if the service still has one
+// of the entry's hashes.
 func (c *codec) learn(ctx context.Context, caller dialect.Caller) error {
 	d := &c.found
 	stale, wrong := c.hashes.doubts()
@@ -158,12 +158,12 @@ func (c *codec) learn(ctx context.Context, caller dialect.Caller) error {
 	return err
 }
 
-// offered requests the service's present modules. It returns old if the service has one of old's hashes, and nil
-// without a response.
+// offered requests the modules that the service has now. It returns old if the service has one of old's hashes, and nil
+// if the service does not respond.
 func (c *codec) offered(ctx context.Context, caller dialect.Caller, old *discovered) (*discovered, error) {
 	c.hashes.collect()
 	var hash string
-	if old != nil || c.found.kept.Update != nil { // otherwise there is nothing to compare with
+	if old != nil || c.found.kept.Update != nil { // otherwise there is no cache to compare with
 		var err error
 		if hash, err = c.askHash(ctx, caller); err != nil {
 			return nil, err
@@ -180,7 +180,7 @@ func (c *codec) offered(ctx context.Context, caller dialect.Caller, old *discove
 }
 
 // lost reports whether err means that the service did not respond: it was unreachable, the connection ended, or its
-// message breaks the protocol.
+// message was invalid.
 func lost(err error) bool {
 	f := wire.AsFault(err)
 	return f != nil && f.Kind != wire.Timeout

@@ -34,7 +34,7 @@ func newDiscovered(modules json.RawMessage, hashes []string) *discovered {
 	return d
 }
 
-// readDiscovered decodes a cache entry. It returns nil for another format.
+// readDiscovered decodes a cache entry. It returns nil for an entry in another format.
 func readDiscovered(raw json.RawMessage) *discovered {
 	d := &discovered{}
 	if len(raw) == 0 || json.Unmarshal(raw, d) != nil || d.Format != discoveredFormat || scan.Type(scan.Trim(d.Modules)) != 'o' {
@@ -50,16 +50,15 @@ func (d *discovered) json() json.RawMessage { return scan.JSON(d) }
 
 func (d *discovered) add(schemas map[string]json.RawMessage) { maps.Copy(d.Schemas, schemas) }
 
-// A listedModule is one module in the response to service_schema (Introspective Streaming RPC, section 3.1), with its
-// methods.
+// A listedModule is a module, with its methods, in the response to service_schema (Introspective Streaming RPC, section
+// 3.1).
 type listedModule struct {
 	Namespace string   `json:"namespace"`
 	Methods   []string `json:"methods"`
 	raw       json.RawMessage
 }
 
-// modules returns the modules that the service lists. It skips entries without a namespace, and all but the first of
-// one name.
+// modules returns the modules that the service lists. It skips entries without a namespace and repeated namespaces.
 func (d *discovered) modules() []listedModule {
 	var all []listedModule
 	seen := map[string]bool{}
@@ -80,9 +79,9 @@ func (d *discovered) modules() []listedModule {
 	return all
 }
 
-// catalog returns the known facts as a catalog. Methods of modules without a schema have only a name. note receives a
-// sentence about each inconsistency between the list and the schemas. extra.unknown names the wanted modules without a
-// schema.
+// catalog returns a catalog of the known facts. Methods of modules without a schema have only a name. note receives a
+// sentence about each inconsistency between the list and the schemas. extra.unknown contains the names of wanted
+// modules without a schema.
 func (d *discovered) catalog(note func(string), wanted ...string) *catalog.Catalog {
 	c := &catalog.Catalog{Catalog: 1, Dialect: "introspect", Methods: []catalog.Method{}}
 	var told scan.Array
@@ -112,7 +111,7 @@ func (d *discovered) catalog(note func(string), wanted ...string) *catalog.Catal
 	return c
 }
 
-// cachedCatalog returns the catalog of a discovery cache entry, or nil for an unreadable entry.
+// cachedCatalog returns the catalog of an entry in the discovery cache, or nil if the entry is unreadable.
 func cachedCatalog(kept json.RawMessage) *catalog.Catalog {
 	d := readDiscovered(kept)
 	if d == nil {
@@ -139,8 +138,8 @@ func (d *discovered) unknown(wanted []string) (names []string) {
 // asksAtOnce bounds the concurrent requests for modules.
 const asksAtOnce = 8
 
-// learnModules requests the schemas of the named modules, several at a time. It omits modules with a known schema and
-// unlisted modules.
+// learnModules requests the schemas of the named modules, several at a time. It skips modules with a known schema and
+// modules that are not listed.
 func (c *codec) learnModules(ctx context.Context, caller dialect.Caller, names []string) error {
 	d := &c.found
 	names = d.current.unknown(names)
@@ -168,8 +167,8 @@ func (c *codec) learnModules(ctx context.Context, caller dialect.Caller, names [
 	return nil
 }
 
-// learnt stores the response to a request for a module's schema. If the response contains no schema, the user gets the
-// reason.
+// learnt stores the response to a request for a module's schema. If the response contains no schema, the user receives
+// the reason.
 func (d *discovery) learnt(name string, schema json.RawMessage, err error) {
 	if err == nil && scan.Type(schema) == 'o' {
 		wire.Put(&d.fetched, name, d.calls.Load())

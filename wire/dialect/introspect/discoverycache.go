@@ -9,8 +9,7 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// Shutdown sends nothing. At the end of the connection, it updates the cache if items have shown that the cache is
-// outdated or may be wrong.
+// Shutdown sends nothing. It updates the cache if items have shown that the cache is or may be outdated.
 func (c *codec) Shutdown(context.Context, dialect.Caller) error {
 	d := &c.found
 	stale, wrong := c.hashes.doubts()
@@ -25,7 +24,7 @@ func (c *codec) Shutdown(context.Context, dialect.Caller) error {
 	return nil
 }
 
-// distrust removes the schemas from the cache, which makes the next run request them.
+// distrust removes the schemas from the cache, so that the next run requests them.
 func (d *discovery) distrust() {
 	if d.kept.Update == nil {
 		return
@@ -40,7 +39,7 @@ func (d *discovery) distrust() {
 	})
 }
 
-// save merges the known facts with the schemas that another process has cached in the meantime.
+// save stores the known facts in the cache, and keeps the schemas that another process has added since.
 func (d *discovery) save() {
 	if d.kept.Update == nil || !d.unsaved {
 		return
@@ -57,23 +56,23 @@ func (d *discovery) save() {
 	})
 }
 
-// known reports whether d belongs to one of these hashes.
+// known reports whether d belongs to one of the hashes.
 func (d *discovered) known(hashes []string) bool {
 	return slices.ContainsFunc(hashes, func(h string) bool { return h != "" && slices.Contains(d.Hashes, h) })
 }
 
-// hashes follows the service hash. The service's schemas belong to one or two hashes. Every item contains the current
-// hash, and a different one means that the schemas are outdated.
+// hashes tracks the service hash. The service's schemas belong to one or two hashes. Every item contains the current
+// hash; a different one means that the schemas are outdated.
 type hashes struct {
 	mu         sync.Mutex
 	collecting bool     // discovery is running, and new hashes belong to its schemas
 	seen       []string // hashes that arrived while collecting
 	current    []string // the hashes of the schemas
 	stale      bool     // an item had a hash that is not in current
-	wrong      bool     // the service rejected params, and the schemas may be wrong
+	wrong      bool     // the service rejected params, so the schemas may be wrong
 }
 
-// maxHashes bounds the remembered hashes. A service has at most two: one in its items and one in its responses to
+// maxHashes bounds the stored hashes. A service has at most two: one in its items and one in its responses to
 // service_hash.
 const maxHashes = 8
 
@@ -99,29 +98,28 @@ func has(list []string, token []byte) bool {
 	return false
 }
 
-// mistrust records that the service rejected params under the same hash, because changed parameters do not change the
-// hash.
+// mistrust records that the service rejected params. The hash cannot show this, because it covers no parameters.
 func (h *hashes) mistrust() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.wrong = true
 }
 
-// collect starts to gather hashes. Until trust is called, no schema counts as stale.
+// collect starts to collect hashes. Until trust is called, no schema counts as stale.
 func (h *hashes) collect() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.collecting, h.seen = true, nil
 }
 
-// collected returns the hashes since collect.
+// collected returns the hashes that have arrived since collect.
 func (h *hashes) collected() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.seen)
 }
 
-// trust sets the hashes of the schemas and clears all doubts about the schemas.
+// trust sets the hashes of the schemas, which are then neither outdated nor wrong.
 func (h *hashes) trust(current []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -9,9 +9,9 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Event returns the user's event for m. Section 2.2 of Introspective Streaming RPC lists the types. An item that is not
-// an event becomes data as a whole. An event of an unknown type becomes data with that type as Topic. Members without a
-// field of wire.Event, such as the service hash, become members of Extra.
+// Event returns the user's event for m. Section 2.2 of Introspective Streaming RPC lists the types of events. An item
+// that is not such an event becomes data as a whole. An event of an unknown type becomes data with that type as Topic.
+// Members without a field of wire.Event, such as the service hash, become members of Extra.
 func (c *codec) Event(m *wire.Message, to *wire.Event) error {
 	if m.Kind != wire.Item || m.Err != nil || scan.Type(m.Body) != 'o' {
 		return c.Codec.Event(m, to)
@@ -40,7 +40,7 @@ func (c *codec) Event(m *wire.Message, to *wire.Event) error {
 	return nil
 }
 
-// An event is an incomplete wire.Event.
+// An event is a wire.Event under construction.
 type event struct {
 	*wire.Event
 	rest scan.Object
@@ -51,8 +51,8 @@ func isEvent(item []byte) bool {
 	return scan.Get(item, "service_hash") != nil || scan.Get(item, "provenance") != nil
 }
 
-// other processes a member that the event's type does not use: provenance becomes Source, and other members become
-// members of Extra.
+// other processes a member that the event's type does not use: provenance becomes Source, and any other member becomes
+// a member of Extra.
 func other(ev *event, key, val []byte) {
 	switch string(key) {
 	case "type":
@@ -63,7 +63,7 @@ func other(ev *event, key, val []byte) {
 	}
 }
 
-// provenance returns the list of modules through which an event passed: an array, or the "segments" of an object.
+// provenance returns the modules that an event has passed through: an array, or the "segments" of an object.
 func provenance(val []byte) json.RawMessage {
 	if segments := scan.Get(val, "segments"); scan.Type(val) == 'o' && segments != nil {
 		return segments
@@ -107,7 +107,7 @@ func (c *codec) progress(ev *event, item []byte) {
 	}
 }
 
-// failure reads an error event. Extra keeps its "recoverable".
+// failure reads an error event. The member "recoverable" stays in Extra.
 func (c *codec) failure(ev *event, item []byte) {
 	ev.Kind, ev.Err = wire.Failure, &wire.Error{}
 	for key, val := range scan.Members(item) {
@@ -143,12 +143,12 @@ func (c *codec) failure(ev *event, item []byte) {
 	if ev.Err.Message == "" && ev.Err.Code == nil {
 		ev.Err.Message = "the peer reported an error without a message"
 	}
-	if ev.Err.Raw = item; scan.Get(item, "message") == nil { // readers of errors expect "message"
+	if ev.Err.Raw = item; scan.Get(item, "message") == nil { // programs that read errors expect "message"
 		ev.Err.Raw = scan.Splice(item, "message", scan.AppendQuoted(nil, ev.Err.Message))
 	}
 }
 
-// reason reads the member error: a string or an error object.
+// reason reads the member "error": a string or an error object.
 func reason(e *wire.Error, val []byte) {
 	if text, ok := scan.Text(val); ok {
 		e.Message = text
@@ -168,7 +168,7 @@ func reason(e *wire.Error, val []byte) {
 	}
 }
 
-// guidance reads a guidance event. The kind of error becomes Topic. Extra keeps the subject and the suggestion.
+// guidance reads a guidance event. The kind of error becomes Topic. Extra contains the subject and the suggestion.
 func (c *codec) guidance(ev *event, item []byte) {
 	ev.Kind = wire.Guidance
 	for key, val := range scan.Members(item) {
@@ -196,7 +196,7 @@ func end(ev *event, item []byte) {
 	}
 }
 
-// said returns a sentence with the reason in a guidance event.
+// said returns a sentence with the reason that a guidance event gives.
 func said(kind string, item []byte) string {
 	text := func(key string) string {
 		return scan.String(scan.Get(item, key))

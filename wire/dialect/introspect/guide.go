@@ -31,8 +31,8 @@ func (mc *moduleCatalog) unknown(method string) error {
 	return wire.Errorf(wire.CodeNoMethod, "Method not found: %s", name)
 }
 
-// available lists the method names of a module without the module, including the methods of every service. It returns
-// nil for an unknown module.
+// available lists the names of a module's methods without the module's name, including the methods of every service. It
+// returns nil for an unknown module.
 func (mc *moduleCatalog) available(namespace string) []string {
 	var names []string
 	if namespace == serviceModule {
@@ -48,7 +48,7 @@ func (mc *moduleCatalog) available(namespace string) []string {
 }
 
 // guided returns a function that writes the guidance event for a call of method that failed with err. It returns nil if
-// guidance could not help, or if a part of the answer was sent.
+// guidance would not help, or if part of the answer was already sent.
 func (mc *moduleCatalog) guided(err error, method string, some bool) func(o *scan.Object) {
 	if some {
 		return nil
@@ -69,7 +69,7 @@ func (mc *moduleCatalog) guided(err error, method string, some bool) func(o *sca
 	return nil
 }
 
-// guideToModule writes guidance about an unknown module. If the whole name resembles an existing method, the guidance
+// guideToModule writes guidance about an unknown module. If the whole name is similar to a method's name, the guidance
 // suggests that method.
 func (mc *moduleCatalog) guideToModule(o *scan.Object, namespace, method string) {
 	o.Text("error_kind", "module_not_found")
@@ -81,7 +81,7 @@ func (mc *moduleCatalog) guideToModule(o *scan.Object, namespace, method string)
 	}
 }
 
-// guideToMethod writes guidance about a method that its module lacks, or that its hook declined (status 100).
+// guideToMethod writes guidance about a method that its module does not have, or that its hook declined (status 100).
 func (mc *moduleCatalog) guideToMethod(o *scan.Object, module, name string, names []string) {
 	others := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == name })
 	o.Text("error_kind", "method_not_found")
@@ -99,7 +99,7 @@ func (mc *moduleCatalog) guideToMethod(o *scan.Object, module, name string, name
 	}
 }
 
-// guideToParams writes guidance about params that a method refused.
+// guideToParams writes guidance about params that a method rejected.
 func (mc *moduleCatalog) guideToParams(o *scan.Object, method, reason string) {
 	module, name := Split(method)
 	o.Text("error_kind", "invalid_params")
@@ -112,7 +112,7 @@ func (mc *moduleCatalog) guideToParams(o *scan.Object, method, reason string) {
 	mc.suggest(o, method)
 }
 
-// suggest writes guidance members that suggest a method, with the schema and example params if known.
+// suggest writes the guidance members that suggest a method, with its schema and example params if they are known.
 func (mc *moduleCatalog) suggest(o *scan.Object, method string) {
 	module, name := Split(method)
 	o.Text("action", "try_method")
@@ -132,7 +132,7 @@ func (mc *moduleCatalog) suggest(o *scan.Object, method string) {
 	}
 }
 
-// names lists the wire names of all methods in modules.
+// names lists the wire names of all methods that belong to a module.
 func (mc *moduleCatalog) names() []string {
 	var names []string
 	for _, m := range mc.modules {

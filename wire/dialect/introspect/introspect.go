@@ -2,9 +2,9 @@
 // which the answer to every call is a stream of typed events, and every service describes its methods. Package jsonrpc
 // reads and writes the messages that carry the events.
 //
-// The response to a call names a subscription, whose notifications are the stream. Only the subscription's id assigns a
-// notification to a call. A result that cannot be an id is the whole answer. The package also reads any other JSON-RPC
-// pub/sub: an item that is not an event of the protocol becomes data.
+// The response to a call names a subscription, and its notifications are the stream. A notification belongs to the call
+// with its subscription id, whatever its method is. A result that cannot be an id is the whole answer. The package also
+// reads any other JSON-RPC pub/sub: an item that is not an event of the protocol becomes data.
 package introspect
 
 import (
@@ -31,7 +31,7 @@ const (
 // serviceModule is the unlisted module of those methods.
 const serviceModule = "service"
 
-// itemMethod is the method of a server's notifications. Clients ignore it, because only the subscription id assigns an
+// itemMethod is the method of a server's notifications. Clients ignore it, because the subscription id alone assigns an
 // item to its stream.
 const itemMethod = "service_subscription"
 
@@ -61,7 +61,7 @@ func (c *codec) Abilities() dialect.Abilities {
 	return dialect.Abilities{Describe: c.Describe, Typing: c.Typing, Shutdown: c.Shutdown}
 }
 
-// Encode returns the message for op. op.Extra may have "params_style", one of paramStyles, and "verbatim", which is
+// Encode returns the message for op. op.Extra may contain "params_style", one of paramStyles, and "verbatim", which is
 // true to send the method as typed.
 func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 	if c.serving && (op.Kind == dialect.Call || op.Kind == dialect.Notify) {
@@ -106,8 +106,8 @@ func styled(params json.RawMessage, style string) json.RawMessage {
 	return scan.ArrayOf(params)
 }
 
-// unsubscribeOf returns the method that ends a stream of method. It follows the patterns of known pub/sub servers, or
-// else the protocol.
+// unsubscribeOf returns the method that ends a stream of method. It applies the patterns of known pub/sub servers, or
+// otherwise the protocol's rule.
 func unsubscribeOf(method string) string {
 	if name, known := jsonrpc.UnsubscribeName(method); known {
 		return name
@@ -115,8 +115,8 @@ func unsubscribeOf(method string) string {
 	return unsubscribeMethod
 }
 
-// Opened finds the stream that the response to a call names: the result is its id, or an object with the id. Any other
-// result is the answer itself. A client's response to a service's call is plain JSON-RPC and opens no stream.
+// Opened finds the stream that the response to a call names: the result is a stream id or an object with one. Any other
+// result is the whole answer. A client's response to a service's call is plain JSON-RPC and opens no stream.
 func (c *codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final bool) {
 	if op.Kind != dialect.Call && op.Kind != dialect.Subscribe || op.Kind == dialect.Call && c.serving {
 		return c.Codec.Opened(op, resp)
@@ -138,8 +138,7 @@ func (c *codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final 
 // longestID bounds the bytes of a subscription id. A longer string is data.
 const longestID = 256
 
-// canBeID reports whether a token may be a subscription id: a string without blanks, or a whole number that is not
-// negative.
+// canBeID reports whether a token can be a subscription id: a string without whitespace, or a non-negative integer.
 func canBeID(token []byte) bool {
 	text, ok := scan.Text(token)
 	if !ok {
@@ -148,8 +147,8 @@ func canBeID(token []byte) bool {
 	return text != "" && len(text) <= longestID && !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) })
 }
 
-// Reply returns the messages for one event of the answer to req. The server has written whole items, which all have
-// itemMethod.
+// Reply returns the messages for one event of the answer to req. The server writes the items itself; their method is
+// always itemMethod.
 func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 	if ev.Stream != nil && ev.Kind != wire.Opened {
 		req.Method = itemMethod
@@ -157,7 +156,7 @@ func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 	return c.Codec.Reply(req, ev)
 }
 
-// These are the types of event.
+// Types of events.
 const (
 	typeProgress = "progress"
 	typeData     = "data"
@@ -178,7 +177,7 @@ func (c *codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) 
 }
 
 // item interprets the payload of an item. The type shows whether the item is the last one. The service hash shows
-// whether cached schemas are outdated, and guidance about invalid params shows that they may be wrong.
+// whether cached schemas are outdated; guidance about invalid params shows that they may be wrong.
 func (c *codec) item(m *wire.Message) {
 	var kind, hash, errorKind []byte
 	for key, val := range scan.Members(m.Body) {
@@ -202,19 +201,21 @@ func (c *codec) item(m *wire.Message) {
 	}
 }
 
-// internedTexts stores the short strings of items, such as event types and content types, to allocate each only once.
+// internedTexts stores short strings of items, such as event types and content types, so that each is allocated only
+// once.
 type internedTexts struct {
 	mu   sync.Mutex
 	kept map[string]string // by token
 }
 
-// maxInterned bounds the stored texts, and maxInternedLength their length in bytes, because a peer chooses them.
+// maxInterned bounds the stored strings, and maxInternedLength bounds their length in bytes, because a peer chooses
+// them.
 const (
 	maxInterned       = 256
 	maxInternedLength = 128
 )
 
-// text returns the string of a JSON token, or "" for any other token.
+// text returns the string in a JSON token, or "" for a token of another type.
 func (t *internedTexts) text(token []byte) string {
 	if len(token) > maxInternedLength {
 		return scan.String(token)

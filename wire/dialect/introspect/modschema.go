@@ -10,8 +10,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A schemaReader splits a module's schema into variants, one per method, and definitions. It renames a definition whose
-// name another module uses.
+// A schemaReader splits a module's schema into variants, one per method, and definitions. It renames a definition if
+// another module uses its name.
 type schemaReader struct {
 	module *listedModule
 	list   []json.RawMessage          // the variants in order
@@ -20,7 +20,7 @@ type schemaReader struct {
 	defs   map[string]json.RawMessage
 }
 
-// readModule reads the schema of m. taken contains the catalog's definitions so far.
+// readModule reads the schema of m. taken contains the definitions that are already in the catalog.
 func readModule(m *listedModule, schema json.RawMessage, taken map[string]json.RawMessage, note func(string)) schemaReader {
 	text := strings.ReplaceAll(string(modern(schema)), `"#/definitions/`, `"#/$defs/`)
 	text = renamed(text, m.Namespace, taken)
@@ -45,7 +45,7 @@ func readModule(m *listedModule, schema json.RawMessage, taken map[string]json.R
 	return s
 }
 
-// free returns the catalog's name for a definition: its own name, or its name after the module's if an earlier module
+// free returns the catalog's name for a definition: its own name, or the module's name and its own if an earlier module
 // has a different definition of that name.
 func free(name string, val json.RawMessage, namespace string, taken map[string]json.RawMessage) string {
 	if old, ok := taken[name]; ok && !scan.Equal(old, val) {
@@ -54,7 +54,7 @@ func free(name string, val json.RawMessage, namespace string, taken map[string]j
 	return name
 }
 
-// renamed returns a schema with the names of free in its references.
+// renamed returns a schema whose references use the names that free returns.
 func renamed(schema, namespace string, taken map[string]json.RawMessage) string {
 	for _, key := range []string{"definitions", "$defs"} {
 		var pairs []string
@@ -69,7 +69,7 @@ func renamed(schema, namespace string, taken map[string]json.RawMessage) string 
 	return schema
 }
 
-// resolve follows the $refs of a variant to its definition. It keeps a description beside the reference.
+// resolve follows the $refs of a variant to its definition. It keeps the description beside the reference.
 func (s *schemaReader) resolve(v json.RawMessage) json.RawMessage {
 	beside := v
 	for range 8 {
@@ -86,11 +86,11 @@ func (s *schemaReader) resolve(v json.RawMessage) json.RawMessage {
 	return v
 }
 
-// maxExamined bounds the examined parts of a variant, because references may be circular.
+// maxExamined bounds the parts of a variant that are examined, because references may be circular.
 const maxExamined = 100
 
-// nameOf returns the method that a variant names, with a const or a single enum value, in its own properties or in the
-// properties of its allOf parts. It returns "" without such a name.
+// nameOf returns the method that a variant names: the const, or the only enum value, of the property "method". The
+// property may be in a part of allOf. It returns "" if the variant names no method.
 func (s *schemaReader) nameOf(v json.RawMessage, looks *int) string {
 	if *looks--; *looks < 0 {
 		return ""
@@ -111,7 +111,7 @@ func (s *schemaReader) nameOf(v json.RawMessage, looks *int) string {
 	return ""
 }
 
-// short removes the module from a method's name if the rest is a listed method.
+// short removes the module's name from a method's name if the rest is a listed method.
 func (s *schemaReader) short(name string) string {
 	for _, separator := range []string{"_", "."} {
 		if rest, ok := strings.CutPrefix(name, s.module.Namespace+separator); ok && s.module.lists(rest) {
@@ -146,7 +146,7 @@ func (s *schemaReader) check(note func(string)) {
 }
 
 // variant returns the schema of the i-th method: the variant that names the method, or the i-th variant if it names no
-// method. It returns nil without either.
+// method. It returns nil if there is neither.
 func (s *schemaReader) variant(i int, name string) json.RawMessage {
 	if v := s.by[name]; v != nil {
 		return v
@@ -170,7 +170,7 @@ func (s *schemaReader) fill(entry *catalog.Method, v json.RawMessage) {
 	entry.Params = withoutMethod(v)
 }
 
-// onlyMethodAnd reports whether an object has a member "method" and no other member than key.
+// onlyMethodAnd reports whether an object has a member "method" and no others except key.
 func onlyMethodAnd(obj []byte, key string) bool {
 	method := false
 	for k := range scan.Members(obj) {
@@ -182,7 +182,7 @@ func onlyMethodAnd(obj []byte, key string) bool {
 	return method
 }
 
-// withoutMethod returns a variant without the property for the method's name, including its allOf parts. The rest
+// withoutMethod removes the property for the method's name from a variant and the parts of its allOf. The rest
 // describes only the params.
 func withoutMethod(v json.RawMessage) json.RawMessage {
 	if scan.Type(v) != 'o' {
@@ -216,14 +216,15 @@ func withoutMethod(v json.RawMessage) json.RawMessage {
 	return v
 }
 
-// These members of a schema contain schemas by name, and these contain values.
+// schemasByName are keywords whose values are schemas by name. The values of the keywords in plainValues are not
+// schemas.
 var (
 	schemasByName = []string{"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
 	plainValues   = []string{"const", "enum", "default", "examples"}
 )
 
 // modern rewrites a schema to draft 2020-12, which catalogs use. In older drafts, the schemas of a tuple's elements are
-// in items, which is prefixItems now.
+// in items instead of prefixItems.
 func modern(schema []byte) []byte {
 	if !bytes.Contains(schema, []byte(`"items"`)) {
 		return schema
@@ -247,7 +248,8 @@ func modern(schema []byte) []byte {
 	})
 }
 
-// mapped returns an array or object with changed members, in the same order. It returns any other value unchanged.
+// mapped returns an array or object in which change has replaced each member, in the same order. It returns any other
+// value unchanged.
 func mapped(value []byte, change func(key string, val []byte) (string, []byte)) []byte {
 	switch scan.Type(value) {
 	case 'a':

@@ -12,8 +12,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A moduleCatalog groups the methods of a catalog by module, as service_schema lists them. Methods with another form
-// than module_method can be called, but belong to no listed module.
+// A moduleCatalog groups the methods of a catalog by module, as service_schema lists them. Methods whose names do not
+// have the form module_method can be called, but no listed module contains them.
 type moduleCatalog struct {
 	catalog *catalog.Catalog
 	modules []*module
@@ -27,11 +27,11 @@ type module struct {
 	version     string
 	description string
 	methods     []*catalog.Method
-	names       []string // the names of methods without the namespace
+	names       []string // the methods' names without the namespace
 }
 
-// newModuleCatalog sorts the methods of c into modules. c.Extra may contain a module's version and description. By
-// default, these are the version and description of the catalog.
+// newModuleCatalog groups the methods of c into modules. c.Extra may contain a module's version and description. By
+// default, they are those of the catalog.
 func newModuleCatalog(c *catalog.Catalog) *moduleCatalog {
 	mc := &moduleCatalog{catalog: c}
 	if c == nil {
@@ -69,7 +69,7 @@ func (mc *moduleCatalog) newModule(namespace string) *module {
 		}
 	}
 	if m.version = strings.TrimPrefix(m.version, "v"); m.version == "" || m.version[0] < '0' || m.version[0] > '9' {
-		m.version = "0.0.0" // the protocol requires a version of numbers
+		m.version = "0.0.0" // the protocol requires a numeric version
 	}
 	return m
 }
@@ -84,8 +84,8 @@ func (mc *moduleCatalog) module(namespace string) *module {
 	return nil
 }
 
-// sum computes the service hash from the modules, their versions and their method names. It sorts them, because the
-// order of a catalog must not change the hash.
+// sum computes the service hash from the modules, their versions and their method names. It sorts them, so that the
+// order in the catalog does not change the hash.
 func (mc *moduleCatalog) sum() string {
 	var lines []string
 	for _, m := range mc.modules {
@@ -98,7 +98,7 @@ func (mc *moduleCatalog) sum() string {
 	return fmt.Sprintf("%016x", h.Sum64())
 }
 
-// moduleInfo is the entry of a module in the response to service_schema.
+// moduleInfo is a module's entry in the response to service_schema.
 type moduleInfo struct {
 	Namespace   string   `json:"namespace"`
 	Version     string   `json:"version"`
@@ -106,7 +106,7 @@ type moduleInfo struct {
 	Methods     []string `json:"methods"`
 }
 
-// list returns the data of the response to service_schema.
+// list returns the data in the response to service_schema.
 func (mc *moduleCatalog) list() json.RawMessage {
 	all := struct {
 		Modules []moduleInfo `json:"modules"`
@@ -139,9 +139,9 @@ func title(namespace string) string {
 	return strings.ToUpper(namespace[:1]) + namespace[1:] + "Methods"
 }
 
-// variant returns a method's schema: its params with an additional property "method", a constant. This is impossible if
-// the params are not a plain object, have a "method" or have only a "params". In that case, the params become the
-// member "params" beside "method" (an adjacently tagged variant).
+// variant returns a method's schema: the schema of its params with a constant "method" as an additional property. If
+// the params are not a plain object, contain "method", or contain only "params", they become the member "params" beside
+// "method" (an adjacently tagged variant).
 func variant(name string, entry *catalog.Method) json.RawMessage {
 	method := scan.Pair("const", scan.AppendQuoted(nil, name))
 	params := scan.Or(entry.Params, json.RawMessage(`{"type":"object"}`))
@@ -167,7 +167,7 @@ func variant(name string, entry *catalog.Method) json.RawMessage {
 	return v
 }
 
-// isPlain reports whether a schema describes an object and lists its properties. Such a schema can have one more
+// isPlain reports whether a schema describes an object and lists its properties. Such a schema can have an additional
 // property without a change of meaning.
 func isPlain(schema []byte) bool {
 	if kind, _ := scan.Text(scan.Get(schema, "type")); kind != "object" {
@@ -176,7 +176,7 @@ func isPlain(schema []byte) bool {
 	return !slices.ContainsFunc([]string{"$ref", "allOf", "anyOf", "oneOf", "not", "if", "propertyNames", "maxProperties", "dependentSchemas"}, func(key string) bool { return scan.Get(schema, key) != nil })
 }
 
-// before returns a JSON array with element as the new first element.
+// before returns a JSON array with element inserted as its first element.
 func before(array, element []byte) []byte {
 	var a scan.Array
 	a.Add(element)
@@ -204,14 +204,13 @@ func (mc *moduleCatalog) definitions(schemas []byte) json.RawMessage {
 	return scan.JSON(used)
 }
 
-// refersTo reports whether schemas contain a $ref to the definition or to a part of it.
+// refersTo reports whether schemas contain a $ref to the definition name or to a part of it.
 func refersTo(schemas, name string) bool {
 	ref := quotedRef(scan.Escape(name))
 	return strings.Contains(schemas, ref+`"`) || strings.Contains(schemas, ref+"/")
 }
 
-// quotedRef returns the start of a $ref to the definition in JSON, without the closing quote, because the pointer may
-// continue.
+// quotedRef returns a $ref to a definition as JSON, without the closing quote, because the pointer may continue.
 func quotedRef(name string) string {
 	return strings.TrimSuffix(string(scan.AppendQuoted(nil, "#/$defs/"+name)), `"`)
 }

@@ -9,10 +9,10 @@ import (
 	"rpcx/wire/dialect/jsonrpc"
 )
 
-// CheckName returns a usage Fault for a method name that no service can have. A name is module_method, with letters and
-// digits in the module, and also underscores in the method. The specification requires lower-case letters, but
-// CheckName also accepts upper-case ones, because some services list them. With subscribe set, it also accepts names of
-// other pub/sub servers with a pattern that implies the method for unsubscribing.
+// CheckName returns a usage Fault for a method name that no service can have. A name is module_method: the module
+// consists of letters and digits, the method also of underscores. The specification requires lower-case letters;
+// CheckName also accepts upper-case letters, because some services list such names. With subscribe set, it also accepts
+// names that follow the pattern of another pub/sub server, from which the method for unsubscribing follows.
 func CheckName(method string, subscribe bool) error {
 	if isListable(WireName(method)) {
 		return nil
@@ -27,7 +27,7 @@ func CheckName(method string, subscribe bool) error {
 	}
 }
 
-// isListable reports whether a module can list name as a method.
+// isListable reports whether a module can list a method called name.
 func isListable(name string) bool {
 	module, method := Split(name)
 	return module != "" && method != "" && only(module, "") && only(method, "_.-")
@@ -53,14 +53,14 @@ func WireName(method string) string {
 	return method
 }
 
-// Split splits a wire name at its first underscore into module and method. method is "" without an underscore.
+// Split splits a wire name at its first underscore into module and method. Without an underscore, method is "".
 func Split(name string) (module, method string) {
 	module, method, _ = strings.Cut(name, "_")
 	return module, method
 }
 
-// listableName returns a service's name for a method of another dialect: lower-case words with "_" between them and in
-// place of invalid characters. A name without a module gets the module "call".
+// listableName returns a service's name for a method of another dialect: lower-case words joined by "_", which also
+// replaces invalid characters. A name without a module gets the module "call".
 func listableName(method string) string {
 	var b strings.Builder
 	lower := false // the last character was a lower-case letter or a digit

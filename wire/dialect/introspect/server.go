@@ -13,16 +13,16 @@ import (
 	"rpcx/wire/scan"
 )
 
-// server is the service side. All connections of a listener share it.
+// server is the answering side. All connections of a listener share it.
 type server struct {
 	b       dialect.Backend
-	plain   dialect.Server // answers calls to a client, for which the protocol has no form
+	plain   dialect.Server // answers calls to a client, which the protocol does not define
 	modules func() *moduleCatalog
 }
 
-// NewServer returns a server for the methods of b. Each method answers with a stream, and service_schema,
+// NewServer returns a server for the methods of b. Each method answers with a stream; service_schema,
 // service_module_schema and service_hash describe the methods (Introspective Streaming RPC, section 3). Without a
-// catalog, b is a client, whose responses are plain JSON-RPC.
+// catalog, b belongs to a client, whose responses are plain JSON-RPC.
 func NewServer(b dialect.Backend) dialect.Server {
 	s := &server{
 		b: b, plain: jsonrpc.NewServer(jsonrpc.V2, b),
@@ -68,8 +68,8 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	return nil, h.stream(ctx, in, method)
 }
 
-// stream answers a call with a subscription id, the events of the call and done. It sends done exactly once, also after
-// an error.
+// stream answers a call with a subscription id, the call's events, and done. It sends done exactly once, also after an
+// error.
 func (h *handler) stream(ctx context.Context, in *dialect.Inbound, method string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -144,8 +144,8 @@ func (h *handler) moduleSchema(params json.RawMessage, out *streamWriter) error 
 	return out.data("service.module_schema", m.schema())
 }
 
-// unwrapped returns params in the form for hooks: the object in [{…}], or an empty object for []. If entry requires an
-// array, the params stay an array. entry may be nil.
+// unwrapped returns params in the form for hooks: [{…}] becomes the object, and [] an empty object. If entry requires
+// an array, the params stay an array. entry may be nil.
 func unwrapped(params json.RawMessage, entry *catalog.Method) json.RawMessage {
 	if scan.Type(params) != 'a' {
 		return params
@@ -169,7 +169,7 @@ func entryParams(entry *catalog.Method) json.RawMessage {
 	return entry.Params
 }
 
-// unsubscribe ends a stream of this connection, and returns whether the stream existed. mine is false for any other
+// unsubscribe ends a stream of this connection and reports whether the stream existed. mine is false for any other
 // method.
 func (h *handler) unsubscribe(method string, params json.RawMessage) (answer json.RawMessage, mine bool) {
 	id := scan.First(params)
@@ -191,7 +191,7 @@ func (h *handler) unsubscribe(method string, params json.RawMessage) (answer jso
 	return nil, false
 }
 
-// newID returns a random subscription id that other clients cannot guess.
+// newID returns a subscription id that other clients cannot guess.
 func newID() wire.ID {
 	return wire.ID(`"sub_` + wire.RandomHex(8) + `"`)
 }

@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/dialect/jsonrpc"
 )
 
-// These are the rules and probes of rpcx validate.
+// rpcx validate uses these rules and probes.
 var (
 	//go:embed rules.toml
 	rules string
@@ -44,14 +44,14 @@ func Spec() dialect.Spec {
 	}
 }
 
-// moduleOf returns the module of a method's name on the wire.
+// moduleOf returns the module in a wire name.
 func moduleOf(method string) string {
 	module, _ := Split(method)
 	return module
 }
 
-// Shape describes this dialect's messages for tapes. Every response contains the id of a subscription, unless its
-// result is an object.
+// Shape describes this dialect's messages for tapes. Every response with a result that is not an object contains the id
+// of a subscription.
 func Shape() dialect.Shape {
 	s := jsonrpc.Shape(jsonrpc.V2)
 	s.MadeUp = slices.Concat(s.MadeUp, dialect.Places("/result"), []dialect.Place{{Method: "service_unsubscribe", Pointer: "/params/**"}})

@@ -12,7 +12,7 @@ import (
 )
 
 // A streamWriter writes the items of one stream. It adds the service hash and the provenance to each item, and writes
-// done exactly once. After the peer has unsubscribed, it drops everything.
+// done exactly once. After the peer has unsubscribed, it writes nothing.
 type streamWriter struct {
 	method      string
 	id          wire.ID
@@ -20,7 +20,7 @@ type streamWriter struct {
 	cancel      context.CancelFunc
 	contentType string // the default content type of data
 	hash        string // the service hash
-	source      []byte // the provenance
+	source      []byte // the provenance, a JSON array
 
 	mu    sync.Mutex
 	items bool // an item was written
@@ -31,7 +31,7 @@ type streamWriter struct {
 func newStreamWriter(mc *moduleCatalog, method string, emit func(wire.Event) error, cancel context.CancelFunc) *streamWriter {
 	module, name := Split(method)
 	if mc.module(module) == nil {
-		module = serviceModule // the peer invented the module's name, which must not become provenance
+		module = serviceModule // the peer invented the module's name, which must not become the provenance
 	}
 	var source scan.Array
 	source.Text(module)
@@ -69,7 +69,7 @@ func (w *streamWriter) message(kind string, add func(o *scan.Object)) wire.Event
 	return wire.Event{Kind: wire.Data, Stream: w.id, Data: o.End()}
 }
 
-// event writes one event of a hook. After an unrecoverable error, it returns context.Canceled, which ends the hook. Log
+// event writes one event of a hook. After an unrecoverable error, it returns context.Canceled to end the hook. Log
 // lines become progress, because the protocol has no event for them.
 func (w *streamWriter) event(ev wire.Event) error {
 	if w.failed() {
@@ -100,8 +100,8 @@ func (w *streamWriter) data(contentType string, data json.RawMessage) error {
 	})
 }
 
-// fail writes an error event after a guidance event, which guide, if not nil, writes. Only done may follow, unless the
-// error is marked as recoverable.
+// fail writes an error event. If guide is not nil, it writes a guidance event before the error. Only done may follow,
+// unless the error is recoverable.
 func (w *streamWriter) fail(guide func(o *scan.Object), err error) error {
 	if guide != nil {
 		if err := w.item(typeGuidance, guide); err != nil {
@@ -125,8 +125,8 @@ func (w *streamWriter) fail(guide func(o *scan.Object), err error) error {
 	return nil
 }
 
-// done writes the done event unless the stream has ended. It ends the stream before, because a client may read the
-// event and unsubscribe at once.
+// done writes the done event unless the stream has ended. It marks the stream as ended first, because a client may read
+// the event and unsubscribe at once.
 func (w *streamWriter) done() error {
 	if !w.end() {
 		return nil
@@ -134,7 +134,7 @@ func (w *streamWriter) done() error {
 	return w.emit(w.message(typeDone, func(*scan.Object) {}))
 }
 
-// end stops the stream of a peer that has unsubscribed. It returns false if the stream had ended before.
+// end ends the stream. It returns false if the stream has already ended.
 func (w *streamWriter) end() (was bool) {
 	w.mu.Lock()
 	was = !w.ended

@@ -11,8 +11,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// bindings writes a catalog's methods as the bindings of a handshake. Each schema contains its definitions, because it
-// stands alone on the wire.
+// bindings converts a catalog's methods to the bindings of a handshake. Each schema contains the definitions that it
+// uses, because it stands alone on the wire.
 func bindings(c *catalog.Catalog) json.RawMessage {
 	var all scan.Array
 	if c != nil {
@@ -23,7 +23,7 @@ func bindings(c *catalog.Catalog) json.RawMessage {
 	return all.End()
 }
 
-// warnDrafts warns about schemas in a draft other than scomp's, which are sent unchanged.
+// warnDrafts warns about schemas in a draft of JSON Schema that scomp does not use; they are sent unchanged.
 func warnDrafts(warn func(text string), c *catalog.Catalog) {
 	if warn == nil || c == nil {
 		return
@@ -64,10 +64,10 @@ func addAbout(o *scan.Object, c *catalog.Catalog, m *catalog.Method) {
 	}
 }
 
-// bindingWords are the members of a binding with a field in catalogs. Extra stores the other members.
+// bindingWords are the members of a binding for which a catalog has a field. A catalog keeps other members in Extra.
 var bindingWords = []string{"name", "description", "input", "output", "effects", "hints"}
 
-// withDefs returns schema with the definitions of c that it uses, directly or through others.
+// withDefs returns schema with the definitions of c that it uses, directly or through other definitions.
 func withDefs(c *catalog.Catalog, schema json.RawMessage) json.RawMessage {
 	var defs scan.Object
 	seen := map[string]bool{}
@@ -122,11 +122,11 @@ func changeRefs(schema json.RawMessage, change func(ref string) string) json.Raw
 	return append(out, schema[done:]...)
 }
 
-// refsIn yields the start and the end of each string value of a "$ref". It scans once and without recursion, which
-// makes deep schemas cheap.
+// refsIn yields the start and the end of each string value of a "$ref". It scans once and without recursion, so that
+// deep schemas are cheap.
 func refsIn(schema []byte) iter.Seq2[int, int] {
 	return func(yield func(start, end int) bool) {
-		isRef := false // the preceding string was that key
+		isRef := false // the preceding string was a "$ref" key
 		for at, end := 0, 0; ; at = end {
 			next := bytes.IndexByte(schema[at:], '"')
 			if next < 0 {
@@ -147,8 +147,8 @@ func refsIn(schema []byte) iter.Seq2[int, int] {
 	}
 }
 
-// fromHandshake makes a catalog from a side's part of the handshake (its params or its result). who is the member of
-// metadata that identifies the side: "client" or "server".
+// fromHandshake makes a catalog of what one side sends in the handshake (its params or its result). who is the member
+// of metadata that identifies that side: "client" or "server".
 func fromHandshake(body json.RawMessage, who string) *catalog.Catalog {
 	r := newReader()
 	metadata := scan.Get(body, "metadata")
@@ -167,7 +167,7 @@ func fromHandshake(body json.RawMessage, who string) *catalog.Catalog {
 	return r.c
 }
 
-// info returns the name, the version and the description of a side. Extra contains the rest of its metadata.
+// info returns the name, version and description of a side. The rest of its metadata goes to Extra.
 func info(body, metadata json.RawMessage, who string) catalog.Info {
 	self := scan.Get(metadata, who)
 	i := catalog.Info{Name: scan.String(scan.Get(self, "name")), Version: scan.String(scan.Get(self, "version")), Description: scan.String(scan.Get(self, "description"))}
@@ -185,12 +185,12 @@ func info(body, metadata json.RawMessage, who string) catalog.Info {
 	return i
 }
 
-// A reader collects bindings in a catalog (for the definitions of their schemas, see defsImport).
+// A reader collects bindings in a catalog (see defsImport for the definitions in their schemas).
 type reader struct {
 	c    *catalog.Catalog
 	more []json.RawMessage          // $defs beside the bindings, which are searched last
 	raw  map[string]json.RawMessage // received definitions with an unchanged name, by name
-	last map[string]int             // by name, the last number that free appended
+	last map[string]int             // the last number that free appended, by name
 }
 
 func newReader() *reader {

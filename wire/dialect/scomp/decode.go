@@ -9,8 +9,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Decode reads raw as JSON-RPC 2.0 and translates it. A batch is one Invalid message, whose response is -32600 ("No
-// batching" in the specification).
+// Decode reads raw as JSON-RPC 2.0 and translates it. A batch becomes one Invalid message, to which the response is
+// -32600 ("No batching" in the specification).
 func (c *codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) {
 	msgs, batch, err = c.Codec.Decode(raw)
 	if err != nil {
@@ -19,7 +19,7 @@ func (c *codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) 
 	if batch {
 		whole := wire.Message{Kind: wire.Invalid, Raw: raw, Err: wire.NewError(wire.CodeInvalidRequest, "scomp has no batches")}
 		for i := range msgs {
-			if msgs[i].Kind == wire.Request { // the peer waits for a response, regardless of its role
+			if msgs[i].Kind == wire.Request { // the peer waits for a response, in either role
 				whole.Method, whole.ID = msgs[i].Method, wire.ID(null)
 			}
 		}
@@ -48,7 +48,7 @@ func (c *codec) translate(m *wire.Message) {
 	}
 }
 
-// response reads a response. It records the error's data.kind and the function values of a result.
+// response reads a response. It records the data.kind of an error and the function values in a result.
 func (c *codec) response(m *wire.Message) {
 	if len(c.evals) > 0 {
 		delete(c.evals, string(m.ID))
@@ -66,7 +66,7 @@ func (c *codec) response(m *wire.Message) {
 	}
 }
 
-// incoming reads a request of the peer. It stores problems in Err, in order of arrival. The handler responds with them.
+// incoming reads a request from the peer. It stores the first problem in Err, which the handler sends as the response.
 func (c *codec) incoming(m *wire.Message) {
 	word := m.Method
 	if word == handshake {
@@ -87,7 +87,7 @@ func (c *codec) incoming(m *wire.Message) {
 	}
 }
 
-// invoked reads an invoke of the peer and finds its hook.
+// invoked reads an invoke from the peer and finds its hook.
 func (c *codec) invoked(m *wire.Message) {
 	name, ref, input := invocation(m.Params)
 	c.refs.hold(input)
@@ -103,14 +103,14 @@ func (c *codec) invoked(m *wire.Message) {
 	case name == "":
 		m.Err = wire.NewError(wire.CodeInvalidParams, "invoke needs the name of a binding, or a function reference")
 	default:
-		if m.Method = name; c.intro.Functions[name] || strings.ContainsRune(name, 0) { // only its reference can name a function
+		if m.Method = name; c.intro.Functions[name] || strings.ContainsRune(name, 0) { // a function can be called only by reference
 			m.Err = wire.NewError(wire.CodeNoMethod, "unknown binding: "+name)
 		}
 	}
 }
 
 // checkHandshake checks the params of the peer's handshake and stores them. It returns an error for a second handshake
-// and for another protocol.
+// and for an unsupported protocol.
 func (c *codec) checkHandshake(params json.RawMessage) *wire.Error {
 	if c.role != unknown {
 		return kindError(wire.CodeInvalidRequest, kindHandshake, "a second handshake")

@@ -15,22 +15,22 @@ const defsPrefix = "#/$defs/"
 
 // A defsImport copies one schema of a binding, with its definitions, into the catalog. A binding's $ref is relative to
 // its own schema, but all methods of a catalog share one $defs. If two bindings use one name for different definitions,
-// the definitions are renamed.
+// definitions are renamed.
 type defsImport struct {
 	r      *reader
-	name   string            // the schema's name in the catalog for a $ref to its root
+	name   string            // the name in the catalog for the schema, if a $ref refers to its root
 	id     string            // the $id, or ""
 	scopes []json.RawMessage // $defs objects in search order
 
 	order  []string                   // the definitions' names in the order of discovery
-	defs   map[string]json.RawMessage // by the binding's names
-	names  map[string]string          // from the binding's to the catalog's names
-	root   string                     // the catalog's name of the schema itself, or "" if no $ref leads to its root
+	defs   map[string]json.RawMessage // by their names in the binding
+	names  map[string]string          // the name in the catalog, by the name in the binding
+	root   string                     // the catalog's name of the schema itself; "" if no $ref refers to its root
 	selves bool                       // a definition refers to the schema's root
-	anchor bool                       // a $ref names an $anchor, which requires $id and $defs in place
+	anchor bool                       // a $ref names an $anchor, so $id and $defs must stay in place
 }
 
-// schema returns a binding's schema for the catalog, and adds its definitions to the catalog's $defs. beside is the
+// schema converts a binding's schema for the catalog and adds its definitions to the catalog's $defs. beside is the
 // binding's own $defs, or nil.
 func (r *reader) schema(name string, schema, beside json.RawMessage) json.RawMessage {
 	d := &defsImport{
@@ -53,8 +53,8 @@ func (r *reader) schema(name string, schema, beside json.RawMessage) json.RawMes
 	return scan.Pair(schemaRef, scan.AppendQuoted(nil, defRef(d.root)))
 }
 
-// find collects the definitions that schema uses, directly or through others. inside is set if schema is itself a
-// definition.
+// find collects the definitions that schema uses, directly or through other definitions. inside reports that schema is
+// itself a definition.
 func (d *defsImport) find(schema json.RawMessage, inside bool) {
 	eachRef(schema, func(ref string) {
 		ref = d.local(ref)
@@ -77,8 +77,9 @@ func (d *defsImport) find(schema json.RawMessage, inside bool) {
 	})
 }
 
-// place adds the definitions to the catalog. They keep their names if each name is free or has the same meaning there.
-// Otherwise all get new names, because a definition that refers to a renamed one also changes its meaning.
+// place adds the definitions to the catalog. They keep their names if each name is unused or has the same meaning in
+// the catalog. Otherwise all get new names, because renaming a definition also changes the definitions that refer to
+// it.
 func (d *defsImport) place() {
 	taken := slices.ContainsFunc(d.order, func(name string) bool {
 		return d.r.c.Defs[name] != nil && (d.selves || !scan.Equal(d.r.raw[name], d.defs[name]))
@@ -97,7 +98,7 @@ func (d *defsImport) place() {
 	}
 }
 
-// change returns the catalog's form of ref.
+// change returns ref as it must be in the catalog.
 func (d *defsImport) change(ref string) string {
 	ref = d.local(ref)
 	name, rest, ok := cutDef(ref)
@@ -128,7 +129,7 @@ func isSelf(ref string) bool { return ref == "#" || strings.HasPrefix(ref, "#/")
 // defRef returns the $ref of the definition with that name.
 func defRef(name string) string { return defsPrefix + url.PathEscape(scan.Escape(name)) }
 
-// cutDef splits ref into the definition that it names and the pointer below that. ok is false if ref names no
+// cutDef splits ref into the name of a definition and the pointer inside it. ok is false if ref does not refer to a
 // definition.
 func cutDef(ref string) (name, rest string, ok bool) {
 	token, ok := strings.CutPrefix(ref, defsPrefix)
@@ -143,7 +144,7 @@ func (r *reader) define(name string, def json.RawMessage) {
 	wire.Put(&r.c.Defs, name, def)
 }
 
-// free returns the first unused one of name, name-1, name-2 and so on.
+// free returns the first name that is not in use: name, name-1, name-2 and so on.
 func (r *reader) free(name string) string {
 	name = strings.NewReplacer("/", "_", "~", "_", "%", "_", "#", "_").Replace(name)
 	for free := name; ; free = name + "-" + strconv.Itoa(r.last[name]+1) {

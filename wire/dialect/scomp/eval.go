@@ -45,7 +45,7 @@ func (h *handler) eval(ctx context.Context, in *dialect.Inbound) (json.RawMessag
 	return value, err
 }
 
-// awaitHandshake waits until the response to the handshake is written, which must be the first.
+// awaitHandshake waits until the response to the handshake, which must be the first message, is written.
 func (h *handler) awaitHandshake(ctx context.Context) error {
 	select {
 	case <-h.ready:
@@ -55,7 +55,7 @@ func (h *handler) awaitHandshake(ctx context.Context) error {
 	}
 }
 
-// names lists the names that code can invoke: the local bindings, and then the client's.
+// names lists the names that code can invoke: the local bindings, followed by the client's.
 func (h *handler) names() []string {
 	names := h.server.b.Catalog().Names()
 	ours := wire.SetOf(names)
@@ -67,7 +67,7 @@ func (h *handler) names() []string {
 	return names
 }
 
-// call invokes a name for code: a function reference of the client, a local binding, or the client's binding.
+// call invokes a name for code: a function reference of the client, a local binding, or a binding of the client.
 func (h *handler) call(ctx context.Context, name string, input json.RawMessage) (json.RawMessage, error) {
 	_, ref := cutRef(name)
 	switch _, ok := h.r.Kind(name); {
@@ -81,8 +81,8 @@ func (h *handler) call(ctx context.Context, name string, input json.RawMessage) 
 	return nil, h.server.unknown(name)
 }
 
-// function returns a function that makes function values of local bindings. It returns nil if the connection has no
-// accessible codec.
+// function returns a function that creates function values for local bindings. It returns nil if the handler cannot
+// access the connection's codec.
 func (h *handler) function() func(name string) json.RawMessage {
 	c := h.codec()
 	if c == nil {
@@ -102,7 +102,7 @@ func (h *handler) codec() *codec {
 	return c
 }
 
-// evalError returns the error of failed code, with its kind, stack and cause as data.
+// evalError converts the failure of code to an error with the kind, the stack and the cause as data.
 func evalError(e *dialect.EvalError) *wire.Error {
 	kind := e.Kind
 	switch {
@@ -127,7 +127,7 @@ func evalError(e *dialect.EvalError) *wire.Error {
 type evalQueue struct {
 	mu     sync.Mutex
 	ids    []string
-	change wire.Gate // opens when an eval leaves
+	change wire.Gate // opens when an eval is removed
 }
 
 func (q *evalQueue) enter(id string) {
@@ -136,7 +136,7 @@ func (q *evalQueue) enter(id string) {
 	q.ids = append(q.ids, id)
 }
 
-// leave removes id, whose response is being written, and wakes the waiters.
+// leave removes id when its response is about to be written, and wakes the waiters.
 func (q *evalQueue) leave(id string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -146,7 +146,7 @@ func (q *evalQueue) leave(id string) {
 	q.change.Pass()
 }
 
-// wait waits until id is the first, or ctx ends.
+// wait waits until id is first in the queue, or until ctx ends.
 func (q *evalQueue) wait(ctx context.Context, id string) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -14,13 +14,13 @@ import (
 	"rpcx/wire/scan"
 )
 
-// peerHandshake is the peer's part of the handshake. It has its own lock, because flows read it while the codec
+// peerHandshake is what the peer sent in the handshake. It has its own lock, because flows read it while the codec
 // decodes.
 type peerHandshake struct {
 	mu   sync.Mutex
-	said json.RawMessage  // the result of the local handshake, or the params of the peer's handshake; nil before the handshake
-	who  string           // the metadata's member that identifies the peer: "server" or "client"
-	cat  *catalog.Catalog // made from said at its first use
+	said json.RawMessage  // the result of the local handshake, or the params of the peer's; nil before the handshake
+	who  string           // the member of the metadata that identifies the peer: "server" or "client"
+	cat  *catalog.Catalog // made from said when it is first needed
 }
 
 func (g *peerHandshake) set(said json.RawMessage, who string) {
@@ -29,7 +29,7 @@ func (g *peerHandshake) set(said json.RawMessage, who string) {
 	g.said, g.who, g.cat = bytes.Clone(said), who, nil
 }
 
-// catalog returns the peer's declaration, or nil before the handshake. The caller must not change it.
+// catalog returns the catalog that the peer declared, or nil before the handshake. The caller must not change it.
 func (g *peerHandshake) catalog() *catalog.Catalog {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -39,8 +39,8 @@ func (g *peerHandshake) catalog() *catalog.Catalog {
 	return g.cat
 }
 
-// Handshake runs the handshake. It returns a Fault of kind Protocol for an invalid response, and of kind Unreachable if
-// the server does not have the session to resume.
+// Handshake sends the handshake of a client. It returns a Fault of kind Protocol if the response is invalid, and of
+// kind Unreachable if the server no longer has the session to resume.
 func (c *codec) Handshake(ctx context.Context, caller dialect.Caller) error {
 	st, err := caller.Open(ctx, dialect.Op{Kind: dialect.Internal, Method: handshake, Params: c.hello()})
 	var m wire.Message
@@ -105,7 +105,7 @@ func (c *codec) hello() json.RawMessage {
 	return hello(bindings(c.intro.Offers), metadata.End(), "")
 }
 
-// hello writes either side's part of the handshake. session is the server's sessionId, or "" for a client.
+// hello returns either side's part of the handshake. session is the server's sessionId, or "" for a client.
 func hello(bindings, metadata json.RawMessage, session string) json.RawMessage {
 	var o scan.Object
 	o.Text("protocol", protocol)
@@ -123,7 +123,7 @@ func identity(i catalog.Info) json.RawMessage {
 	return o.End()
 }
 
-// Describe returns the peer's declaration in the handshake. It sends nothing.
+// Describe returns the catalog that the peer declared in the handshake. It sends nothing.
 func (c *codec) Describe(context.Context, dialect.Caller) (*catalog.Catalog, error) {
 	cat := c.handshake.catalog()
 	if cat == nil {
@@ -133,7 +133,7 @@ func (c *codec) Describe(context.Context, dialect.Caller) (*catalog.Catalog, err
 }
 
 // Declared returns the catalog that describes method: a binding of the handshake, or a received function. It returns
-// nil for unknown methods.
+// nil if method is unknown.
 func (c *codec) Declared(method string) *catalog.Catalog {
 	if id, ok := cutRef(method); ok {
 		fn := c.refs.described(id)
@@ -147,7 +147,7 @@ func (c *codec) Declared(method string) *catalog.Catalog {
 	return c.handshake.catalog()
 }
 
-// Typing calls Declared.
+// Typing returns a copy of the catalog that Declared returns.
 func (c *codec) Typing(_ context.Context, _ dialect.Caller, method string) (*catalog.Catalog, error) {
 	cat := c.Declared(method)
 	if cat == nil {
@@ -156,7 +156,8 @@ func (c *codec) Typing(_ context.Context, _ dialect.Caller, method string) (*cat
 	return cat.Clone(), nil
 }
 
-// Shutdown sends release_ref for each function of the peer. The peer can free them before the connection closes.
+// Shutdown sends release_ref for each of the peer's functions, so that the peer can free them before the connection
+// closes.
 func (c *codec) Shutdown(ctx context.Context, caller dialect.Caller) error {
 	for _, id := range c.refs.held() {
 		params := scan.Pair(releasedSpellings[0], scan.AppendQuoted(nil, id))

@@ -8,7 +8,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// firstOf returns the value of the first of words that obj has as a member, or nil.
+// firstOf returns the value of the first of words that is a member of obj, or nil.
 func firstOf(obj []byte, words []string) json.RawMessage {
 	for _, word := range words {
 		if val := scan.Get(obj, word); val != nil {
@@ -18,7 +18,7 @@ func firstOf(obj []byte, words []string) json.RawMessage {
 	return nil
 }
 
-// lastMember returns the value of the last member of that name, which counts among repeated members.
+// lastMember returns the value of the member with that name. If the member is repeated, the last one counts.
 func lastMember(msg []byte, name string) json.RawMessage {
 	var last json.RawMessage
 	for key, val := range scan.Named(msg) {
@@ -29,7 +29,7 @@ func lastMember(msg []byte, name string) json.RawMessage {
 	return last
 }
 
-// put returns doc with val at a JSON pointer. ok is false if doc has no such place.
+// put returns doc with val at a JSON pointer. ok is false if the pointer does not exist in doc.
 func put(doc []byte, pointer string, val []byte) (out []byte, ok bool) {
 	if pointer == "" {
 		return val, true

@@ -1,6 +1,6 @@
 package scomp
 
-// These names are defined by the specification.
+// The specification defines these names.
 const (
 	protocol    = "0.1"
 	subprotocol = "scomp.v0"

@@ -15,29 +15,29 @@ import (
 	"rpcx/wire/scan"
 )
 
-// maxTheirs bounds the peer's function references that are stored for release, and maxTheirsBytes bounds the bytes of
-// their descriptions.
+// maxTheirs bounds the stored function references of the peer, and maxTheirsBytes bounds the size of their descriptions
+// in bytes.
 const (
 	maxTheirs      = 1 << 16
 	maxTheirsBytes = 8 << 20
 )
 
-// refs are the function references of a connection in both directions. They end with the connection ("Clear connection
-// boundaries" in the specification).
+// refs contains the function references of a connection in both directions. They are valid until the connection closes
+// ("Clear connection boundaries" in the specification).
 type refs struct {
 	mu   sync.Mutex
 	last int
-	ours map[string]string // hooks of local functions sent to the peer, by id
-	// theirs are the peer's functions by id: the function value if it has schemas, else nil.
+	ours map[string]string // the hooks of local functions that were sent to the peer, by id
+	// theirs are the peer's functions by id: the function value if it has schemas, and nil otherwise.
 	theirs map[string]json.RawMessage
-	bytes  int // the size of theirs
+	bytes  int // the size of theirs in bytes
 }
 
-// cutRef returns the ID of a METHOD "ref:ID".
+// cutRef returns the ID in a METHOD "ref:ID".
 func cutRef(method string) (id string, ok bool) { return strings.CutPrefix(method, RefPrefix) }
 
-// lend puts function values into params, one for the hook at each JSON pointer of funcs. known describes the hooks and
-// may be nil. lend fails if params lack such a place.
+// lend inserts a function value into params at each JSON pointer of funcs, for the hook of that pointer. known
+// describes the hooks and may be nil. lend fails if params lack such a pointer.
 func (r *refs) lend(params json.RawMessage, funcs map[string]string, known *catalog.Catalog) (json.RawMessage, error) {
 	for _, pointer := range slices.Sorted(maps.Keys(funcs)) {
 		out, ok := put(params, pointer, r.function(funcs[pointer], known))
@@ -49,7 +49,7 @@ func (r *refs) lend(params json.RawMessage, funcs map[string]string, known *cata
 	return params, nil
 }
 
-// function returns a new function value for the hook name. known describes the hook and may be nil.
+// function creates a function value for the hook name. known describes the hook and may be nil.
 func (r *refs) function(name string, known *catalog.Catalog) json.RawMessage {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -64,7 +64,7 @@ func (r *refs) function(name string, known *catalog.Catalog) json.RawMessage {
 	return value.End()
 }
 
-// answers returns the hook of the local function with that id.
+// answers returns the name of the hook that answers the local function with that id.
 func (r *refs) answers(id string) (name string, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -77,8 +77,8 @@ func unknownRef(id string) *wire.Error {
 	return kindError(wire.CodeServer, kindRef, "unknown function reference: "+id)
 }
 
-// release removes the local functions in the params of a release_ref. (The specification defines the method, and
-// spellings.go its params.)
+// release removes the local functions that the params of a release_ref name. (The specification defines the method;
+// spellings.go defines its params.)
 func (r *refs) release(params json.RawMessage) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -87,7 +87,7 @@ func (r *refs) release(params json.RawMessage) {
 	}
 }
 
-// drop removes the peer's functions in the user's release_ref, which Shutdown must not release again.
+// drop removes the functions that a release_ref of the user names, so that Shutdown does not release them again.
 func (r *refs) drop(params json.RawMessage) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -108,8 +108,8 @@ func releasedIDs(params json.RawMessage) []string {
 	return ids
 }
 
-// hold stores the function values in a value of the peer, for invoking them with their schemas and for their release at
-// the end.
+// hold stores the function values in a value from the peer. The connection uses their schemas and releases them at its
+// end.
 func (r *refs) hold(val []byte) {
 	if !mayHoldFunction(val) {
 		return
@@ -136,14 +136,14 @@ func (r *refs) hold(val []byte) {
 	})
 }
 
-// described returns the peer's function value of that id, if it has schemas.
+// described returns the peer's function value with that id, or nil if it has no schemas.
 func (r *refs) described(id string) json.RawMessage {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.theirs[id]
 }
 
-// held removes the stored ids of the peer's functions, and returns them.
+// held removes and returns the ids of the peer's functions.
 func (r *refs) held() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -152,7 +152,8 @@ func (r *refs) held() []string {
 	return ids
 }
 
-// mayHoldFunction quickly excludes most values. It reports whether val contains a key of function values anywhere.
+// mayHoldFunction is a quick test that excludes most values. It reports whether val contains, anywhere, a key that
+// function values have.
 func mayHoldFunction(val []byte) bool {
 	return slices.ContainsFunc(append([]string{fnTypeRef}, functionSpellings...), func(word string) bool { return bytes.Contains(val, []byte(`"`+word+`"`)) })
 }
@@ -160,20 +161,20 @@ func mayHoldFunction(val []byte) bool {
 // An openValue is an incomplete object or array.
 type openValue struct {
 	start int
-	id    string // the id if a key marks the object as a function value, else ""
-	ref   string // the id if the type marks the value as an id
+	id    string // the id if a key identifies the object as a function value, and "" otherwise
+	ref   string // the id if the type identifies the object as a function value
 	typed bool   // the object has "type": "function"
 	inner int    // the number of function values before its start
 }
 
-// A functionValue is the place and the id of a function value.
+// A functionValue is the position and the id of a function value.
 type functionValue struct {
 	id         string
 	start, end int
 }
 
-// eachFunction calls each with every outermost function value in val, which must be valid JSON. It scans once, without
-// recursion.
+// eachFunction calls each with every outermost function value in val, which must be valid JSON. It scans once and
+// without recursion.
 func eachFunction(val []byte, each func(id string, fn []byte)) {
 	var open []openValue
 	var all []functionValue
@@ -206,7 +207,7 @@ func eachFunction(val []byte, each func(id string, fn []byte)) {
 	}
 }
 
-// note reads a member of the object: its key, and the start of its value in val.
+// note reads a member of the object: its key, and its value, which starts at val[at].
 func (o *openValue) note(key, val []byte, at int) {
 	scalar := func() string {
 		end, err := scan.Value(val, at, 0)
@@ -228,7 +229,7 @@ func (o *openValue) note(key, val []byte, at int) {
 	}
 }
 
-// functionID returns the id of a function value, or "" for other objects.
+// functionID returns the id in a function value, or "" for other objects.
 func functionID(obj []byte) string {
 	if id := refID(firstOf(obj, functionSpellings)); id != "" {
 		return id
@@ -239,7 +240,7 @@ func functionID(obj []byte) string {
 	return ""
 }
 
-// refID returns an id as text: a string's content, or the unchanged digits of a number.
+// refID returns an id as text: the content of a string, or the digits of a number.
 func refID(val []byte) string {
 	if scan.Type(val) == 'n' {
 		return string(val)

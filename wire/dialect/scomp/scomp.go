@@ -2,11 +2,11 @@
 // and release_ref. Either side may invoke the other's bindings at any time.
 //
 // A user's METHOD is the name of a binding, or "ref:ID" for a function of the peer. An invoke of the peer is a request
-// whose Method is the binding, or the hook of a local function. The codec finds the problems of requests (before the
+// whose Method is the binding, or the hook of a local function. The codec finds problems of requests (before the
 // handshake, or with a released reference) in order of arrival, and stores them in Err. The handler responds with that
 // error.
 //
-// spellings.go contains the forms that the specification leaves open.
+// spellings.go contains the names that the specification leaves open.
 package scomp
 
 import (
@@ -36,7 +36,7 @@ type codec struct {
 	handshake peerHandshake
 }
 
-// A role determines which side is the client, which sends the handshake.
+// A role determines which side is the client: the side that sends the handshake.
 type role uint8
 
 const (
@@ -45,7 +45,7 @@ const (
 	asServer      // the peer has sent a valid handshake
 )
 
-// NewCodec returns the codec of one connection. It reads MaxDepth and Handshake of o.
+// NewCodec returns the codec of one connection. It uses MaxDepth and Handshake of o.
 func NewCodec(o dialect.CodecOptions) dialect.Codec {
 	depth := cmp.Or(o.MaxDepth, wire.DefaultMaxDepth)
 	return &codec{
@@ -88,7 +88,7 @@ func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 	return wire.Message{}, wire.ErrUnsupported
 }
 
-// CheckName returns a usage Fault for unsupported operations: a subscription, and "ref:" without an id.
+// CheckName returns a usage Fault for a subscription, which scomp does not have, and for "ref:" without an id.
 func CheckName(method string, subscribe bool) error {
 	switch {
 	case subscribe:
@@ -99,15 +99,15 @@ func CheckName(method string, subscribe bool) error {
 	return nil
 }
 
-// request returns a message of the wire method word. method is the user's name of the method for errors and events.
+// request returns a message with the wire method word. method is the user's name for the method in errors and events.
 func (c *codec) request(kind dialect.OpKind, word, method string, params json.RawMessage) (wire.Message, error) {
 	m, err := c.Codec.Encode(dialect.Op{Kind: kind, Method: word, Params: params})
 	m.Method = method
 	return m, err
 }
 
-// raw returns the user's own message. It rejects a batch, and a request without an id ("No notifications" in the
-// specification), which would run without a response. The user's own eval also counts as pending.
+// raw returns the user's message. It rejects batches, and requests without an id ("No notifications" in the
+// specification), which would run without a response. An eval in such a message also counts as pending.
 func (c *codec) raw(op dialect.Op) (wire.Message, error) {
 	if scan.Type(op.Params[scan.Skip(op.Params, 0):]) == 'a' {
 		return wire.Message{}, wire.NewFault(wire.Usage, "scomp has no batches: send each message by itself", nil)
@@ -140,7 +140,7 @@ func (c *codec) eval(op dialect.Op) (wire.Message, error) {
 	return m, err
 }
 
-// invoke returns the params for invoking a binding, or a function of the peer.
+// invoke returns the params for an invoke of a binding or of the peer's function.
 func (c *codec) invoke(op dialect.Op) (json.RawMessage, error) {
 	input, err := c.refs.lend(op.Params, op.Funcs, op.Known)
 	if err != nil {
@@ -157,7 +157,7 @@ func (c *codec) invoke(op dialect.Op) (json.RawMessage, error) {
 	return o.End(), nil
 }
 
-// Opened reports that a call ends with its only response. scomp has no streams.
+// Opened reports that the first response ends a call, because scomp has no streams.
 func (c *codec) Opened(dialect.Op, wire.Message) (wire.ID, bool) { return nil, true }
 
 // Reply returns the response to req. It wraps the results of eval and invoke as {"value": …}.
@@ -179,10 +179,10 @@ func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 	return c.Codec.Reply(req, ev)
 }
 
-// wraps names the member of each method's result that contains the value.
+// wraps contains, for each wire method, the member of the result with the value.
 var wraps = map[string]string{evalWord: valueWord, invokeWord: invokeValueWord}
 
-// Event returns a result's value. Extra contains the other members.
+// Event sets ev to an event with the result's value. Extra contains the other members of the result.
 func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
 	err := c.Codec.Event(m, ev)
 	if err == nil && m.Kind == wire.Response && m.Err == nil {
@@ -191,7 +191,7 @@ func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
 	return err
 }
 
-// unwrap splits a result into its value and the other members. A result without a value member is the value itself.
+// unwrap splits a result into its value and the other members. A result without such a member is itself the value.
 func unwrap(result json.RawMessage) (value, extra json.RawMessage) {
 	if scan.Type(result) != 'o' {
 		return result, nil
@@ -213,14 +213,14 @@ func unwrap(result json.RawMessage) (value, extra json.RawMessage) {
 	return value, rest.EndOrNil()
 }
 
-// wordOf returns the wire method of a peer's request.
+// wordOf returns the wire method of a request.
 func wordOf(req wire.Message) string {
 	return scan.String(lastMember(req.Raw, "method"))
 }
 
 var null = json.RawMessage("null")
 
-// kindError returns an error with data.kind kind.
+// kindError returns an error whose data.kind is kind.
 func kindError(code int, kind, message string) *wire.Error {
 	return wire.NewError(code, message).WithData(map[string]string{"kind": kind})
 }

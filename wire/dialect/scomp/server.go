@@ -14,8 +14,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A server responds to the peers of a listener, or to the only peer of a client. Hooks compute the responses to bindings.
-// A runtime computes the responses to evals, with a state for each session.
+// A server responds to all peers of a listener, or to the only peer of a client. Hooks answer invokes of bindings. A
+// runtime answers evals; its state belongs to a session.
 type server struct {
 	b       dialect.Backend
 	runtime dialect.Runtime // may be nil
@@ -26,7 +26,7 @@ type server struct {
 	mu       sync.Mutex
 	closed   bool
 	sessions map[string]*session
-	idle     []*session // sessions without a connection, longest idle first
+	idle     []*session // sessions without a connection, the longest idle first
 }
 
 // NewServer returns a server with the methods and the evaluator of b.
@@ -69,7 +69,7 @@ type handler struct {
 	caller dialect.Caller
 	r      dialect.Responder
 
-	ready   chan struct{} // closed after the response to the handshake; session and theirs are set before
+	ready   chan struct{} // closed after the response to the handshake, when session and theirs are set
 	session *session
 	theirs  declared // the client's bindings
 }
@@ -86,7 +86,7 @@ func (h *handler) Close() error {
 // Handle answers one request. If the codec found an error, the response is that error.
 func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	if in.Msg.Kind == wire.Notification {
-		return nil, nil // release_ref, the only notification, which the codec has processed
+		return nil, nil // the codec has already processed release_ref, the only notification
 	}
 	if in.Msg.Err != nil {
 		return nil, in.Msg.Err
@@ -108,7 +108,7 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	}
 }
 
-// handshake answers the client's handshake and releases everything that waits for it.
+// handshake answers the client's handshake and then closes ready.
 func (h *handler) handshake(in *dialect.Inbound) error {
 	h.theirs.read(scan.Get(in.Msg.Params, "bindings"))
 	h.session = h.server.join(scan.String(scan.Get(scan.Get(in.Msg.Params, "metadata"), resumeWord)))
@@ -119,7 +119,7 @@ func (h *handler) handshake(in *dialect.Inbound) error {
 	return err
 }
 
-// hello returns the result of the handshake.
+// hello returns the result of a handshake.
 func (s *server) hello(session string) json.RawMessage {
 	cat := cmp.Or(s.b.Catalog(), &catalog.Catalog{})
 	var self, metadata scan.Object
@@ -131,7 +131,7 @@ func (s *server) hello(session string) json.RawMessage {
 		about := scan.JSON(s.runtime.About())
 		metadata.Add("runtime", about)
 	}
-	for key, val := range scan.Named(cat.Info.Extra) { // other members of a catalog than name and version stay unchanged
+	for key, val := range scan.Named(cat.Info.Extra) { // members other than name and version stay unchanged
 		if key != "server" && key != sessionWord {
 			metadata.Add(key, val)
 		}
@@ -139,13 +139,14 @@ func (s *server) hello(session string) json.RawMessage {
 	return hello(bindings(cat), metadata.End(), session)
 }
 
-// invoke answers an invoke of a local binding or function. scomp has no streams, and the last output of a hook is the
-// result.
+// invoke answers an invoke of a local binding or function. The last output of the hook is the result, because scomp has
+// no streams.
 func (h *handler) invoke(ctx context.Context, name string, input json.RawMessage, id wire.ID) (json.RawMessage, error) {
 	return h.r.Respond(ctx, dialect.Request{Method: name, Params: input, ID: id})
 }
 
-// unknown returns the error for an invoke without a hook: an unknown binding, or a function whose process has ended.
+// unknown returns the error for an invoke that no hook answers: an unknown binding, or a function whose process has
+// ended.
 func (h *handler) unknown(req wire.Message) error {
 	if _, ref, _ := invocation(lastMember(req.Raw, "params")); ref != "" {
 		return unknownRef(ref)
@@ -163,19 +164,19 @@ func (s *server) unknown(name string) error {
 }
 
 const (
-	idleLifetime    = 10 * time.Minute // how long a session outlives its last connection
-	maxIdleSessions = 1024             // sessions without a connection; above this, the oldest ends
-	// maxDeclared bounds a client's bindings that code can call by name.
+	idleLifetime    = 10 * time.Minute // how long a session exists without a connection
+	maxIdleSessions = 1024             // the maximum number of sessions without a connection; above it, the one with the longest idle time ends
+	// maxDeclared bounds the client's bindings that code can call by name.
 	maxDeclared = 4096
 )
 
-// A session is the state of a runtime. It outlives its connections by idleLifetime.
+// A session is the state of a runtime. It exists until it has had no connection for idleLifetime.
 type session struct {
 	id    string
 	turn  chan struct{} // has capacity one; its holder evaluates
 	conns int
 	end   *time.Timer // expires the session while conns is 0
-	left  int         // how often conns became 0, which invalidates earlier timers
+	left  int         // how often conns became 0; a timer for an earlier time is invalid
 }
 
 // join returns the session with that id, or a new session.
@@ -197,7 +198,7 @@ func (s *server) join(id string) *session {
 	return ses
 }
 
-// leave records that a connection of ses has closed. After the last one, the state stays for idleLifetime. Beyond
+// leave records that a connection of ses has closed. After the last one, the session remains for idleLifetime. Beyond
 // maxIdleSessions, the session with the longest idle time ends.
 func (s *server) leave(ses *session) {
 	s.mu.Lock()
@@ -220,7 +221,7 @@ func (s *server) leave(ses *session) {
 	}
 }
 
-// expire ends a session unless a client has joined it since left.
+// expire ends a session unless a client has joined it since it became idle for the left-th time.
 func (s *server) expire(ses *session, left int) {
 	s.mu.Lock()
 	over := ses.end != nil && ses.left == left && !s.closed
@@ -236,12 +237,12 @@ func (s *server) expire(ses *session, left int) {
 	}
 }
 
-// newSession returns an id that clients cannot guess, because the id is the only proof of owning the session.
+// newSession returns an id that clients cannot guess, because whoever has the id can resume the session.
 func newSession() string {
 	return "sess_" + wire.RandomHex(16)
 }
 
-// declared is the names of a client's bindings, in order and as a set.
+// declared contains the names of a client's bindings, in order and as a set.
 type declared struct {
 	names []string
 	known map[string]bool

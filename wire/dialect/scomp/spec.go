@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/dialect/jsonrpc"
 )
 
-// These are the rules and probes of rpcx validate.
+// rpcx validate uses these rules and probes.
 var (
 	//go:embed rules.toml
 	rules string
@@ -18,7 +18,7 @@ var (
 	probes string
 )
 
-// settings are the values of the handshake.
+// settings are values that a client sends in the handshake.
 var settings = []dialect.Setting{
 	{Name: "metadata", Type: "object", Handshake: true, Says: "the client's description of itself, such as metadata.user=ada"},
 }

@@ -1,7 +1,7 @@
 package scomp
 
-// The specification leaves these names open, and no other source defines them. All assumptions are here, where a
-// correction changes one row. Of several spellings, rpcx writes the first and reads all.
+// The specification leaves these names open, and no other source defines them. They are assumptions, and correcting one
+// changes only its row. If a row has several spellings, rpcx writes the first and reads all.
 var (
 	bindingSpellings   = []string{"name", "binding", "target"}            // in invoke's params: the binding
 	referenceSpellings = []string{"ref", "function", "$ref"}              // in invoke's params: the function reference
@@ -11,17 +11,18 @@ var (
 )
 
 const (
-	invokeValueWord  = valueWord   // in invoke's result: the value, as in the specification of eval
-	fnTypeWord       = "type"      // in a function value that its type identifies: the type
+	invokeValueWord  = valueWord   // in invoke's result: the value, as the specification defines it for eval
+	fnTypeWord       = "type"      // in a function value that is identified by its type: the type
 	fnType           = "function"  // the value of fnTypeWord
-	fnTypeRef        = "$ref"      // in the same function value: the id
+	fnTypeRef        = "$ref"      // in such a function value: the id
 	releasedListWord = "refs"      // in release_ref's params: several references
 	resumeWord       = "sessionId" // in the handshake's metadata: the session to resume
 
-	kindInvoke    = "InvokeError" // a value of an error's data.kind, an open vocabulary
+	kindInvoke    = "InvokeError" // a value of data.kind in an error; clients must accept others
 	kindRef       = "RefError"
 	kindHandshake = "HandshakeError"
 )
 
-// RefPrefix begins a METHOD for a function reference: "ref:ID". It is rpcx's own notation and never sent.
+// RefPrefix is the prefix of a METHOD that names a function reference: "ref:ID". It is rpcx's own notation and is never
+// sent.
 const RefPrefix = "ref:"

@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// create answers an object.new. The object exists after Class.__init__, if a hook answers that, has succeeded.
+// create answers an object.new. The object exists once Class.__init__ has succeeded, if a hook answers it.
 func (h *handler) create(ctx context.Context, in *dialect.Inbound, p []byte) (json.RawMessage, error) {
 	name, args, err := target(p, "class")
 	if err != nil {
@@ -34,7 +34,7 @@ func (h *handler) create(ctx context.Context, in *dialect.Inbound, p []byte) (js
 	return ref{h.server.b.Catalog().Info.Name, cl.Name, o.id}.append(nil), nil
 }
 
-// method answers an object.call_method for a method or a property.
+// method answers an object.call_method, which names a method or a property.
 func (h *handler) method(ctx context.Context, in *dialect.Inbound, p []byte) (json.RawMessage, error) {
 	name, args, err := target(p, "method")
 	if err != nil {
@@ -59,7 +59,8 @@ func (h *handler) method(ctx context.Context, in *dialect.Inbound, p []byte) (js
 	return value(result, err)
 }
 
-// takes returns an error if a property cannot be read (no argument) or set (one argument).
+// takes returns an error unless the arguments get the property (no argument) or set it (one argument) and the property
+// allows that.
 func (m member) takes(args []byte) error {
 	switch n, named := scan.Count(scan.Get(args, "args")), string(scan.Get(args, "kwargs")) != "{}"; {
 	case n > 1 || named:
@@ -126,7 +127,7 @@ func (h *handler) ask(ctx context.Context, in *dialect.Inbound, o *object, name 
 	return h.respond(ctx, r)
 }
 
-// hold records that a call of o received these callbacks. over removes them.
+// hold records that a call of o received callbacks. over removes them.
 func (h *handler) hold(o *object, callbacks []string) (over func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -142,8 +143,8 @@ func (h *handler) hold(o *object, callbacks []string) (over func()) {
 	}
 }
 
-// calling records that a hook has called a callback, or got the answer. In between, the object accepts further calls,
-// because the callback may call the object.
+// calling records that a hook has called a callback (on) or received the response. In between, the object accepts other
+// calls, because the callback may call the object.
 func (h *handler) calling(id string, on bool) {
 	h.mu.Lock()
 	o := h.holders[id]

@@ -1,8 +1,8 @@
 // Package scriptling implements the Scriptling plugin protocol 1.0 in both roles. The protocol is JSON-RPC 2.0 with ten
 // methods, whose arguments and results are transport Values. The package converts these from and to plain JSON.
 //
-// A user's method is a function for function.call, unless it is one of the ten methods. Positional params are the
-// function's args, and named ones its kwargs.
+// A user's method is a function for function.call, unless it is one of the ten methods. Positional params become the
+// function's args, and named params its kwargs.
 package scriptling
 
 import (
@@ -19,7 +19,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// These are the methods on the wire.
+// Methods on the wire.
 const (
 	methodHandshake = "scriptling.handshake"
 	methodOpen      = "environment.open"
@@ -42,7 +42,7 @@ var wireMethods = []string{
 type codec struct {
 	dialect.Codec
 	o         dialect.CodecOptions
-	calls     map[string]*call  // local calls by id token
+	calls     map[string]*call  // local calls by id, as a JSON token
 	callbacks map[string]string // hooks of local callbacks by id
 	last      int64             // the latest call's id
 	lastBack  int               // the number in the latest callback's id
@@ -55,15 +55,15 @@ type codec struct {
 // A call is a local request without a response.
 type call struct {
 	number int64
-	method string // the method on the wire
+	method string // the wire method
 	values bool   // the caller needs the result as transport Values
 	class  string // the class of an object.new
-	object string // the object's id of an object.call_method
-	back   string // the callback's id of a callback.call
+	object string // the id of the object in an object.call_method or object.destroy
+	back   string // the id of the callback in a callback.call
 	funcs  []string
 }
 
-// perLevel is the number of a message's levels for a list or dict: its Value, and the items or entries.
+// perLevel is the number of levels that a list or dict adds to a message: its Value, and its items or entries.
 const perLevel = 2
 
 // NewCodec returns the codec of one connection.
@@ -80,7 +80,7 @@ func NewCodec(o dialect.CodecOptions) dialect.Codec {
 	return c
 }
 
-// extra are this dialect's members of an Op's Extra.
+// extra contains the members of an Op's Extra in this dialect.
 type extra struct {
 	Values bool `json:"values"` // args, kwargs and the result are Values
 }
@@ -129,7 +129,7 @@ func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 		return m, err
 	}
 	c.register(m.ID, r)
-	m.Final = false // log lines of the call precede its response
+	m.Final = false // the call's log lines precede its response
 	return m, nil
 }
 
@@ -142,7 +142,7 @@ func (c *codec) raw(op dialect.Op) (wire.Message, error) {
 	return m, err
 }
 
-// register stores what the response to a request means.
+// register stores how to read the response to a request.
 func (c *codec) register(id wire.ID, r request) {
 	maps.Copy(c.callbacks, r.made)
 	if len(id) == 0 {
@@ -164,7 +164,7 @@ func (c *codec) register(id wire.ID, r request) {
 	c.calls[string(id)] = k
 }
 
-// over removes a call and its callbacks, whose ids expire with the call.
+// over removes a call and its callbacks, whose ids are valid only during the call.
 func (c *codec) over(id string) {
 	k := c.calls[id]
 	if k == nil {
@@ -179,8 +179,8 @@ func (c *codec) over(id string) {
 	}
 }
 
-// blocked rejects a nested call that would deadlock: the peer serializes an object's calls, and the call that waits for
-// this hook is one of them.
+// blocked rejects a nested call that would deadlock: the peer serializes the calls of an object, and a pending call of
+// this object waits for the hook that makes the nested call.
 func (c *codec) blocked(op dialect.Op, r request) error {
 	if !op.Nested || r.method != methodMethod && r.method != methodDestroy {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Decode finds the messages in raw. It converts a result to plain JSON, and a callback.call to a request for its hook.
+// Decode finds the messages in raw. It converts results to plain JSON, and a callback.call to a request for its hook.
 func (c *codec) Decode(raw []byte) ([]wire.Message, bool, error) {
 	msgs, batch, err := c.Codec.Decode(raw)
 	c.batch = batch
@@ -35,14 +35,14 @@ func (c *codec) message(m *wire.Message) {
 		c.inbound(m)
 	case wire.Invalid:
 		if !c.o.OneWay && !c.batch && isEmptyBatch(m) {
-			return // only HTTP has a response to this
+			return // only HTTP requires a response to it
 		}
 	}
 	c.msgs = append(c.msgs, *m)
 }
 
 // lenient interprets an object without a method. With an id, the object is a response without a result. Without an id,
-// it is output of a plugin.
+// the object is output of a plugin.
 func lenient(m *wire.Message) {
 	switch {
 	case m.Final || scan.Type(m.Raw) != 'o' || scan.Valid(m.Raw, wire.DefaultMaxDepth) != nil || scan.Get(m.Raw, "method") != nil:
@@ -94,7 +94,7 @@ func (c *codec) response(m *wire.Message) {
 	m.Body = body
 }
 
-// made reads the result of an object.new, of which only the id is required.
+// made reads the result of an object.new, in which only the id is required.
 func (c *codec) made(k *call, val []byte) ([]byte, error) {
 	if t, _ := scan.Text(scan.Get(val, "type")); t == "remote" {
 		val = scan.Get(val, "remote")
@@ -108,7 +108,8 @@ func (c *codec) made(k *call, val []byte) ([]byte, error) {
 	return r.plain(nil), nil
 }
 
-// mistaken fails the call of a response whose id has another type ("1" for 1). Otherwise the call would wait forever.
+// mistaken fails the call that a response answers with an id of another type ("1" for 1). Otherwise the call would wait
+// forever.
 func (c *codec) mistaken(m *wire.Message) {
 	text := string(m.ID)
 	if s, ok := scan.Text(m.ID); ok {
@@ -131,7 +132,7 @@ func broken(m *wire.Message, what string) wire.Message {
 	return wire.Message{Kind: wire.Invalid, ID: m.ID, Final: true, Raw: m.Raw, Err: e}
 }
 
-// inbound reads a request of the peer. A host.log becomes an item of the latest call, in order.
+// inbound reads a request from the peer. A host.log becomes an item of the latest call.
 func (c *codec) inbound(m *wire.Message) {
 	if v := scan.Get(m.Raw, "jsonrpc"); v != nil && string(v) != `"2.0"` {
 		c.refuse(m, wire.CodeInvalidRequest, "jsonrpc is not \"2.0\"")
@@ -149,14 +150,15 @@ func (c *codec) inbound(m *wire.Message) {
 	}
 }
 
-// refuse makes the codec respond to a request with an error.
+// refuse turns a request into an Invalid message, whose response is the error.
 func (c *codec) refuse(m *wire.Message, code int, what string) {
 	if m.Kind == wire.Request {
 		m.Kind, m.Err = wire.Invalid, wire.NewError(code, what)
 	}
 }
 
-// called makes a callback.call a request for its hook. The handler refuses an expired callback.
+// called turns a callback.call into a request for its hook. It leaves an expired callback unchanged; the handler
+// rejects it.
 func (c *codec) called(m *wire.Message) {
 	hook, ok := c.callbacks[scan.String(scan.Get(m.Params, "id"))]
 	if !ok {
@@ -186,7 +188,7 @@ func plainArguments(params []byte) (json.RawMessage, error) {
 	return o.End(), nil
 }
 
-// latest returns the id of the user's latest pending call, on which the peer is probably working, or nil.
+// latest returns the id of the user's latest pending call, which the peer is probably handling, or nil.
 func (c *codec) latest() wire.ID {
 	var id wire.ID
 	last := int64(0)

@@ -8,13 +8,14 @@ import (
 	"rpcx/wire/scan"
 )
 
-// checkedDepth is the nesting limit of values that other code checks: the framing and Decode check incoming ones, and
-// request.encode checks outgoing ones.
+// checkedDepth is the nesting limit for values whose depth other code checks: the framing and Decode check incoming
+// values, and request.encode checks outgoing values.
 const checkedDepth = 1 << 16
 
 // An encoder converts plain JSON to transport Values.
 type encoder struct {
-	// function returns the id of a callback if the user passed a function at that JSON pointer, else "". It may be nil.
+	// function returns the id of a callback if the user passed a function at that JSON pointer, and "" otherwise.
+	// function may be nil.
 	function func(pointer string) string
 }
 
@@ -43,7 +44,7 @@ func (e encoder) value(b, val []byte, pointer string) ([]byte, error) {
 	return e.object(b, val, pointer)
 }
 
-// parts appends val, an array or object, with each part as a Value.
+// parts appends val, an array or object, with each element or member as a Value.
 func (e encoder) parts(b, val []byte, pointer string) ([]byte, error) {
 	return scan.Rebuild(b, val, checkedDepth, func(b []byte, i int, key, v []byte) ([]byte, error) {
 		return e.value(b, v, e.below(pointer, i, key))
@@ -69,7 +70,7 @@ func (e encoder) object(b, val []byte, pointer string) ([]byte, error) {
 	return e.container(b, "dict", "entries", val, pointer)
 }
 
-// container appends a Value of type kind, whose member contains the parts of val as Values.
+// container appends a Value of type kind with the elements or members of val as Values in member.
 func (e encoder) container(b []byte, kind, member string, val []byte, pointer string) ([]byte, error) {
 	o := scan.AppendObject(b)
 	o.Text("type", kind)
@@ -80,7 +81,7 @@ func (e encoder) container(b []byte, kind, member string, val []byte, pointer st
 	return o.End(), nil
 }
 
-// below returns the JSON pointer of a part. Without functions, it returns "".
+// below returns the JSON pointer of an element or member. Without functions, it returns "".
 func (e encoder) below(pointer string, i int, key []byte) string {
 	if e.function == nil {
 		return ""

@@ -30,12 +30,12 @@ func helloParams() json.RawMessage {
 	return o.End()
 }
 
-// A handshake is the data about the plugin from the handshake.
+// A handshake contains what the handshake revealed about the plugin.
 type handshake struct {
 	mu    sync.Mutex
-	hosts atomic.Bool     // the local side is the host, which sent a handshake and shuts the plugin down
+	hosts atomic.Bool     // the local side is the host, which has sent a handshake and will shut the plugin down
 	open  atomic.Bool     // environment.open succeeded
-	said  json.RawMessage // the handshake's result; nil before the handshake
+	said  json.RawMessage // the result of the handshake; nil before it
 	name  string          // library.name
 }
 
@@ -45,7 +45,7 @@ func (g *handshake) library() string {
 	return g.name
 }
 
-// Handshake sends the handshake of a host, and checks that the plugin has exactly the local version. It then sends
+// Handshake sends the handshake of a host and checks that the plugin has the same protocol version. It then sends
 // environment.open, whose failure causes only a warning.
 func (c *codec) Handshake(ctx context.Context, peer dialect.Caller) error {
 	if c.o.HandshakeDone {
@@ -65,7 +65,7 @@ func (c *codec) Handshake(ctx context.Context, peer dialect.Caller) error {
 	}
 	_, err = peer.Call(ctx, methodOpen, nil)
 	if rpc, ok := errors.AsType[*wire.Error](err); ok {
-		if string(rpc.Code) != "-32601" { // the method is reserved, and a plugin may not know the method
+		if string(rpc.Code) != "-32601" { // the method is reserved, so a plugin may lack it
 			warn(peer, "the plugin does not accept environment.open (--no-environment omits it): "+rpc.Error())
 		}
 		return nil
@@ -74,7 +74,7 @@ func (c *codec) Handshake(ctx context.Context, peer dialect.Caller) error {
 	return handshakeFailed(err)
 }
 
-// skipHandshake uses the ids of a handshake without sending one.
+// skipHandshake consumes the ids of a handshake without sending one.
 func (c *codec) skipHandshake() {
 	_, _ = c.Encode(dialect.Op{Kind: dialect.Call, Method: methodHandshake})
 	if !c.o.OneWay && !c.o.Plugin.NoEnvironment {
@@ -120,11 +120,11 @@ func warn(peer dialect.Caller, text string) {
 	}
 }
 
-// hurriedShutdown bounds plugin.shutdown after an interrupt.
+// hurriedShutdown bounds the wait for plugin.shutdown after an interrupt.
 const hurriedShutdown = 100 * time.Millisecond
 
 // Shutdown sends environment.close and plugin.shutdown ("Lifecycle" in the specification), each with its own time
-// limit. Without a response to the first, it sends the second at once.
+// limit. If there is no response to the first, it sends the second without waiting for a response.
 func (c *codec) Shutdown(ctx context.Context, peer dialect.Caller) error {
 	if !c.hosts.Load() || c.o.OneWay {
 		return nil
@@ -155,7 +155,8 @@ func (c *codec) Shutdown(ctx context.Context, peer dialect.Caller) error {
 	return err
 }
 
-// Describe returns the result of the handshake. Before a handshake, as on a hook's connection, it sends one.
+// Describe returns the catalog in the result of the handshake. If no handshake was sent, as on a hook's connection, it
+// sends one.
 func (c *codec) Describe(ctx context.Context, peer dialect.Caller) (*catalog.Catalog, error) {
 	c.mu.Lock()
 	said := c.said

@@ -11,7 +11,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// logEvent returns the event for a host.log. Extra receives its other arguments, by name if they are keys and values.
+// logEvent returns the event for a host.log. Extra contains the remaining arguments, by name if they are keys and
+// values.
 func logEvent(params []byte) wire.Event {
 	ev := wire.Event{Kind: wire.Log, Level: logLevel(scan.String(scan.Get(params, "level"))), Message: scan.String(scan.Get(params, "message"))}
 	args, err := plainItems(nil, scan.Get(params, "args"))
@@ -27,7 +28,7 @@ func logEvent(params []byte) wire.Event {
 	return ev
 }
 
-// logLevel returns a level in the user's form. "warning" becomes warn, and an unknown level becomes info.
+// logLevel returns rpcx's name for a log level. "warning" becomes warn, and an unknown level becomes info.
 func logLevel(said string) string {
 	level := strings.ToLower(said)
 	if level == "warning" {
@@ -42,7 +43,7 @@ func logLevel(said string) string {
 // Levels are the levels of host.log, lowest first.
 var Levels = []string{"trace", "debug", "info", "warn", "error", "fatal"}
 
-// named turns an array with alternating keys and values into an object. ok is false for other arrays, and for repeated
+// named turns an array of alternating keys and values into an object. ok is false for other arrays and for repeated
 // keys.
 func named(args []byte) (obj json.RawMessage, ok bool) {
 	var o scan.Object
@@ -62,7 +63,7 @@ func named(args []byte) (obj json.RawMessage, ok bool) {
 	return o.End(), len(seen) > 0
 }
 
-// checkLog returns an error for invalid params of a host.log.
+// checkLog returns an error if the params of a host.log are invalid.
 func checkLog(params []byte) error {
 	if scan.Type(params) != 'o' {
 		return errors.New("host.log needs params")

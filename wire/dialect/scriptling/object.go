@@ -13,17 +13,17 @@ import (
 	"rpcx/wire/scratch"
 )
 
-// An object is an instance that a host has created. Its calls run one after another. While a call waits for a callback,
-// another may run, because the callback may have caused it.
+// An object is an instance that a host has created. Its calls run one at a time. While a call waits for a callback,
+// another call may run, because the callback may have made it.
 type object struct {
 	id    string
 	class *class
 	state string // the directory for its hooks (RPCX_STATE)
 
 	mu      sync.Mutex
-	running int         // the number of started calls
-	waiting int         // the number of callbacks for which they wait
-	gone    atomic.Bool // the object is destroyed, and waiting calls are refused
+	running int         // the number of calls that have started and not ended
+	waiting int         // the number of callbacks that these calls wait for
+	gone    atomic.Bool // the object was destroyed; calls that wait to enter are rejected
 	change  wire.Gate   // opens when running or waiting changes
 }
 
@@ -32,7 +32,7 @@ func (o *object) vars() map[string]string {
 	return map[string]string{"RPCX_OBJECT": o.id, "RPCX_STATE": o.state}
 }
 
-// enter waits for the end of the object's other calls, or of ctx.
+// enter waits until the object's other calls end, or until ctx ends.
 func (o *object) enter(ctx context.Context) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -52,7 +52,7 @@ func (o *object) leave() {
 	o.change.Pass()
 }
 
-// wait records that a call of the object starts (on) or stops waiting for a callback.
+// wait records that a call of the object starts to wait for a callback (on) or stops waiting.
 func (o *object) wait(on bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -64,7 +64,7 @@ func (o *object) wait(on bool) {
 	o.change.Pass()
 }
 
-// add makes an object of a class with its own directory.
+// add creates an object of a class, with its own directory.
 func (s *server) add(cl *class) (*object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,7 +85,7 @@ func (s *server) add(cl *class) (*object, error) {
 	return o, nil
 }
 
-// take removes o from the objects. It returns false if o was removed before.
+// take removes o from the objects. It returns false if o was already removed.
 func (s *server) take(o *object) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A request is a user's call during its translation.
+// A request is a user's call while it is translated.
 type request struct {
 	method string
 	params json.RawMessage
@@ -22,7 +22,7 @@ type request struct {
 	codec  *codec
 }
 
-// encode translates method and params for the wire. It returns a usage Fault for params that do not fit into a message.
+// encode converts method and params to the form on the wire. It returns a usage Fault for params that cannot be sent.
 func (r *request) encode() error {
 	if err := r.translate(); err != nil {
 		return err
@@ -53,7 +53,7 @@ func (r *request) translate() error {
 	return r.allUsed()
 }
 
-// member appends a member of a wire method's params.
+// member appends one member of a wire method's params.
 func (r *request) member(b []byte, key string, v []byte) ([]byte, error) {
 	switch {
 	case key == "args" && scan.Type(v) == 'a', key == "kwargs" && scan.Type(v) == 'o':
@@ -62,7 +62,7 @@ func (r *request) member(b []byte, key string, v []byte) ([]byte, error) {
 	return append(b, v...), nil
 }
 
-// function makes a function.call of a call of the plugin's function.
+// function turns the call into a function.call.
 func (r *request) function() error {
 	var o scan.Object
 	o.Text("name", r.method)
@@ -98,7 +98,8 @@ func (r *request) arguments(b, v []byte, pointer string) ([]byte, error) {
 	})
 }
 
-// callbackAt returns the id of a new callback if the user passed a function (KEY@on=NAME) at that pointer, else "".
+// callbackAt creates a callback if the user passed a function (KEY@on=NAME) at that pointer, and returns its id, or ""
+// otherwise.
 func (r *request) callbackAt(pointer string) string {
 	hook, ok := r.funcs[pointer]
 	if !ok {
@@ -110,7 +111,7 @@ func (r *request) callbackAt(pointer string) string {
 	return id
 }
 
-// allUsed returns a usage Fault for a function where the dialect allows no callback.
+// allUsed returns a usage Fault if the user passed a function in a place where the dialect allows no callback.
 func (r *request) allUsed() error {
 	if len(r.made) == len(r.funcs) {
 		return nil

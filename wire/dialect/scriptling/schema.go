@@ -11,13 +11,13 @@ import (
 	"rpcx/wire/scan"
 )
 
-// These are the names of a class's constructor and destructor in hooks: Config.__init__ and Config.__del__.
+// Hooks use these names for a class's constructor and destructor: Config.__init__ and Config.__del__.
 const (
 	constructor = "__init__"
 	destructor  = "__del__"
 )
 
-// A schema is the schema member of a handshake's result.
+// A schema is the member schema of a handshake's result.
 type schema struct {
 	Functions []member   `json:"functions"`
 	Classes   []class    `json:"classes"`
@@ -29,7 +29,7 @@ type member struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
 	Source      string `json:"source,omitempty"`
-	Original    string `json:"original,omitempty"` // its name at the bridge's peer, if different
+	Original    string `json:"original,omitempty"` // its name at the peer of the bridge, if different
 	Settable    bool   `json:"settable,omitempty"`
 }
 
@@ -47,9 +47,9 @@ type constant struct {
 	Value json.RawMessage `json:"value"`
 }
 
-// toCatalog returns the result of a handshake as a catalog. Functions become methods, as do the methods of classes with
-// names like Class.method. Classes stay unchanged. Extra contains members without a field, and constants that are not
-// transport values, because real hosts load such a plugin. warn receives a message about each of those.
+// toCatalog converts the result of a handshake to a catalog. Functions become methods, and so do the methods of
+// classes, with names such as Class.method. Classes stay unchanged. Extra contains unknown members, and constants that
+// are not transport values, because real hosts accept such a plugin. warn receives a message about each such constant.
 func toCatalog(said json.RawMessage, warn func(text string)) *catalog.Catalog {
 	library, sch := scan.Get(said, "library"), scan.Get(said, "schema")
 	c := &catalog.Catalog{Catalog: 1, Dialect: "scriptling", Methods: []catalog.Method{}}
@@ -86,8 +86,8 @@ func toMethod(prefix string, val []byte) catalog.Method {
 	}
 }
 
-// toConstants returns the constants as an object of plain values, or nil. Unreadable ones stay unchanged. An object of
-// constants, which the specification does not allow, also stays unchanged.
+// toConstants returns the constants as an object of plain values, or nil. It returns unreadable constants unchanged. If
+// the constants are an object, which the specification does not allow, its unreadable values also stay unchanged.
 func toConstants(list []byte, warn func(text string)) (values json.RawMessage, unreadable []json.RawMessage) {
 	var o scan.Object
 	if scan.Type(list) == 'o' {
@@ -116,7 +116,7 @@ func toConstants(list []byte, warn func(text string)) (values json.RawMessage, u
 	return o.EndOrNil(), unreadable
 }
 
-// objects yields the elements of an array that are objects.
+// objects yields those elements of an array that are objects.
 func objects(array []byte) func(yield func([]byte) bool) {
 	return func(yield func([]byte) bool) {
 		if scan.Type(array) != 'a' {
@@ -130,7 +130,7 @@ func objects(array []byte) func(yield func([]byte) bool) {
 	}
 }
 
-// without returns obj without these members and without empty strings, or nil for an empty result.
+// without returns obj without the members in keys and those that are empty strings, or nil if no members remain.
 func without(obj []byte, keys ...string) json.RawMessage {
 	if scan.Type(obj) != 'o' {
 		return nil
@@ -144,7 +144,7 @@ func without(obj []byte, keys ...string) json.RawMessage {
 	return o.EndOrNil()
 }
 
-// fromCatalog returns the schema of a local catalog. A method with a dot in its name belongs to a class. Other methods
+// fromCatalog converts a local catalog to a schema. A method with a dot in its name belongs to a class. Other methods
 // are functions.
 func fromCatalog(c *catalog.Catalog) (s schema, err error) {
 	s = schema{Functions: []member{}, Classes: []class{}, Constants: []constant{}}
@@ -199,7 +199,7 @@ func (s *schema) class(name string) *class {
 }
 
 // complete adds the required members of a class. It removes __init__ and __del__ from the methods, because a host would
-// define these methods in its own language, where they mean something else.
+// define them in its own language, in which they have another meaning.
 func (c *class) complete() {
 	c.Methods = slices.DeleteFunc(c.Methods, func(m member) bool { return m.Name == constructor || m.Name == destructor })
 	if c.Constructor == nil || c.Constructor.Name == "" {
@@ -221,7 +221,7 @@ func names(list []member) string {
 	return strings.Join(wire.Map(list, func(m member) string { return m.Name }), ", ")
 }
 
-// welcome returns the result of a handshake.
+// welcome returns the result of a handshake, as a plugin sends it.
 func welcome(c *catalog.Catalog, s schema) (json.RawMessage, error) {
 	type library struct {
 		Name        string `json:"name"`

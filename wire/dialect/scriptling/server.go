@@ -16,8 +16,8 @@ import (
 	"rpcx/wire/scratch"
 )
 
-// A server is a plugin that all connections of a listener share, or on a host the answers to the plugin's requests. It
-// owns the objects, because over HTTP each call is a separate connection.
+// A server is a plugin or, on a host, answers the plugin's requests. All connections of a listener share it and its
+// objects, because over HTTP each call is a separate connection.
 type server struct {
 	b    dialect.Backend
 	once func() (schema, error)
@@ -28,9 +28,9 @@ type server struct {
 	dir     *scratch.Dir // contains the objects' directories; nil before its first use
 }
 
-// NewServer returns a server for b. A function is answered by the hook of its name. A class Config is answered by the
-// hooks Config.__init__, Config.METHOD, Config.PROPERTY (one argument sets it) and Config.__del__. Without a catalog, b
-// is a host, whose hooks answer a plugin's requests.
+// NewServer returns a server for b. The hook with a function's name answers the function. The hooks Config.__init__,
+// Config.METHOD, Config.PROPERTY (with one argument, it sets the property) and Config.__del__ answer a class Config.
+// Without a catalog, b belongs to a host, whose hooks answer a plugin's requests.
 func NewServer(b dialect.Backend) dialect.Server {
 	s := &server{
 		b: b, objects: map[string]*object{},
@@ -86,8 +86,8 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	return nil, wire.Errorf(wire.CodeServer, "unknown method %s", in.Msg.Method)
 }
 
-// asHost answers a request of a plugin: an expired callback, host.log (which the codec has printed), or a request for a
-// hook.
+// asHost answers a request from a plugin: an expired callback, host.log (which the codec has already passed to the
+// user), or a method with a hook.
 func (h *handler) asHost(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	method := in.Msg.Method
 	switch {
@@ -135,7 +135,7 @@ func (h *handler) function(ctx context.Context, in *dialect.Inbound, p []byte) (
 	return value(h.respond(ctx, h.request(in, name, args)))
 }
 
-// respond runs the hook that answers r. The specification has one error code for a failed call, including bad
+// respond runs the hook that answers r. The specification has only one error code for a failed call, even for invalid
 // arguments. An error of the hook stays unchanged.
 func (h *handler) respond(ctx context.Context, r dialect.Request) (json.RawMessage, error) {
 	result, err := h.r.Respond(ctx, r)
@@ -152,7 +152,7 @@ func (h *handler) respond(ctx context.Context, r dialect.Request) (json.RawMessa
 	return result, err
 }
 
-// text returns a required string member of params.
+// text returns a required string member of the params.
 func text(p []byte, key string) (string, error) {
 	s, ok := scan.Text(scan.Get(p, key))
 	if scan.Type(p) != 'o' || !ok {
@@ -161,7 +161,7 @@ func text(p []byte, key string) (string, error) {
 	return s, nil
 }
 
-// target returns the name in a member of params, and the params of the hook of that name.
+// target returns the name in a member of the params, and the arguments for the hook of that name.
 func target(p []byte, key string) (name string, args json.RawMessage, err error) {
 	if name, err = text(p, key); err != nil {
 		return "", nil, err
@@ -172,7 +172,7 @@ func target(p []byte, key string) (name string, args json.RawMessage, err error)
 	return name, args, nil
 }
 
-// value returns a hook's result as a Value.
+// value converts a hook's result to a Value.
 func value(result json.RawMessage, err error) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
@@ -180,7 +180,7 @@ func value(result json.RawMessage, err error) (json.RawMessage, error) {
 	return encoder{}.value(nil, scan.OrNull(result), "")
 }
 
-// destructorsTimeout bounds the destructors of all objects that exist at the end.
+// destructorsTimeout bounds the time for the destructors of all objects that exist when the server closes.
 const destructorsTimeout = 2 * time.Second
 
 // Close destroys the remaining objects, oldest first, and removes their directories.
@@ -218,12 +218,12 @@ func (s *server) destroyAll(left []*object) {
 			continue
 		}
 		_, _ = r.Respond(ctx, dialect.Request{
-			Method: hook, Params: args, Vars: o.vars(), // no client can receive the failure
+			Method: hook, Params: args, Vars: o.vars(), // no client can receive an error
 		})
 	}
 }
 
-// nobody is the Caller of hooks that run after the end of their connection. It refuses every request.
+// nobody is the Caller of hooks that run after the end of their connection. All its requests fail.
 type nobody struct{}
 
 var errNobody = errors.New("the connection has ended")

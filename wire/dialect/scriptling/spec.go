@@ -14,7 +14,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// These are the rules and probes of rpcx validate.
+// rpcx validate uses these rules and probes.
 var (
 	//go:embed rules.toml
 	rules string
@@ -71,11 +71,11 @@ func Shape() dialect.Shape {
 	return s
 }
 
-// A keyword of the language cannot be the name of a function.
+// keywords are the words of the language that cannot be the name of a function.
 const keywords = " False None True and as assert async await break class continue def del elif else except finally for from global if import in is lambda nonlocal not or pass raise return try while with yield "
 
 // functionName returns a plugin's name for a method of another dialect. "_" replaces characters that an identifier
-// cannot contain, and ends a name that is a keyword.
+// cannot contain, and is appended to a keyword.
 func functionName(method string) string {
 	name := strings.Map(func(r rune) rune {
 		switch {
@@ -93,13 +93,14 @@ func functionName(method string) string {
 	return name
 }
 
-// isFunction reports whether the plugin itself answers m. It excludes methods of a class, which need an object, and
-// functions whose source the host runs.
+// isFunction reports whether the plugin itself answers m. It excludes the methods of a class, which need an object, and
+// functions whose source runs in the host.
 func isFunction(m *catalog.Method) bool {
 	return !strings.Contains(m.Name, ".") && scan.Get(m.Extra, "source") == nil
 }
 
-// plainParams returns a call's arguments as params: an object for keyword arguments, an array for positional ones.
+// plainParams returns a call's arguments as params: an object for keyword arguments or an array for positional
+// arguments.
 func plainParams(params json.RawMessage) (json.RawMessage, error) {
 	args, kwargs := scan.Get(params, "args"), scan.Get(params, "kwargs")
 	named, placed := scan.Type(kwargs) == 'o' && scan.Count(kwargs) > 0, scan.Type(args) == 'a' && scan.Count(args) > 0
@@ -114,7 +115,7 @@ func plainParams(params json.RawMessage) (json.RawMessage, error) {
 	return nil, nil
 }
 
-// sameCall returns the call of a function with the arguments of a request.
+// sameCall returns the function.call with the arguments of a request.
 func sameCall(name string, params json.RawMessage) (method string, same json.RawMessage) {
 	var o scan.Object
 	o.Text("name", name)

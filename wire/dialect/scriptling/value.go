@@ -10,10 +10,10 @@ import (
 	"rpcx/wire/scan"
 )
 
-// These are the plain forms of transport Values: a number with "." or an exponent is a float, and any other number an
-// int. {"$remote":{…}} is a remote object, and {"$callback":"cb-1"} a callback. Numbers keep their digits.
+// In plain JSON, a transport Value that is a number with "." or an exponent is a float, and any other number is an int.
+// {"$remote":{…}} is a remote object, and {"$callback":"cb-1"} is a callback. Numbers keep their digits.
 
-// An object whose only key is one of these is not a dict.
+// An object with one of these as its only key is not a dict.
 const (
 	remoteKey   = "$remote"
 	callbackKey = "$callback"
@@ -50,7 +50,7 @@ func (r ref) append(b []byte) []byte {
 	return o.End()
 }
 
-// plain appends the plain JSON of the transport Value val. Its error describes the problem of val.
+// plain appends the plain JSON of the transport Value val. The error describes what is wrong with val.
 func plain(b, val []byte) ([]byte, error) {
 	kind, err := valueType(val)
 	if err != nil {
@@ -96,7 +96,7 @@ func valueType(val []byte) (string, error) {
 	return text, nil
 }
 
-// plainScalar appends the value of a Value of type kind. Its JSON type must be one of types.
+// plainScalar appends the content of a Value of type kind. Its JSON type must be one of types.
 func plainScalar(b []byte, kind string, val []byte, types ...byte) ([]byte, error) {
 	if val == nil || !slices.Contains(types, scan.Type(val)) {
 		return nil, fmt.Errorf("a transport value of type %s holds %s", kind, excerpt(val))
@@ -112,7 +112,7 @@ func plainRemote(b, val []byte) ([]byte, error) {
 	return r.plain(b), nil
 }
 
-// plain appends the reference in the form for users.
+// plain appends the reference in the form that users see.
 func (r ref) plain(b []byte) []byte {
 	o := scan.AppendObject(b)
 	o.Add(remoteKey, r.append(nil))
@@ -129,7 +129,7 @@ func plainCallback(b, val []byte) ([]byte, error) {
 	return o.End(), nil
 }
 
-// plainItems appends the plain JSON of an array of Values. A missing array is empty.
+// plainItems appends the plain JSON of an array of Values. A missing array counts as empty.
 func plainItems(b, val []byte) ([]byte, error) {
 	switch {
 	case val == nil || scan.Type(val) == '0':
@@ -140,7 +140,7 @@ func plainItems(b, val []byte) ([]byte, error) {
 	return scan.Rebuild(b, val, checkedDepth, plainPart)
 }
 
-// plainEntries appends the plain JSON of an object of Values. A missing object is empty.
+// plainEntries appends the plain JSON of an object of Values. A missing object counts as empty.
 func plainEntries(b, val []byte) ([]byte, error) {
 	switch {
 	case val == nil || scan.Type(val) == '0':
@@ -151,14 +151,14 @@ func plainEntries(b, val []byte) ([]byte, error) {
 	return scan.Rebuild(b, val, checkedDepth, plainPart)
 }
 
-// plainPart is like plain, but for a part of an object or array.
+// plainPart calls plain for an element or member.
 func plainPart(b []byte, _ int, _, v []byte) ([]byte, error) { return plain(b, v) }
 
-// maxDigits is the largest exponent of an integer that is written in digits.
+// maxDigits bounds the exponent of an integer, because the integer is written in digits.
 const maxDigits = 1000
 
-// plainInt appends the digits of an integer. The type decides, as in real plugins and hosts: a value other than a
-// number becomes 0, and a fraction is cut off.
+// plainInt appends the digits of an integer. As in real plugins and hosts, a value that is not a number becomes 0, and
+// a fraction is truncated.
 func plainInt(b, val []byte) ([]byte, error) {
 	if val == nil || scan.Type(val) != 'n' {
 		return append(b, '0'), nil
@@ -179,7 +179,7 @@ func plainInt(b, val []byte) ([]byte, error) {
 	return append(b, new(big.Int).Quo(r.Num(), r.Denom()).String()...), nil
 }
 
-// plainFloat appends a float, always with "." or an exponent, which distinguishes it from an integer.
+// plainFloat appends a float, always with "." or an exponent to distinguish it from an integer.
 func plainFloat(b, val []byte) []byte {
 	if val == nil || scan.Type(val) != 'n' {
 		return append(b, "0.0"...)
@@ -191,7 +191,7 @@ func plainFloat(b, val []byte) []byte {
 	return b
 }
 
-// excerpt returns the start of a value for an error.
+// excerpt returns the start of a value for an error message.
 func excerpt(val []byte) string {
 	if val == nil {
 		return "nothing"
