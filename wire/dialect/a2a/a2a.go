@@ -1,5 +1,5 @@
-// Package a2a implements Agent2Agent 1.0 in the JSON-RPC binding. It contains the dialect file, and handles tasks (as jobs)
-// and the files in message parts.
+// Package a2a implements the JSON-RPC binding of Agent2Agent 1.0. It contains the dialect file, and code for tasks (which
+// are jobs) and for the files in message parts.
 package a2a
 
 import (
@@ -15,7 +15,7 @@ import (
 //go:embed a2a.toml
 var text string
 
-// Flow returns the flow of dialect files with flow = "a2a", and its embedded dialect file.
+// Flow returns the flow for dialect files with flow = "a2a", with the embedded dialect file.
 func Flow() page.Flow {
 	return page.Flow{
 		Page:   text,
@@ -30,7 +30,7 @@ func Flow() page.Flow {
 // files returns the files in a response: the parts with raw bytes in artifacts and messages (section 4.1.6).
 func files(raw []byte) (found []wire.File) {
 	result := scan.Get(raw, "result")
-	if result == nil { // the task of a job
+	if result == nil { // raw is the task of a job
 		result = raw
 	}
 	for _, at := range [][]string{
@@ -50,7 +50,7 @@ func files(raw []byte) (found []wire.File) {
 	return found
 }
 
-// withParts adds the files in a message or an artifact.
+// withParts appends the files in a message or an artifact to found.
 func withParts(found []wire.File, of []byte) []wire.File {
 	for part := range scan.Elements(scan.Get(of, "parts")) {
 		if bytes := scan.Get(part, "raw"); bytes != nil {
@@ -62,7 +62,7 @@ func withParts(found []wire.File, of []byte) []wire.File {
 	return found
 }
 
-// below returns the value at a path of members, or nil.
+// below returns the value at a path of member names, or nil.
 func below(val []byte, path ...string) []byte {
 	for _, name := range path {
 		val = scan.Get(val, name)

@@ -8,18 +8,18 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// These methods implement dialect.Caller. A task's hook cannot call its client, because it has no connection to the
-// client.
+// A task implements dialect.Caller for its hook. The hook cannot call the client, because a task has no connection to
+// it.
 
-// Open returns an error.
+// Open fails, because a task cannot call its client.
 func (*task) Open(context.Context, dialect.Op) (dialect.Stream, error) { return nil, errNoCalls() }
 
-// Call returns an error.
+// Call fails, as Open does.
 func (*task) Call(context.Context, string, json.RawMessage) (json.RawMessage, error) {
 	return nil, errNoCalls()
 }
 
-// CallOp returns an error.
+// CallOp fails, as Open does.
 func (*task) CallOp(context.Context, dialect.Op) (json.RawMessage, error) { return nil, errNoCalls() }
 
 func errNoCalls() error {

@@ -13,20 +13,20 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A client calls the agent on a connection. It controls tasks (section 4.1.1), which outlive the connection.
+// A client calls the agent on one connection. It also controls tasks (section 4.1.1), which outlive the connection.
 type client struct{ c *codec.Codec }
 
-// Tasks do not need these methods of codec.Flow, because only calls request tasks.
+// The client does not need these methods of codec.Flow.
 func (*client) Mark(*dialect.Op)                               {}
 func (*client) Accompany(*dialect.Op) codec.Companion          { return nil }
 func (*client) About(*wire.Message) json.RawMessage            { return nil }
 func (*client) RunningJobs() []string                          { return nil }
 func (*client) Shutdown(context.Context, dialect.Caller) error { return nil }
 
-// atOnce requests a response before the end of the task (section 3.2.2).
+// atOnce makes the agent respond before the task ends (section 3.2.2).
 var atOnce = json.RawMessage(`{"configuration":{"returnImmediately":true}}`)
 
-// Job runs one of the Job operations with the methods of tasks.
+// Job runs one of the Job operations with the protocol's methods for tasks.
 func (f *client) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (dialect.Stream, error) {
 	id := scan.Pair("id", scan.AppendQuoted(nil, op.Job))
 	switch op.Kind {
@@ -60,7 +60,7 @@ func (f *client) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) 
 	return nil, wire.ErrUnsupported
 }
 
-// ask makes a call. It converts the agent's error to the failure of the command.
+// ask makes a call. It converts an error of the agent to a failure of the command.
 func (f *client) ask(ctx context.Context, caller dialect.Caller, method string, params json.RawMessage) (json.RawMessage, error) {
 	said, err := f.c.Ask(ctx, caller, method, params)
 	var rpc *wire.Error
@@ -70,7 +70,7 @@ func (f *client) ask(ctx context.Context, caller dialect.Caller, method string, 
 	return said, err
 }
 
-// about makes a call that returns a task.
+// about makes a call whose result is a task, and yields the task.
 func (f *client) about(ctx context.Context, caller dialect.Caller, method string, params json.RawMessage) (dialect.Stream, error) {
 	task, err := f.ask(ctx, caller, method, params)
 	if err != nil {
@@ -79,7 +79,7 @@ func (f *client) about(ctx context.Context, caller dialect.Caller, method string
 	return poll.Lines(line(task)), nil
 }
 
-// list requests the list of tasks page by page.
+// list requests the list of tasks, page by page.
 func (f *client) list(ctx context.Context, caller dialect.Caller) (dialect.Stream, error) {
 	var lines []json.RawMessage
 	params := json.RawMessage("{}")
@@ -102,7 +102,7 @@ func (f *client) list(ctx context.Context, caller dialect.Caller) (dialect.Strea
 	return poll.Lines(lines...), nil
 }
 
-// line returns a task for users: its name as "job", and its state as "status".
+// line describes a task to users, with its id as "job" and its state as "status".
 func line(task json.RawMessage) json.RawMessage {
 	var o scan.Object
 	o.Compact("job", scan.Get(task, "id"))
@@ -121,7 +121,7 @@ func line(task json.RawMessage) json.RawMessage {
 	return o.End()
 }
 
-// follow returns a stream of a task until it ends or needs input.
+// follow returns a stream that follows a task until the task ends or needs input.
 func (f *client) follow(caller dialect.Caller, id json.RawMessage) *poll.Task {
 	t := &poll.Task{Read: read}
 	t.Status = func(ctx context.Context) (json.RawMessage, error) {
@@ -130,7 +130,7 @@ func (f *client) follow(caller dialect.Caller, id json.RawMessage) *poll.Task {
 	t.GiveUp = func(ctx context.Context) error {
 		_, err := f.c.Ask(ctx, caller, "CancelTask", scan.Pair("id", id))
 		var rpc *wire.Error
-		if errors.As(err, &rpc) { // the task has ended in the meantime
+		if errors.As(err, &rpc) { // the task has already ended
 			return nil
 		}
 		return err
@@ -139,7 +139,7 @@ func (f *client) follow(caller dialect.Caller, id json.RawMessage) *poll.Task {
 	return t
 }
 
-// read converts a state of a task to a message. The end becomes the result or an error.
+// read converts the state of a task to a message. The final state becomes the result or an error.
 func read(_ context.Context, task json.RawMessage) (m wire.Message, over bool, err error) {
 	status := scan.Get(task, "status")
 	state, words := scan.String(scan.Get(status, "state")), texts(scan.Get(status, "message"))
@@ -164,7 +164,7 @@ func read(_ context.Context, task json.RawMessage) (m wire.Message, over bool, e
 
 const statePrefix = "TASK_STATE_"
 
-// texts returns the texts of a message's parts.
+// texts returns the text in a message's parts.
 func texts(message json.RawMessage) string {
 	var all []string
 	for part := range scan.Elements(scan.Get(message, "parts")) {

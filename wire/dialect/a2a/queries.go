@@ -21,7 +21,7 @@ func (s *served) get(_ context.Context, in *dialect.Inbound) (json.RawMessage, e
 	return t.json(limitOf(in.Msg.Params), true), nil
 }
 
-// limitOf returns historyLength, or -1 for no limit (section 3.2.4).
+// limitOf returns the historyLength of params, or -1 for no limit (section 3.2.4).
 func limitOf(params json.RawMessage) int {
 	if n, err := strconv.Atoi(string(scan.Get(params, "historyLength"))); err == nil && n >= 0 {
 		return n
@@ -29,7 +29,7 @@ func limitOf(params json.RawMessage) int {
 	return -1
 }
 
-// find returns the task that params name, unless it belongs to another client.
+// find returns the task that params name, if it belongs to the client.
 func (s *served) find(params json.RawMessage) (*task, error) {
 	return s.task(scan.String(scan.Get(params, "id")))
 }
@@ -45,16 +45,17 @@ func (s *served) task(id string) (*task, error) {
 	return nil, failure(codeNotFound, "TASK_NOT_FOUND", "there is no task "+strconv.Quote(id))
 }
 
-// client returns the identity that owns tasks.
+// client returns the identity of the client, which owns its tasks.
 func (s *served) client() string { return s.conn.Caller.Connection().Identity }
 
-// These bound the pages of ListTasks (section 3.1.4).
+// ListTasks has a default and a maximum number of tasks per page (section 3.1.4).
 const (
 	defaultPage = 50
 	largestPage = 100
 )
 
-// list returns a page of the client's tasks, most recently changed first. Its token is the number of earlier tasks.
+// list returns a page of the client's tasks, the most recently changed first. The page token is the number of tasks on
+// earlier pages.
 func (s *served) list(_ context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	p := in.Msg.Params
 	size, skip := defaultPage, 0

@@ -15,7 +15,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// rpcx sets these states. A hook can set any state.
+// These states have a meaning for rpcx. A hook can set any state.
 const (
 	submitted     = "SUBMITTED"
 	working       = "WORKING"
@@ -31,12 +31,12 @@ func isOver(state string) bool {
 	return slices.Contains([]string{completed, failed, canceled, rejected}, state)
 }
 
-// isResting reports whether the task waits for the client's next message.
+// isResting reports whether the task has ended or waits for the client's next message.
 func isResting(state string) bool {
 	return isOver(state) || state == inputRequired || state == authRequired
 }
 
-// run starts the hook for a message.
+// run starts the hook for a message. from is the number of the message's first event.
 func (t *task) run(message json.RawMessage) (from int, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -76,10 +76,10 @@ func (t *task) run(message json.RawMessage) (from int, err error) {
 type running struct {
 	t        *task
 	lines    bool
-	artifact *artifact // the artifact of its texts; nil before the first text
+	artifact *artifact // contains the hook's text; nil before the first text
 }
 
-// emit processes an event of the hook. Data becomes parts of an artifact, and progress becomes a status.
+// emit handles an event of the hook. Data becomes parts of an artifact, and progress becomes a status.
 func (r *running) emit(ev wire.Event) error {
 	switch ev.Kind {
 	case wire.Data:
@@ -94,7 +94,8 @@ func (r *running) emit(ev wire.Event) error {
 	return nil
 }
 
-// output processes one output of the hook: a string, a status ({"state": …, "text": …}), an object with parts, or data.
+// output handles one output of the hook: a string, a status ({"state": …, "text": …}), an object with parts, or other
+// data.
 func (r *running) output(out json.RawMessage) error {
 	if state := scan.String(scan.Get(out, "state")); state != "" {
 		state = strings.TrimPrefix(strings.ToUpper(strings.ReplaceAll(state, "-", "_")), statePrefix)

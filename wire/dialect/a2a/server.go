@@ -18,7 +18,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// These are the protocol's error codes (section 5.4).
+// Error codes of the protocol (section 5.4).
 const (
 	codeNotFound      = -32001
 	codeNotCancelable = -32002
@@ -28,7 +28,7 @@ const (
 	codeVersion       = -32009
 )
 
-// failure returns an error with the required details (section 9.5).
+// failure returns an error with the details that the protocol requires (section 9.5).
 func failure(code int, reason, message string) *wire.Error {
 	return wire.NewError(code, message).WithData([]map[string]string{{
 		"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": reason, "domain": "a2a-protocol.org",
@@ -38,7 +38,7 @@ func failure(code int, reason, message string) *wire.Error {
 // hookName is the name of the hook that answers messages.
 const hookName = "message"
 
-// maxTasks bounds the stored tasks. The task that ended first is removed first.
+// maxTasks bounds the stored tasks. For a new task, the task that was stored first and has ended is removed.
 const maxTasks = 1024
 
 // An agent contains the tasks of a listener, which outlive their connections. All connections share it.
@@ -66,7 +66,8 @@ func newServer(host server.Host) server.Native {
 	}
 }
 
-// checkVersion rejects a POST of another version (section 3.6.2). A POST without the header has version 0.3.
+// checkVersion rejects a POST for another protocol version (section 3.6.2). A POST without the header is for version
+// 0.3.
 func checkVersion(h http.Header, _ []byte) (own bool, err *wire.Error) {
 	if version := h.Get("A2A-Version"); version != "1.0" {
 		return true, failure(codeVersion, "VERSION_NOT_SUPPORTED", "the version "+strconv.Quote(version)+" is not supported: use A2A-Version: 1.0")
@@ -84,7 +85,7 @@ func (a *agent) end() error {
 	return nil
 }
 
-// add stores a task and removes finished tasks to make room. It returns false if too many tasks run.
+// add stores a task and removes ended tasks to make room. It returns false if too many tasks are running.
 func (a *agent) add(t *task) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -109,7 +110,7 @@ type served struct {
 	conn  server.Conn
 }
 
-// The dialect file does not need these methods of server.Flow.
+// The dialect does not need these methods of server.Flow.
 func (*served) Close() {}
 
 func (*served) Begin(*dialect.Inbound, string, context.CancelFunc) (server.Work, error) {
@@ -120,7 +121,7 @@ func (*served) Answer(context.Context, *wire.Message) (json.RawMessage, bool, er
 	return nil, false, nil
 }
 
-// Take answers the methods of the protocol that have no hook.
+// Take answers methods of the protocol that need no hook of their own.
 func (s *served) Take(ctx context.Context, in *dialect.Inbound) (result json.RawMessage, mine bool, err error) {
 	m := &in.Msg
 	answer := methods[m.Method]
@@ -139,7 +140,7 @@ func (s *served) Take(ctx context.Context, in *dialect.Inbound) (result json.Raw
 
 type method = func(s *served, ctx context.Context, in *dialect.Inbound) (json.RawMessage, error)
 
-// methods need no hook of their own name (section 5.3).
+// methods are the methods that need no hook of their own name (section 5.3).
 var methods = map[string]method{
 	"SendMessage": func(s *served, ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 		return s.send(ctx, in)
@@ -221,7 +222,7 @@ func (s *served) begin(message json.RawMessage) (t *task, from int, err error) {
 	return t, from, err
 }
 
-// malformed returns the mistake in a message, or "".
+// malformed describes the first mistake in a message, or returns "".
 func malformed(message json.RawMessage) string {
 	switch {
 	case scan.Type(message) != 'o':
@@ -239,7 +240,7 @@ func malformed(message json.RawMessage) string {
 	return "message.parts must have at least one part"
 }
 
-// subscribe follows a task that has not ended.
+// subscribe follows a task that is still running.
 func (s *served) subscribe(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	t, err := s.find(in.Msg.Params)
 	switch {
@@ -251,8 +252,8 @@ func (s *served) subscribe(ctx context.Context, in *dialect.Inbound) (json.RawMe
 	return s.follow(ctx, in, t, -1)
 }
 
-// follow sends the task, and then its events until it ends or needs input. The last event is the result. The first event has the number
-// from, or if from is negative the next number.
+// follow sends the task, and then its events until the task ends or needs input. The last event is the result. The first event has the
+// number from or, if from is negative, the next number.
 func (s *served) follow(ctx context.Context, in *dialect.Inbound, t *task, from int) (json.RawMessage, error) {
 	first, at := t.opening(from)
 	if err := emit(in, first); err != nil {
@@ -270,7 +271,7 @@ func (s *served) follow(ctx context.Context, in *dialect.Inbound, t *task, from 
 	}
 }
 
-// emit sends one of several responses.
+// emit sends one response of a stream.
 func emit(in *dialect.Inbound, result json.RawMessage) error {
 	return in.Emit(wire.Event{Kind: wire.Data, Data: result})
 }

@@ -12,13 +12,14 @@ import (
 	"rpcx/wire/scan"
 )
 
-// These limits bound the stored messages and events of one task, and of all tasks.
+// Maximum sizes, in bytes, of the messages and events of one task, and of all tasks together.
 const (
 	maxTaskBytes = 16 << 20
 	maxBytes     = 256 << 20
 )
 
-// A task is one message or several for a hook (section 4.1.1). For the hook, it is a connection that cannot call the client.
+// A task is the work on one or more messages, which a hook answers (section 4.1.1). To the hook, it is a connection that
+// cannot call the client.
 type task struct {
 	agent   *agent
 	id      string
@@ -30,13 +31,13 @@ type task struct {
 	change    chan struct{} // closed at each change
 	cancelRun context.CancelFunc
 	cancelled bool
-	state     string          // the state without its prefix
-	said      json.RawMessage // the message of the status, or nil
-	at        string          // the time of the last change of state
+	state     string          // the state without statePrefix
+	said      json.RawMessage // the message in the status, or nil
+	at        string          // the time of the last state change
 	history   []json.RawMessage
 	artifacts []*artifact
 	events    []json.RawMessage // for streams
-	bytes     int               // the size of history and events
+	bytes     int               // the size of history and events in bytes
 }
 
 // An artifact is an output of a task.
@@ -45,7 +46,7 @@ type artifact struct {
 	parts []json.RawMessage
 }
 
-// message returns a message from the agent.
+// message returns a message that the agent sends.
 func (t *task) message(text string) json.RawMessage {
 	var o scan.Object
 	o.Text("messageId", rand.Text())
@@ -131,7 +132,7 @@ func (a *artifact) json() json.RawMessage {
 	return o.End()
 }
 
-// hold counts the bytes of the task.
+// hold adds n bytes to the sizes of the task and of the agent.
 func (t *task) hold(n int) {
 	t.bytes += n
 	t.agent.bytes.Add(int64(n))
@@ -144,21 +145,21 @@ func (t *task) tellLocked(ev json.RawMessage) {
 	t.change = make(chan struct{})
 }
 
-// opening returns the first event of a stream, the task, and the number of the next event.
+// opening returns the first event of a stream, which is the task, and the number of the next event.
 func (t *task) opening(from int) (first json.RawMessage, at int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	at = from + 1 // the first event of a message is its submission
+	at = from + 1 // a message's first event is its submission
 	if from < 0 {
 		at = len(t.events)
 	}
-	if from >= 0 { // the state of the task at that event
+	if from >= 0 { // the task in its state at that event
 		return scan.Pair("task", t.jsonLocked(-1, false, submitted)), at
 	}
 	return scan.Pair("task", t.jsonLocked(-1, true, "")), at
 }
 
-// event waits for an event. last reports that it is the last.
+// event waits for the event with the number at. last reports that it is the last one.
 func (t *task) event(ctx context.Context, at int) (ev json.RawMessage, last bool, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -177,7 +178,7 @@ func (t *task) event(ctx context.Context, at int) (ev json.RawMessage, last bool
 	return t.events[at], at == len(t.events)-1 && isResting(t.state), nil
 }
 
-// rest waits until the task ends or needs input.
+// rest waits until the task ends or needs input, from the event with the number from.
 func (t *task) rest(ctx context.Context, from int) error {
 	for at := from; ; at++ {
 		if _, last, err := t.event(ctx, at); last || err != nil {
@@ -186,7 +187,7 @@ func (t *task) rest(ctx context.Context, from int) error {
 	}
 }
 
-// stop cancels the task. It returns false if the task has ended.
+// stop cancels the task. It returns false if the task has already ended.
 func (t *task) stop() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -202,7 +203,7 @@ func (t *task) stop() bool {
 	return true
 }
 
-// cancel ends the hook when the server ends.
+// cancel ends the hook when the server closes.
 func (t *task) cancel() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -225,21 +226,22 @@ func (t *task) isOver() bool {
 	return isOver(t.state)
 }
 
-// status returns the state and the time of its last change.
+// status returns the state and the time of the last state change.
 func (t *task) status() (state, at string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return statePrefix + t.state, t.at
 }
 
-// json returns the task (section 4.1.1) with at most the last messages entries of its history. A negative number selects all.
+// json returns the task (section 4.1.1) with at most the last messages entries of its history. A negative number selects all
+// entries.
 func (t *task) json(messages int, artifacts bool) json.RawMessage {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.jsonLocked(messages, artifacts, "")
 }
 
-// jsonLocked returns the task as json does, with the given state unless state is "". The caller holds the lock.
+// jsonLocked is like json, but with the given state unless state is "". The caller holds the lock.
 func (t *task) jsonLocked(messages int, artifacts bool, state string) json.RawMessage {
 	var o scan.Object
 	o.Text("id", t.id)

@@ -16,20 +16,20 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A client calls the peer on a connection. It starts tasks of the peer, and marks messages of local tasks.
+// A client calls the peer on one connection. It also starts tasks of the peer, and marks the messages of local tasks.
 type client struct {
 	c *codec.Codec
 
 	mu      sync.Mutex
-	running map[string]bool  // tasks of this connection that may still run
-	serves  map[string]*task // local tasks by the ids of their requests
-	headers toolHeaders      // the headers that mirror params
+	running map[string]bool  // tasks that this connection started and that may still be running
+	serves  map[string]*task // local tasks, by the ids of their requests
+	headers toolHeaders      // the headers that repeat params of tools
 }
 
 // maxTasks bounds the stored tasks.
 const maxTasks = 1024
 
-// setTask records whether a task runs.
+// setTask records whether a task is running.
 func (f *client) setTask(id json.RawMessage, runs bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -42,14 +42,14 @@ func (f *client) setTask(id json.RawMessage, runs bool) {
 	}
 }
 
-// RunningJobs returns the names of this connection's tasks that may still run.
+// RunningJobs returns the names of this connection's tasks that may still be running.
 func (f *client) RunningJobs() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Sorted(maps.Keys(f.running))
 }
 
-// Shutdown cancels the running tasks, because their results are lost with the connection.
+// Shutdown cancels the running tasks, because their results are lost when the connection closes.
 func (f *client) Shutdown(ctx context.Context, caller dialect.Caller) error {
 	for _, name := range f.RunningJobs() {
 		if err := f.cancel(ctx, caller, scan.AppendQuoted(nil, name)); err != nil {
@@ -59,19 +59,19 @@ func (f *client) Shutdown(ctx context.Context, caller dialect.Caller) error {
 	return nil
 }
 
-// cancel cancels a running task if the peer supports cancellation.
+// cancel cancels a running task if the peer supports that.
 func (f *client) cancel(ctx context.Context, caller dialect.Caller, task json.RawMessage) error {
 	if !f.isModern() && f.can("capabilities.tasks.cancel", "") != nil {
 		return nil
 	}
 	_, err := f.c.Ask(ctx, caller, taskCancel, scan.Pair("taskId", task))
-	if _, ok := errors.AsType[*wire.Error](err); ok { // the task has ended in the meantime
+	if _, ok := errors.AsType[*wire.Error](err); ok { // the task has already ended
 		return nil
 	}
 	return err
 }
 
-// can returns a usage Fault if the peer has not declared a capability.
+// can returns a usage Fault if the peer did not declare the capability what, a path of members. lacks describes it.
 func (f *client) can(what, lacks string) error {
 	val := f.c.Scope().Conn.Kept
 	for name := range strings.SplitSeq(what, ".") {
@@ -86,10 +86,11 @@ func (f *client) can(what, lacks string) error {
 // taskVersion is the first protocol version with tasks.
 const taskVersion = "2025-11-25"
 
-// asksTask are the methods whose requests a server can make tasks of its client.
+// asksTask are the methods whose requests a server can turn into tasks of its client.
 var asksTask = []string{"sampling/createMessage", "elicitation/create"}
 
-// takesTask reports whether a server's request can become a local task. The handshake declares this for methods with a hook.
+// takesTask reports whether a server's request can become a local task. The handshake declares this for the methods that
+// have a hook.
 func (f *client) takesTask(method string) bool {
 	if f == nil || f.c.Serving() || f.c.HandshakeByUser() || !slices.Contains(asksTask, method) {
 		return false
@@ -98,7 +99,7 @@ func (f *client) takesTask(method string) bool {
 	return slices.Contains(conn.Hooks, method) && scan.String(scan.Get(conn.Kept, "protocol")) >= taskVersion
 }
 
-// serve records that messages for the request id belong to task t, or with nil to none.
+// serve records that messages for the request with that id belong to task t, or to none if t is nil.
 func (f *client) serve(id wire.ID, t *task) {
 	if f == nil {
 		return
@@ -113,7 +114,7 @@ func (f *client) serve(id wire.ID, t *task) {
 	}
 }
 
-// Mark adds the local task of op, if any, to its params.
+// Mark adds the local task to the params of op if the operation belongs to one.
 func (f *client) Mark(op *dialect.Op) { f.mark(op) }
 
 func (f *client) mark(op *dialect.Op) *task {
@@ -132,7 +133,7 @@ func (f *client) mark(op *dialect.Op) *task {
 // Accompany marks a call, and requests a task if op requires one.
 func (f *client) Accompany(op *dialect.Op) codec.Companion {
 	c := &call{f: f, within: f.mark(op), task: string(op.Extra) == string(asTask)}
-	if c.task && f.isModern() { // the server decides
+	if c.task && f.isModern() { // the server decides whether the call becomes a task
 		c.task, op.Extra = false, nil
 	}
 	if c.task {
@@ -144,14 +145,14 @@ func (f *client) Accompany(op *dialect.Op) codec.Companion {
 	return c
 }
 
-// A call may start a task, or may be from the hook of one.
+// A call may start a task, or may come from the hook of one.
 type call struct {
 	f      *client
-	task   bool  // whether the request should become a task of the peer
+	task   bool  // the request should become a task of the peer
 	within *task // the local task whose hook makes the request, or nil
 }
 
-// Begins returns the task in a response.
+// Begins returns the id of the task that a response starts, or nil.
 func (c *call) Begins(m *wire.Message) json.RawMessage {
 	id := scan.Get(scan.Get(m.Body, "task"), "taskId")
 	if !c.task || m.Err != nil || scan.Type(id) != 's' {
@@ -162,10 +163,10 @@ func (c *call) Begins(m *wire.Message) json.RawMessage {
 	return id
 }
 
-// Over notifies the local task that its hook no longer waits for the call.
+// Over records that the hook of the local task no longer waits for the call.
 func (c *call) Over() { c.within.asking(-1) }
 
-// About returns the task whose status is in a notification.
+// About returns the id of the task whose status a notification reports, or nil.
 func (f *client) About(m *wire.Message) json.RawMessage {
 	if f.c.Serving() || m.Method != taskStatus {
 		return nil

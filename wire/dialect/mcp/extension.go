@@ -11,20 +11,20 @@ import (
 	"rpcx/wire/scan"
 )
 
-// This is the extension for tasks (SEP-2663). A server may answer a tool call with the name of a task. The client polls the task, and
-// sends input with further calls.
+// MCP has an extension for tasks (SEP-2663). A server may answer a tool call with the name of a task. The client then polls the task,
+// and sends input with further calls.
 
 const (
 	tasksExtension = "io.modelcontextprotocol/tasks"
 	taskUpdate     = "tasks/update"
 )
 
-// isTask reports whether a result is a task that replaces a call.
+// isTask reports whether a result names a task that replaces the call.
 func isTask(result json.RawMessage) bool {
 	return scan.String(scan.Get(result, "resultType")) == "task" && scan.Type(scan.Get(result, "taskId")) == 's'
 }
 
-// modernJob runs one of the Job operations of t.
+// modernJob runs one of the Job operations, with the stream t.
 func (f *client) modernJob(ctx context.Context, caller dialect.Caller, t *following) (dialect.Stream, error) {
 	if scan.Get(scan.Get(scan.Get(f.c.Scope().Conn.Kept, "capabilities"), "extensions"), tasksExtension) == nil {
 		fault := wire.Usagef("the server does not run tools as tasks: it did not declare the extension %s", tasksExtension)
@@ -57,8 +57,8 @@ func (f *client) modernJob(ctx context.Context, caller dialect.Caller, t *follow
 	return nil, wire.Usagef("the server lists no tasks: version %s of MCP has no request for that", scan.String(scan.Get(f.c.Scope().Conn.Kept, "modern")))
 }
 
-// follow returns the stream of a call that has become a task. The stream contains the task's result, or for job start
-// only its name.
+// follow returns the stream of a call that has become a task. The stream yields the result of the task or, for job
+// start, only its name.
 func (f *client) follow(ctx context.Context, caller dialect.Caller, op dialect.Op, m wire.Message) (dialect.Stream, error) {
 	if string(op.Extra) == string(asTask) {
 		return poll.Lines(taskLine(m.Body)), nil
@@ -70,7 +70,7 @@ func (f *client) follow(ctx context.Context, caller dialect.Caller, op dialect.O
 	return t, t.Stands(ctx, m.Body)
 }
 
-// readModern answers the task's requests in m, or replaces m by the task's result.
+// readModern answers the task's requests, or replaces the task in m with its result.
 func (t *following) readModern(ctx context.Context, m *wire.Message) (over bool, err error) {
 	task := m.Body
 	switch t.status {
@@ -92,7 +92,7 @@ func (t *following) readModern(ctx context.Context, m *wire.Message) (over bool,
 	}
 }
 
-// update runs hooks for the task's unanswered requests.
+// update answers the task's unanswered requests with hooks.
 func (t *following) update(ctx context.Context, requests json.RawMessage) error {
 	answers, err := t.client.c.Answers(ctx, t.caller, requests, t.answered)
 	if err != nil || answers == nil {
@@ -108,7 +108,7 @@ func (t *following) update(ctx context.Context, requests json.RawMessage) error 
 	return err
 }
 
-// updateOf returns the params of a call that answers a task's requests.
+// updateOf returns the params of a call that answers requests of a task.
 func updateOf(task, answers json.RawMessage) json.RawMessage {
 	var o scan.Object
 	o.Add("taskId", task)

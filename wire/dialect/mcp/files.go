@@ -7,7 +7,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// files returns the files in a response: images, sounds and embedded resources in a tool's result or a prompt's messages, and the
+// files returns the files in a response: images, audio and embedded resources in a tool's result or a prompt's messages, and the
 // contents of a resource. raw is the whole message.
 func files(raw []byte) (files []wire.File) {
 	result := scan.Get(raw, "result")
@@ -23,7 +23,7 @@ func files(raw []byte) (files []wire.File) {
 	return files
 }
 
-// withFile adds the file in a part of a result, if any.
+// withFile appends the file in part of a result, if any, to files.
 func withFile(files []wire.File, part []byte) []wire.File {
 	switch kind := scan.String(scan.Get(part, "type")); kind {
 	case "image", "audio":
@@ -34,7 +34,7 @@ func withFile(files []wire.File, part []byte) []wire.File {
 	return files
 }
 
-// withResource adds the contents of a resource under the last part of its URI.
+// withResource appends the contents of a resource. Their name is the last segment of the resource's URI.
 func withResource(files []wire.File, res []byte) []wire.File {
 	uri := scan.String(scan.Get(res, "uri"))
 	uri, _, _ = strings.Cut(uri, "?")

@@ -11,20 +11,20 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A following is a stream that follows a task to its end.
+// A following is a stream that follows a task until it ends.
 type following struct {
 	poll.Task
 	client *client
 	caller dialect.Caller
 	op     dialect.Op
-	task   json.RawMessage // the id
+	task   json.RawMessage // the task's id
 	status string          // the latest status
-	words  string          // the latest message of the status
+	words  string          // the latest message beside the status
 
 	answered map[string]bool // the task's requests that hooks have answered
 }
 
-// following returns a stream of a task before it is followed.
+// following returns a stream for a task. It does not follow the task yet.
 func (f *client) following(caller dialect.Caller, op dialect.Op, task json.RawMessage) *following {
 	t := &following{client: f, caller: caller, op: op, task: task}
 	t.Status = func(ctx context.Context) (json.RawMessage, error) {
@@ -34,7 +34,7 @@ func (f *client) following(caller dialect.Caller, op dialect.Op, task json.RawMe
 	return t
 }
 
-// begun processes the response to the call that should start the task, and earlier messages.
+// begun handles the response to the call that should start the task, and earlier messages.
 func (t *following) begun(ctx context.Context, m wire.Message) error {
 	task := scan.Get(m.Body, "task")
 	switch {
@@ -61,7 +61,7 @@ func (t *following) giveUp(ctx context.Context) error {
 	return t.client.cancel(ctx, t.caller, t.task)
 }
 
-// heard processes a status of the task, its result, or a message about it.
+// heard handles a status of the task, its result, or a message that belongs to it.
 func (t *following) heard(ctx context.Context, m wire.Message) error {
 	switch {
 	case m.Kind == wire.Response:
@@ -84,9 +84,9 @@ func (t *following) heard(ctx context.Context, m wire.Message) error {
 	return t.Stands(ctx, said)
 }
 
-// read converts a status of the task to a message.
+// read converts the task's status to a message.
 func (t *following) read(ctx context.Context, task json.RawMessage) (m wire.Message, over bool, err error) {
-	t.Pause(scan.Or(scan.Get(task, "pollIntervalMs"), scan.Get(task, "pollInterval"))) // the names of 2026-07-28, and of earlier versions
+	t.Pause(scan.Or(scan.Get(task, "pollIntervalMs"), scan.Get(task, "pollInterval"))) // the names in version 2026-07-28 and in earlier versions
 	t.status, t.words = scan.String(scan.Get(task, "status")), scan.String(scan.Get(task, "statusMessage"))
 	m = wire.Message{Raw: task, Body: task}
 	if isOver(t.status) {
@@ -102,8 +102,8 @@ func (t *following) read(ctx context.Context, task json.RawMessage) (m wire.Mess
 	return m, false, t.wantResult(ctx)
 }
 
-// wantResult requests the result when the task has ended or waits for input, because the server sends its request for
-// input before the result.
+// wantResult requests the result once the task has ended or needs input. In the second case, the server sends its
+// request for input before the result.
 func (t *following) wantResult(ctx context.Context) error {
 	switch {
 	case t.status == "":
@@ -119,7 +119,8 @@ func (t *following) wantResult(ctx context.Context) error {
 	return nil
 }
 
-// unwrap converts the result to the result of a tool call. It drops the result of a task that failed or was cancelled.
+// unwrap converts the result of the task to the result of a tool call. If the task failed or was cancelled, it replaces
+// the result with an error.
 func (t *following) unwrap(m *wire.Message) error {
 	err := t.client.c.Unwrap(m, t.op.Method, t.op.Params)
 	if err == nil && m.Err == nil && (t.status == "failed" || t.status == "cancelled") {
@@ -128,12 +129,12 @@ func (t *following) unwrap(m *wire.Message) error {
 	return err
 }
 
-// failure returns the error of a task that failed or was cancelled.
+// failure returns the error for a task that failed or was cancelled.
 func (t *following) failure() *wire.Error {
 	return wire.NewError(wire.CodeServer, cmp.Or(t.words, map[string]string{"failed": "the task has failed", "cancelled": "the task was cancelled"}[t.status]))
 }
 
-// A resultStream yields the reports about a task and then its result.
+// A resultStream yields the reports about a task, followed by its result.
 type resultStream struct {
 	reports dialect.Stream     // may be nil
 	stop    context.CancelFunc // ends the call for the result
@@ -142,7 +143,7 @@ type resultStream struct {
 	err     error
 }
 
-// openResult requests the result of a task, which arrives at the task's end.
+// openResult requests the result of a task. The response arrives when the task ends.
 func openResult(ctx context.Context, caller dialect.Caller, task json.RawMessage, reports dialect.Stream) (*resultStream, error) {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	st, err := caller.Open(ctx, dialect.Op{Kind: dialect.Internal, Method: taskResult, Params: scan.Pair("taskId", task)})
@@ -163,7 +164,7 @@ func openResult(ctx context.Context, caller dialect.Caller, task json.RawMessage
 	return r, nil
 }
 
-// Next returns the next report or the result.
+// Next returns the next report, or the result.
 func (r *resultStream) Next(ctx context.Context) (wire.Message, error) {
 	if r.reports != nil {
 		m, err := r.report(ctx)
@@ -183,7 +184,7 @@ func (r *resultStream) Next(ctx context.Context) (wire.Message, error) {
 	}
 }
 
-// report returns the next report. The report may have arrived before the result.
+// report returns the next report. A report may have arrived before the result did.
 func (r *resultStream) report(ctx context.Context) (wire.Message, error) {
 	if !dialect.Waiting(r.reports) {
 		until, cancel := context.WithCancel(ctx)

@@ -16,10 +16,10 @@ import (
 	"rpcx/wire/scan"
 )
 
-// toolHeaders are the headers that mirror params of tools (x-mcp-header), by tool.
+// toolHeaders are the headers that repeat params of tools (x-mcp-header), by tool.
 type toolHeaders map[string][]toolHeader
 
-// A toolHeader is a header with the path of the param that it mirrors.
+// A toolHeader is a header, with the path of the param whose value it repeats.
 type toolHeader struct {
 	name string
 	path []string
@@ -27,7 +27,7 @@ type toolHeader struct {
 
 const headerKey = "x-mcp-header"
 
-// Listed records which params of the listed tools HTTP mirrors. It removes tools with an impossible header.
+// Listed records which params of the listed tools HTTP headers repeat. It removes tools with an invalid header.
 func (f *client) Listed(caller dialect.Caller, method string, answer json.RawMessage) json.RawMessage {
 	about := caller.Connection()
 	if method != "tools/list" || about.HTTPSession == nil || !f.isModern() {
@@ -61,7 +61,7 @@ func (f *client) Listed(caller dialect.Caller, method string, answer json.RawMes
 	return codec.Merged(scan.Without(answer, "tools"), scan.Pair("tools", tools.End()))
 }
 
-// PrepareCall lists the tools before the first tool call over HTTP, because it needs their headers.
+// PrepareCall lists the tools before the first tool call over HTTP, because the call needs the headers of its tool.
 func (f *client) PrepareCall(ctx context.Context, caller dialect.Caller, op dialect.Op) error {
 	if caller.Connection().HTTPSession == nil || f.c.IsPlain(op.Method) && op.Method != "tools/call" || !f.isModern() {
 		return nil
@@ -79,7 +79,7 @@ func (f *client) PrepareCall(ctx context.Context, caller dialect.Caller, op dial
 	return nil // the response to the call will report the error
 }
 
-// Mirror adds the headers of a tool call.
+// Mirror adds the headers for a tool call to headers.
 func (f *client) Mirror(msg []byte, headers map[string]string) {
 	params := scan.Get(msg, "params")
 	if scan.String(scan.Get(msg, "method")) != "tools/call" {
@@ -114,7 +114,7 @@ func headerText(val json.RawMessage) (string, bool) {
 	return "", false
 }
 
-// headersOf returns the headers of a tool with that inputSchema, or why a header is impossible.
+// headersOf returns the headers for a tool with that inputSchema, or an error for an invalid header.
 func headersOf(schema json.RawMessage) (headers []toolHeader, err error) {
 	if !strings.Contains(string(schema), headerKey) {
 		return nil, nil
@@ -138,7 +138,8 @@ func headersOf(schema json.RawMessage) (headers []toolHeader, err error) {
 	return headers, err
 }
 
-// These members of a schema contain schemas: one (or an array), or one for each name.
+// The values of the keywords in subschemas are a schema or an array of schemas; those of the keywords in namedSchemas
+// are schemas by name.
 var (
 	subschemas = []string{
 		"items", "prefixItems", "additionalItems", "unevaluatedItems", "contains", "additionalProperties", "unevaluatedProperties", "propertyNames",
@@ -147,7 +148,7 @@ var (
 	namedSchemas = []string{"$defs", "definitions", "patternProperties", "dependentSchemas", "dependencies"}
 )
 
-// within returns the schemas in a member of a schema that is not about properties.
+// within returns the schemas in a schema's keyword, unless the keyword is properties.
 func within(key string, val json.RawMessage) (inside []json.RawMessage) {
 	switch {
 	case slices.Contains(namedSchemas, key):
@@ -165,7 +166,8 @@ func within(key string, val json.RawMessage) (inside []json.RawMessage) {
 	return inside
 }
 
-// eachHeader calls found for each header in a schema, with its path of properties, or with nil for a header without such a path.
+// eachHeader calls found for each header in a schema, with the path of its property. The path is nil for a header outside of
+// properties.
 func eachHeader(schema json.RawMessage, path []string, found func(path []string, val, schema json.RawMessage) error) error {
 	for key, val := range scan.Named(schema) {
 		var err error
@@ -198,7 +200,7 @@ func eachHeader(schema json.RawMessage, path []string, found func(path []string,
 	return nil
 }
 
-// isHeaderType reports whether a header can contain values of a schema's type.
+// isHeaderType reports whether a header can repeat values of a schema's type.
 func isHeaderType(val json.RawMessage) bool {
 	types := []string{scan.String(val)}
 	if scan.Type(val) == 'a' {

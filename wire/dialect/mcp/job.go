@@ -53,8 +53,8 @@ func (f *client) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) 
 	return nil, wire.ErrUnsupported
 }
 
-// runsAsTask returns a usage Fault for a tool that the server's list declares unable to run as a task. The server itself rejects
-// unlisted tools.
+// runsAsTask returns a usage Fault for a tool that, according to the server's list, cannot run as a task. The server itself
+// rejects tools that it does not list.
 func (f *client) runsAsTask(ctx context.Context, caller dialect.Caller, method string) error {
 	if err := f.can("capabilities.tasks.requests.tools.call", "run tools as tasks"); err != nil {
 		wire.AsFault(err).Hint = "rpcx call waits for the result of a tool that is not a task"
@@ -76,7 +76,7 @@ func (f *client) runsAsTask(ctx context.Context, caller dialect.Caller, method s
 	return nil
 }
 
-// about makes a call about a task that returns the task's status.
+// about makes a call whose result is the status of a task, and yields the status.
 func (f *client) about(ctx context.Context, caller dialect.Caller, method string, task json.RawMessage) (dialect.Stream, error) {
 	said, err := f.c.Ask(ctx, caller, method, scan.Pair("taskId", task))
 	if err != nil {
@@ -88,7 +88,7 @@ func (f *client) about(ctx context.Context, caller dialect.Caller, method string
 	return poll.Lines(taskLine(said)), nil
 }
 
-// list requests the list of tasks page by page.
+// list requests the list of tasks, page by page.
 func (f *client) list(ctx context.Context, caller dialect.Caller) (dialect.Stream, error) {
 	var lines []json.RawMessage
 	var params json.RawMessage
@@ -111,7 +111,7 @@ func (f *client) list(ctx context.Context, caller dialect.Caller) (dialect.Strea
 	return poll.Lines(lines...), nil
 }
 
-// taskFault returns the command's failure for the error of a call about tasks.
+// taskFault converts the error of a call about tasks to a failure of the command.
 func taskFault(method string, err error) error {
 	var rpc *wire.Error
 	if !errors.As(err, &rpc) {
@@ -124,7 +124,7 @@ func taskFault(method string, err error) error {
 	return f
 }
 
-// taskLine returns the server's description of a task for users, with the task's name as "job".
+// taskLine describes a task to users: the server's description with the task's name as "job".
 func taskLine(task json.RawMessage) json.RawMessage {
 	var o scan.Object
 	o.Compact("job", scan.Get(task, "taskId"))

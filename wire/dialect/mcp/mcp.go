@@ -1,5 +1,5 @@
-// Package mcp implements the Model Context Protocol. It contains the dialect file and the tasks, which a dialect file cannot express. A
-// task is a call whose response only names the task. The client polls its status and requests its result by that name.
+// Package mcp implements the Model Context Protocol. It contains the dialect file, and code for tasks, which a dialect file cannot
+// express. A task is a call whose response only names the task. With that name, the client polls the status and requests the result.
 package mcp
 
 import (
@@ -21,7 +21,7 @@ var (
 	rules string
 )
 
-// Flow returns the flow of dialect files with flow = "mcp", and its embedded dialect file.
+// Flow returns the flow for dialect files with flow = "mcp", with the embedded dialect file.
 func Flow() page.Flow {
 	return page.Flow{
 		Page:         text,
@@ -37,7 +37,7 @@ func Flow() page.Flow {
 	}
 }
 
-// These are the methods of tasks.
+// Methods for tasks.
 const (
 	taskGet    = "tasks/get"
 	taskResult = "tasks/result"
@@ -54,7 +54,7 @@ func isOver(status string) bool {
 	return status == "completed" || status == "failed" || status == "cancelled"
 }
 
-// servesAll reports whether a server supports versions with and without a handshake.
+// servesAll reports whether a server supports versions with a handshake and versions without one.
 func servesAll(ctx context.Context, open func(context.Context, dialect.Op) (dialect.Stream, error)) bool {
 	st, err := open(ctx, dialect.Op{Kind: dialect.Call, Method: "server/discover"})
 	if err != nil {

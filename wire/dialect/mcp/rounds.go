@@ -12,18 +12,18 @@ import (
 	"rpcx/wire/scan"
 )
 
-// isModern reports whether the connection has a version without a handshake.
+// isModern reports whether the connection uses a version without a handshake.
 func (f *client) isModern() bool {
 	return scan.Type(scan.Get(f.c.Scope().Conn.Kept, "modern")) == 's'
 }
 
-// Interim reports whether the kind of a response is unknown.
+// Interim reports whether a response is not the complete result.
 func (f *client) Interim(m *wire.Message) bool {
 	kind, ok := scan.Text(scan.Get(m.Body, "resultType"))
 	return ok && kind != "complete" && f.isModern()
 }
 
-// Resume follows the task that replaces a tool call. The extension has no other tasks, and other responses are of an unknown kind.
+// Resume follows the task that replaces a tool call. Any other interim response is of an unknown kind.
 func (f *client) Resume(ctx context.Context, caller dialect.Caller, op dialect.Op, m wire.Message) (dialect.Stream, error) {
 	if isTask(m.Body) && (op.Method == "tools/call" || !f.c.IsPlain(op.Method)) {
 		return f.follow(ctx, caller, op, m)
@@ -33,8 +33,8 @@ func (f *client) Resume(ctx context.Context, caller dialect.Caller, op dialect.O
 	return nil, fault
 }
 
-// Failed repeats a call in two cases: the headers no longer match the server's tool, or the response was lost and the tool may run twice.
-// It adds to an error about capabilities the flags that declare them.
+// Failed repeats a call in two cases: the headers no longer match the server's tool, or the response was lost and the tool may be called
+// twice. To an error about missing capabilities, it adds the flags that declare them.
 func (f *client) Failed(ctx context.Context, caller dialect.Caller, op dialect.Op, err error) (again bool, instead *wire.Error) {
 	if !f.isModern() {
 		return false, nil
@@ -63,7 +63,7 @@ func tool(op dialect.Op) string {
 	return op.Method
 }
 
-// mayRepeat reports whether a call may run twice: it only reads, or the tool's hints allow it.
+// mayRepeat reports whether a call may run twice: it does not change anything, or the tool's hints allow it.
 func (f *client) mayRepeat(ctx context.Context, caller dialect.Caller, op dialect.Op) bool {
 	if f.c.IsPlain(op.Method) && op.Method != "tools/call" {
 		return true
@@ -76,14 +76,14 @@ func (f *client) mayRepeat(ctx context.Context, caller dialect.Caller, op dialec
 	return string(scan.Get(notes, "readOnlyHint")) == "true" || string(scan.Get(notes, "idempotentHint")) == "true"
 }
 
-// answers are examples of responses to each kind of request, as flags.
+// answers contains, for each kind of request, its capability and a flag with an example of a response.
 var answers = map[string]struct{ capability, flag string }{
 	"elicitation/create":     {"elicitation", `--on 'elicitation/create=json:{"action":"accept","content":{…}}'`},
 	"sampling/createMessage": {"sampling", `--on 'sampling/createMessage=json:{"role":"assistant","model":"…","content":{"type":"text","text":"…"}}'`},
 	"roots/list":             {"roots", `--on 'roots/list=json:{"roots":[{"uri":"file:///…"}]}'`},
 }
 
-// withFlags returns the error of a server that requires a capability, with the flags that declare it.
+// withFlags adds, to the error of a server that requires capabilities, the flags that declare them.
 func withFlags(e *wire.Error) *wire.Error {
 	var flags []string
 	for name := range scan.Named(scan.Get(e.Data, "requiredCapabilities")) {
@@ -101,7 +101,7 @@ func withFlags(e *wire.Error) *wire.Error {
 	return c
 }
 
-// Unanswered returns the error of a call that cannot continue because the server's question has no hook.
+// Unanswered returns the error for a call that cannot continue because no hook answers the server's request.
 func (f *client) Unanswered(method string, params json.RawMessage) *wire.Error {
 	e := &wire.Error{Message: "the server requests " + method + ", which no hook answers"}
 	if words := question(params); words != "" {
@@ -113,7 +113,7 @@ func (f *client) Unanswered(method string, params json.RawMessage) *wire.Error {
 	return e
 }
 
-// question returns a request in words for people: its message with the fields of its form, or the last message of a sampling request.
+// question describes a request to the user: its message with the fields of its form, or the last message of a sampling request.
 func question(params json.RawMessage) string {
 	words := scan.String(scan.Get(params, "message"))
 	var fields []string
@@ -132,7 +132,7 @@ func question(params json.RawMessage) string {
 	return strings.TrimSpace(words)
 }
 
-// Complete adds the default values of a form to a hook's answer that lacks these fields.
+// Complete adds the default values of a form's fields to a hook's answer that does not contain these fields.
 func (f *client) Complete(m *wire.Message, result json.RawMessage) json.RawMessage {
 	content := scan.Get(result, "content")
 	if m.Method != "elicitation/create" || scan.String(scan.Get(result, "action")) != "accept" || content != nil && scan.Type(content) != 'o' {

@@ -15,16 +15,16 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A tasks contains the local tasks of a connection. On a server, a call of a tool whose method is a job can become a task. On a client, a
-// request with a hook can. The response to the call is immediate. The result is stored until the peer requests it, the connection ends or
-// the peer's ttl expires.
+// tasks contains the local tasks of a connection. On a server, a call of a tool can become a task if the tool's method is a job. On a
+// client, a request can become a task if it has a hook. The call gets its response at once. The result is stored until the peer requests
+// it, the connection closes, or the ttl that the peer requested expires.
 type tasks struct {
 	conn   server.Conn
-	client *client // the same connection's client; may be nil
+	client *client // the client of the same connection; may be nil
 	modern *modern.Conn
 
 	mu   sync.Mutex
-	list []*task // oldest first; the task that ended first is removed first; the limit of pending requests bounds running tasks
+	list []*task // oldest first; the oldest ended task is removed first; the limit of pending requests bounds running tasks
 }
 
 func newServer(host server.Host) server.Native {
@@ -53,7 +53,7 @@ func (a *tasks) Take(ctx context.Context, in *dialect.Inbound) (json.RawMessage,
 // Close ends the work that the client started without a handshake.
 func (a *tasks) Close() { a.modern.Close() }
 
-// Begin starts a task if the params of a request require a task and the handshake has declared tasks.
+// Begin starts a task if the params of a request ask for one and the handshake declared tasks.
 func (a *tasks) Begin(in *dialect.Inbound, carried string, stop context.CancelFunc) (server.Work, error) {
 	wanted := scan.Get(in.Msg.Params, "task")
 	switch {
@@ -69,7 +69,7 @@ func (a *tasks) Begin(in *dialect.Inbound, carried string, stop context.CancelFu
 	default:
 		if kind, _ := a.conn.Responder.Kind(carried); kind != catalog.Job {
 			e := wire.NewError(wire.CodeNoMethod, carried+" cannot run as a task")
-			e.Raw = e.JSON() // Raw marks that the method exists, because a hook has answered
+			e.Raw = e.JSON() // Raw marks that the method exists
 			return nil, e
 		}
 	}
@@ -85,7 +85,7 @@ func (a *tasks) hasJobs() bool {
 	return c != nil && slices.ContainsFunc(c.Methods, func(m catalog.Method) bool { return m.Kind == catalog.Job })
 }
 
-// Answer answers a call about the tasks of this connection. mine is false for other calls.
+// Answer answers a request about the tasks of this connection. mine is false for other requests.
 func (a *tasks) Answer(ctx context.Context, m *wire.Message) (result json.RawMessage, mine bool, err error) {
 	switch m.Method {
 	case taskList, taskGet, taskResult, taskCancel:
@@ -144,10 +144,10 @@ func (a *tasks) indexLocked(id string) int {
 	return slices.IndexFunc(a.list, func(t *task) bool { return t.id == id })
 }
 
-// listPage is the number of tasks in one response.
+// listPage is the maximum number of tasks in one response.
 const listPage = 100
 
-// lines returns a page of the list of tasks. Its cursor is the id of the previous page's last task.
+// lines returns a page of the list of tasks. The cursor is the id of the last task on the previous page.
 func (a *tasks) lines(params json.RawMessage) (json.RawMessage, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

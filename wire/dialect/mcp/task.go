@@ -14,29 +14,29 @@ import (
 	"rpcx/wire/scan"
 )
 
-// pollInterval is the suggested poll interval in milliseconds. Clients are also notified of a task's end.
+// pollInterval is the suggested poll interval in milliseconds. Clients also receive a notification when a task ends.
 const pollInterval = 1000
 
-// A task is a request of the peer whose response was the name of the task.
+// A task is a request of the peer whose response only named the task.
 type task struct {
 	all     *tasks
 	request wire.ID
 	id      string
 	begun   time.Time
-	ttl     time.Duration // how long the task is stored from its start; 0 for no limit
+	ttl     time.Duration // how long the task is stored, from its start; 0 for no limit
 	cancel  context.CancelFunc
-	done    chan struct{} // closed at the end of the task
+	done    chan struct{} // closed when the task ends
 
-	// These are guarded by all.mu.
+	// all.mu guards these fields.
 	status  string
 	words   string // the latest progress message
 	changed time.Time
 	result  json.RawMessage
 	err     error
-	asks    int // the number of the hook's unanswered questions to the peer
+	asks    int // the number of unanswered requests that the hook has sent to the peer
 }
 
-// newTask returns a running task. wanted contains the peer's requirements, such as the ttl.
+// newTask returns a running task. wanted contains what the peer requested, such as a ttl.
 func newTask(all *tasks, request wire.ID, wanted json.RawMessage, cancel context.CancelFunc) *task {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails
@@ -51,7 +51,7 @@ func newTask(all *tasks, request wire.ID, wanted json.RawMessage, cancel context
 // isOver reports whether the task has ended. The caller holds the lock.
 func (t *task) isOver() bool { return isOver(t.status) }
 
-// isExpired reports whether the task has ended and its ttl has expired. The caller holds the lock.
+// isExpired reports whether the task has ended and its ttl has passed. The caller holds the lock.
 func (t *task) isExpired() bool { return t.ttl > 0 && t.isOver() && time.Since(t.begun) > t.ttl }
 
 // line returns the description of a task for the peer.
@@ -89,7 +89,7 @@ func (t *task) Emitted(ev wire.Event) {
 	}
 }
 
-// End stores the result of a task and notifies the peer, unless the task was cancelled before.
+// End stores the result of a task, unless the task was cancelled, and notifies the peer.
 func (t *task) End(ctx context.Context, result json.RawMessage, err error) {
 	t.end(result, err)
 	t.all.client.serve(t.request, nil)
@@ -112,7 +112,7 @@ func (t *task) end(result json.RawMessage, err error) {
 	close(t.done)
 }
 
-// asking adds more (1 or -1) to the number of the hook's unanswered questions.
+// asking adds more (1 or -1) to the number of unanswered requests from the hook.
 func (t *task) asking(more int) {
 	if t == nil {
 		return
@@ -144,7 +144,7 @@ func (t *task) stop() error {
 	return nil
 }
 
-// wait returns the result at the end of the task.
+// wait waits until the task ends and returns its result.
 func (t *task) wait(ctx context.Context) (json.RawMessage, error) {
 	select {
 	case <-t.done:
@@ -157,7 +157,7 @@ func (t *task) wait(ctx context.Context) (json.RawMessage, error) {
 	return t.Mark(t.result), nil
 }
 
-// Mark returns an object whose _meta names the task. t may be nil.
+// Mark returns obj with a _meta that names the task. t may be nil.
 func (t *task) Mark(obj json.RawMessage) json.RawMessage {
 	if t == nil || scan.Type(obj) != 'o' {
 		return obj
@@ -169,7 +169,7 @@ func (t *task) Mark(obj json.RawMessage) json.RawMessage {
 	return codec.Merged(scan.Without(obj, "_meta"), meta)
 }
 
-// meta is the common _meta of all messages of the task.
+// meta returns the _meta that all messages of the task contain.
 func (t *task) meta() json.RawMessage {
 	return scan.Pair("_meta", scan.Pair("io.modelcontextprotocol/related-task", scan.Pair("taskId", scan.AppendQuoted(nil, t.id))))
 }

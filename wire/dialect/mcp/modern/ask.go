@@ -8,7 +8,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// needs returns the capability for a question, or nil if the question is not allowed.
+// needs returns the capability that a question requires, as a path, or nil for a request that is not a question.
 func needs(method string, params json.RawMessage) []string {
 	switch method {
 	case "elicitation/create":
@@ -27,7 +27,7 @@ func needs(method string, params json.RawMessage) []string {
 	return nil
 }
 
-// lacking returns the error for a question that the client does not support, or nil.
+// lacking returns the error for a question that the client does not support, or nil if it supports the question.
 func lacking(capabilities json.RawMessage, method string, params json.RawMessage) *wire.Error {
 	path := needs(method, params)
 	if path == nil {
@@ -39,7 +39,7 @@ func lacking(capabilities json.RawMessage, method string, params json.RawMessage
 			break
 		}
 	}
-	plain := scan.Get(capabilities, "elicitation") // an empty object means forms
+	plain := scan.Get(capabilities, "elicitation") // an empty object declares forms
 	if scan.Type(has) == 'o' || path[len(path)-1] == "form" && scan.Type(plain) == 'o' && scan.Get(plain, "url") == nil {
 		return nil
 	}
@@ -50,7 +50,7 @@ func lacking(capabilities json.RawMessage, method string, params json.RawMessage
 	return lacks(need)
 }
 
-// fits reports whether an answer has the form of method's result.
+// fits reports whether an answer has the form of a result of method.
 func fits(method string, answer json.RawMessage) bool {
 	if scan.Type(answer) != 'o' {
 		return false
@@ -66,10 +66,10 @@ func fits(method string, answer json.RawMessage) bool {
 	return true
 }
 
-// questions are the methods of questions to a client, by the capability that declares them.
+// questions maps a capability to the method of the questions that it declares.
 var questions = map[string]string{"elicitation": "elicitation/create", "sampling": "sampling/createMessage", "roots": "roots/list"}
 
-// answers returns the methods that the client of a call supports. It never returns nil.
+// answers returns the methods of the questions that the client of a call supports. It never returns nil.
 func answers(m *wire.Message) []string {
 	methods := []string{}
 	if !slices.Contains(asking, m.Method) {

@@ -56,7 +56,7 @@ func (r *run) CallOp(ctx context.Context, op dialect.Op) (json.RawMessage, error
 	return m.Body, nil
 }
 
-// Notify sends progress and log entries on the stream of the open request, and other notifications to listeners.
+// Notify sends progress and log entries on the stream of the latest open request, and other notifications to listeners.
 func (r *run) Notify(ctx context.Context, op dialect.Op) error {
 	switch op.Method {
 	case progress, "notifications/message":
@@ -87,7 +87,7 @@ func (r *run) Notify(ctx context.Context, op dialect.Op) error {
 	return to.caller.Notify(to.ctx, op)
 }
 
-// wants reports whether a client with the log level wanted gets entries of level.
+// wants reports whether a client that requested the level asked receives log entries of level.
 func wants(asked, level json.RawMessage) bool {
 	most, ok := scan.Text(asked)
 	return ok && slices.Index(levels, most) <= slices.Index(levels, scan.String(level))
@@ -102,7 +102,7 @@ func (r *run) CloseWith(int, string) error {
 // Connection describes the run as a connection.
 func (r *run) Connection() *dialect.Connection { return &r.about }
 
-// Await implements dialect.FlowControl for the open request.
+// Await implements dialect.FlowControl for the latest open request.
 func (r *run) Await() error { return r.room().Await() }
 
 // Free implements dialect.FlowControl.

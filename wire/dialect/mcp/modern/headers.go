@@ -14,7 +14,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// These headers mirror members of a request.
+// Headers that repeat members of a request.
 const (
 	headerVersion = "Mcp-Protocol-Version"
 	headerMethod  = "Mcp-Method"
@@ -22,19 +22,19 @@ const (
 	headerParam   = "Mcp-Param-"
 )
 
-// named are the methods whose requests mirror a name in a header, with the mirrored member.
+// named maps methods to the member of their params that the header Mcp-Name repeats.
 var named = map[string]string{
 	callTool: "name", getPrompt: "name", readResource: "uri",
 	taskGet: "taskId", taskUpdate: "taskId", taskCancel: "taskId",
 }
 
-// Posts returns how an HTTP listener processes POSTs of these versions.
+// Posts returns the rules for POST requests of these versions.
 func (s *Server) Posts() *wire.HTTPPosts {
 	return &wire.HTTPPosts{Check: s.checkPost, Status: statusOf}
 }
 
-// checkPost compares the headers of a POST with its message. own reports whether the message is a request or notification of these
-// versions. The error is the response to a rejected POST.
+// checkPost compares the headers of a POST with its message. own reports whether these versions define the message. The error is
+// the response to a POST that is rejected.
 func (s *Server) checkPost(h http.Header, msg []byte) (own bool, err *wire.Error) {
 	version := h.Get(headerVersion)
 	if scan.Valid(msg, wire.DefaultMaxDepth) != nil {
@@ -64,7 +64,7 @@ func (s *Server) checkPost(h http.Header, msg []byte) (own bool, err *wire.Error
 	return true, s.checkHeaders(h, method, params)
 }
 
-// checkHeaders compares the other headers.
+// checkHeaders compares the headers other than the version's.
 func (s *Server) checkHeaders(h http.Header, method string, params json.RawMessage) *wire.Error {
 	if got := h.Values(headerMethod); len(got) != 1 || got[0] != method {
 		return mismatch("Mcp-Method %q does not match the method %q", strings.Join(got, ", "), method)
@@ -96,7 +96,7 @@ func (s *Server) checkHeaders(h http.Header, method string, params json.RawMessa
 	return nil
 }
 
-// mirrored yields the names of the headers that a schema requires, each with the argument that it mirrors, or nil.
+// mirrored yields the name of each header that a schema requires, with the argument that the header repeats, or nil.
 func mirrored(schema, args json.RawMessage) iter.Seq2[string, json.RawMessage] {
 	return func(yield func(string, json.RawMessage) bool) { mirror(schema, args, 0, yield) }
 }
@@ -123,7 +123,7 @@ func mirror(schema, args json.RawMessage, depth int, yield func(string, json.Raw
 	return true
 }
 
-// compare compares a header with the value that it mirrors. For nil, the header must be missing.
+// compare checks that a header repeats value. If value is nil, the header must be missing.
 func compare(h http.Header, name string, value json.RawMessage) *wire.Error {
 	values := h.Values(name)
 	switch {
@@ -148,9 +148,9 @@ func compare(h http.Header, name string, value json.RawMessage) *wire.Error {
 	return mismatch("the header %s %q does not match the body's %q", name, got, want)
 }
 
-// sameNumber compares numbers by value: 42.0 equals 42.
+// sameNumber reports whether two numbers have the same value, such as 42.0 and 42.
 func sameNumber(a, b string) bool {
-	const longest = 64 // comparing a longer number could be slow
+	const longest = 64 // in bytes, because comparing longer numbers could be slow
 	if len(a) > longest || len(b) > longest || scan.Type([]byte(a)) != 'n' || scan.Type([]byte(b)) != 'n' || strings.ContainsAny(a+b, "eE") {
 		return false
 	}
@@ -159,7 +159,7 @@ func sameNumber(a, b string) bool {
 	return ok && ok2 && x.Cmp(y) == 0
 }
 
-// decoded returns the value in a header, which may be in Base64.
+// decoded returns the value of a header, which may be encoded in Base64.
 func decoded(value string) (string, bool) {
 	const before, after = "=?base64?", "?="
 	if inner, ok := strings.CutPrefix(value, before); ok && strings.HasSuffix(inner, after) {
@@ -173,7 +173,7 @@ func mismatch(format string, args ...any) *wire.Error {
 	return wire.NewError(CodeHeader, "Header mismatch: "+fmt.Sprintf(format, args...))
 }
 
-// statusOf returns the HTTP status of a response.
+// statusOf returns the HTTP status for a response with that error code.
 func statusOf(code string) int {
 	switch code {
 	case "-32601":

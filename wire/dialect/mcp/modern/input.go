@@ -10,16 +10,16 @@ import (
 	"rpcx/wire/scan"
 )
 
-// These are the owners of a state, its prefixes.
+// A state begins with the prefix of its owner.
 const (
-	ofRun  = "r" // a hook that waits
-	ofHook = "h" // a hook without memory; its own state follows
+	ofRun  = "r" // a hook that is waiting
+	ofHook = "h" // a hook that has ended; the state that it printed follows
 )
 
-// local is the identity of a client whose connection identifies it, for the states of hooks.
+// local is the identity in a hook's state if only the connection identifies the client.
 const local = "local"
 
-// opened returns the content of a request's requestState: the state of a hook, the id of a run, or neither.
+// opened returns the content of a request's requestState: the state that a hook printed, the id of a run, or neither.
 func (c *Conn) opened(m *wire.Message, what string) (kept, id string, err error) {
 	sealed := scan.Get(m.Params, "requestState")
 	if sealed == nil || !slices.Contains(asking, m.Method) {
@@ -39,7 +39,7 @@ func (c *Conn) opened(m *wire.Message, what string) (kept, id string, err error)
 	return state[len(ofHook):], "", nil
 }
 
-// asked checks the questions that a hook has printed, and seals its state.
+// asked checks the questions that a hook printed, and encrypts the state that it printed.
 func (c *Conn) asked(m *wire.Message, result json.RawMessage, what string) (json.RawMessage, error) {
 	failed := func(why string) (json.RawMessage, error) {
 		if warn := c.conn.Caller.Connection().Warn; warn != nil {
@@ -77,7 +77,8 @@ func (c *Conn) asked(m *wire.Message, result json.RawMessage, what string) (json
 	return scan.Splice(result, "requestState", scan.AppendQuoted(nil, sealed)), nil
 }
 
-// writeInput writes the client's responses and its state to a file for the hook. Without these, it returns "".
+// writeInput writes the client's responses and the hook's state to a file for the hook. If there are none, it returns
+// "".
 func writeInput(m *wire.Message, kept string) (file string, err error) {
 	answers := scan.Get(m.Params, "inputResponses")
 	if scan.Type(answers) != 'o' && kept == "" || !slices.Contains(asking, m.Method) {
@@ -90,7 +91,7 @@ func writeInput(m *wire.Message, kept string) (file string, err error) {
 	if kept != "" {
 		o.Text("requestState", kept)
 	}
-	f, err := os.CreateTemp("", "rpcx-input-") // has mode 0600
+	f, err := os.CreateTemp("", "rpcx-input-") // creates the file with mode 0600
 	if err != nil {
 		return "", err
 	}

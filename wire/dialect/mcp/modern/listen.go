@@ -16,34 +16,34 @@ import (
 const (
 	acknowledged    = "notifications/subscriptions/acknowledged"
 	resourceUpdated = "notifications/resources/updated"
-	resourceWatch   = "resources/subscribe" // the hook whose items are updates of a resource
+	resourceWatch   = "resources/subscribe" // the hook whose items report updates of a resource
 )
 
-// These limits bound subscriptions.
+// Limits of subscriptions.
 const (
 	maxListeners = 1000
-	maxUntold    = 256 // pending notifications of one listener
-	maxWatched   = 100 // resources of one listener
+	maxUntold    = 256 // pending notifications per listener
+	maxWatched   = 100 // resources, or tasks, per listener
 )
 
-// changes are the notifications for subscriptions, by the member of a client's filter.
+// changes maps members of a client's filter to the notifications that they select.
 var changes = map[string]string{
 	"toolsListChanged":     "notifications/tools/list_changed",
 	"promptsListChanged":   "notifications/prompts/list_changed",
 	"resourcesListChanged": "notifications/resources/list_changed",
 }
 
-// listeners are the subscriptions of all clients.
+// listeners contains the subscriptions of all clients.
 type listeners struct {
 	mu  sync.Mutex
 	all map[*listener]bool
 }
 
-// A listener is a subscription, a request that stays open.
+// A listener is a subscription: a request that stays open.
 type listener struct {
 	id      wire.ID
-	methods []string // of its notifications
-	uris    []string // of its resources
+	methods []string // the notifications that it selects
+	uris    []string // its resources
 	tasks   []string // its tasks
 
 	mu     sync.Mutex
@@ -86,7 +86,7 @@ func (c *Conn) listen(ctx context.Context, in *dialect.Inbound) (json.RawMessage
 	}
 }
 
-// filter reads the client's filter and returns its accepted part.
+// filter reads the client's filter and returns the part that is accepted.
 func (l *listener) filter(ctx context.Context, params json.RawMessage, c *Conn) (json.RawMessage, error) {
 	wanted := scan.Get(params, "notifications")
 	if scan.Type(wanted) != 'o' {
@@ -115,7 +115,7 @@ func (l *listener) filter(ctx context.Context, params json.RawMessage, c *Conn) 
 	return o.End(), nil
 }
 
-// offers reports whether the server has the subject of a filter's member.
+// offers reports whether the server offers what a member of the filter selects.
 func (c *Conn) offers(key string) bool {
 	if strings.HasPrefix(key, "tools") {
 		return true
@@ -143,7 +143,7 @@ func withID(obj json.RawMessage, id wire.ID) json.RawMessage {
 	return o.End()
 }
 
-// watch runs the hook for updates of each resource, if the hook streams.
+// watch runs the hook for updates of each resource, if the hook is a stream.
 func (c *Conn) watch(ctx context.Context, l *listener) (stop func()) {
 	if kind, ok := c.conn.Responder.Kind(resourceWatch); !ok || kind != catalog.Stream {
 		return func() {}
@@ -181,7 +181,7 @@ func (t *listeners) remove(l *listener) {
 	delete(t.all, l)
 }
 
-// tell passes a notification to its listeners.
+// tell passes a notification to the listeners that it concerns.
 func (t *listeners) tell(method string, params json.RawMessage) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -193,7 +193,7 @@ func (t *listeners) tell(method string, params json.RawMessage) {
 	}
 }
 
-// put adds a notification unless an equal one is pending.
+// put adds a notification unless an equal notification is pending or too many are.
 func (l *listener) put(op dialect.Op) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

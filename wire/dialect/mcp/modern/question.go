@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// take passes the client's responses to the questions of their keys. It ignores other responses.
+// take passes the client's responses to the questions with their keys. It ignores responses to unknown questions.
 func (r *run) take(answers json.RawMessage) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -44,13 +44,13 @@ func (r *run) questionsLocked() []byte {
 	return o.End()
 }
 
-// A question is a hook's request to the client. It implements dialect.Stream with one response.
+// A question is a request from a hook to the client. It implements dialect.Stream, with one response.
 type question struct {
 	run    *run
 	key    string
 	method string
 	params json.RawMessage
-	done   chan struct{}   // closed when the question has a response or the run ends
+	done   chan struct{}   // closed when the question is answered or the run ends
 	result json.RawMessage // the result, or nil
 	read   bool
 }
@@ -64,7 +64,7 @@ func (q *question) request() []byte {
 	return o.End()
 }
 
-// Next returns the response, and after it io.EOF.
+// Next returns the response, and io.EOF after that.
 func (q *question) Next(ctx context.Context) (wire.Message, error) {
 	if q.read {
 		return wire.Message{}, io.EOF

@@ -13,27 +13,27 @@ import (
 	"rpcx/wire/scan"
 )
 
-// gather is how long a question waits for others before the client receives it.
+// gather is how long a question waits for further questions before the client receives it.
 const gather = 30 * time.Millisecond
 
-// A run is a call that a hook answers. For the hook, it is a connection. Successive requests of the client carry it: the hook's
-// questions are the result of one request, and the next request contains the responses.
+// A run is the execution of a hook that answers a call. To the hook, it is a connection. It can span several requests of the
+// client: the result of one contains the hook's questions, and the next contains the responses.
 type run struct {
 	c      *Conn // the connection of its first request
 	id     string
 	method string
 	about  dialect.Connection
 	cancel context.CancelFunc
-	clock  *dialect.Stopwatch // the hook's clock, which stops while no request is open
+	clock  *dialect.Stopwatch // stops while no request is open
 
 	mu        sync.Mutex
 	change    chan struct{} // closed at each change
 	requests  []*request    // open requests, oldest first
-	last      *request      // the latest request, even a closed one
+	last      *request      // the latest request, which may no longer be open
 	questions []*question   // unanswered questions, oldest first
-	count     int           // the number of all questions
+	count     int           // the number of questions so far
 	task      *task         // nil unless the run is a task
-	waiting   *time.Timer   // ends a run that waits too long for the client; nil while the run does not wait
+	waiting   *time.Timer   // ends a run that has waited too long for the client; nil unless the run waits
 	outcome
 }
 
@@ -42,15 +42,15 @@ type outcome struct {
 	over   bool
 	result json.RawMessage
 	err    error
-	why    *wire.Error // why the run was stopped, or the missing capability of the client; nil if the hook failed
+	why    *wire.Error // why the run was stopped, or which capability the client lacks; nil if neither
 }
 
-// A request is a request that a run answers.
+// A request is a client's request that a run answers.
 type request struct {
 	ctx    context.Context
 	caller dialect.Caller
 	params json.RawMessage
-	task   bool // whether the call may become a task
+	task   bool // the call may become a task
 }
 
 // call answers a request with a hook: in a new run, or in the run whose questions the request answers.
@@ -88,7 +88,7 @@ func (c *Conn) call(ctx context.Context, in *dialect.Inbound) (json.RawMessage, 
 	return result, err
 }
 
-// begin starts the hook of a request. The file input contains the client's responses and its state.
+// begin starts the hook of a request. A file contains the client's responses and the hook's state, if any.
 func (s *Server) begin(c *Conn, in *dialect.Inbound, req *request, kept string) (*run, error) {
 	file, err := writeInput(&in.Msg, kept)
 	if err != nil {
@@ -104,7 +104,7 @@ func (s *Server) begin(c *Conn, in *dialect.Inbound, req *request, kept string) 
 	about.Answers = answers(&in.Msg)
 	r.about, r.last, r.requests = about, req, []*request{req}
 	m := in.Msg.Clone()
-	m.Params, m.Err = ownMeta(m.Params), nil // there is no handshake to wait for
+	m.Params, m.Err = ownMeta(m.Params), nil // the hook need not wait for a handshake
 	ctx = dialect.WithStopwatch(dialect.WithFlowControl(ctx, r), r.clock)
 	s.runs.add(r)
 	s.wg.Go(func() {
@@ -121,10 +121,12 @@ func (s *Server) begin(c *Conn, in *dialect.Inbound, req *request, kept string) 
 	return r, nil
 }
 
-// runToken is the progress token of every run. A sent message gets the token of the request that is open at that time.
+// runToken is the progress token that every hook receives. A message to the client contains the token of the request
+// that is then open.
 const runToken = "run"
 
-// ownMeta replaces the parts of the params that belong to a single request.
+// ownMeta removes from the params what belongs to a single request, and sets the run's own progress token and log
+// level.
 func ownMeta(params json.RawMessage) json.RawMessage {
 	var o, m scan.Object
 	o.Members(params, "_meta", "inputResponses", "requestState")
@@ -135,7 +137,7 @@ func ownMeta(params json.RawMessage) json.RawMessage {
 	return o.End()
 }
 
-// await returns the result for a request: the result of the hook, the hook's questions to the client, or the task that the
+// await returns the result for a request: the hook's result, the hook's questions to the client, or the task that the
 // request becomes.
 func (r *run) await(req *request) (json.RawMessage, error) {
 	r.mu.Lock()
@@ -168,12 +170,12 @@ type step int
 
 const (
 	changed step = iota
-	settled      // all questions of a round exist
+	settled      // the round's time to collect questions has passed
 	slow         // the call becomes a task
 	gone         // the client has cancelled the request
 )
 
-// timers are the timers of an open request. A nil channel belongs to a stopped timer.
+// timers are the timers of an open request. A nil channel means that the timer is not running.
 type timers struct{ questions, grace <-chan time.Time }
 
 // nextLocked waits for the next step of an open request. The caller holds the lock.
@@ -201,7 +203,7 @@ func (r *run) nextLocked(req *request, t *timers) step {
 	return next
 }
 
-// isAsking reports whether the run has open questions for the client.
+// isAsking reports whether the run has not ended, so that its result consists of its own questions.
 func (r *run) isAsking() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -220,7 +222,7 @@ func (r *run) detachLocked(req *request) {
 	r.requests = slices.DeleteFunc(r.requests, func(o *request) bool { return o == req })
 }
 
-// askLocked answers a request with the questions. The caller holds the lock.
+// askLocked answers a request with the run's questions. The caller holds the lock.
 func (r *run) askLocked(req *request) (json.RawMessage, error) {
 	r.detachLocked(req)
 	if len(r.requests) == 0 {

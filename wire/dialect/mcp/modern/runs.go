@@ -8,22 +8,23 @@ import (
 	"rpcx/wire"
 )
 
-// These limits bound runs without an open request.
+// Limits of runs without an open request.
 const (
-	maxWaiting          = 256             // the number of runs that wait for the client
-	DefaultInputTimeout = 5 * time.Minute // the default time to wait for the client
+	maxWaiting          = 256             // the maximum number of runs that wait for the client
+	DefaultInputTimeout = 5 * time.Minute // how long a run waits for the client by default
 	keepEnded           = 30 * time.Second
 	maxEnded            = 64
 )
 
-// runs are the runs of a server by id. A run with questions stays for a while after its end, to give a repeated request the same result.
+// runs contains the runs of a server, by id. A run with questions remains for a while after its end, so that a repeated request gets the
+// same result.
 type runs struct {
 	wait time.Duration
 
 	mu      sync.Mutex
 	byID    map[string]*run
-	ended   []*run // ended runs, oldest first
-	done    []*run // ended tasks
+	ended   []*run // ended runs that had questions, oldest first
+	done    []*run // ended tasks, oldest first
 	waiting int
 	tasks   int           // the number of running tasks
 	over    chan struct{} // closed when the server ends
@@ -69,7 +70,7 @@ func (t *runs) leave() {
 	t.waiting--
 }
 
-// forget removes an ended run, and at once if it has no questions.
+// forget removes an ended run: at once if it had no questions and is not a task, otherwise after some time.
 func (t *runs) forget(r *run) {
 	r.mu.Lock()
 	asked, isTask := r.count > 0, r.task != nil
@@ -101,7 +102,7 @@ func (t *runs) dropLocked(r *run) {
 	t.ended, t.done = slices.DeleteFunc(t.ended, same), slices.DeleteFunc(t.done, same)
 }
 
-// end ends the runs of a caller, or with "" all runs.
+// end stops the runs of a client, or all runs if identity is "".
 func (t *runs) end(identity string) {
 	t.mu.Lock()
 	var all []*run

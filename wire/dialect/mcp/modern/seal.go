@@ -16,22 +16,23 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A seal encrypts the state that the client stores for the server. Only the same caller can return it, and only with the same call.
+// A seal encrypts state that clients store for the server. The state is valid only for the client and the call that it was made
+// for.
 type seal struct{ aead cipher.AEAD }
 
-// newSeal returns a seal with a key. With a nil key, it uses a random key, and no other process can open the seal.
+// newSeal returns a seal with a key. If key is nil, it uses a random key, and the state is valid only in this process.
 func newSeal(key []byte) seal {
 	if key == nil {
 		key = make([]byte, 32)
 		_, _ = rand.Read(key) // never fails
 	}
 	sum := sha256.Sum256(key)
-	block, _ := aes.NewCipher(sum[:]) // its length is valid
+	block, _ := aes.NewCipher(sum[:]) // the key length is valid
 	aead, _ := cipher.NewGCM(block)
 	return seal{aead}
 }
 
-// close returns the sealed state of a call, which contains its expiry.
+// close encrypts the state of a call, together with the time when it expires.
 func (s seal) close(state, identity, what string, within time.Duration) string {
 	nonce := make([]byte, s.aead.NonceSize())
 	_, _ = rand.Read(nonce) // never fails
@@ -40,7 +41,7 @@ func (s seal) close(state, identity, what string, within time.Duration) string {
 	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(nonce, nonce, plain, bound(identity, what)))
 }
 
-// open returns the state.
+// open decrypts a state.
 func (s seal) open(sealed, identity, what string) (string, error) {
 	wrong := wire.NewError(wire.CodeInvalidParams, "requestState is not valid for this call")
 	b, err := base64.RawURLEncoding.DecodeString(sealed)
@@ -58,10 +59,10 @@ func (s seal) open(sealed, identity, what string) (string, error) {
 	return string(plain[8:]), nil
 }
 
-// bound returns the data to which a state is bound.
+// bound returns the data that an encrypted state is bound to.
 func bound(identity, what string) []byte { return []byte(identity + "\x00" + what) }
 
-// digest returns the digest of a call without the parts that change with a repetition.
+// digest returns a digest of a call without the parts that differ when the call is repeated.
 func digest(method string, params json.RawMessage) string {
 	dec := json.NewDecoder(bytes.NewReader(scan.Without(scan.OrNull(params), "_meta", "inputResponses", "requestState")))
 	dec.UseNumber()

@@ -15,7 +15,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// These methods need more than a hook.
+// Methods that need more than a hook.
 const (
 	callTool     = "tools/call"
 	getPrompt    = "prompts/get"
@@ -27,10 +27,10 @@ const (
 	taskCancel   = "tasks/cancel"
 )
 
-// removed are methods of earlier versions only.
+// removed contains methods that only earlier versions have.
 var removed = []string{"initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe", "tasks/list", "tasks/result"}
 
-// asking are the methods whose hooks may send requests to the client.
+// asking contains the methods whose hooks may send requests to the client.
 var asking = []string{callTool, getPrompt, readResource}
 
 // A Server answers requests on all connections of a listener.
@@ -51,7 +51,7 @@ func New(host server.Host) *Server {
 	return s
 }
 
-// End ends all work that waits for clients.
+// End ends all runs.
 func (s *Server) End() error {
 	close(s.runs.over)
 	s.runs.end("")
@@ -63,8 +63,8 @@ func (s *Server) End() error {
 type Conn struct {
 	s        *Server
 	conn     server.Conn
-	identity string // the caller's identity, to which its runs are bound
-	owned    bool   // runs end with the connection
+	identity string // the client's identity, which its runs are bound to
+	owned    bool   // runs end when the connection closes
 }
 
 // Owns reports whether the caller c is a run.
@@ -73,7 +73,7 @@ func (s *Server) Owns(c dialect.Caller) bool {
 	return mine
 }
 
-// Open returns the Conn of a connection, or nil for a client.
+// Open returns the Conn for a connection. It returns nil if the local side is a client.
 func (s *Server) Open(c server.Conn) *Conn {
 	if !c.Serving {
 		return nil
@@ -107,7 +107,7 @@ func (c *Conn) Take(ctx context.Context, in *dialect.Inbound) (result json.RawMe
 	} else {
 		result, err = c.answer(ctx, in)
 	}
-	if e, ok := errors.AsType[*wire.Error](err); ok && string(e.Code) == "-32002" { // in earlier versions, the resource does not exist
+	if e, ok := errors.AsType[*wire.Error](err); ok && string(e.Code) == "-32002" { // the code for a missing resource in earlier versions
 		e = e.Clone()
 		e.Code, e.Raw = wire.NewError(wire.CodeInvalidParams, "").Code, nil
 		err = e
@@ -125,23 +125,23 @@ func (c *Conn) answer(ctx context.Context, in *dialect.Inbound) (json.RawMessage
 	return c.call(ctx, in)
 }
 
-// refused logs a rejected request. Over HTTP, the listener has logged it.
+// refused logs a request that was rejected. Over HTTP, the listener has already logged it.
 func (c *Conn) refused(method string, e *wire.Error) {
 	if warn := c.conn.Caller.Connection().Warn; warn != nil && !c.conn.SingleExchange {
 		warn("refused " + wire.Quote(method) + ": " + string(e.Code) + ", " + e.Message)
 	}
 }
 
-// cached are the methods whose results state how long, and for whom, they may be cached. true marks results from the catalog, which is
-// equal for all users. Hooks make the other results, and may print ttlMs and cacheScope themselves.
+// cached contains the methods whose results say how long, and for whom, they may be cached. The value true marks results from the
+// catalog, which is the same for all users. Hooks produce the other results, and may print ttlMs and cacheScope themselves.
 var cached = map[string]bool{
 	discover: true, "tools/list": true, "prompts/list": false, "resources/list": false, "resources/templates/list": false, readResource: false,
 }
 
-// keepFor is how long the catalog may be cached. Listeners are also notified of changes.
+// keepFor is how long the catalog may be cached. Listeners also receive a notification when it changes.
 const keepFor = 5 * time.Second
 
-// complete adds the members that all results of these versions have.
+// complete adds the members that every result in these versions has.
 func (c *Conn) complete(method string, result json.RawMessage) json.RawMessage {
 	if scan.Type(result) != 'o' {
 		return result

@@ -13,24 +13,24 @@ import (
 	"rpcx/wire/scan"
 )
 
-// These are the times of tasks.
+// Times and limits of tasks.
 const (
-	taskGrace    = 100 * time.Millisecond // how long a call may run before a task replaces the call
-	taskKept     = time.Hour              // how long a task is stored from its start
+	taskGrace    = 100 * time.Millisecond // how long a call may run before it becomes a task
+	taskKept     = time.Hour              // how long a task is stored after its end, and the ttl that clients receive
 	pollInterval = time.Second            // the suggested interval for clients
 	maxTasks     = 1024                   // running tasks of all clients
 )
 
 const taskChanged = "notifications/tasks"
 
-// A task is a run that continues after its request, as the client sees it.
+// A task is a run that continues after the response to its request.
 type task struct {
 	begun   time.Time
 	changed time.Time
 	words   string // the latest progress message
 }
 
-// isTask reports whether a call can become a task. It returns an error if the tool requires tasks and the client does not support
+// isTask reports whether a call may become a task. It returns an error if the tool requires tasks and the client does not support
 // them.
 func (c *Conn) isTask(m *wire.Message) (bool, error) {
 	if m.Method != callTool {
@@ -50,7 +50,7 @@ func (c *Conn) isTask(m *wire.Message) (bool, error) {
 	return false, nil
 }
 
-// knowsTasks reports whether the client has declared the extension.
+// knowsTasks reports whether the client declared the extension.
 func knowsTasks(params json.RawMessage) bool {
 	return scan.Type(scan.Get(scan.Get(meta(params, MetaCapabilities), "extensions"), Tasks)) == 'o'
 }
@@ -95,7 +95,7 @@ func (r *run) isTask() bool {
 	return r.task != nil
 }
 
-// becomeTaskLocked answers a request with the name of a task. The caller holds the lock.
+// becomeTaskLocked turns the run into a task and answers the request with its name. The caller holds the lock.
 func (r *run) becomeTaskLocked(req *request) (json.RawMessage, error) {
 	if !r.c.s.runs.addTask() {
 		r.cancel()
@@ -109,7 +109,7 @@ func (r *run) becomeTaskLocked(req *request) (json.RawMessage, error) {
 	return o.End(), r.askTaskLocked()
 }
 
-// askTaskLocked suspends a task that has questions. The caller holds the lock.
+// askTaskLocked pauses a task that has questions. The caller holds the lock.
 func (r *run) askTaskLocked() error {
 	if r.task == nil || len(r.questions) == 0 {
 		return nil
@@ -121,7 +121,7 @@ func (r *run) askTaskLocked() error {
 	return r.waitLocked()
 }
 
-// statusLocked adds the status of a task. The caller holds the lock.
+// statusLocked adds the status of a task to o. The caller holds the lock.
 func (r *run) statusLocked(o *scan.Object) {
 	status := "working"
 	switch {
@@ -143,8 +143,8 @@ func (r *run) statusLocked(o *scan.Object) {
 	o.Int("pollIntervalMs", pollInterval.Milliseconds())
 }
 
-// failureLocked returns the protocol error with which a task ended, or nil. A failed hook is a protocol error; the error of a tool is
-// its result. The caller holds the lock.
+// failureLocked returns the error that ended the task, or nil. A failed hook ends it with an error; an error that a tool reports is a
+// result. The caller holds the lock.
 func (r *run) failureLocked() json.RawMessage {
 	if r.err != nil {
 		return wire.AsError(r.err).JSON()
@@ -172,7 +172,7 @@ func (r *run) detailLocked() json.RawMessage {
 	return o.End()
 }
 
-// taskChangedLocked notifies the listeners. The caller holds the lock.
+// taskChangedLocked notifies the listeners of a task that it has changed. The caller holds the lock.
 func (r *run) taskChangedLocked() {
 	if r.task != nil {
 		r.task.changed = time.Now()
@@ -180,14 +180,14 @@ func (r *run) taskChangedLocked() {
 	}
 }
 
-// progressLocked stores a progress message of the task. The caller holds the lock.
+// progressLocked stores the message in a progress notification of the task. The caller holds the lock.
 func (r *run) progressLocked(op *dialect.Op) {
 	if words, ok := scan.Text(scan.Get(op.Params, "message")); ok && r.task != nil && op.Method == progress {
 		r.task.words, r.task.changed = words, time.Now()
 	}
 }
 
-// listenForTasks adds the client's own tasks to those that it listens for.
+// listenForTasks adds to l those of the wanted tasks that belong to the client.
 func (l *listener) listenForTasks(ctx context.Context, wanted, params json.RawMessage, c *Conn) ([]string, error) {
 	if wanted == nil {
 		return nil, nil

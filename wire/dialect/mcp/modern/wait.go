@@ -6,7 +6,7 @@ import (
 	"rpcx/wire"
 )
 
-// waitLocked makes the run wait for the client. The caller holds the lock.
+// waitLocked makes the run wait for the client, and stops its clock. The caller holds the lock.
 func (r *run) waitLocked() error {
 	if !r.c.s.runs.enter() {
 		r.cancel()
@@ -17,7 +17,7 @@ func (r *run) waitLocked() error {
 	return nil
 }
 
-// resumeLocked ends the wait. The caller holds the lock.
+// resumeLocked ends such a wait. The caller holds the lock.
 func (r *run) resumeLocked() {
 	if r.waiting != nil {
 		r.waiting.Stop()
@@ -27,10 +27,10 @@ func (r *run) resumeLocked() {
 	}
 }
 
-// expire ends a run whose client did not answer in time.
+// expire stops a run whose client did not answer in time.
 func (r *run) expire() { r.stop(wire.NewError(wire.CodeServer, "the client did not answer in time")) }
 
-// stop ends a run before its hook.
+// stop ends a run before its hook has ended.
 func (r *run) stop(why *wire.Error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
