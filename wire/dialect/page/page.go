@@ -1,4 +1,4 @@
-// Package page finds the dialects in dialect files (rpcx-dialect-file(5)), embedded ones and users' own.
+// Package page finds dialects in dialect files (rpcx-dialect-file(5)): the embedded files and the users' own.
 package page
 
 import (
@@ -25,10 +25,10 @@ import (
 //go:embed pages/*.toml rules/*.toml probes/*.toml
 var embedded embed.FS
 
-// A Flow is the Go part of a protocol, which dialect files name as their flow.
+// A Flow is the Go part of a protocol, which a dialect file selects with its member flow.
 type Flow struct {
-	Page         string // the protocol's dialect file, which is embedded under the flow's name
-	Rules        string // the rules of rpcx validate for conversations, or "" for those of the dialect file
+	Page         string // the protocol's dialect file, embedded under the flow's name
+	Rules        string // the rules of rpcx validate for conversations; "" for those in the dialect file
 	Notification string // see codec.Native
 	Client       func(c *codec.Codec) codec.Flow
 	Server       func(h server.Host) server.Native
@@ -39,8 +39,8 @@ type Flow struct {
 	Unchanged    func(ctx context.Context, open func(context.Context, dialect.Op) (dialect.Stream, error)) bool // see dialect.Handshake
 }
 
-// rules returns the rules of rpcx validate for a dialect file. The rules of embedded dialect files are separate texts, which only
-// validate reads.
+// rules returns the rules of rpcx validate for a dialect file. The rules of an embedded dialect file are in a separate file,
+// which only validate reads.
 func (l *Library) rules(p *load.Page) string {
 	if own := l.Flows[p.Flow].Rules; own != "" && p.Flow == p.Name {
 		return own
@@ -54,12 +54,12 @@ func (l *Library) rules(p *load.Page) string {
 // A Library finds dialect files for one table of dialects.
 type Library struct {
 	Flows  map[string]Flow
-	Others []string // the names of all other dialects
-	found  sync.Map // loaded dialect files by their requested names: string → func() (dialect.Spec, error)
-	given  sync.Map // the paths of dialect files that were read by path, by the names in these files: string → string
+	Others []string // the names of all dialects without a dialect file
+	found  sync.Map // loaded dialect files by the requested name: string → func() (dialect.Spec, error)
+	given  sync.Map // the paths of the dialect files that were read by path, by the name in the file: string → string
 }
 
-// brought returns the text of the embedded dialect file name.
+// brought returns the text of the embedded dialect file called name.
 func (l *Library) brought(name string) (text []byte, ok bool) {
 	if f, ok := l.Flows[name]; ok {
 		return []byte(f.Page), true
@@ -77,7 +77,7 @@ func (l *Library) Names() []string {
 	return names
 }
 
-// OwnNames returns the names of the dialect files in the user's configuration directory, valid or not.
+// OwnNames returns the names of the dialect files, valid or not, in the user's configuration directory.
 func (l *Library) OwnNames() (names []string) {
 	dir := xdg.Config()
 	if dir == "" {
@@ -92,10 +92,10 @@ func (l *Library) OwnNames() (names []string) {
 	return names
 }
 
-// prefixes are the words before the colon of an endpoint, apart from dialects and framings.
+// prefixes are the words that can precede the colon of an endpoint, apart from dialects and framings.
 var prefixes = []string{"ws", "wss", "http", "https", "tcp", "tls", "unix", "exec", "ipc", "stdio", "demo", "tape", "conversation", "accept", "dial"}
 
-// taken returns the meaning of a name that a user's dialect file cannot have, or "".
+// taken describes what a name already means if a user's dialect file cannot have it, and returns "" for other names.
 func (l *Library) taken(name string) string {
 	_, isFraming := framing.ByName(name)
 	switch {
@@ -109,7 +109,7 @@ func (l *Library) taken(name string) string {
 	return ""
 }
 
-// Clash returns the error of a dialect file with a taken name in the user's configuration directory, or nil.
+// Clash returns an error if the user's configuration directory contains a dialect file with a name that is taken.
 func (l *Library) Clash(name string) error {
 	if what := l.taken(name); what != "" && !IsPath(name) {
 		if path := userFile(name); path != "" {
@@ -119,7 +119,7 @@ func (l *Library) Clash(name string) error {
 	return nil
 }
 
-// Exists reports whether a dialect file with that name or path exists, valid or not.
+// Exists reports whether there is a dialect file, valid or not, with that name or path.
 func (l *Library) Exists(name string) bool {
 	if _, ok := l.brought(name); ok {
 		return true
@@ -145,9 +145,9 @@ func (l *Library) Source(name string) []byte {
 	return nil
 }
 
-// Find returns the dialect of that name, from an embedded dialect file or one in the user's configuration directory. If name is the path
-// of a TOML file, Find returns that file's dialect, whose name is the absolute path. ok is false without such a file. The error is a
-// usage Fault about a mistake in the file.
+// Find returns the dialect of that name, from an embedded dialect file or from one in the user's configuration directory. If name is the
+// path of a TOML file, Find returns the dialect in that file, under its absolute path as the name. ok is false if there is no such file.
+// The error is a usage Fault about the content of the file.
 func (l *Library) Find(name string) (spec dialect.Spec, ok bool, err error) {
 	switch {
 	case IsPath(name):
@@ -182,7 +182,8 @@ func userFile(name string) string {
 	return path
 }
 
-// tried returns the error of a user's file that names an unknown framing, or whose client would read errors as results.
+// tried returns an error for a user's file that names an unknown framing, or whose client would read error responses as
+// results.
 func tried(path string, p *load.Page) error {
 	if _, known := framing.ByName(p.Framing); p.Framing != "" && !known {
 		return wire.Usagef("%s: framing: %q is not a framing: expected one of %s", path, p.Framing, strings.Join(framing.Names(), ", "))
@@ -197,7 +198,7 @@ func tried(path string, p *load.Page) error {
 	return err
 }
 
-// read reads the dialect file name. It returns a Spec without a name for a missing file.
+// read reads the dialect file called name. It returns a Spec without a name if the file does not exist.
 func (l *Library) read(name string) (dialect.Spec, error) {
 	var p *load.Page
 	var err error
@@ -227,14 +228,14 @@ func (l *Library) read(name string) (dialect.Spec, error) {
 	return spec, err
 }
 
-// Given returns the path of the dialect file with the name, if the file was read by path.
+// Given returns the path of the dialect file that contains the name, if that file was read by path.
 func (l *Library) Given(name string) (path string, ok bool) {
 	found, ok := l.given.Load(name)
 	path, _ = found.(string)
 	return path, ok
 }
 
-// NameOf returns the name in the dialect file at path, which was read before, or else path.
+// NameOf returns the name in the dialect file at path if that file was read before, and path otherwise.
 func (l *Library) NameOf(path string) (name string) {
 	name = path
 	l.given.Range(func(k, v any) bool {

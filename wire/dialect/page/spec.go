@@ -14,7 +14,7 @@ import (
 	"rpcx/wire/toml"
 )
 
-// Spec returns the row of a dialect file in the table of dialects.
+// Spec returns the row for a dialect file in the table of dialects.
 func (l *Library) Spec(p *load.Page) (dialect.Spec, error) {
 	flow := l.Flows[p.Flow]
 	d, err := codec.New(p, codec.Native{Notification: flow.Notification, Open: flow.Client})
@@ -58,7 +58,7 @@ func (l *Library) Spec(p *load.Page) (dialect.Spec, error) {
 	return spec, nil
 }
 
-// detection describes how to detect servers of a dialect file.
+// detection describes how to detect servers of the dialect.
 func detection(p *load.Page) *dialect.Detection {
 	out := &dialect.Detection{}
 	if d := p.Detect; d != nil {
@@ -76,7 +76,7 @@ func detection(p *load.Page) *dialect.Detection {
 	return out
 }
 
-// settings returns the settings for users: the members of [names], and the handshake's values of [set].
+// settings returns the values that users can set: the members in names.extra, and the handshake's values in [set].
 func settings(p *load.Page) (all []dialect.Setting) {
 	var members []string
 	if p.Names != nil {
@@ -93,8 +93,8 @@ func settings(p *load.Page) (all []dialect.Setting) {
 	return all
 }
 
-// rules returns the dialect file's rules in the form of wire/validate/rules. A dialect file without rules uses the rules of its
-// base. It has none if it renames members or writes messages differently.
+// rules returns the dialect file's rules as TOML for wire/validate/rules. Without [rules], they are those of the base. Without
+// [rules], there are none if the dialect file renames members or changes the form of messages.
 func rules(p *load.Page) string {
 	set := map[string]any{"page": p.Source}
 	if p.Source == "" {
@@ -111,7 +111,7 @@ func rules(p *load.Page) string {
 	return string(b)
 }
 
-// renamed reports whether a dialect file's messages have another form than the messages of its base.
+// renamed reports whether a dialect file's messages differ in form from the messages of its base.
 func renamed(p *load.Page) bool {
 	if p.Names == nil || len(p.Read) > 0 {
 		return len(p.Read) > 0
@@ -122,7 +122,7 @@ func renamed(p *load.Page) bool {
 	}, func(name string) bool { return name != "" })
 }
 
-// answers returns the methods that the dialect file itself answers on a server.
+// answers returns the methods that a server answers because of the dialect file itself.
 func answers(p *load.Page) (names []string) {
 	for name := range p.Serve.Answers {
 		names = append(names, name)
@@ -161,19 +161,19 @@ func shape(p *load.Page, d *codec.Dialect, polls []dialect.Poll) dialect.Shape {
 	}
 	s.MadeUp = append(s.MadeUp, dialect.Places(plan.IDs()...)...)
 	s.Unnumbered = plan.Unnumbered()
-	if own := plan.Shape(); own != nil && p.Base == "none" { // otherwise the base's messages, whose rules apply, have the same form
+	if own := plan.Shape(); own != nil && p.Base == "none" { // otherwise the messages have the form of the base, whose rules apply
 		s.Own, s.Arrays = own, plan.Array()
 		s.Error, s.Ended = plan.Templates()
 	}
 	return s
 }
 
-// unsaid are probes that most protocols with dialect files do not specify.
+// unsaid are probes for which most protocols with a dialect file specify no answer.
 var unsaid = []any{"batch", "batch-empty", "batch-invalid", "batch-of-notifications", "params-by-position", "bad-params", "discovery-bad-params"}
 
-// probes returns the probes of rpcx validate for a peer: the probes of the base, or none if the dialect file's messages have another form
-// and it has no [rules]. It excludes probes of batches and of positional params, which most such protocols lack, and probes that call
-// METHOD, which a dialect file may wrap. Embedded dialect files without a base have separate texts.
+// probes returns the probes of rpcx validate for a peer: those of the base, or none if the dialect file has no [rules] and its messages
+// differ in form. It excludes probes that send batches or positional params, which most such protocols lack, and probes that call METHOD,
+// which a dialect file may wrap. An embedded dialect file without a base has its probes in a separate file.
 func probes(p *load.Page) string {
 	if text, err := embedded.ReadFile("probes/" + p.Name + ".toml"); err == nil && p.Rules == nil {
 		return string(text)

@@ -13,10 +13,10 @@ import (
 	"rpcx/wire/scan"
 )
 
-// maxBeats bounds the peer's unanswered heartbeats. Further ones are ignored.
+// maxBeats bounds the peer's heartbeats that are not yet answered. More heartbeats are ignored.
 const maxBeats = 16
 
-// beat reports whether m is a heartbeat of the peer, which KeepAlive answers.
+// beat reports whether m is a heartbeat of the peer. KeepAlive answers it.
 func (c *Codec) beat(m *wire.Message) (bool, error) {
 	rule := c.d.Page.Alive.Of(c.o.Serving)
 	if rule == nil || rule.Is == nil || m.Kind == wire.Invalid && scan.Valid(m.Raw, wire.DefaultMaxDepth) != nil {
@@ -29,7 +29,7 @@ func (c *Codec) beat(m *wire.Message) (bool, error) {
 	return is, err
 }
 
-// Begin starts the local heartbeats.
+// Begin starts the heartbeats of this side.
 func (c *Codec) Begin() {
 	select {
 	case c.beats <- nil:
@@ -37,13 +37,13 @@ func (c *Codec) Begin() {
 	}
 }
 
-// These bound the time between two heartbeats in milliseconds.
+// The time between two heartbeats is bounded, in milliseconds.
 const (
 	shortest = 10
 	longest  = 1e9
 )
 
-// KeepAlive answers the peer's heartbeats, and sends heartbeats after Begin, until ctx ends. Without heartbeats in the dialect file, it
+// KeepAlive answers the peer's heartbeats, and sends heartbeats after Begin, until ctx ends. If the dialect file has no heartbeats, it
 // returns at once. It returns the error of a program.
 func (c *Codec) KeepAlive(ctx context.Context, caller dialect.Caller) error {
 	rule := c.d.Page.Alive.Of(c.o.Serving)
@@ -55,7 +55,7 @@ func (c *Codec) KeepAlive(ctx context.Context, caller dialect.Caller) error {
 	say := func(prog load.Prog, in json.RawMessage) error {
 		msg, err := prog.First(in, c.Scope().Value)
 		if err == nil && msg != nil {
-			_ = caller.Notify(ctx, dialect.Op{Kind: dialect.Raw, Params: msg}) // after a failure, the connection has ended
+			_ = caller.Notify(ctx, dialect.Op{Kind: dialect.Raw, Params: msg}) // a failure means that the connection has closed
 		}
 		return err
 	}

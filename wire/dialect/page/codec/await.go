@@ -14,20 +14,20 @@ import (
 	"rpcx/wire/dialect/page/program"
 )
 
-// awaitedMessages stores messages during the handshake for steps that await one.
+// awaitedMessages stores messages during the handshake, for steps that await a message.
 type awaitedMessages struct {
 	messages []json.RawMessage
-	came     chan struct{} // receives a value for each new message; nil while no step waits
+	came     chan struct{} // receives a value for each new message; nil while no step is waiting
 }
 
-// These limits bound the stored messages, because the peer determines their number.
+// Limits of the stored messages, because the peer determines their number.
 const (
 	maxAwaited      = 256
 	maxAwaitedBytes = 1 << 20
 )
 
-// keepForHandshake stores m for steps that await a message. A message of another dialect that meets a step's condition becomes a
-// Greeting.
+// keepForHandshake stores m for steps that await a message. If m is not a message of the dialect but meets a step's condition,
+// it becomes a Handshake.
 func (c *Codec) keepForHandshake(m *wire.Message) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -56,7 +56,7 @@ func (c *Codec) keepForHandshake(m *wire.Message) error {
 	return nil
 }
 
-// fitsHandshake reports whether a step of the handshake awaits such a message. The caller holds the lock.
+// fitsHandshake reports whether a step of the handshake awaits the message raw. The caller holds the lock.
 func (c *Codec) fitsHandshake(raw []byte) (bool, error) {
 	conn := c.conn
 	for i := range c.d.Page.Handshake {
@@ -69,14 +69,15 @@ func (c *Codec) fitsHandshake(raw []byte) (bool, error) {
 	return false, nil
 }
 
-// endAwaiting drops the stored messages after the handshake.
+// endAwaiting discards the stored messages after the handshake.
 func (c *Codec) endAwaiting() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.heard = nil
 }
 
-// await waits for a message for which cond is true, and removes it. It prefers the oldest stored message.
+// await waits for a message that meets the step's condition, and removes it. If several messages meet it, await takes
+// the oldest.
 func (c *Codec) await(ctx context.Context, caller dialect.Caller, step *load.Step) (json.RawMessage, error) {
 	cond := step.Await
 	var late <-chan time.Time
@@ -112,7 +113,7 @@ func (c *Codec) await(ctx context.Context, caller dialect.Caller, step *load.Ste
 // errNothingCame is the error of an optional await after its timeout.
 var errNothingCame = errors.New("no message arrived")
 
-// watchEnd returns a channel that receives why the connection ends, and a function that stops watching.
+// watchEnd returns a channel that receives the reason why the connection closes, and a function that stops watching.
 func (c *Codec) watchEnd(ctx context.Context, caller dialect.Caller) (<-chan error, func()) {
 	ended := make(chan error, 1)
 	st, err := caller.Open(ctx, dialect.Op{Kind: dialect.Watch, Method: "\x00nothing"})
@@ -134,7 +135,8 @@ func (c *Codec) watchEnd(ctx context.Context, caller dialect.Caller) (<-chan err
 	}
 }
 
-// asEnd returns the handshake's error for the end of the connection, without the method of the internal watch.
+// asEnd converts the error at the end of the connection to an error of the handshake, without the method of the
+// internal watch.
 func asEnd(err error) error {
 	f := wire.AsFault(err)
 	if f == nil {
@@ -148,7 +150,7 @@ func asEnd(err error) error {
 	return &g
 }
 
-// find removes and returns the oldest message for which cond is true, or nil.
+// find removes and returns the oldest message that meets cond, or returns nil.
 func (c *Codec) find(cond load.Prog) (json.RawMessage, error) {
 	sc := c.Scope()
 	c.mu.Lock()

@@ -14,7 +14,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Codec is a dialect file's codec on one connection.
+// A Codec is the codec of a dialect file for one connection.
 type Codec struct {
 	dialect.Codec // reads and writes messages, without the dialect file's flows
 	d             *Dialect
@@ -23,38 +23,38 @@ type Codec struct {
 	calls         map[string]*call // local calls by id; a stream stays until its end
 	streams       []*call
 	tokens        int64
-	flow          Flow // nil if the dialect file names no flow
+	flow          Flow // nil if the dialect file has no flow
 	entrance      *entrance
-	dropped       map[string]bool // ids of requests that the peer has cancelled, if the dialect file defines their response
+	dropped       map[string]bool // ids of requests that the peer has cancelled, if the dialect file defines the response to these
 
 	own       manualStep
-	beats     chan []byte               // the peer's heartbeats; nil if the dialect file has none, or after local ones have begun
-	described atomic.Pointer[described] // the last catalog of the peer, or nil
+	beats     chan []byte               // the peer's heartbeats, and nil to begin those of this side; a nil channel if the dialect file has none
+	described atomic.Pointer[described] // the peer's last catalog, or nil
 
-	mu       sync.Mutex // guards the members below, also in flows
+	mu       sync.Mutex // guards the members below, which flows also use
 	conn     program.Conn
-	shared   map[string]json.RawMessage // the common params of requests by method; nil until computed
+	shared   map[string]json.RawMessage // the common params of requests, by method; nil until they are computed
 	heard    *awaitedMessages           // nil after the handshake
-	pendings map[*pending]bool          // requests with a running hook, if the dialect file has a response for cancelled ones
+	pendings map[*pending]bool          // the peer's requests whose hook is running, if the dialect file defines a response in case the local call is cancelled
 	steps    stepsTaken
 }
 
 type wholeHandshake struct{}
 
-// maxCalls bounds the stored calls, because a response may never arrive.
+// maxCalls bounds the stored calls, because responses may never arrive.
 const maxCalls = 1 << 16
 
-// A call is a local call without its response, or the stream that it has opened.
+// A call is a local call that has no response yet, or whose stream is open.
 type call struct {
 	id     wire.ID
-	method string // as typed by the user
+	method string // as the user typed it
 	params json.RawMessage
 	token  json.RawMessage // nil if no token was sent
 	unwrap unwrapping      // how to unwrap its response
-	rule   *load.Subscribe // the rule of its stream; nil without a stream
+	rule   *load.Subscribe // the rule for its stream; nil if it opens none
 	stream wire.ID
 	result json.RawMessage // the response that opened the stream
-	extra  json.RawMessage // its extra members, or nil
+	extra  json.RawMessage // the extra members of its request, or nil
 	begun  bool
 
 	companion Companion // may be nil
@@ -77,7 +77,7 @@ func (d *Dialect) newCodec(o dialect.CodecOptions) *Codec {
 	return c
 }
 
-// Again returns the codec of another connection of the same client after the handshake.
+// Again returns a codec, in the state after the handshake, for another connection of the same client.
 func (c *Codec) Again() *Codec {
 	again := c.d.newCodec(c.o)
 	again.entrance.open = true
@@ -87,17 +87,17 @@ func (c *Codec) Again() *Codec {
 // Serving reports whether the local side is the server.
 func (c *Codec) Serving() bool { return c.o.Serving }
 
-// scope returns the variables of programs about a call.
+// scope returns the variables for programs that run for a call.
 func (c *Codec) scope(s *call) *program.Scope {
 	sc := c.Scope()
 	sc.Method, sc.Params, sc.ID, sc.Token, sc.Result, sc.Extra = s.method, s.params, json.RawMessage(s.id), s.token, s.result, s.extra
 	return sc
 }
 
-// Scope returns the variables of the connection. Those of a message can be added.
+// Scope returns the variables of the connection. The caller may add those of a message.
 func (c *Codec) Scope() *program.Scope { return &program.Scope{Conn: c.now()} }
 
-// now returns the current variables of the connection.
+// now returns a copy of the connection's variables.
 func (c *Codec) now() *program.Conn {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -143,7 +143,7 @@ func (c *Codec) encode(op dialect.Op) (wire.Message, error) {
 	return c.Codec.Encode(op)
 }
 
-// request encodes a user's call, in another call if the dialect file wraps calls.
+// request encodes a call of the user, inside another call if the dialect file wraps calls.
 func (c *Codec) request(op dialect.Op) (wire.Message, error) {
 	if !c.d.tracks {
 		return c.Codec.Encode(op)
@@ -170,7 +170,7 @@ func (c *Codec) request(op dialect.Op) (wire.Message, error) {
 	return m, err
 }
 
-// send encodes a call and stores it until its response.
+// send encodes a call and stores it until its response arrives.
 func (c *Codec) send(op dialect.Op, s *call) (wire.Message, error) {
 	if err := c.addToken(&op, s); err != nil {
 		return wire.Message{}, err
@@ -193,7 +193,7 @@ func (c *Codec) send(op dialect.Op, s *call) (wire.Message, error) {
 	return m, nil
 }
 
-// wrap replaces a call with the call that carries it, if the dialect file wraps calls.
+// wrap replaces a call with a call that wraps it, if the dialect file wraps calls.
 func (c *Codec) wrap(op *dialect.Op, s *call) error {
 	rule := c.d.Page.Call
 	if rule == nil || c.o.Serving || op.Kind != dialect.Call && s.rule == nil {
@@ -202,7 +202,7 @@ func (c *Codec) wrap(op *dialect.Op, s *call) error {
 	if plain, err := c.d.isPlain(op.Method); plain || err != nil {
 		return err
 	}
-	if s.rule != nil { // the call is not wrapped, but its response may be an error
+	if s.rule != nil { // the call is not wrapped, but its result may mean an error
 		s.unwrap.fail = rule.Error
 		return nil
 	}
@@ -219,7 +219,7 @@ func (c *Codec) wrap(op *dialect.Op, s *call) error {
 	return nil
 }
 
-// addToken adds a token to the params, by which notifications refer to the call.
+// addToken adds a token to the params, with which notifications refer to the call.
 func (c *Codec) addToken(op *dialect.Op, s *call) error {
 	rule := c.d.Page.During.Token
 	if rule == nil || c.o.Serving || len(op.Params) > 0 && scan.Type(op.Params) != 'o' {
@@ -235,7 +235,7 @@ func (c *Codec) addToken(op *dialect.Op, s *call) error {
 	return nil
 }
 
-// Merged returns obj after recursively merging the members of more. A nil obj is {}.
+// Merged returns obj with the members of more merged into it recursively. A nil obj is {}.
 func Merged(obj, more []byte) []byte {
 	if scan.Type(obj) != 'o' {
 		return more

@@ -22,7 +22,7 @@ func (c *Codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) 
 	c.out = c.out[:0]
 	refused := batch && c.refusesBatches()
 	for i := range msgs {
-		if refused && msgs[i].Kind == wire.Request { // the response is this error
+		if refused && msgs[i].Kind == wire.Request { // this error is the response
 			msgs[i].Err = wire.NewError(wire.CodeInvalidRequest, "batches are not supported")
 		}
 		if err := c.message(&msgs[i]); err != nil {
@@ -32,7 +32,7 @@ func (c *Codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) 
 	return c.out, batch, nil
 }
 
-// refusesBatches reports whether clients may send only single messages.
+// refusesBatches reports whether the client may not send batches.
 func (c *Codec) refusesBatches() bool {
 	rule := c.d.Page.Serve.Batches
 	if rule == nil || !c.o.Serving {
@@ -42,7 +42,7 @@ func (c *Codec) refusesBatches() bool {
 	return err != nil || !may
 }
 
-// message appends m to c.out, with the items and events that the dialect file's rules find in it.
+// message appends m to c.out, with the items and events that the dialect file's rules find in m.
 func (c *Codec) message(m *wire.Message) error {
 	if consumed, err := c.consumes(m); consumed || err != nil {
 		return err
@@ -56,7 +56,7 @@ func (c *Codec) message(m *wire.Message) error {
 		if len(m.ID) > 0 {
 			return c.itemOf(m)
 		}
-		// the dialect file's rules precede the streams that messages themselves name
+		// the dialect file's rules take precedence over a stream that the message itself names
 		was := *m
 		m.Kind, m.Stream, m.Final, m.Err, m.Body = wire.Notification, nil, false, nil, m.Params
 		if found, err := c.items(m); found || err != nil {
@@ -67,7 +67,7 @@ func (c *Codec) message(m *wire.Message) error {
 		delete(c.dropped, string(m.ID))
 		c.early(m)
 		if cancel := c.d.Page.Cancel; cancel != nil && cancel.Call != "" && m.Method == cancel.Call && m.Err == nil {
-			c.out = append(c.out, *m) // the message itself needs an answer
+			c.out = append(c.out, *m) // the message is itself a request
 			m.ID = nil
 			if c.cancelled(m); m.Kind != wire.Cancel {
 				return nil
@@ -78,7 +78,7 @@ func (c *Codec) message(m *wire.Message) error {
 	return nil
 }
 
-// consumes reports whether a message is only a heartbeat. It stores other messages for the handshake.
+// consumes reports whether a message is only a heartbeat. Any other message is stored for the handshake.
 func (c *Codec) consumes(m *wire.Message) (bool, error) {
 	if c.o.Trace != nil && c.d.plan.HasRule(m.Raw, c.Scope()) {
 		c.traceRead(m)
@@ -89,7 +89,7 @@ func (c *Codec) consumes(m *wire.Message) (bool, error) {
 	return false, c.keepForHandshake(m)
 }
 
-// response processes a response. It unwraps the response, or starts a stream.
+// response handles a response. It unwraps the response or starts a stream.
 func (c *Codec) response(m *wire.Message) error {
 	if err := c.ownAnswer(m); err != nil {
 		return err
@@ -125,13 +125,13 @@ func (c *Codec) response(m *wire.Message) error {
 	return nil
 }
 
-// streamResponse processes the response to the request for the stream of s. The response may be an error. over reports that it ends the
-// stream.
+// streamResponse handles the response to the request for the stream of s. The response may be an error. over reports that the response
+// ends the stream.
 func (c *Codec) streamResponse(m *wire.Message, s *call, over bool) error {
 	if err := c.unwrapped(m, s); err != nil {
 		return err
 	}
-	confirmed := s.rule.Opened != "" // the stream was opened before, or ends at once
+	confirmed := s.rule.Opened != "" // the stream was already opened, or ends now
 	if over || confirmed || m.Err != nil {
 		c.forget(s)
 		if confirmed && m.Err == nil {
@@ -152,7 +152,7 @@ func (c *Codec) streamResponse(m *wire.Message, s *call, over bool) error {
 	return nil
 }
 
-// onlyEnds reports whether a response without a value follows items, which it ends.
+// onlyEnds reports whether a response has no value and only ends the items before it.
 func (c *Codec) onlyEnds(m *wire.Message, s *call) bool {
 	if !s.begun || m.Err != nil || string(m.Body) != "null" || !c.d.Page.ReadsItems() {
 		return false
@@ -162,12 +162,12 @@ func (c *Codec) onlyEnds(m *wire.Message, s *call) bool {
 	return true
 }
 
-// continues reports whether a response is an item of the call because others follow.
+// continues reports whether a response is an item of the call, because more items follow.
 func (s *call) continues(m *wire.Message) bool {
 	return m.Err == nil && (s.rule == nil || s.rule.First)
 }
 
-// notification processes a notification, which may be an item of a stream, an event of a running call, or a cancel.
+// notification handles a notification, which may be an item of a stream, an event of a running call, or a cancel.
 func (c *Codec) notification(m *wire.Message) error {
 	if err := c.keepTold(m); err != nil {
 		return err
@@ -194,7 +194,7 @@ func (c *Codec) notification(m *wire.Message) error {
 	return c.during(m, nil)
 }
 
-// shares reports whether a notification has the extra members of a call, and thus can belong to it.
+// shares reports whether a notification has the same extra members as a call, and can therefore belong to it.
 func (c *Codec) shares(s *call, m *wire.Message) bool {
 	for name, val := range scan.Named(s.extra) {
 		if !scan.Equal(scan.Get(m.Raw, name), val) {
@@ -204,7 +204,7 @@ func (c *Codec) shares(s *call, m *wire.Message) bool {
 	return true
 }
 
-// during appends the event that a notification contains for a running call, and the notification. of is the call, if known.
+// during appends the event of a running call that a notification contains. of is the call, or nil if it is not known.
 func (c *Codec) during(m *wire.Message, of *call) error {
 	w := &c.d.Page.During
 	for _, way := range [...]struct {
@@ -249,8 +249,8 @@ func (c *Codec) during(m *wire.Message, of *call) error {
 	return nil
 }
 
-// belongs returns the call of a notification: the one for which the rule's condition is true, or without a condition the only running
-// call. It returns nil without such a call.
+// belongs returns the call that a notification belongs to: the call for which the rule's condition is true or, without a condition,
+// the only running call. It returns nil if there is none.
 func (c *Codec) belongs(rule *load.Item, m *wire.Message) (*call, error) {
 	var only *call
 	for _, s := range c.calls {

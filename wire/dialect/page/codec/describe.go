@@ -19,7 +19,7 @@ import (
 // maxPages bounds the pages of one list.
 const maxPages = 1000
 
-// Describe requests the peer's description with the calls of [[describe]] in their order.
+// Describe requests the peer's catalog with the calls of [[describe]], in order.
 func (c *Codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.Catalog, error) {
 	if len(c.d.Page.Describe) == 0 {
 		if describe := c.Codec.Abilities().Describe; describe != nil {
@@ -30,8 +30,8 @@ func (c *Codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.C
 	return c.describe(ctx, caller, "")
 }
 
-// describe requests the parts of a description up to the one with method. With "", it requests all parts, because no method has that
-// name.
+// describe requests the parts of the catalog, up to the part that contains method. If method is "", it requests all parts, because
+// no method has that name.
 func (c *Codec) describe(ctx context.Context, caller dialect.Caller, method string) (*catalog.Catalog, error) {
 	found, last := found{at: map[string]int{}}, c.described.Load()
 	for i := range c.d.Page.Describe {
@@ -41,7 +41,7 @@ func (c *Codec) describe(ctx context.Context, caller dialect.Caller, method stri
 		} else if !ok || rule.Get != "" && c.o.Handshake.Get == nil {
 			continue
 		}
-		if method != "" && rule.Methods == nil && rule.Defs == nil { // the peer's own information contains no types of params
+		if method != "" && rule.Methods == nil && rule.Defs == nil { // the peer's information about itself contains no types of params
 			continue
 		}
 		if err := c.part(ctx, caller, rule, &found); err != nil {
@@ -74,18 +74,18 @@ func (c *Codec) describe(ctx context.Context, caller dialect.Caller, method stri
 	return cat, nil
 }
 
-// found is the parts of a description so far.
+// found contains the parts of the catalog that were received so far.
 type found struct {
 	methods []json.RawMessage
 	at      map[string]int  // the index of each method by name
 	info    json.RawMessage // the peer's information about itself, an object, or nil
-	defs    json.RawMessage // an object of schemas that methods use, or nil
-	until   time.Time       // when the first part expires
-	keep    catalog.Keep    // the peer's permission to store the parts
-	partial string          // why the peer may have further methods, or ""
+	defs    json.RawMessage // an object of the schemas that methods use, or nil
+	until   time.Time       // the time when the first part expires
+	keep    catalog.Keep    // how the peer allows the parts to be stored
+	partial string          // the reason why the peer may have more methods, or ""
 }
 
-// part requests one list page by page and adds its methods. It merges methods of one name.
+// part requests one part of the catalog, page by page, and adds its methods. It merges methods that have the same name.
 func (c *Codec) part(ctx context.Context, caller dialect.Caller, rule *load.Describe, to *found) error {
 	sc := c.Scope()
 	params, err := rule.Params.First(c.kept(), sc.Value)
@@ -125,8 +125,8 @@ func (c *Codec) part(ctx context.Context, caller dialect.Caller, rule *load.Desc
 	})
 }
 
-// Pages reads a list that a method of the peer returns in pages. page requests the page at a cursor (nil for the first page) and
-// returns the next cursor. nil or null ends the list.
+// Pages reads a list that a method of the peer returns in pages. page requests the page for a cursor (nil for the first page)
+// and returns the next cursor; nil or null ends the list.
 func (c *Codec) Pages(method string, page func(cursor json.RawMessage) (next json.RawMessage, err error)) error {
 	var cursor json.RawMessage
 	for range maxPages {
@@ -177,7 +177,8 @@ func (c *Codec) methods(rule *load.Describe, answer json.RawMessage, to *found) 
 	return nil
 }
 
-// withInfo adds members of more that info lacks. It drops members of a type that the catalog does not allow, because the rest is useful.
+// withInfo returns info with the members of more that it lacks. It omits members whose type the catalog does not allow, because the
+// others are still useful.
 func withInfo(info, more json.RawMessage) json.RawMessage {
 	var o scan.Object
 	for _, name := range []string{"name", "version", "description"} {
@@ -201,7 +202,8 @@ func withInfo(info, more json.RawMessage) json.RawMessage {
 	return o.End()
 }
 
-// joined merges two descriptions of a method. It adds missing elements to lists, and keeps all other members of the first.
+// joined merges two descriptions of one method. It adds missing members and missing elements of lists; otherwise the first
+// description takes precedence.
 func joined(first, more json.RawMessage) json.RawMessage {
 	switch {
 	case scan.Type(first) == 'o' && scan.Type(more) == 'o':
@@ -234,7 +236,7 @@ func joined(first, more json.RawMessage) json.RawMessage {
 	return first
 }
 
-// get returns the JSON response to a GET of the peer's server.
+// get returns the JSON response to a GET request to the peer's server.
 func (c *Codec) get(ctx context.Context, path string) (json.RawMessage, error) {
 	answer, err := c.o.Handshake.Get(ctx, path)
 	if err != nil {
@@ -246,7 +248,7 @@ func (c *Codec) get(ctx context.Context, path string) (json.RawMessage, error) {
 	return answer, nil
 }
 
-// withoutNulls returns a method without null members.
+// withoutNulls returns a method without the members that are null.
 func withoutNulls(m []byte) []byte {
 	var o scan.Object
 	for key, val := range scan.Members(m) {
@@ -257,7 +259,7 @@ func withoutNulls(m []byte) []byte {
 	return o.End()
 }
 
-// Ask makes a call without wrapping it and returns the result.
+// Ask makes a call that is not wrapped, and returns the result.
 func (c *Codec) Ask(ctx context.Context, caller dialect.Caller, method string, params json.RawMessage) (json.RawMessage, error) {
 	m, err := poll.Ask(ctx, caller, method, params)
 	switch {
@@ -272,8 +274,8 @@ func (c *Codec) Ask(ctx context.Context, caller dialect.Caller, method string, p
 	return m.Body, nil
 }
 
-// Typing returns the catalog with the types of a method's params. It returns nil if the dialect file does not request it, or if calls
-// of the method are not wrapped.
+// Typing returns a catalog with the types of a method's params. It returns nil if the dialect file is not typed, or if it wraps
+// calls, but not those of the method.
 func (c *Codec) Typing(ctx context.Context, caller dialect.Caller, method string) (*catalog.Catalog, error) {
 	if !c.d.Page.Typed || len(c.d.Page.Describe) == 0 || c.d.Page.Call != nil && c.d.Plain(method) {
 		return nil, nil

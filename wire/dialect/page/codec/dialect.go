@@ -1,5 +1,5 @@
-// Package codec implements the codec of a dialect file. To the messages of package envelope, it adds handshakes, wrapped calls,
-// streams, events during a call, cancels and discovery.
+// Package codec implements the codec of a dialect file. Package envelope reads and writes the messages; this package adds
+// handshakes, wrapped calls, streams, events during a call, cancels and discovery.
 package codec
 
 import (
@@ -20,26 +20,27 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Dialect is a checked and compiled dialect file. Its codecs, one per connection, share it.
+// A Dialect is a compiled dialect file. It is shared by its codecs, one per connection.
 type Dialect struct {
 	Page *load.Page
 
 	native  Native
-	plan    *envelope.Plan         // nil for the base's messages
-	target  func() (string, error) // returns the place of the id in a cancel (see cancelTarget)
-	streams []string               // the methods of [subscribe.METHOD], exact ones first
+	plan    *envelope.Plan         // nil if messages have the form of the base
+	target  func() (string, error) // returns the place of the request's id in a cancel (see cancelTarget)
+	streams []string               // the methods of [subscribe.METHOD], exact names first
 	tracks  bool                   // notifications may belong to a call
 	awaits  bool                   // the handshake awaits messages
-	guards  bool                   // a server requires a certain first call
-	last    string                 // the client's last request, after which only notifications of [[leave]] follow
-	keeps   bool                   // a server stores values of its client's messages
+	guards  bool                   // a server requires a certain method as the first call
+	last    string                 // the client's last request; after it, only notifications of [[leave]] follow
+	keeps   bool                   // a server stores values from its clients' messages
 	plain   struct {
 		sync.Mutex
-		known map[string]bool // results of call.plain by method
+		known map[string]bool // the results of call.plain, by method
 	}
 }
 
-// New returns the Dialect of a dialect file and its native part, or a usage Fault. The zero Native is no native part.
+// New returns the Dialect for a dialect file and its native part, or a usage Fault. The zero Native means that there is
+// none.
 func New(p *load.Page, native Native) (*Dialect, error) {
 	d := &Dialect{Page: p, native: native}
 	if !envelope.Plain(p) {
@@ -64,17 +65,17 @@ func New(p *load.Page, native Native) (*Dialect, error) {
 	return d, nil
 }
 
-// byStars sorts patterns in the order of matching: fewest stars first.
+// byStars sorts patterns in the order in which they are matched: fewest stars first.
 func byStars(patterns iter.Seq[string]) []string {
 	return slices.SortedFunc(patterns, func(a, b string) int {
 		return cmp.Or(strings.Count(a, "*")-strings.Count(b, "*"), strings.Compare(a, b))
 	})
 }
 
-// Plan returns the form of the dialect file's messages, or nil for the base's form.
+// Plan returns the form of the dialect file's messages. It returns nil if they have the form of the base.
 func (d *Dialect) Plan() *envelope.Plan { return d.plan }
 
-// messages returns the codec of the messages without the dialect file's flows.
+// messages returns a codec for messages only, without the dialect file's flows.
 func (d *Dialect) messages(o dialect.CodecOptions, now func() *program.Conn) dialect.Codec {
 	if d.plan != nil {
 		return envelope.New(d.plan, envelope.Options{MaxDepth: o.MaxDepth, Serving: o.Serving, Conn: now})
@@ -86,30 +87,31 @@ func (d *Dialect) messages(o dialect.CodecOptions, now func() *program.Conn) dia
 	return jsonrpc.NewCodec(jsonrpc.Options{Version: v, MaxDepth: o.MaxDepth})
 }
 
-// CancelFails returns why a cancel does not identify its request. It returns nil if it does, and without cancels.
+// CancelFails returns an error if the program for a cancel fails, so that the cancelled request is unknown.
 func (d *Dialect) CancelFails() error {
 	_, err := d.target()
 	return err
 }
 
-// Streams reports whether a stream may answer a client's request, according to names.stream.
+// Streams reports whether the answer to a client's request may be a stream, according to names.stream.
 func (d *Dialect) Streams(raw []byte) bool { return d.plan.Streams(raw) }
 
 // Beside returns an object with the message's extra members (names.extra), or nil.
 func (d *Dialect) Beside(raw []byte) json.RawMessage { return d.plan.Beside(raw) }
 
-// Extra returns an object with the received message's extra members, or nil: those in names.extra, and those that rules find.
+// Extra returns an object with the extra members of a received message, or nil: those in names.extra, and those that [[read]]
+// rules find.
 func (d *Dialect) Extra(raw []byte, sc *program.Scope) json.RawMessage { return d.plan.Extra(raw, sc) }
 
-// MessageScope adds the variables of a peer's message to sc, and returns sc.
+// MessageScope adds the variables of a message from the peer to sc and returns sc.
 func (d *Dialect) MessageScope(sc *program.Scope, m *wire.Message) *program.Scope {
 	sc.Method, sc.Params, sc.ID, sc.Request = m.Method, m.Params, json.RawMessage(m.ID), m.Raw
 	sc.Extra = d.Extra(m.Raw, sc)
 	return sc
 }
 
-// Subscription returns the rule for a method's stream, with the method or pattern of the rule. It returns nil if the method opens
-// no stream.
+// Subscription returns the rule for a method's stream, with the rule's method or pattern. It returns nil if the method does not
+// open a stream.
 func (d *Dialect) Subscription(method string) (name string, rule *load.Subscribe) {
 	for _, name := range d.streams {
 		if dialect.Matches(name, method) {
@@ -153,7 +155,8 @@ func (d *Dialect) isPlain(method string) (bool, error) {
 	return plain, nil
 }
 
-// Plain reports whether calls of a method are never wrapped. It also returns true if the program that decides fails.
+// Plain reports whether calls of a method are never wrapped. It also returns true if the program that decides this
+// fails.
 func (d *Dialect) Plain(method string) bool {
 	if d.Page.Call == nil {
 		return true
@@ -162,12 +165,12 @@ func (d *Dialect) Plain(method string) bool {
 	return plain || err != nil
 }
 
-// protocolFault returns a Fault of kind Protocol about a peer that violates the dialect file.
+// protocolFault returns a Fault of kind Protocol about a peer whose message does not conform to the dialect file.
 func protocolFault(method, what string) *wire.Fault {
 	return wire.NewFault(wire.Protocol, what, nil).WithMethod(method)
 }
 
-// Bridging describes how a bridge offers other dialects' methods in the dialect of the file.
+// Bridging describes how a bridge offers methods of other dialects in this dialect.
 func (d *Dialect) Bridging() dialect.Bridging {
 	rule := &d.Page.Bridge
 	b := dialect.Bridging{Objects: rule.Objects, NoStreams: rule.Whole, Client: dialect.ClientHandshake{Begins: d.Page.Serve.First != "", Declares: d.Page.Serve.Can != nil}, Told: d.Notifies, Streams: d.opens, Gathers: d.gathers}
@@ -179,7 +182,7 @@ func (d *Dialect) Bridging() dialect.Bridging {
 		b.Errors = dialect.ErrorForm{NoCodes: !codes, NoData: !data}
 	}
 	for _, step := range d.Page.Handshake {
-		if name := step.Call + step.Notify; name != "" { // the step makes a call or sends a notification
+		if name := step.Call + step.Notify; name != "" { // the step sends a message and does not await one
 			b.Own = append(b.Own, name)
 		}
 	}
@@ -201,7 +204,7 @@ func (d *Dialect) Bridging() dialect.Bridging {
 	return b
 }
 
-// wrapped returns the call that carries a call of method. The bridge does not unwrap its result.
+// wrapped returns the call that wraps a call of method. The bridge does not unwrap the result.
 func (d *Dialect) wrapped(method string, params json.RawMessage) (carrier string, same json.RawMessage) {
 	if plain, err := d.isPlain(method); plain || err != nil {
 		return method, params
@@ -215,7 +218,8 @@ func (d *Dialect) wrapped(method string, params json.RawMessage) (carrier string
 	return scan.String(name), same
 }
 
-// opens reports whether a method opens a stream, and whether the dialect file does not define its end.
+// opens reports whether a method opens a stream, and whether that stream may never end because the dialect file does
+// not define its end.
 func (d *Dialect) opens(method string) (streams, endless bool) {
 	_, rule := d.Subscription(method)
 	if rule == nil {
@@ -225,7 +229,8 @@ func (d *Dialect) opens(method string) (streams, endless bool) {
 	return true, rule.Until == nil && !ends
 }
 
-// gathers reports whether a server sends the items of a method's stream as one array, because the dialect file has no items.
+// gathers reports whether a server sends the items of a method's stream as one array, because the dialect file defines no
+// items for it.
 func (d *Dialect) gathers(method string) bool {
 	_, rule := d.Subscription(method)
 	names := d.Page.Names

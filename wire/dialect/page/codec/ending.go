@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// cancel returns the dialect's message that cancels a call.
+// cancel returns the message that cancels a call.
 func (c *Codec) cancel(op dialect.Op) (wire.Message, error) {
 	rule := c.d.Page.Cancel
 	s := c.calls[string(op.OfID)]
@@ -31,7 +31,7 @@ func (c *Codec) cancel(op dialect.Op) (wire.Message, error) {
 		return wire.Message{}, cmp.Or(err, wire.ErrUnsupported)
 	}
 	params, err := rule.Params.First(s.params, sc.Value)
-	if err == nil && params == nil && rule.Params != nil { // the dialect file has no cancel for this call
+	if err == nil && params == nil && rule.Params != nil { // this call cannot be cancelled
 		err = wire.ErrUnsupported
 	}
 	if err != nil {
@@ -48,7 +48,7 @@ func (c *Codec) cancel(op dialect.Op) (wire.Message, error) {
 	return m, err
 }
 
-// unsubscribe returns the message that ends a stream. The message calls the user's method, or the method of the dialect
+// unsubscribe returns the message that ends a stream. It calls the user's method, or uses the method in the dialect
 // file.
 func (c *Codec) unsubscribe(op dialect.Op, s *call) (wire.Message, error) {
 	c.forget(s)
@@ -100,15 +100,15 @@ func (c *Codec) cancelled(m *wire.Message) {
 	if c.d.Page.Cancel.Answer == nil {
 		return
 	}
-	const most = 1024 // the id of a request that was answered before its cancel stays in the map
+	const most = 1024 // an id stays in the map if its request was answered before the cancel
 	if c.dropped == nil || len(c.dropped) >= most {
 		c.dropped = map[string]bool{}
 	}
 	c.dropped[string(target)] = true
 }
 
-// cancelTarget returns the place of the request's id in the params of a cancel: a member name or an array index, or "" if the params
-// lack the id. It finds the place in a cancel with a generated id.
+// cancelTarget returns the place of the request's id in the params of a cancel: a member name, an array index, or "" if the params
+// do not contain the id. It finds the place by making a cancel with a special id.
 func cancelTarget(c *load.Cancel) (string, error) {
 	if c == nil || c.Params == nil {
 		return "", nil

@@ -9,17 +9,17 @@ import (
 	"rpcx/wire"
 )
 
-// An entrance controls how a server admits a client whose first call must be a certain one (serve.first). Messages that arrive during
-// that call wait for its outcome.
+// An entrance controls whether a server admits a client that must make a certain call first (serve.first). Messages that arrive
+// during that call wait for its result.
 type entrance struct {
 	mu      sync.Mutex
 	open    bool
-	left    bool      // the client has called the method that announces its end
-	pending int       // the number of first calls without an outcome
-	change  wire.Gate // opens at the outcome of a first call
+	left    bool      // the client has called the method after which it sends no further requests
+	pending int       // the number of first calls that have no result yet
+	change  wire.Gate // opens when a first call has a result
 }
 
-// try records a first call. settle reports its outcome.
+// try records the start of a first call. settle records its result.
 func (e *entrance) try() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -33,7 +33,7 @@ func (e *entrance) closed() bool {
 	return !e.open && e.pending == 0
 }
 
-// wait waits for the pending first calls and reports whether the client is admitted.
+// wait waits for the results of pending first calls and reports whether the client is admitted.
 func (e *entrance) wait(ctx context.Context) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -51,7 +51,7 @@ func (e *entrance) settle(succeeded bool) {
 	e.change.Pass()
 }
 
-// leave reports whether the client has announced its end before. now is set if this message announces it.
+// leave reports whether an earlier message was the client's last request. now reports that this message is.
 func (e *entrance) leave(now bool) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -60,8 +60,8 @@ func (e *entrance) leave(now bool) bool {
 	return before
 }
 
-// early sets the error of a message before the first call, and of a request after the client has announced its end. The codec
-// decides this because the order of messages matters; the server sends the error.
+// early sets the error of a message that arrives before the first call, or of a request that arrives after the client's last
+// one. The codec does this because the order of the messages matters; the server sends the error.
 func (c *Codec) early(m *wire.Message) {
 	switch {
 	case !c.o.Serving || !c.d.guards:
@@ -75,7 +75,7 @@ func (c *Codec) early(m *wire.Message) {
 	}
 }
 
-// tooEarly returns the error for a message before the first call, or nil if the method has no such restriction.
+// tooEarly returns the error for a message before the first call, or nil if its method is allowed at any time.
 func (c *Codec) tooEarly(method string) *wire.Error {
 	rule := &c.d.Page.Serve
 	text := rule.First + " must be called before " + method
@@ -88,7 +88,8 @@ func (c *Codec) tooEarly(method string) *wire.Error {
 	return wire.NewError(rule.Early.Code, cmp.Or(rule.Early.Message, text))
 }
 
-// Enter waits for the outcome of the first call if m arrived after it. If the call failed, Enter returns the error for m. c may be nil.
+// Enter waits for the result of the first call if m arrived during it. If the client is not admitted, Enter returns the error for m. c
+// may be nil.
 func (c *Codec) Enter(ctx context.Context, m *wire.Message) error {
 	if c == nil || !c.o.Serving || !c.d.guards || m.Method == c.d.Page.Serve.First {
 		return nil
@@ -99,7 +100,7 @@ func (c *Codec) Enter(ctx context.Context, m *wire.Message) error {
 	return nil
 }
 
-// Entered records the outcome of m if m is the first call. c may be nil.
+// Entered records whether m succeeded if m is a first call. c may be nil.
 func (c *Codec) Entered(m *wire.Message, succeeded bool) {
 	if c != nil && c.o.Serving && c.d.guards && m.Method == c.d.Page.Serve.First {
 		c.entrance.settle(succeeded)

@@ -12,7 +12,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// An unwrapping contains the programs that convert a response to the user's result. The zero value changes nothing.
+// An unwrapping contains the programs that convert the result of a call to the result, or the error, that the user
+// receives. The zero value leaves results unchanged.
 type unwrapping struct {
 	result, fail load.Prog
 }
@@ -39,7 +40,7 @@ func (c *Codec) eval(op dialect.Op) (wire.Message, error) {
 	return c.send(dialect.Op{Kind: dialect.Call, Method: rule.Call, Params: params, Extra: extra}, s)
 }
 
-// Prepare makes the calls that precede an evaluation of code.
+// Prepare sends the messages that precede an evaluation of code.
 func (c *Codec) Prepare(ctx context.Context, caller dialect.Caller, op dialect.Op) error {
 	if c.d.Page.Eval == nil {
 		return nil
@@ -83,7 +84,7 @@ func (c *Codec) prepare(ctx context.Context, caller dialect.Caller, step load.Ev
 		return err
 	}
 	st, err := c.say(ctx, caller, &load.Step{Call: step.Call, Notify: step.Notify, Params: step.Params})
-	if c.o.HandshakeDone { // nothing is sent
+	if c.o.HandshakeDone { // no message was sent
 		return nil
 	}
 	if err != nil || st == nil {
@@ -102,7 +103,7 @@ func (c *Codec) prepare(ctx context.Context, caller dialect.Caller, step load.Ev
 	return c.accept(step.Accept, step.Keep, step.Call, m.Body)
 }
 
-// unwrapped replaces a response by the result or error of the wrapped call or the code.
+// unwrapped replaces the result in a response with the result, or the error, of the wrapped call or the evaluated code.
 func (c *Codec) unwrapped(m *wire.Message, s *call) error {
 	if m.Err != nil || s.unwrap == (unwrapping{}) {
 		return nil

@@ -10,26 +10,26 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Native is the Go part of a protocol, which the dialect file names as its flow. It implements work that continues after the
-// response to its call.
+// A Native is the part of a protocol that is written in Go; a dialect file selects it with its member flow. It adds work that
+// continues after the response to its call.
 type Native struct {
 	Notification string              // the method of notifications about such work, which need no hook
-	Open         func(c *Codec) Flow // returns the flow of one connection
+	Open         func(c *Codec) Flow // returns the flow for one connection
 }
 
 // A Flow is the native part of one connection. The codec calls Mark, Accompany, About and the methods of Companions
-// under the peer's lock.
+// while it holds the lock of the peer.Peer.
 type Flow interface {
-	// Mark changes an operation other than a call before its message is written.
+	// Mark may change an operation other than a call before its message is written.
 	Mark(op *dialect.Op)
-	// Accompany changes a call before its message is written. It returns a companion for the call, or nil.
+	// Accompany may change a call before its message is written. It returns a companion of the call, or nil.
 	Accompany(op *dialect.Op) Companion
-	// About returns the name of a notification's work, or nil.
+	// About returns the name of the work that a notification is about, or nil.
 	About(m *wire.Message) json.RawMessage
 	// Job and RunningJobs are the functions of dialect.Abilities.
 	Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (dialect.Stream, error)
 	RunningJobs() []string
-	// Shutdown ends running work before the closing messages.
+	// Shutdown ends running work before the closing messages are sent.
 	Shutdown(ctx context.Context, caller dialect.Caller) error
 }
 
@@ -39,37 +39,37 @@ type Preparer interface {
 	PrepareCall(ctx context.Context, caller dialect.Caller, op dialect.Op) error
 }
 
-// A Mirrorer is a Flow that adds headers to messages over HTTP.
+// A Mirrorer is a Flow that adds headers to messages sent over HTTP.
 type Mirrorer interface {
-	// Mirror adds to headers, the existing headers of a message.
+	// Mirror adds headers of msg to headers, which contains those of the dialect file.
 	Mirror(msg []byte, headers map[string]string)
 }
 
 // A Completer is a Flow that completes results of hooks.
 type Completer interface {
-	// Complete returns a hook's result for m, the peer's request, in its final form.
+	// Complete returns the final form of a hook's result for m, a request from the peer.
 	Complete(m *wire.Message, result json.RawMessage) json.RawMessage
 }
 
 // A Lister is a Flow that filters lists of methods.
 type Lister interface {
-	// Listed returns the response to a method of [[describe]] without unusable entries.
+	// Listed returns the response to a method of [[describe]], without the entries that cannot be used.
 	Listed(caller dialect.Caller, method string, answer json.RawMessage) json.RawMessage
 }
 
-// A Companion is a Flow's state for one call.
+// A Companion is the state of a Flow for one call.
 type Companion interface {
-	// Begins returns the name of the work that a response has started. The call then continues, and receives the notifications about the
-	// work. nil means that the response is the result.
+	// Begins returns the name of the work that a response starts, or nil if the response is the result. If there is work, the call
+	// continues, and receives the notifications about the work.
 	Begins(m *wire.Message) json.RawMessage
-	// Over runs at the end of the call, or if it could not be sent.
+	// Over runs when the call ends, or if it could not be sent.
 	Over()
 }
 
 // Flow returns the connection's flow, or nil.
 func (c *Codec) Flow() Flow { return c.flow }
 
-// begins records the work that a response has started. It returns false if the response is the result.
+// begins records the work that a response starts. It returns false if the response is the result.
 func (c *Codec) begins(m *wire.Message, s *call) bool {
 	if s.companion == nil {
 		return false
@@ -104,8 +104,8 @@ func (c *Codec) HandshakeByUser() bool { return c.own.step.Load() != nil }
 // IsPlain reports whether calls of a method are never wrapped.
 func (c *Codec) IsPlain(method string) bool { return c.d.Plain(method) }
 
-// Described returns the peer's description of a method, and requests it if necessary. It returns nil if the peer does not know the
-// method.
+// Described returns the peer's description of a method. It requests the description if necessary. It returns nil if the peer does
+// not list the method.
 func (c *Codec) Described(ctx context.Context, caller dialect.Caller, method string) (*catalog.Method, error) {
 	if d := c.described.Load(); d != nil && d.Method(method) != nil {
 		return d.Method(method), nil
@@ -123,7 +123,7 @@ func (c *Codec) Relist(ctx context.Context, caller dialect.Caller, method string
 	return err
 }
 
-// Unwrap returns the caller's result in the result of a wrapped call.
+// Unwrap replaces the result of a wrapped call in m with the result for the user.
 func (c *Codec) Unwrap(m *wire.Message, method string, params json.RawMessage) error {
 	s := &call{method: method, params: params}
 	if rule := c.d.Page.Call; rule != nil {

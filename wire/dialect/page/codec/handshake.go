@@ -13,7 +13,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Handshake runs the dialect file's handshake. It returns a Fault of kind Protocol if a response is an error or violates the dialect file.
+// Handshake runs the dialect file's handshake. It returns a Fault of kind Protocol if a response is an error or does not conform to the
+// dialect file.
 func (c *Codec) Handshake(ctx context.Context, caller dialect.Caller) (err error) {
 	defer c.endAwaiting()
 	switch {
@@ -52,13 +53,13 @@ func (c *Codec) Handshake(ctx context.Context, caller dialect.Caller) (err error
 	return c.beginSession(caller)
 }
 
-// A handshake is the state that steps of the handshake share.
+// A handshake is the state that the steps of a handshake share.
 type handshake struct {
 	unanswered []unanswered
 	pending    *attempt // a pending optional call, or nil
 }
 
-// unanswered is a step whose response arrives later.
+// unanswered is a step that did not wait for its response.
 type unanswered struct {
 	step *load.Step
 	st   dialect.Stream
@@ -85,8 +86,8 @@ func (c *Codec) handshakeStep(ctx context.Context, caller dialect.Caller, step *
 	return c.answered(ctx, step, st)
 }
 
-// takeIDs uses the ids of the handshake without sending it. It assumes that awaited messages arrive, and that conditions on responses are
-// false.
+// takeIDs consumes the ids of the handshake without sending it. It assumes that awaited messages arrive and that conditions on responses
+// are false.
 func (c *Codec) takeIDs(ctx context.Context, caller dialect.Caller) error {
 	for i := range c.d.Page.Handshake {
 		step := &c.d.Page.Handshake[i]
@@ -105,7 +106,8 @@ func (c *Codec) takeIDs(ctx context.Context, caller dialect.Caller) error {
 	return nil
 }
 
-// beginSession sets the headers of HTTP exchanges after the handshake, and opens and ends the session as the dialect file defines.
+// beginSession applies the dialect file's rules for HTTP sessions after the handshake: the headers, the event stream, and how the
+// session ends.
 func (c *Codec) beginSession(caller dialect.Caller) error {
 	session, rule := caller.Connection().HTTPSession, &c.d.Page.HTTP
 	if session == nil {
@@ -132,20 +134,21 @@ func (c *Codec) beginSession(caller dialect.Caller) error {
 	return nil
 }
 
-// sayable reports whether a string can be the value of a header: it is short and printable ASCII.
+// sayable reports whether a string can be the value of a header: it is short, and consists of printable ASCII
+// characters.
 func sayable(text string) bool {
 	const most = 256
 	return text != "" && len(text) <= most && !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
 }
 
-// kept returns an object with the stored values ($kept).
+// kept returns an object with the values that were kept ($kept).
 func (c *Codec) kept() json.RawMessage {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.conn.Kept
 }
 
-// holds reports whether a condition on stored values is true.
+// holds reports whether a condition on the kept values is true.
 func (c *Codec) holds(when load.Prog) (bool, error) { return when.Holds(c.kept(), c.Scope().Value) }
 
 // due reports whether a step belongs to the handshake and its condition is true.
@@ -156,7 +159,8 @@ func (c *Codec) due(step *load.Step) (bool, error) {
 	return c.holds(step.When)
 }
 
-// take sends the message of a step. It returns the stream of the response, or nil without a response.
+// take runs a step: it sends the step's message or awaits one. It returns the stream of the response, or nil if there
+// is none.
 func (c *Codec) take(ctx context.Context, caller dialect.Caller, step *load.Step) (dialect.Stream, error) {
 	if step.Await != nil {
 		msg, err := c.await(ctx, caller, step)
@@ -171,7 +175,7 @@ func (c *Codec) take(ctx context.Context, caller dialect.Caller, step *load.Step
 	return c.say(ctx, caller, step)
 }
 
-// say makes the call of a step or sends its notification. It returns the stream of the response, or nil without a response.
+// say sends the call or the notification of a step. It returns the stream of the response, or nil if there is none.
 func (c *Codec) say(ctx context.Context, caller dialect.Caller, step *load.Step) (dialect.Stream, error) {
 	params, err := step.Params.First(c.kept(), c.Scope().Value)
 	if err != nil {
@@ -187,7 +191,7 @@ func (c *Codec) say(ctx context.Context, caller dialect.Caller, step *load.Step)
 	return caller.Open(ctx, op)
 }
 
-// answered reads the response to a step, if any.
+// answered waits for the response to a step, unless st is nil.
 func (c *Codec) answered(ctx context.Context, step *load.Step, st dialect.Stream) error {
 	if st == nil {
 		return nil
@@ -196,7 +200,7 @@ func (c *Codec) answered(ctx context.Context, step *load.Step, st dialect.Stream
 	return c.answer(step, answer{m, err})
 }
 
-// answer processes the response to a step.
+// answer handles the response to a step.
 func (c *Codec) answer(step *load.Step, got answer) error {
 	m := got.m
 	switch {
@@ -210,7 +214,7 @@ func (c *Codec) answer(step *load.Step, got answer) error {
 	return refused(step, c.accept(step.Accept, step.Keep, step.Call, m.Body))
 }
 
-// Shutdown runs the steps of [[leave]].
+// Shutdown runs the steps in [[leave]].
 func (c *Codec) Shutdown(ctx context.Context, caller dialect.Caller) error {
 	if c.o.Serving || c.o.HandshakeDone || !c.isTaken(wholeHandshake{}) {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Sessions returns the dialect file's rules for sessions of an HTTP listener, or nil.
+// Sessions returns the dialect file's rules for the sessions of an HTTP listener, or nil if it has none.
 func (d *Dialect) Sessions() *wire.HTTPSessions {
 	p := d.Page
 	if p.HTTP.Session == "" || p.Serve.First == "" {
@@ -37,8 +37,8 @@ func (d *Dialect) Sessions() *wire.HTTPSessions {
 	}
 }
 
-// Resolve returns a function that finds an HTTP server's URL for conversations, or nil without such a rule. posts reports that the URL is
-// for POST, not for a WebSocket.
+// Resolve returns a function that finds the URL to use on an HTTP server, or nil if the dialect file has no rule for that. posts reports
+// that the URL is for POST requests, not for a WebSocket.
 func Resolve(p *load.Page) (find func(get func(path string) ([]byte, error)) (*url.URL, error), posts bool) {
 	rule := p.HTTP.Resolve
 	if rule == nil {
@@ -73,7 +73,7 @@ func Resolve(p *load.Page) (find func(get func(path string) ([]byte, error)) (*u
 	}, rule.Post != nil
 }
 
-// overHTTP records whether messages are HTTP exchanges, and mirrors the headers in the dialect file.
+// overHTTP records whether messages are HTTP exchanges, and registers the headers in http.mirror.
 func (c *Codec) overHTTP(caller dialect.Caller) {
 	session := caller.Connection().HTTPSession
 	c.mu.Lock()
@@ -84,7 +84,7 @@ func (c *Codec) overHTTP(caller dialect.Caller) {
 	}
 }
 
-// mirrored returns the headers that mirror members of a message over HTTP.
+// mirrored returns the headers that repeat parts of a message over HTTP.
 func (c *Codec) mirrored(msg []byte) map[string]string {
 	headers := map[string]string{}
 	sc := c.Scope()
@@ -101,7 +101,7 @@ func (c *Codec) mirrored(msg []byte) map[string]string {
 	return headers
 }
 
-// HeaderValue returns text as the value of a mirrored header: unchanged if possible, else in Base64.
+// HeaderValue returns text as the value of a header: unchanged if possible, and otherwise in Base64.
 func HeaderValue(text string) string {
 	const begin, end = "=?base64?", "?="
 	safe := !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })

@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// items appends an item for each stream of the notification.
+// items appends an item for each stream that the notification belongs to.
 func (c *Codec) items(m *wire.Message) (found bool, err error) {
 	for _, s := range c.streams {
 		var item wire.Message
@@ -28,7 +28,7 @@ func (c *Codec) items(m *wire.Message) (found bool, err error) {
 	return found, nil
 }
 
-// item sets item to the form of m in a stream. ok is false if m does not belong to the stream.
+// item sets item to m as an item of a stream. ok is false if m does not belong to the stream.
 func (c *Codec) item(s *call, m, item *wire.Message) (ok bool, err error) {
 	rule := &s.rule.Item
 	if rule.Method == "" || !dialect.Matches(rule.Method, m.Method) || !c.shares(s, m) {
@@ -52,14 +52,15 @@ func (c *Codec) item(s *call, m, item *wire.Message) (ok bool, err error) {
 	return true, nil
 }
 
-// about returns the variables about a call and a message m that may belong to it.
+// about returns the variables for a call and a message m that may belong to it.
 func (c *Codec) about(s *call, m *wire.Message) *program.Scope {
 	sc := c.scope(s)
 	sc.Name, sc.Extra = m.Method, c.d.Extra(m.Raw, sc)
 	return sc
 }
 
-// show sets an item's body to the part that the dialect file shows, and determines whether the item is the last.
+// show sets an item's body to the value that the dialect file selects for the user, and determines whether the item is
+// the last one.
 func (c *Codec) show(s *call, item *wire.Message, vals func(name string) json.RawMessage) (err error) {
 	if prog := s.rule.Item.Event; prog != nil {
 		if item.Body, err = prog.First(item.Body, vals); err != nil {
@@ -73,7 +74,8 @@ func (c *Codec) show(s *call, item *wire.Message, vals func(name string) json.Ra
 	return err
 }
 
-// itemOf appends an item that names its call by id. If the call has opened a stream, the dialect file selects the shown part.
+// itemOf appends an item that contains the id of its call. If the call has opened a stream, the dialect file selects the
+// value for the user.
 func (c *Codec) itemOf(m *wire.Message) error {
 	s := c.calls[string(m.ID)]
 	if s == nil {
@@ -102,15 +104,15 @@ func (c *Codec) itemOf(m *wire.Message) error {
 	return nil
 }
 
-// partOf appends one of several responses to a call with an unwrapped result. The last response is the result. The others are events if
-// [during] has rules for the call's method.
+// partOf appends one of several responses to a call whose result is unwrapped. The last response is the result. The others become
+// events if [during] has rules for the call's method.
 func (c *Codec) partOf(m *wire.Message, s *call) error {
 	if m.Final {
 		c.forget(s)
 		if err := c.unwrapped(m, s); err != nil {
 			return err
 		}
-		if s.begun && string(m.Body) == "null" && m.Err == nil { // the call had only events
+		if s.begun && string(m.Body) == "null" && m.Err == nil { // the call has no result of its own
 			m.Body = nil
 		}
 		c.out = append(c.out, *m)
@@ -126,7 +128,7 @@ func (c *Codec) partOf(m *wire.Message, s *call) error {
 	return nil
 }
 
-// trace writes a program's conversion of a message to the trace.
+// trace writes to the trace how the dialect file converts a message.
 func (c *Codec) trace(format string, args ...any) {
 	if c.o.Trace == nil {
 		return
@@ -139,7 +141,7 @@ func (c *Codec) trace(format string, args ...any) {
 	c.o.Trace(c.d.Page.Name + ": " + fmt.Sprintf(format, args...))
 }
 
-// traceRead writes the conversion of a message by a [[read]] rule to the trace.
+// traceRead writes to the trace how a [[read]] rule reads a message.
 func (c *Codec) traceRead(m *wire.Message) {
 	body := m.Body
 	if m.Err != nil {
@@ -164,8 +166,8 @@ func shown(val []byte) string {
 	return string(val)
 }
 
-// subscription finds the rule for the stream of op, a Subscribe. It replaces the request if the rule requires a
-// replacement.
+// subscription finds the rule for the stream of op, a Subscribe. If the rule replaces the request, subscription also
+// changes op.
 func (c *Codec) subscription(op *dialect.Op, s *call) error {
 	_, s.rule = c.d.Subscription(op.Method)
 	if s.rule == nil || s.rule.Instead == nil {
@@ -181,7 +183,7 @@ func (c *Codec) subscription(op *dialect.Op, s *call) error {
 	}
 	op.Method, op.Params = in.Method, params
 	_, s.rule = c.d.Subscription(in.Method)
-	s.rule.Item = in.Item // Subscription returns a copy
+	s.rule.Item = in.Item // does not change the dialect file, because Subscription returns a copy
 	return nil
 }
 

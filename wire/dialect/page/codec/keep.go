@@ -18,7 +18,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// keepTold stores the values of a server's notification that the dialect file selects.
+// keepTold stores the values that the dialect file selects from a server's notification.
 func (c *Codec) keepTold(m *wire.Message) error {
 	if len(c.d.Page.Keep) == 0 || c.o.Serving {
 		return nil
@@ -29,7 +29,7 @@ func (c *Codec) keepTold(m *wire.Message) error {
 	}
 	without := null
 	if c.d.Page.Keep[m.Method] == nil {
-		without = nil // a pattern also matches notifications without the value
+		without = nil // a pattern also matches notifications that lack the value
 	}
 	values, err := valuesOf(rules, m.Params, c.scopeOf(m), without)
 	if err == nil && len(values) > 0 {
@@ -38,8 +38,8 @@ func (c *Codec) keepTold(m *wire.Message) error {
 	return err
 }
 
-// keptBy returns the programs for a method: the programs with its name, or the programs of the matching pattern with
-// the fewest stars.
+// keptBy returns the programs for a method: those with its name, or otherwise those of the matching pattern with the
+// fewest stars.
 func keptBy(rules map[string]map[string]load.Prog, method string) map[string]load.Prog {
 	if exact, ok := rules[method]; ok {
 		return exact
@@ -52,13 +52,13 @@ func keptBy(rules map[string]map[string]load.Prog, method string) map[string]loa
 	return nil
 }
 
-// scopeOf returns the variables for a message of the peer.
+// scopeOf returns the variables for a message from the peer.
 func (c *Codec) scopeOf(m *wire.Message) *program.Scope {
 	return c.d.MessageScope(c.Scope(), m)
 }
 
-// keepServing stores, on a server, values of a client's notification that the dialect file selects. It runs in message order, which
-// provides the values to later requests. The handler of the notification reports failures (KeptOf).
+// keepServing stores, on a server, the values that the dialect file selects from a client's notification. It runs in the order of
+// the messages, so that later requests see the values. The notification's handler reports failures (see KeptOf).
 func (c *Codec) keepServing(m *wire.Message) {
 	if c.o.Serving && c.d.keeps {
 		if values, err := c.KeptOf(m); err == nil && values != nil {
@@ -67,7 +67,8 @@ func (c *Codec) keepServing(m *wire.Message) {
 	}
 }
 
-// KeptOf returns, on a server, an object with the values of a client's message that the dialect file selects, or nil if it selects none.
+// KeptOf returns, on a server, an object with the values that the dialect file selects from a client's message, or nil if it selects
+// none.
 func (c *Codec) KeptOf(m *wire.Message) (json.RawMessage, error) {
 	rules := keptBy(c.d.Page.Serve.Keep, m.Method)
 	if len(rules) == 0 {
@@ -76,7 +77,7 @@ func (c *Codec) KeptOf(m *wire.Message) (json.RawMessage, error) {
 	return valuesOf(rules, m.Params, c.scopeOf(m), nil)
 }
 
-// keepOf stores the outputs of programs for in, by their names.
+// keepOf stores the outputs of programs for the input in, by name.
 func (c *Codec) keepOf(programs map[string]load.Prog, in json.RawMessage) error {
 	if len(programs) == 0 {
 		return nil
@@ -88,7 +89,8 @@ func (c *Codec) keepOf(programs map[string]load.Prog, in json.RawMessage) error 
 	return err
 }
 
-// valuesOf returns an object with the outputs of programs for in by name. without replaces a missing output.
+// valuesOf returns an object with the outputs of programs for the input in, by name. without stands for a missing
+// output.
 func valuesOf(programs map[string]load.Prog, in json.RawMessage, sc *program.Scope, without json.RawMessage) (json.RawMessage, error) {
 	var values scan.Object
 	for _, name := range slices.Sorted(maps.Keys(programs)) {
@@ -102,21 +104,21 @@ func valuesOf(programs map[string]load.Prog, in json.RawMessage, sc *program.Sco
 	return values.End(), nil
 }
 
-// Offer sets what a server offers on the connection.
+// Offer sets the function that returns what a server offers on this connection.
 func (c *Codec) Offer(told func() (doc json.RawMessage, names []string)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.conn.Offers = told
 }
 
-// Keep adds the members of an object to the connection's stored values ($kept).
+// Keep adds the members of an object to the kept values ($kept).
 func (c *Codec) Keep(values json.RawMessage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.conn.Kept, c.shared = Merged(c.conn.Kept, values), nil
 }
 
-// refused returns the error of a step. For a login, it is an error of kind Auth.
+// refused returns the error of a step. If the step is a login, the error is of kind Auth.
 func refused(step *load.Step, err error) error {
 	if f := wire.AsFault(err); step.Login && f != nil && f.Kind == wire.Protocol {
 		login := *f
@@ -126,7 +128,7 @@ func refused(step *load.Step, err error) error {
 	return err
 }
 
-// accept checks a response with the dialect file and stores the values that a step selects.
+// accept checks a response against the dialect file and stores the values that a step selects.
 func (c *Codec) accept(accepted map[string][]any, keep map[string]load.Prog, method string, answer json.RawMessage) error {
 	sc := c.Scope()
 	for _, text := range slices.Sorted(maps.Keys(accepted)) {
@@ -144,7 +146,7 @@ func (c *Codec) accept(accepted map[string][]any, keep map[string]load.Prog, met
 	return c.keepOf(keep, answer)
 }
 
-// oneOf returns the Fault about a response in which got is not an accepted value.
+// oneOf returns a Fault if got, a value in a response, is not one of the accepted values.
 func oneOf(method, what string, got json.RawMessage, accepted []any) error {
 	var list []string
 	for _, want := range accepted {
@@ -170,13 +172,13 @@ func shortened(val json.RawMessage) string {
 	return said
 }
 
-// described is a catalog of the peer with its expiry.
+// described is a catalog from the peer, with the time when it expires.
 type described struct {
 	*catalog.Catalog
 	until time.Time
 }
 
-// stillValid returns the last catalog if it has not expired and contains method, or nil.
+// stillValid returns the last catalog if it has not expired and contains method, and nil otherwise.
 func (c *Codec) stillValid(method string) *catalog.Catalog {
 	if d := c.described.Load(); d != nil && time.Now().Before(d.until) && d.Method(method) != nil {
 		return d.Catalog
@@ -184,17 +186,18 @@ func (c *Codec) stillValid(method string) *catalog.Catalog {
 	return nil
 }
 
-// expire removes the last catalog if m reports a change in it.
+// expire discards the last catalog if m reports that it has changed.
 func (c *Codec) expire(m *wire.Message) {
 	for i := range c.d.Page.Describe {
 		if stale := c.d.Page.Describe[i].Stale; stale != "" && stale == m.Method {
-			c.described.Store(&described{}) // also invalidates a catalog that is being requested
+			c.described.Store(&described{}) // so that a catalog that is being requested is not stored either
 			return
 		}
 	}
 }
 
-// stays records how long a response stays valid, and whether it is for one user. The strictest response counts.
+// stays records how long a response is valid, and whether it is for this user only. The strictest response determines
+// both for the whole catalog.
 func (f *found) stays(rule *load.Describe, answer json.RawMessage, vals func(string) json.RawMessage) error {
 	val, err := rule.Fresh.First(answer, vals)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Of returns the dialect file's codec behind c, or nil.
+// Of returns c as the codec of a dialect file, or nil if it is another codec.
 func Of(c dialect.Codec) *Codec {
 	p, _ := c.(*Codec)
 	return p
@@ -45,7 +45,7 @@ func (c *Codec) Abilities() dialect.Abilities {
 	if c.appends() {
 		a.AppendCall = func(b []byte, op *dialect.Op) (msg []byte, id int64, ok bool) {
 			if c.own.step.Load() != nil || len(c.d.Page.Leave) > 0 && c.leavesBy(op.Method) || op.Method == dialect.FreshID {
-				return b, 0, false // a step of the handshake or of [[leave]]
+				return b, 0, false // a step of the handshake or of [[leave]] may need it
 			}
 			return of.AppendCall(b, op)
 		}
@@ -53,7 +53,7 @@ func (c *Codec) Abilities() dialect.Abilities {
 	return a
 }
 
-// appends reports whether each call of the dialect file is one message with one response and no state.
+// appends reports whether each call is one message with one response and needs no state.
 func (c *Codec) appends() bool {
 	p := c.d.Page
 	if c.d.plan != nil && !c.d.plan.Appends() {
@@ -62,12 +62,12 @@ func (c *Codec) appends() bool {
 	return p.Call == nil && p.Cancel == nil && p.During == load.During{} && c.flow == nil && p.Requests.Params == nil && p.Input == nil && !c.o.Serving
 }
 
-// leavesBy reports whether a step of [[leave]] uses a method.
+// leavesBy reports whether a step in [[leave]] uses a method.
 func (c *Codec) leavesBy(method string) bool {
 	return slices.ContainsFunc(c.d.Page.Leave, func(s load.Goodbye) bool { return s.Call == method || s.Notify == method })
 }
 
-// Opened returns the stream that a response opens, according to the dialect file's rule or else the base dialect.
+// Opened returns the stream that a response opens, according to the dialect file or otherwise according to its base.
 func (c *Codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final bool) {
 	if s := c.calls[string(resp.ID)]; s != nil && s.stream != nil {
 		return s.stream, false
@@ -75,11 +75,11 @@ func (c *Codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final 
 	return c.Codec.Opened(op, resp)
 }
 
-// cancelled is the code of the engine's response to a cancelled request.
+// cancelled is the error code in the engine's response to a cancelled request.
 const cancelled = "-32800"
 
-// Reply encodes one event of the response to req. A request that the peer has cancelled gets the dialect file's code for that, or
-// no response if the dialect requires none.
+// Reply encodes one event of the answer to req. If the peer has cancelled the request, the response has the code that the dialect
+// file defines for that, or there is none if the dialect file says so.
 func (c *Codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 	if len(c.dropped) > 0 && c.dropped[string(req.ID)] {
 		code, ok := c.d.Page.Cancel.Answer.(int64)
@@ -94,7 +94,7 @@ func (c *Codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 	return c.Codec.Reply(req, ev)
 }
 
-// write encodes op with the dialect file's additions to all requests of a client.
+// write encodes op with the params that the dialect file adds to all requests of a client.
 func (c *Codec) write(op dialect.Op) (wire.Message, error) {
 	if c.d.Page.Requests.Params != nil && !c.o.Serving {
 		var err error
@@ -105,7 +105,8 @@ func (c *Codec) write(op dialect.Op) (wire.Message, error) {
 	return c.Codec.Encode(op)
 }
 
-// commonParams returns the params of a method's request with the dialect file's additions. It leaves arrays unchanged.
+// commonParams returns the params of a request with the params that the dialect file adds. It leaves params that are
+// not an object unchanged.
 func (c *Codec) commonParams(method string, params json.RawMessage) (json.RawMessage, error) {
 	if len(params) > 0 && scan.Type(params) != 'o' {
 		return params, nil
@@ -117,8 +118,8 @@ func (c *Codec) commonParams(method string, params json.RawMessage) (json.RawMes
 	return Merged(params, more), nil
 }
 
-// common returns the value to merge into the params of a method's requests, or nil. It is computed once per method until the next stored
-// value.
+// common returns the value that the dialect file adds to the params of a method's requests, or nil. It is computed once for each method
+// until the kept values change.
 func (c *Codec) common(rule load.Prog, method string) (json.RawMessage, error) {
 	const most = 256
 	c.mu.Lock()

@@ -15,8 +15,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// attempt is an optional call of the handshake without a timely response. The response counts if it precedes the response of the
-// next step.
+// An attempt is an optional call of the handshake whose response did not arrive in time. The response still counts if it arrives
+// before the response to the next step.
 type attempt struct {
 	step   *load.Step
 	answer chan answer
@@ -28,12 +28,12 @@ type answer struct {
 	err error
 }
 
-// isAttempt reports whether a step is an optional call with rules for its failure.
+// isAttempt reports whether a step is an optional call with rules for the case that it fails.
 func isAttempt(step *load.Step) bool {
 	return step.Call != "" && step.Optional && (step.Within != "" || step.Again || len(step.Refused) > 0)
 }
 
-// attempt makes an optional call. It returns the call if the response is late, or nil at the end of the call.
+// attempt makes an optional call. It returns the call if no response arrived in time, and nil if the call has ended.
 func (c *Codec) attempt(ctx context.Context, caller dialect.Caller, step *load.Step) (*attempt, error) {
 	if c.omits(ctx, step) {
 		return nil, nil
@@ -60,7 +60,8 @@ func (c *Codec) attempt(ctx context.Context, caller dialect.Caller, step *load.S
 	}
 }
 
-// omits reports whether to skip a step: the peer does not support it, or the user makes a later call of the handshake first.
+// omits reports whether a step is skipped: the peer does not support it, or the user starts with another call of the
+// handshake.
 func (c *Codec) omits(ctx context.Context, step *load.Step) bool {
 	if omitted := c.o.Handshake.Omitted; omitted != nil && omitted(step.Call) {
 		return true
@@ -79,7 +80,7 @@ func (c *Codec) omit(step *load.Step) {
 	}
 }
 
-// awaitAnswer waits for the response to a call in a goroutine.
+// awaitAnswer starts a goroutine that waits for the response to a call.
 func awaitAnswer(ctx context.Context, st dialect.Stream) *attempt {
 	ctx, cancel := context.WithCancel(ctx)
 	a := &attempt{answer: make(chan answer, 1), cancel: cancel}
@@ -94,7 +95,7 @@ func awaitAnswer(ctx context.Context, st dialect.Stream) *attempt {
 	return a
 }
 
-// attempted processes the response to an optional call.
+// attempted handles the response to an optional call.
 func (c *Codec) attempted(step *load.Step, got answer) error {
 	switch {
 	case got.err != nil:
@@ -119,7 +120,8 @@ func (c *Codec) attempted(step *load.Step, got answer) error {
 	return c.accept(step.Accept, step.Keep, step.Call, got.m.Body)
 }
 
-// failed returns why the handshake fails without a response to an optional call, or nil if it continues.
+// failed returns an error if the handshake must fail because an optional call got no response, and nil if it can
+// continue.
 func (c *Codec) failed(step *load.Step, err error) error {
 	f := wire.AsFault(err)
 	switch {
@@ -147,8 +149,8 @@ func (c *Codec) failed(step *load.Step, err error) error {
 	return err
 }
 
-// overtaken waits for the response to a step, st, or to an earlier optional call, whichever arrives first. The earlier call's response
-// may make the step unnecessary.
+// overtaken waits for the response to a step, in st, and for the response to an earlier optional call. If the earlier response arrives
+// first, it may make the step unnecessary.
 func (c *Codec) overtaken(ctx context.Context, a *attempt, step *load.Step, st dialect.Stream) error {
 	own := awaitAnswer(ctx, st)
 	defer own.cancel()
@@ -164,7 +166,7 @@ func (c *Codec) overtaken(ctx context.Context, a *attempt, step *load.Step, st d
 			c.omit(a.step)
 			return c.answer(step, got)
 		}
-		select { // the earlier response may have arrived at the same time
+		select { // the earlier response may be about to arrive
 		case before := <-a.answer:
 			if due, err := c.stillDue(a, before, step); err != nil || !due {
 				return err
@@ -176,7 +178,7 @@ func (c *Codec) overtaken(ctx context.Context, a *attempt, step *load.Step, st d
 	}
 }
 
-// stillDue processes the late response to an optional call, and reports whether the step is still due.
+// stillDue handles the late response to an optional call, and reports whether step is still necessary.
 func (c *Codec) stillDue(a *attempt, got answer, step *load.Step) (bool, error) {
 	if err := c.attempted(a.step, got); err != nil {
 		return false, err
@@ -184,14 +186,14 @@ func (c *Codec) stillDue(a *attempt, got answer, step *load.Step) (bool, error) 
 	return c.due(step)
 }
 
-// manualStep is the part of the handshake that the user makes.
+// A manualStep is the step of the handshake that the user runs.
 type manualStep struct {
 	step atomic.Pointer[load.Step] // the step whose call the user makes, or nil
-	id   wire.ID                   // the id of that call before its response
+	id   wire.ID                   // the id of that call until its response arrives
 }
 
-// isOwn reports whether the user makes the call of a step. The user's call then provides the step's values, and the user makes all
-// later steps.
+// isOwn reports whether the user makes the call of a step. The values are then kept from the response to the user's call, and the
+// user also runs all later steps.
 func (c *Codec) isOwn(ctx context.Context, step *load.Step) bool {
 	if step.Call == "" || c.o.Handshake.Own == nil || c.o.Handshake.Own(ctx) != step.Call {
 		return false
@@ -200,7 +202,7 @@ func (c *Codec) isOwn(ctx context.Context, step *load.Step) bool {
 	return true
 }
 
-// noteOwn records whether a user's message replaces a step.
+// noteOwn records that a message of the user takes the place of a step.
 func (c *Codec) noteOwn(m *wire.Message) {
 	if m.Method == "" {
 		return
@@ -216,13 +218,13 @@ func (c *Codec) noteOwn(m *wire.Message) {
 	}
 }
 
-// stepsTaken are the steps that the user has made, or that preceded an operation.
+// stepsTaken contains the steps that must not run again: the user has run them, or they preceded an operation.
 type stepsTaken struct {
-	preparing sync.Mutex   // held while steps of the handshake precede an operation
+	preparing sync.Mutex   // held while the steps that precede an operation run
 	taken     map[any]bool // guarded by the codec's lock
 }
 
-// noteTaken records that a step, a *load.Step or a *load.Goodbye, must not run again.
+// noteTaken records that a step (a *load.Step, a *load.Goodbye or a wholeHandshake) has run.
 func (c *Codec) noteTaken(step any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -235,7 +237,7 @@ func (c *Codec) isTaken(step any) bool {
 	return c.steps.taken[step]
 }
 
-// ownAnswer stores the step's values from the response to the user's call.
+// ownAnswer keeps the values of a step from the response to the user's call.
 func (c *Codec) ownAnswer(m *wire.Message) error {
 	if len(c.own.id) == 0 || string(m.ID) != string(c.own.id) {
 		return nil

@@ -11,16 +11,16 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A pending is a request of the peer with a running hook of a client. The dialect file has a response for it if the local call is
-// cancelled.
+// A pending is a request from the peer whose hook is running on a client. If the local call is cancelled, the dialect file
+// provides the response.
 type pending struct {
 	msg    *wire.Message
 	cancel context.CancelFunc
-	answer json.RawMessage // the dialect file's response after the cancel of the call, or nil
+	answer json.RawMessage // the dialect file's response after the local call was cancelled, or nil
 }
 
-// Answer answers m, a request of the peer, with the result of answer. If m's local call is cancelled first, the context of answer ends
-// and the dialect file's response is sent. c may be nil.
+// Answer returns the response to m, a request from the peer: the result of answer. If the local call is cancelled first, the context
+// of answer ends, and the response is the one that the dialect file defines. c may be nil.
 func (c *Codec) Answer(ctx context.Context, m *wire.Message, answer func(context.Context) (json.RawMessage, error)) (json.RawMessage, error) {
 	result, err := c.answerPending(ctx, m, answer)
 	if c == nil || c.o.Serving || err != nil {
@@ -52,7 +52,7 @@ func (c *Codec) answerPending(ctx context.Context, m *wire.Message, answer func(
 	return result, err
 }
 
-// settlePending answers the peer's requests in s, a cancelled call.
+// settlePending answers pending requests from the peer when the local call s is cancelled.
 func (c *Codec) settlePending(s *call) error {
 	sc := c.scope(s)
 	c.mu.Lock()
@@ -70,8 +70,8 @@ func (c *Codec) settlePending(s *call) error {
 	return nil
 }
 
-// Answers answers requests, an object of {method, params} by name, with concurrent hooks. It returns an object with the results, or nil if
-// answered contains all requests.
+// Answers runs hooks, concurrently, for requests, an object of {method, params} by name. It returns an object with the results by the same
+// names, or nil if answered contains all names.
 func (c *Codec) Answers(ctx context.Context, caller dialect.Caller, requests json.RawMessage, answered map[string]bool) (json.RawMessage, error) {
 	ask := caller.Connection().Ask
 	var names []string
@@ -118,7 +118,7 @@ func (c *Codec) Answers(ctx context.Context, caller dialect.Caller, requests jso
 	return all.End(), nil
 }
 
-// isUnanswered reports whether err means that a request has no hook.
+// isUnanswered reports whether err means that no hook answers a request.
 func isUnanswered(err error) bool {
 	e, ok := errors.AsType[*wire.Error](err)
 	return errors.Is(err, wire.ErrUnsupported) || ok && string(e.Code) == "-32601" && e.Raw == nil

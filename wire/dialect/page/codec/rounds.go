@@ -12,21 +12,21 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Continuer is a Flow with calls whose result needs further messages. Its methods may make calls.
+// A Continuer is a Flow whose calls may need further messages before their result. Its methods may make calls.
 type Continuer interface {
-	// Interim reports whether a response is not the result for a reason other than [input]. It runs under the peer's
-	// lock.
+	// Interim reports whether a response is not the result, for a reason other than [input]. It runs while the caller
+	// holds the lock of the peer.Peer.
 	Interim(m *wire.Message) bool
-	// Resume returns the stream with the result of op after an interim response.
+	// Resume returns the stream that yields the result of op after an interim response m.
 	Resume(ctx context.Context, caller dialect.Caller, op dialect.Op, m wire.Message) (dialect.Stream, error)
-	// Failed reports whether to send op again after err, an error of the peer or of the connection. It may also return a more specific
-	// error; nil keeps err.
+	// Failed reports whether to send op again after err, an error of the peer or of the connection. instead is a more specific error,
+	// or nil to keep err.
 	Failed(ctx context.Context, caller dialect.Caller, op dialect.Op, err error) (again bool, instead *wire.Error)
-	// Unanswered returns the error of a call whose request for input has no hook.
+	// Unanswered returns the error of a call if no hook answers the request for input.
 	Unanswered(method string, params json.RawMessage) *wire.Error
 }
 
-// interim records whether a response is not the result of its call.
+// interim records whether a response is not yet the result of its call.
 func (c *Codec) interim(m *wire.Message, s *call) error {
 	if c.o.Serving || s.rule != nil || m.Err != nil {
 		return nil
@@ -43,10 +43,11 @@ func (c *Codec) interim(m *wire.Message, s *call) error {
 	return nil
 }
 
-// moreKey is the member of a call's Extra with the value to merge into its params when it continues. Users cannot type it.
+// moreKey is the member of Extra with the value to merge into the params when a call is repeated. Users cannot enter that
+// name.
 const moreKey = "\x00more"
 
-// goesOn returns op as a continued call.
+// goesOn returns op as a repetition of the call, with more to merge into its params.
 func goesOn(op dialect.Op, more []byte) dialect.Op {
 	extra := scan.AppendObject(nil)
 	extra.Inside(op.Extra)
@@ -55,7 +56,7 @@ func goesOn(op dialect.Op, more []byte) dialect.Op {
 	return op
 }
 
-// takeMore removes the addition of goesOn from op and returns it. nil means that op is a new call.
+// takeMore removes what goesOn added to op and returns it. nil means that op is not a repetition.
 func takeMore(op *dialect.Op) json.RawMessage {
 	if len(op.Extra) == 0 {
 		return nil
@@ -78,23 +79,23 @@ func (c *Codec) Continue(ctx context.Context, caller dialect.Caller, op dialect.
 	r := &rounds{c: c, caller: caller, op: op, st: st}
 	r.flow, _ = c.flow.(Continuer)
 	r.ctx, r.stop = context.WithCancel(context.WithoutCancel(ctx))
-	if c.now().HTTP { // ctx bounds the whole exchange
+	if c.now().HTTP { // ctx is the context of the whole exchange
 		context.AfterFunc(ctx, r.stop)
 	}
 	return r
 }
 
-// rounds is the stream of a call that is repeated with the input that the peer requests. While hooks answer the requests, no stream
-// exists, and a goroutine makes the next one.
+// rounds is the stream of a call that is repeated with the input that the peer requests. While hooks answer the requests, there is
+// no stream, and a goroutine opens the next one.
 type rounds struct {
 	c      *Codec
 	caller dialect.Caller
 	op     dialect.Op
-	flow   Continuer       // nil if the dialect file names no flow
-	ctx    context.Context // for calls and hooks; ends with Cancel
+	flow   Continuer       // nil if the dialect file has no flow
+	ctx    context.Context // the context of calls and hooks; ends with Cancel
 	stop   context.CancelFunc
 
-	more     []byte      // merged into the params of the last message; nil for the first message
+	more     []byte      // what was merged into the params of the last message; nil for the first message
 	count    int         // the number of rounds so far
 	repeated bool        // a message was repeated after a failure
 	next     <-chan step // receives the next stream; nil while a stream is active
@@ -103,7 +104,7 @@ type rounds struct {
 	st dialect.Stream // the stream of the current message
 }
 
-// A step is the stream of the next message of a call, or the reason that the call has no next message.
+// A step is the stream of a call's next message, or the reason why there is none.
 type step struct {
 	st  dialect.Stream
 	err error
@@ -142,7 +143,7 @@ func (r *rounds) Next(ctx context.Context) (wire.Message, error) {
 	}
 }
 
-// proceed waits for the next stream. It returns as a response an error that the dialect derives from the peer's request.
+// proceed waits for the next stream. An error that Unanswered returned becomes a response.
 func (r *rounds) proceed(ctx context.Context) (wire.Message, error) {
 	select {
 	case s := <-r.next:
@@ -161,7 +162,7 @@ func (r *rounds) proceed(ctx context.Context) (wire.Message, error) {
 	}
 }
 
-// begin starts a goroutine that makes the next stream.
+// begin starts a goroutine that opens the next stream.
 func (r *rounds) begin(what func() step) {
 	to := make(chan step, 1)
 	r.next = to
@@ -180,7 +181,8 @@ func (r *rounds) open(op dialect.Op) step {
 	return step{st, err}
 }
 
-// failed repeats the call if a repetition helps after m, an error of the peer, or after err. why is m or err.
+// failed repeats the call if the flow allows that after m, an error of the peer, or err. why is the error in either
+// case.
 func (r *rounds) failed(m wire.Message, err, why error) step {
 	again, instead := r.flow.Failed(r.ctx, r.caller, r.op, why)
 	switch {
@@ -226,7 +228,7 @@ func (r *rounds) goOn(m wire.Message) step {
 	return r.open(goesOn(r.op, r.more))
 }
 
-// Cancel ends the call and the hooks for its requests.
+// Cancel cancels the call and the hooks that answer its requests.
 func (r *rounds) Cancel(ctx context.Context) error {
 	err := r.current().Cancel(ctx)
 	r.stop()
@@ -237,7 +239,7 @@ func (r *rounds) Severed() bool { return dialect.Severed(r.current()) }
 
 func (r *rounds) Waiting() bool { return r.next == nil && dialect.Waiting(r.current()) }
 
-// said is a stream that first returns a message or error from an earlier read.
+// said is a stream whose first message or error was already read.
 type said struct {
 	dialect.Stream
 	m     wire.Message
@@ -245,7 +247,7 @@ type said struct {
 	taken bool
 }
 
-// Next returns the earlier message and then the rest.
+// Next returns the message that was already read, followed by the rest of the stream.
 func (s *said) Next(ctx context.Context) (wire.Message, error) {
 	if !s.taken {
 		s.taken = true

@@ -7,7 +7,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// answer writes a response to req: the error e, or the data of ev.
+// answer writes a response to req: the error e or, if e is nil, the data of ev.
 func (c *codec) answer(req wire.Message, ev wire.Event, e *wire.Error) ([]byte, error) {
 	p := c.plan
 	prog := p.page.Write.Result
@@ -57,7 +57,8 @@ func (c *codec) answer(req wire.Message, ev wire.Event, e *wire.Error) ([]byte, 
 	return message(c.parts, p.repeats(req.Raw)), nil
 }
 
-// repeating returns a response to req, or an item, from a program. It adds missing extra members of req.
+// repeating returns msg, a response to req or an item that a program has written, with the extra members of req. It
+// does not replace members of msg.
 func (c *Plan) repeating(req wire.Message, msg []byte) []byte {
 	for name, val := range scan.Named(c.repeats(req.Raw)) {
 		if scan.Type(msg) == 'o' && scan.Get(msg, name) == nil {
@@ -67,7 +68,7 @@ func (c *Plan) repeating(req wire.Message, msg []byte) []byte {
 	return msg
 }
 
-// verdict returns the value that marks errors in the member that distinguishes results from errors.
+// verdict returns the value for errors in the member that distinguishes results from errors.
 func (c *codec) verdict() []byte {
 	switch {
 	case string(c.plan.okIs) == "true":
@@ -78,8 +79,8 @@ func (c *codec) verdict() []byte {
 	return []byte(`"error"`)
 }
 
-// refusal adds an error to the message: in the members of the dialect file's names, or as one member. If one member contains code and
-// message together, its value is a code with the error's name, or else the message.
+// refusal adds an error to the message, in the members that the dialect file names or as one member. If code and message share a
+// member, its value is the code if that is a string, and otherwise the message.
 func (c *codec) refusal(e *wire.Error) {
 	f := c.plan.response
 	if f.message.head < 0 && f.code.head < 0 {

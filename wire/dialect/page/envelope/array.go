@@ -6,10 +6,10 @@ import (
 	"rpcx/wire/scan"
 )
 
-// maxIndex bounds the indexes in a dialect file.
+// maxIndex bounds the array indexes in a dialect file.
 const maxIndex = 255
 
-// index returns the number in a step of a path, or -1 for a name.
+// index returns the array index in a step of a path, or -1 if the step is a name.
 func index(step string) int {
 	if step == "" || step[0] < '0' || step[0] > '9' {
 		return -1
@@ -37,7 +37,7 @@ func (c *codec) list(raw []byte, i, depth int) (end int, err error) {
 	return l.Pos(), l.Err()
 }
 
-// elements appends the parts, whose paths begin with numbers, as an array. Missing elements are null.
+// elements appends an array of the parts, whose paths begin with array indexes. Missing elements are null.
 func elements(b []byte, parts []part) []byte {
 	last := -1
 	for _, p := range parts {
@@ -52,7 +52,7 @@ func elements(b []byte, parts []part) []byte {
 	return l.End()
 }
 
-// element returns the value of the parts at an index of an array.
+// element returns the value at index n of an array of the parts.
 func element(parts []part, n int) []byte {
 	for i, p := range parts {
 		switch {
@@ -66,7 +66,8 @@ func element(parts []part, n int) []byte {
 	return null
 }
 
-// unstyled returns a received message's params in the form for hooks. told reports that the message is an event.
+// unstyled converts the params of a received message to the form for hooks. told reports that the message is a
+// notification.
 func (c *codec) unstyled(method string, params, raw []byte, consts []constant, told bool) []byte {
 	return c.plan.named(method, c.shaped(params, raw, consts, told))
 }
@@ -97,7 +98,7 @@ func (c *codec) shaped(params, raw []byte, consts []constant, told bool) []byte 
 	return params
 }
 
-// rest returns the elements after the method in an array that begins with it, or nil.
+// rest returns the elements of an array without the first, which is the method, or nil if there are none.
 func rest(list []byte) []byte {
 	if scan.Type(list) != 'a' {
 		return nil

@@ -13,11 +13,11 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Options are the limits of a codec. The zero value is usable.
+// Options configure a codec. The zero value is usable.
 type Options struct {
 	MaxDepth int                  // the maximum nesting (wire.DefaultMaxDepth by default)
 	Serving  bool                 // the local side is the server
-	Conn     func() *program.Conn // the variables of the connection; may be nil
+	Conn     func() *program.Conn // returns the variables of the connection; may be nil
 }
 
 // codec is the state of one connection.
@@ -27,9 +27,9 @@ type codec struct {
 	last    int64
 	msgs    []wire.Message
 	heads   heads
-	parts   []part // the parts of the current message; reused
-	method  []byte // the quoted method of the current message; reused
-	id      []byte // the id of an appended call; reused
+	parts   []part // the parts of the current message; its memory is reused
+	method  []byte // the quoted method of the current message; its memory is reused
+	id      []byte // the id of an appended call; its memory is reused
 	methods jsonrpc.Methods
 	ours    order // local requests if messages have no ids
 	theirs  order // the peer's requests
@@ -41,8 +41,8 @@ func New(p *Plan, o Options) dialect.Codec {
 	return &codec{plan: p, o: o}
 }
 
-// Abilities names the members with ids ("id" if the id is not a member of the message itself). Notifications without a stream may
-// belong to a request. The codec appends calls if the plan Appends.
+// Abilities returns the members that contain ids ("id" if the id is not at the top level). Notifications without a stream may
+// belong to a request.
 func (c *codec) Abilities() dialect.Abilities {
 	return dialect.Abilities{
 		RequestID: c.plan.request.id.member("id"), AnswerID: c.plan.response.id.member("id"),
@@ -93,7 +93,7 @@ func (c *codec) newID() wire.ID {
 	return id
 }
 
-// unsubscribe writes the message that ends a stream by the user's method.
+// unsubscribe calls the user's method for ending a stream.
 func (c *codec) unsubscribe(op dialect.Op) (wire.Message, error) {
 	if op.Unsubscribe == "" {
 		return wire.Message{}, wire.ErrUnsupported
@@ -108,7 +108,7 @@ func (c *codec) unsubscribe(op dialect.Op) (wire.Message, error) {
 	return c.request(dialect.Op{Kind: dialect.Unsubscribe, Method: op.Unsubscribe, Params: params})
 }
 
-// raw returns a user's message unchanged.
+// raw returns the user's message unchanged.
 func (c *codec) raw(op dialect.Op) (wire.Message, error) {
 	if err := scan.Valid(op.Params, c.o.MaxDepth); err != nil {
 		return wire.Message{}, wire.NewFault(wire.Usage, "the message is not JSON: "+err.Error(), err)
@@ -136,15 +136,16 @@ func (c *codec) raw(op dialect.Op) (wire.Message, error) {
 	return m, nil
 }
 
-// asks reports whether a message without an id is a request: it has the requests' member for the method, and events have another.
+// asks reports whether a message without an id is a request: it has the member for the method of requests, which differs from
+// that of events.
 func (c *codec) asks(raw []byte) bool {
 	p := c.plan
 	return p.request.method.head >= 0 && p.request.method.head != p.event.method.head && !p.version2 &&
 		scan.Get(raw, p.request.method.path[0]) != nil
 }
 
-// Opened returns no stream, because the dialect file's codec decides which calls open one. If items have the id of their request, items
-// may follow the response to a Subscribe unless the response excludes that.
+// Opened returns no stream, because the codec in package codec decides which calls open a stream. If items contain the id of their
+// request, they may follow the response to a Subscribe, unless the response is the last message.
 func (c *codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final bool) {
 	if c.plan.ends {
 		if said, ends := c.plan.Ends(resp.Raw, c.scope()); said {
@@ -154,7 +155,7 @@ func (c *codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final 
 	return nil, op.Kind != dialect.Subscribe || !c.plan.items
 }
 
-// Reply writes one event of the response to req. An event with a Stream is a complete message of the dialect file's server.
+// Reply writes one event of the answer to req. An event with a Stream is a whole message that the server has written.
 func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 	var b []byte
 	var err error
@@ -179,7 +180,7 @@ func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 // JoinBatch returns an array of replies.
 func (c *codec) JoinBatch(replies [][]byte) []byte { return scan.ArrayOf(replies...) }
 
-// extra returns a received message's extra members.
+// extra returns the extra members of a received message.
 func (c *codec) extra(raw []byte) json.RawMessage {
 	if !c.plan.extras {
 		return c.plan.Beside(raw)
@@ -193,15 +194,15 @@ func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
 	return nil
 }
 
-// Appends reports whether the plan's codecs append calls: no program writes calls, ids are integers, and each call has one
-// response.
+// Appends reports whether codecs of the plan can append calls: no program writes calls, ids are integers, and each call
+// has one response.
 func (c *Plan) Appends() bool {
 	counted := c.names.IDs == "" || c.names.IDs == "integer"
 	free := len(c.forbidden) == 0 && len(c.request.none) == 0 // users may add any member
 	return free && c.page.Write.Request == nil && counted && c.request.id.head >= 0 && !c.array && c.response.more.head < 0 && !c.items
 }
 
-// AppendCall appends a call if the plan Appends (see dialect.Abilities).
+// AppendCall appends a call if Appends returns true (see dialect.Abilities).
 func (c *codec) AppendCall(b []byte, op *dialect.Op) (msg []byte, id int64, ok bool) {
 	if op.Kind != dialect.Call || len(op.Funcs) > 0 || !c.plan.Appends() {
 		return b, 0, false

@@ -11,10 +11,10 @@ import (
 
 var null = []byte("null")
 
-// heads are the members of one message that the plan reads, as JSON.
+// heads contains those members of one message that the plan reads.
 type heads [maxHeads][]byte
 
-// Decode finds the messages in raw and checks all of raw as JSON.
+// Decode finds the messages in raw and checks that all of raw is JSON.
 func (c *codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) {
 	clear(c.msgs)
 	c.msgs = c.msgs[:0]
@@ -46,7 +46,8 @@ func (c *codec) batch(raw []byte, i int) ([]wire.Message, bool, error) {
 	return c.msgs, n > 0, nil
 }
 
-// unread describes an unreadable input: a program failed, or the input is not JSON.
+// unread handles input that could not be read: it returns the failure of a program, or an Invalid message for input
+// that is not JSON.
 func (c *codec) unread(raw []byte, err error) ([]wire.Message, bool, error) {
 	if wire.AsFault(err) != nil {
 		return nil, false, err
@@ -85,7 +86,7 @@ func (c *codec) element(raw []byte, i, depth int) (end int, err error) {
 	c.msgs = append(c.msgs, wire.Message{})
 	last := len(c.msgs) - 1
 	if err := c.message(raw[i:end], &c.msgs[last]); err != nil {
-		c.msgs = c.msgs[:last] // a program failed: the input is not a message, but the peer made no mistake
+		c.msgs = c.msgs[:last] // a program failed: there is no message, but the peer made no mistake
 		return end, err
 	}
 	return end, nil
@@ -100,7 +101,7 @@ func (c *codec) head(key []byte) int {
 	return -1
 }
 
-// get returns the value at a place in the message, or nil.
+// get returns the value at a place in the message, or nil if there is none.
 func (h *heads) get(p place) []byte {
 	if p.head < 0 {
 		return nil
@@ -114,7 +115,7 @@ func (h *heads) get(p place) []byte {
 	return val
 }
 
-// Below returns a member of an object or an element of an array.
+// Below returns a member of an object, or an element of an array if step is its index.
 func Below(val []byte, step string) []byte {
 	if n, err := strconv.Atoi(step); err == nil && scan.Type(val) == 'a' {
 		for part := range scan.Elements(val) {
@@ -127,7 +128,7 @@ func Below(val []byte, step string) []byte {
 	return scan.Get(val, step)
 }
 
-// is reports whether the message has all constants in the list.
+// is reports whether the message contains all constants in list.
 func (h *heads) is(list []constant) bool {
 	for _, want := range list {
 		if !scan.Equal(h.get(want.place), want.value) {

@@ -9,27 +9,27 @@ import (
 	"rpcx/wire/scan"
 )
 
-// order replaces ids in dialects without them: responses have the order of their requests.
+// order replaces ids in dialects without ids, in which responses arrive in the order of their requests.
 type order struct {
 	last int64
 	open []wire.ID
-	held map[string]*held // responses that are ready before those of earlier requests
+	held map[string]*held // responses that are ready before the responses to earlier requests
 }
 
-// held are the responses to one request that wait for earlier ones.
+// held contains the responses to one request while they wait for the responses to earlier requests.
 type held struct {
 	msgs [][]byte
 	last bool
 }
 
-// next returns an id for a new request.
+// next returns an id for another request.
 func (o *order) next() wire.ID {
 	o.last++
 	id := wire.ID(strconv.AppendInt(nil, o.last, 10))
 	return id
 }
 
-// oldest returns the id of the next request to answer, or nil. With remove, it removes the request.
+// oldest returns the id of the oldest unanswered request, or nil. If remove is true, it removes the request.
 func (o *order) oldest(remove bool) wire.ID {
 	if len(o.open) == 0 {
 		return nil
@@ -41,7 +41,8 @@ func (o *order) oldest(remove bool) wire.ID {
 	return id
 }
 
-// inTurn returns the responses to write when msg is ready for the request with that id. last marks its final response.
+// inTurn returns the messages to write when msg, a response to the request with that id, is ready. last reports that it
+// is the final response.
 func (o *order) inTurn(id wire.ID, msg []byte, last bool) (due [][]byte) {
 	if !slices.ContainsFunc(o.open, func(open wire.ID) bool { return bytes.Equal(open, id) }) {
 		return [][]byte{msg}
@@ -69,20 +70,20 @@ func (o *order) inTurn(id wire.ID, msg []byte, last bool) (due [][]byte) {
 	return due
 }
 
-// These ids replace a missing id and the id null of a request. The response has the request's original id.
+// These prefixes begin the id of a request whose id is missing or null. The response to it has no id, or the id null.
 var (
 	withoutID = []byte(`"\u0000 `)
 	withNull  = []byte(`"\u0000n`)
 )
 
-// asksUnnumbered reports whether messages without an id are requests, because events have their method in another member.
+// asksUnnumbered reports whether a message without an id is a request, because events have another member for the method.
 func (c *codec) asksUnnumbered() bool {
 	p := c.plan
 	return c.o.Serving && p.page.Base == "none" && p.names.IDs != "none" && p.request.method.head >= 0 && p.event.method.head >= 0 &&
 		p.request.method.head != p.event.method.head
 }
 
-// unnumbered returns an id for a request whose id is missing or null.
+// unnumbered returns an id for a request whose own id is missing or null.
 func (c *codec) unnumbered(own []byte) wire.ID {
 	id := withoutID
 	if own != nil {
@@ -91,7 +92,7 @@ func (c *codec) unnumbered(own []byte) wire.ID {
 	return append(append(bytes.Clone(id), c.theirs.next()...), '"')
 }
 
-// ownID returns the id for the response to a request, or nil.
+// ownID returns the id to write in the response to a request, or nil if the request had none.
 func ownID(id wire.ID) []byte {
 	switch {
 	case bytes.HasPrefix(id, withoutID):

@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// order returns a method's parameter names in array order, or nil. An exact name precedes patterns.
+// order returns the names of a method's parameters in the order of the array, or nil. An exact name precedes patterns.
 func (c *Plan) order(method string) []string {
 	all := c.names.Order
 	if names, ok := all[method]; ok || len(all) == 0 {
@@ -24,8 +24,8 @@ func (c *Plan) order(method string) []string {
 	return nil
 }
 
-// ordered converts an object of params to an array in the order of names.order. A missing parameter before another is null. Other params,
-// and the params of other methods, stay unchanged.
+// ordered converts params in an object to an array in the order that names.order defines. A missing parameter becomes null if others
+// follow. Params that are not an object, and params of other methods, stay unchanged.
 func (c *Plan) ordered(method string, params json.RawMessage) (json.RawMessage, error) {
 	names := c.order(method)
 	if names == nil || scan.Type(params) != 'o' {
@@ -51,7 +51,7 @@ func (c *Plan) ordered(method string, params json.RawMessage) (json.RawMessage, 
 	return list.End(), nil
 }
 
-// named converts an array of params to an object with the names of names.order.
+// named converts params in an array to an object with the names in names.order.
 func (c *Plan) named(method string, params []byte) []byte {
 	names := c.order(method)
 	if names == nil || scan.Type(params) != 'a' {
@@ -60,7 +60,7 @@ func (c *Plan) named(method string, params []byte) []byte {
 	var o scan.Object
 	for val := range scan.Elements(params) {
 		if len(names) == 0 {
-			return params // the dialect file names fewer
+			return params // the array has more elements than names.order has names
 		}
 		o.Add(names[0], val)
 		names = names[1:]

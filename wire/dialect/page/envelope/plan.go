@@ -1,5 +1,5 @@
-// Package envelope reads and writes messages whose members have the names of a dialect file's [names], [write] and [read]. It implements
-// a codec without a handshake, streams or other flows.
+// Package envelope reads and writes messages whose form is defined in a dialect file, in [names], [write] and [read]. Its codec has no
+// handshake, streams or other flows.
 package envelope
 
 import (
@@ -14,48 +14,49 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Plan is the compiled description of a dialect file's messages. Codecs share it.
+// A Plan is the compiled description of the messages in a dialect file. Its codecs share it.
 type Plan struct {
 	page      *load.Page
 	names     load.Names
 	heads     []string // the top-level members to read
 	request   form
-	opening   []constant // the constants of a request for a stream
+	opening   []constant // the constants in a request for a stream
 	response  form
 	event     form
 	okAt      place
 	okIs      []byte
-	forbidden []place  // members that must not occur in any message
+	forbidden []place  // members that no message may have
 	version2  bool     // the base is JSON-RPC 2.0
-	items     bool     // a rule reads items with the id of a request, and responses show whether they are the last
+	items     bool     // a rule reads items by the id of their request, and responses show whether they are the last
 	ends      bool     // a rule determines whether a response is the last
 	extras    bool     // a rule finds extra members
-	told      bool     // members with constant values or missing members distinguish events, not a missing id
-	apart     bool     // members with different constants distinguish requests and responses
-	array     bool     // messages are arrays, and all places begin with a number
-	farthest  int      // the greatest index in the places
-	patterns  []string // in names.order, longest first
-	flatTold  bool     // the params of events are members of the message itself
+	told      bool     // constants or forbidden members, not a missing id, distinguish events
+	apart     bool     // different constants in one member distinguish requests and responses
+	array     bool     // messages are arrays, and all places begin with an index
+	farthest  int      // the largest index in a place
+	patterns  []string // the patterns in names.order, longest first
+	flatTold  bool     // the params of events are top-level members of the message
 }
 
-// maxHeads bounds the top-level members to read.
+// maxHeads bounds the top-level members that a plan reads.
 const maxHeads = 24
 
-// A form contains the places of the parts of one kind of message.
+// A form contains the places of the values in one kind of message.
 type form struct {
 	method, params, id, result, fail, code, message, data, more place
 
 	consts []constant // members with a constant value in every message
-	none   []place    // members that must not occur
+	none   []place    // places that must be empty
 }
 
-// A place is the path of a value, with the index of its first member in Plan.heads, or -1 without a path.
+// A place is the path of a value in a message. head is the index of its first step in Plan.heads, or -1 if there is no
+// path.
 type place struct {
 	head int
 	path []string
 }
 
-// member returns the place's name if the place is a member of the message itself, else other.
+// member returns the name of the place's member if it is at the top level, and other otherwise.
 func (p place) member(other string) string {
 	if len(p.path) != 1 {
 		return other
@@ -63,7 +64,7 @@ func (p place) member(other string) string {
 	return p.path[0]
 }
 
-// A constant is a member with a constant value.
+// A constant is a place with a constant value.
 type constant struct {
 	place
 	value []byte
@@ -73,15 +74,15 @@ func (c constant) is(other constant) bool {
 	return slices.Equal(c.path, other.path) && scan.Equal(c.value, other.value)
 }
 
-// Array reports whether messages are arrays. It is false for a nil Plan.
+// Array reports whether messages are arrays. A nil Plan returns false.
 func (c *Plan) Array() bool { return c != nil && c.array }
 
-// Plain reports whether p has the messages of its base.
+// Plain reports whether p's messages have the form of its base.
 func Plain(p *load.Page) bool {
 	return p.Base != "none" && p.Names == nil && p.Read == nil && p.Write == load.Write{}
 }
 
-// Compile returns the plan of a dialect file, or a usage Fault.
+// Compile returns the plan for a dialect file, or a usage Fault.
 func Compile(p *load.Page) (*Plan, error) {
 	c := &Plan{page: p, names: p.AllNames(), version2: p.Base == "jsonrpc"}
 	n := &c.names
@@ -113,7 +114,7 @@ func Compile(p *load.Page) (*Plan, error) {
 	return c, c.bounded()
 }
 
-// bounded returns the error of a plan with too many places.
+// bounded returns an error if the plan has too many places.
 func (c *Plan) bounded() error {
 	if c.farthest > maxIndex {
 		return wire.Usagef("the dialect file %s: names: %d is not a valid index: arrays have at most %d elements", c.page.Name, c.farthest, maxIndex+1)
@@ -132,7 +133,7 @@ func (c *Plan) form(m load.Members) form {
 	}
 }
 
-// place returns the place of a dotted path, and adds its first member to those that are read.
+// place returns the place for a dotted path, and adds its first step to the heads.
 func (c *Plan) place(path string) place {
 	if path == "" {
 		return place{head: -1}
@@ -162,7 +163,7 @@ func (c *Plan) constants(members load.Consts) (list []constant) {
 	return list
 }
 
-// none returns the value for missing params, or nil to omit params.
+// none returns the value to send for missing params, or nil to omit the member.
 func (c *Plan) none() json.RawMessage {
 	switch c.names.None {
 	case "{}", "[]", "null":
@@ -171,7 +172,7 @@ func (c *Plan) none() json.RawMessage {
 	return nil
 }
 
-// Beside returns an object with the message's extra members (names.extra), or nil. It returns nil for a nil Plan.
+// Beside returns an object with the message's extra members (names.extra), or nil. A nil Plan returns nil.
 func (c *Plan) Beside(raw []byte) json.RawMessage {
 	if c == nil || len(c.names.Extra) == 0 || scan.Type(raw) != 'o' {
 		return nil

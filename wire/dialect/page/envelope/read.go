@@ -32,7 +32,7 @@ func (c *codec) message(raw []byte, m *wire.Message) error {
 	return nil
 }
 
-// isEvent reports whether a message with the method of an event is an event.
+// isEvent reports whether a message that has the member for an event's method is an event.
 func (c *codec) isEvent(id []byte) bool {
 	p := c.plan
 	switch {
@@ -45,13 +45,13 @@ func (c *codec) isEvent(id []byte) bool {
 	return !sameName || !c.hasID(id)
 }
 
-// isRequest reports whether a message has the constants of requests.
+// isRequest reports whether a message contains the constants of requests.
 func (c *codec) isRequest(h *heads) bool {
 	p := c.plan
 	return p.version2 || h.is(p.request.consts) || p.names.Stream != nil && h.is(p.opening)
 }
 
-// requestMethod returns the method of a request, or nil for other messages.
+// requestMethod returns the method of a request as JSON, or nil if there is none.
 func (c *codec) requestMethod() []byte {
 	method := c.heads.get(c.plan.request.method)
 	if method == nil && c.plan.names.Params == "prefixed" {
@@ -64,7 +64,7 @@ func (c *codec) hasID(id []byte) bool {
 	return id != nil && (c.plan.version2 || string(id) != "null") || c.plan.names.IDs == "none"
 }
 
-// answers reports whether the members of a message make it a response.
+// answers reports whether a message is a response according to its members.
 func (c *codec) answers(h *heads) bool {
 	p := c.plan
 	if h.any(p.response.none) >= 0 {
@@ -93,7 +93,7 @@ func (c *codec) requested(raw, method []byte, m *wire.Message) error {
 	id, unnamed := c.heads.get(c.plan.request.id), false
 	if c.plan.names.IDs == "none" {
 		id = c.theirs.next()
-	} else if unnamed = !c.hasID(id) && c.asksUnnumbered(); unnamed { // this request and later ones are answered in order
+	} else if unnamed = !c.hasID(id) && c.asksUnnumbered(); unnamed { // the responses to this request and to later ones are written in order
 		id = c.unnumbered(id)
 	}
 	name, ok := c.methods.Text(method)
@@ -136,7 +136,7 @@ func (c *codec) answered(raw []byte, m *wire.Message) {
 	}
 }
 
-// failure reads an error from the members in the dialect file.
+// failure reads an error from the members that the dialect file names.
 func (c *codec) failure(fail, raw []byte) *wire.Error {
 	p, h := c.plan.response, &c.heads
 	e := &wire.Error{Raw: fail}

@@ -12,12 +12,12 @@ import (
 	"rpcx/wire/scan"
 )
 
-// ruleKinds are the kinds of messages that rules read.
+// ruleKinds are the kinds of messages that [[read]] rules read.
 var ruleKinds = map[string]wire.Kind{
 	"request": wire.Request, "notification": wire.Notification, "cancel": wire.Cancel, "response": wire.Response, "item": wire.Item,
 }
 
-// byRules reads a message by the first rule of the dialect file that applies. done is false without such a rule.
+// byRules reads a message with the first [[read]] rule that applies. done is false if none applies.
 func (c *codec) byRules(raw []byte, m *wire.Message) (done bool, err error) {
 	for i := range c.plan.page.Read {
 		if done, err := c.byRule(&c.plan.page.Read[i], raw, m); done || err != nil {
@@ -27,7 +27,7 @@ func (c *codec) byRules(raw []byte, m *wire.Message) (done bool, err error) {
 	return false, nil
 }
 
-// byRule reads a message by one [[read]] rule. done is false if the rule's condition is false.
+// byRule reads a message with one [[read]] rule. done is false if the rule does not apply.
 func (c *codec) byRule(r *load.Read, raw []byte, m *wire.Message) (done bool, err error) {
 	scope := c.scope()
 	if holds, err := reads(r, raw, scope); !holds || err != nil {
@@ -65,7 +65,8 @@ func (c *codec) byRule(r *load.Read, raw []byte, m *wire.Message) (done bool, er
 	return true, err
 }
 
-// reads reports whether a rule applies to a received message. On a tape, where the receiver is unknown, both sides' rules apply.
+// reads reports whether a [[read]] rule applies to a received message. On a tape, the receiver is unknown, so the rules of both
+// sides apply.
 func reads(r *load.Read, raw []byte, scope *program.Scope) (bool, error) {
 	if r.From != "" {
 		if conn := scope.Whole(); conn != nil && conn.Serving != (r.From == "client") {
@@ -75,10 +76,10 @@ func reads(r *load.Read, raw []byte, scope *program.Scope) (bool, error) {
 	return r.When.Holds(raw, scope.Value)
 }
 
-// scope returns the connection's variables for a program of a message.
+// scope returns the variables of the connection, for a program that runs for a message.
 func (c *codec) scope() *program.Scope { return &program.Scope{Now: c.o.Conn} }
 
-// rule returns the rule that reads a message, or nil.
+// rule returns the [[read]] rule that applies to a message, or nil.
 func (c *Plan) rule(raw []byte, scope *program.Scope) *load.Read {
 	for i := range c.page.Read {
 		r := &c.page.Read[i]
@@ -89,16 +90,16 @@ func (c *Plan) rule(raw []byte, scope *program.Scope) *load.Read {
 	return nil
 }
 
-// HasRule reports whether a [[read]] rule reads a message. It is false for a nil Plan.
+// HasRule reports whether a [[read]] rule applies to a message. A nil Plan returns false.
 func (c *Plan) HasRule(raw []byte, scope *program.Scope) bool {
 	return c != nil && c.rule(raw, scope) != nil
 }
 
-// HasEnds reports whether a rule of the dialect file determines whether a response is the last. It is false for a nil Plan.
+// HasEnds reports whether a [[read]] rule determines which response is the last one. A nil Plan returns false.
 func (c *Plan) HasEnds() bool { return c != nil && c.ends }
 
-// Ends reports whether the dialect file's rules determine whether a response is the last, and if so whether this response is. It is false
-// for a nil Plan.
+// Ends returns whether a response is the last one according to the [[read]] rules. said is false if the rules do not determine this. A
+// nil Plan returns false.
 func (c *Plan) Ends(raw []byte, scope *program.Scope) (said, ends bool) {
 	if !c.HasEnds() {
 		return false, false
@@ -111,8 +112,8 @@ func (c *Plan) Ends(raw []byte, scope *program.Scope) (said, ends bool) {
 	return true, ends || err != nil
 }
 
-// Extra returns a received message's extra members, or nil: those in names.extra, and those that the matching rule finds. It returns
-// nil for a nil Plan.
+// Extra returns the extra members of a received message, or nil: the members in names.extra, and those that the matching [[read]]
+// rule finds. A nil Plan returns nil.
 func (c *Plan) Extra(raw []byte, scope *program.Scope) json.RawMessage {
 	beside := c.Beside(raw)
 	if c == nil || !c.extras {
@@ -136,21 +137,22 @@ func (c *Plan) Extra(raw []byte, scope *program.Scope) json.RawMessage {
 	return o.EndOrNil()
 }
 
-// any returns the index of the first place with a value in the message, or -1.
+// any returns the index of the first place that is not empty in the message, or -1.
 func (h *heads) any(places []place) int {
 	return slices.IndexFunc(places, func(p place) bool { return h.get(p) != nil })
 }
 
-// canAsk reports whether a message with a method has no member that is forbidden in requests, or without an id in notifications.
+// canAsk reports whether a message with a method has no member that requests forbid or, for a message without an id, that
+// notifications forbid.
 func (c *codec) canAsk(h *heads) bool {
 	id := h.get(c.plan.request.id)
 	return h.any(c.plan.request.none) < 0 && (len(c.plan.event.none) == 0 || c.hasID(id) || h.any(c.plan.event.none) < 0)
 }
 
-// name returns the place's path as in dialect files.
+// name returns the path as it is written in dialect files.
 func (p place) name() string { return strings.Join(p.path, ".") }
 
-// in returns the value at the place in a whole message, or nil.
+// in returns the value at the place in the message raw, or nil.
 func (p place) in(raw []byte) []byte {
 	for _, step := range p.path {
 		if raw = Below(raw, step); raw == nil {
@@ -160,7 +162,8 @@ func (p place) in(raw []byte) []byte {
 	return raw
 }
 
-// allowed returns the error of a local message with a member that the dialect file forbids for all messages or for its kind.
+// allowed returns an error if a local message has a member that the dialect file forbids, in all messages or in this kind of
+// message.
 func (c *codec) allowed(raw []byte, none []place, kind, method string) error {
 	for _, list := range [][]place{c.plan.forbidden, none} {
 		for _, p := range list {
@@ -172,7 +175,7 @@ func (c *codec) allowed(raw []byte, none []place, kind, method string) error {
 	return nil
 }
 
-// repeats returns the request's extra members that its response also has.
+// repeats returns the extra members of a request that the response repeats.
 func (c *Plan) repeats(raw []byte) json.RawMessage {
 	beside := c.Beside(raw)
 	for _, p := range c.response.none {

@@ -19,8 +19,8 @@ type shape struct {
 	codecs sync.Pool
 }
 
-// Shape returns the Shape of c's messages for tapes. It returns nil for messages without ids, which only a conversation can
-// match.
+// Shape returns an OwnShape for c's messages. It returns nil if messages have no ids, because only a conversation can match
+// these.
 func (c *Plan) Shape() dialect.OwnShape {
 	if c.names.IDs == "none" {
 		return nil
@@ -57,7 +57,7 @@ func (s *shape) Read(msg []byte) wire.Message {
 	return wire.Message{}
 }
 
-// isHeartbeat reports whether a message is a heartbeat of either side.
+// isHeartbeat reports whether a message is a heartbeat, of either side.
 func (c *Plan) isHeartbeat(msg []byte) bool {
 	for _, rule := range []*load.Beat{c.page.Alive.Client, c.page.Alive.Server} {
 		if rule == nil || rule.Is == nil {
@@ -70,8 +70,8 @@ func (c *Plan) isHeartbeat(msg []byte) bool {
 	return false
 }
 
-// Unnumbered returns a function that reads c's messages outside of a conversation if they have no ids. Requests and their responses then
-// have the id null. It returns nil if messages have ids.
+// Unnumbered returns a function that reads c's messages outside of a conversation, if they have no ids. It gives requests and their
+// responses the id null. It returns nil if messages have ids.
 func (c *Plan) Unnumbered() func(msg []byte) wire.Message {
 	if c.names.IDs != "none" {
 		return nil
@@ -79,7 +79,7 @@ func (c *Plan) Unnumbered() func(msg []byte) wire.Message {
 	null := wire.ID("null")
 	return func(msg []byte) wire.Message {
 		one := New(c, Options{}).(*codec)
-		one.ours.open = []wire.ID{null} // a response needs an open request
+		one.ours.open = []wire.ID{null} // a response needs a pending request
 		msgs, _, err := one.Decode(msg)
 		if err != nil || len(msgs) != 1 {
 			return wire.Message{}
@@ -104,7 +104,7 @@ func (s *shape) SetID(msg []byte, id wire.ID) []byte {
 	return spliced(msg, at, id)
 }
 
-// spliced returns msg with a new value at a path.
+// spliced returns msg with the value at a path replaced by val.
 func spliced(msg []byte, path []string, val []byte) []byte {
 	switch {
 	case len(path) == 0 || scan.Type(msg) != 'o' && scan.Type(msg) != 'a':
@@ -118,7 +118,8 @@ func spliced(msg []byte, path []string, val []byte) []byte {
 	return scan.Splice(msg, path[0], val)
 }
 
-// Templates return an error and an empty response as a plan writes them, with $id, $code, $message and $data in place of values.
+// Templates returns an error response and an empty response as the plan writes them, with $id, $code, $message and $data in
+// place of values.
 func (c *Plan) Templates() (failed, ended string) {
 	write := func(ev wire.Event) string {
 		replies, err := New(c, Options{}).Reply(wire.Message{Kind: wire.Request, ID: wire.ID(`"$id"`)}, ev)
@@ -135,8 +136,8 @@ func (c *Plan) Templates() (failed, ended string) {
 	return write(wire.Event{Kind: wire.Failure, Final: true, Err: e}), write(wire.Event{Kind: wire.Data, Final: true, Data: json.RawMessage("true")})
 }
 
-// TakesErrors reports whether a client would read an error response, in the form of the file or its base, as a result. It is false
-// if a test is impossible.
+// TakesErrors reports whether a client would read an error response, in the form of the dialect file or of its base, as a result.
+// It returns false if it cannot test this.
 func (c *Plan) TakesErrors() bool {
 	if c.page.Call != nil && c.page.Call.Error != nil { // this program finds the errors in results
 		return false
@@ -148,7 +149,7 @@ func (c *Plan) TakesErrors() bool {
 	return ok && m.Kind == wire.Response && m.Err == nil
 }
 
-// ErrorMembers reports whether a client reads the code and the data of a server's error.
+// ErrorMembers reports whether a client can read the code and the data in a server's error.
 func (c *Plan) ErrorMembers() (code, data bool) {
 	e := wire.NewError(wire.CodeRefused, "refused").WithData("data")
 	m, ok := c.readBack(e)
@@ -158,7 +159,7 @@ func (c *Plan) ErrorMembers() (code, data bool) {
 	return string(m.Err.Code) == string(e.Code), string(m.Err.Data) == string(e.Data)
 }
 
-// readBack returns the message that a client reads after a server's response e. ok is false if a test is impossible.
+// readBack returns the message that a client reads if a server responds with e. ok is false if it cannot test this.
 func (c *Plan) readBack(e *wire.Error) (m wire.Message, ok bool) {
 	one := New(c, Options{}).(*codec)
 	req, err := one.Encode(dialect.Op{Kind: dialect.Call, Method: "m"})
@@ -176,7 +177,7 @@ func (c *Plan) readBack(e *wire.Error) (m wire.Message, ok bool) {
 	return msgs[0], true
 }
 
-// knowsErrors reports whether a rule identifies error responses.
+// knowsErrors reports whether the plan can recognize error responses.
 func (c *Plan) knowsErrors() bool {
 	r := &c.response
 	return c.okAt.head >= 0 || r.fail.head >= 0 || slices.ContainsFunc(c.page.Read, func(r load.Read) bool { return r.Error != nil }) ||

@@ -11,14 +11,14 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A part is a value of the current message with its place.
+// A part is a value in the current message, with its path.
 type part struct {
 	path []string
 	val  []byte
 }
 
-// message writes parts in order. It writes parts below one top-level member at the position of the first. The members of the objects
-// in beside follow.
+// message writes parts in order, and then the members of the objects in beside. Parts below the same top-level member are written
+// together, at the position of the first.
 func message(parts []part, beside ...[]byte) []byte {
 	size := 32
 	for i := range parts {
@@ -30,7 +30,7 @@ func message(parts []part, beside ...[]byte) []byte {
 	return appended(make([]byte, 0, size), parts, beside...)
 }
 
-// appended appends the output of message to b.
+// appended appends to b what message returns.
 func appended(b []byte, parts []part, beside ...[]byte) []byte {
 	o := scan.AppendObject(b)
 	add(&o, parts)
@@ -52,12 +52,13 @@ func add(o *scan.Object, parts []part) {
 	}
 }
 
-// written reports whether a part has that top-level member.
+// written reports whether a part is in the top-level member name.
 func written(parts []part, name string) bool {
 	return slices.ContainsFunc(parts, func(p part) bool { return len(p.path) > 0 && len(p.val) > 0 && p.path[0] == name })
 }
 
-// nested writes the parts below one top-level member: as an array if their names are numbers, else as an object.
+// nested returns the parts below one top-level member, as an array if their paths continue with an index, and otherwise
+// as an object.
 func nested(parts []part, name string) []byte {
 	var in []part
 	for _, p := range parts {
@@ -73,7 +74,7 @@ func nested(parts []part, name string) []byte {
 	return o.End()
 }
 
-// call writes a request, or without an id a notification.
+// call writes a request or, if id is nil, a notification.
 func (c *codec) call(id wire.ID, op *dialect.Op) ([]byte, error) {
 	p, method, params, extra := c.plan, op.Method, op.Params, op.Extra
 	prog, f, kind := p.page.Write.Notify, &p.event, "a notification"
@@ -102,14 +103,15 @@ func (c *codec) call(id wire.ID, op *dialect.Op) ([]byte, error) {
 	return raw, c.allowed(raw, f.none, kind, method)
 }
 
-// forStream returns the form of a request for a stream. Members of extra replace constants of the same name.
+// forStream returns the form of a request for a stream. Members of extra replace the constants of the same names.
 func (c *Plan) forStream(extra json.RawMessage) *form {
 	f := c.request
 	f.consts = slices.DeleteFunc(slices.Clone(c.opening), func(k constant) bool { return scan.Get(extra, k.path[0]) != nil })
 	return &f
 }
 
-// Streams reports whether a stream may answer a request. Without names.stream, and for a nil Plan, every request qualifies.
+// Streams reports whether the answer to a request may be a stream. Without names.stream, it returns true, as does a nil
+// Plan.
 func (c *Plan) Streams(raw []byte) bool {
 	if c == nil || c.names.Stream == nil {
 		return true
@@ -123,7 +125,8 @@ func (c *Plan) Streams(raw []byte) bool {
 	})
 }
 
-// lay sets c.parts for a request, or without an id for a notification. The members of flat follow.
+// lay sets c.parts for a request or, if id is nil, for a notification. The caller writes the members of flat after
+// them.
 func (c *codec) lay(f *form, id wire.ID, method string, params json.RawMessage) (flat json.RawMessage, err error) {
 	params, flat, err = c.styled(f, method, params)
 	if err != nil {
@@ -150,7 +153,7 @@ func (c *codec) lay(f *form, id wire.ID, method string, params json.RawMessage) 
 	return flat, nil
 }
 
-// begin sets c.parts to the constant parts.
+// begin sets c.parts to the constants.
 func (c *codec) begin(consts []constant) {
 	c.parts = c.parts[:0]
 	for _, k := range consts {
@@ -158,10 +161,10 @@ func (c *codec) begin(consts []constant) {
 	}
 }
 
-// put adds a value to c.parts if its place exists in the dialect file.
+// put adds a value to c.parts; a value without a path is not written.
 func (c *codec) put(at place, val []byte) { c.parts = append(c.parts, part{at.path, val}) }
 
-// numbered returns the id of a notification if the dialect file numbers all messages.
+// numbered returns an id for a notification if the dialect file gives ids to all messages.
 func (c *codec) numbered() []part {
 	if c.plan.names.Counter != "all" {
 		return nil
@@ -169,7 +172,7 @@ func (c *codec) numbered() []part {
 	return []part{{c.plan.request.id.path, c.newID()}}
 }
 
-// whole returns a message from one of the dialect file's [write] programs.
+// whole returns a message that a [write] program has written.
 func (c *codec) whole(prog load.Prog, scope *program.Scope) ([]byte, error) {
 	msg, err := prog.First(nil, scope.Value)
 	if err == nil && scan.Type(msg) != 'o' && scan.Type(msg) != 'a' {
@@ -181,7 +184,7 @@ func (c *codec) whole(prog load.Prog, scope *program.Scope) ([]byte, error) {
 	return c.counted(msg), nil
 }
 
-// counted adds an id to a program's message that has none if the dialect file numbers all messages.
+// counted adds an id to a message from a program if the dialect file gives ids to all messages and the program did not.
 func (c *codec) counted(msg []byte) []byte {
 	if at := c.plan.request.id.path; c.plan.names.Counter == "all" && len(at) == 1 && scan.Get(msg, at[0]) == nil {
 		msg = scan.Splice(msg, at[0], c.newID())
@@ -189,7 +192,8 @@ func (c *codec) counted(msg []byte) []byte {
 	return msg
 }
 
-// styled returns params in the dialect's form. The members of the object flat become members of the message itself.
+// styled converts params to the form on the wire. The members of the object flat become top-level members of the
+// message.
 func (c *codec) styled(f *form, method string, params json.RawMessage) (styled, flat json.RawMessage, err error) {
 	if params, err = c.plan.ordered(method, params); err != nil {
 		return nil, nil, err
@@ -219,7 +223,7 @@ func (c *codec) styled(f *form, method string, params json.RawMessage) (styled, 
 	return params, nil, nil
 }
 
-// membersOf returns the params that become members of the message itself, or nil.
+// membersOf returns the params that become top-level members of the message, or nil.
 func membersOf(method string, params json.RawMessage, given bool) (json.RawMessage, error) {
 	switch {
 	case !given:
@@ -230,7 +234,7 @@ func membersOf(method string, params json.RawMessage, given bool) (json.RawMessa
 	return params, nil
 }
 
-// prefixed returns an array of the method and the params, if any.
+// prefixed returns an array of the method, followed by the params.
 func prefixed(method string, params json.RawMessage, given bool) json.RawMessage {
 	list := scan.AppendArray(nil)
 	list.Text(method)

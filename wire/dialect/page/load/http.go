@@ -14,7 +14,7 @@ type HTTP struct {
 	Resolve *Resolve         `toml:"resolve" says:"how rpcx finds the WebSocket of the conversation, or the URL for POST, from an http address"`
 }
 
-// Resolve finds a WebSocket, or a URL for POST.
+// Resolve finds the URL of a WebSocket or for POST requests.
 type Resolve struct {
 	Get  Texts `toml:"get" says:"the paths to GET, in order, until one has the URL"`
 	URL  Prog  `toml:"url" says:"the WebSocket's URL, made from the response. Only its path is used; host and port are those of the address"`
@@ -26,7 +26,7 @@ type Requests struct {
 	Params Prog `toml:"params" says:"an object that is merged into the params of each request of a client, made from $kept (the input) and $method; no output: nothing"`
 }
 
-// Input defines how a response requests input for a repetition of the call.
+// Input defines how a response requests input, with which the call is then repeated.
 type Input struct {
 	When      Prog   `toml:"when" says:"true for a result that is not final, but requests input"`
 	Requests  string `toml:"requests" says:"its member with the requests: an object of {method, params} by name, which hooks answer"`

@@ -20,7 +20,7 @@ import (
 // maxSize bounds the size of a dialect file in bytes.
 const maxSize = 1 << 20
 
-// Trusting returns the embedded dialect file with the text b, which the tests have checked. It compiles programs at their first use.
+// Trusting decodes b, the text of an embedded dialect file, without the checks that Parse makes. The tests check embedded files.
 func Trusting(file string, b []byte) (*Page, error) {
 	p := &Page{}
 	if err := toml.Read(b, p); err != nil {
@@ -30,10 +30,11 @@ func Trusting(file string, b []byte) (*Page, error) {
 	return p, nil
 }
 
-// Parse returns the dialect file with the text b of file. Its usage Fault names the file, the line, the member and the expected value.
+// Parse returns the dialect file with the text b. file is its name in errors. Errors are usage Faults with the file, the line, the
+// member and the expected value.
 func Parse(file string, b []byte) (*Page, error) {
 	var any map[string]any
-	if err := toml.Read(b, &any); err != nil { // the file must be valid TOML
+	if err := toml.Read(b, &any); err != nil { // checks that the text is valid TOML
 		return nil, syntax(file, err)
 	}
 	if err := checkKeys(file, toml.Keys(b)); err != nil {
@@ -54,7 +55,7 @@ func syntax(file string, err error) error {
 	return wire.Usagef("%s: %v", file, err)
 }
 
-// File returns the dialect file at path. It refuses a file that other users can write. Errors are usage Faults.
+// File returns the dialect file at path. It refuses a file that other users can write to. Errors are usage Faults.
 func File(path string) (*Page, error) {
 	real, err := filepath.EvalSymlinks(path)
 	switch {
@@ -86,7 +87,7 @@ func File(path string) (*Page, error) {
 
 var nameForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9-]*$`) })
 
-// IsName reports whether name is valid for a dialect file.
+// IsName reports whether name is a valid name for a dialect file.
 func IsName(name string) bool { return nameForm().MatchString(name) }
 
 func (p *Page) defaults() {
@@ -98,7 +99,7 @@ func (p *Page) defaults() {
 	}
 }
 
-// check returns the first error of a dialect file whose members are known and of the right kind: a missing member, a
+// check returns the first error in a dialect file whose members are known and have the right kind: a missing member, a
 // contradiction, or a program that does not compile.
 func (p *Page) check(file string, keys []toml.Key) error {
 	at := places{file, keys}
@@ -114,13 +115,13 @@ func (p *Page) check(file string, keys []toml.Key) error {
 	return p.checkRules(at)
 }
 
-// Limit returns the time limit of an await, or 0.
+// Limit returns the timeout of a step, or 0.
 func (s *Step) Limit() time.Duration {
 	d, _ := time.ParseDuration(s.Within)
 	return d
 }
 
-// ReadsItems reports whether messages can be items of a call with the same id.
+// ReadsItems reports whether a [[read]] rule reads items.
 func (p *Page) ReadsItems() bool {
 	return slices.ContainsFunc(p.Read, func(r Read) bool { return r.Kind == "item" })
 }

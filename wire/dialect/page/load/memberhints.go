@@ -5,11 +5,10 @@ import (
 	"strings"
 )
 
-// A memberHint helps an author who used a member that does not exist in dialect files. path is that member, and says names the correct
-// one.
+// A memberHint corrects a mistake in a dialect file: path is a member that does not exist, and says names the right one.
 type memberHint struct{ path, says string }
 
-// memberHints returns the table. A star in a path matches any one part.
+// memberHints returns the table. A star in a path matches any one segment.
 func memberHints() []memberHint {
 	return []memberHint{
 		{"names.notify", `use "event", which describes the notifications of both sides`},

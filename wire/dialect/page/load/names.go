@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Names defines the members of messages.
+// Names defines the names of the members of messages.
 type Names struct {
 	Request   Members          `toml:"request" says:"of a request: method, params, id, const, forbidden"`
 	Response  Members          `toml:"response" says:"of a response: id, result, error, and below it code, message, data; method (repeats that of the request); const, forbidden"`
@@ -27,7 +27,7 @@ type Names struct {
 	Sentinel  bool             `toml:"sentinel" says:"true: a message begins after a byte 0xFF; the part of the line before it is ignored"`
 }
 
-// Members names the members of one kind of message. Each name is a dotted path.
+// Members defines the member names for one kind of message. Each name is a dotted path.
 type Members struct {
 	Method  string `toml:"method" says:"the method"`
 	Params  string `toml:"params" says:"the params"`
@@ -52,7 +52,7 @@ type OK struct {
 	Is any    `toml:"is" says:"its value in a message with a result"`
 }
 
-// AllNames returns the dialect file's names. Missing names are from its base.
+// AllNames returns the names in the dialect file. Names that the file does not define are those of its base.
 func (p *Page) AllNames() Names {
 	n := baseNames(p.Base)
 	if p.Names != nil {
@@ -72,7 +72,7 @@ func (p *Page) AllNames() Names {
 	return n
 }
 
-// baseNames returns the member names of a dialect file's base.
+// baseNames returns the member names in messages of a base.
 func baseNames(base string) Names {
 	if base == "none" {
 		return Names{}
@@ -92,7 +92,7 @@ func baseNames(base string) Names {
 	return n
 }
 
-// merge replaces the names in n that the dialect file defines.
+// merge replaces names in n with those that a dialect file defines.
 func (n *Names) merge(more Names) {
 	for _, pair := range []struct{ to, from *Members }{{&n.Request, &more.Request}, {&n.Response, &more.Response}, {&n.Event, &more.Event}} {
 		for i, to := range pair.to.paths() {
@@ -102,7 +102,7 @@ func (n *Names) merge(more Names) {
 			pair.to.Const = pair.from.Const
 		}
 		pair.to.Forbidden = pair.from.Forbidden
-		if pair.from.Const == nil { // forbidden members of the dialect file override constants of the base
+		if pair.from.Const == nil { // members that the dialect file forbids remove constants of the base
 			pair.to.Const = maps.Clone(pair.to.Const)
 			maps.DeleteFunc(pair.to.Const, func(name string, _ any) bool {
 				return slices.Contains(more.Forbidden, name) || slices.Contains(pair.to.Forbidden, name)
@@ -116,7 +116,7 @@ func (n *Names) merge(more Names) {
 	n.Stream, n.Order = more.Stream, more.Order
 }
 
-// rules reject contradictory names.
+// rules reject names that contradict each other.
 func (Names) rules(p *Page) []rule {
 	n := p.AllNames()
 	code, message := n.Response.Code, n.Response.Message
@@ -146,7 +146,8 @@ func (Names) rules(p *Page) []rule {
 	return append(list, forbid("forbidden", n.Forbidden, beside)...)
 }
 
-// paths returns the rules for the paths of a kind of message: each is unique, and no constant has the place of the method.
+// paths returns the rules for the paths in one kind of message: each is valid, and no constant is in the place of the
+// method.
 func paths(kind string, used map[string]string, m *Members) (list []rule) {
 	for _, path := range slices.Sorted(maps.Keys(used)) {
 		list = append(list, rule{kind, strings.Contains("."+path+".", ".."), fmt.Sprintf("%q is not the path of a member", path)})
@@ -157,8 +158,8 @@ func paths(kind string, used map[string]string, m *Members) (list []rule) {
 	return list
 }
 
-// forbid returns the rules for forbidden paths. A forbidden path must not be in use, and must not contain a used path. used has the
-// user of each path.
+// forbid returns the rules for forbidden paths. A forbidden path must not be used and must not contain a path that is used. used
+// maps each path to the member of the dialect file that uses it.
 func forbid(member string, paths []string, used map[string]string) (list []rule) {
 	for _, path := range paths {
 		list = append(list, rule{member, path == "" || strings.Contains("."+path+".", ".."), fmt.Sprintf("%q is not the path of a member, such as \"jsonrpc\" or \"header.version\"", path)})
@@ -171,7 +172,7 @@ func forbid(member string, paths []string, used map[string]string) (list []rule)
 
 func within(path, place string) bool { return path == place || strings.HasPrefix(path, place+".") }
 
-// A memberPath is the place of one part of a message.
+// A memberPath is a key of Members with its value, the path of a member.
 type memberPath struct {
 	name string
 	path *string
@@ -191,7 +192,7 @@ func (m *Members) paths() []memberPath {
 	}
 }
 
-// used returns the members of a kind of message: each path with its key.
+// used maps each path in one kind of message to the key that uses it.
 func (m *Members) used(kind string) map[string]string {
 	used := map[string]string{}
 	for _, p := range m.paths() {

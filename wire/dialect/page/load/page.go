@@ -1,8 +1,8 @@
 // Package load reads dialect files, which define dialects in TOML with jq programs (rpcx-dialect-file(5)). Errors name the line, the
 // member and the expected value.
 //
-// The struct tags of this package are the only table of dialect files' members: their names, their choices and their descriptions
-// in the manual.
+// The struct tags of this package are the only table of the members of dialect files: their names, their choices, and their
+// descriptions in the manual.
 package load
 
 import "rpcx/wire/dialect/page/program"
@@ -45,7 +45,7 @@ type Page struct {
 	Rules     map[string]any             `toml:"rules" says:"rules for rpcx validate, beside those of the base: except, defs, about, [[rules.keep]], [[rules.rule]]; see rpcx-rules(7)"`
 }
 
-// Texts is a list of strings. A dialect file may contain a single string in its place.
+// Texts is a list of strings. A dialect file may contain a single string instead.
 type Texts []string
 
 // UnmarshalText sets t to a single string.
@@ -57,19 +57,19 @@ func (t *Texts) UnmarshalText(text []byte) error {
 // A Prog is a program in a dialect file, or nil.
 type Prog = *program.Program
 
-// Text is the text around the JSON of a message.
+// Text defines the text around the JSON of a message.
 type Text struct {
 	Before string `toml:"before" says:"a regular expression for the text before the JSON. Each message is then an array of this text and the JSON, if there is any, for [names], programs, rpcx connect and tapes"`
 	After  string `toml:"after" says:"the text after each message. One WebSocket message may hold several"`
 }
 
-// Alive contains the heartbeats of both sides.
+// Alive defines the heartbeats of both sides.
 type Alive struct {
 	Client *Beat `toml:"client" says:"the heartbeats of a client, from the end of the handshake on"`
 	Server *Beat `toml:"server" says:"the heartbeats of a server, from the first call on"`
 }
 
-// Of returns the heartbeats of one side.
+// Of returns the heartbeats of the server if serving is true, and otherwise those of the client.
 func (a Alive) Of(serving bool) *Beat {
 	if serving {
 		return a.Server
@@ -77,7 +77,7 @@ func (a Alive) Of(serving bool) *Beat {
 	return a.Client
 }
 
-// A Beat defines how a side keeps the connection alive.
+// A Beat defines how one side keeps the connection alive.
 type Beat struct {
 	Every  Prog `toml:"every" says:"the interval between two messages of send, in milliseconds; the input is $kept"`
 	Send   Prog `toml:"send" says:"the whole message; the input is $kept"`
@@ -96,7 +96,7 @@ type Write struct {
 	Hello   Prog `toml:"hello" says:"the first message of a server"`
 }
 
-// Read is a rule that recognizes a kind of message and reads it.
+// Read is a rule that recognizes one kind of message and reads it.
 type Read struct {
 	When   Prog   `toml:"when" says:"the rule applies if this is true"`
 	Kind   string `toml:"kind" of:"response|request|notification|item|cancel" says:"the kind of message; an item belongs to the stream or call whose request has its id"`
@@ -129,7 +129,8 @@ type Step struct {
 	Keep     map[string]Prog  `toml:"keep" says:"NAME = a program on the response, or on the awaited message; its value is $kept.NAME from then on"`
 }
 
-// A Goodbye is one message before the end of a connection. The next one follows regardless of the outcome.
+// A Goodbye is one message that a client sends before it closes the connection. The next one is sent whatever the
+// response is.
 type Goodbye struct {
 	Call   string `toml:"call" says:"the method to call; its response comes before the next step"`
 	Notify string `toml:"notify" says:"the notification to send"`
@@ -137,7 +138,7 @@ type Goodbye struct {
 	When   Prog   `toml:"when" says:"the step is skipped unless this is true; its input is $kept"`
 }
 
-// An EvalPrelude is one message before an evaluation of code.
+// An EvalPrelude is one message that precedes an evaluation of code.
 type EvalPrelude struct {
 	Call     string           `toml:"call" says:"the method to call; its response comes before the next step"`
 	Notify   string           `toml:"notify" says:"the notification to send"`
@@ -183,7 +184,7 @@ type During struct {
 	Items    *Item `toml:"items" says:"data"`
 }
 
-// An Item recognizes the notifications of a call or a stream.
+// An Item recognizes notifications that belong to a call or a stream.
 type Item struct {
 	Method string `toml:"method" says:"its method, or a pattern"`
 	When   Prog   `toml:"when" says:"it belongs to the call or stream for which this is true (without it: to the only one); its input is the params"`
@@ -198,7 +199,7 @@ type Cancel struct {
 	Params Prog   `toml:"params" says:"its params, made from $id, $method, $params"`
 	Except Texts  `toml:"except" says:"methods whose calls are never cancelled"`
 	HTTP   string `toml:"http" of:"send" says:"send: calls over HTTP are cancelled in this way too, not only by closing the request"`
-	// Answer is "none", or the code of the error.
+	// Answer is "none" or an error code.
 	Answer  any             `toml:"answer" says:"the response to a cancelled call: \"none\", or the code of an error (-32800)"`
 	Pending map[string]Prog `toml:"pending" says:"METHOD = a program that makes the result of the peer's call from its params, if its hook is still running when the local call ($params) is cancelled; no output: the hook continues"`
 }
@@ -213,7 +214,7 @@ type Subscribe struct {
 	End     *End     `toml:"end" says:"how the stream is ended"`
 }
 
-// Instead is the request for a stream that replaces the user's request.
+// Instead is a request for a stream that replaces the user's request.
 type Instead struct {
 	When   Prog   `toml:"when" says:"it is sent if this is true; its input is $kept"`
 	Method string `toml:"method" says:"its method, whose [subscribe.METHOD] describes how the stream opens and ends"`
@@ -253,7 +254,7 @@ type Probe struct {
 	Hooks   Texts `toml:"hooks" says:"hooks of a client that may make a server offer more methods: rpcx describe --probe compares the lists"`
 }
 
-// Describe is one request for a peer's description.
+// Describe defines one request for a peer's catalog.
 type Describe struct {
 	Call     string `toml:"call" says:"the method to call"`
 	Get      string `toml:"get" says:"the path of an HTTP GET at the WebSocket's host, in place of a call"`
@@ -276,7 +277,7 @@ type Next struct {
 	Params Prog `toml:"params" says:"the params of the next call; the input is the cursor"`
 }
 
-// Bridge defines how to offer methods of another dialect.
+// Bridge defines how a bridge offers methods of another dialect.
 type Bridge struct {
 	Name    Prog `toml:"name" says:"the name under which a method is offered, made from its own name"`
 	Objects bool `toml:"objects" says:"true: params must be an object; the bridge puts other params into the member params of an object"`

@@ -12,19 +12,19 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A rule is a requirement for a table of a dialect file, besides the types of its members.
+// A rule is a requirement on a table in a dialect file, in addition to the types of its members.
 type rule struct {
 	member string // the member below the table, or "" for the table itself
 	broken bool
 	says   string
 }
 
-// ruled is a table with rules.
+// ruled is a table that has rules.
 type ruled interface {
 	rules(p *Page) []rule
 }
 
-// checkRules returns the error of the first violated rule.
+// checkRules returns an error for the first rule that the dialect file violates.
 func (p *Page) checkRules(at places) (err error) {
 	each(reflect.ValueOf(p).Elem(), "", "", func(path string, v reflect.Value, _ reflect.StructTag) bool {
 		if v.Kind() != reflect.Struct {
@@ -52,7 +52,7 @@ func (p Page) rules(*Page) []rule {
 	}...)
 }
 
-// setRules are the rules for users' settings: each value has a type and a use.
+// setRules are the rules for [set]: each value has a type and is used.
 func (p Page) setRules() (list []rule) {
 	uses := func(params Prog) bool { return params != nil && strings.Contains(params.Text(), "$meta") }
 	used := p.Eval != nil && uses(p.Eval.Params) || slices.ContainsFunc(p.Handshake, func(s Step) bool { return uses(s.Params) })
@@ -108,7 +108,7 @@ func (s Step) ownRules() []rule {
 	}
 }
 
-// callOrNotify is the rule that a table has exactly one of call and notify.
+// callOrNotify returns the rule that a table has exactly one of call and notify.
 func callOrNotify(call, notify string) rule {
 	return rule{"", (call == "") == (notify == ""), `expected exactly one of "call" and "notify"`}
 }
@@ -141,7 +141,7 @@ func (r Refusal) rules(*Page) []rule {
 	}
 }
 
-// isPattern is the rule that a string is a regular expression.
+// isPattern returns the rule that a string is a regular expression.
 func isPattern(member, text string) rule {
 	_, err := regexp.Compile(text)
 	return rule{member, err != nil, fmt.Sprintf("not a regular expression: %v", err)}
@@ -197,7 +197,8 @@ func (r Read) rules(*Page) []rule {
 	}
 }
 
-// ownHeaders are the headers that a dialect file must not set: they route a request, describe its body, or carry the user's credentials.
+// ownHeaders are the headers that a dialect file must not set, because they route a request, describe its body, or contain the user's
+// credentials.
 var ownHeaders = []string{
 	"host", "authorization", "cookie", "origin", "accept", "content-type", "content-length", "content-encoding",
 	"transfer-encoding", "connection", "upgrade", "proxy-authorization", "te", "trailer", "last-event-id",

@@ -14,17 +14,17 @@ import (
 	"rpcx/wire/toml"
 )
 
-// A Member is a possible member of a dialect file.
+// A Member is a member that a dialect file can have.
 type Member struct {
-	Path    string // dotted; "[]" is each table of an array, and "*" any name
-	Kind    string // the kind of its value: "text", "program", "true or false" and others
+	Path    string // dotted; "[]" stands for the tables of an array, and "*" for any name
+	Kind    string // the kind of its value, such as "a string" or "a program"
 	Choices []string
 	Says    string
-	Table   bool // whether the value is a table with members
+	Table   bool // the value is a table, or tables, with members
 }
 
-// Table returns the possible members of a dialect file in the order of the manual. Of tables with the same members, it lists only
-// the first.
+// Table returns all members that a dialect file can have, in the order of the manual. It lists members that several tables share
+// only once.
 func Table() []Member { return members("", reflect.TypeFor[Page](), map[reflect.Type]string{}) }
 
 func members(prefix string, t reflect.Type, listed map[reflect.Type]string) (all []Member) {
@@ -49,7 +49,7 @@ func members(prefix string, t reflect.Type, listed map[reflect.Type]string) (all
 	return all
 }
 
-// suffix returns the part of a path between a member of type t and the members below it.
+// suffix returns what follows a member of type t in the paths of the members below it.
 func suffix(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Slice:
@@ -105,7 +105,7 @@ func kindOf(t reflect.Type) kind {
 	return kind{"a value", nil, func(toml.Key) bool { return true }}
 }
 
-// checkKeys returns the error of the first unknown key in file, or of the first value of the wrong kind.
+// checkKeys returns an error for the first key in file that is unknown or whose value has the wrong kind.
 func checkKeys(file string, keys []toml.Key) error {
 	for _, k := range keys {
 		if err := checkKey(file, k); err != nil {
@@ -131,7 +131,7 @@ func checkKey(file string, k toml.Key) error {
 		case t.Kind() == reflect.Map, t.Kind() == reflect.Slice && isNumber(part):
 			t = t.Elem()
 		case t.Kind() == reflect.Interface:
-			return nil // the author determines its content
+			return nil // the author determines the content
 		default:
 			up := toml.Key{Path: k.Path[:i]}
 			return wire.Usagef("%s:%d: %s: expected %s", file, k.Line, up.Name(), kindOf(t).says)
@@ -148,7 +148,7 @@ func isNumber(s string) bool {
 	return err == nil
 }
 
-// field returns the member of that name, or else the existing names.
+// field returns the member of that name, or otherwise the names that exist.
 func field(t reflect.Type, name string) (f reflect.StructField, names []string, ok bool) {
 	for i := range t.NumField() {
 		f = t.Field(i)
@@ -160,7 +160,7 @@ func field(t reflect.Type, name string) (f reflect.StructField, names []string, 
 	return f, names, false
 }
 
-// unknown returns the error for an unknown key. i is the index of the first unknown part of its path.
+// unknown returns the error for an unknown key. i is the index of the first unknown segment in its path.
 func unknown(file string, k toml.Key, i int, names []string) error {
 	in := "a dialect file"
 	if i > 0 {
@@ -170,14 +170,14 @@ func unknown(file string, k toml.Key, i int, names []string) error {
 		WithHint(cmp.Or(hintFor(k.Path[:i+1]), catalog.DidYouMean(k.Path[i], names), "it has "+strings.Join(names, ", ")))
 }
 
-// places maps members to their lines.
+// places finds the lines of members.
 type places struct {
 	file string
 	keys []toml.Key
 }
 
-// fault returns a usage Fault about the member at path. It names the line of the member, or of its nearest ancestor in
-// the dialect file.
+// fault returns a usage Fault about the member at path. It contains the line of the member or of its nearest ancestor
+// in the dialect file.
 func (p places) fault(path, what string) error {
 	for at := path; at != ""; {
 		for _, k := range p.keys {
@@ -190,7 +190,7 @@ func (p places) fault(path, what string) error {
 	return wire.Usagef("%s:1: %s: %s", p.file, path, what)
 }
 
-// Programs yields the programs of a dialect file with their paths.
+// Programs yields the programs in a dialect file, with their paths.
 func Programs(p *Page) iter.Seq2[string, Prog] {
 	return func(yield func(string, Prog) bool) {
 		each(reflect.ValueOf(p).Elem(), "", "", func(path string, v reflect.Value, _ reflect.StructTag) bool {
@@ -200,7 +200,7 @@ func Programs(p *Page) iter.Seq2[string, Prog] {
 	}
 }
 
-// choices returns the error of the first member of p whose value is not among its choices.
+// choices returns an error for the first member of p whose value is not one of its choices.
 func (p *Page) choices(at places) (err error) {
 	each(reflect.ValueOf(p).Elem(), "", "", func(path string, v reflect.Value, tag reflect.StructTag) bool {
 		of := tag.Get("of")
@@ -230,7 +230,8 @@ func (p *Page) choices(at places) (err error) {
 	return err
 }
 
-// each calls f for v, at path and with the tag of its member, and for every member below it, until f returns false.
+// each calls f for v, which is at path and whose member has the tag, and for every member below it, until f returns
+// false.
 func each(v reflect.Value, path string, tag reflect.StructTag, f func(path string, v reflect.Value, tag reflect.StructTag) bool) bool {
 	if !f(path, v, tag) {
 		return false

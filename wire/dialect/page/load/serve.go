@@ -1,6 +1,6 @@
 package load
 
-// Serve defines a server's responses.
+// Serve defines how a server responds.
 type Serve struct {
 	First     string                     `toml:"first" says:"the method that a client must call, or notify, before all others. Without a hook or program, its result is {}"`
 	Early     *Early                     `toml:"early" says:"the error for a call before first"`
@@ -19,21 +19,21 @@ type Serve struct {
 	Then      map[string]Say             `toml:"then" says:"[serve.then.METHOD]: the notification after the response to a method, or after the hook of a notification"`
 }
 
-// Stop recognizes a notification that ends running calls.
+// Stop recognizes a notification that ends calls.
 type Stop struct {
 	Notify string `toml:"notify" says:"its method"`
 	When   Prog   `toml:"when" says:"it ends the call for whose $params this is true; its input is the notification's params"`
 	Result Prog   `toml:"result" says:"the result of the call"`
 }
 
-// Early is the error for a call that the dialect file does not allow at that time.
+// Early is the error for a call that is not allowed before the first call.
 type Early struct {
 	Code    int    `toml:"code" says:"the error's code"`
 	Message string `toml:"message" says:"its message"`
 	Except  Texts  `toml:"except" says:"methods that may be called at any time"`
 }
 
-// Wrapped defines how a server unwraps a wrapped call.
+// Wrapped defines how a server answers a call that wraps another one.
 type Wrapped struct {
 	Method  Prog   `toml:"method" says:"the name of the hook, made from the params"`
 	Params  Prog   `toml:"params" says:"the params of the hook, made from the params"`
@@ -43,7 +43,7 @@ type Wrapped struct {
 	Unknown *Early `toml:"unknown" says:"the error if no hook has that name"`
 }
 
-// Items defines a server's answer to the request for a stream.
+// Items defines how a server answers the request for a stream.
 type Items struct {
 	Hooks  Prog `toml:"hooks" says:"the names of the hooks whose data are the items, made from the params of the request; hooks that do not stream are ignored. $name is the name of the hook; the message that ends the stream has it in its params"`
 	Method Prog `toml:"method" says:"the method of an item, if the file names only a pattern; made from the same values as its params"`

@@ -11,8 +11,8 @@ import (
 	"hash"
 )
 
-// hashed implements hash(NAME; FORM) and hmac(NAME; KEY; FORM), which return the hash of the input for the response to a
-// challenge or for a signature.
+// hashed implements hash(NAME; FORM) and hmac(NAME; KEY; FORM), which return the hash of the input, as the response to a
+// challenge or as a signature.
 func hashed(_ context.Context, input any, args []any) (any, error) {
 	makers := map[string]func() hash.Hash{"sha256": sha256.New, "sha512": sha512.New}
 	forms := map[string]func([]byte) string{"hex": hex.EncodeToString, "base64": base64.StdEncoding.EncodeToString}

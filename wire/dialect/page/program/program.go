@@ -1,5 +1,5 @@
-// Package program runs the jq programs of a dialect file with its variables, and with limits on time and output. It compiles a program
-// at its first use.
+// Package program runs the jq programs in a dialect file: with its variables, and with limits on time and output. It compiles a
+// program at its first use.
 package program
 
 import (
@@ -21,22 +21,22 @@ import (
 	"rpcx/wire/scan"
 )
 
-// ListLimit bounds a run of All, which converts a whole response to a list and does not run for each message.
+// ListLimit bounds the time of All, which converts a whole response to a list and does not run for each message.
 const ListLimit = 10 * time.Second
 
-// maxOutput bounds the bytes of one output, as for a message.
+// maxOutput bounds the size of one output in bytes; it is the limit for a message.
 const maxOutput = wire.DefaultMaxMessage
 
-// Limit bounds a program's run for one message.
+// Limit bounds the time of a program that runs for each message.
 const Limit = 100 * time.Millisecond
 
-// tries bounds the attempts after a program has exceeded Limit.
+// tries bounds the number of runs if a program exceeds Limit.
 const tries = 4
 
-// These bound the outputs of All.
+// Limits of All.
 const (
 	maxOutputs = 100_000
-	maxList    = jq.MaxMemory // bytes of all outputs
+	maxList    = jq.MaxMemory // the total size of the outputs in bytes
 )
 
 // Variables lists the variables of programs with their descriptions. A variable without a value is null.
@@ -67,17 +67,17 @@ func Variables() []Variable {
 	}
 }
 
-// A Variable is a variable of programs: its name, and its description for the manual.
+// A Variable is a variable of programs, with its description for the manual.
 type Variable struct {
 	Name, Says string
 	value      func(*Scope) json.RawMessage
 }
 
-// A Program is one jq program of a dialect file. A nil Program has no output.
+// A Program is a jq program in a dialect file. A nil Program has no output.
 type Program struct {
 	text     string
 	member   string          // the program's file and member, or ""
-	constant json.RawMessage // the output if the text is a JSON value, else nil
+	constant json.RawMessage // the output if the program is a JSON value, else nil
 	compile  func() (*jq.Program, error)
 }
 
@@ -87,7 +87,7 @@ func New(text string) *Program {
 		text: text,
 		compile: sync.OnceValues(func() (*jq.Program, error) {
 			o := jq.Options{Declared: slices.Sorted(maps.Keys(values())), Foreign: true}
-			if callsOwn().MatchString(text) { // a program with functions is decoded as a whole
+			if callsOwn().MatchString(text) { // a program that calls these functions needs its whole input decoded
 				o.Funcs = []jq.Func{
 					{Name: "fail", Arity: 2, Call: fail},
 					{Name: "fail", Arity: 3, Call: fail},
@@ -115,7 +115,7 @@ func (p *Program) UnmarshalText(text []byte) error {
 // Text returns the program's text.
 func (p *Program) Text() string { return p.text }
 
-// StandsAt sets the program's file and member for error messages.
+// StandsAt sets the program's file and member, for error messages.
 func (p *Program) StandsAt(member string) { p.member = member }
 
 // Check returns a usage Fault if the program does not compile.
@@ -124,8 +124,8 @@ func (p *Program) Check() error {
 	return err
 }
 
-// First returns the first output for the input in, or nil. The caller must not change it, because it may be a part of in or of a
-// variable. The error is a Fault of kind Helper: the program failed or exceeded Limit.
+// First returns the first output for the input in, or nil. The caller must not change it, because it may be part of in or of a
+// variable. The error is a Fault of kind Helper if the program failed or exceeded Limit.
 func (p *Program) First(in json.RawMessage, vals jq.Values) (json.RawMessage, error) {
 	switch {
 	case p == nil:
@@ -142,7 +142,7 @@ func (p *Program) First(in json.RawMessage, vals jq.Values) (json.RawMessage, er
 	})
 }
 
-// All returns all outputs for the input in. The notes on First apply.
+// All returns all outputs for the input in. The same notes apply as for First.
 func (p *Program) All(in json.RawMessage, vals jq.Values) (outs []json.RawMessage, err error) {
 	switch {
 	case p == nil:
@@ -171,7 +171,7 @@ func (p *Program) All(in json.RawMessage, vals jq.Values) (outs []json.RawMessag
 	return outs, p.failed(err, ListLimit)
 }
 
-// Holds reports whether an output for the input in is neither null nor false. It is true for a nil Program.
+// Holds reports whether an output for the input in is neither null nor false. A nil Program returns true.
 func (p *Program) Holds(in json.RawMessage, vals jq.Values) (bool, error) {
 	if p == nil {
 		return true, nil
@@ -181,8 +181,8 @@ func (p *Program) Holds(in json.RawMessage, vals jq.Values) (bool, error) {
 	})
 }
 
-// within runs the program for at most Limit. After a timeout, it tries again, because this process may have waited for a processor. A
-// program that is only a path has no limit: its input bounds its time.
+// within runs the program for at most Limit. After a timeout, it runs the program again, because this process may have waited for a
+// processor. A program that is only a path has no limit, because its input bounds its time.
 func within[T any](p *Program, in json.RawMessage, run func(ctx context.Context, prog *jq.Program, in json.RawMessage) (T, error)) (got T, err error) {
 	prog, err := p.compile()
 	if err != nil {
@@ -194,7 +194,7 @@ func within[T any](p *Program, in json.RawMessage, run func(ctx context.Context,
 		return got, p.failed(err, Limit)
 	}
 	limit, tries := Limit, tries
-	if prog.Sudden() { // the abandoned run continues
+	if prog.Sudden() { // after a timeout, the abandoned run continues
 		limit, tries = 2*Limit, 1
 	}
 	for range tries {
@@ -206,7 +206,7 @@ func within[T any](p *Program, in json.RawMessage, run func(ctx context.Context,
 	return got, p.failed(err, Limit)
 }
 
-// tooLong returns an error if an output is longer than any message.
+// tooLong returns an error if an output is longer than a message may be.
 func tooLong(v json.RawMessage) error {
 	if len(v) > maxOutput {
 		return fmt.Errorf("an output of more than %d bytes", maxOutput)
@@ -214,7 +214,7 @@ func tooLong(v json.RawMessage) error {
 	return nil
 }
 
-// fail implements fail(CODE; TEXT) and fail(CODE; TEXT; DATA), the error with which the program rejects a call.
+// fail implements fail(CODE; TEXT) and fail(CODE; TEXT; DATA), with which a program rejects a call.
 func fail(_ context.Context, _ any, args []any) (any, error) {
 	e := &wire.Error{}
 	var err error
@@ -234,8 +234,8 @@ func fail(_ context.Context, _ any, args []any) (any, error) {
 	return nil, e
 }
 
-// Public returns err as a peer may see it. The failure of a program becomes an internal error without program, path or value, and own
-// is the failure. For other errors, own is nil.
+// Public returns err in the form that a peer may see. If a program failed, public is an internal error that does not show the
+// program, its path or its values, and own is the failure. For other errors, own is nil.
 func Public(err error) (own *wire.Fault, public error) {
 	if f := wire.AsFault(err); f != nil && f.Kind == wire.Helper {
 		return f, wire.NewError(wire.CodeInternal, "internal error")
@@ -243,7 +243,8 @@ func Public(err error) (own *wire.Fault, public error) {
 	return nil, err
 }
 
-// failed returns err as a Fault that names the program and its time limit. An error of fail becomes an error response.
+// failed returns err as a Fault that names the program and its time limit. The error of fail becomes the peer's error
+// response.
 func (p *Program) failed(err error, limit time.Duration) error {
 	if err == nil {
 		return nil
@@ -254,7 +255,7 @@ func (p *Program) failed(err error, limit time.Duration) error {
 	what := err.Error()
 	if errors.Is(err, context.DeadlineExceeded) {
 		what = "it took longer than " + limit.String()
-		err = errors.New(what) // the user must not blame the peer
+		err = errors.New(what) // without the cause, which would look like a timeout of the peer
 	}
 	const most = 120
 	text := p.text

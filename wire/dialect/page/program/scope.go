@@ -8,27 +8,28 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Scope contains the values of the variables for one run. A nil value is null in the program. Variables describes each.
+// A Scope contains the values of the variables for one run of a program. A nil value is null to the program. Variables
+// describes each.
 type Scope struct {
 	Method, Name                                  string
 	Params, ID, Token, Code                       json.RawMessage
 	Result, Error, Event, Request, Catalog, Extra json.RawMessage
 	Schema                                        json.RawMessage
 	Conn                                          *Conn        // the values of the connection; may be nil
-	Now                                           func() *Conn // returns the value for a nil Conn when it is needed; may be nil
+	Now                                           func() *Conn // returns the value for a nil Conn once it is needed; may be nil
 }
 
-// A Conn contains the values of a whole connection.
+// A Conn contains the variables of a connection.
 type Conn struct {
 	Hooks   []string // the exact names of hooks
 	Kept    json.RawMessage
-	Meta    json.RawMessage // the user's values for the handshake
+	Meta    json.RawMessage // the values that the user set for the handshake
 	Version string
-	Path    string // of the endpoint's URL, without its query
+	Path    string // the path of the endpoint's URL, without its query
 	HTTP    bool   // each message is an HTTP request
-	Logs    string // the lowest level of log lines for the user, or ""
+	Logs    string // the lowest level of the log lines that the user sees, or ""
 	Serving bool   // the local side is the server
-	// Offers returns, on a server, the catalog as JSON and the names of its methods. It is nil before these are known.
+	// Offers returns, on a server, the catalog as JSON and the names of its methods. It is nil if these are not known.
 	Offers func() (doc json.RawMessage, names []string)
 }
 
@@ -49,7 +50,7 @@ var values = sync.OnceValue(func() map[string]func(*Scope) json.RawMessage {
 	return all
 })
 
-// Whole returns the values of the connection, or nil.
+// Whole returns the variables of the connection, or nil.
 func (s *Scope) Whole() *Conn {
 	if s.Conn == nil && s.Now != nil {
 		return s.Now()
@@ -57,7 +58,7 @@ func (s *Scope) Whole() *Conn {
 	return s.Conn
 }
 
-// ofConn returns a function for the value of a variable of the connection.
+// ofConn returns a function that returns a variable of the connection.
 func ofConn(value func(*Conn) json.RawMessage) func(*Scope) json.RawMessage {
 	return func(s *Scope) json.RawMessage {
 		if c := s.Whole(); c != nil {

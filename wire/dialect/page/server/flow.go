@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/dialect/page/codec"
 )
 
-// A Conn is a connection of a server.
+// A Conn is a connection of a server or, if Serving is false, of a client.
 type Conn struct {
 	Codec          *codec.Codec // may be nil
 	Caller         dialect.Caller
@@ -20,44 +20,44 @@ type Conn struct {
 	SingleExchange bool // the connection is one HTTP exchange without a handshake
 }
 
-// A Host is the environment of a server's native part.
+// A Host gives a server's native part access to the server.
 type Host struct {
 	Backend dialect.Backend
-	Accept  func(c dialect.Caller) dialect.Handler // returns the handler of a new connection, as the dialect file defines it
+	Accept  func(c dialect.Caller) dialect.Handler // returns the handler for a connection, as the dialect file defines it
 }
 
-// A Native is the Go part of a server. All connections share it.
+// A Native is the part of a server that is written in Go. All connections share it.
 type Native struct {
-	Open    func(c Conn) Flow // returns the part of one connection, or nil
-	Posts   *wire.HTTPPosts   // nil if the dialect file defines them completely
+	Open    func(c Conn) Flow // returns the native part of one connection, or nil
+	Posts   *wire.HTTPPosts   // nil if the dialect file defines POST requests completely
 	Changed func()            // notifies clients of a new catalog; may be nil
-	End     func() error      // ends work that outlives connections; may be nil
+	End     func() error      // ends the work that outlives connections; may be nil
 }
 
 // A Flow is the native part of one connection on the answering side (see codec.Native).
 type Flow interface {
-	// Take answers a request before the dialect file's rules. mine is false for other requests.
+	// Take answers a request before the dialect file does. mine is false for requests that it does not answer.
 	Take(ctx context.Context, in *dialect.Inbound) (result json.RawMessage, mine bool, err error)
-	// Close runs at the end of the connection, before its hooks end.
+	// Close runs when the connection closes, before its hooks end.
 	Close()
-	// Begin makes work of a request for a hook, if the peer wants that, and answers the request. carried is the call in the request,
-	// or "". stop ends the hook. Without Work, the hook's result is the response.
+	// Begin turns a request for a hook into work, if the peer wants that, and answers the request. carried is the method of the call
+	// that the request wraps, or "". stop ends the hook. If Begin returns no Work, the hook's result is the response.
 	Begin(in *dialect.Inbound, carried string, stop context.CancelFunc) (Work, error)
-	// Answer answers the flow's own calls. mine is false for other calls.
+	// Answer answers calls that the flow itself defines. mine is false for other calls.
 	Answer(ctx context.Context, m *wire.Message) (result json.RawMessage, mine bool, err error)
 }
 
-// A Work is a request that is answered before the end of its hook.
+// A Work is a request whose response is sent before its hook ends.
 type Work interface {
 	// Emitted receives each event of the hook.
 	Emitted(ev wire.Event)
-	// Mark returns the params of a notification with a reference to the work.
+	// Mark returns the params of a notification with a reference to the work added.
 	Mark(params json.RawMessage) json.RawMessage
 	// End receives the outcome of the hook.
 	End(ctx context.Context, result json.RawMessage, err error)
 }
 
-// begin lets the flow make work of a request. It returns nil if the flow does not.
+// begin lets the flow turn a request into work. It returns nil if the flow does not.
 func (h *handler) begin(in *dialect.Inbound, carried string, stop context.CancelFunc) (Work, error) {
 	if h.flow == nil {
 		return nil, nil
@@ -65,7 +65,7 @@ func (h *handler) begin(in *dialect.Inbound, carried string, stop context.Cancel
 	return h.flow.Begin(in, carried, stop)
 }
 
-// ended returns the response to a request after its hook. It returns nil if the request has become work.
+// ended returns the response to a request whose hook has ended. It returns no response if the request became work.
 func ended(ctx context.Context, in *dialect.Inbound, w Work, result json.RawMessage, err error) (json.RawMessage, error) {
 	if w == nil {
 		return result, err
@@ -75,7 +75,7 @@ func ended(ctx context.Context, in *dialect.Inbound, w Work, result json.RawMess
 	return nil, nil
 }
 
-// exactly answers a request with the hook of the same name.
+// exactly answers a request with the hook of the method's name.
 func (h *handler) exactly(ctx context.Context, in *dialect.Inbound, kind catalog.Kind) (json.RawMessage, error) {
 	if h.flow == nil {
 		return h.call(ctx, in, kind)

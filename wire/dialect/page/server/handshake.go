@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// handshakeDone notifies the responder after the client's handshake.
+// handshakeDone notifies the responder that the client's handshake is complete.
 func (h *handler) handshakeDone() {
 	var names []string
 	if sc := h.scope(); sc.Conn != nil {
@@ -28,8 +28,7 @@ func (h *handler) handshakeDone() {
 	}
 }
 
-// early returns the error for a message before the client's first call has succeeded, or for a forbidden array of messages. Otherwise
-// it returns nil.
+// early returns an error for a message that is not allowed before the client's first call has succeeded, or that the codec rejected.
 func (h *handler) early(ctx context.Context, m *wire.Message) error {
 	if m.Err != nil {
 		return m.Err
@@ -37,8 +36,8 @@ func (h *handler) early(ctx context.Context, m *wire.Message) error {
 	return h.Codec.Enter(ctx, m)
 }
 
-// keep stores the values of a call's params that the dialect file selects. The codec stores the values of a notification on arrival.
-// Here the programs run only to report their errors.
+// keep stores the values that the dialect file selects from a call's params. For a notification, the codec has stored the values on
+// arrival. The programs then run again only to report their errors.
 func (h *handler) keep(m *wire.Message) error {
 	if !h.Serving || h.Codec == nil {
 		return nil
@@ -50,7 +49,7 @@ func (h *handler) keep(m *wire.Message) error {
 	return err
 }
 
-// Gets returns the dialect file's responses to GET requests.
+// Gets returns the responses to GET requests that the dialect file defines.
 func (s *server) Gets(about catalog.Info) wire.HTTPGets {
 	gets := wire.HTTPGets{}
 	for path, prog := range s.d.Page.Serve.Get {
@@ -66,7 +65,7 @@ func (s *server) Gets(about catalog.Info) wire.HTTPGets {
 	return gets
 }
 
-// describe returns the function told, which computes its values once per catalog.
+// describe returns the function for told, which computes its values once for each catalog.
 func (s *server) describe() func() (doc json.RawMessage, names []string) {
 	var mu sync.Mutex
 	var of *catalog.Catalog
@@ -79,7 +78,7 @@ func (s *server) describe() func() (doc json.RawMessage, names []string) {
 		if c == nil || c == of {
 			return doc, names
 		}
-		text, err := c.SelfContained().Marshal() // a program may pass on a single schema
+		text, err := c.SelfContained().Marshal() // a program may send a single schema
 		if err != nil {
 			text = nil
 		}

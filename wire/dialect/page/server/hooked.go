@@ -13,8 +13,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// hooked answers a request for a stream whose items are the data of other hooks, listed in serve.subscribe. mine is false if none
-// of these streams. It does not start a hook that already runs for an earlier request of the client.
+// hooked answers a request for a stream whose items are the data of other hooks, which serve.subscribe lists. mine is false if
+// none of these hooks is a stream. It does not start a hook that is already running for an earlier request of the client.
 func (h *handler) hooked(ctx context.Context, in *dialect.Inbound) (mine bool, err error) {
 	name, rule := h.d.Subscription(in.Msg.Method)
 	serve := h.d.Page.Serve.Subscribe[name]
@@ -55,8 +55,8 @@ func (h *handler) hooked(ctx context.Context, in *dialect.Inbound) (mine bool, e
 	return true, failures[0]
 }
 
-// newFed returns the stream of a hook's data, which a client's message with the hook's name in its params ends. It returns nil if no such
-// hook streams, or if its data is already being sent.
+// newFed returns a stream of a hook's data. A message of the client with the hook's name in its params ends the stream. It returns nil if
+// the hook is not a stream, or if the client is already receiving its data.
 func (h *handler) newFed(ctx context.Context, in *dialect.Inbound, rule *load.Subscribe, serve *load.Items, hook string) *stream {
 	if kind, ok := h.Responder.Kind(hook); !ok || kind != catalog.Stream || h.isRunning(hook) {
 		return nil
@@ -70,7 +70,7 @@ func (h *handler) newFed(ctx context.Context, in *dialect.Inbound, rule *load.Su
 	return s
 }
 
-// isRunning reports whether a hook's data is being sent to the client.
+// isRunning reports whether the client is receiving a hook's data.
 func (h *handler) isRunning(hook string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -99,7 +99,7 @@ func (h *handler) feed(s *stream, open func() error) error {
 	return err
 }
 
-// holds reports whether params are the string or an array that contains it.
+// holds reports whether params are name or an array that contains name.
 func holds(params json.RawMessage, name string) bool {
 	for val := range scan.Elements(params) {
 		if scan.String(val) == name {

@@ -1,5 +1,5 @@
-// Package server answers requests as a dialect file defines: with hooks, and with the outputs of programs for the params and the
-// catalog. Servers use it for their clients' requests, and clients for their server's.
+// Package server answers requests as a dialect file defines: with hooks, and with programs that convert the params or the
+// catalog. A server uses it for requests from its clients, and a client for requests from its server.
 package server
 
 import (
@@ -19,18 +19,18 @@ import (
 	"rpcx/wire/scan"
 )
 
-// server belongs to all connections of a listener, or to the only connection of a client.
+// server serves all connections of a listener, or the only connection of a client.
 type server struct {
 	d      *codec.Dialect
 	b      dialect.Backend
-	native Native                                       // the zero value if the dialect file names no flow
+	native Native                                       // the zero value if the dialect file has no flow
 	told   func() (doc json.RawMessage, names []string) // returns the catalog as JSON and the names of its methods
 
-	warned sync.Map // the programs whose failure was reported to the user
+	warned sync.Map // the programs whose failures were reported to the user
 }
 
-// New returns a server for the catalog and the hooks of b in the dialect d. native is the native part of d. The zero
-// Native is no native part.
+// New returns a server for the dialect d, with the catalog and the hooks of b. native returns the native part; it is
+// nil if there is none.
 func New(d *codec.Dialect, b dialect.Backend, native func(Host) Native) dialect.Server {
 	s := &server{d: d, b: b}
 	s.told = s.describe()
@@ -40,7 +40,7 @@ func New(d *codec.Dialect, b dialect.Backend, native func(Host) Native) dialect.
 	return dialect.Server{Accept: s.Accept, Gets: s.Gets, Posts: s.native.Posts, End: s.native.End, Changed: s.native.Changed}
 }
 
-// Accept returns the handler of one connection. It sends the dialect file's hello first.
+// Accept returns the handler for one connection. It first sends the dialect file's hello, if any.
 func (s *server) Accept(c dialect.Caller) dialect.Handler {
 	about := c.Connection()
 	h := &handler{server: s, ongoing: map[*ongoing]bool{}}
@@ -71,11 +71,11 @@ func (h *handler) release() error {
 type handler struct {
 	*server
 	Conn
-	flow Flow // nil if the dialect file names no flow
+	flow Flow // nil if the dialect file has no flow
 
 	mu      sync.Mutex
 	ongoing map[*ongoing]bool
-	endings []ending // the latest endings, oldest first
+	endings []ending // the latest messages that end calls or streams, oldest first
 }
 
 // scope returns the variables of the connection.
@@ -90,7 +90,7 @@ func (h *handler) scope() *program.Scope {
 	return sc
 }
 
-// of returns the variables of one request.
+// of returns the variables for one request.
 func (h *handler) of(m *wire.Message) *program.Scope {
 	return h.d.MessageScope(h.scope(), m)
 }
@@ -98,7 +98,7 @@ func (h *handler) of(m *wire.Message) *program.Scope {
 // Handle answers one request or notification.
 func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	result, err := h.handle(ctx, in)
-	if in.Answered { // a later error is not part of the response
+	if in.Answered { // the response was sent, so it cannot contain this error
 		h.warn(err)
 	}
 	if in.Msg.Kind == wire.Request {
@@ -148,8 +148,8 @@ func (h *handler) handle(ctx context.Context, in *dialect.Inbound) (result json.
 	return nil, h.then(ctx, &in.Msg, &rule)
 }
 
-// answer answers a request in the first applicable way: as a wrapped call, by the hook of that exact name, by the flow, as the end of
-// a stream, by the dialect file's responses, or by a hook with a pattern.
+// answer answers a request in the first way that applies: as a wrapped call, with the hook of that exact name, with the flow, as the
+// end of a stream, with what the dialect file defines, or with a hook whose name is a pattern.
 func (h *handler) answer(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	method := in.Msg.Method
 	kind, hooked := h.Responder.Kind(method)
@@ -183,7 +183,8 @@ func (h *handler) answer(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	return nil, h.unknown(wire.CodeNoMethod, "method not found: "+method, method)
 }
 
-// byPage answers a request that the dialect file defines: a stream of other hooks, the end of a stream, or one of its responses.
+// byPage answers a request that the dialect file defines: for a stream of other hooks, for the end of a stream, or for a result
+// that a program makes.
 func (h *handler) byPage(ctx context.Context, in *dialect.Inbound) (result json.RawMessage, mine bool, err error) {
 	if mine, err := h.hooked(ctx, in); mine {
 		return nil, true, err
@@ -203,7 +204,7 @@ func (h *handler) byPage(ctx context.Context, in *dialect.Inbound) (result json.
 	return json.RawMessage("{}"), mine, nil
 }
 
-// exact reports whether a hook has exactly that name.
+// exact reports whether there is a hook with exactly that name.
 func (h *handler) exact(method string) bool {
 	switch {
 	case h.Codec == nil:
@@ -215,7 +216,7 @@ func (h *handler) exact(method string) bool {
 	return slices.Contains(h.Codec.Scope().Conn.Hooks, method)
 }
 
-// unknown returns the error for a method without a hook. Its data suggests the most similar name.
+// unknown returns the error for a method that no hook answers. Its data contains the most similar name.
 func (h *handler) unknown(code int, message, name string) error {
 	e := wire.NewError(code, message)
 	if _, names := h.told(); names != nil {
@@ -226,7 +227,7 @@ func (h *handler) unknown(code int, message, name string) error {
 	return e
 }
 
-// vars are the variables of m's hook: the extra members.
+// vars returns the environment variables for the hook of m.
 func (h *handler) vars(m *wire.Message) map[string]string {
 	vars := h.Caller.Connection().Vars
 	if extra := h.d.Extra(m.Raw, h.scope()); extra != nil {
@@ -236,7 +237,7 @@ func (h *handler) vars(m *wire.Message) map[string]string {
 	return vars
 }
 
-// notified passes a notification to its hook. A notification that the dialect file uses needs no hook.
+// notified passes a notification to its hook. A notification that the dialect file uses does not need a hook.
 func (h *handler) notified(ctx context.Context, in *dialect.Inbound) error {
 	method := in.Msg.Method
 	if h.stops(method) {
@@ -265,7 +266,8 @@ func (h *handler) notified(ctx context.Context, in *dialect.Inbound) error {
 	return wire.Errorf(wire.CodeNoMethod, "method not found: %s", method)
 }
 
-// Ignores reports whether nothing uses a notification. A server uses every notification, because the dialect file may store its values.
+// Ignores reports whether a notification has no effect. On a server, every notification may have an effect, because the dialect file
+// may store its values.
 func (h *handler) Ignores(method string) bool {
 	if h.Serving || h.d.Notifies(method) || slices.ContainsFunc(h.d.Page.After, func(a load.After) bool { return a.Event == method }) {
 		return false

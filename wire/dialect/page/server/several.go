@@ -15,7 +15,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// call answers a request by a hook.
+// call answers a request with a hook.
 func (h *handler) call(ctx context.Context, in *dialect.Inbound, kind catalog.Kind) (json.RawMessage, error) {
 	r := dialect.Request{Method: in.Msg.Method, Params: in.Msg.Params, ID: in.Msg.ID, Vars: h.vars(&in.Msg)}
 	if kind != catalog.Stream {
@@ -23,7 +23,7 @@ func (h *handler) call(ctx context.Context, in *dialect.Inbound, kind catalog.Ki
 	}
 	if h.Serving && !h.SingleExchange && h.d.Streams(in.Msg.Raw) {
 		name, rule := h.d.Subscription(in.Msg.Method)
-		if rule == nil && h.d.Page.Write.Event != nil { // the event has the id of the request
+		if rule == nil && h.d.Page.Write.Event != nil { // events contain the id of their request
 			rule = &load.Subscribe{}
 		}
 		if rule != nil {
@@ -48,7 +48,7 @@ func (h *handler) call(ctx context.Context, in *dialect.Inbound, kind catalog.Ki
 	return gathered(h.Responder.Respond(ctx, r))
 }
 
-// several reports whether the client accepts several responses to m.
+// several reports whether the client accepts several responses to the request m.
 func (h *handler) several(m *wire.Message) (bool, error) {
 	names := h.d.Page.Names
 	if !h.Serving || h.SingleExchange || names == nil || names.Response.More == "" || !h.d.Streams(m.Raw) {
@@ -57,8 +57,8 @@ func (h *handler) several(m *wire.Message) (bool, error) {
 	return h.d.Page.Serve.More.Holds(m.Params, h.of(m).Value)
 }
 
-// answers sends the events of a hook as several responses to one request. It delays each until the next, because it must mark the last
-// response.
+// answers sends the events of a hook as several responses to a request. It delays each until the next one arrives, because it must
+// mark the last one.
 func (h *handler) answers(ctx context.Context, in *dialect.Inbound, r dialect.Request) (json.RawMessage, error) {
 	var held json.RawMessage
 	var failed error
@@ -77,19 +77,18 @@ func (h *handler) answers(ctx context.Context, in *dialect.Inbound, r dialect.Re
 	_, err := h.Responder.Respond(ctx, r)
 	err = cmp.Or(err, failed)
 	if err != nil && held != nil { // the error is the last response
-		_ = in.Emit(wire.Event{Kind: wire.Data, Data: held}) // a disconnected client receives neither
+		_ = in.Emit(wire.Event{Kind: wire.Data, Data: held}) // if the client has disconnected, it receives neither
 	}
 	return held, err
 }
 
-// warn reports a failed program of the dialect file to the user, once per program, unless another place reports it. It ignores
-// other errors.
+// warn reports the failure of a program in the dialect file to the user, once per program. It ignores other errors.
 func (h *handler) warn(err error) {
 	f := wire.AsFault(err)
 	if f == nil || f.Kind != wire.Helper {
 		return
 	}
-	which, _, _ := strings.Cut(f.Message, "): ") // the rest is the reason, which may vary
+	which, _, _ := strings.Cut(f.Message, "): ") // without the reason, which may vary
 	if warn := h.Caller.Connection().Warn; warn != nil {
 		if _, told := h.warned.LoadOrStore(which, true); !told {
 			warn(f.Message)
@@ -97,7 +96,7 @@ func (h *handler) warn(err error) {
 	}
 }
 
-// public returns err as the peer may see it, and reports a failed program to the user.
+// public returns err in the form that the peer may see, and reports a failed program to the user.
 func (h *handler) public(err error) error {
 	own, public := program.Public(err)
 	if own != nil {
@@ -119,7 +118,7 @@ func (h *handler) then(ctx context.Context, m *wire.Message, rule *load.Say) err
 	return h.Caller.Notify(ctx, dialect.Op{Kind: dialect.Notify, Method: rule.Method, Params: params})
 }
 
-// after makes the client's calls that follow the notification m, after its hook.
+// after makes the client's calls that follow the notification m after its hook has run.
 func (h *handler) after(m *wire.Message) {
 	if h.Serving {
 		return
@@ -131,7 +130,7 @@ func (h *handler) after(m *wire.Message) {
 		}
 		sc := h.of(m)
 		if ok, err := rule.When.Holds(m.Params, sc.Value); err != nil || !ok {
-			continue // the place that runs the program for an awaited message reports the failure
+			continue // a failure is reported where the program runs for an awaited message
 		}
 		params, err := rule.Params.First(m.Params, sc.Value)
 		if err != nil {
@@ -144,7 +143,7 @@ func (h *handler) after(m *wire.Message) {
 	}
 }
 
-// drain reads an unwanted response to its end, or to the end of the connection.
+// drain reads an unwanted response until it ends or the connection closes.
 func drain(st dialect.Stream) {
 	defer wire.Guard()
 	for {

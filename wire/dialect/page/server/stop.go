@@ -12,31 +12,31 @@ import (
 	"rpcx/wire/dialect/page/program"
 )
 
-// These limits bound the stored messages that end calls or streams. The messages are needed only until the handlers of earlier
-// requests have started, a matter of a few messages.
+// Limits of the stored messages that end calls or streams. A message is needed only until the handlers of earlier requests
+// have started, which takes a few messages.
 const (
 	maxEndings   = 64
-	endingsBytes = 4 << 10 // the params of one message; a longer message ends only calls that have started
+	endingsBytes = 4 << 10 // bytes in the params of one message; a longer message ends only calls that have started
 )
 
-// An ongoing is a wrapped call with a running hook, or a stream.
+// An ongoing is a wrapped call whose hook is running, or a stream.
 type ongoing struct {
-	order   uint64 // the order of its request
+	order   uint64 // the number of its request (see dialect.Inbound)
 	stream  bool
-	hook    string                              // the hook's name if another method has started the stream, else ""
-	endedBy func(m *wire.Message) (bool, error) // reports whether a later message of the client ends the call
+	hook    string                              // the name of the hook if the request names another method, else ""
+	endedBy func(m *wire.Message) (bool, error) // reports whether a message of the client ends the call or stream
 	cancel  context.CancelFunc
-	ended   atomic.Bool // whether the client has ended the call
+	ended   atomic.Bool // the client has ended the call or stream
 }
 
-// An ending is a message of the client that ends calls or streams. It is stored because the handler of an earlier request may start
-// later.
+// An ending is a client's message that ends calls or streams. It is stored because handlers of earlier requests may start after it
+// has arrived.
 type ending struct {
 	order uint64
 	msg   wire.Message
 }
 
-// ends ends the ongoing call or stream if e names it.
+// ends ends a call or stream if e refers to it.
 func (e *ending) ends(o *ongoing) error {
 	if e.order < o.order {
 		return nil
@@ -49,7 +49,7 @@ func (e *ending) ends(o *ongoing) error {
 	return err
 }
 
-// add registers an ongoing call or stream. The client may have ended it already.
+// add registers a call or stream. It ends the call or stream if the client's message for that has already arrived.
 func (h *handler) add(o *ongoing) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -66,8 +66,8 @@ func (h *handler) remove(o *ongoing) {
 	delete(h.ongoing, o)
 }
 
-// end ends the streams, or else the calls, that a client's message names, and stores the message. It returns the first failure of a
-// program.
+// end ends the streams (or the calls, if streams is false) that a client's message refers to, and stores the message. It returns
+// the first failure of a program.
 func (h *handler) end(in *dialect.Inbound, streams bool) (err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -86,7 +86,8 @@ func (h *handler) end(in *dialect.Inbound, streams bool) (err error) {
 	return err
 }
 
-// run registers a running call. It returns the hook's context, which ends with the call and may have ended already.
+// run registers a wrapped call. It returns the context for the hook, which ends with the call; it may already have
+// ended.
 func (h *handler) run(ctx context.Context, in *dialect.Inbound, sc *program.Scope) (context.Context, *ongoing) {
 	ctx, cancel := context.WithCancel(ctx)
 	params := *sc
@@ -100,13 +101,14 @@ func (h *handler) run(ctx context.Context, in *dialect.Inbound, sc *program.Scop
 	return ctx, o
 }
 
-// stops reports whether clients stop calls with notifications of that method.
+// stops reports whether a notification of that method ends calls.
 func (h *handler) stops(method string) bool {
 	rule := h.d.Page.Serve.Stop
 	return rule != nil && h.Serving && method == rule.Notify
 }
 
-// keepAlive starts the connection's heartbeats, if any. It returns a function that ends the connection's handler.
+// keepAlive starts the connection's heartbeats, if there are any. It returns a function that stops them and releases
+// the handler.
 func (h *handler) keepAlive() (end func() error) {
 	if h.d.Page.Alive.Of(h.Serving) == nil || h.Codec == nil || h.SingleExchange {
 		return h.release
@@ -128,15 +130,15 @@ func (h *handler) keepAlive() (end func() error) {
 	}
 }
 
-// closes reports whether a client's message is the last of its connection.
+// closes reports whether the connection closes after a client's message.
 func (h *handler) closes(in *dialect.Inbound) bool {
 	return h.Serving && in.Msg.Err == nil && slices.Contains(h.d.Page.Serve.Close, in.Msg.Method)
 }
 
-// closing bounds how long the connection stays open for pending responses.
+// closing bounds the wait for pending responses before the connection closes.
 const closing = 2 * time.Second
 
-// close ends the connection after the responses to earlier requests.
+// close closes the connection after the responses to earlier requests are sent.
 func (h *handler) close() {
 	go func() {
 		defer wire.Guard()

@@ -12,18 +12,18 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A stream is a local stream of items.
+// A stream is a stream of items that this side sends.
 type stream struct {
 	ongoing
-	ctx   context.Context // of a stream with a hook; ends with the hook
+	ctx   context.Context // for a stream with its own hook; ends with the hook
 	in    *dialect.Inbound
 	rule  *load.Subscribe
 	serve load.Items
-	scope *program.Scope // the variables of the request, with the response as Result
+	scope *program.Scope // the variables of the request; Result is the response
 }
 
-// stream answers a request with the data of a hook. The first value is the result if the dialect file defines that. Other values are
-// items, until the hook or the client ends the stream.
+// stream answers a request with the data of a hook. The first value is the result if the dialect file says so. Other values are
+// items. The stream ends when the hook ends or the client ends it.
 func (h *handler) stream(ctx context.Context, in *dialect.Inbound, r dialect.Request, name string, rule *load.Subscribe) (json.RawMessage, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -63,7 +63,8 @@ func (h *handler) stream(ctx context.Context, in *dialect.Inbound, r dialect.Req
 	return nil, err
 }
 
-// open sends the response to the request of a stream: the first item, or the output of a program. Without an output, it sends nothing.
+// open sends the response to the request for a stream: the first item, or the output of a program. If the program has no output, it
+// sends nothing.
 func (h *handler) open(s *stream, result json.RawMessage) error {
 	s.scope.Result = result
 	said := s.rule.First || s.serve.Result == nil
@@ -82,7 +83,7 @@ func (h *handler) open(s *stream, result json.RawMessage) error {
 	return s.in.Emit(wire.Event{Kind: wire.Data, Data: s.scope.Result})
 }
 
-// item sends one item of a stream in the dialect file's form.
+// item sends one item of a stream, in the form that the dialect file defines.
 func (h *handler) item(ctx context.Context, s *stream, data json.RawMessage) (err error) {
 	sc := *s.scope
 	sc.Event = data
@@ -106,8 +107,8 @@ func (h *handler) item(ctx context.Context, s *stream, data json.RawMessage) (er
 	return h.Caller.Notify(ctx, dialect.Op{Kind: dialect.Notify, Method: method, Params: params, Extra: sc.Extra})
 }
 
-// over notifies the client of the stream's end, unless the client ended the stream, if the dialect file has a message for that. err
-// is the failure of the hook, or nil.
+// over sends the client a message about the end of the stream, if the dialect file defines one. err is the failure of the hook, or
+// nil.
 func (h *handler) over(s *stream, err error) error {
 	w := &h.d.Page.Write
 	switch {
@@ -119,7 +120,8 @@ func (h *handler) over(s *stream, err error) error {
 	return nil
 }
 
-// write sends the output of a program as a message of a stream. Without an output, it sends nothing.
+// write sends the output of a program as a message that belongs to a stream. If the program has no output, it sends
+// nothing.
 func (h *handler) write(s *stream, prog load.Prog, sc *program.Scope) error {
 	msg, err := prog.First(nil, sc.Value)
 	if err != nil || msg == nil {
@@ -128,12 +130,12 @@ func (h *handler) write(s *stream, prog load.Prog, sc *program.Scope) error {
 	return s.in.Emit(wire.Event{Kind: wire.Data, Stream: s.in.Msg.ID, Data: msg})
 }
 
-// endedBy reports whether messages of that method end streams of rule.
+// endedBy reports whether messages with that method end the streams of a rule.
 func endedBy(rule *load.Subscribe, method string) bool {
 	return rule.End != nil && (rule.End.Call == method || rule.End.Notify == method)
 }
 
-// ends ends the streams that a client's message names. It reports whether the message is of a kind that ends streams.
+// ends ends the streams that a client's message refers to. It reports whether messages with this method end streams.
 func (h *handler) ends(in *dialect.Inbound) (mine bool, err error) {
 	for _, rule := range h.d.Page.Subscribe {
 		mine = mine || endedBy(&rule, in.Msg.Method)

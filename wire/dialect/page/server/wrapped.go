@@ -17,7 +17,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// wrapped answers a call that carries another one. token is the name of the hook for the inner call.
+// wrapped answers a call that wraps another one. token is the name of the hook for the inner call, as JSON.
 func (h *handler) wrapped(ctx context.Context, in *dialect.Inbound, rule *load.Wrapped, token json.RawMessage) (json.RawMessage, error) {
 	sc := h.of(&in.Msg)
 	name, ok := scan.Text(token)
@@ -46,16 +46,16 @@ func (h *handler) wrapped(ctx context.Context, in *dialect.Inbound, rule *load.W
 	return ended(ctx, in, w, result, h.public(err))
 }
 
-// A wrappedCall is a call inside another one.
+// A wrappedCall is a call inside of another one.
 type wrappedCall struct {
 	name   string
 	params json.RawMessage
 	scope  *program.Scope
 	run    *ongoing
-	work   Work // nil for a plain call
+	work   Work // nil if the call has not become work
 }
 
-// outcome returns the dialect file's response for the result of a wrapped call.
+// outcome runs the hook of a wrapped call and returns the response, as the dialect file defines it.
 func (h *handler) outcome(ctx context.Context, in *dialect.Inbound, rule *load.Wrapped, c *wrappedCall) (json.RawMessage, error) {
 	sc, r := c.scope, c.run
 	req := dialect.Request{Method: c.name, Params: c.params, ID: in.Msg.ID, Vars: h.vars(&in.Msg)}
@@ -88,8 +88,9 @@ func (h *handler) outcome(ctx context.Context, in *dialect.Inbound, rule *load.W
 	return rule.Error.First(sc.Error, sc.Value)
 }
 
-// respondAs answers a call. w is its work, or nil. The hook's last data is the result. Earlier data are items if the dialect file has items
-// for calls. If rule, which is nil unless the call is wrapped, makes the result itself, the last data is also an item.
+// respondAs answers a call with a hook. w is the call's work, or nil. The hook's last data is the result. Earlier data become items if the
+// dialect file defines items for calls. If rule, which is nil unless the call is wrapped, makes the result, the last data also becomes an
+// item.
 func (h *handler) respondAs(ctx context.Context, m *wire.Message, r dialect.Request, w Work, rule *load.Wrapped) (json.RawMessage, error) {
 	var failed error
 	told := h.newProgressSender(ctx, m)
@@ -103,10 +104,10 @@ func (h *handler) respondAs(ctx context.Context, m *wire.Message, r dialect.Requ
 	return data.end(result, cmp.Or(err, failed))
 }
 
-// callData is the data of a hook that answers a call.
+// callData collects the data of a hook that answers a call.
 type callData struct {
 	told  *progressSender
-	items bool // the data are items
+	items bool // data become items
 	made  bool // the last data is also an item
 	last  json.RawMessage
 }
@@ -129,7 +130,7 @@ func (d *callData) item(data json.RawMessage) error {
 	return d.told.event(wire.Event{Kind: wire.Data, Data: data})
 }
 
-// end returns the result of the call. Before an error, the last data is an item.
+// end returns the result of the call. If the call fails, the last data becomes an item.
 func (d *callData) end(result json.RawMessage, err error) (json.RawMessage, error) {
 	if result = scan.Or(result, d.last); d.items && d.last != nil {
 		result = d.last
@@ -145,19 +146,19 @@ func (d *callData) end(result json.RawMessage, err error) (json.RawMessage, erro
 	return result, err
 }
 
-// A progressSender sends a call's progress and log lines to the peer.
+// A progressSender sends the progress and the log lines of a call to the peer.
 type progressSender struct {
 	h     *handler
 	ctx   context.Context
 	m     *wire.Message
-	token json.RawMessage // the client's token for progress, or nil if the client requests no progress
-	work  Work            // the call's work, or nil
+	token json.RawMessage // the client's token for progress; nil if the client did not request progress
+	work  Work            // the work that the call has become, or nil
 
 	mu    sync.Mutex
 	told  bool    // some progress was sent
 	last  float64 // the last progress
-	of    bool    // last is a fraction, not a count
-	tried bool    // sending the begin message was tried
+	of    bool    // last is a fraction of the whole, not a count
+	tried bool    // an attempt was made to send the begin message
 	begun bool    // the begin message was sent
 }
 
@@ -171,8 +172,7 @@ func (h *handler) newProgressSender(ctx context.Context, m *wire.Message) *progr
 	return t
 }
 
-// emitter returns the receiver of a hook's events. data receives data, failed stores the error of a failure, and all other events are
-// sent.
+// emitter returns a function for a hook's events: it passes data to data, stores an error in failed, and sends other events.
 func (t *progressSender) emitter(failed *error, data func(wire.Event) error) func(wire.Event) error {
 	return func(ev wire.Event) error {
 		switch {
@@ -186,7 +186,7 @@ func (t *progressSender) emitter(failed *error, data func(wire.Event) error) fun
 	}
 }
 
-// event sends one event if the dialect file has a notification for it and the peer has requested the event.
+// event sends one event if the dialect file has a notification for it and the peer wants such events.
 func (t *progressSender) event(ev wire.Event) error {
 	rule := &t.h.d.Page.Serve.During
 	if t.work != nil {
@@ -210,7 +210,8 @@ func (t *progressSender) event(ev wire.Event) error {
 	return nil
 }
 
-// begin sends the dialect file's message for the start of progress, if any. If that fails, no progress is sent.
+// begin sends the dialect file's message for the begin of progress, if there is one. If this fails, no progress is
+// sent.
 func (t *progressSender) begin(ev wire.Event) (begun bool, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -225,22 +226,22 @@ func (t *progressSender) begin(ev wire.Event) (begun bool, err error) {
 	return t.begun, err
 }
 
-// end sends the dialect file's message for the end of progress if begin sent one.
+// end sends the dialect file's message for the end of progress if the message for the begin was sent.
 func (t *progressSender) end() {
 	t.mu.Lock()
 	begun := t.begun
 	t.mu.Unlock()
 	if rule := t.h.d.Page.Serve.During.End; begun && rule != nil {
-		t.h.warn(t.say(rule, wire.Event{Kind: wire.Progress}, nil)) // the response contains the other details
+		t.h.warn(t.say(rule, wire.Event{Kind: wire.Progress}, nil)) // this message has no details of its own
 	}
 }
 
-// step is added to the last fraction for an event without a higher fraction, because the protocol requires rising progress.
+// step is added to the last fraction if an event has no higher fraction, because protocols may require that progress increases.
 const step = 1e-6
 
-// rising returns the members progress and total of the next notification: the event's fraction if it is higher than the last, else a
-// higher number. Without fractions, it counts the events from 0. ok is false for an event without a higher fraction or a message, which
-// is not sent.
+// rising returns the members progress and total for the next notification: the event's fraction if it is higher than the last one, and
+// otherwise a slightly higher number. If there are no fractions, it counts the events from 0. ok is false if the event has neither a
+// higher fraction nor a message; it is not sent.
 func (t *progressSender) rising(ev wire.Event) (more []byte, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -266,13 +267,13 @@ func (t *progressSender) rising(ev wire.Event) (more []byte, ok bool) {
 	return o.End(), true
 }
 
-// rounded returns a number with at most six decimals and no trailing zeros.
+// rounded returns a number with at most six decimal places and no trailing zeros.
 func rounded(x float64) []byte {
 	b := strconv.AppendFloat(nil, x, 'f', 6, 64)
 	return bytes.TrimRight(bytes.TrimRight(b, "0"), ".")
 }
 
-// say sends a notification. The program sees the event as $event, with the members of more.
+// say sends a notification. The program receives the event, with the members of more, as $event.
 func (t *progressSender) say(rule *load.Say, ev wire.Event, more []byte) error {
 	sc := t.h.of(t.m)
 	var o scan.Object
@@ -290,5 +291,5 @@ func (t *progressSender) say(rule *load.Say, ev wire.Event, more []byte) error {
 		params = t.work.Mark(params)
 	}
 	_ = t.h.Caller.Notify(t.ctx, dialect.Op{Kind: dialect.Notify, Method: rule.Method, Params: params})
-	return t.ctx.Err() // a client with a single response receives only that response
+	return t.ctx.Err() // a failure does not matter: a client that accepts one response receives nothing else
 }
