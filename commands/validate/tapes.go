@@ -20,7 +20,9 @@ import (
 // tapes checks each tape against the rules of its dialect.
 func (o *validateOptions) tapes(ctx context.Context, r *outcome, files []string) error {
 	if len(o.disable) > 0 {
-		if err := knownRules(o.disable, rules.Dialects()); err != nil {
+		own := append(all.OwnNames(), o.client.Conn.Dialect)
+		dialects := append(rules.Dialects(), slices.DeleteFunc(own, func(name string) bool { return !rules.Has(name) })...)
+		if err := knownRules(o.disable, dialects); err != nil {
 			return err
 		}
 	}

@@ -125,7 +125,7 @@ func For(dialect string) (*Set, error) {
 		return nil, wire.Usagef("there are no rules for %s", dialect)
 	}
 	s, err := Parse(spec.Validation.Rules)
-	if err == nil && !slices.Contains(Dialects(), dialect) { // users' dialect files can have other rules
+	if err == nil && !slices.Contains(all.Names(), dialect) { // a user's dialect file
 		err = s.Compile()
 	}
 	if err != nil {
@@ -138,11 +138,11 @@ func For(dialect string) (*Set, error) {
 // Has reports whether there are rules for a dialect.
 func Has(dialect string) bool { return all.Named(dialect).Validation.Rules != "" }
 
-// Dialects returns the names of the embedded dialects with rules, in the order of the table of dialects.
+// Dialects returns the names of the embedded dialects with rules, in the order of all.Names.
 func Dialects() (names []string) {
-	for _, s := range all.Specs() {
-		if s.Validation.Rules != "" {
-			names = append(names, s.Name)
+	for _, name := range all.Names() {
+		if Has(name) {
+			names = append(names, name)
 		}
 	}
 	return names
