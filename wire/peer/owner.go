@@ -23,7 +23,7 @@ func (o *owner) others() []*stream {
 	return o.call.batch.sent[1:]
 }
 
-// A role tells how a message belongs to a call.
+// A role is the relation of a message to a call.
 type role uint8
 
 const (

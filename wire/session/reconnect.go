@@ -202,7 +202,7 @@ func gaveUp(limit time.Duration, why, last error) error {
 	return wire.NewFault(wire.Closed, msg, last)
 }
 
-// orEnded returns why a connection ended. After a clean end, it returns an error that says so.
+// orEnded returns why a connection ended. After a clean end, it returns an error, too.
 func orEnded(why error) error {
 	if why == nil {
 		return wire.NewFault(wire.Closed, "the peer closed the connection", nil)

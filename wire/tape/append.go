@@ -24,8 +24,8 @@ func (h Header) Append(b []byte) []byte {
 	return append(o.End(), '\n')
 }
 
-// Append appends l as a line of a tape, including the line break. It does not allocate for a message without handwritten members.
-// Msg must be valid JSON.
+// Append appends l as a line of a tape, including the line break. It does not allocate if the line is a message without
+// handwritten members. Msg must be valid JSON.
 func (l *Line) Append(b []byte) []byte {
 	o := begin(b, l.Time, l.Conn)
 	if l.Kind == Message || l.Kind == Closing {
@@ -108,7 +108,7 @@ func appendSeconds(b []byte, d time.Duration) []byte {
 	return b
 }
 
-// SetPayload sets Msg if payload is JSON in UTF-8, and otherwise Bytes.
+// SetPayload sets Msg if payload is valid JSON in UTF-8. Otherwise it sets Bytes.
 func (l *Line) SetPayload(payload []byte) {
 	l.Msg, l.Bytes = nil, nil
 	if scan.Valid(payload, wire.DefaultMaxDepth) == nil && utf8.Valid(payload) {
@@ -121,7 +121,7 @@ func (l *Line) SetPayload(payload []byte) {
 	}
 }
 
-// RecordBinary is like RecordAt, but for a binary message of a WebSocket.
+// RecordBinary is like RecordAt, but records a single binary WebSocket message.
 func (t *Writer) RecordBinary(at time.Duration, conn int, d wire.Direction, msg []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

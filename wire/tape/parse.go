@@ -14,7 +14,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// depth is the maximum nesting of a line: the nesting of a message, plus one.
+// depth is the maximum nesting of a line, which is that of a message plus one.
 const depth = wire.DefaultMaxDepth + 1
 
 func parseHeader(b []byte) (Header, error) {
@@ -48,7 +48,8 @@ func parseHeader(b []byte) (Header, error) {
 	return h, nil
 }
 
-// parse reads b, one line of a tape, into l. The slices of l refer to b. A line without a time keeps l.Time.
+// parse parses b, one line of a tape, into l. The slices of l are parts of b. If the line has no time, l.Time is not
+// changed.
 func (l *Line) parse(b []byte) error {
 	seen := members(0)
 	m := scan.ReadObject(b, depth)
@@ -65,7 +66,7 @@ func (l *Line) parse(b []byte) error {
 	return l.settle(seen)
 }
 
-// members are the members that a line has.
+// members is the set of members that a line has.
 type members uint16
 
 const (
@@ -104,7 +105,7 @@ func (l *Line) member(key, val []byte) (members, error) {
 	return l.rareMember(string(key), val)
 }
 
-// rareMember reads the members that few lines have.
+// rareMember parses the members that only few lines have.
 func (l *Line) rareMember(key string, val []byte) (members, error) {
 	switch key {
 	case "open":
@@ -138,7 +139,8 @@ func (l *Line) rareMember(key string, val []byte) (members, error) {
 	return hasOther, nil
 }
 
-// settle determines the kind of a line from its members. The error explains why its members contradict each other.
+// settle determines the kind of a line from the members that it has. If these contradict each other, it returns an
+// error with the reason.
 func (l *Line) settle(seen members) error {
 	kind, err := seen.kind()
 	if err != nil {
@@ -185,7 +187,7 @@ func (seen members) kind() (Kind, error) {
 	return 0, errors.New(`it has none of "msg", "text", "base64", "match", "open", "close", "http" and "note"`)
 }
 
-// maxSeconds is the greatest time on a line, a hundred years.
+// maxSeconds is the largest time on a line in seconds, which is a hundred years.
 const maxSeconds = 100 * 365 * 24 * 3600
 
 func (l *Line) setTime(val []byte) error {
@@ -245,7 +247,7 @@ func (l *Line) setBind(val []byte) error {
 
 var errNoText = errors.New("is not a string")
 
-// text stores the string val in to. It does nothing if val is nil.
+// text stores the JSON string val in to. It does nothing if val is nil.
 func text(val []byte, to *string) error {
 	if val == nil {
 		return nil
@@ -265,7 +267,7 @@ func named(key string, err error) error {
 	return fmt.Errorf("%q %w", key, err)
 }
 
-// decode reads a rare member and ignores unknown members in its value.
+// decode parses the value of a rare member. It ignores unknown members in that value.
 func decode(key string, val []byte, to any) error {
 	dec := json.NewDecoder(bytes.NewReader(val))
 	if err := dec.Decode(to); err != nil {

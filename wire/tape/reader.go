@@ -11,25 +11,25 @@ import (
 	"rpcx/wire/userfile"
 )
 
-// maxLine bounds a line: a message of the maximum length in base64, plus the rest of the line.
+// maxLine is the maximum length of a line in bytes: a message of the maximum size in base64, and the rest of the line.
 const maxLine = wire.DefaultMaxMessage/3*4 + 64<<10
 
-// A Reader reads a tape line by line in constant memory.
+// A Reader reads a tape line by line, with bounded memory.
 type Reader struct {
 	name   string
 	r      *bufio.Reader
 	header Header
 	line   Line
 	number int
-	long   []byte // a line that is longer than the buffer of r
-	offset int64  // the offset in the file of the end of the last line
-	last   int    // the bytes of the last line, including its line break
+	long   []byte // the last line, if it is longer than the buffer of r
+	offset int64  // the offset at which the last line ends in the file
+	last   int    // the length of the last line in bytes, including its line break
 	cut    bool
-	err    error // the error of all later calls of Next
+	err    error // the error that Next returns from now on
 }
 
-// NewReader reads the header of the tape in r. name is the file name for errors, which are usage Faults that name the line and the
-// reason.
+// NewReader reads the header of the tape in r. name is the name of the file for errors. These are usage Faults that contain the
+// line number and the reason.
 func NewReader(r io.Reader, name string) (*Reader, error) {
 	t := &Reader{name: name, r: bufio.NewReaderSize(r, 64<<10)}
 	b, err := t.next()
@@ -49,8 +49,8 @@ func NewReader(r io.Reader, name string) (*Reader, error) {
 // Header returns the first line of the tape.
 func (t *Reader) Header() Header { return t.header }
 
-// Next returns the next line, or io.EOF after the last. The line is valid until the next call. Any other error is a usage Fault that
-// names the line and the mistake; all later calls return it again.
+// Next returns the next line, or io.EOF after the last line. The line is valid until the next call of Next. Any other error is a
+// usage Fault that contains the line number and the mistake. Further calls return the same error.
 func (t *Reader) Next() (*Line, error) {
 	if t.err != nil {
 		return nil, t.err
@@ -75,11 +75,11 @@ func (t *Reader) Next() (*Line, error) {
 // Span returns the offset and the length, in bytes, of the last line.
 func (t *Reader) Span() (offset int64, length int) { return t.offset - int64(t.last), t.last }
 
-// Cut reports, after io.EOF, whether the file ends inside a line, for example after an interrupted recording. Next does not return that
-// line. line is its number.
+// Cut reports, after io.EOF, whether the file ends in the middle of a line, which can happen when a recording is interrupted. Next does
+// not return such a line. line is its number.
 func (t *Reader) Cut() (line int, cut bool) { return t.number, t.cut }
 
-// ParseLine reads b, which a Reader has accepted before, into l. The slices of l refer to b.
+// ParseLine parses b, which a Reader has already accepted, into l. The slices of l are parts of b.
 func (l *Line) ParseLine(b []byte) error {
 	*l = Line{Number: l.Number, Time: l.Time}
 	return l.parse(b)
@@ -101,7 +101,7 @@ func (t *Reader) next() ([]byte, error) {
 	}
 }
 
-// read returns one line. With io.EOF, it returns the bytes after the last line break.
+// read returns one line. With io.EOF, it returns the bytes that follow the last line break.
 func (t *Reader) read() ([]byte, error) {
 	b, err := t.r.ReadSlice('\n')
 	if len(b) > 0 {
@@ -113,7 +113,7 @@ func (t *Reader) read() ([]byte, error) {
 		return b, t.readFault(err)
 	}
 	if cap(t.long) > 1<<20 {
-		t.long = nil // frees the memory of a huge line
+		t.long = nil // frees the memory of a very long line
 	}
 	t.long = append(t.long[:0], b...)
 	for errors.Is(err, bufio.ErrBufferFull) {
@@ -146,12 +146,12 @@ func isCut(b []byte) bool {
 	return b[0] == '{' && errors.As(err, &e) && e.Cut
 }
 
-// fault returns a Fault for the last line.
+// fault returns a Fault about the last line.
 func (t *Reader) fault(err error) error {
 	return Fault(t.name, t.number, err)
 }
 
-// Fault returns a usage Fault about a line of the tape in file name.
+// Fault returns a usage Fault about a line of the tape in the file name.
 func Fault(name string, line int, err error) *wire.Fault {
 	f := wire.NewFault(wire.Usage, fmt.Sprintf("the tape %s, line %d: %v", name, line, err), err)
 	if cause := wire.AsFault(err); cause != nil {

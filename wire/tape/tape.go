@@ -1,8 +1,8 @@
-// Package tape reads and writes tapes: recorded conversations in NDJSON files. A tape has a header and a line for each message, opening,
-// close, HTTP exchange and note.
+// Package tape reads and writes tapes: recorded conversations in NDJSON files. A tape has a header, and a line for each message, HTTP
+// exchange and note, and for the start and the end of each connection.
 //
-// A Reader reads a tape line by line in constant memory. A Writer writes one during a conversation. Other packages play, compare and show
-// tapes.
+// A Reader reads a tape line by line, with bounded memory. A Writer writes a tape during a conversation. Other packages play, compare and
+// show tapes.
 package tape
 
 import (
@@ -15,18 +15,18 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Version is the supported format version.
+// Version is the version of the format that is supported.
 const Version = 1
 
-// Redacted begins the placeholder of a secret on a tape. A number follows, which equal secrets share. In comparisons, the placeholder
-// equals any value.
+// Redacted is the beginning of the placeholder for a secret on a tape. It is followed by a number, which is the same for equal
+// secrets. In comparisons, a placeholder matches any value.
 const Redacted = redact.Mark
 
-// SecretNumber reports whether a string is the placeholder of a secret, and returns its number (0 for a placeholder
-// without a number).
+// SecretNumber reports whether a string is the placeholder for a secret, and returns its number. The number is 0 if the
+// placeholder has none.
 func SecretNumber(text string) (number int, is bool) { return redact.IsMark(text) }
 
-// Shown returns the value of a member, with placeholders for secrets.
+// Shown returns the value of the member name, with placeholders for secrets.
 func Shown(name string, val []byte) []byte {
 	switch {
 	case val == nil:
@@ -37,7 +37,7 @@ func Shown(name string, val []byte) []byte {
 	return redact.JSON(val)
 }
 
-// IsRedacted reports whether a JSON value is the placeholder of a secret.
+// IsRedacted reports whether a JSON value is the placeholder for a secret.
 func IsRedacted(val []byte) bool {
 	if len(val) < len(Redacted)+2 || val[0] != '"' || string(val[1:1+len(Redacted)]) != Redacted {
 		return false
@@ -46,73 +46,75 @@ func IsRedacted(val []byte) bool {
 	return is
 }
 
-// MayBeRedacted reports whether a message may contain the placeholder of a secret. It errs only on the side of true,
-// and is fast.
+// MayBeRedacted reports whether a message may contain the placeholder for a secret. It is fast, and can be wrong only
+// if it returns true.
 func MayBeRedacted(msg []byte) bool { return bytes.Contains(msg, redacted) }
 
 var redacted = []byte(`"` + Redacted)
 
 // A Header is the first line of a tape.
 type Header struct {
-	Endpoint string    // the peer, redacted, or ""
+	Endpoint string    // the endpoint of the peer, redacted, or ""
 	Dialect  string    // "" means jsonrpc
-	Started  time.Time // when Line.Time was 0, or the zero time
+	Started  time.Time // the time for which Line.Time is 0, or the zero time
 	Program  string    // the version of rpcx that recorded the tape, or ""
 }
 
-// A Kind is the kind of a line of a tape.
+// A Kind is the kind of a line on a tape.
 type Kind uint8
 
-// These are the kinds of line.
+// A line has one of these kinds.
 const (
 	Message  Kind = iota // a message, or a condition for one (Match)
 	Opening              // a connection was opened
 	Closing              // a connection ended
 	Exchange             // an HTTP exchange: the request and the head of the response
-	Note                 // text for people
+	Note                 // a text for the user
 )
 
 var kindNames = [...]string{"message", "open", "close", "http", "note"}
 
-// String returns the kind in lower case.
+// String returns the name of the kind in lower case.
 func (k Kind) String() string { return kindNames[k] }
 
-// A Line is one line of a tape other than the header. Kind determines which members a line has.
+// A Line is a line on a tape other than the header. Its Kind determines which fields are used.
 type Line struct {
-	Number int // the line's number in the file, where the header is line 1, or 0 for a line without a file
+	Number int // the line number in the file, where the header is line 1; 0 if the line does not come from a file
 	Kind   Kind
-	Time   time.Duration  // the time since Header.Started; a line without a time has that of its predecessor
-	Conn   int            // the connection, or 0 if there is only one
-	Dir    wire.Direction // the direction of a Message, or the side that ended the connection of a Closing; Send is the client's side
+	Time   time.Duration  // the time since Header.Started; if the line has no time, that of the previous line
+	Conn   int            // the number of the connection, or 0 if there is only one
+	Dir    wire.Direction // for a Message, its direction; for a Closing, the side that ended the connection. Send stands for the client
 
-	// Msg or Bytes is a message as transmitted: Msg for JSON, otherwise Bytes. If both are nil, Match describes the message.
+	// Msg or Bytes contains a message as it was transmitted: Msg if it is JSON, and otherwise Bytes. If both are nil, Match
+	// describes the message.
 	Msg    json.RawMessage
 	Bytes  []byte
 	Binary bool // the message was a binary WebSocket message
 
-	// These members are handwritten. They extend or replace a message.
-	Match string    // a jq program that is true for the message at this place, or ""
-	Bind  []Binding // names for values of this message, sorted by name
-	Vars  bool      // "${name}" in the strings of Msg stands for a bound value
-	Name  string    // the name of this request for the Re of its response, or ""
-	Re    string    // the Name of the answered request, or "" if the message's id identifies it
+	// The following fields are handwritten. They extend or replace a message.
+	Match string    // a jq program that must be true for the message at this place, or ""
+	Bind  []Binding // names for values in this message, sorted
+	Vars  bool      // "${name}" in the strings of Msg stands for the value of a bound name
+	Name  string    // the name of this request, to which the Re of its response refers, or ""
+	Re    string    // the Name of the request to which this is the response, or "" if the id identifies the request
 
-	// Optional marks a notification of the server: others of its method may be absent or more, and their values are not compared.
+	// Optional is set on a notification of the server if neither the number of notifications with its method nor their values are
+	// compared.
 	Optional bool
 
 	Open  *Open
 	Close *Close
 	HTTP  *HTTP
-	Note  string // the text of a Note, or a handwritten remark
+	Note  string // the text of a note, or a handwritten remark
 }
 
-// A Binding names a value of a message for later lines.
+// A Binding gives a name to a value in a message. Later lines can use the name.
 type Binding struct {
-	Name  string // the name without $
-	Value string // a jq program whose first output is the value
+	Name  string // the name, without $
+	Value string // a jq program; its first output is the value
 }
 
-// Payload returns the message as transmitted, or nil if there is only Match.
+// Payload returns the message as it was transmitted, or nil if there is only a Match.
 func (l *Line) Payload() []byte {
 	if l.Msg != nil {
 		return l.Msg
@@ -122,45 +124,45 @@ func (l *Line) Payload() []byte {
 
 // An Open describes how a connection was opened.
 type Open struct {
-	Endpoint    string `json:"endpoint,omitempty"`    // the address of the connection or listener, redacted
-	From        string `json:"from,omitempty"`        // the client's address, if known
+	Endpoint    string `json:"endpoint,omitempty"`    // the endpoint or listen address, redacted
+	From        string `json:"from,omitempty"`        // the address of the client, if known
 	Subprotocol string `json:"subprotocol,omitempty"` // the negotiated WebSocket subprotocol
-	Reconnect   bool   `json:"reconnect,omitempty"`   // the connection replaces a lost one
+	Reconnect   bool   `json:"reconnect,omitempty"`   // the connection replaces one that was lost
 }
 
 // A Close describes how a connection ended.
 type Close struct {
 	Code   int         `json:"code,omitempty"`   // the WebSocket close code, or 0
-	Reason string      `json:"reason,omitempty"` // the reason of the close, or ""
-	Clean  bool        `json:"clean,omitempty"`  // the connection ended without an error, as the transport specifies
+	Reason string      `json:"reason,omitempty"` // the reason in the close frame, or ""
+	Clean  bool        `json:"clean,omitempty"`  // the connection ended in the way that the transport requires
 	Error  string      `json:"error,omitempty"`  // the error, or ""
 	Child  *wire.Child `json:"child,omitempty"`  // how the child process ended, or nil
 }
 
-// An HTTP is the request of one HTTP exchange and the head of its response. The request is a POST with a message, the request of an event
-// stream, or a WebSocket upgrade. The bodies are separate lines. Line.Time is the arrival of the response's head.
+// An HTTP describes one HTTP exchange: the request and the head of the response. The request is a POST with a message, a request for an
+// event stream, or an upgrade to WebSocket. The bodies are on lines of their own. Line.Time is when the head of the response arrived.
 type HTTP struct {
 	Method   string      `json:"method"`
-	URL      string      `json:"url"`                // with redacted query values
+	URL      string      `json:"url"`                // the values in the query are redacted
 	Proto    string      `json:"proto,omitempty"`    // such as "HTTP/1.1"
 	Request  [][2]string `json:"request,omitempty"`  // pairs of header name and value, redacted
-	Status   int         `json:"status,omitempty"`   // 0 without a response
+	Status   int         `json:"status,omitempty"`   // 0 if there was no response
 	Response [][2]string `json:"response,omitempty"` // pairs of header name and value, redacted
 	Remote   string      `json:"remote,omitempty"`
-	Error    string      `json:"error,omitempty"` // why no response arrived
+	Error    string      `json:"error,omitempty"` // why there was no response
 	Times    Times       `json:"times"`
 }
 
-// These notes are for programs.
+// rpcx itself evaluates the notes that begin with these texts.
 const (
-	NoiseNote  = "not a message: "      // is followed by a received line that is not a message
-	JudgedNote = "validate checks the " // is followed by client or server; the other side was a test of that side
+	NoiseNote  = "not a message: "      // followed by a line that was received but is not a message
+	JudgedNote = "validate checks the " // followed by client or server; the messages of the other side are validate's tests
 )
 
-// Times are the phases of an HTTP exchange, in seconds.
+// Times contains the durations of the phases of an HTTP exchange, in seconds.
 type Times struct {
 	Start   float64 `json:"start"`             // since Header.Started
-	Connect float64 `json:"connect,omitempty"` // the connect time without TLS, or 0 for a reused connection
-	TLS     float64 `json:"tls,omitempty"`     // the TLS handshake
+	Connect float64 `json:"connect,omitempty"` // how long connecting took, without TLS; 0 if the connection was reused
+	TLS     float64 `json:"tls,omitempty"`     // how long the TLS handshake took
 	Wait    float64 `json:"wait,omitempty"`    // from the end of the request to the head of the response
 }

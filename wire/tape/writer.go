@@ -13,29 +13,29 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Options configure a Writer. The zero value is usable.
+// Options configures a Writer. The zero value can be used.
 type Options struct {
-	// Redact appends msg to dst with a placeholder for every secret. It returns dst and a description of the appended text. The Writer
-	// calls it for each message before writing, and never concurrently. Redact must not retain the slices. If Redact is nil, there are
-	// no secrets.
+	// Redact appends msg to dst, with a placeholder for every secret. It returns dst, and the form of the appended text. It is called
+	// with each message before that is written, and never concurrently. It must not keep the slices. If it is nil, nothing is
+	// redacted.
 	Redact func(dst, msg []byte) (out []byte, is Text)
-	// The Writer calls Failed once if writing fails, with the reason, and then stops recording. Failed must not block. It may be nil.
+	// Failed is called once, with the reason, if writing fails. Recording then stops. Failed must not block. It may be nil.
 	Failed func(err error)
-	// Now returns the current time. The default is time.Now.
+	// Now returns the current time. If it is nil, time.Now is used.
 	Now     func() time.Time
-	Follows *Tape // the existing tape that the Writer continues, without another header; nil for a new tape
+	Follows *Tape // the existing tape that is continued, without another header; nil for a new tape
 }
 
 // A Tape describes an existing tape.
 type Tape struct {
-	Started time.Time // when Line.Time was 0
+	Started time.Time // the time for which Line.Time is 0
 	Size    int64     // in bytes
 }
 
-// A Text describes the form of a message.
+// A Text is the form of a message.
 type Text uint8
 
-// These are the forms of messages.
+// A message has one of these forms.
 const (
 	Unknown Text = iota // not JSON
 	JSON
@@ -43,39 +43,41 @@ const (
 )
 
 const (
-	flushBytes = 512 << 10            // the Writer writes when it has buffered this many bytes
-	flushDelay = 5 * time.Millisecond // the maximum time between recording and writing
-	keepBytes  = 1 << 20              // the largest buffer that the Writer reuses
+	flushBytes = 512 << 10            // when the buffer has this many bytes, it is written
+	flushDelay = 5 * time.Millisecond // the maximum time between recording a line and writing it
+	keepBytes  = 1 << 20              // the size of the largest buffer that is reused
 )
 
-// A Writer records a conversation. It writes whole lines, each at most 5 ms after its recording, and combines lines that arrive fast.
-// After a crash, a tape contains only whole lines. Its methods are safe for concurrent use and do not allocate for a message.
+// A Writer records a conversation. It writes whole lines, each at most 5 ms after it was recorded, and combines lines that follow
+// each other quickly. Even after a crash, a tape consists of whole lines. The methods are safe for concurrent use, and do not
+// allocate for a message.
 type Writer struct {
 	mu      sync.Mutex
 	w       io.Writer
 	o       Options
 	start   time.Time
-	buf     []byte        // whole lines to write
-	frames  [2]frame      // the last message line of each direction
-	at      time.Duration // the time of the last line, because times never decrease
-	scratch []byte        // a redacted message
+	buf     []byte        // whole lines that are to be written
+	frames  [2]frame      // for each direction, the frame of its last message
+	at      time.Duration // the time of the last line; times never decrease
+	scratch []byte        // the last message after it was redacted
 	flushed time.Duration
-	timer   *time.Timer // flushes buffered lines; nil before its first use
+	timer   *time.Timer // flushes the buffer; nil until it is needed
 	armed   bool        // timer is running
-	size    int64       // the size of all written lines, in bytes
+	size    int64       // the total size of the lines that were written, in bytes
 	err     error       // why writing stopped, or nil
 }
 
-// A frame is the line of a message without the time and the message. It also stores the text before the last message that used it.
+// A frame is the line of a message without the time and the message itself. It also stores the text that preceded the last
+// message.
 type frame struct {
 	conn      int
 	line      []byte
-	time, msg int // their positions in line
+	time, msg int // where the time and the message belong in line
 	head      []byte
-	at        time.Duration // the time in head, or negative without head
+	at        time.Duration // the time in head; negative if head is empty
 }
 
-// before returns the text that precedes a message of that time.
+// before returns the text that precedes a message recorded at the time at.
 func (f *frame) before(at time.Duration) []byte {
 	if f.at != at {
 		f.at = at
@@ -85,8 +87,8 @@ func (f *frame) before(at time.Duration) []byte {
 	return f.head
 }
 
-// NewWriter writes the header and returns a Writer, or the error of the write. It sets Started to the current time if the header has
-// none.
+// NewWriter writes the header and returns a Writer. If the write fails, it returns the error. If the header has no Started,
+// NewWriter sets it to the current time.
 func NewWriter(w io.Writer, h Header, o Options) (*Writer, error) {
 	now := time.Now()
 	if o.Now != nil {
@@ -101,7 +103,7 @@ func NewWriter(w io.Writer, h Header, o Options) (*Writer, error) {
 		return t, nil
 	}
 	t.buf = h.Append(nil)
-	t.o.Failed = nil // NewWriter returns the first failure instead
+	t.o.Failed = nil // NewWriter returns the first failure itself
 	t.flush()
 	t.o.Failed = o.Failed
 	if t.err != nil {
@@ -110,13 +112,13 @@ func NewWriter(w io.Writer, h Header, o Options) (*Writer, error) {
 	return t, nil
 }
 
-// Record records messages of connection conn (0 if there is only one) that arrived together. It does not retain them.
+// Record records messages that arrived together on connection conn (0 if there is only one). It does not keep them.
 func (t *Writer) Record(conn int, d wire.Direction, msg []byte, more ...[]byte) {
 	t.RecordAt(t.Elapsed(), conn, d, msg, more...)
 }
 
-// RecordAt is like Record, but for messages that arrived at a time from Elapsed. One clock reading suffices for messages that arrived
-// together.
+// RecordAt is like Record, but for messages that arrived at a time that Elapsed has returned. Messages that arrived together need
+// only one reading of the clock.
 func (t *Writer) RecordAt(at time.Duration, conn int, d wire.Direction, msg []byte, more ...[]byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -135,7 +137,7 @@ func (t *Writer) RecordAt(at time.Duration, conn int, d wire.Direction, msg []by
 	t.added(t.at)
 }
 
-// message adds a message's line to buf.
+// message adds the line for a message to buf.
 func (t *Writer) message(f *frame, d wire.Direction, msg []byte) {
 	is := Unknown
 	line := append(t.buf, f.before(t.at)...)
@@ -153,7 +155,7 @@ func (t *Writer) message(f *frame, d wire.Direction, msg []byte) {
 	}
 }
 
-// frame returns the frame for messages of conn.
+// frame returns the frame for messages in direction d on conn.
 func (t *Writer) frame(conn int, d wire.Direction) *frame {
 	f := &t.frames[d]
 	if f.line != nil && f.conn == conn {
@@ -177,8 +179,8 @@ func (t *Writer) frame(conn int, d wire.Direction) *frame {
 	return f
 }
 
-// onOneLine reports whether a line may contain the JSON text b unchanged. printable reports whether b is ASCII without control
-// characters.
+// onOneLine reports whether the JSON text b can be part of a line without changes. printable is set if b is ASCII without
+// control characters.
 func onOneLine(b []byte, printable bool) bool {
 	if b[0] <= ' ' || b[len(b)-1] <= ' ' {
 		return false
@@ -186,7 +188,7 @@ func onOneLine(b []byte, printable bool) bool {
 	return printable || scan.IsASCII(b) || bytes.IndexByte(b, '\n') < 0 && bytes.IndexByte(b, '\r') < 0 && utf8.Valid(b)
 }
 
-// odd appends the line of the message in scratch, which is not JSON on one line.
+// odd appends the line for the message in scratch, which is not JSON on one line.
 func (t *Writer) odd(b []byte, line Line) []byte {
 	line.SetPayload(t.scratch)
 	if cap(t.scratch) > keepBytes {
@@ -195,8 +197,8 @@ func (t *Writer) odd(b []byte, line Line) []byte {
 	return line.Append(b)
 }
 
-// Add records a line other than a message: an opening, a close, an HTTP exchange or a note. It sets the line's time. The caller must
-// redact secrets.
+// Add records a line that is not a message: the start or the end of a connection, an HTTP exchange, or a note. It sets the time of
+// the line. The caller must have redacted secrets.
 func (t *Writer) Add(l Line) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -208,7 +210,7 @@ func (t *Writer) Add(l Line) {
 	}
 }
 
-// Elapsed returns the time since the start of the tape.
+// Elapsed returns the time since the tape was started.
 func (t *Writer) Elapsed() time.Duration {
 	if t.o.Now == nil {
 		return time.Since(t.start)
@@ -216,7 +218,7 @@ func (t *Writer) Elapsed() time.Duration {
 	return t.o.Now().Sub(t.start)
 }
 
-// added flushes the buffer after an added line, or starts the timer that does.
+// added must be called after a line was added to the buffer. It flushes the buffer, or starts the timer for that.
 func (t *Writer) added(now time.Duration) {
 	switch {
 	case len(t.buf) >= flushBytes, now-t.flushed >= flushDelay:
@@ -232,7 +234,7 @@ func (t *Writer) added(now time.Duration) {
 	}
 }
 
-// late flushes when the timer expires.
+// late flushes the buffer when the timer has expired.
 func (t *Writer) late() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -255,7 +257,7 @@ func (t *Writer) flush() {
 	if err == nil {
 		return
 	}
-	if f, ok := t.w.(truncater); ok && n > 0 { // the write may have been partial
+	if f, ok := t.w.(truncater); ok && n > 0 { // the write may have written only a part
 		_ = f.Truncate(t.size)
 	}
 	t.err = wire.NewFault(wire.Helper, "the tape cannot be written: "+err.Error(), err)
@@ -264,7 +266,7 @@ func (t *Writer) flush() {
 	}
 }
 
-// Close flushes the buffer. It returns why the tape is incomplete, or nil. It does not close the file.
+// Close flushes the buffer. If the tape is incomplete, it returns the reason. It does not close the file.
 func (t *Writer) Close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

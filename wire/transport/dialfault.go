@@ -71,7 +71,7 @@ func notThere(err error) bool {
 }
 
 // noEnd returns err as a cause for which errors.Is does not find io.EOF. A connection that ends before its handshake has
-// failed, whereas io.EOF stands for the regular end of a stream.
+// failed, but io.EOF stands for the regular end of a stream.
 func noEnd(err error) error {
 	if errors.Is(err, io.EOF) {
 		return errors.New(Innermost(err).Error())

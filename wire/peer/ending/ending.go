@@ -108,8 +108,8 @@ func (e *Ending) Unwatched(method string) *wire.Fault {
 	return Fault(e.cause, method, "")
 }
 
-// Fault returns the Fault for a connection that ended with err. when says where the operation was interrupted, or is
-// "".
+// Fault returns the Fault for a connection that ended with err. when describes where the operation was interrupted, or
+// is "".
 func Fault(err error, method, when string) *wire.Fault {
 	var f *wire.Fault
 	if errors.As(err, &f) {

@@ -105,8 +105,8 @@ func (r *Client) Handshake(ctx context.Context, e endpoint.Endpoint) error {
 	}
 }
 
-// fromSocket converts an error of a call over the socket: to the failure that the other process has returned, or to a
-// Fault which says that the process has ended.
+// fromSocket converts an error of a call over the socket to the failure that the other process has returned, or to the
+// Fault for a process that has ended.
 func fromSocket(err error) error {
 	if isLostSocket(err) {
 		return &wire.Fault{Kind: wire.Closed, Message: "the process that owns the connection has ended", Err: err}

@@ -8,11 +8,12 @@ import (
 	"rpcx/wire/scan"
 )
 
-// maxAligned bounds how far apart, in elements, an array's first and last difference may be for a search for moved elements.
+// maxAligned is the maximum number of elements of an array in which moved elements are searched for. Equal elements at both
+// ends do not count.
 const maxAligned = 64
 
-// aligned returns found with fewer differences. It makes one difference of a renamed member, or of an added, removed or
-// moved array element. That difference replaces the differences of the displaced members and elements.
+// aligned reduces the number of differences in found. A renamed member, or an array element that was added, removed or
+// moved, becomes a single difference. It replaces the differences of all members and elements that are displaced by it.
 func (r *Rules) aligned(method string, want, got []byte, values *Values, found []Difference) []Difference {
 	a := aligner{rules: r, method: method, values: values, found: found}
 	a.value(nil, want, got)
@@ -55,7 +56,8 @@ func (a *aligner) value(path []string, want, got []byte) {
 	}
 }
 
-// renamed merges two members with the same value, one only in want and one only in got, into one difference.
+// renamed finds two members with the same value, one only in want and the other only in got, and replaces their two
+// differences with one.
 func (a *aligner) renamed(path []string, want, got []byte) {
 	mine, theirs := members(want), members(got)
 	for name, val := range scan.Named(want) {
@@ -119,7 +121,7 @@ func (a *aligner) equal(path []string, want, got []byte) bool {
 	return equal
 }
 
-// array searches for added, removed or moved elements, and uses the result if it needs fewer differences.
+// array searches for elements that were added, removed or moved. It uses the result only if that has fewer differences.
 func (a *aligner) array(path []string, want, got []byte) {
 	x, y := slices.Collect(scan.Elements(want)), slices.Collect(scan.Elements(got))
 	at := func(i int) []string { return append(path[:len(path):len(path)], strconv.Itoa(i)) }
@@ -128,7 +130,7 @@ func (a *aligner) array(path []string, want, got []byte) {
 	if max(m, n)-from <= maxAligned {
 		moves = a.moves(at, from, x[from:m], y[from:n])
 	}
-	alone := 0 // the number of additions or removals that explain the difference in length
+	alone := 0 // how many additions or removals there are, without moves
 	for _, d := range moves {
 		if !d.renamed() {
 			alone++
@@ -151,7 +153,7 @@ func (a *aligner) array(path []string, want, got []byte) {
 	a.replace(pointer(path), moves...)
 }
 
-// middle returns the bounds of x and y without equal elements at both ends.
+// middle returns the bounds of the part of x and y that remains when equal elements at both ends are left out.
 func (a *aligner) middle(at func(i int) []string, x, y [][]byte) (from, m, n int) {
 	for from < len(x) && from < len(y) && a.equal(at(from), x[from], y[from]) {
 		from++
@@ -163,8 +165,8 @@ func (a *aligner) middle(at func(i int) []string, x, y [][]byte) (from, m, n int
 	return from, m, n
 }
 
-// moves returns the smallest set of elements that were removed from x and added in y. An element that was removed and added counts as
-// moved. Both slices begin at index from.
+// moves returns the smallest set of differences that turns x into y: elements that were removed from x and elements that were added
+// in y. An element that was both removed and added counts as moved. Both slices begin at index from of their arrays.
 func (a *aligner) moves(at func(i int) []string, from int, x, y [][]byte) (all []Difference) {
 	place := func(i int) string { return pointer(at(from + i)) }
 	same := func(want, got []byte) bool { return a.equal(at(0), want, got) }
@@ -193,7 +195,7 @@ func (a *aligner) moves(at func(i int) []string, from int, x, y [][]byte) (all [
 	return all
 }
 
-// unmatched returns, for i and j, the least number of elements of x[i:] and y[j:] without a counterpart.
+// unmatched returns, for each i and j, the smallest number of elements of x[i:] and y[j:] that have no counterpart.
 func unmatched(x, y [][]byte, same func(want, got []byte) bool) [][]int {
 	least := make([][]int, len(x)+1)
 	for i := len(x); i >= 0; i-- {

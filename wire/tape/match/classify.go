@@ -1,5 +1,5 @@
-// Package match compares messages of a tape with messages of another conversation. It classifies messages, decides
-// which differences count, and maps generated values (ids, tokens, streams, sessions) to the values of the other
+// Package match compares the messages on a tape with those of another conversation. It classifies messages, decides
+// which differences count, and maps generated values (ids, tokens, streams, sessions) to those of the other
 // conversation.
 package match
 
@@ -11,15 +11,16 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Parsed is the kind of a message and its parts, by the shape of its dialect. The slices refer to the message.
+// A Parsed contains the kind of a message and its parts, as the shape of its dialect defines them. Its slices are parts
+// of the message.
 type Parsed struct {
-	Kind   wire.Kind // Invalid for a message of another dialect
-	ID     wire.ID   // nil without an id
-	Method string    // "" for a response in a dialect whose responses do not name the method
-	Error  []byte    // the error of an error response, else nil
+	Kind   wire.Kind // Invalid if the message belongs to another dialect
+	ID     wire.ID   // nil if there is none
+	Method string    // "" for a response, in dialects whose responses do not contain the method
+	Error  []byte    // the error of an error response, or nil
 }
 
-// Parse classifies msg, which must be valid JSON. client reports whether the client sent msg.
+// Parse classifies msg, which must be valid JSON. client is set if the client sent msg.
 func Parse(s *dialect.Shape, msg []byte, client bool) (p Parsed) {
 	if s.Own != nil {
 		m := s.Own.Read(msg)
@@ -48,11 +49,11 @@ func Parse(s *dialect.Shape, msg []byte, client bool) (p Parsed) {
 	return p
 }
 
-// classifying are the members that determine the kind of a message. An absent member is nil.
+// classifying contains the members that determine the kind of a message. A member that is missing is nil.
 type classifying struct {
 	method, version, err []byte
 	id                   wire.ID
-	result               bool // the message has a result
+	result               bool // whether the message has a result
 }
 
 // readMembers reads the members of an object. It returns false if msg is not an object.
@@ -81,7 +82,7 @@ func readMembers(s *dialect.Shape, msg []byte) (c classifying, ok bool) {
 	return c, m.Err() == nil
 }
 
-// kind returns the kind of a message. named reports whether its method is a string.
+// kind returns the kind of a message. named is set if its method is a string.
 func (c classifying) kind(named bool) wire.Kind {
 	switch {
 	case c.method != nil && !named:
@@ -117,7 +118,7 @@ func IDOf(s *dialect.Shape, msg []byte) wire.ID {
 	return scan.Get(msg, s.ID)
 }
 
-// SetID returns msg with a new id.
+// SetID returns msg with another id.
 func SetID(s *dialect.Shape, msg []byte, id wire.ID) []byte {
 	if s.Own != nil {
 		return s.Own.SetID(msg, id)
@@ -125,17 +126,17 @@ func SetID(s *dialect.Shape, msg []byte, id wire.ID) []byte {
 	return scan.Splice(msg, s.ID, id)
 }
 
-// IDs returns the difference between the ids of two messages. It returns nil if the ids are equal or one is missing.
+// IDs compares the ids of two messages. It returns no difference if the ids are equal or one of them is missing.
 func IDs(s *dialect.Shape, want, got []byte) []Difference {
 	mine, theirs := IDOf(s, want), IDOf(s, got)
 	if mine == nil || theirs == nil {
 		return nil
 	}
-	var all Rules // ignores nothing
+	var all Rules // these rules ignore nothing
 	return all.Compare("", want, SetID(s, want, theirs), nil)
 }
 
-// Elements returns the elements of a batch, or msg itself for any other message.
+// Elements returns the messages in a batch. Any other message is returned as the only element.
 func Elements(s *dialect.Shape, msg []byte) (parts [][]byte, batch bool) {
 	if s.Arrays || scan.Type(scan.Trim(msg)) != 'a' {
 		return [][]byte{msg}, false

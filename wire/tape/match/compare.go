@@ -11,9 +11,9 @@ import (
 	"rpcx/wire/tape"
 )
 
-// Compare returns the differences between the recorded message want and got, without line numbers. They have the order of want's members.
-// The members that only got has follow. method is the message's method, or the method of the answered request. A redacted value equals
-// any other. values may be nil.
+// Compare compares got with the recorded message want. The differences have no line numbers. They are in the order of the members of
+// want. Members that only got has come last. method is the method of the message or, for a response, of its request. A redacted value
+// matches any other value. values may be nil.
 func (r *Rules) Compare(method string, want, got []byte, values *Values) (found []Difference) {
 	w := walk{each: func(path []string, want, got []byte) {
 		if !r.mayDiffer(method, path, want, got, values) {
@@ -33,7 +33,7 @@ func (r *Rules) Compare(method string, want, got []byte, values *Values) (found 
 	})
 }
 
-// mayDiffer reports whether a difference between the values at path is expected.
+// mayDiffer reports whether the values at path may differ without being a difference.
 func (r *Rules) mayDiffer(method string, path []string, want, got []byte, values *Values) bool {
 	if want != nil && got != nil {
 		if live, ok := values.live(want); ok && scan.Equal([]byte(live), got) {
@@ -49,7 +49,7 @@ func (r *Rules) mayDiffer(method string, path []string, want, got []byte, values
 	return at(r.varies, method, path)
 }
 
-// covered reports whether set contains pointer or the pointer of an enclosing value.
+// covered reports whether set contains pointer, or the pointer to a value that encloses it.
 func covered(set map[string]bool, pointer string) bool {
 	for {
 		if set[pointer] {
@@ -63,12 +63,12 @@ func covered(set map[string]bool, pointer string) bool {
 	}
 }
 
-// A walk traverses two messages in parallel. It calls each for every pair of unequal values: scalars, values of different types, and
-// values without a counterpart (nil).
+// A walk traverses two messages in parallel. It calls each for every pair of values that are not equal: scalars, values of different
+// types, and values without a counterpart, which is nil.
 type walk struct {
-	path []string // the path of the pair, which each must not retain
+	path []string // the path to the current pair; each must not keep it
 	each func(path []string, want, got []byte)
-	// redacted receives each pair with a placeholder for a secret. It may be nil.
+	// redacted is called with each pair in which one value is the placeholder of a secret. It may be nil.
 	redacted func(want, got []byte)
 }
 
@@ -135,7 +135,8 @@ func (w *walk) objects(want, got []byte) {
 	}
 }
 
-// last returns the last of a repeated member's values, as decoders do. first is the first of them.
+// last returns the value of a member. If the member is repeated, it returns the last value, as decoders do. first is
+// the value of its first occurrence.
 func last(obj []byte, name string, first []byte) []byte {
 	if bytes.Count(obj, []byte(`"`+name+`"`)) < 2 {
 		return first

@@ -10,23 +10,23 @@ import (
 	"rpcx/wire/tape"
 )
 
-// A Difference is one place where a conversation differs from the tape.
+// A Difference is a place where a conversation differs from the tape.
 type Difference struct {
 	Kind    DifferenceKind
-	Line    int             // the line of the tape, or 0; for Extra and Unknown the nearest or preceding line
-	Method  string          // the method of the message or the answered request, or ""
-	Pointer string          // the JSON pointer into the message; "" is the whole message
+	Line    int             // the line on the tape, or 0; for Extra the preceding line, and for Unknown the nearest line
+	Method  string          // the method of the message or, for a response, of its request; or ""
+	Pointer string          // the JSON pointer into the message; "" refers to the whole message
 	Want    json.RawMessage // the recorded value, or nil
 	Got     json.RawMessage // the received value, or nil
 	Text    string          // an explanation, or ""
 
-	Moved *Moved // nil if the value's neighbors are at their recorded places
+	Moved *Moved // nil if the members or elements beside the value are at their recorded places
 }
 
 // A Moved describes how the object or array around a value changed.
 type Moved struct {
-	To     string          // the pointer to the value in the received message if its name or index differs, else ""
-	Around json.RawMessage // the received object or array
+	To     string          // the pointer to the value in the received message, if its name or index has changed, or ""
+	Around json.RawMessage // the object or array in the received message
 }
 
 func (d Difference) renamed() bool { return d.Moved != nil && d.Moved.To != "" }
@@ -34,18 +34,17 @@ func (d Difference) renamed() bool { return d.Moved != nil && d.Moved.To != "" }
 // Placed reports whether Pointer locates the difference. If it does not, only Text describes the difference.
 func (d Difference) Placed() bool { return d.Text == "" || d.renamed() }
 
-// A DifferenceKind is the kind of a Difference.
 type DifferenceKind string
 
-// These are the kinds of Difference.
+// The kinds of differences are these.
 const (
-	Differs DifferenceKind = "differs" // the value at Pointer differs
+	Differs DifferenceKind = "differs" // the values at Pointer differ
 	Missing DifferenceKind = "missing" // a message on the tape did not arrive
-	Extra   DifferenceKind = "extra"   // a message arrived that is not on the tape
-	Unknown DifferenceKind = "unknown" // a request arrived that is not on the tape, and was refused
+	Extra   DifferenceKind = "extra"   // a message arrived although it is not on the tape
+	Unknown DifferenceKind = "unknown" // a request arrived that is not on the tape, and rpcx rejected it
 )
 
-// String returns the difference in words, without the tape's name.
+// String describes the difference, without the name of the tape.
 func (d Difference) String() string {
 	where := d.Method
 	if d.Line > 0 {
@@ -83,12 +82,12 @@ func (d Difference) String() string {
 	return fmt.Sprintf("%s: %s is %s instead of %s", where, d.Place(), short(d.Shown(d.Got)), short(d.Shown(d.Want)))
 }
 
-// Shown returns Want or Got with placeholders for secrets.
+// Shown returns val, which is Want or Got, with placeholders for secrets.
 func (d Difference) Shown(val json.RawMessage) json.RawMessage {
 	return tape.Shown(scan.Unescape(d.Pointer[strings.LastIndexByte(d.Pointer, '/')+1:]), val)
 }
 
-// Place returns the pointer in words.
+// Place describes where Pointer leads.
 func (d Difference) Place() string {
 	if d.Pointer == "" {
 		return "the whole message"

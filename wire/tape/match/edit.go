@@ -7,8 +7,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Edit appends val to b and replaces each value for which to returns a replacement. It calls to for a value before the values inside
-// it. to must not retain path, the place of the value.
+// Edit appends val to b. It calls to for each value in val, and appends what to returns in place of the value, unless that is nil.
+// It calls to for a value before it calls to for the values inside. path leads to the value, and to must not keep it.
 func Edit(b, val []byte, to func(path []string, val []byte) []byte) []byte {
 	e := editor{to: to}
 	return e.value(b, val)
@@ -41,7 +41,8 @@ func (e *editor) value(b, val []byte) []byte {
 	return append(b, val...)
 }
 
-// Replace returns msg with the value at each JSON pointer replaced by the result of by. It ignores pointers without a value.
+// Replace returns msg with each value at one of the JSON pointers replaced by what by returns. Pointers that lead to no
+// value are ignored.
 func Replace(msg []byte, pointers []string, by func(val []byte) []byte) []byte {
 	if len(pointers) == 0 {
 		return msg

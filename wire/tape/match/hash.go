@@ -9,8 +9,9 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Hash returns equal numbers for messages that Compare may find equal. Generated values, the order of members and the spelling of numbers
-// and strings do not affect it. Times and the parts that the user ignores do affect it, and therefore unequal hashes prove nothing.
+// Hash returns the same number for messages that Compare may find equal. It does not depend on generated values, on the order of members,
+// or on the spelling of numbers and strings. It does depend on times and on parts that the user ignores, so different numbers do not
+// prove that Compare finds a difference.
 func (r *Rules) Hash(method string, msg []byte) uint64 {
 	h := hasher{rules: r, method: method}
 	return h.value(scan.Trim(msg))
@@ -19,14 +20,14 @@ func (r *Rules) Hash(method string, msg []byte) uint64 {
 // HashBytes returns the hash of a message that is not JSON.
 func (r *Rules) HashBytes(b []byte) uint64 { return maphash.Bytes(r.seed, b) }
 
-// Loose returns a hash without times, durations and varying values. Messages with unequal numbers differ, unless values are mapped,
-// redacted or ignored.
+// Loose is like Hash, but does not depend on times, durations and other varying values. If the numbers are different, so are the
+// messages, unless values are mapped, redacted or ignored.
 func (r *Rules) Loose(method string, msg []byte) uint64 {
 	h := hasher{rules: r, method: method, loose: true}
 	return h.value(scan.Trim(msg))
 }
 
-// Ignores reports whether the user excludes parts of messages from comparison.
+// Ignores reports whether the user has excluded parts of messages from the comparison.
 func (r *Rules) Ignores() bool { return len(r.ignore) > 0 }
 
 type hasher struct {

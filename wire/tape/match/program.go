@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Program returns a jq program for the value at a JSON pointer into msg, and the last name in the pointer.
+// Program returns a jq program that selects the value at a JSON pointer into msg, and the last name in the pointer.
 func Program(msg []byte, pointer string) (program, last string) {
 	var b strings.Builder
 	for step := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
@@ -32,13 +32,13 @@ func Program(msg []byte, pointer string) (program, last string) {
 	return b.String(), last
 }
 
-// steps matches a step of a path: a name, an index or a quoted name.
+// steps matches one step of a path: a name, an index, or a name in quotes.
 var steps = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:\.([A-Za-z_][A-Za-z0-9_]*)|\.?\[([0-9]+|"(?:[^"\\]|\\.)*")\])`)
 })
 
-// PointerOf returns the JSON pointer to the value that a jq program selects. ok is false unless the program is a path such as
-// .a[0]["b c"].
+// PointerOf returns the JSON pointer to the value that a jq program selects. ok is false if the program is anything but a
+// path such as .a[0]["b c"].
 func PointerOf(program string) (string, bool) {
 	var path []string
 	for rest := strings.TrimSpace(program); rest != ""; {

@@ -12,17 +12,17 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Rules decide which differences between messages count. They are safe for concurrent use.
+// Rules decides which differences between messages count. It is safe for concurrent use.
 type Rules struct {
 	shape  dialect.Shape
 	madeUp []place
 	varies []place
 	ends   []place
 	ignore []*jq.Paths
-	seed   maphash.Seed // of Hash
+	seed   maphash.Seed // the seed for Hash
 }
 
-// NewRules returns the rules of a dialect, which exclude the parts of messages that ignore selects.
+// NewRules returns the rules for a dialect. The parts of messages that ignore selects are not compared.
 func NewRules(s dialect.Shape, ignore []*jq.Paths) *Rules {
 	return &Rules{shape: s, madeUp: places(s.MadeUp), varies: places(s.Varies), ends: places(s.Ends), ignore: ignore, seed: maphash.MakeSeed()}
 }
@@ -30,7 +30,8 @@ func NewRules(s dialect.Shape, ignore []*jq.Paths) *Rules {
 // Shape returns the Shape of the dialect.
 func (r *Rules) Shape() *dialect.Shape { return &r.shape }
 
-// Polled returns the name of the job, as JSON, about which the request msg asks. It returns nil for any other request.
+// Polled returns the name, as JSON, of the job whose status the request msg asks for. For any other request, it returns
+// nil.
 func (r *Rules) Polled(method string, msg []byte) []byte {
 	for _, p := range r.shape.Polls {
 		if p.Method == method {
@@ -40,7 +41,7 @@ func (r *Rules) Polled(method string, msg []byte) []byte {
 	return nil
 }
 
-// Running reports whether msg, the response to a request of method, describes a job that has not ended.
+// Running reports whether the job that msg describes is still running. msg is the response to a request of method.
 func (r *Rules) Running(method string, msg []byte) bool {
 	for _, p := range r.shape.Polls {
 		if p.Method == method {
@@ -51,7 +52,7 @@ func (r *Rules) Running(method string, msg []byte) bool {
 	return false
 }
 
-// A place is a dialect.Place in parts.
+// A place is a dialect.Place that has been split into its parts.
 type place struct {
 	method string
 	path   []string
@@ -65,7 +66,7 @@ func places(from []dialect.Place) []place {
 	return all
 }
 
-// at reports whether all contains path in a message of method.
+// at reports whether all contains path for messages of method.
 func at(all []place, method string, path []string) bool {
 	for _, p := range all {
 		if matchPath(p.path, path) && matchName(p.method, method) {
@@ -106,10 +107,10 @@ func matchPath(pattern, path []string) bool {
 	return len(pattern) == len(path)
 }
 
-// ignoreTime bounds each run of an --ignore program.
+// ignoreTime is how long each run of an --ignore program may take.
 const ignoreTime = time.Second
 
-// ignored returns the pointers to the parts of msg that --ignore selects. A program that fails selects nothing.
+// ignored returns the pointers to the parts of msg that --ignore selects. If a program fails, it selects nothing.
 func (r *Rules) ignored(msg []byte) map[string]bool {
 	if len(r.ignore) == 0 {
 		return nil

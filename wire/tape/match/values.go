@@ -8,16 +8,16 @@ import (
 	"rpcx/wire/tape"
 )
 
-// Values map the recorded conversation's generated values, such as ids, to the values of the live conversation. A whole
-// string is mapped everywhere, and a number only at places for generated values of the dialect.
+// Values maps generated values in the recorded conversation, such as ids, to those in the live conversation. A string
+// is mapped wherever it occurs, and a number only at places where the dialect has generated values.
 type Values struct {
-	byText map[string]string // from recorded to live scalars, as JSON
-	// IsStream reports whether a JSON value names a recorded stream with items. Such a value is generated. IsStream is nil if the tape
-	// has no streams.
+	byText map[string]string // maps recorded scalars to live ones, as JSON
+	// IsStream reports whether a JSON value is the name of a stream that has items on the tape. Such a name is a generated value.
+	// IsStream is nil if there are no streams on the tape.
 	IsStream func(id []byte) bool
 }
 
-// live returns the live value of a recorded one.
+// live returns the live value for a recorded value.
 func (v *Values) live(recorded []byte) (string, bool) {
 	if v == nil {
 		return "", false
@@ -26,21 +26,21 @@ func (v *Values) live(recorded []byte) (string, bool) {
 	return live, ok
 }
 
-// Any reports whether a value is mapped to a different one.
+// Any reports whether any value is mapped to a different one.
 func (v *Values) Any() bool { return v != nil && len(v.byText) > 0 }
 
-// opens reports whether want, at path in a response, names a new stream.
+// opens reports whether want, the value at path in a response, is the name of a new stream.
 func (v *Values) opens(path []string, want []byte) bool {
 	return v != nil && v.IsStream != nil && len(path) == 1 && path[0] == "result" && v.IsStream(want)
 }
 
-// StreamOf returns the stream of an item as JSON, or nil if msg is not an item.
+// StreamOf returns the name of an item's stream, as JSON. It returns nil if msg is not an item.
 func (r *Rules) StreamOf(msg []byte) []byte {
 	id, _ := r.StreamAt(msg)
 	return id
 }
 
-// StreamAt returns the stream of an item as StreamOf does, and the pointer to the stream's name.
+// StreamAt returns the same name as StreamOf, and the pointer to it.
 func (r *Rules) StreamAt(msg []byte) (id []byte, pointer string) {
 	if len(r.shape.Streams) == 0 {
 		return nil, ""
@@ -57,7 +57,8 @@ func (r *Rules) StreamAt(msg []byte) (id []byte, pointer string) {
 	return nil, ""
 }
 
-// EndsStream returns, as JSON, the stream in v that the request msg ends. It returns nil for any other request.
+// EndsStream returns, as JSON, the name of the stream that the request msg ends. The stream must be known to v. For any
+// other request, it returns nil.
 func (r *Rules) EndsStream(method string, msg []byte, v *Values) []byte {
 	params := scan.Get(msg, "params")
 	ends := func(val []byte, name string) bool {
@@ -78,7 +79,7 @@ func (r *Rules) EndsStream(method string, msg []byte, v *Values) []byte {
 	return nil
 }
 
-// Set maps the scalar recorded to live. Both are JSON.
+// Set maps recorded to live. Both are scalars in JSON.
 func (v *Values) Set(recorded, live []byte) {
 	if bytes.Equal(recorded, live) {
 		return
@@ -89,13 +90,13 @@ func (v *Values) Set(recorded, live []byte) {
 	v.byText[string(recorded)] = string(live)
 }
 
-// Learn maps each scalar of want to the different scalar of got at the same place. If answers is set, got is a response, and Learn maps
-// every string that looks generated. Otherwise it maps only the generated values of the dialect.
+// Learn maps scalars in want to the scalars at the same places in got, if these are different. If answers is set, got is a response,
+// and all strings that look generated are mapped. Otherwise only the dialect's generated values are mapped.
 func (r *Rules) Learn(method string, want, got []byte, answers bool, v *Values) {
 	w := walk{each: func(path []string, want, got []byte) {
 		kind := scan.Type(want)
 		if want == nil || kind != scan.Type(got) || kind != 's' && kind != 'n' || r.ownID(path) {
-			return // the message ids of each side are mapped elsewhere
+			return // message ids are mapped elsewhere
 		}
 		if kind == 's' && answers && looksMadeUp(want) || at(r.madeUp, method, path) || v.opens(path, want) {
 			v.Set(want, got)
@@ -104,19 +105,19 @@ func (r *Rules) Learn(method string, want, got []byte, answers bool, v *Values) 
 	w.redacted = func(want, got []byte) {
 		text, _ := scan.Text(want)
 		if number, _ := tape.SecretNumber(text); number > 0 && scan.Type(got) == 's' && !tape.IsRedacted(got) {
-			v.Set(want, got) // the same secret may appear again
+			v.Set(want, got) // because the same secret may occur again
 		}
 	}
 	w.pair(want, got)
 }
 
-// ownID reports whether path leads to a message id in a dialect in which each side generates ids.
+// ownID reports whether path leads to the id of a message, in a dialect where each side generates ids of its own.
 func (r *Rules) ownID(path []string) bool {
 	return len(path) == 1 && path[0] == r.shape.ID && !r.shape.Typed
 }
 
-// looksMadeUp reports whether a JSON string may be an id: it has a digit or is longer than a word. A different plain word, such as
-// "shipped", is not an id. Other occurrences of it must stay unchanged.
+// looksMadeUp reports whether a JSON string may be an id: it contains a digit, or is longer than a word. A plain word that
+// differs, such as "shipped", is not an id. It must not be replaced where it occurs elsewhere.
 func looksMadeUp(val []byte) bool {
 	return len(val) > 18 || bytes.ContainsAny(val, "0123456789")
 }
@@ -139,8 +140,8 @@ func Strings(msg []byte, each func(val []byte)) {
 	}
 }
 
-// Rewrite appends the recorded message msg to b, with live values in place of generated ones. It keeps the message's id in dialects
-// in which each side generates ids.
+// Rewrite appends the recorded message msg to b, with live values in place of the generated ones. It keeps the id of the message in
+// dialects where each side generates ids of its own.
 func (r *Rules) Rewrite(b []byte, method string, msg []byte, v *Values) []byte {
 	if !v.Any() {
 		return append(b, msg...)

@@ -10,14 +10,15 @@ import (
 	"rpcx/wire/scan"
 )
 
-// These are the last words of members that contain a time or a duration.
+// The name of a member that contains a time or a duration ends with one of these words.
 var (
 	timeWords = []string{"time", "timestamp", "date", "datetime", "duration", "elapsed", "uptime", "latency", "took"}
 	unitWords = []string{"ms", "millis", "milliseconds", "s", "sec", "secs", "seconds", "us", "micros", "ns", "nanos"}
-	atWord    = "at" // as in createdAt; "at" alone is no time
+	atWord    = "at" // as in createdAt; "at" on its own is not a time
 )
 
-// varying reports whether want and got, values of one member, are both times or both durations. These differ in every conversation.
+// varying reports whether want and got, the values of a member, are both times or both durations. Such values differ in every
+// conversation.
 func varying(name string, want, got []byte) bool {
 	kind := scan.Type(want)
 	if kind != scan.Type(got) || kind != 'n' && kind != 's' {
@@ -29,7 +30,7 @@ func varying(name string, want, got []byte) bool {
 	return namesTime(name) && (kind == 'n' || startsWithDigit(want) && startsWithDigit(got))
 }
 
-// mayVary reports whether varying can be true for members of that name.
+// mayVary reports whether a member with this name and value can be varying.
 func mayVary(name string, val []byte) bool {
 	switch scan.Type(val) {
 	case 'n':
@@ -58,7 +59,7 @@ func wordsOf(name string) (words []string) {
 			word.Reset()
 		}
 	}
-	lower := false // the previous rune was a lowercase letter
+	lower := false // whether the previous rune was a lowercase letter
 	for _, r := range name {
 		switch {
 		case !unicode.IsLetter(r):
@@ -75,7 +76,7 @@ func wordsOf(name string) (words []string) {
 	return words
 }
 
-// isTime reports whether a JSON string is a time in RFC 3339 or HTTP format.
+// isTime reports whether a JSON string is a time in the format of RFC 3339 or of HTTP.
 func isTime(val []byte) bool {
 	text, _ := scan.Text(val)
 	if len(text) < len("2006-01-02T15:04:05Z") || len(text) > 40 {
@@ -89,13 +90,14 @@ func isTime(val []byte) bool {
 	return false
 }
 
-// sameBehindTime reports whether two JSON strings are log lines that differ only in their leading time.
+// sameBehindTime reports whether two JSON strings are log lines that begin with a time and are equal after it.
 func sameBehindTime(want, got []byte) bool {
 	rest := behindTime(want)
 	return rest != nil && bytes.Equal(rest, behindTime(got))
 }
 
-// behindTime returns the rest of a JSON string after a leading time with seconds, or nil without such a time.
+// behindTime returns what follows the time at the beginning of a JSON string. It returns nil if the string does not
+// begin with a time that has seconds.
 func behindTime(val []byte) []byte {
 	const layout = "2006/01/02 15:04:05"
 	if len(val) < len(layout)+2 || val[1] < '0' || val[1] > '9' || val[12] < '0' || val[12] > '9' {

@@ -10,15 +10,15 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// asked identifies the entry of a request by its play and index. poll is set if the request is repeated.
+// asked identifies the entry of a request by its play and its index. poll is set if the request is being repeated.
 type asked struct {
 	p    *play
 	i    int32
 	poll *polling
 }
 
-// retired are local requests with all their recorded responses, oldest first. They identify additional responses. Their number is
-// bounded.
+// retired contains local requests to which all recorded responses have arrived, oldest first. With it, further responses can be
+// assigned to their requests. Its length is bounded.
 type retired []struct {
 	id string
 	i  int32
@@ -26,7 +26,7 @@ type retired []struct {
 
 const maxRetired = 1000
 
-// retire records that at, sent with id, has all its responses.
+// retire records that all responses to the request at, which was sent with this id, have arrived.
 func (e *engine) retire(id wire.ID, i int32) {
 	e.retired = append(e.retired, struct {
 		id string
@@ -42,7 +42,7 @@ func (e *engine) retire(id wire.ID, i int32) {
 	}
 }
 
-// answer processes the live response to a local request.
+// answer handles the live response to a local request.
 func (e *engine) answer(c *conn, at asked, id wire.ID, msg []byte) {
 	p := at.p
 	e.lively = time.Now()
@@ -60,20 +60,20 @@ func (e *engine) answer(c *conn, at asked, id wire.ID, msg []byte) {
 	}
 }
 
-// A polling is a request about a job that is repeated until the end of the job.
+// A polling is a request for the status of a job, which is repeated until the job ends.
 type polling struct {
 	first time.Time
 	times int
 }
 
-// These are the shortest and the longest pause between requests about a job.
+// The pauses between these requests grow from minPoll to maxPoll.
 const (
 	minPoll = 50 * time.Millisecond
 	maxPoll = 500 * time.Millisecond
 )
 
-// poll repeats the request at after a pause if the job of msg still runs, although its recorded response reports an end. It
-// returns false if the job has exceeded its recorded time plus the answer timeout.
+// poll repeats the request at, after a pause, if the job in msg is still running although it has ended in the recorded
+// response. It returns false if the job has already run longer than recorded by more than the answer timeout.
 func (e *engine) poll(c *conn, at asked, msg []byte) bool {
 	p, method := at.p, at.p.track.Method(int(at.i))
 	answer := p.track.Entry(at.i).Answer
@@ -106,7 +106,7 @@ func (e *engine) repeat(c *conn, at asked) {
 	e.send(c, msg, at.p.track.Binary(at.i), err)
 }
 
-// renumbered returns msg, the request at, with a different id for each value of times.
+// renumbered returns msg, which is the request at, with an id that is different for each value of times.
 func (at asked) renumbered(msg []byte, times int) []byte {
 	id := fmt.Appendf(nil, "%d", 1_000_000*times+int(at.i))
 	if own, ok := scan.Text(match.IDOf(at.p.rules.Shape(), msg)); ok {
@@ -115,7 +115,7 @@ func (at asked) renumbered(msg []byte, times int) []byte {
 	return match.SetID(at.p.rules.Shape(), msg, id)
 }
 
-// pending reports whether a local request with that id waits for a response.
+// pending reports whether the local request with this id is waiting for its response.
 func (e *engine) pending(id wire.ID) bool {
 	at, ok := e.asked[string(id)]
 	return ok && at.p.asked[at.i]

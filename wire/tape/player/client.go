@@ -1,5 +1,5 @@
-// Package player plays one side of a tape with a live peer. A Server plays the server for any client. Client plays the client to
-// check a server. Package player processes messages; its caller opens the connections.
+// Package player plays one side of a tape, with a live peer on the other side. A Server plays the server for any client. Client
+// plays the client, in order to check a server. The package processes only messages; its caller opens the connections.
 package player
 
 import (
@@ -17,22 +17,23 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// Options control playing. The zero value is usable.
+// Options controls how a tape is played. The zero value can be used.
 type Options struct {
 	Strict bool    // each request must be the next one on the tape
 	Speed  float64 // 1 for the recorded pace, 2 for twice that pace, 0 for no pauses
-	// Set contains values for redacted members of local lines, by member name, and for $name in the programs of a tape.
+	// Set contains values for redacted members of local lines, by the name of the member, and values for $name in the
+	// programs on the tape.
 	Set map[string]json.RawMessage
-	// AnswerTimeout bounds how long Client waits for a message of the tape (10 s by default).
+	// AnswerTimeout is how long Client waits for a message that is on the tape (default: 10 s).
 	AnswerTimeout time.Duration
-	// Linger is how long Client waits for extra messages at the end of the tape (50 ms by default).
+	// Linger is how long Client waits for extra messages when the tape has ended (default: 50 ms).
 	Linger time.Duration
-	// A Server calls Found for each difference, from one goroutine per conversation. Found may be nil.
+	// Found is called by a Server for each difference, on one goroutine for each conversation. Found may be nil.
 	Found func(match.Difference)
-	Tap   wire.Tap // sees every live message; may be nil
+	Tap   wire.Tap // receives every live message; may be nil
 
-	ctx   context.Context // also ends the programs of the tape; may be nil
-	order order           // of a Client among several; may be nil
+	ctx   context.Context // when it ends, programs of the tape are stopped as well; may be nil
+	order order           // for a Client that is one of several; may be nil
 }
 
 const (
@@ -40,11 +41,11 @@ const (
 	defaultLinger        = 50 * time.Millisecond
 )
 
-// CheckClient returns a usage Fault that names the line if rpcx cannot play the client's side of t.
+// CheckClient returns a usage Fault with the line number if rpcx cannot play the client of t.
 func CheckClient(t *transcript.Transcript, o Options) error { return check(t, wire.Send, o.Set) }
 
-// Client plays the client of one connection of the tape over c, compares received messages with the tape, and closes c. It returns the
-// differences in the tape's order. Its error is the reason for a premature end.
+// Client plays the client of one connection on the tape over c, compares the messages that it receives with the tape, and closes c. It
+// returns the differences in the order of the tape. The error is the reason if the conversation ended too early.
 func Client(ctx context.Context, t *transcript.Transcript, track int, c wire.Conn, o Options) ([]*Found, error) {
 	o.ctx = ctx
 	if o.AnswerTimeout <= 0 {
@@ -69,15 +70,15 @@ func Client(ctx context.Context, t *transcript.Transcript, track int, c wire.Con
 	return k.result(), err
 }
 
-// checking is the policy of a Client.
+// checking is the policy for a Client.
 type checking struct {
 	pairing
 	e     *engine
 	o     Options
-	ended error // why the connection ended, or nil while it is open
+	ended error // why the connection ended; nil while it is open
 }
 
-// choose returns the entry of a message of the server. It refuses a request without an entry.
+// choose returns the entry for a message from the server. If a request has no entry, it rejects the request.
 func (k *checking) choose(c *conn, parsed match.Parsed, msg []byte, json bool) (*play, int32) {
 	i, moved := int32(transcript.None), int32(transcript.None)
 	if !k.leftOver(parsed) {
@@ -88,14 +89,14 @@ func (k *checking) choose(c *conn, parsed match.Parsed, msg []byte, json bool) (
 		k.e.start(k.p, moved, c)
 	}
 	if i == transcript.None && parsed.Kind == wire.Request {
-		lively := k.e.lively // an unrelated message must not extend the wait
+		lively := k.e.lively // an unrelated message must not prolong the wait
 		k.e.refuse(c, parsed.ID, errorMessage(k.e.t.Rules.Shape().Error, parsed.ID, wire.CodeNoMethod, "not on the tape", match.Difference{}, nil))
 		k.e.lively = lively
 	}
 	return k.p, i
 }
 
-// answered compares the response to the local request i with the recorded one.
+// answered compares the response to the local request i with the recorded response.
 func (k *checking) answered(p *play, i int32, msg []byte) int32 {
 	defer k.bound()
 	if p.track.Entry(i).Answer == transcript.None && (k.hungUp(i) || p.track.Refused(i) != 0 && scan.Valid(msg, wire.DefaultMaxDepth) != nil) {
@@ -104,8 +105,8 @@ func (k *checking) answered(p *play, i int32, msg []byte) int32 {
 	return k.answer(i, msg)
 }
 
-// hungUp reports whether the recorded client closed the connection without the response to its request i: no later request has a
-// response, and all expected messages have arrived.
+// hungUp reports whether the recorded client closed the connection without waiting for the response to request i. This is
+// assumed if no later entry is from the server, and everything that was expected has arrived.
 func (k *checking) hungUp(i int32) bool {
 	if k.p.track.Close == nil || k.p.track.Closer != wire.Send || k.awaited() != transcript.None {
 		return false
@@ -118,9 +119,9 @@ func (k *checking) hungUp(i int32) bool {
 	return true
 }
 
-// leftOver reports whether a notification or request may be a message that the recorded client did not wait for: the client
-// closed the connection, and everything on the tape has arrived. Before the response that ends a stream, a further item may be
-// one.
+// leftOver reports whether a notification or request may be one for which the recorded client did not wait, because it closed
+// the connection. All messages on the tape must have arrived. If the next one is the response to a request that ends a stream,
+// further items of that stream also count.
 func (k *checking) leftOver(parsed match.Parsed) bool {
 	track, next := k.p.track, k.awaited()
 	if track.Close == nil || track.Closer != wire.Send || parsed.Kind != wire.Notification && parsed.Kind != wire.Request {
@@ -133,7 +134,7 @@ func (k *checking) leftOver(parsed match.Parsed) bool {
 	return parsed.Kind == wire.Notification && items.len() > 0 && k.p.unused(items) == items.len() && k.ending(next)
 }
 
-// ending reports whether entry i answers a request that ends a stream.
+// ending reports whether entry i is the response to a request that ends a stream.
 func (k *checking) ending(i int32) bool {
 	own := k.p.track.Entry(i).Own
 	if own == transcript.None || k.p.seen(own) == 0 {
@@ -147,7 +148,7 @@ func (k *checking) ending(i int32) bool {
 	return err == nil && k.p.rules.EndsStream(method, msg, k.p.values) != nil
 }
 
-// maxKept bounds the memory for differences in bytes, because a peer can send anything.
+// maxKept limits the memory, in bytes, for differences, because a peer can send anything.
 const maxKept = 256 << 20
 
 // bound ends the conversation if its differences exceed maxKept.
@@ -157,13 +158,13 @@ func (k *checking) bound() {
 	}
 }
 
-// idle marks overdue messages of the tape as missing, one by one, and then ends the conversation.
+// idle records the messages that are overdue as missing, one by one, and then ends the conversation.
 func (k *checking) idle(since time.Duration) (again time.Duration, over bool) {
 	if k.e.deaf() && k.ended == nil {
 		k.ended = io.EOF
 	}
 	next := k.awaited()
-	if len(k.e.cursors) > 0 { // the cursor waits behind an optional entry
+	if len(k.e.cursors) > 0 { // the cursor is waiting behind an optional entry
 		return time.Nanosecond, false
 	}
 	if next == transcript.None && len(k.p.queue) == 0 {
@@ -198,7 +199,7 @@ func (k *checking) lost(c *conn, err error) bool {
 	return !errors.Is(err, io.EOF)
 }
 
-// Texts returns the texts other than JSON that the server sent on a connection of t.
+// Texts returns the texts that the server sent on a connection of t and that are not JSON.
 func Texts(t *transcript.Transcript, track int) map[string]bool {
 	k, texts := t.Tracks[track], map[string]bool{}
 	for i := range int32(k.Len()) {

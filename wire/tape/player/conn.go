@@ -6,28 +6,28 @@ import (
 	"rpcx/wire"
 )
 
-// An arrival is an event for the engine's goroutine from another one.
+// An arrival is an event that another goroutine passes to the engine's goroutine.
 type arrival struct {
 	conn  *conn
-	joins bool // true for a new connection of the conversation, false for a message
+	joins bool // the event is a new connection of the conversation, and not a message
 	msg   []byte
-	to    wire.ID // the request whose HTTP error has this text, or nil
+	to    wire.ID // the request that was answered with an HTTP error of this text, or nil
 	err   error   // why the connection ended or the POST failed
-	again *asked  // a request to repeat
+	again *asked  // a request that must be repeated
 }
 
 // A conn is one live connection.
 type conn struct {
 	wire.Conn
-	exchanger      wire.Exchanger // nil if the connection is not an Exchanger
-	session        *session       // nil without an exchanger with sessions
+	exchanger      wire.Exchanger // nil if the connection is not an exchanger
+	session        *session       // nil unless the connection is an exchanger with sessions
 	singleExchange bool
-	owed           int  // the number of unanswered requests
+	owed           int  // how many requests have no response yet
 	spoke          bool // a message has arrived
 	ended          bool // no more messages will arrive
 }
 
-// hand passes a to the engine while the engine runs.
+// hand passes a to the engine if that is still running.
 func (e *engine) hand(a arrival) bool {
 	if e.o.Tap != nil && a.msg != nil {
 		e.o.Tap(wire.Recv, a.msg)

@@ -10,8 +10,8 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// Diff compares the sides of the tapes a and b. It pairs connections by their order. The differences are in the order of a's
-// lines.
+// Diff compares both sides of the tapes a and b. Connection n of a is compared with connection n of b. The differences are
+// in the order of the lines of a.
 func Diff(a, b *transcript.Transcript, o Options) (all []*Found, err error) {
 	for n := range max(len(a.Tracks), len(b.Tracks)) {
 		found, err := diffTracks(trackOf(a, n), trackOf(b, n), o)
@@ -23,7 +23,7 @@ func Diff(a, b *transcript.Transcript, o Options) (all []*Found, err error) {
 	return all, nil
 }
 
-// trackOf returns track n of t, or an empty track.
+// trackOf returns track n of t, or an empty track if t has fewer tracks.
 func trackOf(t *transcript.Transcript, n int) *transcript.Track {
 	if n < len(t.Tracks) {
 		return t.Tracks[n]
@@ -38,11 +38,11 @@ type differ struct {
 	pairs ints        // for each entry of b, the index of its counterpart in a plus one, or 0
 	back  ints        // for each entry of a, the index of its counterpart in b plus one, or 0
 	ends  bool        // only the last exchange about each job is compared
-	given ints        // known pairs in the form of pairs, or nil
+	given ints        // pairs that are already known, in the form of the field pairs, or nil
 }
 
-// diffTracks compares two tracks. If the tracks differ and have different numbers of exchanges about running jobs,
-// diffTracks also compares them without those exchanges.
+// diffTracks compares two tracks. If they differ and have different numbers of status requests for running jobs, it
+// compares them again without these requests.
 func diffTracks(a, b *transcript.Track, o Options) ([]*Found, error) {
 	found, err := diffWith(a, b, o, false)
 	if err != nil || len(found) == 0 || a.Repeats() == b.Repeats() {
@@ -59,7 +59,7 @@ func diffWith(a, b *transcript.Track, o Options, ends bool) ([]*Found, error) {
 	if err := d.run(); err != nil {
 		return nil, err
 	}
-	if given := d.requests(); given != nil { // a second comparison pairs responses by their requests
+	if given := d.requests(); given != nil { // a second comparison, which pairs responses by their requests
 		d = newDiffer(a, b, o, ends)
 		d.given = given
 		if err := d.run(); err != nil {
@@ -101,7 +101,7 @@ func (d *differ) run() error {
 	return nil
 }
 
-// requests returns the pairs of requests with different methods, or nil.
+// requests returns the pairs of requests that have different methods, or nil.
 func (d *differ) requests() (given ints) {
 	for _, k := range d.sides {
 		given = k.given(given)
@@ -109,8 +109,8 @@ func (d *differ) requests() (given ints) {
 	return given
 }
 
-// answerID returns the expected id in b of the response at entry i of a: the id of the paired request. It returns nil to keep the
-// recorded id.
+// answerID returns the id that the response at entry i of a should have in b. It is the id of the paired request. If it returns
+// nil, the id does not change.
 func (d *differ) answerID(i int32) wire.ID {
 	k := d.sides[0].p
 	if own := k.track.Entry(i).Own; own != transcript.None {
@@ -123,7 +123,7 @@ func (d *differ) answerID(i int32) wire.ID {
 	return nil
 }
 
-// found returns the differences in the order of a's lines.
+// found returns all differences in the order of the lines of a.
 func (d *differ) found() []*Found {
 	all := append(d.sides[0].result(), d.sides[1].result()...)
 	all = slices.DeleteFunc(all, func(f *Found) bool { return f.Kind == match.Extra && f.from != transcript.None && d.b.Optional(f.from) })
@@ -131,7 +131,7 @@ func (d *differ) found() []*Found {
 	return all
 }
 
-// add finds the counterpart in a of entry i of b, and records their differences.
+// add finds the entry of a that corresponds to entry i of b, and records their differences.
 func (d *differ) add(i int32) error {
 	e := d.b.Entry(i)
 	msg, err := d.b.Message(int(i))
@@ -139,7 +139,7 @@ func (d *differ) add(i int32) error {
 		return err
 	}
 	if msg == nil {
-		return nil // the line has only a condition
+		return nil // the line contains only a condition
 	}
 	k := d.sides[e.Dir]
 	k.from = i

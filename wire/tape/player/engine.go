@@ -13,62 +13,64 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// An engine plays one side of a tape in one conversation. It runs in one goroutine (run). Other goroutines read the connections and pass
-// messages to it.
+// An engine plays one side of a tape in a conversation. It runs on one goroutine (run). Other goroutines read from the connections and
+// pass the messages to it.
 //
-// Received messages determine which lines to send. The local lines between two messages of the peer form a block. The engine sends the
-// block after the first of these messages (see cursor). A response in a block also waits for its request and for the local calls
-// between the two. If the block ends first, the response is queued.
+// The messages that arrive determine which lines are sent. The local lines between two messages of the peer are a block. When the
+// first of these two messages has arrived, the engine sends the block (see cursor). A response in a block must also wait for its
+// request, and for the local calls between the request and the response. If the rest of the block has been sent before, the response
+// is queued.
 type engine struct {
 	t       *transcript.Transcript
 	o       Options
 	side    wire.Direction
-	indexes []*index // one per track
-	plays   []*play  // one per track; nil before its first use
-	primary int      // the track that starts the conversation
+	indexes []*index // one for each track
+	plays   []*play  // one for each track; nil until used
+	primary int      // the track with which the conversation starts
 	arrived chan arrival
-	done    chan struct{} // closed at the end of run
+	done    chan struct{} // closed when run has returned
 	conns   map[*conn]bool
-	current *conn // the connection for all messages but responses
+	current *conn // the connection on which all messages except responses are sent
 	cursors []*cursor
-	asked   map[string]asked // local requests by their live id
+	asked   map[string]asked // local requests, by the id with which they were sent
 	retired retired
-	posted  chan error // receives a value when a POST ends that blocks all others
-	posting int        // the number of pending POSTs of that kind
-	ignored int        // the number of POSTs that timed out
-	batch   *batch     // the batch of the current message, or nil
+	posted  chan error // receives a value when a POST has ended that blocked all others
+	posting int        // how many such POSTs are pending
+	ignored int        // how many such POSTs have timed out
+	batch   *batch     // the batch that contains the current message, or nil
 	policy  policy
-	lively  time.Time // the time of the last message; for a played client only messages of the tape count
-	failure error     // why the conversation ended, or nil for a regular end
+	lively  time.Time // when the last message was sent or received; when the client is played, only messages on the tape count
+	failure error     // why the conversation ended; nil after a regular end
 }
 
-// A policy is what differs between playing the server and playing the client.
+// A policy contains what is different for a played server and a played client.
 type policy interface {
-	// choose returns the play and the entry of a live request or notification, and reports differences. It returns None to refuse the
-	// message.
+	// choose returns the play and the entry for a live request or notification, and reports differences. It returns None if it has
+	// rejected the message.
 	choose(c *conn, parsed match.Parsed, msg []byte, json bool) (*play, int32)
-	// answered processes the live response to entry i, a local request. It returns the entry of the response, or None.
+	// answered handles the live response to the local request at entry i. It returns the entry for the response, or
+	// None.
 	answered(p *play, i int32, msg []byte) int32
-	// idle runs when nothing can be sent and no message has arrived for a while. again is the time until the next call, or 0 for none.
-	// over ends the conversation.
+	// idle is called when no line can be sent and no message has arrived for a time. again is the time until the next call, or 0 for
+	// no further call. over is set if the conversation must end.
 	idle(since time.Duration) (again time.Duration, over bool)
-	// lost runs when a connection has ended. over ends the conversation.
+	// lost is called when a connection has ended. over is set if the conversation must end.
 	lost(c *conn, err error) (over bool)
 }
 
-// A cursor is the position of the next line to send in a block.
+// A cursor is at the next line of a block that has to be sent.
 type cursor struct {
 	p    *play
 	next int32
 	conn *conn
 	from time.Duration // the recorded time of the message before the block
-	live time.Time     // when that message arrived
-	last time.Time     // when the last line of the block was sent, or zero
-	sent int           // the number of sent lines
+	live time.Time     // when that message has arrived
+	last time.Time     // when the last line of the block was sent, or the zero time
+	sent int           // how many lines were sent
 
-	stream bool  // the block is a stream: its items do not wait for other blocks (see startStream)
+	stream bool  // the block is a stream, whose items do not wait for other blocks (see startStream)
 	opener int32 // the response that opened the stream
-	past   int32 // the last of the peer's entries that is not awaited
+	past   int32 // the latest entry of the peer for which the stream no longer waits
 }
 
 func newEngine(t *transcript.Transcript, side wire.Direction, indexes []*index, o Options) *engine {
@@ -97,7 +99,7 @@ func (e *engine) play(track int) *play {
 	return e.plays[track]
 }
 
-// converse plays over c. It closes c when ctx ends.
+// converse plays over c. When ctx ends, it closes c.
 func (e *engine) converse(ctx context.Context, c wire.Conn) error {
 	defer context.AfterFunc(ctx, func() { _ = c.Close() })()
 	e.join(e.add(c))
@@ -105,7 +107,7 @@ func (e *engine) converse(ctx context.Context, c wire.Conn) error {
 	return e.run(ctx)
 }
 
-// beginPrimary starts the first local block of the primary track.
+// beginPrimary starts the local block at the start of the primary track.
 func (e *engine) beginPrimary() {
 	if len(e.t.Tracks) > 0 {
 		e.start(e.play(e.primary), transcript.None, e.current)
@@ -129,8 +131,8 @@ func (e *engine) run(ctx context.Context) error {
 	return e.failure
 }
 
-// next processes messages that arrive within wait. With wait 0, it processes those that have arrived already. While too many POSTs are
-// pending, it reads nothing from the server.
+// next handles the messages that arrive within wait. If wait is 0, it handles only those that have already arrived. While too many
+// POSTs are pending, no messages are read from the server.
 func (e *engine) next(ctx context.Context, wait time.Duration) (over bool) {
 	arrived := e.arrived
 	if e.posting >= maxPosts {
@@ -158,15 +160,15 @@ func (e *engine) next(ctx context.Context, wait time.Duration) (over bool) {
 	return false
 }
 
-// proceed sends one message if possible. wait is the time until the next message is due, or 0 if it is due now. A received message
-// may end that wait.
+// proceed sends one message if that is possible. wait is the time until the next message is due, or 0 if it is due now. A message
+// that arrives may end that wait.
 func (e *engine) proceed() (wait time.Duration, over bool) {
 	e.o.order.publish()
 	if e.posting > e.ignored {
 		if left := e.o.AnswerTimeout - time.Since(e.lively); left > 0 {
 			return left, false
 		}
-		e.ignored = e.posting // a server that does not end a POST counts as silent
+		e.ignored = e.posting // if the server does not end a POST, it counts as not responding
 	}
 	if e.listen() || e.sendQueued() {
 		return 0, false
@@ -183,7 +185,7 @@ func (e *engine) proceed() (wait time.Duration, over bool) {
 	return again, over
 }
 
-// take processes an arrival.
+// take handles an arrival.
 func (e *engine) take(a arrival) (over bool) {
 	if a.joins {
 		e.join(a.conn)
@@ -232,7 +234,7 @@ func (e *engine) take(a arrival) (over bool) {
 	return false
 }
 
-// receive processes one message.
+// receive handles one message.
 func (e *engine) receive(c *conn, parsed match.Parsed, msg []byte, json bool, b *batch) {
 	if parsed.Kind == wire.Response {
 		if at, ok := e.asked[string(parsed.ID)]; ok {
@@ -251,7 +253,7 @@ func (e *engine) receive(c *conn, parsed match.Parsed, msg []byte, json bool, b 
 	e.match(c, p, i, parsed, msg, b)
 }
 
-// match records that msg is entry i, and starts the block after it.
+// match records that msg belongs to entry i, and starts the block that follows.
 func (e *engine) match(c *conn, p *play, i int32, parsed match.Parsed, msg []byte, b *batch) {
 	e.lively = time.Now()
 	p.accept(i, msg)
@@ -260,7 +262,7 @@ func (e *engine) match(c *conn, p *play, i int32, parsed match.Parsed, msg []byt
 		answer, status := p.track.Entry(i).Answer, p.track.Refused(i)
 		if answer == transcript.None && status != 0 {
 			e.reply(r, p.refusal(r.id, status, nil), nil)
-		} else if answer == transcript.None { // the recorded request has no response
+		} else if answer == transcript.None { // the recorded request was not answered
 			e.reply(r, nil, nil)
 		} else {
 			p.owed[i] = append(p.owed[i], r)

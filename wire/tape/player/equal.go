@@ -6,14 +6,14 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// An unsure is the entry of a response that differs from it.
+// An unsure is the entry of a response from which the live response differs.
 type unsure struct {
 	entry int32
-	extra *Found // the response as an extra message
+	extra *Found // the live response, as an extra message
 }
 
-// answer returns the entry of a response to entry own. If own has no further response, answer returns None and records
-// msg as extra.
+// answer returns the entry for a response to the request at entry own. If own has no further response, answer returns
+// None and records msg as extra.
 func (k *pairing) answer(own int32, msg []byte) int32 {
 	at := k.stands(own)
 	i := k.answered(own, at, msg)
@@ -26,7 +26,7 @@ func (k *pairing) answer(own int32, msg []byte) int32 {
 	if i == transcript.None {
 		extra := k.here(k.p.track.Method(int(own)), msg)
 		if request := k.p.track.Entry(own); request.Answer == transcript.None {
-			extra.Line = int(request.Line) // other responses may arrive before this response
+			extra.Line = int(request.Line) // responses to other requests may arrive before this one
 		}
 		k.addExtra(extra)
 		return i
@@ -35,8 +35,8 @@ func (k *pairing) answer(own int32, msg []byte) int32 {
 	return i
 }
 
-// handAwaited returns the next handwritten line without "re" for a response, unless msg matches that line or another message can match
-// it. msg answers entry own.
+// handAwaited returns the next awaited entry if that is a handwritten condition without "re", because msg may have been meant for it.
+// Otherwise it returns None. msg is a response to own, which has no recorded response.
 func (k *pairing) handAwaited(own int32, msg []byte) int32 {
 	i := k.awaited()
 	if i == transcript.None || i < own || k.p.track.Entry(own).Answer != transcript.None {
@@ -50,8 +50,8 @@ func (k *pairing) handAwaited(own int32, msg []byte) int32 {
 	return i
 }
 
-// answered returns the entry of msg among the responses to the request of own. It prefers a nearby response that equals msg to the
-// first response that has not arrived.
+// answered returns the entry for msg among the recorded responses to own. A nearby response that equals msg is preferred to the
+// first one that has not arrived.
 func (k *pairing) answered(own, at int32, msg []byte) int32 {
 	i := k.p.unanswered(at)
 	var found []match.Difference
@@ -84,16 +84,16 @@ func (k *pairing) answered(own, at int32, msg []byte) int32 {
 	return i
 }
 
-// may reports whether msg has no known difference from entry i.
+// may reports whether msg has no difference from entry i, as far as that can be determined.
 func (k *pairing) may(i int32, msg []byte) bool {
 	found, _ := k.p.differences(i, msg)
 	return len(found) == 0
 }
 
-// farAnswer is how many responses to one request are searched before the position is stored.
+// farAnswer is how many responses to one request are searched before the position is remembered.
 const farAnswer = 16
 
-// unanswered returns the first response to entry own that has not arrived, or None.
+// unanswered returns the first recorded response to own that has not arrived, or None.
 func (p *play) unanswered(own int32) int32 {
 	i, known := p.answers[own]
 	if !known {
@@ -112,8 +112,8 @@ func (p *play) unanswered(own int32) int32 {
 	return i
 }
 
-// laterAnswer returns a nearby response to entry own after entry i that equals msg, or None. The responses before it are later reported
-// as missing.
+// laterAnswer returns a nearby response to own that follows entry i and equals msg, or None. Responses before it are reported as
+// missing at the end.
 func (k *pairing) laterAnswer(own, i int32, msg []byte) int32 {
 	for steps := range 4 * farAnswer {
 		if i = k.p.track.Entry(i).More; i == transcript.None {
@@ -130,11 +130,11 @@ func (k *pairing) laterAnswer(own, i int32, msg []byte) int32 {
 	return transcript.None
 }
 
-// equalNear bounds the distance of an equal request, in entries.
+// equalNear is the maximum distance, in entries, to an equal request.
 const equalNear = 1000
 
-// stands returns the entry that the local request own represents: an equal request if their responses arrived in a different order than
-// recorded, else own.
+// stands returns the entry for which the local request own stands. It is own itself, or an equal request if the responses to the two
+// arrived in another order than recorded.
 func (k *pairing) stands(own int32) int32 {
 	if other, ok := k.stand[own]; ok {
 		return other
@@ -142,8 +142,8 @@ func (k *pairing) stands(own int32) int32 {
 	return own
 }
 
-// trade looks for an unanswered request that equals own and whose recorded response is msg. If it finds one, the two requests swap
-// their entries. It returns the entry of the response, or None.
+// trade looks for an equal request without a response whose recorded response is msg. If it finds one, each of the two requests
+// stands for the other from then on. It returns the entry for the response, or None.
 func (k *pairing) trade(own int32, msg []byte) int32 {
 	at := k.stands(own)
 	track := k.p.track

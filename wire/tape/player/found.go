@@ -13,16 +13,16 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// A Found is a difference with details for Update.
+// A Found is a difference with the details that Update needs.
 type Found struct {
 	match.Difference
-	entry int32  // the entry of Differs and Missing, or the preceding entry of Extra (transcript.None at the start)
-	from  int32  // of Extra: the entry on the compared tape
-	twin  int32  // of Extra: the entry that the message replaces, or transcript.None
-	msg   []byte // of Extra: the received message
+	entry int32  // for Differs and Missing, the entry; for Extra, the entry before the message (transcript.None at the start)
+	from  int32  // only for Extra: the entry on the other tape
+	twin  int32  // only for Extra: the missing entry that the message replaces, or transcript.None
+	msg   []byte // only for Extra: the received message
 }
 
-// size returns the approximate size in bytes.
+// size returns the approximate size of f in bytes.
 func (f *Found) size() int {
 	n := 256 + len(f.Want) + len(f.Got) + len(f.msg)
 	if f.Moved != nil {
@@ -31,7 +31,7 @@ func (f *Found) size() int {
 	return n
 }
 
-// wanted returns entry i in comparable form, or nil for an entry without a message.
+// wanted returns entry i in a form that can be compared, or nil if the entry has no message.
 func (p *play) wanted(i int32) []byte {
 	want, err := p.track.Message(int(i))
 	if err != nil || want == nil {
@@ -43,8 +43,8 @@ func (p *play) wanted(i int32) []byte {
 	return want
 }
 
-// differences returns the differences between msg and entry i, which may be a handwritten condition. It returns false if comparison is
-// impossible.
+// differences returns the differences between msg and entry i, which may be a handwritten condition. It returns false if they cannot
+// be compared.
 func (p *play) differences(i int32, msg []byte) (found []match.Difference, ok bool) {
 	line := p.track.HandwrittenLine(int(i))
 	if line != nil {
@@ -66,7 +66,7 @@ func (p *play) differences(i int32, msg []byte) (found []match.Difference, ok bo
 	return append(found, p.compare(i, want, msg)...), true
 }
 
-// unmet returns why a message fails a handwritten condition.
+// unmet describes why a message does not fulfil a handwritten condition.
 func unmet(program string, err error) string {
 	if err != nil {
 		return fmt.Sprintf("%s fails: %v", program, err)
@@ -74,8 +74,8 @@ func unmet(program string, err error) string {
 	return "this is not true for it: " + program
 }
 
-// compare returns the differences between got and want, the message of entry i. It ignores handles that the server generated and
-// values that the line binds.
+// compare returns the differences between got and want, which is the message of entry i. It ignores handles that the server has
+// generated, and values that the line binds.
 func (p *play) compare(i int32, want, got []byte) []match.Difference {
 	method := p.track.Method(int(i))
 	found := p.rules.Compare(method, want, got, p.values)
@@ -94,25 +94,25 @@ func (p *play) compare(i int32, want, got []byte) []match.Difference {
 		return kind == 's' && !strings.HasSuffix(d.Pointer, "/name") && p.track.IsHandle(i, d.Want) || slices.Contains(bound, d.Pointer)
 	})
 	for n := range found {
-		if d := &found[n]; d.Pointer == "" { // one of the messages may not be JSON
+		if d := &found[n]; d.Pointer == "" { // one of the messages may be something other than JSON
 			d.Want, d.Got = jsonOf(d.Want), jsonOf(d.Got)
 		}
 	}
 	return p.at(i, p.otherStream(found, want, got)...)
 }
 
-// tellsProgress reports whether pointer leads to the description of a running job in a response. This is everything except its
-// kind and its id.
+// tellsProgress reports whether pointer leads to the description of a job's progress in a response. That is everything except
+// the kind and the id of the message.
 func (p *play) tellsProgress(pointer string) bool {
 	return pointer != "" && pointer != "/"+p.rules.Shape().Method && pointer != "/"+p.rules.Shape().ID
 }
 
-// compareIDs is like compare, but also compares ids.
+// compareIDs is like compare, but also compares the ids of the messages.
 func (p *play) compareIDs(i int32, want, got []byte) []match.Difference {
 	return append(p.at(i, match.IDs(p.rules.Shape(), want, got)...), p.compare(i, want, got)...)
 }
 
-// at sets the entry of the differences to i.
+// at sets the line and the method of the differences to those of entry i.
 func (p *play) at(i int32, found ...match.Difference) []match.Difference {
 	for n := range found {
 		d := &found[n]
@@ -121,13 +121,13 @@ func (p *play) at(i int32, found ...match.Difference) []match.Difference {
 	return found
 }
 
-// is reports whether msg matches entry i.
+// is reports whether msg equals entry i.
 func (p *play) is(i int32, msg []byte) bool {
 	found, ok := p.differences(i, msg)
 	return ok && len(found) == 0
 }
 
-// kept returns copies of the differences of entry i without unused capacity.
+// kept returns copies of the differences at entry i that have no unused capacity.
 func kept(i int32, found []match.Difference) []*Found {
 	all := make([]*Found, len(found))
 	for n, d := range found {
@@ -135,7 +135,7 @@ func kept(i int32, found []match.Difference) []*Found {
 		if m := d.Moved; m != nil {
 			d.Moved = &match.Moved{To: m.To, Around: bytes.Clone(m.Around)}
 			if n > 0 && all[n-1].Moved != nil && bytes.Equal(m.Around, all[n-1].Moved.Around) {
-				d.Moved.Around = all[n-1].Moved.Around // the differences share one copy
+				d.Moved.Around = all[n-1].Moved.Around // all of them share one copy
 			}
 		}
 		all[n] = &Found{Difference: d, entry: i, twin: transcript.None}
@@ -143,7 +143,7 @@ func kept(i int32, found []match.Difference) []*Found {
 	return all
 }
 
-// jsonOf returns msg as a JSON value.
+// jsonOf returns msg as a JSON value. If msg is not JSON, that is a string.
 func jsonOf(msg []byte) json.RawMessage {
 	if msg == nil || json.Valid(msg) {
 		return msg
@@ -151,8 +151,8 @@ func jsonOf(msg []byte) json.RawMessage {
 	return scan.JSON(string(msg))
 }
 
-// A Tally counts the differences of a played server. Messages that are not on the tape do not count. A Tally is safe for concurrent
-// use.
+// A Tally counts the differences that a played server has found. It does not count messages that are not on the tape. It is safe
+// for concurrent use.
 type Tally struct {
 	mu    sync.Mutex
 	count int
@@ -171,7 +171,7 @@ func (t *Tally) Add(d match.Difference) {
 	}
 }
 
-// Count returns the number of differences, and the first one as text.
+// Count returns the number of differences, and a description of the first one.
 func (t *Tally) Count() (n int, first string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

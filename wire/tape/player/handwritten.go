@@ -20,18 +20,18 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// programTime bounds each run of a program on a tape.
+// programTime is how long each run of a program on a tape may take.
 const programTime = time.Second
 
-// check compiles the handwritten programs of the tape. It returns an error if rpcx cannot play side: a name is not bound by an earlier
-// line, a line to send has no message, or a redacted member has no value.
+// check compiles the handwritten programs on the tape. It returns an error if rpcx cannot play side because a name is not bound by an
+// earlier line, a line that must be sent has no message, or a redacted member has no value.
 func check(t *transcript.Transcript, side wire.Direction, set map[string]json.RawMessage) error {
 	for _, track := range t.Tracks {
 		known := maps.Clone(set)
 		if known == nil {
 			known = map[string]json.RawMessage{}
 		}
-		came := map[string]bool{} // placeholders in earlier lines of the other side
+		came := map[string]bool{} // the placeholders on earlier lines of the other side
 		for i := range track.Len() {
 			e := track.Entry(int32(i))
 			var err error
@@ -76,8 +76,8 @@ func checkLine(line *tape.Line, ours bool, known map[string]json.RawMessage) err
 	return nil
 }
 
-// checkRedacted returns an error if rpcx cannot send entry i: it contains a secret that is neither in set nor in an earlier line of the
-// server. For a line of the server, it adds the secrets to came.
+// checkRedacted returns an error if rpcx cannot send entry i because it contains a secret that is neither in set nor on an earlier line
+// of the server. If entry i is from the server, its secrets are added to came.
 func checkRedacted(track *transcript.Track, i int, set map[string]json.RawMessage, came map[string]bool) error {
 	msg, err := track.Message(i)
 	if err != nil {
@@ -99,8 +99,8 @@ func checkRedacted(track *transcript.Track, i int, set map[string]json.RawMessag
 	return nil
 }
 
-// fill returns val with the value from set, by member name, in place of each placeholder. missing is the first name that set does not
-// have. came contains the placeholders of earlier lines, whose values are known when val is sent.
+// fill returns val with each placeholder replaced by the value in set for the name of its member. missing is the first name that has
+// no value in set. came contains the placeholders on earlier lines, whose values are known by the time val is sent.
 func fill(val []byte, set map[string]json.RawMessage, came map[string]bool) (out []byte, missing string) {
 	out = match.Edit(nil, val, func(path []string, part []byte) []byte {
 		if !tape.IsRedacted(part) {
@@ -116,7 +116,8 @@ func fill(val []byte, set map[string]json.RawMessage, came map[string]bool) (out
 	return out, missing
 }
 
-// memberOf returns the name of the member that path leads to, or whose array path leads into.
+// memberOf returns the name of the member that path leads to. If path leads to an array element, that is the member
+// which contains the array.
 func memberOf(path []string) string {
 	for _, step := range slices.Backward(path) {
 		if _, err := strconv.Atoi(step); err != nil {
@@ -126,23 +127,23 @@ func memberOf(path []string) string {
 	return ""
 }
 
-// truth reports whether program is true for msg. Its error is why the program could not run.
+// truth reports whether program is true for msg. The error is set if the program could not run.
 func (p *play) truth(program string, msg []byte) (bool, error) {
 	prog, err := jq.Compile(program, jq.Options{Vars: p.vars, Foreign: true})
 	if err != nil {
-		return false, err // only an unbound name can cause it: check has found all other errors
+		return false, err // an unbound name is the only error that check cannot find
 	}
 	return jq.Bounded(p.ctx, prog, programTime, msg, prog.Truth)
 }
 
-// bind stores the values that line names in msg.
+// bind stores the values in msg to which line gives names.
 func (p *play) bind(line *tape.Line, msg []byte) {
 	for _, b := range line.Bind {
 		p.vars[b.Name], _ = p.value(b, msg, p.vars)
 	}
 }
 
-// value returns the value that b names in msg, or null.
+// value returns the value in msg to which b gives a name, or null.
 func (p *play) value(b tape.Binding, msg []byte, vars map[string]json.RawMessage) (json.RawMessage, error) {
 	null := json.RawMessage("null")
 	prog, err := jq.Compile(b.Value, jq.Options{Vars: vars, Foreign: true})
@@ -156,7 +157,7 @@ func (p *play) value(b tape.Binding, msg []byte, vars map[string]json.RawMessage
 	return bytes.Clone(val), nil
 }
 
-// unbound returns a difference for each value that line names and msg lacks.
+// unbound returns a difference for each value that line expects in msg but that is missing.
 func (p *play) unbound(line *tape.Line, msg []byte) (found []match.Difference) {
 	if len(line.Bind) == 0 {
 		return nil
@@ -177,7 +178,7 @@ func (p *play) unbound(line *tape.Line, msg []byte) (found []match.Difference) {
 	return found
 }
 
-// taken returns the pointers to the values that line names by a simple path, such as .result.items[0].at.
+// taken returns the pointers to those named values of line whose program is a simple path, such as .result.items[0].at.
 func taken(line *tape.Line) (pointers []string) {
 	for _, b := range line.Bind {
 		if pointer, ok := match.PointerOf(b.Value); ok {
@@ -190,8 +191,8 @@ func taken(line *tape.Line) (pointers []string) {
 // variable matches "${name}".
 var variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`) })
 
-// substitute returns val with values in place of "${name}" in its strings. A string that consists of one variable becomes the
-// variable's value. In a longer string, the value's text replaces the variable.
+// substitute returns val with each "${name}" in its strings replaced by the value of that variable. A string that consists
+// only of one variable becomes the value itself. Inside a longer string, the variable is replaced by the value as text.
 func substitute(val []byte, vars map[string]json.RawMessage) []byte {
 	return match.Edit(nil, val, func(_ []string, part []byte) []byte {
 		text, ok := scan.Text(part)

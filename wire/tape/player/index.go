@@ -12,21 +12,22 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// An index finds the entries of the other side of a track, but not responses. It is immutable.
+// An index finds those entries of a track that the other side sent. It does not contain responses. It does not change
+// once it is built.
 type index struct {
-	byHash, byMethod multimap // do not contain handwritten entries
+	byHash, byMethod multimap // without handwritten entries
 	methods          []string
 	hand             []int32 // the handwritten entries
 
 	side  wire.Direction // the local side
 	once  sync.Once
-	loose atomic.Pointer[loose] // nil before its first use
+	loose atomic.Pointer[loose] // nil until it is needed
 }
 
-// A loose index finds entries that equal a message apart from times and other varying values.
+// A loose index finds entries that equal a message except for times and other varying values.
 type loose struct {
-	byHash multimap // by match.Rules.Loose
-	hidden multimap // entries with placeholders for secrets, by method
+	byHash multimap // the key is match.Rules.Loose
+	hidden multimap // entries that contain placeholders for secrets, by method
 }
 
 // newIndex indexes the messages that side receives.
@@ -52,7 +53,7 @@ func newIndex(t *transcript.Track, side wire.Direction) *index {
 	return x
 }
 
-// loosely returns the loose index. The first call creates it from all messages of the track, because few conversations need it.
+// loosely returns the loose index. It is built at the first call, because only few conversations need it.
 func (x *index) loosely(t *transcript.Track) *loose {
 	x.once.Do(func() {
 		var hashes, hidden multimap
@@ -72,25 +73,25 @@ func (x *index) loosely(t *transcript.Track) *loose {
 	return x.loose.Load()
 }
 
-// candidates are entries of an index that have something in common, in order.
+// candidates are entries of an index that have the same key, in order.
 type candidates struct {
 	entries []keyed
-	from    int   // their start in the index
-	heads   *ints // the number of leading candidates in use, by start
+	from    int   // where they start in the index
+	heads   *ints // how many of the first candidates are already used, by from
 }
 
-// heads are the heads of all candidates in a conversation, by index.
+// heads contains the heads of all candidates in a conversation, for each index.
 type heads struct{ ofHash, ofMethod, ofLoose, ofHidden ints }
 
 func (c candidates) len() int       { return len(c.entries) }
 func (c candidates) at(n int) int32 { return c.entries[n].val }
 
-// equals returns the entries with the hash.
+// equals returns the entries that have this hash.
 func (p *play) equals(hash uint64) candidates {
 	return p.index.byHash.find(hash, &p.heads.ofHash)
 }
 
-// named returns the entries with the method.
+// named returns the entries that have this method.
 func (p *play) named(method string) candidates {
 	number, ok := p.track.Of().Number(method)
 	if !ok {
@@ -99,7 +100,7 @@ func (p *play) named(method string) candidates {
 	return p.index.byMethod.find(uint64(number), &p.heads.ofMethod)
 }
 
-// alike returns the first unused entry and the last entry that equal msg apart from times and redacted values.
+// alike returns the first unused entry, and the last entry, that equal msg except for times and redacted values.
 func (p *play) alike(method string, msg []byte) (first, last int32) {
 	if p.values.Any() || p.rules.Ignores() || tape.MayBeRedacted(msg) {
 		return p.firstOf(p.named(method), msg, true)
@@ -116,7 +117,7 @@ func (p *play) alike(method string, msg []byte) (first, last int32) {
 	return first, last
 }
 
-// unused returns the first position in c that may be unused.
+// unused returns the first position in c at which an entry may be unused.
 func (p *play) unused(c candidates) int {
 	if c.len() == 0 {
 		return 0
@@ -132,7 +133,7 @@ func (p *play) unused(c candidates) int {
 	return head
 }
 
-// ints is a list of numbers. Elements that were never set are 0.
+// ints is a list of numbers that grows when an element is set. Elements that were never set are 0.
 type ints []uint32
 
 func (l ints) get(i int) uint32 {
@@ -149,7 +150,7 @@ func (l *ints) set(i int, n uint32) {
 	(*l)[i] = n
 }
 
-// A multimap has values by key. The values of one key keep the order of insertion.
+// A multimap contains several values for each key. The values for a key are in the order in which they were inserted.
 type multimap []keyed
 
 type keyed struct {
@@ -159,7 +160,7 @@ type keyed struct {
 
 func (m *multimap) add(key uint64, val int32) { *m = append(*m, keyed{key, val}) }
 
-// sorted sorts m for find.
+// sorted sorts m by key, which find requires.
 func (m multimap) sorted() multimap {
 	slices.SortStableFunc(m, func(a, b keyed) int { return cmp.Compare(a.key, b.key) })
 	return m

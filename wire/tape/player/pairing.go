@@ -9,23 +9,23 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// A pairing assigns received messages to entries of the tape and stores their differences.
+// A pairing assigns the messages that arrive to entries on the tape, and stores the differences.
 type pairing struct {
 	p       *play
 	found   map[int32][]*Found // the differences of received messages, by entry
-	inexact map[int32]*Found   // messages that are only the nearest to their entry, by entry
-	missing ints               // 1 for an entry that is no longer awaited
-	stand   map[int32]int32    // local requests that represent others (see trade)
-	extras  []*Found           // in the tape's order after settle
-	size    int                // the size of found and extras in bytes
-	unsure  *unsure            // the last response that differed, or nil
+	inexact map[int32]*Found   // messages that only resemble the entry to which they are assigned, by entry
+	missing ints               // 1 if the entry is no longer awaited
+	stand   map[int32]int32    // local requests that stand for others (see trade)
+	extras  []*Found           // in the order of the tape once settle has run
+	size    int                // the total size of found and extras in bytes
+	unsure  *unsure            // the last response that had differences, or nil
 	settled bool
 	passed  func(i int32)         // see awaited
-	idOf    func(i int32) wire.ID // the expected id of the response at entry i, or nil for the recorded one
-	other   *transcript.Track     // the other tape when comparing two, whose conversations are complete, or nil
-	from    int32                 // when comparing two tapes, the current entry
-	last    int32                 // the entry of the last message that has one
-	first   int32                 // every earlier entry has arrived or is no longer awaited
+	idOf    func(i int32) wire.ID // returns the id that the response at entry i must have; nil means the recorded id
+	other   *transcript.Track     // when two tapes are compared, the track of the other tape, otherwise nil
+	from    int32                 // when two tapes are compared, the current entry of the other track
+	last    int32                 // the entry of the last message that was assigned to one
+	first   int32                 // all earlier entries have arrived or are no longer awaited
 }
 
 func newPairing(p *play) pairing {
@@ -40,9 +40,9 @@ func (k *pairing) addExtra(f *Found) {
 	k.size += f.size()
 }
 
-// choose returns the entry of a message that does not answer a local request: an equal entry, or else the nearest free one of the
-// method. Without such an entry, it returns None and records msg as extra. If another message had the returned entry, moved is its new
-// entry, else None.
+// choose returns the entry for a message that is not a response to a local request. It is an entry that equals the message or, failing
+// that, the most similar unused entry of the same method. If there is none, choose returns None and records msg as extra. If the entry
+// was taken from another message, moved is the new entry of that message, and otherwise None.
 func (k *pairing) choose(parsed match.Parsed, msg []byte, json bool) (i, moved int32) {
 	p := k.p
 	i, moved = p.find(parsed, msg, json), transcript.None
@@ -75,12 +75,13 @@ func (k *pairing) choose(parsed match.Parsed, msg []byte, json bool) (i, moved i
 	return i, moved
 }
 
-// loose reports whether a line of one of the tapes says that the notifications of a method are not compared.
+// loose reports whether the notifications of a method are not compared, because a line on one of the tapes is marked as
+// optional.
 func (k *pairing) loose(method string) bool {
 	return k.p.track.LooseMethod(method) || k.other != nil && k.other.LooseMethod(method)
 }
 
-// here returns msg as an extra message at the current place.
+// here returns msg as an extra message after the last message that has an entry.
 func (k *pairing) here(method string, msg []byte) *Found {
 	line := 0
 	if k.last != transcript.None {
@@ -89,10 +90,10 @@ func (k *pairing) here(method string, msg []byte) *Found {
 	return &Found{match.Difference{Kind: match.Extra, Line: line, Method: method, Got: jsonOf(msg)}, k.last, k.from, transcript.None, msg}
 }
 
-// maxInexact bounds how many messages may lose their entry to an equal message.
+// maxInexact is how many messages can still lose their entry to a message that equals it.
 const maxInexact = 1000
 
-// assign assigns entry i to the message that is nearest to it.
+// assign assigns entry i to a message that resembles it.
 func (k *pairing) assign(i int32, to *Found) {
 	if len(k.inexact) >= maxInexact {
 		oldest := i
@@ -105,10 +106,11 @@ func (k *pairing) assign(i int32, to *Found) {
 	k.keep(i, to.msg)
 }
 
-// steal takes an equal entry from a message for which it is only the nearest. That message gets another near entry or becomes extra.
+// steal takes an entry that equals msg from another message that only resembles it. That message is assigned to another similar
+// entry, or becomes extra.
 func (k *pairing) steal(parsed match.Parsed, msg []byte) (i, moved int32) {
 	if parsed.Kind == wire.Request {
-		return transcript.None, transcript.None // rpcx has already sent the response
+		return transcript.None, transcript.None // rpcx has already responded
 	}
 	for _, i := range slices.Sorted(maps.Keys(k.inexact)) {
 		loser := k.inexact[i]
@@ -130,7 +132,7 @@ func (k *pairing) steal(parsed match.Parsed, msg []byte) (i, moved int32) {
 	return transcript.None, transcript.None
 }
 
-// handAnswer returns the handwritten line for a response that accepts msg.
+// handAnswer returns an unused handwritten line for a response whose condition msg fulfils, or None.
 func (k *pairing) handAnswer(msg []byte) int32 {
 	for _, i := range k.p.index.hand {
 		if k.p.seen(i) == 0 && k.p.is(i, msg) {
@@ -140,14 +142,14 @@ func (k *pairing) handAnswer(msg []byte) int32 {
 	return transcript.None
 }
 
-// keep records the differences between msg and entry i. It must run before values are learned from msg.
+// keep records the differences between msg and entry i. It must be called before values are learned from msg.
 func (k *pairing) keep(i int32, msg []byte) {
 	if found, _ := k.p.differences(i, msg); len(found) > 0 {
 		k.differs(i, found)
 	}
 }
 
-// differs records the differences of the message at entry i.
+// differs records the differences of the message that was assigned to entry i.
 func (k *pairing) differs(i int32, found []match.Difference) {
 	all := kept(i, found)
 	for _, f := range all {
@@ -156,8 +158,8 @@ func (k *pairing) differs(i int32, found []match.Difference) {
 	k.found[i] = all
 }
 
-// awaited returns the first required entry of the other side that has not arrived, or None. It stops awaiting the optional entries
-// before the returned entry, and calls passed for each. passed may be nil.
+// awaited returns the first entry of the other side that is required and has not arrived, or None. Optional entries before it are
+// no longer awaited, and passed is called for each. passed may be nil.
 func (k *pairing) awaited() int32 {
 	for ; k.first < int32(k.p.track.Len()); k.first++ {
 		if k.p.seen(k.first) > 0 || k.p.track.Entry(k.first).Dir == k.p.side {
@@ -173,7 +175,7 @@ func (k *pairing) awaited() int32 {
 	return transcript.None
 }
 
-// result returns the differences in the tape's order.
+// result returns all differences in the order of the tape.
 func (k *pairing) result() (all []*Found) {
 	k.settle()
 	extras := k.extras

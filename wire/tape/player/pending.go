@@ -6,16 +6,17 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// A response is pending if its request has arrived, but messages that were recorded before the response have not.
+// A response is pending if its request has arrived, but not all messages that were recorded before the response.
 
-// enqueue stores the answer at entry i until rpcx can send it.
+// enqueue stores the response at entry i until it can be sent.
 func (p *play) enqueue(i int32) {
 	if !slices.Contains(p.queue, i) {
 		p.queue = append(p.queue, i)
 	}
 }
 
-// unblocked reports whether all messages recorded before the response at entry i have arrived, apart from its request.
+// unblocked reports whether all messages that were recorded before the response at entry i have arrived. Its request
+// does not count.
 func (p *play) unblocked(i int32) bool {
 	e := p.track.Entry(i)
 	for call := range p.asked {
@@ -35,8 +36,8 @@ func (p *play) unblocked(i int32) bool {
 	return p.seen(e.Need) > 0 || p.skipped(e.Need) || p.track.Optional(e.Need)
 }
 
-// root returns the entry of the other side that caused entry i. If entry i answers a local call, the root is the cause of that call.
-// Otherwise it is i.
+// root returns the entry of the other side that caused entry i. If entry i is the response to a local call, root returns the entry
+// that caused the call. Otherwise it returns i.
 func (p *play) root(i int32) int32 {
 	for i != transcript.None {
 		own := p.track.Entry(i).Own
@@ -48,10 +49,11 @@ func (p *play) root(i int32) int32 {
 	return i
 }
 
-// skipped reports whether a later entry than entry i of the other side has arrived, so that i is no longer expected.
+// skipped reports whether an entry of the other side that follows entry i has arrived, which means that i is no longer
+// expected.
 func (p *play) skipped(i int32) bool { return p.furthest > i }
 
-// sendQueued sends a queued response that is not blocked.
+// sendQueued sends one queued response that is not blocked.
 func (e *engine) sendQueued() bool {
 	for _, p := range e.plays {
 		if p == nil {
@@ -73,7 +75,7 @@ func (e *engine) sendQueued() bool {
 	return false
 }
 
-// inReach reports whether a cursor soon reaches entry i.
+// inReach reports whether a cursor will soon reach entry i.
 func (e *engine) inReach(p *play, i int32) bool {
 	for _, k := range e.cursors {
 		if k.p != p || k.stream || k.next > i {
@@ -90,7 +92,7 @@ func (e *engine) inReach(p *play, i int32) bool {
 	return false
 }
 
-// release sends the first queued response at once. It returns false if the queue is empty.
+// release sends the first response in the queue, even if it is blocked. It returns false if there is none.
 func (e *engine) release() bool {
 	for _, p := range e.plays {
 		if p != nil && len(p.queue) > 0 {

@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// A play is the state of one connection of the tape in one conversation.
+// A play is the state of one track in one conversation.
 type play struct {
 	track *transcript.Track
 	rules *match.Rules
@@ -21,30 +21,30 @@ type play struct {
 	index *index
 
 	values   *match.Values
-	once     bool                       // each block is sent only once, because requests do not repeat
-	begun    bool                       // with once: the block at the start of the tape has begun
+	once     bool                       // each block is sent only once, because requests are not repeated
+	begun    bool                       // if once is set: the block at the start of the track has begun
 	vars     map[string]json.RawMessage // bound values and Options.Set
-	ctx      context.Context            // bounds the programs of the tape
-	marks    ints                       // bits and counts by entry (see seen and begin)
-	owed     map[int32][]request        // live requests without a response, by recorded request
+	ctx      context.Context            // limits how long the programs on the tape run
+	marks    ints                       // bits and counts for each entry (see seen and begin)
+	owed     map[int32][]request        // live requests that have no response yet, by recorded request
 	latest   map[int32]request          // the latest live request, by recorded request
-	furthest int32                      // the last entry of the other side that has arrived, or None
-	strict   int32                      // if the order matters, no earlier entry may arrive
+	furthest int32                      // the latest entry of the other side that has arrived, or None
+	strict   int32                      // if the order matters, entries before this one may no longer arrive
 	queue    []int32                    // responses that wait for messages other than their request
-	answers  map[int32]int32            // for a local request with many responses: all responses before this one have arrived
-	asked    map[int32]bool             // unanswered local requests
-	ended    map[string]bool            // streams that the client ended earlier than recorded
-	streams  map[string]string          // live streams, mapped to recorded ones
+	answers  map[int32]int32            // for a local request with many responses: the responses before this one have all arrived
+	asked    map[int32]bool             // local requests that have no response yet
+	ended    map[string]bool            // streams that the client has ended earlier than recorded
+	streams  map[string]string          // maps live streams to recorded ones
 
 	heads heads
 }
 
-// A request is a live request that waits for its response.
+// A request is a live request that is waiting for its response.
 type request struct {
 	id     wire.ID
 	conn   *conn
-	batch  *batch // the batch with the request, or nil
-	binary bool   // the response must be a binary WebSocket message
+	batch  *batch // the batch that contains the request, or nil
+	binary bool   // the response must be sent as a binary WebSocket message
 }
 
 func newPlay(t *transcript.Track, side wire.Direction, x *index, o Options) *play {
@@ -62,17 +62,17 @@ func newPlay(t *transcript.Track, side wire.Direction, x *index, o Options) *pla
 	return p
 }
 
-// begun is the bit of a mark for an entry whose block has begun.
+// begun is a bit in marks. It is set if the block after the entry has begun.
 const begun = 1 << 31
 
-// seen returns how often entry i was received or sent.
+// seen returns how often entry i has been received or sent.
 func (p *play) seen(i int32) uint32 { return p.marks.get(int(i)) &^ begun }
 
 func (p *play) see(i int32) { p.marks.set(int(i), p.marks.get(int(i))+1) }
 
 func (p *play) unsee(i int32) { p.marks.set(int(i), p.marks.get(int(i))&begun) }
 
-// begin records that the block after entry i has begun. It returns false if the block had begun before.
+// begin records that the block after entry i has begun. It returns false if the block had already begun.
 func (p *play) begin(i int32) bool {
 	if i == transcript.None {
 		first := !p.begun
@@ -84,8 +84,8 @@ func (p *play) begin(i int32) bool {
 	return mark&begun == 0
 }
 
-// find returns the entry of msg, which is not a response. This is the first unused equal entry, or else the last equal one,
-// or None.
+// find returns the entry that equals msg, which is not a response. If there are several, it returns the first one that is
+// unused, or else the last one; if there is none, it returns None.
 func (p *play) find(parsed match.Parsed, msg []byte, json bool) int32 {
 	hash := p.rules.HashBytes(msg)
 	if json {
@@ -95,7 +95,7 @@ func (p *play) find(parsed match.Parsed, msg []byte, json bool) int32 {
 	if first == transcript.None && json {
 		first, last = p.handOf(msg, first, last)
 	}
-	if last == transcript.None && json { // msg may differ only in times, redacted values or ignored parts
+	if last == transcript.None && json { // msg may differ only in times, redacted values or parts that are ignored
 		first, last = p.alike(parsed.Method, msg)
 	}
 	if first != transcript.None {
@@ -104,7 +104,7 @@ func (p *play) find(parsed match.Parsed, msg []byte, json bool) int32 {
 	return last
 }
 
-// firstOf returns the first unused entry in all that equals msg, and the last entry that does.
+// firstOf returns the first unused entry in all that equals msg, and the last entry that equals msg.
 func (p *play) firstOf(all candidates, msg []byte, json bool) (first, last int32) {
 	for n := p.unused(all); n < all.len(); n++ {
 		if i := all.at(n); p.seen(i) == 0 && (!json || p.is(i, msg)) {
@@ -119,7 +119,7 @@ func (p *play) firstOf(all candidates, msg []byte, json bool) (first, last int32
 	return transcript.None, transcript.None
 }
 
-// handOf is like firstOf, but for handwritten lines. first and last are earlier results.
+// handOf is like firstOf, but for handwritten lines. first and last are the results so far.
 func (p *play) handOf(msg []byte, first, last int32) (int32, int32) {
 	for _, i := range p.index.hand {
 		if !p.is(i, msg) {
@@ -133,11 +133,11 @@ func (p *play) handOf(msg []byte, first, last int32) (int32, int32) {
 	return first, last
 }
 
-// maxNearest bounds the comparisons in nearest.
+// maxNearest limits the number of comparisons in nearest.
 const maxNearest = 200
 
-// nearest returns the entry that is most similar to msg, preferably an unused one, and the differences. It returns None if the tape has
-// no message of the method.
+// nearest returns the entry that is most similar to msg and its differences. It prefers an unused entry. If the tape has no message of
+// this method, it returns None.
 func (p *play) nearest(method string, msg []byte, unusedOnly bool) (int32, []match.Difference) {
 	best, differences, least := int32(transcript.None), []match.Difference(nil), 0
 	all, tried, from := p.named(method), 0, 0
@@ -165,7 +165,7 @@ func (p *play) nearest(method string, msg []byte, unusedOnly bool) (int32, []mat
 	return best, differences
 }
 
-// nearestMethod returns the tape's method that is most similar to method, or "".
+// nearestMethod returns the method on the tape whose name is most similar to method, or "".
 func (p *play) nearestMethod(method string) string {
 	var names []string
 	for _, name := range p.index.methods {
@@ -176,7 +176,7 @@ func (p *play) nearestMethod(method string) string {
 	return catalog.Nearest(method, names)
 }
 
-// accept records that the live message msg is entry i.
+// accept records that the live message msg belongs to entry i.
 func (p *play) accept(i int32, msg []byte) {
 	p.see(i)
 	p.furthest = max(p.furthest, i)
@@ -196,7 +196,8 @@ func (p *play) accept(i int32, msg []byte) {
 	}
 }
 
-// outgoing returns the message of entry i for this conversation. live is the answered request, or nil.
+// outgoing returns the message of entry i with the values of this conversation. live is the request to which it is a
+// response, or nil.
 func (p *play) outgoing(i int32, live *request) ([]byte, error) {
 	msg, err := p.track.Message(int(i))
 	if err != nil || scan.Valid(msg, wire.DefaultMaxDepth) != nil {
@@ -212,7 +213,7 @@ func (p *play) outgoing(i int32, live *request) ([]byte, error) {
 	}
 	msg = p.rules.Rewrite(nil, p.track.Method(int(i)), msg, p.values)
 	if len(p.ended) > 0 && live != nil {
-		delete(p.ended, string(scan.Get(msg, "result"))) // the stream is open again
+		delete(p.ended, string(scan.Get(msg, "result"))) // the stream has been opened again
 	}
 	if live != nil && live.id != nil {
 		msg = match.SetID(p.rules.Shape(), msg, live.id)
@@ -226,7 +227,8 @@ func (p *play) outgoing(i int32, live *request) ([]byte, error) {
 	return msg, nil
 }
 
-// over reports whether to skip entry i: the client has ended its stream, or a later request about the same job replaces it.
+// over reports whether entry i must be skipped, because the client has ended its stream, or because there is a later status
+// request for the same job.
 func (p *play) over(i int32) bool {
 	if p.side == wire.Send {
 		return p.track.Repeated(i)
@@ -238,7 +240,8 @@ func (p *play) over(i int32) bool {
 	return err == nil && p.ended[string(p.rules.StreamOf(msg))]
 }
 
-// versioned adds a missing version member of JSON-RPC to msg, a handwritten message, if the dialect requires one.
+// versioned adds the JSON-RPC version member to msg, a handwritten message, if it is missing and the dialect requires
+// it.
 func (p *play) versioned(msg []byte) []byte {
 	const version = `"jsonrpc":"2.0"`
 	if !strings.Contains(p.rules.Shape().Error, version) || scan.Get(msg, "jsonrpc") != nil {

@@ -11,12 +11,12 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// maxPosts bounds the simultaneous POSTs of responses and notifications. At the bound, the engine reads nothing from
-// the server.
+// maxPosts is the maximum number of simultaneous POSTs with responses and notifications. At that number, the engine
+// stops reading from the server.
 const maxPosts = 64
 
-// post sends msg in one HTTP exchange. If msg needs no response, post waits for the end of the exchange, because the next message
-// could overtake msg.
+// post sends msg in one HTTP exchange. If msg needs no response, post waits until the exchange has ended, because otherwise the
+// next message could overtake msg.
 func (e *engine) post(c *conn, msg []byte) {
 	shape := e.t.Rules.Shape()
 	waits := scan.Get(msg, shape.Method) == nil || scan.Get(msg, shape.ID) == nil
@@ -30,7 +30,7 @@ func (e *engine) post(c *conn, msg []byte) {
 		defer wire.Guard()
 		err := c.exchanger.Exchange(context.Background(), msg, func(reply []byte) {
 			a := arrival{conn: c, msg: bytes.Clone(reply)}
-			if !waits && string(match.IDOf(shape, reply)) == "null" { // an error: the server could not read the id
+			if !waits && string(match.IDOf(shape, reply)) == "null" { // this is an error: the server could not read the id
 				a.to = match.IDOf(shape, msg)
 			}
 			e.hand(a)
@@ -48,7 +48,7 @@ func (e *engine) post(c *conn, msg []byte) {
 	}()
 }
 
-// postEnded processes the end of a POST that blocked others.
+// postEnded handles the end of a POST that blocked others.
 func (e *engine) postEnded(err error) (over bool) {
 	e.posting--
 	e.ignored = min(e.ignored, e.posting)
@@ -56,18 +56,18 @@ func (e *engine) postEnded(err error) (over bool) {
 	return err != nil
 }
 
-// A session plays what the recorded client sent over HTTP in addition to messages: header lines, the request of an event stream, and
-// the DELETE at the end.
+// A session plays what the recorded client sent over HTTP in addition to its messages: header lines, the request for an event
+// stream, and the DELETE at the end.
 type session struct {
 	wire.HTTPSession
-	listens bool  // the event stream was requested
-	played  int32 // the first entry before the event stream that was neither sent nor received
+	listens bool  // whether the event stream has been requested
+	played  int32 // the first entry before the event stream that has neither been sent nor received
 
 	mu    sync.Mutex
 	heads map[string][][2]string // by message
 }
 
-// newSession returns the session of c, or nil.
+// newSession returns the session of c, or nil if c has none.
 func newSession(c wire.Conn) *session {
 	h, ok := c.(wire.HTTPSession)
 	if !ok {
@@ -78,14 +78,14 @@ func newSession(c wire.Conn) *session {
 	return s
 }
 
-// carry stores the header lines of msg before it is sent.
+// carry stores the header lines for msg, which is about to be sent.
 func (s *session) carry(msg []byte, head [][2]string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.heads[string(msg)] = head
 }
 
-// mirrored returns the header lines of msg once.
+// mirrored returns the header lines for msg and removes them.
 func (s *session) mirrored(msg []byte) map[string]string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,7 +97,7 @@ func (s *session) mirrored(msg []byte) map[string]string {
 	return all
 }
 
-// listen requests the event stream when its turn has come. It returns true if it did.
+// listen requests the event stream if that is the next step on the tape. It returns true if it has done so.
 func (e *engine) listen() bool {
 	c := e.current
 	if e.side != wire.Send || c == nil || c.session == nil || c.session.listens {

@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// unknown refuses a message that is not on the tape, and names the nearest message on the tape.
+// unknown rejects a message that is not on the tape. The difference names the most similar message on the tape.
 func (s *serving) unknown(c *conn, parsed match.Parsed, msg []byte) {
 	f := match.Difference{Kind: match.Unknown, Method: parsed.Method}
 	if parsed.Method == "" {
@@ -50,7 +50,7 @@ func (s *serving) unknown(c *conn, parsed match.Parsed, msg []byte) {
 	s.refuse(c, parsed, msg, f, best...)
 }
 
-// omitted reports whether the recorded client never called method because it already knew the catalog.
+// omitted reports whether the recorded client did not call method because it had the catalog already.
 func (s *serving) omitted(method string) bool {
 	if !slices.Contains(s.e.t.Rules.Shape().Discovery, method) {
 		return false
@@ -59,11 +59,11 @@ func (s *serving) omitted(method string) bool {
 	return !called
 }
 
-// maxRenamed is how many entries are compared with a message of an unknown method.
+// maxRenamed is how many entries are compared with a message whose method is unknown.
 const maxRenamed = 32
 
-// renamed returns the difference between msg and the first of the next entries that differs in one member, usually the method. It returns
-// nil without such an entry.
+// renamed returns the difference between msg and the first of the next entries from which msg differs in only one member, which is
+// usually the method. If there is no such entry, it returns nil.
 func (p *play) renamed(msg []byte) *match.Difference {
 	first := p.furthest + 1
 	for i := first; i < min(first+maxRenamed, int32(p.track.Len())); i++ {
@@ -78,8 +78,8 @@ func (p *play) renamed(msg []byte) *match.Difference {
 	return nil
 }
 
-// onlyOne returns the only difference between msg and entry i, including a response's id. It returns nil if there are
-// more or none.
+// onlyOne returns the difference between msg and entry i if there is exactly one. The id of a response is compared as
+// well. Otherwise it returns nil.
 func (p *play) onlyOne(i int32, msg []byte) *match.Difference {
 	want := p.wanted(i)
 	if scan.Type(want) != 'o' {
@@ -95,7 +95,7 @@ func (p *play) onlyOne(i int32, msg []byte) *match.Difference {
 	return nil
 }
 
-// renamed calls renamed for each connection, starting with the conversation's own.
+// renamed calls play.renamed for each track, starting with the primary one.
 func (s *serving) renamed(msg []byte) *match.Difference {
 	for n := range s.e.t.Tracks {
 		p := s.e.play((s.e.primary + n) % len(s.e.t.Tracks))
@@ -106,8 +106,8 @@ func (s *serving) renamed(msg []byte) *match.Difference {
 	return nil
 }
 
-// stray reports a message that is neither a request nor a response to a local call. It may differ in one member from an expected response
-// or another message.
+// stray reports a message that is neither a request nor the response to a local call. If the message differs in only one member from an
+// expected response or another message, stray reports that difference.
 func (s *serving) stray(c *conn, parsed match.Parsed, msg []byte, f match.Difference) {
 	d := s.strayed(msg)
 	if d == nil && parsed.Kind != wire.Response {
@@ -125,8 +125,8 @@ func (s *serving) stray(c *conn, parsed match.Parsed, msg []byte, f match.Differ
 	s.refuse(c, parsed, msg, f)
 }
 
-// strayed returns the difference between msg and an expected response that differs in one member, usually the id. It returns nil without
-// such a response.
+// strayed returns the difference between msg and an expected response that differs from it in only one member, which is usually the id.
+// If there is no such response, it returns nil.
 func (s *serving) strayed(msg []byte) *match.Difference {
 	for _, p := range s.e.plays {
 		if p == nil {
@@ -145,7 +145,7 @@ func (s *serving) strayed(msg []byte) *match.Difference {
 	return nil
 }
 
-// refuse sends an error and reports a difference.
+// refuse responds with an error and reports a difference.
 func (s *serving) refuse(c *conn, parsed match.Parsed, msg []byte, f match.Difference, differences ...match.Difference) {
 	f.Method = parsed.Method
 	if len(differences) > 0 {
@@ -177,7 +177,7 @@ func (s *serving) refuse(c *conn, parsed match.Parsed, msg []byte, f match.Diffe
 	s.e.refuse(c, parsed.ID, errorMessage(s.e.t.Rules.Shape().Error, parsed.ID, code, "not on the tape: "+f.Text, f, differences))
 }
 
-// refusal returns the error response for a request whose recorded response is an HTTP error with a text body.
+// refusal returns the error response to a request whose recorded response is an HTTP error with a text as its body.
 func (p *play) refusal(id wire.ID, status int, text []byte) []byte {
 	return errorMessage(p.rules.Shape().Error, id, wire.CodeServer, refusalText(status, text), match.Difference{}, nil)
 }
@@ -186,7 +186,8 @@ func refusalText(status int, text []byte) string {
 	return strings.TrimSpace(fmt.Sprintf("HTTP %d %s", status, text))
 }
 
-// refusedAlike reports whether msg is the error response that a player sends for entry i, the text of an HTTP error.
+// refusedAlike reports whether msg is the error response that a played server sends for entry i, whose recorded text is
+// want.
 func (p *play) refusedAlike(i int32, want, msg []byte) bool {
 	own := p.track.Entry(i).Own
 	if own == transcript.None || want == nil {

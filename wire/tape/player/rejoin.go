@@ -10,25 +10,26 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// A message with a changed method, id or kind has no entry on arrival. It is extra, and its entry is missing. When all missing entries
-// are known, settle makes one difference of both: it pairs each extra message with the most similar missing entry nearby.
+// If the method, id or kind of a message has changed, the message cannot be assigned to its entry when it arrives. The message is then
+// extra, and the entry is missing. When all missing entries are known, settle pairs each extra message with the most similar missing
+// entry nearby, and the two become one difference.
 
-// These limits bound the comparison at one place of the tape.
+// These constants limit the number of comparisons for one place on the tape.
 const (
 	maxGap      = 32   // missing entries
 	strangers   = 16   // extra messages at one place
-	gapDistance = 1000 // entries of both sides
-	maxPassed   = 8    // received messages that may precede a reordered one with one changed member
+	gapDistance = 1000 // in entries of both sides
+	maxPassed   = 8    // how many received messages may be before a message that has been moved and differs in one member
 )
 
-// settle pairs extra messages with missing entries after all messages have arrived.
+// settle pairs extra messages with missing entries. It must be called when all messages have arrived.
 func (k *pairing) settle() {
 	if k.settled {
 		return
 	}
 	k.settled = true
 	slices.SortStableFunc(k.extras, func(a, b *Found) int { return cmp.Compare(a.entry, b.entry) })
-	first := int32(0) // the first unpaired entry in the gap of the previous group
+	first := int32(0) // the first entry that is not paired in the gap of the previous group
 	for n, to := 0, 0; n < len(k.extras); n = to {
 		at := k.extras[n].entry
 		for to = n; to < len(k.extras) && to < n+strangers && k.extras[to].entry == at; to++ {
@@ -38,7 +39,7 @@ func (k *pairing) settle() {
 	}
 }
 
-// skipPaired returns the first entry from i on that is not paired with an extra message.
+// skipPaired returns the first entry, starting with i, that is not paired with an extra message.
 func (k *pairing) skipPaired(i int32) int32 {
 	for i < int32(k.p.track.Len()) && k.absent(i) && k.found[i] != nil {
 		i++
@@ -46,14 +47,15 @@ func (k *pairing) skipPaired(i int32) int32 {
 	return i
 }
 
-// A vacancy is a missing entry. If spare differs from entry, the received message equals both. In that case either may count as missing.
+// A vacancy is a missing entry with which an extra message can be paired. If spare is not entry, a message that equals both has been
+// assigned to entry. Either of the two can then count as missing.
 type vacancy struct {
 	entry, spare int32
-	far          bool // after received messages
+	far          bool // there are received messages between it and the extra message
 }
 
-// gap returns the missing entries around the place behind entry at, from first on: those between the messages that arrived before and
-// after the place, and those directly before at. After them, it returns the missing entries near the neighboring received messages.
+// gap returns the missing entries near the place after entry at. First come the entries from first on that follow that place, and
+// then those before it. Near means that at most maxPassed received messages are in between.
 func (k *pairing) gap(at, first int32) (all []vacancy) {
 	passed := 0
 	see := func(i int32) (more bool) {
@@ -78,7 +80,7 @@ func (k *pairing) gap(at, first int32) (all []vacancy) {
 	return all
 }
 
-// spare returns a nearby missing entry that equals entry i, which has arrived, or None.
+// spare returns a missing entry near entry i that equals it, or None. Entry i has arrived.
 func (k *pairing) spare(i int32) int32 {
 	e := k.p.track.Entry(i)
 	if e.Own != transcript.None || e.Handwritten || k.found[i] != nil {
@@ -96,17 +98,17 @@ func (k *pairing) spare(i int32) int32 {
 // vacant reports whether entry i is missing and not paired with an extra message.
 func (k *pairing) vacant(i int32) bool { return k.absent(i) && k.found[i] == nil }
 
-// absent reports whether entry i has not arrived or is no longer awaited.
+// absent reports whether entry i has not arrived, or is no longer awaited.
 func (k *pairing) absent(i int32) bool { return k.p.seen(i) == 0 || k.missing.get(int(i)) > 0 }
 
-// A likeness is the similarity of an extra message and a missing entry.
+// A likeness is an extra message, a missing entry, and the differences between them.
 type likeness struct {
 	extra *Found
 	vacancy
 	found []match.Difference
 }
 
-// rejoin pairs extra messages with the entries of gap, most similar pair first.
+// rejoin pairs extra messages with the entries in gap. The most similar pairs come first.
 func (k *pairing) rejoin(gap []vacancy, extras []*Found) {
 	var all []likeness
 	for _, extra := range extras {
@@ -134,8 +136,8 @@ func (k *pairing) rejoin(gap []vacancy, extras []*Found) {
 	}
 }
 
-// apart returns the differences between the extra message msg and the missing entry i, and whether msg is similar enough to replace
-// the entry. A message without differences is only late.
+// apart returns the differences between the extra message msg and the missing entry i. alike is set if msg is similar enough to
+// replace the entry. If there are no differences, the message has only arrived late.
 func (k *pairing) apart(i int32, msg []byte) (found []match.Difference, alike bool) {
 	want := k.p.wanted(i)
 	if want == nil || scan.Valid(want, wire.DefaultMaxDepth) != nil {
@@ -162,8 +164,8 @@ func (k *pairing) apart(i int32, msg []byte) (found []match.Difference, alike bo
 	return found, 2*differ <= max(values(want), values(msg))
 }
 
-// renamed reports whether the request msg equals one of the next entries except for its method. It must precede the entry near, which
-// has its method.
+// renamed reports whether the request msg equals one of the next entries in everything except the method. Only entries before near
+// count. near is an entry that has the same method as msg, or None.
 func (k *pairing) renamed(near int32, method string, msg []byte) bool {
 	for _, v := range k.gap(k.last, k.last+1) {
 		if near != transcript.None && v.entry >= near {
@@ -195,8 +197,8 @@ func values(val []byte) int {
 	return n + min(len(val), 1)
 }
 
-// given adds the paired requests to the requests of the other side, by the entry of the other tape. It returns nil if there
-// are none.
+// given adds the pairs of requests that settle has found to given, by the entry of the other tape. It returns nil if given
+// is nil and there are no such pairs.
 func (k *pairing) given(given ints) ints {
 	k.settle()
 	for _, f := range k.extras {

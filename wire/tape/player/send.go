@@ -13,13 +13,14 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// A batch collects the responses to the requests of one array.
+// A batch collects the responses to the requests in one array.
 type batch struct {
 	owed    int
 	replies [][]byte
 }
 
-// sendNext sends the next line of the first cursor that is due. wait is the time until a cursor is due, or 0 if no cursor waits.
+// sendNext sends the next line of the cursor that is due first. wait is the time until a cursor is due, or 0 if no cursor is
+// waiting.
 func (e *engine) sendNext() (sent bool, wait time.Duration) {
 	var best *cursor
 	for n := 0; n < len(e.cursors); n++ {
@@ -49,7 +50,7 @@ func (e *engine) sendNext() (sent bool, wait time.Duration) {
 	return true, 0
 }
 
-// skip moves k to the next line to send. It returns false at the end of the block.
+// skip moves k to the next line that has to be sent. It returns false if the block has ended.
 func (e *engine) skip(k *cursor) bool {
 	for ; int(k.next) < k.p.track.Len(); k.next++ {
 		i := k.next
@@ -81,16 +82,16 @@ func (e *engine) skip(k *cursor) bool {
 	return false
 }
 
-// The server sends lines separately if they were recorded separately. Without a pace, it keeps the recorded gap up to maxApart, because
-// a client that reads a response together with earlier notifications may process the response first. It delays only the first lines of
-// a block to keep long streams fast.
+// The server sends lines separately if they were recorded separately. If no pace is set, it keeps the recorded gap up to maxApart,
+// because a client that reads a response together with earlier notifications may process the response first. Only the first lines of a
+// block are delayed, so that long streams stay fast.
 const (
 	minApart   = 2 * time.Millisecond
 	maxApart   = 20 * time.Millisecond
 	apartLines = 20
 )
 
-// due returns how long the next line of k must wait.
+// due returns how long the next line of k still has to wait.
 func (e *engine) due(k *cursor) time.Duration {
 	if left := e.o.order.left(k.next); left > 0 {
 		return left
@@ -119,7 +120,7 @@ func (e *engine) due(k *cursor) time.Duration {
 	return time.Until(k.live.Add(gap))
 }
 
-// sendEntry sends the line at k with the other messages of its batch.
+// sendEntry sends the line at k, together with the other messages of its batch.
 func (e *engine) sendEntry(k *cursor) {
 	p, i := k.p, k.next
 	entry := p.track.Entry(i)
@@ -163,7 +164,7 @@ func join(group [][]byte) []byte {
 	return append(append([]byte("["), bytes.Join(group, []byte(","))...), ']')
 }
 
-// mark returns the message of entry i, which is not a response, and records it as sent.
+// mark returns the message of entry i, which is not a response, and records that it has been sent.
 func (e *engine) mark(p *play, i int32) ([]byte, error) {
 	msg, err := p.outgoing(i, nil)
 	if err != nil {
@@ -173,7 +174,7 @@ func (e *engine) mark(p *play, i int32) ([]byte, error) {
 	if p.track.Entry(i).Kind == wire.Request {
 		at := asked{p: p, i: i}
 		id := match.IDOf(p.rules.Shape(), msg)
-		for times := 1; e.pending(id); times++ { // POSTs of several clients may have equal ids
+		for times := 1; e.pending(id); times++ { // the POSTs of several clients may have the same ids
 			msg = at.renumbered(msg, times)
 			id = match.IDOf(p.rules.Shape(), msg)
 		}
@@ -183,7 +184,8 @@ func (e *engine) mark(p *play, i int32) ([]byte, error) {
 	return msg, nil
 }
 
-// sendAnswer sends entry i: the response to the oldest pending request, or a further response to the latest one.
+// sendAnswer sends entry i. It is the first response to the oldest pending request, or a further response to the latest
+// request.
 func (e *engine) sendAnswer(p *play, i int32) {
 	entry := p.track.Entry(i)
 	own := entry.Own
@@ -215,12 +217,13 @@ func (e *engine) sendAnswer(p *play, i int32) {
 	e.reply(live, msg, err)
 }
 
-// refuse sends an error for a request that is not on the tape.
+// refuse responds with an error to a request that is not on the tape.
 func (e *engine) refuse(c *conn, id wire.ID, msg []byte) {
 	e.reply(request{id: id, conn: c, batch: e.batch}, msg, nil)
 }
 
-// reply sends the response to the request live, with the other responses of its batch. msg is nil if the request has no response.
+// reply sends a response to the request live, or adds it to the responses of its batch. If msg is nil, the request has no
+// response.
 func (e *engine) reply(live request, msg []byte, err error) {
 	live.conn.owed--
 	if b := live.batch; b != nil {
@@ -240,7 +243,7 @@ func (e *engine) reply(live request, msg []byte, err error) {
 	e.finishShot(live.conn)
 }
 
-// send sends msg over c. If c has ended, it uses another connection of the conversation.
+// send sends msg over c. If c has ended, it uses another connection of the same conversation.
 func (e *engine) send(c *conn, msg []byte, binary bool, err error) {
 	e.lively = time.Now()
 	if err != nil {
@@ -259,7 +262,7 @@ func (e *engine) send(c *conn, msg []byte, binary bool, err error) {
 		e.post(c, msg)
 		return
 	}
-	if e.side == wire.Send { // a server that stops reading counts as silent
+	if e.side == wire.Send { // if the server does not read, it counts as not responding
 		defer time.AfterFunc(e.o.AnswerTimeout, func() { _ = c.Close() }).Stop()
 	}
 	send := c.Send
@@ -274,7 +277,7 @@ func (e *engine) send(c *conn, msg []byte, binary bool, err error) {
 	}
 }
 
-// finishShot ends a client's POST after its last response.
+// finishShot closes the connection of a client's POST after its last response.
 func (e *engine) finishShot(c *conn) {
 	if !c.singleExchange || !c.spoke || c.owed > 0 || !e.conns[c] {
 		return

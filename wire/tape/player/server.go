@@ -14,19 +14,19 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// A Server plays the server of a tape on any number of connections. Connection n begins like connection n of the tape, or like the
-// last one. A Server looks for requests first in that connection, then in the others.
+// A Server plays the server of a tape on any number of connections. Connection n begins as connection n does on the tape, or as
+// the last one if the tape has fewer. A Server looks for requests first on that track and then on the others.
 type Server struct {
 	t       *transcript.Transcript
 	o       Options
 	indexes []*index
 
 	mu     sync.Mutex
-	next   int     // the track of the next connection
-	shared *engine // for all POSTs
+	next   int     // the track for the next connection
+	shared *engine // the engine for all POSTs
 }
 
-// NewServer returns a Server, or a usage Fault that names the line that it cannot play.
+// NewServer returns a Server for t. If a line cannot be played, it returns a usage Fault with the line number.
 func NewServer(t *transcript.Transcript, o Options) (*Server, error) {
 	if err := check(t, wire.Recv, o.Set); err != nil {
 		return nil, err
@@ -37,8 +37,8 @@ func NewServer(t *transcript.Transcript, o Options) (*Server, error) {
 	return &Server{t: t, o: o, indexes: indexesOf(t, wire.Recv)}, nil
 }
 
-// Serve plays on one connection until it or ctx ends, and closes the connection. It is safe for concurrent use. All POSTs belong to one
-// conversation.
+// Serve plays on one connection until the connection or ctx ends, and closes the connection. It is safe for concurrent use. All POSTs
+// belong to one conversation.
 func (s *Server) Serve(ctx context.Context, c wire.Conn) error {
 	if _, ok := c.(wire.SingleExchange); ok {
 		return s.post(ctx, c)
@@ -63,7 +63,7 @@ func (s *Server) engine(ctx context.Context) *engine {
 	return e
 }
 
-// end closes c if the recorded server closed the connection, in the same way.
+// end closes c in the way in which the recorded server closed the connection, if it did so.
 func (s *Server) end(e *engine, c wire.Conn) error {
 	if len(s.t.Tracks) == 0 {
 		return c.Close()
@@ -91,7 +91,7 @@ func (s *Server) post(ctx context.Context, c wire.Conn) error {
 	for {
 		msg, err := c.Recv()
 		if err != nil {
-			return nil // the engine or the client ends the connection
+			return nil // the engine or the client closes the connection
 		}
 		if !e.hand(arrival{conn: k, msg: append([]byte{}, msg...)}) {
 			return c.Close()
@@ -99,18 +99,18 @@ func (s *Server) post(ctx context.Context, c wire.Conn) error {
 	}
 }
 
-// serving is the policy of a Server.
+// serving is the policy for a Server.
 type serving struct {
 	e *engine
 	o Options
 }
 
-// choose searches the connection's own track first.
+// choose searches the primary track first.
 func (s *serving) choose(c *conn, parsed match.Parsed, msg []byte, json bool) (*play, int32) {
 	if s.o.Strict {
 		return s.strict(c, parsed, msg, json)
 	}
-	var again *play // has only a used entry
+	var again *play // the play whose only matching entry has already been used
 	last := int32(transcript.None)
 	for n := range s.e.t.Tracks {
 		p := s.e.play((s.e.primary + n) % len(s.e.t.Tracks))
@@ -131,7 +131,7 @@ func (s *serving) choose(c *conn, parsed match.Parsed, msg []byte, json bool) (*
 	return nil, transcript.None
 }
 
-// endStream responds to a request that ends a stream earlier than recorded. The engine then sends no further item of the stream.
+// endStream responds to a request that ends a stream earlier than recorded. The engine then sends no more items of that stream.
 func (s *serving) endStream(c *conn, parsed match.Parsed, msg []byte) bool {
 	shape := s.e.t.Rules.Shape()
 	if parsed.Kind != wire.Request || shape.Ended == "" {
@@ -148,7 +148,7 @@ func (s *serving) endStream(c *conn, parsed match.Parsed, msg []byte) bool {
 	return false
 }
 
-// strict requires msg to be the next message of the connection's own track.
+// strict requires that msg is the next message on the primary track.
 func (s *serving) strict(c *conn, parsed match.Parsed, msg []byte, json bool) (*play, int32) {
 	if len(s.e.t.Tracks) == 0 {
 		s.unknown(c, parsed, msg)
@@ -174,7 +174,7 @@ func (s *serving) strict(c *conn, parsed match.Parsed, msg []byte, json bool) (*
 	return nil, transcript.None
 }
 
-// nextTheirs returns the first missing entry of the other side, apart from responses.
+// nextTheirs returns the first entry of the other side that has not arrived. Responses do not count.
 func (p *play) nextTheirs() int32 {
 	for ; p.strict < int32(p.track.Len()); p.strict++ {
 		e := p.track.Entry(p.strict)
@@ -185,7 +185,7 @@ func (p *play) nextTheirs() int32 {
 	return transcript.None
 }
 
-// answered compares the client's response to a local call with the recorded one.
+// answered compares the client's response to a local call with the recorded response.
 func (s *serving) answered(p *play, i int32, msg []byte) int32 {
 	for own := p.track.Entry(i).Answer; own != transcript.None; own = p.track.Entry(own).More {
 		if p.seen(own) >= p.seen(i) {
@@ -202,10 +202,11 @@ func (s *serving) answered(p *play, i int32, msg []byte) int32 {
 	return transcript.None
 }
 
-// silence is the minimum time that a response waits for missing messages that were recorded before it.
+// silence is how long a response waits, at least, for messages that were recorded before it and have not arrived.
 const silence = 250 * time.Millisecond
 
-// idle sends a pending response after a time without the messages that were recorded before it, because the client may never send them.
+// idle sends a pending response when the messages that were recorded before it have not arrived for some time, because the client may
+// never send them.
 func (s *serving) idle(since time.Duration) (again time.Duration, over bool) {
 	last := s.e.deaf()
 	for _, p := range s.e.plays {
@@ -232,7 +233,7 @@ func (e *engine) deaf() bool {
 	return len(e.conns) > 0
 }
 
-// recordedGap returns the recorded time between a request and its response.
+// recordedGap returns the recorded time between the request at entry i and its response.
 func (p *play) recordedGap(i int32) time.Duration {
 	answer, err := p.track.Line(int(i))
 	if err != nil {
@@ -245,8 +246,8 @@ func (p *play) recordedGap(i int32) time.Duration {
 	return answer.Time - request.Time
 }
 
-// lost ends the conversation when its connection has ended in both directions. A client that only stops sending still gets its responses
-// (see idle).
+// lost ends the conversation when its connection has ended in both directions. A client that only stops sending still receives its
+// responses (see idle).
 func (s *serving) lost(c *conn, err error) bool {
 	return !c.singleExchange && !errors.Is(err, io.EOF)
 }

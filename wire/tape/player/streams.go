@@ -10,10 +10,11 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// Live streams are mapped to recorded ones. Items of different streams may differ only in the generated name of their stream, which is
-// not compared.
+// Live streams are mapped to recorded streams. Items of different streams may differ only in the name of their stream, which is
+// generated and therefore not compared.
 
-// learnStream records the stream that the live message msg, received for want, opens or belongs to.
+// learnStream records to which recorded stream the live message msg belongs, or which one it opens. want is the
+// recorded message.
 func (p *play) learnStream(want, msg []byte, answer bool) {
 	if len(p.rules.Shape().Streams) == 0 {
 		return
@@ -34,8 +35,8 @@ func (p *play) learnStream(want, msg []byte, answer bool) {
 	}
 }
 
-// otherStream appends the difference between the streams of the live message msg and the recorded message want. It appends nothing if
-// the stream of msg is still unknown.
+// otherStream appends a difference to all if the live message msg and the recorded message want belong to different streams. If the
+// stream of msg is not known yet, it appends nothing.
 func (p *play) otherStream(all []match.Difference, want, msg []byte) []match.Difference {
 	live, pointer := p.rules.StreamAt(msg)
 	if live == nil {
@@ -48,7 +49,7 @@ func (p *play) otherStream(all []match.Difference, want, msg []byte) []match.Dif
 	return all
 }
 
-// distance returns the weight of the differences. Another stream outweighs everything else.
+// distance returns a measure for the differences. A different stream counts more than everything else.
 func (p *play) distance(all []match.Difference, want, msg []byte) int {
 	if len(p.otherStream(nil, want, msg)) > 0 {
 		return len(all) + 1<<20
@@ -56,7 +57,7 @@ func (p *play) distance(all []match.Difference, want, msg []byte) int {
 	return len(all)
 }
 
-// endsDifferently reports whether the tape has a pending request that ends the stream of msg, but in another form.
+// endsDifferently reports whether the tape has an unused request that ends the same stream as msg but differs from msg.
 func (p *play) endsDifferently(method string, msg, stream []byte) bool {
 	i, differences := p.nearest(method, msg, true)
 	if i == transcript.None || len(differences) == 0 {
@@ -66,8 +67,8 @@ func (p *play) endsDifferently(method string, msg, stream []byte) bool {
 	return err == nil && bytes.Equal(p.rules.EndsStream(method, want, p.values), stream)
 }
 
-// startStream starts to send over c the items of the stream that the response at entry i opens. An item waits for earlier messages of
-// the peer on the tape, except for requests that open or end other streams.
+// startStream starts to send, over c, the items of the stream that the response at entry i opens. An item waits for the peer's
+// messages that precede it on the tape, except for requests that open or end other streams.
 func (e *engine) startStream(p *play, i int32, c *conn) {
 	k := &cursor{p: p, next: i + 1, conn: c, live: time.Now(), stream: true, opener: i, past: transcript.None}
 	if line, err := p.track.Line(int(i)); err == nil {
@@ -76,7 +77,7 @@ func (e *engine) startStream(p *play, i int32, c *conn) {
 	e.cursors = append(e.cursors, k)
 }
 
-// itemReady reports whether the next item of k waits for no earlier message of the peer.
+// itemReady reports whether the next item of k need not wait for a message of the peer.
 func (p *play) itemReady(k *cursor) bool {
 	own := max(p.track.Entry(k.opener).Own, k.past)
 	for need := p.track.Entry(k.next).Need; need > own; need-- {

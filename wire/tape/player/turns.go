@@ -10,10 +10,10 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// Clients plays the client of every connection of t. Connections that overlap on the tape overlap here, and their messages are sent in the
-// order of the tape. A connection that began after the end of another connection also begins after that end here. one opens connection n
-// and calls Client with the options that it gets. If apart is true, only one connection is open at a time. results has the differences of
-// each connection. After an error the remaining connections are not played.
+// Clients plays the client of every connection on t. Connections that overlap on the tape are also open at the same time when they are
+// played, and their messages are sent in the order of the tape. A connection that began after another one had ended waits until that one
+// has ended. one opens connection n and calls Client with the options that it receives. If apart is set, only one connection is open at a
+// time. results contains the differences for each connection. After an error, the remaining connections are not played.
 func Clients(ctx context.Context, t *transcript.Transcript, o Options, apart bool, one func(ctx context.Context, n int, o Options) ([]*Found, error)) (results [][]*Found, err error) {
 	results = make([][]*Found, len(t.Tracks))
 	if len(t.Tracks) == 1 {
@@ -45,14 +45,14 @@ func Clients(ctx context.Context, t *transcript.Transcript, o Options, apart boo
 	return results, context.Cause(ctx)
 }
 
-// turns keep the order of the tape between its connections.
+// turns keeps messages of different connections in the order of the tape.
 type turns struct {
 	t     *transcript.Transcript
 	apart bool
 
 	mu      sync.Mutex
-	passed  []uint32      // by track: every earlier line was sent, or arrived, or is not awaited
-	ended   []bool        // by track
+	passed  []uint32      // for each track, all earlier lines have been sent, have arrived, or are no longer awaited
+	ended   []bool        // for each track
 	changed chan struct{} // closed when any of these changes
 }
 
@@ -65,10 +65,10 @@ func newTurns(t *transcript.Transcript, apart bool) *turns {
 	return s
 }
 
-// maxTurn bounds the time that a message waits for earlier messages of other connections, in addition to its recorded time.
+// maxTurn is how long a message waits for earlier messages of other connections, beyond its recorded time.
 const maxTurn = time.Second
 
-// pass records that a track has passed the lines before line.
+// pass records that a track has reached line.
 func (s *turns) pass(track int, line uint32, ended bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,7 +82,8 @@ func (s *turns) pass(track int, line uint32, ended bool) {
 
 func (s *turns) end(track int) { s.pass(track, math.MaxUint32, true) }
 
-// await waits until connection n may begin. late has the places of the others if it waited long enough: see turn.
+// await waits until connection n may begin. If it has waited too long, late contains where the other connections are
+// (see turn.late).
 func (s *turns) await(ctx context.Context, n int) (late []uint32) {
 	late = make([]uint32, len(s.passed))
 	first, at := span(s.t.Tracks[n])
@@ -119,7 +120,7 @@ func (s *turns) await(ctx context.Context, n int) (late []uint32) {
 	}
 }
 
-// span returns the line and the time of the first message of k. Without a message, span returns a line after all others.
+// span returns the line and the time of the first message on k. If there is no message, the line is after all others.
 func span(k *transcript.Track) (first uint32, at time.Duration) {
 	if k.Len() == 0 {
 		return math.MaxUint32, 0
@@ -130,15 +131,15 @@ func span(k *transcript.Track) (first uint32, at time.Duration) {
 	return k.Entry(0).Line, at
 }
 
-// An order keeps a connection in the order of the tape's other connections.
+// An order keeps the messages of a connection in their order among the other connections.
 type order interface {
-	attach(p *play, awaited func() int32) // awaited is pairing.awaited
-	publish()                             // records the place of the connection
-	left(i int32) time.Duration           // how long entry i has to wait for other connections at most
-	woken() <-chan struct{}               // closed when that may have decreased, or nil if no entry waits
+	attach(p *play, awaited func() int32) // awaited is pairing.awaited of the connection
+	publish()                             // records how far the connection is
+	left(i int32) time.Duration           // how long entry i has to wait for other connections, at most
+	woken() <-chan struct{}               // closed when that time may have become shorter, or nil if no entry is waiting
 }
 
-// unordered is the order of the only connection.
+// unordered is the order for a single connection.
 type unordered struct{}
 
 func (unordered) attach(*play, func() int32) {}
@@ -146,17 +147,17 @@ func (unordered) publish()                   {}
 func (unordered) left(int32) time.Duration   { return 0 }
 func (unordered) woken() <-chan struct{}     { return nil }
 
-// A turn is the order of one connection among several.
+// A turn is the order for one of several connections.
 type turn struct {
 	of      *turns
 	track   int
 	p       *play
 	awaited func() int32    // see pairing.awaited
-	unsent  int32           // no earlier request or notification of the client is unsent
-	waits   uint32          // the line that waits
-	since   time.Time       // when waits began to wait
-	changed <-chan struct{} // closed when the line may have its turn, or nil if no line waits
-	late    []uint32        // by track: no line waits for the track until the track passes another line
+	unsent  int32           // all earlier requests and notifications of the client have been sent
+	waits   uint32          // the line that is waiting
+	since   time.Time       // when that line began to wait
+	changed <-chan struct{} // closed when that line may no longer have to wait, or nil if no line is waiting
+	late    []uint32        // for each track, the line at which it was when waiting for it took too long; it is waited for again only when it has moved on
 }
 
 func (t *turn) attach(p *play, awaited func() int32) { t.p, t.awaited = p, awaited }

@@ -17,14 +17,15 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// Update writes the tape to w with live messages in place of those that differ. results are the differences of its
-// connections, in order. Update keeps conditions, notes, ids, times and lines without differences.
+// Update writes the tape to w, with live messages in place of recorded ones that differ. results contains the
+// differences for each connection, in order. It keeps conditions, notes, ids and times, and lines that do not differ.
 func Update(w io.Writer, t *transcript.Transcript, results [][]*Found) error {
 	return rewrite(w, t, newUpdater(t, results))
 }
 
-// BindVarying writes the tape to w with names for the values that differ, and marks the notifications whose number differs as optional.
-// Later comparisons ignore both. results are the differences from a tape that Update has just written: what differs again varies each time.
+// BindVarying writes the tape to w. It binds names to the values that differ, and marks notifications as optional if their number differs.
+// Later comparisons ignore both. results contains the differences from a tape that Update has just written, so whatever differs again
+// varies each time.
 func BindVarying(w io.Writer, t *transcript.Transcript, results [][]*Found) error {
 	u := newUpdater(t, results)
 	u.binds = true
@@ -37,19 +38,20 @@ func Varying(t *transcript.Transcript, results [][]*Found) bool {
 	return len(u.paced) > 0 || slices.ContainsFunc(u.changes, func(c change) bool { return c.varies() })
 }
 
-// varies reports whether f is another value of the same type.
+// varies reports whether f is a different value of the same type.
 func (f *Found) varies() bool {
 	kind := scan.Type(f.Want)
 	return f.Kind == match.Differs && f.Pointer != "" && f.Text == "" && len(f.Want) > 0 && len(f.Got) > 0 && kind == scan.Type(f.Got) && kind != 'o' && kind != 'a' && kind != '0'
 }
 
-// A pace names the notifications of one method on one connection.
+// A pace identifies the notifications of one method on one connection.
 type pace struct {
 	conn   int
 	method string
 }
 
-// paceOf returns the method of f if f is a notification of the server that is missing or extra, else "".
+// paceOf returns the method of f if f is a notification from the server that is missing or extra. Otherwise it returns
+// "".
 func paceOf(t *transcript.Track, f *Found) (method string) {
 	switch f.Kind {
 	case match.Extra:
@@ -87,29 +89,30 @@ func rewrite(w io.Writer, t *transcript.Transcript, u *updater) error {
 	}
 }
 
-// An updater applies differences while it reads the tape.
+// An updater applies differences to a tape while it reads the tape.
 type updater struct {
-	changes []change      // remaining changes in the order of their places
-	last    time.Duration // the time of the preceding line
-	binds   bool          // see BindVarying
+	changes []change      // the remaining changes, in the order of their places
+	last    time.Duration // the time of the previous line
+	binds   bool          // set by BindVarying
 	bound   map[string]bool
 	shape   *dialect.Shape
-	paced   map[pace]bool // the notifications whose number differs; true: no line has one
+	paced   map[pace]bool // the notifications whose number differs; the value is true until a line is marked
 }
 
-// A change is a difference with its place on the tape.
+// A change is a difference and its place on the tape.
 type change struct {
 	*Found
 	at    uint64
 	conn  int
-	entry *transcript.Entry // the entry of the change, or nil
+	entry *transcript.Entry // the entry that changes, or nil
 }
 
-// The place of a change is twice a line's number for "before the line", and one more for "at or after the line".
+// A place is twice the number of a line, which stands for "before that line". One more stands for "at that line or
+// after it".
 const atEnd = 1 << 62
 
-// placeOf returns the place of a difference of a connection. A message before all others has the place before the connection's
-// first line.
+// placeOf returns the place of a difference on a connection. The place of a message before all others is before the first line
+// of the connection.
 func placeOf(f *Found, t *transcript.Track) uint64 {
 	switch {
 	case f.Kind != match.Extra || f.Line > 0:
@@ -142,7 +145,7 @@ func newUpdater(t *transcript.Transcript, results [][]*Found) *updater {
 	return u
 }
 
-// append appends line unchanged, with received messages before and after it.
+// append appends line, with changes if necessary, and the received messages that come before and after it.
 func (u *updater) append(out []byte, line *tape.Line) []byte {
 	var changed []match.Difference
 	var extra [][]byte
@@ -177,7 +180,7 @@ func (u *updater) append(out []byte, line *tape.Line) []byte {
 	return out
 }
 
-// patchable reports whether the message of line is a recorded message, not a handwritten condition or template.
+// patchable reports whether line contains a recorded message and not a handwritten condition or template.
 func patchable(line *tape.Line) bool { return line.Match == "" && !line.Vars && line.Msg != nil }
 
 func (u *updater) extra(out []byte, conn int, msg []byte) []byte {
@@ -186,7 +189,7 @@ func (u *updater) extra(out []byte, conn int, msg []byte) []byte {
 	return line.Append(out)
 }
 
-// vary handles a change at line that is one again, and returns messages to add behind line.
+// vary handles a change at line for BindVarying. It returns messages that must be added after line.
 func (u *updater) vary(line *tape.Line, c change) (added [][]byte) {
 	if c.entry != nil && !line.Optional {
 		u.bind(line, c)
@@ -208,7 +211,7 @@ func (u *updater) pace(line *tape.Line) {
 	}
 }
 
-// bind names a value of line that differs again.
+// bind binds a name to a value on line that differs again.
 func (u *updater) bind(line *tape.Line, c change) {
 	if !c.varies() || c.entry.Batched() || !patchable(line) {
 		return

@@ -28,5 +28,5 @@ func closeOf(err error) *tape.Close {
 	return &tape.Close{Error: plain(err.Error())}
 }
 
-// plain redacts text of the peer or of an error.
+// plain redacts a text that comes from the peer or from an error.
 func plain(text string) string { return string(redact.Text([]byte(text))) }

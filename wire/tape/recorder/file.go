@@ -15,8 +15,8 @@ import (
 	"rpcx/wire/tape"
 )
 
-// open opens a tape, unless another recorder is writing it. size is the length of a tape to continue. Otherwise the file is empty, or
-// not a regular file.
+// open opens the file of a tape, unless another recorder is writing to it. If the tape is to be continued, size is its length.
+// Otherwise the file is empty, or is not a regular file.
 func open(name string, what Existing) (f *os.File, size int64, err error) {
 	mode := os.O_WRONLY
 	if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
@@ -56,7 +56,7 @@ func open(name string, what Existing) (f *os.File, size int64, err error) {
 	return f, 0, nil
 }
 
-// unused reports whether f is a tape without messages, such as one of a command that reached no peer.
+// unused reports whether the tape in f contains no messages, for example because no peer was reached.
 func unused(f *os.File, name string) bool {
 	lines, err := tape.NewReader(f, name)
 	for err == nil {
@@ -76,7 +76,7 @@ func exists(name string) error {
 	return wire.NewFault(wire.Conflict, fmt.Sprintf("the tape %s exists", name), nil).WithHint("--force replaces it, --append continues it")
 }
 
-// follow reads the tape in f and sets o to continue it.
+// follow reads the tape in f and sets o so that recording continues it.
 func (r *Recorder) follow(f *os.File, name string, o *tape.Options) (err error) {
 	defer func() {
 		if err != nil {
@@ -112,7 +112,8 @@ func (r *Recorder) follow(f *os.File, name string, o *tape.Options) (err error) 
 	return r.continued(f, name, was, o)
 }
 
-// continued sets o to continue the tape was in f. It adds a missing line break to the last line.
+// continued sets o so that recording continues the tape was, which is in f. If the last line has no line break, it adds
+// one.
 func (r *Recorder) continued(f *os.File, name string, was *tape.Tape, o *tape.Options) (err error) {
 	if was.Size, err = f.Seek(0, io.SeekEnd); err != nil {
 		return unwritable(name, err)
@@ -132,7 +133,7 @@ func (r *Recorder) continued(f *os.File, name string, was *tape.Tape, o *tape.Op
 	return nil
 }
 
-// unsplit returns a Fault if an earlier recording with Split has left a tape.
+// unsplit returns a Fault if there is a tape from an earlier recording with Split.
 func (r *Recorder) unsplit() error {
 	ext := filepath.Ext(r.o.File)
 	all, _ := filepath.Glob(strings.TrimSuffix(r.o.File, ext) + "-[0-9]*" + ext)
@@ -142,7 +143,7 @@ func (r *Recorder) unsplit() error {
 	return nil
 }
 
-// splitName returns the name of the tape of connection n: orders-2.tape for orders.tape.
+// splitName returns the file name for connection n: orders-2.tape for orders.tape.
 func splitName(file string, n int) string {
 	ext := filepath.Ext(file)
 	return fmt.Sprintf("%s-%d%s", strings.TrimSuffix(file, ext), n, ext)

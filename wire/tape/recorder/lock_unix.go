@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// lock locks a tape until the file closes. It returns false if another recorder has the lock.
+// lock locks a tape until its file is closed. It returns false if another recorder holds the lock.
 func lock(f *os.File) bool {
 	return !errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB), syscall.EWOULDBLOCK)
 }

@@ -8,16 +8,17 @@ import (
 	"rpcx/wire/redact"
 )
 
-// pending is a piece that may end inside a secret. The Conn records it before the next piece of its direction or before anything else.
+// pending is a piece whose end may be part of a secret. It is recorded before the next piece of its direction, and before anything
+// else.
 type pending struct {
 	text []byte
 	at   time.Duration
 }
 
-// longestSecret bounds the length of a secret in several pieces, in bytes.
+// longestSecret is the maximum length, in bytes, of a secret that several pieces may contain.
 const longestSecret = 16 << 10
 
-// Pieces returns a function that records bytes which are not messages. A secret may span several pieces.
+// Pieces returns a function that records bytes which are not messages. A secret can extend over several pieces.
 func (c *Conn) Pieces(d wire.Direction) func(piece []byte) {
 	if c.plain {
 		return func(piece []byte) { c.Message(d, piece) }
@@ -32,7 +33,7 @@ func (c *Conn) Pieces(d wire.Direction) func(piece []byte) {
 	}
 }
 
-// add records pending bytes and piece, except for an end that may be part of a secret.
+// add records the pending bytes and piece, except for an end that may be part of a secret.
 func (c *Conn) add(d wire.Direction, piece []byte) {
 	p := &c.pending[d]
 	if before := len(p.text); before > 0 {
@@ -71,7 +72,7 @@ func (c *Conn) flush() {
 	}
 }
 
-// end records the pending pieces. Later pieces are recorded at once.
+// end records the pending pieces. Pieces that arrive later are recorded immediately.
 func (c *Conn) end() {
 	c.flush()
 	c.mu.Lock()

@@ -1,4 +1,5 @@
-// Package recorder writes tapes of live conversations. It creates the files, numbers the connections and redacts secrets.
+// Package recorder records live conversations on tapes. It creates the files, numbers the connections and redacts
+// secrets.
 package recorder
 
 import (
@@ -18,37 +19,37 @@ import (
 	"rpcx/wire/tape"
 )
 
-// Options configure a recording.
+// Options configures a recording.
 type Options struct {
 	File   string      // the file name of the tape, or ""
-	Exists Existing    // the action if the file exists
-	Also   io.Writer   // also receives whole lines of the tape with each write; may be nil
-	Split  bool        // each connection has its own tape: FILE-1.tape, FILE-2.tape, … for FILE.tape
-	Many   bool        // several connections are possible, and each line names its connection
+	Exists Existing    // what to do if the file exists
+	Also   io.Writer   // also receives the lines of the tape, only whole lines in each write; may be nil
+	Split  bool        // each connection is recorded on a tape of its own: FILE-1.tape, FILE-2.tape, … for FILE.tape
+	Many   bool        // there can be several connections, and each line contains the number of its connection
 	Header tape.Header // the header of each tape
-	Redact []*jq.Paths // secrets in addition to members with secret names
+	Redact []*jq.Paths // selects secrets in addition to members that have secret names
 	Plain  bool        // only credentials in headers are redacted
-	// Endpoint returns the form of an endpoint on the tape, where dialect files have only a name. The default changes
-	// nothing.
+	// Endpoint returns the form in which an endpoint appears on the tape. Dialect files are reduced to their names. If
+	// it is nil, endpoints are not changed.
 	Endpoint func(endpoint string) string
-	// The Recorder calls Failed once, with the reason, if recording stops early: the disk is full, or a program of Redact fails. Failed
-	// must not block. It may be nil.
+	// Failed is called once, with the reason, if recording has to stop because the disk is full or a program in Redact has failed.
+	// Failed must not block. It may be nil.
 	Failed func(err error)
 	// Warn prints a warning to the user. It may be nil.
 	Warn func(text string)
 }
 
-// generic are the dialects whose members' names have no fixed meaning.
+// generic contains the dialects in which the names of members have no fixed meaning.
 var generic = map[string]bool{"": true, "jsonrpc": true, "jsonrpc1": true}
 
-// Existing selects what a recording does with an existing tape that has messages.
+// Existing determines what happens if the tape exists and has messages.
 type Existing uint8
 
-// These are the choices.
+// These choices are possible.
 const (
 	Refuse  Existing = iota // fail with a Fault of kind Conflict
 	Replace                 // truncate the file
-	Append                  // number new connections after the existing ones
+	Append                  // continue the tape; new connections get the numbers after the existing ones
 )
 
 // A Recorder records any number of connections.
@@ -58,11 +59,12 @@ type Recorder struct {
 	files  []io.WriteCloser
 	tapes  []*tape.Writer
 	conns  int
-	marks  int // the highest number of a secret on the continued tape
+	marks  int // the highest number of a secret on the tape that is continued
 	failed error
 }
 
-// Open creates the tape. It returns a Fault of kind Helper that names the file, and then a Recorder that records nothing.
+// Open creates the tape. If that fails, it returns a Fault of kind Helper that contains the file name, and a Recorder
+// that records nothing.
 func Open(o Options) (*Recorder, error) {
 	r := &Recorder{o: o}
 	if o.Split {
@@ -72,7 +74,7 @@ func Open(o Options) (*Recorder, error) {
 	return r, err
 }
 
-// unfiled is the output of a Recorder without a file.
+// unfiled is the output of a Recorder that has no file.
 type unfiled struct{ io.Writer }
 
 func (unfiled) Close() error { return nil }
@@ -116,7 +118,7 @@ func unwritable(name string, err error) error {
 	return wire.NewFault(wire.Helper, fmt.Sprintf("the tape %s cannot be written: %v", name, err), err)
 }
 
-// fail reports that a tape failed. The caller holds the tape's lock.
+// fail records the first failure of a tape and reports it. The caller holds the tape's lock.
 func (r *Recorder) fail(err error) {
 	r.mu.Lock()
 	first := r.failed == nil
@@ -127,7 +129,7 @@ func (r *Recorder) fail(err error) {
 	}
 }
 
-// Conn starts the recording of a connection. server reports whether the local side is the server, which receives the client's messages.
+// Conn starts recording a connection. server is set if the local side is the server, which receives the client's messages.
 func (r *Recorder) Conn(open tape.Open, server bool) *Conn {
 	r.mu.Lock()
 	r.conns++
@@ -159,14 +161,15 @@ func (r *Recorder) Conn(open tape.Open, server bool) *Conn {
 	return c
 }
 
-// Note records a note about the whole conversation.
+// Note records a note that concerns the whole conversation.
 func (r *Recorder) Note(text string) {
 	for _, w := range r.tapes {
 		w.Add(tape.Line{Kind: tape.Note, Note: text})
 	}
 }
 
-// Close flushes and closes the files, and ends all recording. It returns why a tape is incomplete.
+// Close flushes and closes the files. Nothing can be recorded afterwards. If a tape is incomplete, it returns the
+// reason.
 func (r *Recorder) Close() error {
 	r.mu.Lock()
 	tapes, files := r.tapes, r.files
@@ -185,17 +188,17 @@ func (r *Recorder) Close() error {
 
 // A Conn records one connection. Its methods are safe for concurrent use.
 type Conn struct {
-	w      *tape.Writer // nil to record nothing
+	w      *tape.Writer // nil if nothing is recorded
 	number int
 	server bool
-	plain  bool // pieces are not redacted
+	plain  bool // pieces are recorded without redaction
 	once   sync.Once
-	Show   wire.Tap // also sees each recorded message; may be nil
+	Show   wire.Tap // also receives each message that is recorded; may be nil
 
-	broken  atomic.Bool // a direction has pieces
-	mu      sync.Mutex  // guards the fields below
+	broken  atomic.Bool // there are pieces, because the framing of a direction is broken
+	mu      sync.Mutex  // guards the following fields
 	pending [2]pending
-	over    bool // pieces are recorded at once
+	over    bool // pieces are recorded immediately
 }
 
 // Message records a message. It implements wire.Tap.
@@ -206,7 +209,7 @@ func (c *Conn) Messages(d wire.Direction, msg []byte, more ...[]byte) {
 	c.MessageAt(c.Elapsed(), d, msg, more...)
 }
 
-// MessageAt is like Messages, but for messages that arrived at the time at of Elapsed.
+// MessageAt is like Messages, but for messages that arrived at the time at, in terms of Elapsed.
 func (c *Conn) MessageAt(at time.Duration, d wire.Direction, msg []byte, more ...[]byte) {
 	c.flush()
 	c.messages(at, d, msg, more...)
@@ -222,7 +225,7 @@ func (c *Conn) messages(at time.Duration, d wire.Direction, msg []byte, more ...
 	}
 }
 
-// Frame records a WebSocket message. binary is set for a binary one.
+// Frame records a WebSocket message. binary is set if it is a binary message.
 func (c *Conn) Frame(d wire.Direction, msg []byte, binary bool) {
 	if c.w != nil && binary {
 		c.w.RecordBinary(c.Elapsed(), c.number, c.seen(d), msg)
@@ -238,7 +241,7 @@ func (c *Conn) show(d wire.Direction, msg []byte) {
 	}
 }
 
-// seen returns d as the client sees it.
+// seen returns direction d as the client sees it.
 func (c *Conn) seen(d wire.Direction) wire.Direction {
 	if c.server {
 		return 1 - d
@@ -246,7 +249,7 @@ func (c *Conn) seen(d wire.Direction) wire.Direction {
 	return d
 }
 
-// Note records a note about the connection.
+// Note records a note that concerns the connection.
 func (c *Conn) Note(text string) {
 	c.flush()
 	if c.w != nil {
@@ -254,8 +257,8 @@ func (c *Conn) Note(text string) {
 	}
 }
 
-// Noise returns next, extended to record a child's lines that are not messages. The tape has them as notes, which players may
-// ignore. next may be nil.
+// Noise returns a function that records a line of a child that is not a message, and then calls next. On the tape, such lines
+// are notes, which are not played. next may be nil.
 func (c *Conn) Noise(next func(line []byte)) func(line []byte) {
 	return func(line []byte) {
 		c.Note(tape.NoiseNote + strings.ToValidUTF8(plain(string(line)), "\ufffd"))
@@ -279,9 +282,9 @@ func (c *Conn) HTTP(h tape.HTTP) {
 	}
 }
 
-// Ended records the end of the connection, once. d is the side that ended it: Send is the local side. err is the reason:
-// nil, io.EOF or a *wire.CloseError for a regular end, or another error. Ended records the line of a *wire.Stray as a
-// message.
+// Ended records the end of the connection. Only the first call has an effect. d is the side that has ended it: Send is
+// the local side. err is nil, io.EOF or a *wire.CloseError for a regular end, and otherwise another error. If err is a
+// *wire.Stray, its line is recorded as a message.
 func (c *Conn) Ended(d wire.Direction, err error) {
 	c.once.Do(func() {
 		c.end()

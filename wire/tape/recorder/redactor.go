@@ -19,10 +19,10 @@ type redactor struct {
 	warn   func(text string)
 	told   bool
 	shapes scan.Shapes
-	see    func(name []byte) bool // the methods name and text, bound once to save allocations in look
+	see    func(name []byte) bool // the methods name and text, stored once so that look need not allocate
 	read   func(quoted []byte, word bool) bool
 	found  bool              // the current message may contain a secret
-	marks  *redact.Numbering // nil to redact nothing
+	marks  *redact.Numbering // nil if nothing is redacted
 }
 
 func newRedactor(paths []*jq.Paths, warn func(string), marks *redact.Numbering) *redactor {
@@ -31,8 +31,8 @@ func newRedactor(paths []*jq.Paths, warn func(string), marks *redact.Numbering) 
 	return r
 }
 
-// append appends the redacted msg to dst and describes the result. It does not allocate for messages without secret names, unless the
-// user has selected secrets.
+// append appends msg to dst, with placeholders for secrets, and returns the form of the result. It does not allocate for a message
+// without secret names, unless the user has selected secrets.
 func (r *redactor) append(dst, msg []byte) ([]byte, tape.Text) {
 	found, is := r.look(msg)
 	switch {
@@ -46,7 +46,7 @@ func (r *redactor) append(dst, msg []byte) ([]byte, tape.Text) {
 	if len(r.paths) > 0 {
 		msg, is = r.chosen(msg), tape.JSON
 	}
-	if known := redact.KnownBytes(msg); !bytes.Equal(known, msg) { // a secret in a name or a number
+	if known := redact.KnownBytes(msg); !bytes.Equal(known, msg) { // the secret is in a name or in a number
 		if msg, is = known, tape.JSON; scan.Valid(msg, wire.DefaultMaxDepth) != nil {
 			is = tape.Unknown
 		}
@@ -54,8 +54,8 @@ func (r *redactor) append(dst, msg []byte) ([]byte, tape.Text) {
 	return append(dst, msg...), is
 }
 
-// look scans msg once. found reports whether msg may contain a secret. If an earlier message without secrets had the same members,
-// look skips the names.
+// look scans msg once. found is set if msg may contain a secret. If it has already found that the same member names contain no
+// secret, it skips the names.
 func (r *redactor) look(msg []byte) (found bool, is tape.Text) {
 	r.found = redact.HasKnown(msg)
 	ok, ascii := r.shapes.Valid(msg, wire.DefaultMaxDepth, r.see, r.read)
@@ -68,13 +68,13 @@ func (r *redactor) look(msg []byte) (found bool, is tape.Text) {
 	return r.found, is
 }
 
-// name reports whether a member's name is harmless.
+// name reports whether the name of a member is harmless.
 func (r *redactor) name(name []byte) bool {
 	own := r.marks.Sessions && string(name) == "sessionId"
 	return r.harmless(own || !redact.SecretKey(name))
 }
 
-// text reports whether a string other than a name is harmless.
+// text reports whether a string that is not a name is harmless.
 func (r *redactor) text(quoted []byte, word bool) bool {
 	return r.harmless(!redact.Suspect(quoted, word))
 }
@@ -84,10 +84,11 @@ func (r *redactor) harmless(is bool) bool {
 	return is
 }
 
-// programTime bounds each run of a user's program.
+// programTime is how long each run of a user's program may take.
 const programTime = time.Second
 
-// chosen returns msg without the parts that the user's programs select. If a program fails, chosen returns withheld.
+// chosen returns msg with placeholders for the parts that the user's programs select. If a program fails, it returns
+// withheld.
 func (r *redactor) chosen(msg []byte) []byte {
 	ctx, cancel := context.WithTimeout(context.Background(), programTime)
 	defer cancel()
@@ -106,5 +107,5 @@ func (r *redactor) chosen(msg []byte) []byte {
 	return match.Replace(msg, all, r.marks.MarkJSON)
 }
 
-// withheld replaces a message that could not be redacted.
+// withheld is recorded instead of a message that could not be redacted.
 var withheld = scan.AppendQuoted(nil, tape.Redacted)

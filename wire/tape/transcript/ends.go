@@ -8,7 +8,8 @@ import (
 	"rpcx/wire/tape/match"
 )
 
-// end records the end of a stream, and which entries of the server follow the end of their stream or of the client's side.
+// end records which streams the client has ended. It marks messages of the server as optional if they follow the end of
+// their stream, or the end of the client's side.
 func (k *loading) end(e *Entry, method string, msg []byte) {
 	rules := k.of.Rules
 	if k.endNamed(e, method, msg) {
@@ -25,13 +26,14 @@ func (k *loading) end(e *Entry, method string, msg []byte) {
 		}
 	case len(k.ended) == 0 || e.Dir == wire.Send:
 	case e.Kind == wire.Response:
-		delete(k.ended, rules.HashBytes(scan.Get(msg, "result"))) // a stream of that name is open again
+		delete(k.ended, rules.HashBytes(scan.Get(msg, "result"))) // a stream with the same name has been opened again
 	case e.Kind == wire.Notification && k.ended[rules.HashBytes(rules.StreamOf(msg))]:
 		k.optional[int32(k.Len())] = true
 	}
 }
 
-// endNamed records the end of a stream without an id. It reports whether the next entry is an item of an ended stream of that kind.
+// endNamed records the end of a stream that has a name but no id. It reports whether the next entry is an item of such a stream
+// after its end.
 func (k *loading) endNamed(e *Entry, method string, msg []byte) (late bool) {
 	rules, params := k.of.Rules, scan.Get(msg, "params")
 	each := func(see func(hash uint64)) {

@@ -7,35 +7,35 @@ import (
 	"rpcx/wire/tape/match"
 )
 
-// An Entry is one message of a track: a line, or one element of a batch.
+// An Entry is one message on a track: a line, or one element of a batch.
 type Entry struct {
 	offset      int64
-	Hash        uint64 // of a request or notification (see match.Rules.Hash)
+	Hash        uint64 // only for a request or notification (see match.Rules.Hash)
 	length      uint32
 	Line        uint32 // the line number on the tape
 	Method      uint32 // the number of the method (see Transcript.Number)
-	Own         int32  // of a response: the entry of its request, or None
-	Need        int32  // the last preceding entry of the other side, or None
-	Answer      int32  // of a request: the entry of its first response, or None
-	More        int32  // of a response: the next response to the same request, or None
-	latest      int32  // of a request: its last response
-	elem        int32  // its index in a batch, or None
+	Own         int32  // for a response, the entry of its request, or None
+	Need        int32  // the last earlier entry of the other side, or None
+	Answer      int32  // for a request, the entry of its first response, or None
+	More        int32  // for a response, the next response to the same request, or None
+	latest      int32  // for a request, its last response
+	elem        int32  // the index in its batch, or None
 	Dir         wire.Direction
-	Kind        wire.Kind // Invalid for a message that is neither a request, notification nor response
-	Redacted    bool      // whether the entry contains a redacted string
-	Handwritten bool      // its line has handwritten members (see Track.HandwrittenLine)
+	Kind        wire.Kind // Invalid if the message is neither a request nor a notification nor a response
+	Redacted    bool      // whether the message contains a placeholder for a secret
+	Handwritten bool      // whether its line has handwritten members (see Track.HandwrittenLine)
 }
 
 // Batched reports whether the entry is an element of a batch.
 func (e *Entry) Batched() bool { return e.elem != None }
 
-// Len returns the number of entries of the track.
+// Len returns the number of entries on the track.
 func (t *Track) Len() int { return len(t.entries) }
 
 // Entry returns entry i.
 func (t *Track) Entry(i int32) *Entry { return &t.entries[i] }
 
-// add appends an entry and links it to the request that it answers.
+// add appends an entry. If the entry is a response, add links it to its request.
 func (t *Track) add(e Entry) {
 	i := int32(len(t.entries))
 	e.Answer, e.More = None, None
@@ -58,12 +58,12 @@ func (t *Track) add(e Entry) {
 // Binary reports whether entry i is a binary WebSocket message.
 func (t *Track) Binary(i int32) bool { return t.binary[i] }
 
-// Optional reports whether entry i may be absent from another conversation. This holds after the client closed the connection or ended the
-// entry's stream, and for exchanges about a job before later ones, and for Loose entries.
+// Optional reports whether entry i may be missing in another conversation. It may if it follows the end of its stream or of the client's
+// side, if it is an early status request for a job or the response to one, or if it is Loose.
 func (t *Track) Optional(i int32) bool { return t.optional[i] || t.Loose(i) }
 
-// Loose reports whether entry i is a notification of the server whose number and values are not compared: a line of its method is marked
-// as optional.
+// Loose reports whether entry i is a notification of the server whose number and values are not compared, because a line with the same
+// method is marked as optional.
 func (t *Track) Loose(i int32) bool {
 	e := t.Entry(i)
 	return e.Kind == wire.Notification && e.Dir == wire.Recv && t.loose[e.Method]
@@ -77,13 +77,13 @@ func (t *Track) Notifies(method string) bool {
 	})
 }
 
-// LooseMethod is Loose for the notifications of a method.
+// LooseMethod is like Loose, but for all notifications of a method.
 func (t *Track) LooseMethod(method string) bool {
 	n, ok := t.of.Number(method)
 	return ok && t.loose[n]
 }
 
-// Repeated reports whether entry i belongs to an exchange about a job that has a later exchange.
+// Repeated reports whether entry i belongs to a status request for a job that is followed by a later one.
 func (t *Track) Repeated(i int32) bool {
 	e := t.Entry(i)
 	return t.optional[i] && (e.Dir == wire.Send || e.Own != None && t.optional[e.Own])
@@ -92,8 +92,8 @@ func (t *Track) Repeated(i int32) bool {
 // Repeats returns the number of repeated entries.
 func (t *Track) Repeats() int { return t.repeats }
 
-// Opener returns the response that opened the stream of the server's entry i. It returns None if the entry has no stream, if the track
-// has only one stream, or if no response names the stream.
+// Opener returns the response that opened the stream to which entry i, from the server, belongs. It returns None if the entry belongs
+// to no stream, if the track has only one stream, or if no response contains the name of the stream.
 func (t *Track) Opener(i int32) int32 {
 	if e := t.Entry(i); len(t.openers) > 1 && e.Kind == wire.Notification && e.Dir == wire.Recv {
 		return e.latest
@@ -101,13 +101,13 @@ func (t *Track) Opener(i int32) int32 {
 	return None
 }
 
-// Opens reports whether the response at entry i opened one of several streams with later entries.
+// Opens reports whether the response at entry i opened one of several streams that have items.
 func (t *Track) Opens(i int32) bool { return len(t.openers) > 1 && t.openers[i] }
 
-// maxHandles bounds the strings that are stored to recognize handles.
+// maxHandles limits the number of strings that are stored for recognizing handles.
 const maxHandles = 1 << 16
 
-// addHandles stores the strings of msg, the client's entry i.
+// addHandles stores the strings in msg, which is the client's entry i.
 func (t *Track) addHandles(i int32, msg []byte) {
 	match.Strings(msg, func(val []byte) {
 		hash := t.of.Rules.HashBytes(val)
@@ -117,7 +117,8 @@ func (t *Track) addHandles(i int32, msg []byte) {
 	})
 }
 
-// IsHandle reports whether the server generated val, a string in entry i: the client sends val only after entry i.
+// IsHandle reports whether val, a string in entry i, was generated by the server. It was if the client sends val, but
+// only after entry i.
 func (t *Track) IsHandle(i int32, val []byte) bool {
 	e := t.Entry(i)
 	if e.Dir != wire.Recv || e.Kind != wire.Response {
@@ -127,7 +128,7 @@ func (t *Track) IsHandle(i int32, val []byte) bool {
 	return known && first > i
 }
 
-// IsStream reports whether a JSON text names a stream with an item on the track.
+// IsStream reports whether id, a JSON value, is the name of a stream that has items on the track.
 func (t *Track) IsStream(id []byte) bool {
 	return t.streams[t.of.Rules.HashBytes(id)]
 }

@@ -12,25 +12,26 @@ import (
 	"rpcx/wire/tape"
 )
 
-// This file processes the HTTP exchanges of a track: what the recorded client sent in addition to its messages.
+// This file handles the HTTP exchanges on a track: what the recorded client sent in addition to its messages.
 
-// Head returns the header lines of entry i that the recorded client added to the lines of the transport.
+// Head returns the header lines that the recorded client sent with entry i in addition to those of the transport.
 func (t *Track) Head(i int32) [][2]string { return t.heads[i] }
 
-// Refused returns the HTTP status with which the server refused the request at entry i, or 0.
+// Refused returns the HTTP status with which the server rejected the request at entry i, or 0.
 func (t *Track) Refused(i int32) int { return t.refused[i] }
 
-// A posted is an entry that may be the body of a later HTTP exchange.
+// A posted is an entry that may have been the body of an HTTP exchange that comes later on the tape.
 type posted struct {
 	i      int32
 	length int
 	at     time.Duration
 }
 
-// maxPosted bounds the entries that wait for their exchange, because tapes of other transports have no exchanges.
+// maxPosted limits the number of entries that wait for their exchange, because with other transports there are no
+// exchanges.
 const maxPosted = 64
 
-// sent stores the next entry e if it is the only message of its exchange.
+// sent stores the next entry e if it is the only message in its exchange.
 func (k *loading) sent(e *Entry, line *tape.Line) {
 	if e.Dir != wire.Send || e.elem > 0 {
 		return
@@ -41,7 +42,7 @@ func (k *loading) sent(e *Entry, line *tape.Line) {
 	k.posted = append(k.posted, posted{int32(k.Len()), len(line.Payload()), line.Time})
 }
 
-// exchange stores the facts that h shows about the client's exchanges.
+// exchange evaluates h, an HTTP exchange of the client.
 func (k *loading) exchange(h *tape.HTTP) {
 	switch {
 	case h == nil:
@@ -55,7 +56,7 @@ func (k *loading) exchange(h *tape.HTTP) {
 	}
 }
 
-// refuse stores an HTTP error as the response to the last request, unless the request has a response.
+// refuse stores an HTTP error as the response to the last request, unless that request already has a response.
 func (k *loading) refuse(h *tape.HTTP) {
 	i := k.last[wire.Send]
 	if h.Status >= 400 && i != None && k.Entry(i).Kind == wire.Request && k.Entry(i).Answer == None {
@@ -63,7 +64,7 @@ func (k *loading) refuse(h *tape.HTTP) {
 	}
 }
 
-// head stores the header lines of h with the entry that h carried.
+// head stores the header lines of h with the entry that was its body.
 func (k *loading) head(h *tape.HTTP) {
 	n := k.carried(h)
 	if n < 0 {
@@ -81,13 +82,14 @@ func (k *loading) head(h *tape.HTTP) {
 		return
 	}
 	if slices.Equal(k.headed, own) {
-		own = k.headed // entries with equal headers share one slice
+		own = k.headed // entries with the same header lines share one slice
 	}
 	k.heads[i], k.headed = own, own
 }
 
-// carried returns the position in posted of the message that h carried, or -1. The tape has exchanges in the order of their ends. The
-// length identifies the message. Without a length, it is the last message that was recorded before the start of h.
+// carried returns the position in posted of the message that was the body of h, or -1. On the tape, exchanges are in the order in
+// which they ended. The length of the body identifies the message. If the length is not known, carried returns the last message that
+// was recorded before h started.
 func (k *loading) carried(h *tape.HTTP) int {
 	length := -1
 	for _, line := range h.Request {
@@ -107,7 +109,7 @@ func (k *loading) carried(h *tape.HTTP) int {
 	return min(len(k.posted), 1) - 1
 }
 
-// ofTransport reports whether a header line belongs to the transport or to the identity of the client.
+// ofTransport reports whether a header line is sent by the transport itself, or identifies the client.
 func ofTransport(name string) bool {
 	switch name = textproto.CanonicalMIMEHeaderKey(name); name {
 	case "Accept", "Connection", "Cookie", "Host", "Keep-Alive", "Last-Event-Id", "Origin", "Referer", "Te", "Transfer-Encoding", "User-Agent":
@@ -116,7 +118,8 @@ func ofTransport(name string) bool {
 	return strings.HasPrefix(name, "Accept-") || strings.HasPrefix(name, "Content-") || strings.HasPrefix(name, "Sec-")
 }
 
-// refusal links the next entry e to the request that got an HTTP error with this text. e is not JSON or has no id.
+// refusal makes the next entry e the response to a request that was rejected with an HTTP error. e is the body of that
+// error, which is not JSON or has no id.
 func (k *loading) refusal(e *Entry, line *tape.Line, id wire.ID) {
 	i := k.last[wire.Send]
 	if line.Bytes == nil && (e.Kind != wire.Response || e.Own != None || string(scan.Trim(id)) != "null") {

@@ -13,30 +13,30 @@ import (
 	"rpcx/wire/tape/match"
 )
 
-// A loader builds a Transcript from lines.
+// A loader builds a Transcript from the lines of a tape.
 type loader struct {
 	t       *Transcript
 	tracks  map[int]*loading
 	seed    maphash.Seed
-	strange int    // the number of messages of other dialects
-	known   int    // the number of messages of the dialect
-	first   uint32 // the line of the first message of another dialect
+	strange int    // how many messages belong to other dialects
+	known   int    // how many messages belong to the dialect
+	first   uint32 // the line of the first message that belongs to another dialect
 }
 
-// A loading is an unfinished Track.
+// A loading is a Track that is being built.
 type loading struct {
 	*Track
 	last  [2]int32            // the last entry in each direction
-	open  [2]map[uint64]int32 // the requests in each direction, by the hash of their id
+	open  [2]map[uint64]int32 // for each direction, the requests without a response, by the hash of their id
 	named map[string]int32
 
-	results map[uint64]int32   // responses that may open a stream, by the hash of their result
-	posted  []posted           // the client's last messages without an HTTP exchange
-	headed  [][2]string        // the last of heads
-	ended   map[uint64]bool    // streams that the client has ended, by the hash of their name
-	quiet   map[uint64]bool    // ended streams without an id (see Shape.EndsNamed)
-	polls   map[uint64][]int32 // consecutive requests about running jobs, by the hash of the job's name
-	polled  map[int32]uint64   // the hash of the job's name, by request
+	results map[uint64]int32   // responses that may open a stream, by the hash of the result
+	posted  []posted           // the client's latest messages whose HTTP exchange has not come yet
+	headed  [][2]string        // the header lines that were stored last
+	ended   map[uint64]bool    // streams that the client has ended, by the hash of the name
+	quiet   map[uint64]bool    // streams without an id that the client has ended (see Shape.EndsNamed)
+	polls   map[uint64][]int32 // consecutive status requests for running jobs, by the hash of the job's name
+	polled  map[int32]uint64   // the hash of the job's name, for each status request
 }
 
 func newLoader(t *Transcript) *loader {
@@ -55,7 +55,7 @@ func (l *loader) track(conn int) *loading {
 	return k
 }
 
-// add adds the line that r has read.
+// add processes the line that r has just read.
 func (l *loader) add(r *tape.Reader, line *tape.Line) error {
 	switch line.Kind {
 	case tape.Opening:
@@ -139,7 +139,7 @@ func (l *loader) entry(k *loading, e Entry, line *tape.Line, msg []byte) error {
 	return nil
 }
 
-// note stores the rare members of the next entry's line.
+// note stores the rare members on the line of the next entry.
 func (k *loading) note(e *Entry, line *tape.Line) error {
 	if line.Binary {
 		k.binary[int32(k.Len())] = true
@@ -157,7 +157,7 @@ func (k *loading) note(e *Entry, line *tape.Line) error {
 	return nil
 }
 
-// parse classifies a message and counts messages of other dialects.
+// parse classifies a message, and counts whether it belongs to the dialect.
 func (l *loader) parse(e *Entry, line *tape.Line, msg []byte) (p match.Parsed) {
 	if msg == nil {
 		return p
@@ -174,7 +174,7 @@ func (l *loader) parse(e *Entry, line *tape.Line, msg []byte) (p match.Parsed) {
 	return p
 }
 
-// link finds the request that the next entry e answers, and stores the names in e.
+// link finds the request to which the next entry e is the response. It also stores the names on the line.
 func (k *loading) link(e *Entry, seed maphash.Seed, line *tape.Line, p match.Parsed) error {
 	i, id := int32(k.Len()), maphash.Bytes(seed, p.ID)
 	switch own, ok := k.named[line.Re]; {
@@ -200,7 +200,7 @@ func (k *loading) link(e *Entry, seed maphash.Seed, line *tape.Line, p match.Par
 	return nil
 }
 
-// mayOpen stores the next entry, a response whose result may name a stream.
+// mayOpen stores the next entry, which is a response whose result may be the name of a stream.
 func (k *loading) mayOpen(rules *match.Rules, msg []byte) {
 	if len(rules.Shape().Streams) == 0 || len(k.results) >= maxHandles {
 		return
@@ -210,7 +210,7 @@ func (k *loading) mayOpen(rules *match.Rules, msg []byte) {
 	}
 }
 
-// poll stores requests about jobs. Only the last exchange about a job is required in other conversations.
+// poll stores status requests for jobs. In another conversation, only the last status request for each job is required.
 func (k *loading) poll(e *Entry, method string, msg []byte) {
 	rules := k.of.Rules
 	if len(rules.Shape().Polls) == 0 || msg == nil {
@@ -238,13 +238,13 @@ func (k *loading) poll(e *Entry, method string, msg []byte) {
 	delete(k.polls, job)
 }
 
-// known reports whether a JSON text may name a stream of earlier lines.
+// known reports whether id, a JSON value, may be the name of a stream on earlier lines.
 func (k *loading) known(id []byte) bool {
 	_, result := k.results[k.of.Rules.HashBytes(id)]
 	return result || k.IsStream(id)
 }
 
-// item links the next entry, an item, to the response that opened its stream.
+// item links the next entry, which is an item, to the response that opened its stream.
 func (k *loading) item(e *Entry, stream uint64) {
 	if opener, ok := k.results[stream]; ok && e.Dir == wire.Recv && e.Kind == wire.Notification && e.elem == None && k.Entry(opener).elem == None {
 		e.latest = opener
@@ -272,7 +272,7 @@ func clone(line *tape.Line) *tape.Line {
 	return &c
 }
 
-// finish returns an error if most messages belong to another dialect.
+// finish returns an error if more messages belong to other dialects than to the dialect of the tape.
 func (l *loader) finish() error {
 	if l.strange <= l.known {
 		return nil

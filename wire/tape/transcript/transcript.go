@@ -1,5 +1,5 @@
-// Package transcript indexes a tape: the kinds and the order of its messages, and the request of each response. The index takes at most
-// 150 bytes per message. The messages themselves stay in the file.
+// Package transcript indexes a tape: the kinds and the order of its messages, and which response belongs to which request. The index
+// needs at most 150 bytes per message. The messages themselves remain in the file.
 package transcript
 
 import (
@@ -19,12 +19,12 @@ import (
 	"rpcx/wire/userfile"
 )
 
-// A Transcript is an indexed tape. It is safe for concurrent use.
+// A Transcript is a tape together with its index. It is safe for concurrent use.
 type Transcript struct {
-	Name   string // the file name for messages to the user
+	Name   string // the file name, for messages to the user
 	Header tape.Header
 	Tracks []*Track // one for each connection, in the order of their first lines
-	Cut    int      // the number of an incomplete last line, or 0
+	Cut    int      // the number of the last line if that is incomplete, or 0
 	Rules  *match.Rules
 
 	source  io.ReaderAt
@@ -33,43 +33,44 @@ type Transcript struct {
 	number  map[string]uint32 // the index in methods, by method
 }
 
-// None is the index of a missing entry.
+// None is used as an index where there is no entry.
 const None = -1
 
 // A Track is one connection of a tape.
 type Track struct {
 	Conn   int
-	Open   *tape.Open  // nil if the tape lacks the line
-	Close  *tape.Close // nil if the tape lacks the line
+	Open   *tape.Open  // nil if the tape has no such line
+	Close  *tape.Close // nil if the tape has no such line
 	Closer wire.Direction
-	// Events is the number of entries before the client opened an event stream over HTTP, or None. Deletes reports that the client ended
+	// Events is the number of entries before the client requested an event stream over HTTP, or None. Deletes is set if the client ended
 	// its session with DELETE.
 	Events  int32
 	Deletes bool
 
 	of          *Transcript
 	entries     []Entry
-	refused     map[int32]int // the HTTP status of requests with an error in place of a response
+	refused     map[int32]int // the HTTP statuses of requests that were answered with an HTTP error
 	heads       map[int32][][2]string
 	optional    map[int32]bool
 	repeats     int
 	openers     map[int32]bool       // responses that opened streams
-	handles     map[uint64]int32     // strings that the client sends, by hash, with the first entry of each
-	streams     map[uint64]bool      // the streams of items, by the hash of their JSON
+	handles     map[uint64]int32     // strings that the client sends, by their hash; the value is the first entry that contains the string
+	streams     map[uint64]bool      // the streams that have items, by the hash of their JSON name
 	binary      map[int32]bool       // binary WebSocket messages
 	loose       map[uint32]bool      // see Loose
-	handwritten map[int32]*tape.Line // lines with handwritten members, by entry
+	handwritten map[int32]*tape.Line // lines that have handwritten members, by entry
 }
 
-// Shapes returns the Shape of a dialect, or a usage Fault. "" is the default dialect.
+// Shapes returns the Shape of a dialect. If there is no such dialect, it returns a usage Fault. "" stands for the
+// default dialect.
 type Shapes func(dialect string) (dialect.Shape, error)
 
-// keepWhole bounds the size of tapes in memory, in bytes.
+// keepWhole is the size, in bytes, up to which a tape is kept in memory.
 const keepWhole = 16 << 20
 
-// Open indexes the tape in file name. "-" is stdin. The caller must close the Transcript.
+// Open indexes the tape in the file name; "-" is stdin. The caller must close the Transcript.
 func Open(name string, stdin io.Reader, shapes Shapes, rules func(dialect.Shape) *match.Rules) (*Transcript, error) {
-	if b := userfile.Kept(name); b != nil { // the endpoint tape: has read the header
+	if b := userfile.Kept(name); b != nil { // the file was kept when the header was read for the endpoint tape:
 		return Read(bytes.NewReader(b), name, shapes, rules)
 	}
 	if name == "-" {
@@ -94,7 +95,7 @@ func Open(name string, stdin io.Reader, shapes Shapes, rules func(dialect.Shape)
 	return readFile(f, f.Close, name, shapes, rules)
 }
 
-// readAll reads a tape that can be read only once. It stores a long tape in a temporary file.
+// readAll reads a tape from a file that can be read only once. A long tape is stored in a temporary file.
 func readAll(from io.Reader, name string, shapes Shapes, rules func(dialect.Shape) *match.Rules) (*Transcript, error) {
 	b, err := io.ReadAll(io.LimitReader(from, keepWhole+1))
 	if err != nil && name == "-" {
@@ -136,13 +137,13 @@ func unreadable(name string, err error) error {
 	return wire.NewFault(wire.Usage, fmt.Sprintf("cannot read the tape %s: %v", name, err), err)
 }
 
-// A source is read once from its start, and then at any offset.
+// A source is read once from the beginning, and later at any offset.
 type source interface {
 	io.Reader
 	io.ReaderAt
 }
 
-// Read indexes the tape in from, which the Transcript uses until it is closed.
+// Read indexes the tape in from. The Transcript reads from it until it is closed.
 func Read(from source, name string, shapes Shapes, rules func(dialect.Shape) *match.Rules) (*Transcript, error) {
 	r, err := tape.NewReader(from, name)
 	if err != nil {
@@ -172,7 +173,7 @@ func Read(from source, name string, shapes Shapes, rules func(dialect.Shape) *ma
 	return t, l.finish()
 }
 
-// Reader returns a reader of all lines.
+// Reader returns a Reader for the tape.
 func (t *Transcript) Reader() (*tape.Reader, error) {
 	return tape.NewReader(io.NewSectionReader(t.source, 0, 1<<62), t.Name)
 }
@@ -185,7 +186,7 @@ func (t *Transcript) Close() error {
 	return t.close()
 }
 
-// Method returns the method of entry i or of its request, or "".
+// Method returns the method of entry i. For a response, it is the method of the request; it is "" if there is none.
 func (t *Track) Method(i int) string {
 	e := t.Entry(int32(i))
 	if e.Kind == wire.Response && e.Own != None {
@@ -194,16 +195,16 @@ func (t *Track) Method(i int) string {
 	return t.of.methods[e.Method]
 }
 
-// Number returns the number of a method in entries. ok is false if no message has the method.
+// Number returns the number that a method has in entries. ok is false if no message has this method.
 func (t *Transcript) Number(method string) (uint32, bool) {
 	n, ok := t.number[method]
 	return n, ok
 }
 
-// HandwrittenLine returns the line of entry i if it has handwritten members, or nil.
+// HandwrittenLine returns the line of entry i if it has handwritten members. Otherwise it returns nil.
 func (t *Track) HandwrittenLine(i int) *tape.Line { return t.handwritten[int32(i)] }
 
-// Names returns the names of bound values, once for each line that binds them.
+// Names returns the names to which lines bind values. A name occurs once for each line that binds it.
 func (t *Track) Names() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, line := range t.handwritten {
@@ -216,7 +217,8 @@ func (t *Track) Names() iter.Seq[string] {
 	}
 }
 
-// Message returns the message of entry i, JSON or not, or nil for a line without a message.
+// Message returns the message of entry i, which may be something other than JSON. It returns nil if the line has no
+// message.
 func (t *Track) Message(i int) ([]byte, error) {
 	line, err := t.Line(i)
 	if err != nil {
@@ -246,12 +248,12 @@ func (t *Track) Line(i int) (*tape.Line, error) {
 	return line, nil
 }
 
-// changed returns a Fault about a line that changed after Open.
+// changed returns the Fault for a line that has changed since Open.
 func (t *Track) changed(e *Entry, err error) error {
 	return tape.Fault(t.of.Name, int(e.Line), fmt.Errorf("it was changed during the reading: %w", err))
 }
 
-// Gap returns the recorded time between entry i and the preceding entry, or 0 if unknown.
+// Gap returns the recorded time between the previous entry and entry i, or 0 if it is not known.
 func (t *Track) Gap(i int) time.Duration {
 	if i < 1 {
 		return 0
@@ -267,10 +269,10 @@ func (t *Track) Gap(i int) time.Duration {
 	return this.Time - before.Time
 }
 
-// Of returns the transcript of the track.
+// Of returns the transcript to which the track belongs.
 func (t *Track) Of() *Transcript { return t.of }
 
-// Empty returns a track of t without entries.
+// Empty returns a track of t that has no entries.
 func Empty(t *Transcript) *Track { return newTrack(t, 0) }
 
 func newTrack(t *Transcript, conn int) *Track {

@@ -11,12 +11,12 @@ import (
 	"rpcx/wire/tape/recorder"
 )
 
-// Bytes is a wire.Framing without messages. Only Pass can use its connections.
+// Bytes is a wire.Framing that does not split bytes into messages. Only Pass can use its connections.
 func Bytes(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 	return &byteConn{rwc: rwc, o: o}
 }
 
-// A byteConn makes a byte stream a connection.
+// A byteConn represents a byte stream as a wire.Conn.
 type byteConn struct {
 	rwc io.ReadWriteCloser
 	o   wire.Options
@@ -24,16 +24,17 @@ type byteConn struct {
 
 var errBytes = errors.New("a stream of bytes has no messages")
 
-// Recv implements wire.Conn. It never receives a message.
+// Recv implements wire.Conn. It always fails, because there are no messages.
 func (c *byteConn) Recv() ([]byte, error) { return nil, errBytes }
 
-// Send implements wire.Conn. It cannot send messages.
+// Send implements wire.Conn. It always fails, because there are no messages.
 func (c *byteConn) Send([]byte) error { return errBytes }
 
 // Close implements wire.Conn.
 func (c *byteConn) Close() error { return c.rwc.Close() }
 
-// CloseSend implements wire.HalfCloser. It closes the whole stream if the stream cannot be half closed.
+// CloseSend implements wire.HalfCloser. If the stream cannot close only its sending direction, CloseSend closes the
+// whole stream.
 func (c *byteConn) CloseSend() error {
 	if half, ok := c.rwc.(wire.WriteCloser); ok {
 		return half.CloseWrite()
@@ -41,8 +42,8 @@ func (c *byteConn) CloseSend() error {
 	return c.rwc.Close()
 }
 
-// PeerClosed implements wire.PeerWatcher. Its channel never closes if the stream cannot detect that the peer stopped
-// reading.
+// PeerClosed implements wire.PeerWatcher. If the stream cannot detect that the peer has stopped reading, the channel is
+// never closed.
 func (c *byteConn) PeerClosed() <-chan struct{} {
 	if g, ok := c.rwc.(wire.PeerWatcher); ok {
 		return g.PeerClosed()
@@ -50,12 +51,12 @@ func (c *byteConn) PeerClosed() <-chan struct{} {
 	return make(chan struct{})
 }
 
-// chunk bounds the bytes of one read without a framing.
+// chunk is the maximum number of bytes in one read that is not split into messages.
 const chunk = 64 << 10
 
-// bytes passes on bytes until from ends, and returns the error of that end. The framing reads the same bytes to record messages. When it
-// needs more, every message in what it has read is on the tape, and bytes passes that on. A peer therefore never waits for the rest of a
-// message.
+// bytes forwards bytes until from ends, and returns the error with which it ended. The framing reads the same bytes, and its messages
+// are recorded. When the framing needs more bytes, all messages in the bytes that it has are already on the tape, and bytes forwards
+// these bytes. The receiver gets the beginning of a message without waiting for the rest.
 func (p *pass) bytes(from, to *byteConn, framing wire.Framing, d wire.Direction) error {
 	s := &stream{from: from.rwc, to: to.rwc, clock: p.rec.Elapsed, read: from.o.Seen, wrote: to.o.Seen}
 	if p.first != nil {
@@ -78,19 +79,19 @@ func (p *pass) bytes(from, to *byteConn, framing wire.Framing, d wire.Direction)
 	}
 }
 
-// A stream is the framing's input.
+// A stream is the input of the framing.
 type stream struct {
 	from, to io.ReadWriteCloser
-	pending  []byte // bytes that the framing has, but that are not passed on
+	pending  []byte // bytes that the framing has read but that have not been forwarded
 	ended    error
-	first    func(b []byte) // receives the first bytes; nil after the call
+	first    func(b []byte) // receives the first bytes; set to nil after that
 	clock    func() time.Duration
 	came     time.Duration // when the last bytes arrived, by clock
 
-	read, wrote func(d wire.Direction, b []byte) // receive the bytes of each side; may be nil
+	read, wrote func(d wire.Direction, b []byte) // receive the bytes that are read and written; may be nil
 }
 
-// Read reads bytes, which b has to hold until flush.
+// Read reads bytes. b must stay unchanged until flush, which forwards them.
 func (s *stream) Read(b []byte) (int, error) {
 	if s.ended != nil {
 		return 0, s.ended
@@ -109,10 +110,10 @@ func (s *stream) Read(b []byte) (int, error) {
 		s.first(s.pending)
 		s.first = nil
 	}
-	return n, nil // the next read returns the error again
+	return n, nil // the next read will return the error again
 }
 
-// flush passes on the pending bytes.
+// flush forwards the pending bytes.
 func (s *stream) flush() {
 	if len(s.pending) == 0 || s.ended != nil {
 		return
@@ -126,7 +127,8 @@ func (s *stream) flush() {
 	s.pending = nil
 }
 
-// rest passes on the rest of a stream with broken framing. It records the bytes as they arrive, starting with the invalid message.
+// rest forwards the rest of a stream after an error in the framing. It records the bytes as they arrive, starting with the message
+// that is not valid.
 func (s *stream) rest(why error, framing wire.Conn, rec *recorder.Conn, d wire.Direction) {
 	rec.Note("the rest is recorded as bytes: " + why.Error())
 	record := rec.Pieces(d)
@@ -143,8 +145,8 @@ func (s *stream) rest(why error, framing wire.Conn, rec *recorder.Conn, d wire.D
 	}
 }
 
-// Write implements io.Writer. The framing only reads.
+// Write implements io.Writer. It always fails, because the framing only reads.
 func (s *stream) Write([]byte) (int, error) { return 0, errBytes }
 
-// Close implements io.Closer. The framing does not close the stream.
+// Close implements io.Closer. It does nothing, because the framing must not close the stream.
 func (s *stream) Close() error { return nil }

@@ -13,40 +13,40 @@ import (
 	"rpcx/wire/tape/recorder"
 )
 
-// Posts passes on messages that clients send by HTTP POST. All POSTs share one connection to the server.
+// Posts forwards messages that clients send in HTTP POSTs. All POSTs share one connection to the server.
 type Posts struct {
 	server wire.Conn
 	rules  *match.Rules
 	rec    *recorder.Conn
-	lost   func()         // warns, once, about a message that arrives without an open POST
-	heard  sync.WaitGroup // until the end of the server is on the tape
+	lost   func()         // warns about a message from the server for which there is no open POST, but only once
+	heard  sync.WaitGroup // waits until the end of the server's messages is on the tape
 
 	mu   sync.Mutex
-	wait map[string]*post // the POST of each unanswered request, by id
-	last *post            // receives messages that belong to no request
-	open map[string]*post // by stream that a response may have opened; nil after its client has disconnected
-	left []*post          // POSTs that ended with pending responses or items, oldest first; at most maxLeft
-	gone error            // how the server ended, or nil while it runs
+	wait map[string]*post // the POST of each request that has no response yet, by id
+	last *post            // receives messages that do not belong to any request
+	open map[string]*post // by the stream that a response may have opened; nil if the client has disconnected
+	left []*post          // POSTs that ended before all their responses or items arrived, oldest first; at most maxLeft
+	gone error            // how the server ended; nil while it has not
 }
 
-// A post is one POST that waits for its responses.
+// A post is a POST that is waiting for its responses.
 type post struct {
 	conn   wire.Conn
 	record wire.Tap
-	ids    []string           // the ids of its requests as sent to the server
-	was    map[string]wire.ID // the client's own id by such an id, if another POST has the same
-	owed   int                // the number of missing responses
+	ids    []string           // the ids of its requests, in the form in which they were sent to the server
+	was    map[string]wire.ID // the id that the client used, by the id that replaced it because another POST already had the same
+	owed   int                // how many responses are missing
 	over   bool
-	done   chan struct{} // closed after all responses
-	stream string        // the stream that its response may have opened, as JSON, or ""
-	begun  bool          // an item of the stream has arrived
-	ended  bool          // the last item of the stream has arrived
+	done   chan struct{} // closed when the POST ends
+	stream string        // the name, as JSON, of the stream that a response may have opened, or ""
+	begun  bool          // an item of that stream has arrived
+	ended  bool          // the last item of that stream has arrived
 }
 
-// firstID is greater than the ids of clients that count from 1.
+// firstID is larger than any id of a client that counts from 1.
 const firstID int64 = 1 << 32
 
-// NewPosts returns a Posts that passes messages to server and records them. It calls warn with warnings for the user.
+// NewPosts returns a Posts that forwards messages to server and records them. It calls warn with warnings for the user.
 func NewPosts(server wire.Conn, shape dialect.Shape, rec *recorder.Conn, warn func(text string)) *Posts {
 	p := &Posts{server: server, rules: match.NewRules(shape, nil), rec: rec, wait: map[string]*post{}, open: map[string]*post{}}
 	p.lost = sync.OnceFunc(func() {
@@ -60,8 +60,9 @@ func NewPosts(server wire.Conn, shape dialect.Shape, rec *recorder.Conn, warn fu
 	return p
 }
 
-// Pass forwards one POST, and closes it after the answer or when ctx ends. record receives its messages in both directions; if record is
-// nil, they are recorded as messages without a POST. Pass returns the error of the server.
+// Pass forwards one POST, and closes its connection when all responses have arrived or when ctx ends. record receives its messages in
+// both directions. If record is nil, they are recorded without a POST. If the server has ended before all responses, Pass returns the
+// server's error.
 func (p *Posts) Pass(ctx context.Context, client wire.Conn, record wire.Tap) error {
 	defer client.Close()
 	msg, err := client.Recv()
@@ -106,7 +107,7 @@ func (p *Posts) Pass(ctx context.Context, client wire.Conn, record wire.Tap) err
 	return nil
 }
 
-// awaited ends t if the server has ended, because no response will arrive.
+// awaited ends t if the server has already ended, because no more responses will arrive.
 func (p *Posts) awaited(t *post) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -115,7 +116,7 @@ func (p *Posts) awaited(t *post) {
 	}
 }
 
-// expect records which responses msg needs. It returns msg with ids that no pending request has.
+// expect records which responses msg requires. It returns msg with an id that no other pending request has.
 func (p *Posts) expect(client wire.Conn, msg []byte, record wire.Tap) (*post, []byte) {
 	t := &post{conn: client, record: record, done: make(chan struct{})}
 	p.mu.Lock()
@@ -148,7 +149,7 @@ func (p *Posts) expect(client wire.Conn, msg []byte, record wire.Tap) (*post, []
 	return t, msg
 }
 
-// free returns an unused id of the same JSON type.
+// free returns an unused id that has the same JSON type.
 func (p *Posts) free(id wire.ID) wire.ID {
 	for n := firstID + int64(len(p.wait)); ; n++ {
 		free := strconv.AppendInt(nil, n, 10)
@@ -161,7 +162,7 @@ func (p *Posts) free(id wire.ID) wire.ID {
 	}
 }
 
-// each returns msg with each of its messages replaced by the result of change.
+// each returns msg in which each of its messages is replaced by what change returns.
 func (p *Posts) each(msg []byte, change func(part []byte) []byte) []byte {
 	parts, batch := match.Elements(p.rules.Shape(), msg)
 	for i, part := range parts {
@@ -176,10 +177,10 @@ func (p *Posts) each(msg []byte, change func(part []byte) []byte) []byte {
 	return msg
 }
 
-// Wait returns when the server has ended and its end is on the tape.
+// Wait waits until the server has ended and its end is on the tape.
 func (p *Posts) Wait() { p.heard.Wait() }
 
-// receive passes each message of the server to its POST.
+// receive passes each message from the server to a POST.
 func (p *Posts) receive() {
 	for {
 		msg, err := p.server.Recv()
@@ -192,8 +193,8 @@ func (p *Posts) receive() {
 	}
 }
 
-// give passes msg to the POST that it answers or whose stream it belongs to, unless the POST has ended. It passes any other message to
-// the latest pending POST.
+// give sends msg in the response to the POST that it answers or to whose stream it belongs. If that POST has ended, msg is only
+// recorded. It sends any other message in the response to the latest pending POST.
 func (p *Posts) give(msg []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -222,8 +223,8 @@ func (p *Posts) give(msg []byte) {
 	}
 }
 
-// answered returns the POST that msg answers, msg with the client's ids, the number of answered requests, and the stream that msg may
-// open. If msg answers no POST, it returns the latest pending POST.
+// answered returns the POST to which msg is a response, msg with the ids that the client used, the number of requests to which it
+// responds, and the name of the stream that it may open. If msg is not a response to any POST, it returns the latest pending POST.
 func (p *Posts) answered(msg []byte) (to *post, own []byte, answered int, opened string) {
 	to = p.last
 	own = p.each(msg, func(part []byte) []byte {
@@ -244,7 +245,7 @@ func (p *Posts) answered(msg []byte) (to *post, own []byte, answered int, opened
 	return to, own, answered, opened
 }
 
-// itemOf returns the POST of an item's stream, or to if the stream is unknown.
+// itemOf returns the POST that opened an item's stream. If the stream is unknown, it returns to.
 func (p *Posts) itemOf(stream string, to *post, item []byte) *post {
 	of, known := p.open[stream]
 	if known {
@@ -259,7 +260,8 @@ func (p *Posts) itemOf(stream string, to *post, item []byte) *post {
 	return to
 }
 
-// mayOpen returns a response's result if it can be the id of a stream: a string or a number. Otherwise it returns "".
+// mayOpen returns the result of a response if it can be the name of a stream, which is a string or a number. Otherwise
+// it returns "".
 func mayOpen(msg []byte) string {
 	if result := scan.Get(msg, "result"); scan.Type(result) == 's' || scan.Type(result) == 'n' {
 		return string(result)
@@ -267,7 +269,7 @@ func mayOpen(msg []byte) string {
 	return ""
 }
 
-// isEnd reports whether an item is the last of its stream, in the format of rpcx's server.
+// isEnd reports whether an item is the last one of its stream. It recognizes the form that rpcx's own server uses.
 func isEnd(msg []byte) bool { return string(scan.Get(scan.Get(msg, "params"), "done")) == "true" }
 
 func takesStream(c wire.Conn) bool {

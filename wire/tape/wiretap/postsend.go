@@ -9,11 +9,12 @@ import (
 	"rpcx/wire"
 )
 
-// itemTimeout is how long a POST waits for the first item after a response that may have opened a stream. It applies to clients
-// that accept event streams. After the first item, the POST stays open until the stream ends.
+// itemTimeout is how long a POST waits for a first item after a response that may have opened a stream. It applies only to
+// clients that accept event streams. After the first item, the POST remains open until the stream ends.
 const itemTimeout = time.Second
 
-// maxLeft bounds the stored POSTs of disconnected clients. A message for such a POST reaches no other client.
+// maxLeft is how many POSTs are remembered after their clients have disconnected. Messages for such a POST are not sent
+// to any other client.
 const maxLeft = 1 << 10
 
 func (p *Posts) linger(t *post, stream string) {
@@ -39,7 +40,7 @@ func (p *Posts) end(t *post) {
 	switch {
 	case p.open[t.stream] != t:
 	case t.begun && !t.ended:
-		p.open[t.stream] = nil // the server may continue the stream
+		p.open[t.stream] = nil // the server may still send items
 	default:
 		delete(p.open, t.stream)
 	}
@@ -48,7 +49,7 @@ func (p *Posts) end(t *post) {
 	}
 }
 
-// leave stores t, which may still receive messages. It drops the oldest beyond maxLeft.
+// leave stores t, for which messages may still arrive. If there are more than maxLeft such POSTs, it drops the oldest.
 func (p *Posts) leave(t *post) {
 	if len(p.left) == maxLeft {
 		p.forget(p.left[0])
@@ -69,7 +70,7 @@ func (p *Posts) forget(t *post) {
 	}
 }
 
-// abandon ends all pending POSTs after the server has ended with err.
+// abandon ends all pending POSTs when the server has ended with err.
 func (p *Posts) abandon(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

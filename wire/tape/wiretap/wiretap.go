@@ -1,4 +1,4 @@
-// Package wiretap connects two peers. It passes on and records everything that they send, byte for byte.
+// Package wiretap connects two peers. It forwards and records everything that they send, byte for byte.
 package wiretap
 
 import (
@@ -11,10 +11,11 @@ import (
 	"rpcx/wire/tape/recorder"
 )
 
-// Pass passes on everything between client and server, records it, and closes both connections when both have ended. If both are
-// connections of Bytes, it passes on bytes, and framing finds the messages for the tape. Otherwise it passes on whole messages. It
-// returns how the server's side ended: nil for a regular end, a Fault if the server could not get a message, else usually a
-// *wire.CloseError. first receives the first bytes of each direction of Bytes and may be nil.
+// Pass forwards everything between client and server, records it, and closes both connections when both have ended. If both are
+// connections of Bytes, it forwards bytes, and framing finds the messages for the tape. Otherwise it forwards whole messages. It
+// returns how the server's side ended: nil after a regular end, a Fault if a message could not be sent to the server, and
+// otherwise usually a *wire.CloseError. first, which may be nil, receives the first bytes in each direction if both are
+// connections of Bytes.
 func Pass(client, server wire.Conn, framing wire.Framing, rec *recorder.Conn, first func(d wire.Direction, b []byte)) error {
 	p := &pass{client: client, server: server, rec: rec, first: first, done: make(chan struct{})}
 	defer close(p.done)
@@ -46,12 +47,12 @@ type pass struct {
 	done           chan struct{} // closed when both directions have ended
 
 	mu        sync.Mutex
-	over      [2]bool        // the ended directions
-	who       wire.Direction // the first direction that ended
+	over      [2]bool        // the directions that have ended
+	who       wire.Direction // the direction that ended first
 	serverErr error
 }
 
-// ended closes the other side when the sender of direction d has ended.
+// ended closes the other side after the sender of direction d has ended.
 func (p *pass) ended(d wire.Direction, err error) {
 	unreached := d == wire.Send && wire.AsFault(err) != nil
 	who, both := p.note(d, err, unreached)
@@ -74,7 +75,7 @@ func (p *pass) ended(d wire.Direction, err error) {
 	}
 }
 
-// note records that direction d has ended. It returns the first direction that ended, and whether both have.
+// note records that direction d has ended. It returns the direction that ended first, and whether both have ended.
 func (p *pass) note(d wire.Direction, err error, unreached bool) (who wire.Direction, both bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -96,7 +97,7 @@ func (p *pass) close() {
 	_ = p.server.Close()
 }
 
-// watch closes the connection if a side that has stopped sending also stops reading.
+// watch closes the connection when a side that has stopped sending also stops reading.
 func (p *pass) watch(d wire.Direction) {
 	near := p.client
 	if d == wire.Recv {
@@ -115,10 +116,10 @@ func (p *pass) watch(d wire.Direction) {
 	}
 }
 
-// CodeUnreached is the close code "bad gateway": the server is unreachable.
+// CodeUnreached is the close code "bad gateway", which means that the server cannot be reached.
 const CodeUnreached = 1014
 
-// closeAs closes c with the other side's code and reason.
+// closeAs closes c with the code and the reason that the other side has sent.
 func closeAs(c wire.Conn, err error) {
 	var closed *wire.CloseError
 	with, ok := c.(wire.CloserWith)
@@ -129,12 +130,13 @@ func closeAs(c wire.Conn, err error) {
 	_ = c.Close()
 }
 
-// sendable reports whether a WebSocket may send that close code (RFC 6455, section 7.4).
+// sendable reports whether this close code may be sent on a WebSocket (RFC 6455, section 7.4).
 func sendable(code int) bool {
 	return code >= 1000 && code < 5000 && code != 1004 && code != 1005 && code != 1006 && code != 1015
 }
 
-// messages passes on messages until from ends, and returns the error of that end. It sends messages that arrive together at once.
+// messages forwards messages until from ends, and returns the error with which it ended. Messages that have arrived together are
+// sent together.
 func (p *pass) messages(from, to wire.Conn, d wire.Direction) error {
 	send, flush := to.Send, func() error { return nil }
 	if b, ok := to.(wire.Batcher); ok {
@@ -171,13 +173,13 @@ func (p *pass) messages(from, to wire.Conn, d wire.Direction) error {
 	}
 }
 
-// together are messages that arrived together.
+// together contains messages that have arrived together.
 type together [][]byte
 
-// maxTogether bounds how many messages are sent at once.
+// maxTogether is how many messages are sent together, at most.
 const maxTogether = 256
 
-// with returns a message from Recv of conn, and the others that conn has read.
+// with returns msg, which Recv of conn has returned, and the other messages that conn has already read.
 func (t *together) with(conn wire.Conn) [][]byte {
 	*t = (*t)[:0]
 	if c, ok := conn.(wire.Buffered); ok {

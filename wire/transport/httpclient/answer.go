@@ -58,8 +58,8 @@ func isAuth(status int) bool {
 	return status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusProxyAuthRequired
 }
 
-// nobodyThere contains the statuses which mean that the address does not offer such a service. Other statuses come from
-// a service that failed.
+// nobodyThere contains the statuses of an address that does not offer the service. Other statuses come from a service
+// that failed.
 var nobodyThere = map[int]bool{
 	http.StatusNotFound: true, http.StatusMethodNotAllowed: true, http.StatusGone: true,
 	http.StatusUnsupportedMediaType: true, http.StatusMisdirectedRequest: true, http.StatusUpgradeRequired: true,

@@ -16,7 +16,7 @@ type bearer struct {
 	d *Dialer
 }
 
-// withToken makes t send tokens if the connection has a Login and nobody else can read the requests.
+// withToken makes t send tokens if the connection has a Login and is private.
 func (d *Dialer) withToken(t http.RoundTripper) http.RoundTripper {
 	if d.c.Login == nil || d.a.Path != "" || d.Header.Get("Authorization") != "" || !d.isPrivate() {
 		return t
