@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# This is a Scriptling plugin in bash: rpcx plugin call exec:scripts/examples/plugin.sh greet Ada
+# A Scriptling plugin in bash: rpcx plugin call exec:scripts/examples/plugin.sh greet Ada
 # The plugin returns the text of a JSON string unchanged, including its escapes.
 text='"value":"(([^"\\]|\\.)*)"'
 while IFS= read -r line; do

@@ -1,18 +1,18 @@
 #!/usr/bin/env node
-// This is a JavaScript runtime for `rpcx serve --dialect scomp --runtime 'co:node runtime.mjs'`.
+// A JavaScript runtime for `rpcx serve --dialect scomp --runtime 'co:node runtime.mjs'`.
 //
-// A line of stdin is an eval, the response to an invoke of this program, a cancel or a reset. A line of stdout is an
-// invoke, a request for the function value of a binding, or the end of an eval. Each session has a separate context,
-// which keeps all declarations. An undeclared name is a binding: a call of the name invokes the binding. node:vm
-// separates the sessions, but does not stop malicious code.
+// A line on stdin is an eval, the response to an invoke from this program, a cancel or a reset. A line on stdout is an invoke, a
+// request for the function value of a binding, or the end of an eval. Each session has its own context, which keeps all
+// declarations. An undeclared name is a binding, and calling it invokes the binding. node:vm separates the sessions, but does not
+// stop malicious code.
 import { createInterface } from 'node:readline';
 import vm from 'node:vm';
 
-const sessions = new Map(); // const sessions = new Map(); // session name → context
+const sessions = new Map(); // session name → context
 const evals = new Map(); // id → { calls, cancel }
-const realm = vm.runInNewContext('globalThis'); // JavaScript's own names, and no others
+const realm = vm.runInNewContext('globalThis'); // only JavaScript's own names
 const builtins = new Set(Object.getOwnPropertyNames(realm));
-const bound = Symbol('binding'); // the name of the binding that a function calls
+const bound = Symbol('binding'); // the binding that a function invokes
 const say = (line) => process.stdout.write(JSON.stringify(line) + '\n');
 
 function binding(name, session) {
@@ -25,7 +25,7 @@ function invoke(id, name, input) {
   return ask(id, name, (call) => ({ invoke: { call, name, input: input ?? {} } }));
 }
 
-// ask sends a line for an eval. The response has the number of the call.
+// ask sends a line for an eval, with a number that the response repeats.
 function ask(id, name, line) {
   const run = evals.get(id);
   if (!run) return Promise.reject(new Error(`${name}: the eval is over`));
@@ -34,8 +34,8 @@ function ask(id, name, line) {
   return new Promise((resolve, reject) => run.calls.set(call, { name, resolve, reject }));
 }
 
-// toJSON returns value as JSON, or undefined without a value. It replaces each binding in value with a function value,
-// which the peer can call. An undeclared name without a binding is an error.
+// toJSON returns value as JSON, or undefined if there is no value. It replaces each binding in value by a function value, which the
+// peer can call. An undeclared name that is not a binding is an error.
 async function toJSON(id, value) {
   const names = new Set();
   JSON.stringify(value, (_, v) => { if (v?.[bound]) names.add(v[bound]); return v; });
@@ -64,7 +64,7 @@ function session(name) {
   return sessions.get(name);
 }
 
-// compile makes a script of code. Code with await becomes an async function that returns the last expression.
+// compile makes a script from code. Code with await becomes an async function that returns the last expression.
 function compile(code) {
   try {
     return new vm.Script(code, { filename: 'eval' });
@@ -81,7 +81,7 @@ function compile(code) {
   }
 }
 
-// compiled is like compile, but its errors report that no code ran.
+// compiled is like compile, but its errors report that no code was run.
 function compiled(code) {
   try {
     return compile(code);
@@ -96,7 +96,7 @@ async function evaluate({ id, eval: code, session: name }) {
   s.running = id;
   try {
     const value = await Promise.race([compiled(code).runInContext(s.context), cancelled]);
-    const json = await toJSON(id, value); // const json = await toJSON(id, value); // undefined for code without a value
+    const json = await toJSON(id, value); // undefined for code without a value
     say(json === undefined ? { id } : { id, value: JSON.parse(json) });
   } catch (e) {
     const stack = String(e?.stack ?? '').split('\n').filter((line) => /^\s+at .*\beval:/.test(line));

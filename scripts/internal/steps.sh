@@ -1,12 +1,12 @@
 # shellcheck shell=sh
-# This file runs the steps of scripts/check and scripts/nightly, which source it in the root directory of the tree.
+# Runs the steps of scripts/check and scripts/nightly, which source this file in the root directory of the tree.
 #
-# step NAME COMMAND... runs a command, and continues after a failure. lane NAME FUNCTION [NICENESS] runs the steps of a
-# function in the background. wait_for_lanes waits for all lanes. finish TITLE prints the failed steps and tests in the last
-# line. $tmp is a directory that the script removes at its end.
+# step NAME COMMAND... runs a command, and continues after a failure. lane NAME FUNCTION [NICENESS] runs the steps in a function in
+# the background. wait_for_lanes waits for all lanes. finish TITLE prints the failed steps and tests on the last line. $tmp is a
+# directory that is removed at the end.
 set -u
 
-# All steps build with the flags of scripts/build, so that each package is compiled once.
+# All steps build with the flags of scripts/build, so that each package is compiled only once.
 export GOFLAGS="-trimpath ${GOFLAGS-}" CGO_ENABLED=0
 
 tmp=$(mktemp -d) || exit 1
@@ -14,11 +14,11 @@ trap leave EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-: >"$tmp/steps"   # a line for each step: "passed", or "failed" and what failed
+: >"$tmp/steps"   # a line per step: "passed", or "failed" and what failed
 : >"$tmp/unstable" # tests that failed once
-again=$tmp/again  # what failed inside the step, as the second word of a line; the step's command writes it
-lane=             # the lane that this is, if it is one
-lanes=            # the processes of all lanes
+again=$tmp/again  # what failed in the step, as the second word of each line, written by the step's command
+lane=             # the name of this lane, if it is one
+lanes=            # the process ids of all lanes
 begun=$(date +%s)
 
 # leave kills the remaining processes, which exist only after an interrupt, and removes the directory.
@@ -28,15 +28,15 @@ leave() {
 	rm -rf "$tmp"
 }
 
-# below PID prints the descendants of the process PID.
+# below PID: prints the descendants of process PID.
 below() {
 	ps -A -o pid= -o ppid= | awk -v top="$1" '
 	{ parent[$1] = $2 }
 	END { for (pid in parent) { for (up = parent[pid]; up in parent && up != top; up = parent[up]); if (up == top) print pid } }'
 }
 
-# step NAME COMMAND...: runs COMMAND, and prints its duration and its processor time in seconds. In a lane, step prints
-# the output of COMMAND after the end of COMMAND.
+# step NAME COMMAND...: runs COMMAND, and prints its duration and its processor time in seconds. In a lane, the output is printed
+# when COMMAND has ended.
 step() {
 	name=$1
 	shift

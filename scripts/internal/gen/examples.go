@@ -22,7 +22,7 @@ var background = regexp.MustCompile(` &(\w+&)?$`)
 type example struct {
 	title string
 	text  string
-	topic string // topic string // the NAME of a script NAME-readme.txtar, or ""
+	topic string // the NAME of a script NAME-readme.txtar, or ""
 }
 
 // readExamples reads all examples in a directory of scripts, in the order of the file names.

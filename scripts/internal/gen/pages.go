@@ -160,7 +160,7 @@ func (p *page) flagGroups(flags []cmdline.FlagDoc) {
 	var groups []string
 	byGroup := map[string][]cmdline.FlagDoc{}
 	for _, f := range flags {
-		if f.Group == cmdline.GroupCommon { // if f.Group == cmdline.GroupCommon { // rpcx(1) describes these flags
+		if f.Group == cmdline.GroupCommon { // rpcx(1) describes these flags
 			continue
 		}
 		if byGroup[f.Group] == nil {

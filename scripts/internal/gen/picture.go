@@ -30,7 +30,7 @@ var session = []struct {
 
 const (
 	pictureColumns = 84
-	windowWidth    = 744 // windowWidth    = 744 // wide enough for any monospaced font of 14 px
+	windowWidth    = 744 // wide enough for any monospaced font of 14 px
 	lineHeight     = 20
 	pictureMargin  = 18
 	titleBar       = 34
@@ -168,7 +168,7 @@ func spans(row string) string {
 		}
 		if text != "" {
 			var safe bytes.Buffer
-			_ = xml.EscapeText(&safe, []byte(text)) // _ = xml.EscapeText(&safe, []byte(text)) // a Buffer returns no error
+			_ = xml.EscapeText(&safe, []byte(text)) // a Buffer returns no error
 			if class == "" {
 				b.Write(safe.Bytes())
 			} else {

@@ -8,7 +8,7 @@
 # and runs in an empty directory, with rpcx on the PATH.
 set -euo pipefail
 
-# A case reads no file of the user, except Go's build cache.
+# A case reads none of the user's files, except Go's build cache.
 unset RPCX_ENDPOINT RPCX_ERRORS NODE_OPTIONS
 if type -P go >/dev/null; then GOCACHE=$(go env GOCACHE); export GOCACHE; fi
 export NO_COLOR=1 XDG_CONFIG_HOME="$PWD/config" XDG_STATE_HOME="$PWD/state" XDG_CACHE_HOME="$PWD/cache"
@@ -16,8 +16,8 @@ export XDG_RUNTIME_DIR="$PWD/run"
 mkdir -m 0700 "$XDG_RUNTIME_DIR"
 
 started=()
-bad=0    # something went wrong since the last ok
-failed=0 # something went wrong
+bad=0    # a check has failed since the last ok
+failed=0 # a check has failed
 
 finish() {
   local status=$? pid
@@ -35,7 +35,7 @@ finish() {
 trap finish EXIT
 trap 'exit 143' TERM INT
 
-# missing WHAT: ends the case. The file "missing" informs scripts/interop --present.
+# missing WHAT: ends the case. The file "missing" is for scripts/interop --present.
 missing() {
   echo "$CASE: $1 is missing" | tee "$TMPDIR/missing" >&2
   exit 1
@@ -49,8 +49,7 @@ needs() {
   done
 }
 
-# needs_packages: installs the npm packages that package-lock.json pins. Only one case installs them, because cases run
-# concurrently.
+# needs_packages: installs the npm packages that package-lock.json pins. Cases run concurrently, so one installs them for all.
 needs_packages() {
   needs node npm flock
   local stamp=$INTEROP/node_modules/.package-lock.json
@@ -69,12 +68,11 @@ needs_built() {
   {
     flock 8
     (cd "$INTEROP/$1" && go build -o "$INTEROP/.bin/$1" "$2")
-  } 8<"$INTEROP/lib.sh" # not go.mod, on whose lock the go command itself waits
+  } 8<"$INTEROP/lib.sh" # not go.mod, which the go command locks itself
 }
 
-# start PATTERN COMMAND...: starts a server and waits for a line of its output (either stream) that matches the extended
-# regular expression PATTERN. It sets $line to that line and $server to the process, and writes all output to
-# server-PID.log.
+# start PATTERN COMMAND...: starts a server and waits for a line of its output (stdout or stderr) that matches the extended regular
+# expression PATTERN. It sets $line to that line and $server to the process id, and writes all output to server-PID.log.
 start() {
   local pattern=$1 fifo fd log
   shift
@@ -89,7 +87,7 @@ start() {
   while IFS= read -r -t 60 line <&"$fd"; do
     printf '%s\n' "$line" >>"$log"
     if [[ $line =~ $pattern ]]; then
-      cat <&"$fd" >>"$log" & # it must never block on its own output
+      cat <&"$fd" >>"$log" & # so that the server never blocks on its output
       exec {fd}<&-
       return 0
     fi
@@ -99,7 +97,7 @@ start() {
   exit 1
 }
 
-# logged COUNT PATTERN: waits until the last started server has printed COUNT matching lines.
+# logged COUNT PATTERN: waits until the latest server has printed COUNT matching lines.
 logged() {
   local deadline=$((SECONDS + 60)) seen
   until seen=$(grep -cE -- "$2" "$PWD/server-$server.log" || true); [[ $seen -ge $1 ]]; do
@@ -112,13 +110,13 @@ logged() {
   done
 }
 
-# stop: ends the last started server.
+# stop: ends the latest server.
 stop() {
   kill "$server" 2>/dev/null || true
   wait "$server" 2>/dev/null || true
 }
 
-# field NAME: prints the member NAME of the JSON object in $line. The member must be a number or a plain string.
+# field NAME: prints the member NAME, a number or a plain string, of the JSON object in $line.
 field() {
   local pattern="\"$1\":\"?([^,\"}]+)"
   if [[ $line =~ $pattern ]]; then
@@ -129,8 +127,8 @@ field() {
   fi
 }
 
-# want STATUS STDOUT COMMAND...: runs COMMAND with the current stdin. The status and each byte of stdout must be equal. The
-# file stderr contains the command's stderr. want prints a difference, and the case fails at its end.
+# want STATUS STDOUT COMMAND...: runs COMMAND with the current stdin. The status and each byte of stdout must be equal. stderr is
+# written to the file stderr. want prints a difference, and the case continues but fails.
 want() {
   local status=$1 output=$2 got=0 limit=(timeout --kill-after=5 120)
   shift 2
@@ -149,7 +147,7 @@ want() {
   } >&2
 }
 
-# said PATTERN: a line of the last command's stderr must match PATTERN.
+# said PATTERN: requires a line on the latest command's stderr that matches.
 said() {
   if grep -qE -- "$1" stderr; then return 0; fi
   bad=1
@@ -159,7 +157,7 @@ said() {
   } >&2
 }
 
-# quiet: the last command's stderr must be empty.
+# quiet: requires that the latest command's stderr is empty.
 quiet() {
   if [[ ! -s stderr ]]; then return 0; fi
   bad=1
@@ -169,7 +167,7 @@ quiet() {
   } >&2
 }
 
-# ok TEXT: prints TEXT, the result of the lines since the last ok, unless one of the lines failed.
+# ok TEXT: prints TEXT, which describes the checks since the last ok, unless one of them failed.
 ok() {
   if [[ $bad -eq 0 ]]; then
     echo "ok $CASE: $*"
@@ -179,14 +177,14 @@ ok() {
   fi
 }
 
-# certificate: writes cert.pem and key.pem for 127.0.0.1 with Go's own generator.
+# certificate: writes cert.pem and key.pem for 127.0.0.1, with Go's generator.
 certificate() {
   needs go
   go run "$(go env GOROOT)/src/crypto/tls/generate_cert.go" --host 127.0.0.1 --ca --ecdsa-curve P256 2>certificate.log ||
     { cat certificate.log >&2; exit 1; }
 }
 
-# free_port: prints an unused TCP port of the loopback interface, for servers that do not report their port.
+# free_port: prints an unused TCP port of the loopback interface, for servers that do not print their port.
 free_port() {
   needs node
   node -e 'const s = require("net").createServer().listen(0, "127.0.0.1", () => { console.log(s.address().port); s.close(); });'
@@ -204,12 +202,12 @@ reachable() {
   done
 }
 
-# broken FILE: prints the level and the name of each broken rule, once.
+# broken FILE: prints the level and the name of each violated rule, once.
 broken() {
   sed -n 's/.*"rule":"\([^"]*\)","level":"\([^"]*\)".*/\2 \1/p' "$1" | sort -u
 }
 
-# found ENDPOINT FLAGS...: prints the rules that a live server breaks. Its tape must not break other rules.
+# found ENDPOINT FLAGS...: prints the rules that a live server violates. Its tape must not violate others.
 found() {
   rpcx validate "$@" --idle 2s --record live.tape --force >lines || true
   rpcx validate live.tape >again || true
@@ -218,8 +216,7 @@ found() {
   broken lines | comm -13 - of-tape | sed 's/^/only on the tape: /'
 }
 
-# defective DIALECT SCRIPT: creates the dialect "defective" from the dialect file DIALECT with the changes of the sed
-# script SCRIPT.
+# defective DIALECT SCRIPT: creates the dialect "defective" from the dialect file DIALECT, changed with the sed script SCRIPT.
 defective() {
   local page=$INTEROP/../../../wire/dialect/page/pages/$1.toml dir=$XDG_CONFIG_HOME/rpcx/dialects
   mkdir -p "$dir"

@@ -110,7 +110,7 @@ func oneCall(address string) error {
 		return err
 	}
 	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(time.Minute)) // _ = c.SetDeadline(time.Now().Add(time.Minute)) // a missing response also causes an error
+	_ = c.SetDeadline(time.Now().Add(time.Minute)) // a missing response also causes an error
 	if _, err := io.WriteString(c, `{"jsonrpc":"2.0","id":1,"method":"add","params":[20,1]}`+"\n"); err != nil {
 		return err
 	}

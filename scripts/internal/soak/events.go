@@ -45,7 +45,7 @@ func eventsOverTCP(s *soak, ctx context.Context) (string, error) {
 			sent <- err
 			return
 		}
-		_, err = io.Copy(io.Discard, c) // _, err = io.Copy(io.Discard, c) // until the connection closes
+		_, err = io.Copy(io.Discard, c) // until the connection closes
 		sent <- err
 	}()
 	between, stop, err := s.record(ctx, "record, before events", "tcp://"+l.Addr().String())
@@ -57,7 +57,7 @@ func eventsOverTCP(s *soak, ctx context.Context) (string, error) {
 	if err := errors.Join(err, terr); err != nil {
 		return "", err
 	}
-	<-sent // <-sent // ignores the sender's error
+	<-sent // ignores the sender's error
 	if want := (tally{opened: 1, closed: 1, received: s.events}); is != want {
 		return "", fmt.Errorf("the tape has %v, want %v", is, want)
 	}
@@ -70,8 +70,7 @@ const padding = "...............................................................
 // eventsOfAHook runs rpcx to print a stream. Another rpcx creates the items of the stream from the lines of a hook.
 func eventsOfAHook(s *soak, ctx context.Context) (string, error) {
 	did, err := s.counted(ctx, "subscribe, of a hook", "subscribe", s.server, "ticks")
-	// A stream has a response and a last message in addition to its items.  | s.wants(tally{opened: 1, closed: 1, sent:
-	// 1, received: s.events + 2})
+	// In addition to its items, a stream has a response and a last message.
 	s.wants(tally{opened: 1, closed: 1, sent: 1, received: s.events + 2})
 	return did, err
 }

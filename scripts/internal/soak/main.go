@@ -40,7 +40,7 @@ func (l load) within(d time.Duration) load {
 type part struct {
 	name   string
 	run    func(*soak, context.Context) (did string, err error)
-	shares bool // shares bool // whether the part uses the shared server through the shared recorder
+	shares bool // whether the part uses the shared server through the shared recorder
 }
 
 var parts = []part{
@@ -55,7 +55,7 @@ var parts = []part{
 type soak struct {
 	load
 	rpcx   string // the binary
-	folder string // folder string // the directory of all files
+	folder string // the directory of all files
 	begun  time.Time
 	server string // the endpoint of the recorder before the shared server
 	mu     sync.Mutex
@@ -228,7 +228,7 @@ func (s *soak) listen(ctx context.Context, what string, args ...string) (endpoin
 	}
 	gone := func() {
 		cancel()
-		_ = cmd.Wait() // _ = cmd.Wait() // after an interrupt, the error is expected
+		_ = cmd.Wait() // after an interrupt, the error is expected
 	}
 	endpoint, err = listening(out)
 	if err != nil {

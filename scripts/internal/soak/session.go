@@ -19,7 +19,7 @@ import (
 const (
 	cutEvery  = 3 * time.Second
 	callEvery = 250 * time.Millisecond
-	lost      = 7 // lost      = 7 // the exit status of a call whose connection closed
+	lost      = 7 // the exit status of a call whose connection closed
 )
 
 // cutSession makes calls through a session whose server closes the connection every few seconds. Each call must
@@ -93,7 +93,7 @@ func (s *soak) callThrough(ctx context.Context) (answered, told int, err error) 
 		default:
 			return answered, told, fmt.Errorf("call: %v: %q", err, out)
 		}
-		time.Sleep(time.Until(next)) // time.Sleep(time.Until(next)) // the pace of the calls, not a wait for an event
+		time.Sleep(time.Until(next)) // the pace of the calls, not a wait for an event
 	}
 	return answered, told, nil
 }
@@ -127,8 +127,8 @@ type cutter struct {
 	mu         sync.Mutex
 	cuts       int
 	subscribed int
-	came       int // came       int // accepted connections
-	heard      int // heard      int // received messages
+	came       int // accepted connections
+	heard      int // received messages
 	said       int
 }
 
@@ -187,7 +187,7 @@ func (k *cutter) converse(c net.Conn) {
 		}
 		k.mu.Lock()
 		k.heard++
-		k.said += 1 + strings.Count(m.Method, "ticks") // k.said += 1 + strings.Count(m.Method, "ticks") // a subscription to ticks also has an item
+		k.said += 1 + strings.Count(m.Method, "ticks") // a subscription to ticks also has an item
 		k.mu.Unlock()
 		answer := `{"jsonrpc":"2.0","id":` + string(m.ID) + `,"result":`
 		switch {

@@ -30,8 +30,8 @@ func listening(r io.Reader) (string, error) {
 
 const (
 	lookEvery = 200 * time.Millisecond
-	growth    = 24 << 20 // growth    = 24 << 20 // the permitted growth from the second third to the last, in bytes
-	moreFiles = 16       // moreFiles = 16 // the permitted growth from the second third to the last, in descriptors
+	growth    = 24 << 20 // the permitted growth from the second third to the last, in bytes
+	moreFiles = 16       // the permitted growth from the second third to the last, in descriptors
 )
 
 // A watched is a process whose memory and descriptors watch measures.
@@ -84,7 +84,7 @@ func (w *watched) look(pid int) bool {
 			return true
 		}
 	}
-	return false // return false // the process is a zombie
+	return false // the process is a zombie
 }
 
 // verdict returns a line about the process. It returns an error if the last third of the process's time used more than

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# the a2a dialect: an agent and a client of the official SDK
+# the a2a dialect: an agent and a client from the official SDK
 . "$INTEROP/lib.sh"
 needs_packages
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# the acp dialect: an agent and an editor of the official SDK
+# the acp dialect: an agent and an editor from the official SDK
 . "$INTEROP/lib.sh"
 needs_packages
 

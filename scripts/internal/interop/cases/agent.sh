@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# ten tasks of an agent with unknown servers: at most four commands per task, all described in rpcx help agent
+# ten tasks that an agent solves with unknown servers: at most four commands per task, all described in rpcx help agent
 . "$INTEROP/lib.sh"
 needs_packages
 needs_built gopls golang.org/x/tools/gopls
@@ -10,7 +10,7 @@ page=$PWD/page
 rpcx help agent >"$page"
 
 commands=0
-# run STATUS STDOUT rpcx...: like want, for a command of a task. rpcx help agent must contain the command and each flag.
+# run STATUS STDOUT rpcx...: like want, for a command in a task. rpcx help agent must contain the command and each flag.
 run() {
   local word
   commands=$((commands + 1))
@@ -21,10 +21,10 @@ run() {
     fi
   done
   want "$@"
-  cp stderr errors # which the next command does not overwrite
+  cp stderr errors # the next command overwrites stderr
 }
 
-# task TEXT: ends a task. A task of more than four commands fails.
+# task TEXT: ends a task. A task with more than four commands fails.
 task() {
   if [[ $commands -gt 4 ]]; then
     bad=1
@@ -43,7 +43,7 @@ ethereum=ws://$(field http)/ws
 everything="exec:node $INTEROP/node_modules/@modelcontextprotocol/server-everything/dist/index.js stdio"
 tools=mcp+$everything
 
-# The task starts with an unknown child: find its dialect, its methods and their params.
+# The task starts with an unknown child, and finds its dialect, its methods and their params.
 run 0 "$tools" rpcx describe "$everything" --probe -r -q .probe.endpoint
 run 0 true rpcx describe "$tools" -q '[.methods[].name] | contains(["echo", "get-sum"])'
 run 0 '["a","b"]' rpcx describe "$tools" get-sum -q .params.required

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# the bidi dialect: puppeteer as the client of rpcx serve, with a check by rpcx validate
+# the bidi dialect: puppeteer as the client of rpcx serve, checked with rpcx validate
 . "$INTEROP/lib.sh"
 needs_packages
 

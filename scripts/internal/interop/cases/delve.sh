@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# the dap dialect: Delve: launch, breakpoint, expression, with a check by rpcx validate
+# the dap dialect: Delve with launch, breakpoint and expression, checked with rpcx validate
 . "$INTEROP/lib.sh"
 needs go
 needs_built dlv github.com/go-delve/delve/cmd/dlv
@@ -36,7 +36,7 @@ said 'could not find symbol'
 want 0 '' rpcx session close dbg
 ok "launch, a breakpoint, an expression at it, the end"
 
-# Hooks set a breakpoint, and print the value of an expression at the breakpoint.
+# The hooks set a breakpoint, and print the value of an expression there.
 hooks=(
   --on 'initialized=rpcx call @ setBreakpoints source:="{\"path\":\"$SOURCE\"}" breakpoints:="[{\"line\":$LINE}]" -q ".breakpoints[0].verified" >verified'
   --on 'stopped=rpcx eval @ x >value; rpcx call @ continue threadId:="$(rpcx call @ threads -q ".threads[0].id")"'

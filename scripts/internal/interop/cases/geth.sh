@@ -33,7 +33,7 @@ done
 logged 4 'unsubscribed after some'
 ok "and the server was told each time"
 
-# The introspect dialect reads the streams of the same server, which describes no methods.
+# The introspect dialect can read the streams of this server, which does not describe its methods.
 for endpoint in "introspect+ws://$address/ws" "introspect+unix:$PWD/geth.ipc"; do
   want 0 '{"number":0}
 {"number":1}' rpcx subscribe "$endpoint" orders_subscribe '["ticks",0,1]' --count 2
@@ -51,7 +51,7 @@ said 'otification|ubscription'
 ok "over plain http it says no in its own words"
 stop
 
-# geth's client reads the streams of rpcx serve and ends them. The hook receives the end of its stream.
+# geth's client reads and ends the streams of rpcx serve. The hook notices the end of its stream.
 start '"listening"' rpcx serve introspect+ws://127.0.0.1:0/ \
   --on 'orders_subscribe=lines:trap "echo ended >&2; exit" TERM; n=0; while :; do echo $((n += 1)); sleep 0.02; done'
 address=$(field listening)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# gopls (framing header) over exec and tcp: it reuses rpcx's ids, and needs responses before it works
+# gopls (header framing) over exec and tcp: it uses the same ids as rpcx, and waits for responses before it works
 . "$INTEROP/lib.sh"
 needs_built gopls golang.org/x/tools/gopls
 needs node
@@ -16,7 +16,7 @@ func main() { println(anwser()) }
 GO
 uri=file://$PWD/project
 
-# These are gopls's requests and the usual responses of an editor.
+# These are gopls's requests, with the usual responses of an editor.
 hooks=(
   --on 'workspace/configuration=jq:[.items[] | {}]'
   --on 'window/workDoneProgress/create=json:null'
@@ -33,7 +33,7 @@ initialize=${initialize//$'\n'/}
 open='{"textDocument":{"uri":"'$uri'/main.go","languageId":"go","version":1,"text":"'$(text project/main.go)'"}}'
 hover='{"textDocument":{"uri":"'$uri'/main.go"},"position":{"line":3,"character":6}}'
 
-# converse ENDPOINT: sends an editor's messages for a file with an error, through one pipe.
+# converse ENDPOINT: sends an editor's messages about a file with an error, through one pipe.
 converse() {
   local endpoint=$1 in out message status='' diagnosed='' hovered='' down=''
   rm -f input messages

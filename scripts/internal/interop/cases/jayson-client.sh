@@ -14,12 +14,12 @@ for listen in http://127.0.0.1:0/rpc tcp://127.0.0.1:0 ws://127.0.0.1:0/; do
 [2,4,6,8,10]
 [-32601,3]
 "nothing came back"' node "$INTEROP/clients/jayson.js" "$(field listening)"
-  for _ in {1..1200}; do # a server that is told to go does not wait for its hooks
+  for _ in {1..1200}; do # stopping the server would not wait for its hooks
     if [[ $(grep -c . notes 2>/dev/null) == 2 ]]; then break; fi
     sleep 0.05
   done
   stop
-  # Over http and tcp, each request has its own connection, so the order is free.
+  # Over http and tcp, each request has its own connection, so their order can vary.
   want 0 '{"n":1}
 {"n":2}' sort notes
   rm notes

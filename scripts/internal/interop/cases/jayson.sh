@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# jayson's servers over http, tcp, tls and ws, also with JSON-RPC 1.0
+# jayson's servers over http, tcp, tls and ws, and with JSON-RPC 1.0
 . "$INTEROP/lib.sh"
 needs_packages
 certificate

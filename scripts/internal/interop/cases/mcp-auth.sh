@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# the official MCP conformance suite and rpcx auth: auth/*, without dpop, wif-jwt-bearer and enterprise-managed
+# the official MCP conformance suite and rpcx auth: auth/*, except dpop, wif-jwt-bearer and enterprise-managed
 . "$INTEROP/lib.sh"
 needs_packages
 needs jq curl
 export BROWSER="$INTEROP/clients/browser.mjs"
 
-# scenario NAME ARGS: runs a scenario with the client. The variable DEFECT selects a defect.
+# scenario NAME ARGS: runs a scenario with the client. DEFECT selects a defect of the client.
 scenario() {
   local name=$1
   shift

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# one directory of shell tools for MCP clients of several versions at once: TypeScript SDKs 1 and 2, Go SDK, Inspector
+# one directory of shell tools for MCP clients of several versions at the same time: TypeScript SDKs 1 and 2, Go SDK, Inspector
 . "$INTEROP/lib.sh"
 needs_packages
 needs jq
@@ -58,7 +58,7 @@ ok "stdio: the Go SDK"
 start listening rpcx serve mcp+http://127.0.0.1:0/mcp --hooks tools
 at=$(field listening)
 url=${at#mcp+}
-# together SECOND...: runs two clients at once. One of them uses an old version.
+# together SECOND...: runs two clients at the same time, one of them with an old version.
 together() {
   node "$INTEROP/clients/mcp2.mjs" legacy "$url" >other.out 2>other.err &
   local other=$!

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# the official MCP conformance suite with rpcx as the client, in the versions 2025-06-18 to 2026-07-28
+# the official MCP conformance suite with rpcx as the client, in the versions from 2025-06-18 to 2026-07-28
 . "$INTEROP/lib.sh"
 needs_packages
 needs jq
 
-# The case omits auth/* (see mcp-auth) and sep-2640-*, which test the extension for skills.
+# The case leaves out auth/* (see mcp-auth) and sep-2640-*, which test an extension for skills.
 core=(tools_call json-schema-2020-12-preservation)
 older=(initialize "${core[@]}" elicitation-sep1034-client-defaults sse-retry)
 newer=("${core[@]}" request-metadata sep-2322-client-request-state http-standard-headers http-custom-headers http-invalid-tool-headers json-schema-ref-no-deref)
 
-# passes VERSION SCENARIO...: runs client scenarios of the suite, which must pass.
+# passes VERSION SCENARIO...: runs client scenarios, which must pass.
 passes() {
   local version=$1 scenario
   shift

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# the official MCP conformance suite with a folder of hooks as the server
+# the official MCP conformance suite with a directory of hooks as the server
 . "$INTEROP/lib.sh"
 needs_packages
 needs jq
@@ -99,7 +99,7 @@ printf %s "\$params" | jq -c 'def text(\$t): {role: "user", content: {type: "tex
     text("Please process the embedded resource above.")] end)}'
 SH2
 
-# These tools stream. A folder of hooks alone cannot declare streams.
+# These tools stream, which a directory of hooks alone cannot declare.
 cat >more.json <<'JSON'
 {"catalog":1,"methods":[
   {"name":"test_tool_with_logging","description":"logs","params":{"type":"object"},"run":"lines:for m in started processing completed; do echo '{\"log\":{\"level\":\"info\",\"message\":\"Tool '$m'\"}}'; sleep 0.05; done; echo '\"done\"'"},
@@ -109,8 +109,8 @@ cat >more.json <<'JSON'
   {"name":"test_reconnection","description":"takes its time","params":{"type":"object"},"run":"sh:sleep 0.5; echo '\"done\"'"}]}
 JSON
 
-# These tools are for 2026-07-28. A hook that asks questions is the same in each version. In 2026-07-28, its questions
-# are results.
+# These tools are for 2026-07-28. A hook that asks questions is written in the same way for each version. In 2026-07-28, its
+# questions are results.
 elicits='{"message":"What is it?","requestedSchema":{"type":"object","required":["name"],"properties":{"name":{"type":"string"}}}}'
 samples='{"messages":[{"role":"user","content":{"type":"text","text":"Say it"}}],"maxTokens":50}'
 hook test_input_required_result_elicitation <<SH2

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# MCP servers of the TypeScript SDK 2 and the Go SDK over stdio and HTTP: rpcx finds their versions
+# MCP servers of the TypeScript SDK 2 and the Go SDK over stdio and HTTP, whose versions rpcx detects
 . "$INTEROP/lib.sh"
 needs_packages
 needs_built gomcp .
 
 answers='elicitation/create=jq:if .message == "Who?" then {action: "accept", content: {name: "Bo"}} else {action: "accept", content: {city: "Rome"}} end'
 
-# asks ENDPOINT: calls a tool that asks twice, with a hook and without a hook.
+# asks ENDPOINT: calls a tool that asks twice, with and without a hook.
 asks() {
   want 0 '"Bo in Rome"' rpcx call "$1" twice --on "$answers"
   want 1 '' rpcx call "$1" twice

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# the mcp dialect: the official everything server as a peer, and the official client with a folder of scripts
+# the mcp dialect: the official everything server as the peer, and the official client with a directory of scripts
 . "$INTEROP/lib.sh"
 needs_packages
 needs jq

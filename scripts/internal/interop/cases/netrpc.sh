@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# the netrpc dialect: Go's net/rpc/jsonrpc as a server and as a client
+# the netrpc dialect: Go's net/rpc/jsonrpc as server and client
 . "$INTEROP/lib.sh"
 needs go
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Node's inspector over ws: a protocol without the member "jsonrpc"
+# Node.js's inspector over ws: a protocol without the member "jsonrpc"
 . "$INTEROP/lib.sh"
 needs node
 

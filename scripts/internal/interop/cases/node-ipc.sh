@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Node's IPC channel in both directions: rpcx with a Node child, and rpcx as a child of Node
+# Node.js's IPC channel in both directions: rpcx with a Node.js child, and rpcx as a child of Node.js
 . "$INTEROP/lib.sh"
 needs node
 
@@ -18,7 +18,7 @@ want 0 '{"code":-32601}' rpcx call "$child" unanswered '{}' --jq '{code}'
 said 'no_such_hook'
 ok "its requests carry our ids and are answered by hooks, by none with -32601"
 
-# 60,000 numbers are about 350 kB in one message, more than the buffer of a socket.
+# 60,000 numbers are about 350 kB in one message, which is more than a socket can buffer.
 seq -s, 60000 | sed 's/^/[/;s/$/]/' >numbers.json
 want 0 1800030000 rpcx call "$child" sum - <numbers.json
 said 'summed 60000 numbers'

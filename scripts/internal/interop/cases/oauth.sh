@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# logins with oidc-provider: with and without registration, by device, and with client credentials
+# logins with oidc-provider: with and without registration, on a device, and with client credentials
 . "$INTEROP/lib.sh"
 needs_packages
 needs jq
@@ -15,7 +15,7 @@ begin() {
   start '^\{' node "$INTEROP/servers/oidc.mjs" "$1" key.pem
   at=$(field at)
 }
-# login ARGS: logs in. The output must not contain a token.
+# login ARGS: logs in, and checks that the output contains no token.
 login() { rpcx auth login "$at" --timeout 30s "$@" >login.json 2>login.log || { cat login.log >&2; return 1; }; }
 
 begin yes
@@ -30,8 +30,8 @@ login "${fix[4]}" --auth-param prompt=consent
 want 0 'true' rpcx call "$at" write -q '.scope | contains("write")'
 ok "with registration: browser, consent, more scopes"
 
-# A token is valid for 20 s, and rpcx renews it 30 s before its end, so each command renews it. Ten commands at once must
-# also work. The provider revokes all tokens if a client uses a refresh token twice.
+# A token is valid for 20 s, and rpcx renews it 30 s before it expires, so each command renews it, even if ten commands run at once.
+# The provider revokes all tokens if a client uses a refresh token twice.
 token=$(rpcx auth token "$at")
 for i in 1 2 3 4 5 6 7 8 9 10; do rpcx call "$at" whoami -q .user >"out$i" & pids[i]=$!; done
 wait "${pids[@]}" || bad=1
@@ -74,7 +74,7 @@ said 'invalid_client'
 ok "client credentials: basic, post, and a key"
 stop
 
-# The defect: an authorization server with the issuer of another server.
+# As a defect, the authorization server has the issuer of another one.
 start '^\{' node --input-type=module -e '
   import { createServer } from "node:http";
   const s = createServer((req, res) => {

@@ -3,7 +3,7 @@
 . "$INTEROP/lib.sh"
 needs_built ovsdb .
 
-# The hook of transact writes its changes to a FIFO. The monitor reads its updates from the FIFO.
+# The hook for transact writes its changes to a FIFO, from which the monitor reads its updates.
 mkfifo changes
 cat >monitor.sh <<'SH'
 echo '[false,"00000000-0000-0000-0000-000000000000",{"Item":{"7f0c6d2e-0000-4000-8000-000000000001":{"initial":{"name":"bolt","n":3}}}}]'

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# rpcx describe --probe: detects the dialect and the framing of real servers
+# rpcx describe --probe detects the dialect and the framing of real servers
 . "$INTEROP/lib.sh"
 needs_packages
 needs_built gopls golang.org/x/tools/gopls
@@ -8,7 +8,7 @@ needs_built gomcp .
 needs go
 certificate
 
-# found ENDPOINT: prints the result of --probe without the address.
+# found ENDPOINT: prints the result of --probe, without the address.
 found() {
   rpcx describe "$1" --probe -r -q .probe.endpoint | sed -E 's/(tcp|ws|http|unix|exec):.*/\1/'
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# connect in a real terminal: the prompt, its keys, its history, and the final state of the terminal
+# connect on a real terminal: the prompt, its keys, its history, and the restored terminal
 . "$INTEROP/lib.sh"
 needs tmux stty
 
@@ -25,7 +25,7 @@ shows() {
   done
 }
 
-# coloured PATTERN: is like shows, but includes the colors.
+# coloured PATTERN: like shows, but the line includes the escape sequences for colours.
 coloured() {
   tm capture-pane -peJ -t 0 >screen
   grep -qE -- "$1" screen || { bad=1 && echo "$CASE: nothing like '$1' in colour" >&2 && cat -v screen >&2; }
@@ -37,7 +37,7 @@ fresh() {
   typed "clear; stty -g >before; $1; echo status \$?; stty -g >after"
 }
 
-# left STATUS: waits for the end of the command with STATUS. The terminal must have its original settings.
+# left STATUS: waits until the command has ended with STATUS. The terminal must have its original settings.
 left() {
   shows "^status $1\$"
   shows '^sh: *$'

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# the round trip: the replay of a real program's tape finds no difference, and finds each planted defect
+# the round trip: replaying a real program's tape finds no difference, and finds each planted defect
 . "$INTEROP/lib.sh"
 needs_packages
 needs go
 needs_built geth .
 needs_built gopls golang.org/x/tools/gopls
 
-# Each line is NAME | PEER | LISTEN | COMMANDS. The script COMMANDS talks to the endpoint PEER through rpcx record. PEER may
-# also be a function that starts the peer and sets $to. The case replays the tape against the peer, as the peer, and against the
-# tape itself. It then plants three defects, and repeats all steps after --update. flags prints the settings of a pair:
-#   rules=FLAGS   validate leaves out rules that the peer is known to break
-#   at=POINTER    the value that is changed, where the first of a result is made up
+# Each line is NAME | PEER | LISTEN | COMMANDS. The script COMMANDS uses the endpoint PEER through rpcx record. PEER can also be a
+# function that starts the peer and sets $to. The case replays the tape with the peer, as the peer, and with the tape itself. It
+# then plants three defects, and repeats all steps after --update. flags prints the settings of a pair:
+#   rules=FLAGS   rules that validate ignores because the peer is known to violate them
+#   at=POINTER    the value to change, if the first value of a result is generated
 session() { echo "rpcx connect @ --session s && { $1; rpcx session close s; }"; }
 numbers=$(session 'rpcx call @s add 1 2; rpcx call @s echo id=x price:=1.50; rpcx call @s fail 2>/dev/null; rpcx call @s add 3 4')
 calls='rpcx call @ add 1 2; rpcx call @ echo id=x price:=1.50; rpcx call @ fail 2>/dev/null; rpcx call @ add 3 4; true'
@@ -59,7 +59,7 @@ mcp_modern() {
   start '^\{"listening":' rpcx serve mcp+http://127.0.0.1:0/mcp --on 'echo=jq:.'
   to=$(field listening)
 }
-# A job sends percentages. A client receives as many as it requests.
+# A job reports progress in percent, as often as the client requests.
 hotrepl_progress() {
   cat >slow.sh <<'EOF'
 for n in 1 2 3 4 5 6; do echo "{\"progress\":\"part $n\",\"fraction\":0.$n}"; sleep 0.1; done; echo '{"data":{"n":1}}'
@@ -68,7 +68,7 @@ EOF
   start '^\{"listening":' rpcx serve hotrepl+ws://127.0.0.1:0/ --catalog jobs.json --on 'slow=lines:sh slow.sh'
   to=$(field listening)
 }
-# This hook responds like electrum: an unknown method causes the status 500 with a text.
+# This hook responds like electrum: for an unknown method, the HTTP status is 500 and the body is text.
 electrum() {
   cat >electrum.js <<'JS'
 require('http').createServer((q, r) => {
@@ -84,8 +84,7 @@ JS
   start '^port' node electrum.js
   to=http://127.0.0.1:${line##* }/
 }
-# A server creates these values: handles and tokens that the client sends back, a clock, and a serial number that never
-# repeats.
+# The server generates values: handles and tokens that the client sends back, a clock, and a serial number that never repeats.
 made() {
   start '^\{"listening":' rpcx serve "$1" --on 'open=sh:echo "{\"handle\":\"h-$$\",\"said\":\"fixed\"}"' --on 'use=jq:{ok: (.handle | startswith("h-"))}' \
     --on 'login=sh:echo "{\"token\":\"t-$$\",\"ok\":true}"' --on 'whoami=jq:{ok: (.token | startswith("t-"))}' \
@@ -140,7 +139,7 @@ flags() {
   case $1 in
     inspector) rules=(--disable params-array --disable response-members --disable notification-id) ;;
     jayson-v1) rules=(--disable params-array --disable response-members --disable notification-answered) ;;
-    mcp-http | mcp-http-sampling | mcp-http-roots) rules=(--disable response-id-null) ;; # of its response to server/discover
+    mcp-http | mcp-http-sampling | mcp-http-roots) rules=(--disable response-id-null) ;; # for the response to server/discover
     electrum) rules=(--disable json) ;;
     geth-ws | geth-ipc) at=/result/rpc ;;
     made) at=/result/said ;;
@@ -150,7 +149,7 @@ flags() {
   esac
 }
 
-# differs COMMAND...: COMMAND must end with status 4 because of the defect $kind, and must report $pattern.
+# differs COMMAND...: COMMAND must exit with status 4 because of the defect $kind, and print $pattern.
 differs() {
   local status=0
   timeout --kill-after=5 30 "$@" >found 2>&1 || status=$?
@@ -161,8 +160,7 @@ differs() {
   fi
 }
 
-# steps: replays the tape against its peer, as its peer, and against itself. It then tests each defect in each
-# direction.
+# steps: replays the tape with its peer, as its peer, and with itself, and then tests each defect in each direction.
 steps() {
   local kind pattern printed
   printed=$(cat real)
@@ -184,7 +182,7 @@ steps() {
   done < <(node "$INTEROP/clients/mutate.js" p.tape "$at")
 }
 
-# bound: prints the line and the pointer of each value that the tape binds.
+# bound: prints the line and the pointer of each bound value on the tape.
 bound() {
   node -e 'require("fs").readFileSync("p.tape", "utf8").trimEnd().split("\n").forEach((line, i) => {
     for (const path of Object.values(JSON.parse(line).bind ?? {})) console.log(`${i + 1} ${path.replace(/\[(\d+)\]/g, ".$1").replaceAll(".", "/")}`);
@@ -200,7 +198,7 @@ roundtrip() {
     $to
   fi
   rpcx record "$listen" --to "$to" -o p.tape -- sh -c "$commands" >real 2>stderr || { bad=1; cat stderr >&2; }
-  if [[ $pair == made* ]]; then # the first replay lists the values that never recur, but no handle or token
+  if [[ $pair == made* ]]; then # the first replay reports the values that never recur, but no handles or tokens
     rpcx replay p.tape --to "$to" >found 2>/dev/null || true
     want 0 2 grep -cE '"pointer":"[^"]*/(n|serial)"' found
     want 1 0 grep -cE '"pointer":"[^"]*/(handle|token)"' found
@@ -215,7 +213,7 @@ roundtrip() {
 }
 
 certificate
-# Eight pairs run at a time, because they mostly wait for messages that must not arrive.
+# Eight pairs run at a time, because they mostly wait in case further messages arrive.
 at_once=8
 one() {
   mkdir "$1"

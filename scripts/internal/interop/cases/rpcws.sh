@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# the rpcws dialect: the server and the client of rpc-websockets
+# the rpcws dialect: the server and the client from rpc-websockets
 . "$INTEROP/lib.sh"
 needs_packages
 

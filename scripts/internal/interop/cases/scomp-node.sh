@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# the Node runtime of scripts/examples with rpcx serve --dialect scomp: bindings, state, errors, cancellation
+# the Node.js runtime in scripts/examples with rpcx serve --dialect scomp: bindings, state, errors, cancellation
 . "$INTEROP/lib.sh"
 needs node
 

@@ -8,10 +8,10 @@ export RPCX_HISTORY=off XDG_CACHE_HOME=$PWD/cache
 mkdir certificates
 touch certificates/root.pem
 
-# bash must not ask before a long list, because the answer would consume the next key.
+# bash must not ask whether to print a long list, because the answer would consume the next key.
 
-# typed SHELL KEYS: prints the arguments of rpcx after KEYS are typed in SHELL. KEYS may contain TAB. By default, zsh itself
-# expands the word under the cursor at TAB, including $(…), before it completes the word.
+# typed SHELL KEYS: prints the arguments that rpcx gets after KEYS are typed in SHELL. KEYS can contain TAB. At TAB, zsh by default
+# first expands the word under the cursor itself, including $(…).
 typed() {
   local setup command
   case $1 in

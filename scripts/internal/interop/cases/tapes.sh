@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# conversations of real programs, recorded and played: a real client accepts the played server
+# recorded conversations of real programs, in which a real client accepts the played server
 . "$INTEROP/lib.sh"
 needs_packages
 needs go
 needs_built geth .
 
-# again NAME [FLAGS...]: NAME.tape must follow the rules of its dialect, except for the rules in FLAGS. Its client and its
-# server, played against each other, must repeat the conversation.
+# again NAME [FLAGS...]: NAME.tape must obey the rules of its dialect, except those that FLAGS disable. Its client and its server,
+# played against each other, must repeat the conversation.
 again() {
   want 0 '' rpcx validate "$1.tape" --strict "${@:2}"
   want 0 '' rpcx replay "$1.tape" --to "tape:$1.tape"
@@ -14,7 +14,7 @@ again() {
   want 0 '' rpcx replay "$1.tape" --diff again.tape
 }
 
-# vscode-jsonrpc starts a server of hooks, which calls back, or rpcx in place of the server.
+# vscode-jsonrpc starts a server of hooks that calls back, or rpcx in place of that server.
 serve=(rpcx serve header+stdio: --on 'add=jq:.[0] + .[1]' --on 'echo=jq:.' --on 'refuse=deny:not today' --on 'note=jq:.'
   --catalog catalog.json --hooks catalog.json
   --on 'greet=sh:rpcx call @ whoami - --jq "\"hello, \" + .name + \" at \" + (.asked.hour | tostring)"')
@@ -30,7 +30,7 @@ true
 "hello, Ada at 9"
 "string"
 [0,1,2]'
-# client COMMAND...: runs the client without its lines "closed" and "exit 0", because their order varies.
+# client COMMAND...: runs the client, without the lines "closed" and "exit 0", whose order varies.
 client() { node "$INTEROP/clients/vscode.js" stdio "$@" | grep -v -e '^closed$' -e '^exit 0$'; }
 want 0 "$shown" client rpcx record header+stdio: --to "header+exec:$PWD/server" -o vscode.tape
 again vscode
@@ -53,7 +53,7 @@ again one
 stop
 ok "jayson, over ws and tcp, JSON-RPC 1.0"
 
-# go-ethereum's client and server have a subscription, with a different id in each run.
+# go-ethereum's client and server have a subscription, whose id differs in each run.
 start '^\{' geth "$PWD/geth.ipc"
 address=$(field http)
 want 0 '{"number":0}
@@ -76,7 +76,7 @@ want 0 '{"number":0}
 again client
 ok "go-ethereum, over ws: a subscription and its end, of rpcx and of its own client"
 
-# This tape is of Node's inspector.
+# This tape is from Node.js's inspector.
 cat >program.js <<'JS'
 let tick = 0;
 setInterval(() => console.log('tick', ++tick), 20);
@@ -88,7 +88,7 @@ want 0 '42
   rpcx call @ Runtime.evaluate expression="6 * 7" returnByValue:=true --jq .result.value
   rpcx subscribe @ Runtime.enable --method Runtime.consoleAPICalled --jq ".args[0].value" --count 2
   rpcx call @ No.such 2>/dev/null; true'
-# Rules of JSON-RPC 1.0 do not apply: params are objects, a response has a result or an error, and an event has no id.
+# Some rules of JSON-RPC 1.0 do not apply: params are objects, a response has a result or an error, and an event has no id.
 again inspector --disable params-array --disable response-members --disable notification-id
 ok "Node's inspector, over ws: events, an error"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# rpcx validate: all problems of real servers, live and on tapes, each checked against the specification
+# rpcx validate: all problems of real servers, live and on tapes, each compared with the specification
 . "$INTEROP/lib.sh"
 needs_packages
 needs_built gopls golang.org/x/tools/gopls
@@ -9,8 +9,8 @@ needs_built geth .
 needs_built gomcp .
 needs_built dlv github.com/go-delve/delve/cmd/dlv
 
-# Some servers do not respond to invalid requests. JSON-RPC 2.0, section 5, demands a response with the id null, and
-# section 7 shows one, but only section 5.1 names the codes. These problems are warnings.
+# Some servers do not respond to invalid requests. JSON-RPC 2.0 requires a response with the id null (section 5) and shows one
+# (section 7), but only section 5.1 gives the codes. These problems are warnings.
 silent='should id-of-wrong-type
 should invalid-request
 should parse-error
@@ -24,8 +24,7 @@ for endpoint in "http://$address/" "ws://$address/ws" "unix:$PWD/geth.ipc"; do
 done
 stop
 
-# Over http, the server responds to invalid JSON with a 400 without JSON-RPC. Its JSON-RPC 1.0 omits the result of a
-# failure.
+# Over http, the server answers invalid JSON with a 400 that has no JSON-RPC. In JSON-RPC 1.0, an error response lacks the result.
 start '^\{' node "$INTEROP/servers/jayson.js" cert.pem key.pem
 want 0 'should parse-error' found "http://127.0.0.1:$(field http)/" --try 'add=[1,2]'
 want 0 '' found "tcp://127.0.0.1:$(field tcp)" --try 'add=[1,2]'
@@ -34,7 +33,7 @@ want 0 'must response-members' found "jsonrpc1+tcp://127.0.0.1:$(field v1)"
 ok "jayson: a 400 without an error object, 1.0 without result"
 stop
 
-# The server does not respond to invalid requests, including those with an array of params.
+# The server does not respond to invalid requests, even those with an array of params.
 want 0 'must params-by-position
 should batch
 should batch-empty
@@ -55,7 +54,7 @@ should parse-error
 should wrong-version' found "header+exec:node $INTEROP/servers/vscode-bare.js" --try 'add=[1,2]'
 ok "vscode-jsonrpc: params that are a text are passed on, what is no request is never answered"
 
-# An unreadable message ends gopls.
+# A message that gopls cannot parse ends it.
 want 0 'should batch
 should batch-empty
 should batch-invalid
@@ -66,14 +65,13 @@ should wrong-version' found "header+exec:$INTEROP/.bin/gopls"
 want 0 7 grep -c 'ended with status 2' lines
 ok "gopls: ends at what it cannot read"
 
-# The specification of language servers, Base Protocol, uses JSON-RPC 2.0, and defines ParseError and InvalidRequest.
+# The specification of language servers (Base Protocol) uses JSON-RPC 2.0, and defines ParseError and InvalidRequest.
 want 0 "$silent" found "lsp+exec:node $INTEROP/node_modules/.bin/vscode-json-languageserver --stdio"
 want 0 "$silent" found "lsp+exec:$INTEROP/.bin/gopls"
 want 0 '' found "acp+exec:node $INTEROP/servers/acp-agent.mjs"
 ok "language servers: what is no request is never answered; an ACP agent: nothing"
 
-# MCP, Base Protocol: "All messages must follow JSON-RPC 2.0". The case checks versions from 2026-07-28 on without
-# initialize.
+# MCP, Base Protocol: "All messages must follow JSON-RPC 2.0". Versions from 2026-07-28 on are checked without initialize.
 sdk2=$INTEROP/servers/mcp2.mjs
 want 0 "$silent" found "mcp+exec:node $INTEROP/node_modules/@modelcontextprotocol/server-everything/dist/index.js stdio"
 for only in '' ' modern'; do
@@ -88,8 +86,8 @@ for only in '' modern; do
 done
 ok "MCP's servers: what is no request is never answered; versions from 2026-07-28 on in their own terms"
 
-# Over HTTP, the Go SDK responds to invalid requests with a 400 in plain text, and in 2025-11-25 also to unknown methods. Streamable
-# HTTP, "Sending Messages to the Server", 5, demands application/json or text/event-stream for the reply to a request.
+# Over HTTP, the Go SDK answers invalid requests, and in 2025-11-25 also unknown methods, with a 400 in plain text. Streamable HTTP
+# ("Sending Messages to the Server", 5) requires application/json or text/event-stream in reply to a request.
 start url gomcp serve http
 want 0 "$silent" found "mcp+$(field url)"
 want 0 "must calls-overlap
@@ -111,14 +109,14 @@ should wrong-version' found "mcp+http://127.0.0.1:$port/mcp"
 stop
 ok "MCP's servers over HTTP: the Go SDK answers an unknown method of 2025-11-25 with plain text"
 
-# A2A 1.0, 9.5 defines -32601 as "Method not found". The SDK responds to an unknown method with -32602.
+# A2A 1.0, section 9.5, defines -32601 as "Method not found". The SDK answers an unknown method with -32602.
 start '^http' node "$INTEROP/servers/a2a-agent.mjs"
 want 0 'should id-of-wrong-type
 should invalid-request
 should unknown-method-code
 should wrong-version' found "a2a+$line"
 stop
-# JSON-RPC 2.0, 4.1: "The Server MUST NOT reply to a Notification". rpc-websockets responds to an unknown notification.
+# JSON-RPC 2.0, section 4.1: "The Server MUST NOT reply to a Notification". rpc-websockets responds to an unknown one.
 start 'listening on' node "$INTEROP/servers/rpcws.js"
 want 0 'must notification-answered
 must notification-unanswered
@@ -136,7 +134,7 @@ start 'listening at' dlv dap --check-go-version=false --listen=127.0.0.1:0
 want 0 'must response-command' found "dap+tcp://${line##* }"
 ok "Delve: the response to an unknown command does not name it"
 
-# The live run and the tape of Node's inspector agree on an unknown command.
+# For an unknown command to Node.js's inspector, the live run and the tape have the same problems.
 start 'Debugger listening on ws' node --inspect=127.0.0.1:0 -e 'setInterval(() => {}, 1000)'
 want 0 '' found "cdp+${line##* }"
 want 0 1 grep -c 'Rpcx.validateNone.*wasn.t found' live.tape

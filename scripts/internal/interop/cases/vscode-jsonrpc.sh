@@ -9,7 +9,7 @@ cat >catalog.json <<'JSON'
   {"name":"ticks","kind":"stream","run":"jq:range(.n)"}]}
 JSON
 
-# Only one command for note runs at a time, because otherwise the order of the lines would vary.
+# Only one hook for note runs at a time, because the order of the lines would otherwise vary.
 options=(
   --catalog catalog.json --hooks catalog.json
   --on 'echo=jq:.'

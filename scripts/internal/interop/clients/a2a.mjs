@@ -1,4 +1,4 @@
-// A client of the protocol's own library: prints what an agent answers.
+// A client from the protocol's own library, which prints the responses of an agent.
 import { ClientFactory } from '@a2a-js/sdk/client';
 import { Role, TaskState } from '@a2a-js/sdk';
 const text = (value) => ({ content: { $case: 'text', value }, metadata: undefined, filename: '', mediaType: 'text/plain' });

@@ -1,4 +1,4 @@
-// An editor, by the protocol's own SDK: rpcx serve is the agent of the command in argv.
+// An editor that uses the protocol's own SDK. The command in argv starts rpcx serve as the agent.
 import { spawn } from 'node:child_process';
 import { Readable, Writable } from 'node:stream';
 import * as acp from '@agentclientprotocol/sdk';

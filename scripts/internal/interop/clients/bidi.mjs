@@ -1,4 +1,4 @@
-// Puppeteer, a client of WebDriver BiDi, or of the protocol in argv: rpcx serve, or rpcx record, is the browser at the URL in argv.
+// Puppeteer as a client of WebDriver BiDi, or of the protocol in argv. The browser at the URL in argv is rpcx serve or rpcx record.
 import puppeteer from 'puppeteer-core';
 
 const [url, protocol = 'webDriverBiDi'] = process.argv.slice(2);

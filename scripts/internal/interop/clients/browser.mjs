@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// This program is a browser with cookies. It visits a page, follows redirects, and fills in and submits all forms.
+// A browser with cookies. It visits a page, follows redirects, and fills in and submits all forms.
 //
 //     browser.mjs URL [NAME=VALUE...]
 let [at, ...fields] = process.argv.slice(2);

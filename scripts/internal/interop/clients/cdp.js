@@ -1,4 +1,4 @@
-// A client of the Chrome DevTools Protocol: rpcx serve is the browser at the URL in argv, which tells by HTTP what it has.
+// A client of the Chrome DevTools Protocol. The browser at the URL in argv is rpcx serve, which lists its targets over HTTP.
 'use strict';
 const CDP = require('chrome-remote-interface');
 

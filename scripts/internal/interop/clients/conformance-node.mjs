@@ -1,4 +1,4 @@
-// Gives the suite fs.globSync, which Node has from version 22 on, and which only a command of the suite uses that no case runs.
+// Adds fs.globSync, which Node.js has from version 22 on. Only a command of the suite needs it that no case runs.
 import { register } from 'node:module';
 import * as fs from 'node:fs';
 

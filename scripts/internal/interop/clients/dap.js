@@ -1,4 +1,4 @@
-// VS Code's own client for tests of debug adapters: rpcx serve is the adapter at the port in argv.
+// VS Code's own test client for debug adapters. The adapter at the port in argv is rpcx serve.
 'use strict';
 const assert = require('assert');
 const { DebugClient } = require('@vscode/debugadapter-testsupport');

@@ -1,5 +1,5 @@
-// A client of an Ethereum node against a server of ours: node heads.mjs ethers|web3 URL
-// Three new heads, then the end of the subscription.
+// A client of an Ethereum node, with rpcx serve as the node: node heads.mjs ethers|web3 URL
+// It receives three new heads and then unsubscribes.
 import { writeFileSync } from 'node:fs';
 import { WebSocketProvider } from 'ethers';
 import { Web3 } from 'web3';
@@ -7,7 +7,7 @@ import { Web3 } from 'web3';
 const [, , who, url] = process.argv;
 const say = (what) => console.log(JSON.stringify([who, what]));
 
-// three tells the first three values that subscribe's callback gets.
+// three waits for the first three values that subscribe passes to its callback.
 const three = (subscribe) =>
   new Promise((resolve, reject) => {
     const seen = [];
@@ -24,7 +24,7 @@ if (who === 'ethers') {
   say(await node.getBlockNumber());
   await three((value) => node.on('block', value));
   await node.removeAllListeners();
-  // It unsubscribes a moment later, and fails if it is destroyed before that is answered.
+  // ethers unsubscribes a moment later, and fails if it is destroyed before the response arrives.
   for (let i = 0; i < 5; i++) await node.send('eth_chainId', []);
   say('unsubscribed');
   await node.destroy();

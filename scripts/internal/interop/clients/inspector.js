@@ -1,4 +1,4 @@
-// A client of Node's inspector, at the URL in argv: it evaluates, stops at a debugger statement and takes a profile.
+// A client of Node.js's inspector at the URL in argv, which evaluates code, stops at a debugger statement and takes a profile.
 'use strict';
 const CDP = require('chrome-remote-interface');
 

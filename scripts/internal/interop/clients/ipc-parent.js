@@ -1,4 +1,4 @@
-// A parent that forks `rpcx serve ipc:` as Node forks a child of its own, calls it and is called back.
+// A parent that forks `rpcx serve ipc:` as Node.js forks a child of its own, calls it, and answers its calls.
 //
 //     node ipc-parent.js RPCX ARGS...
 'use strict';

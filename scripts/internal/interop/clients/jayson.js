@@ -1,4 +1,4 @@
-// jayson's clients against a server of ours: node jayson.js URL [VERSION]
+// jayson's clients with rpcx serve as the server: node jayson.js URL [VERSION]
 'use strict';
 
 const jayson = require('jayson');

@@ -1,4 +1,4 @@
-// An editor, by the library that VS Code's client is made of: rpcx serve is the language server of the command in argv.
+// An editor that uses the library of VS Code's client. The command in argv starts rpcx serve as the language server.
 'use strict';
 const { spawn } = require('child_process');
 const assert = require('assert');

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# This program is the client of the suite's scenarios auth/*. URL is the address of the scenario's server. DEFECT selects a
-# defect: "silent" does not log in, and "careless" logs in without a check of the servers' metadata.
+# The client for the suite's scenarios auth/*. The argument is the URL of the scenario's server. DEFECT selects a defect: "silent"
+# does not log in, and "careless" logs in without checking the servers' metadata.
 set -u
 at=$1 work=$(mktemp -d)
 export XDG_STATE_HOME=$work
@@ -46,7 +46,7 @@ send() {
 
 if [[ ${DEFECT-} != silent ]]; then "${login[@]}" || exit; fi
 send tools/list '{}' >/dev/null || true
-# If the request fails, the error proposes a login. After the login, the client sends the request once more.
+# If the request fails, the error proposes a login. After the login, the client repeats the request.
 RPCX_ERRORS=json send tools/call '{"name":"test-tool","arguments":{}}' 2>"$work/errors" && exit
 cat "$work/errors" >&2
 mapfile -t fix < <(jq -r 'select(.error.fix[1] == "auth") | .error.fix[]' "$work/errors")

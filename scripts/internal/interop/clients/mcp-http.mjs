@@ -1,4 +1,4 @@
-// The Model Context Protocol's own client against a server over streamable HTTP: node mcp-http.mjs URL
+// The official client of the Model Context Protocol, with a server over streamable HTTP: node mcp-http.mjs URL
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { CreateMessageRequestSchema } from '@modelcontextprotocol/sdk/types.js';

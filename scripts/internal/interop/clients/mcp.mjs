@@ -1,4 +1,4 @@
-// The Model Context Protocol's own client against the server that it starts: node mcp.mjs COMMAND ARGS...
+// The official client of the Model Context Protocol, with a server that it starts: node mcp.mjs COMMAND ARGS...
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { CreateMessageRequestSchema } from '@modelcontextprotocol/sdk/types.js';
@@ -17,7 +17,7 @@ show((await client.callTool({ name: 'echo', arguments: { message: 'hi' } })).con
 const long = names.find((name) => /long.?running/i.test(name));
 const seen = [];
 show((await client.callTool({ name: long, arguments: { duration: 1, steps: 3 } }, undefined, { onprogress: (p) => seen.push(p.progress) })).content);
-show(seen.slice(0, 2)); // the last comes together with the result, which the client may take first
+show(seen.slice(0, 2)); // the last one arrives with the result, which the client may handle first
 const sample = names.find((name) => /sampl/i.test(name));
 if (sample) show((await client.callTool({ name: sample, arguments: { prompt: 'x', maxTokens: 5 } })).content);
 if (names.includes('dig')) {

@@ -1,4 +1,4 @@
-// A client of the TypeScript SDK 1, with the tools of cases/mcp-clients.sh: node mcp1.mjs URL
+// A client of the TypeScript SDK 1 that calls the tools in cases/mcp-clients.sh: node mcp1.mjs URL
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { CreateMessageRequestSchema, ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';

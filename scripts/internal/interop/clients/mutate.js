@@ -1,21 +1,21 @@
-// Plants defects in a tape: node mutate.js TAPE [POINTER]. For each it writes KIND.tape and prints KIND and the pattern of the difference
-// that replay has to report. The defects of the server's messages are
-//   value    another scalar at POINTER, by default the first of a result
-//   missing  a message that the server never sends
-//   extra    without a response that another message of the server follows
-// and those of the client's
-//   asked    another scalar in the params of its last request
-//   more     without its last request and the responses
+// Plants defects in a tape: node mutate.js TAPE [POINTER]. For each, it writes KIND.tape, and prints KIND and a pattern for the
+// difference that replay has to report. Defects in the server's messages are
+//   value    another scalar at POINTER, by default the first in a result
+//   missing  an additional message, which the server never sends
+//   extra    a missing response, if another message from the server follows
+// Defects in the client's messages are
+//   asked    another scalar in the params of the last request
+//   more     the last request is missing, with its responses
 const fs = require('fs');
 const [tape, wanted] = process.argv.slice(2);
 const lines = fs.readFileSync(tape, 'utf8').trimEnd().split('\n').map((raw, i) => ({ ...JSON.parse(raw), raw, number: i + 1 }));
-const typed = lines.some((l) => l.dir === 'recv' && typeof l.msg?.type === 'string'); // a dialect with "type" in place of "method"
+const typed = lines.some((l) => l.dir === 'recv' && typeof l.msg?.type === 'string'); // the dialect has "type" in place of "method"
 // Responses about running jobs are not compared.
 const responses = lines.filter((l) => l.dir === 'recv' && l.msg && !l.match && l.msg.state !== 'running' &&
   (typed ? 'id' in l.msg && l.msg.type.endsWith('_result') : 'result' in l.msg));
 const named = typed ? 'type' : 'method';
 
-// leaves yields the pointers to scalars.
+// leaves yields the pointers to all scalars.
 function* leaves(value, pointer) {
   if (value && typeof value === 'object') {
     for (const [name, part] of Object.entries(value)) yield* leaves(part, pointer + '/' + name.replace(/~/g, '~0').replace(/\//g, '~1'));
@@ -24,7 +24,7 @@ function* leaves(value, pointer) {
   }
 }
 
-// changed returns the text of a line with another scalar at pointer.
+// changed returns the text of a line with a different scalar at pointer.
 function changed(line, pointer) {
   const { raw, number, ...rest } = structuredClone(line);
   const steps = pointer.slice(1).split('/').map((s) => s.replace(/~1/g, '/').replace(/~0/g, '~'));
@@ -35,7 +35,7 @@ function changed(line, pointer) {
   return JSON.stringify(rest);
 }
 
-// places are the pointers of what a message says, without what one side has made up.
+// places returns the pointers to the values in a message, except those that one side generates.
 const places = (msg, member) => [...leaves(typed ? msg : msg[member], typed ? '' : '/' + member)].filter((p) => !/^\/(type|id|jobId|durationMs)$|^\/params\/_meta|\/duration$/.test(p));
 
 function plant(kind, expected, texts) {
@@ -53,11 +53,11 @@ const first = responses[0];
 const never = { ...(first.conn && { conn: first.conn }), dir: 'recv', msg: typed ? { type: 'never' } : { jsonrpc: '2.0', method: 'never' } };
 plant('missing', `"line":${first.number + 1},"kind":"missing"`, raws.toSpliced(first.number, 0, JSON.stringify(never)));
 
-// The last response that another follows; without one, any message of the server that one follows.
+// The removed message is the last response before another message, or else any message from the server before another.
 const beside = (l) => (o) => o.dir === 'recv' && o.msg && o.conn === l.conn && o !== l;
 const later = (all) => (l) => all.some((o) => beside(l)(o) && o.number > l.number);
 const removed = responses.filter(later(responses)).pop() ?? responses.filter(later(lines)).pop() ?? lines.filter((l) => l.dir === 'recv' && l.msg && later(lines)(l)).pop();
-// It comes after the request that it answers, or after the server's message before it.
+// The difference is reported after the request of that response, or after the server's previous message.
 const before = lines.filter((o) => o.msg && o.conn === removed.conn && o.number < removed.number &&
   (responses.includes(removed) ? o.dir === 'send' && JSON.stringify(o.msg.id) === JSON.stringify(removed.msg.id) : o.dir === 'recv')).pop();
 plant('extra', (before ? `"line":${before.number},` : '"tape":"extra.tape",') + '"kind":"extra"', without([removed]));

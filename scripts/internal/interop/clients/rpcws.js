@@ -1,4 +1,4 @@
-// A client of rpc-websockets: rpcx serve is the server at the URL in argv.
+// A client from rpc-websockets. The server at the URL in argv is rpcx serve.
 'use strict';
 const { Client } = require('rpc-websockets');
 

@@ -1,3 +1,3 @@
 #!/bin/sh
-# This program runs the MCP conformance suite, which needs a newer version of Node than rpcx's other cases.
+# Runs the MCP conformance suite, which is written for a newer version of Node.js than the other cases need.
 exec node --import "$INTEROP/clients/conformance-node.mjs" "$INTEROP/node_modules/.bin/conformance" "$@"

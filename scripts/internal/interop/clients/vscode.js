@@ -1,4 +1,4 @@
-// vscode-jsonrpc as the client of a server that it spawns or connects to.
+// vscode-jsonrpc as the client of a server that it starts or connects to.
 //
 //     node vscode.js stdio COMMAND ARGS...
 //     node vscode.js tcp PORT
@@ -38,11 +38,11 @@ async function converse() {
   show(await peer.sendRequest('nothing').catch((error) => error.code));
   show(await peer.sendRequest('refuse').catch((error) => [error.code, error.message, error.data]));
 
-  // Many at once, answered in whatever order: each answer belongs to its own request.
+  // Of many concurrent requests that are answered in any order, each gets its own response.
   const sums = await Promise.all([...Array(50).keys()].map((n) => peer.sendRequest('add', n, n)));
   show(sums.every((sum, n) => sum === 2 * n));
 
-  // A request of the server's while ours is open, both numbered from the same start.
+  // The server sends a request while one of the client is pending. Both sides number their requests from the same start.
   show(await peer.sendRequest('greet', { hour: 9 }));
 
   for (const n of [1, 2, 3]) await peer.sendNotification('note', { n });

@@ -1,4 +1,4 @@
-// An agent of the protocol's own library, which counts. With the argument cut its streams end before the task does.
+// An agent that uses the protocol's own library, and counts. With the argument cut, its streams end before the task does.
 import express from 'express';
 import { DefaultRequestHandler, InMemoryTaskStore, AgentEvent } from '@a2a-js/sdk/server';
 import { agentCardHandler, jsonRpcHandler, UserBuilder } from '@a2a-js/sdk/server/express';

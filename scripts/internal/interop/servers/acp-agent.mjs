@@ -1,8 +1,8 @@
-// An agent, by the protocol's own SDK: it reads a file of the client's, asks for permission, and takes a cancel.
+// An agent that uses the protocol's own SDK. It reads one of the client's files, asks for permission, and can be cancelled.
 import { Readable, Writable } from 'node:stream';
 import * as acp from '@agentclientprotocol/sdk';
 
-// With the argument broken, its words belong to another session.
+// With the argument broken, its updates belong to another session.
 const broken = process.argv[2] === 'broken';
 let cancelled = () => {};
 let resumed = '';

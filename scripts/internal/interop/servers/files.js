@@ -1,4 +1,4 @@
-// Serves one small file at every path, slowly enough to be seen: node files.js [DELAY_MS]
+// Serves one small file at every path, slowly enough that progress is visible: node files.js [DELAY_MS]
 'use strict';
 
 const http = require('http');

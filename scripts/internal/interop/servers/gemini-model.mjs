@@ -1,6 +1,6 @@
-// A model for the Gemini command line tool, scripted: asked for the first time in a turn it calls the tool that the prompt
-// wants, greet of the MCP server "shell" or else one that writes hello.txt in the folder that is given, then it says what
-// came of that. A prompt with "be slow" gets half an answer. The port is on stdout.
+// A scripted model for Gemini CLI. In the first request of a turn, it calls the tool that the prompt names: greet of the MCP server
+// "shell", or one that writes hello.txt in the given directory. Then it reports the result. A prompt with "be slow" gets half of a
+// response. The port is printed on stdout.
 import http from 'node:http'
 
 const folder = process.argv[2]
@@ -27,7 +27,7 @@ const server = http.createServer((request, response) => {
   let body = ''
   request.on('data', (data) => { body += data })
   request.on('end', () => {
-    if (!request.url.includes(':streamGenerateContent')) { // which model is to answer
+    if (!request.url.includes(':streamGenerateContent')) { // a request that selects the model
       response.setHeader('content-type', 'application/json')
       response.end(JSON.stringify(answer([{ text: '{"reasoning":"it is easy","model_choice":"flash","complexity_reasoning":"it is easy","complexity_score":1}' }])))
       return

@@ -1,6 +1,6 @@
-// A child that speaks JSON-RPC over Node's own channel: process.on('message') and process.send.
+// A JSON-RPC child over Node.js's own channel: process.on('message') and process.send.
 //
-// It numbers its own requests from 1, as its parent does. Output on stdout is no part of the conversation.
+// It numbers its requests from 1, as its parent does. Its output on stdout is not part of the conversation.
 'use strict';
 
 const waiting = new Map();

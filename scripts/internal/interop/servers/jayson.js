@@ -1,9 +1,9 @@
-// A jayson server on http, tcp, tls and ws at once, each on a free port of the loopback interface.
+// A jayson server on http, tcp, tls and ws at the same time, each on a free port of the loopback interface.
 //
 //     node jayson.js CERT KEY
 //
-// Prints one line when all listen: {"http":PORT,"tcp":PORT,"tls":PORT,"ws":PORT,"v1":PORT}, v1 being a tcp server that
-// speaks JSON-RPC 1.0.
+// When all are listening, it prints one line: {"http":PORT,"tcp":PORT,"tls":PORT,"ws":PORT,"v1":PORT}. v1 is a tcp server for
+// JSON-RPC 1.0.
 'use strict';
 
 const fs = require('fs');

@@ -1,5 +1,5 @@
-// A server of the TypeScript SDK 2: `node mcp2.mjs stdio|http [modern]`. Over HTTP it prints its URL. With modern it serves
-// no version that has a handshake.
+// A server of the TypeScript SDK 2: `node mcp2.mjs stdio|http [modern]`. Over HTTP, it prints its URL. With modern, it supports no
+// version that has a handshake.
 import { createServer } from 'node:http';
 import { Readable } from 'node:stream';
 import { McpServer, createMcpHandler, acceptedContent, fromJsonSchema, inputRequired } from '@modelcontextprotocol/server';

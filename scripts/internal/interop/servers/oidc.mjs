@@ -2,8 +2,9 @@
 //
 //     node oidc.mjs REGISTRATION KEY
 //
-// REGISTRATION is yes or no; KEY is the file of the private key of the client ci-key. It prints {"at","issuer"}. Every user is ann and agrees. The endpoint's methods are whoami, which
-// returns the token's user, client and scope, and write, which needs the scope write.
+// REGISTRATION is yes or no. KEY is the file with the private key of the client ci-key. The program prints {"at","issuer"}. Every user
+// is ann and consents. The endpoint's methods are whoami, which returns the token's user, client and scope, and write, which
+// requires the scope write.
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import { createPublicKey } from 'node:crypto';

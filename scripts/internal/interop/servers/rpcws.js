@@ -1,4 +1,4 @@
-// A server of rpc-websockets: a method, and an event that a method fires before it answers.
+// A server from rpc-websockets, with methods and an event that a method sends before its response.
 'use strict';
 const { Server } = require('rpc-websockets');
 

@@ -21,7 +21,7 @@ type finder struct {
 }
 
 func (f *finder) walk(file *ast.File) {
-	var results []*types.Signature // var results []*types.Signature // the signatures of the functions around a node, the innermost last
+	var results []*types.Signature // the signatures of the functions around a node, the innermost last
 	var nodes []ast.Node
 	ast.Inspect(file, func(n ast.Node) bool {
 		if n == nil {
@@ -151,7 +151,7 @@ func (f *finder) changeable(nodes []ast.Node) bool {
 			}
 		case ast.Expr:
 			// A part of a constant expression cannot change, because only the whole expression has a fixed type, as in
-			// 5 * time.Second.  | if f.p.TypesInfo.Types[parent].Value != nil {
+			// 5 * time.Second.
 			if f.p.TypesInfo.Types[parent].Value != nil {
 				return false
 			}

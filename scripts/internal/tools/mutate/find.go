@@ -11,9 +11,9 @@ import (
 
 // A source is a package of the program, with the possible changes of its code.
 type source struct {
-	path    string // path    string // the import path
+	path    string // the import path
 	folder  string
-	tested  bool // tested  bool // whether the package has tests
+	tested  bool // whether the package has tests
 	mutants []*mutant
 }
 

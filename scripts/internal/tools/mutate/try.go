@@ -23,7 +23,7 @@ const scripts = "TestScripts"
 // A unit is a group of tests that run together: the tests of a package, or one script.
 type unit struct {
 	p       *source
-	script  string // script  string // the script, or "" for all other tests of the package
+	script  string // the script, or "" for all other tests of the package
 	took    time.Duration
 	reaches map[int]bool
 }
@@ -107,8 +107,7 @@ func (b *built) notices(job int, m *mutant, units []*unit) (by string, reached i
 			those = append(those, u)
 		}
 	}
-	// The shortest tests run first, because a change that makes its tests hang then costs little time.  |
-	// slices.SortStableFunc(those, func(a, b *unit) int { return cmp.Compare(a.took, b.took) })
+	// The shortest tests run first, because a change that makes its tests hang then costs little time.
 	slices.SortStableFunc(those, func(a, b *unit) int { return cmp.Compare(a.took, b.took) })
 	for _, group := range groups(those) {
 		var longest time.Duration

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# the cdp dialect: Chromium, found over HTTP, in flat sessions
+# the cdp dialect: Chromium, found through HTTP, in flat sessions
 . "$INTEROP/lib.sh"
 needs chromium
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# the dap dialect: debugpy and lldb-dap (or lldb-vscode): launch, breakpoint, expression
+# the dap dialect: debugpy and lldb-dap (or lldb-vscode) with launch, breakpoint and expression
 . "$INTEROP/lib.sh"
 needs python3 gcc
 lldb=$(compgen -c | grep -Exm1 'lldb-(dap|vscode)(-[0-9]+)?') || missing 'lldb-dap, or lldb-vscode,'

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# the bidi dialect: Firefox: evaluation, contexts and events
+# the bidi dialect: Firefox with evaluation, contexts and events
 . "$INTEROP/lib.sh"
 firefox=$(type -P firefox-esr || type -P firefox) || missing Firefox
 

@@ -3,7 +3,7 @@
 . "$INTEROP/lib.sh"
 needs node gemini jq
 
-# The case uses no file of the user, and asks only the model.
+# The case uses none of the user's files, and its prompts go only to the scripted model.
 export HOME=$PWD GEMINI_API_KEY=none GEMINI_TELEMETRY_ENABLED=false GEMINI_CLI_TRUST_WORKSPACE=true
 mkdir .gemini
 settings='"privacy":{"usageStatisticsEnabled":false},"general":{"enableAutoUpdate":false},"security":{"auth":{"selectedType":"gemini-api-key"}}'
@@ -15,7 +15,7 @@ agent='acp+exec:gemini --acp'
 files=(--on 'fs/read_text_file=json:{"content":""}' --on 'fs/write_text_file=sh:tee -a written >/dev/null; echo null')
 allow='session/request_permission=jq:{outcome: {outcome: "selected", optionId: (.options[] | select(.kind == "allow_once").optionId)}}'
 reject='session/request_permission=jq:{outcome: {outcome: "selected", optionId: (.options[] | select(.kind == "reject_once").optionId)}}'
-# turn is the jq program that prints the messages and tool calls of a turn.
+# turn is the jq program that prints the messages and the tool calls of a turn.
 turn='if type == "string" then . elif .sessionUpdate == "tool_call_update" then [.status, .content[0].type, .content[0].newText] else empty end'
 
 want 0 '"I write it."

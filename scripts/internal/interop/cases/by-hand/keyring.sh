@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# the keyring of GNOME: rpcx stores tokens in an open keyring, and never unlocks the keyring
+# GNOME's keyring: rpcx stores tokens in an open keyring, and never unlocks it
 . "$INTEROP/lib.sh"
 needs dbus-run-session dbus-send gnome-keyring-daemon
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# ovsdb-server (JSON-RPC 1.0, framing concat), which closes the connection without a response to its echo
+# ovsdb-server (JSON-RPC 1.0, concat framing), which closes the connection if its echo gets no response
 . "$INTEROP/lib.sh"
 needs ovsdb-server ovsdb-tool
 needs_built ovsdb .
@@ -27,8 +27,8 @@ for endpoint in "$tcp" "$unix"; do
   ok "${endpoint##*concat+}: calls, errors that are strings"
 done
 
-# The server calls echo after five idle seconds. It closes the connection at once after an error, and after five more
-# seconds without a response. The update arrives later.
+# The server calls echo after five idle seconds. After an error, it closes the connection at once, and without a response after five
+# more seconds. The update arrives later.
 rpcx subscribe "$tcp" monitor '["Orders","m1",{"Item":{"columns":["name","n"]}}]' --method update --count 1 \
   --jq '.[1].Item[].new.n' --on 'echo=jq:.' --for 30s >answered 2>answered.err &
 answered=$!
@@ -52,7 +52,7 @@ want 0 77 cat answered
 want 0 '' cat answered.err
 ok "with its echo answered the connection lives on, without it the server hangs up: nothing was seen"
 
-# The ovsdb dialect responds to echo itself. Its monitor is a stream with the response as the first item.
+# The ovsdb dialect answers echo itself. Its monitor is a stream whose first item is the response.
 page=ovsdb+tcp://127.0.0.1:$port
 want 0 '["Orders","_Server"]' rpcx call "$page" list_dbs
 want 1 '' rpcx call "$page" nothing
@@ -61,7 +61,7 @@ rpcx subscribe "$page" monitor '["Orders","m3",{"Item":{"columns":["name","n"]}}
   -q '[.Item[]?.new.n] | sort' --for 30s >monitored 2>monitored.err &
 monitored=$!
 started+=("$monitored")
-sleep 12 # two echoes
+sleep 12 # the time for two echoes
 want 0 uuid rpcx call "$page" transact '"Orders"' '{"op":"insert","table":"Item","row":{"name":"cog","n":78}}' --jq '.[0].uuid[0]' -r
 status=0
 wait "$monitored" || status=$?
@@ -70,7 +70,7 @@ want 0 $'[77]\n[78]' cat monitored
 want 0 '' cat monitored.err
 ok "the page: the monitor's first item and its update, echo answered in between"
 
-# RFC 7047, 4.1.7 demands "result": null beside the error. The server omits it.
+# RFC 7047, section 4.1.7, requires "result": null beside the error. The server leaves it out.
 want 0 'must response-members' found "$page" --try list_dbs --try 'monitor=["Orders","m",{"Item":{}}]'
 want 0 '[{"count":1}]' rpcx call "$page" transact '"Orders"' '{"op":"delete","table":"Item","where":[["n","!=",77]]}'
 want 0 'schema Orders 1.0.0

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# the qmp dialect: QEMU, which sends a greeting and early events, and the guest agent, which has no greeting
+# the qmp dialect: QEMU, which sends a greeting and early events, and its guest agent, which sends no greeting
 . "$INTEROP/lib.sh"
 needs qemu-system-x86_64 qemu-ga
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# the page and the HAR file of a tape in headless Chromium, which rpcx controls over the DevTools protocol
+# the page and the HAR file of a tape in headless Chromium, which rpcx controls through the DevTools protocol
 . "$INTEROP/lib.sh"
 needs awk node
 
@@ -9,7 +9,7 @@ for program in chromium chromium-browser google-chrome; do
 done
 needs "${chromium:-chromium}"
 
-# This small tape has all kinds of entries of a page, with hostile text in each field.
+# This small tape has all kinds of entries, with hostile text in each field.
 evil='</script><script>window.hacked=1</script><img src=x onerror=window.hacked=1>'
 cat >small.tape <<TAPE
 {"tape":1,"endpoint":"ws://127.0.0.1:9/$evil","dialect":"jsonrpc","started":"2026-11-22T10:00:00Z"}
@@ -42,21 +42,21 @@ host=${browser%/devtools/*}
 target=$(rpcx call "jsonrpc1+$browser" Target.getTargets '{}' -r -q '[.targetInfos[] | select(.type == "page")][0].targetId')
 tab=jsonrpc1+$host/devtools/page/$target
 
-# show FILE: opens a page and waits until its script has run.
+# show FILE: opens a page, and waits until its script has run.
 show() {
   rpcx call "$tab" Page.navigate "url=file://$PWD/$1" >/dev/null
   rpcx call "$tab" Runtime.evaluate awaitPromise:=true expression='new Promise((done) => {
     const look = () => document.getElementById("summary")?.textContent ? done() : setTimeout(look, 20); look(); })' >/dev/null
 }
 
-# page EXPRESSION: prints the value of EXPRESSION in the page as JSON, after a short wait.
+# page EXPRESSION: prints the value of EXPRESSION on the page as JSON, after a short wait.
 page() {
   rpcx call "$tab" Runtime.evaluate awaitPromise:=true returnByValue:=true \
     "expression=new Promise((done) => setTimeout(done, 250)).then(() => ($1))" \
     -q 'if .exceptionDetails then .exceptionDetails.exception.description else .result.value end'
 }
 
-# press KEY...: presses keys in the page.
+# press KEY...: presses keys on the page.
 press() {
   local key
   for key; do
@@ -117,7 +117,7 @@ want 0 true page '(() => { const select = document.getElementById("method"), beg
   return document.getElementById("summary").textContent.includes("· 2000 shown ·") && performance.now() - began < 2000; })()'
 ok "10,000 messages: there after $took ms, few of them elements, filtered by method and by expression"
 
-# In a narrow window, the list scrolls instead of the page, and the head remains visible.
+# In a narrow window, the list scrolls instead of the page, so the head stays visible.
 {
   printf '{"id":1,"method":"Emulation.setDeviceMetricsOverride","params":{"width":600,"height":700,"deviceScaleFactor":1,"mobile":false}}\n'
   printf '{"id":2,"method":"Runtime.evaluate","params":{"returnByValue":true,"expression":%s}}\n' \
@@ -127,7 +127,7 @@ rpcx connect "$tab" <narrow.in >narrow.out
 want 0 true sed -n 's/.*"id":2,.*"value":\(true\|false\).*/\1/p' narrow.out
 ok "a narrow window keeps the head in sight"
 
-# Text has a contrast of at least 4.5 to its background in both color schemes.
+# The contrast between text and background is at least 4.5 in both colour schemes.
 contrast='(() => { const lum = (c) => { const [r, g, b] = c.match(/[0-9.]+/g).map((v) => { v /= 255; return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; });
     return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
   const back = lum(getComputedStyle(document.body).backgroundColor);
@@ -146,7 +146,7 @@ done
 if cmp -s light.out dark.out; then bad=1; fi
 ok "light and dark, both readable"
 
-# The network panel of Chromium's developer tools opens the HAR file.
+# The network panel in Chromium's developer tools can open the HAR file.
 rpcx replay small.tape --format har >small.har
 target=$(rpcx call "jsonrpc1+$browser" Target.createTarget url=devtools://devtools/bundled/devtools_app.html -r -q .targetId)
 tab=jsonrpc1+$host/devtools/page/$target

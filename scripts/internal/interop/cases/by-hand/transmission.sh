@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Transmission with a dialect file of ten lines: a 409 reply contains the header that all requests need
+# Transmission with a dialect file of ten lines: a 409 reply has the header that all requests need
 . "$INTEROP/lib.sh"
 needs transmission-daemon
 
