@@ -13,29 +13,29 @@ import (
 	"rpcx/wire/scan"
 )
 
-// ConsoleOptions describe the writer of a Console.
+// ConsoleOptions describe how a Console writes.
 type ConsoleOptions struct {
 	Screen
-	JSON bool // --errors json: each line is one JSON object
+	JSON bool // --errors json: each line is a JSON object
 }
 
 // A Console writes progress, guidance, log lines, warnings, traces and failures to stderr, one per line. It is safe for
-// concurrent use. It ignores the errors of its writer.
+// concurrent use. It ignores errors of its writer.
 type Console struct {
 	mu   sync.Mutex
 	w    io.Writer
 	o    ConsoleOptions
 	bar  bool // the last line is a progress bar
 	last time.Time
-	rows bool // another program wrote the last line, and progress is printed as lines
-	from int  // the lowest level of printed log lines, as an index of LogLevels
+	rows bool // each progress update is a new line, because another program writes to the terminal
+	from int  // the lowest level of log lines that are printed, as an index of LogLevels
 }
 
 // NewConsole returns a Console that writes to w.
 func NewConsole(w io.Writer, o ConsoleOptions) *Console { return &Console{w: w, o: o} }
 
-// Above sends the lines to a Prompt, which prints them above the edited line, if the Console's writer is a terminal.
-// The returned function restores the previous writer.
+// If the Console's writer is a terminal, Above sends its lines to a Prompt, which prints them above the line that the
+// user edits. The returned function restores the previous writer.
 func (c *Console) Above(p *Prompt) func() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -52,13 +52,13 @@ func (c *Console) Above(p *Prompt) func() {
 	}
 }
 
-// barEvery is the minimum time between two updates of the bar.
+// barEvery is the minimum time between updates of the progress bar.
 const barEvery = 50 * time.Millisecond
 
-// rowEvery is the minimum time between two lines of progress without a terminal.
+// rowEvery is the minimum time between progress lines if stderr is not a terminal.
 const rowEvery = time.Second
 
-// These are the colors of stderr.
+// The colors of stderr.
 const (
 	colorError = "\x1b[31m"
 	colorWarn  = "\x1b[33m"
@@ -66,8 +66,8 @@ const (
 	colorTitle = "\x1b[1m"
 )
 
-// Progress draws a bar on the last line of a terminal, or the message if no fraction is known. Without a terminal, it
-// writes a line now and then. The next line and Clear remove the bar.
+// Progress draws a progress bar on the last line of a terminal, or only the message if the fraction is unknown. If
+// stderr is not a terminal, it occasionally writes a line. The next line, or Clear, removes the bar.
 func (c *Console) Progress(ev wire.Event) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -97,7 +97,7 @@ func (c *Console) Progress(ev wire.Event) {
 	c.draw(text)
 }
 
-// Waiting draws text on the last line of a terminal, as Progress does. Without a terminal, it writes nothing.
+// Waiting draws text on the last line of a terminal, as Progress does. If stderr is not a terminal, it writes nothing.
 func (c *Console) Waiting(text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -106,14 +106,15 @@ func (c *Console) Waiting(text string) {
 	}
 }
 
-// draw replaces the last line of a terminal with text.
+// draw replaces the last line of the terminal with text.
 func (c *Console) draw(text string) {
 	width := cmp.Or(c.o.Width, 80)
 	c.write("\r\x1b[K" + Cut(text, width-1))
 	c.bar = true
 }
 
-// progressRow prints progress as a line without a terminal: at most one per second, and none for short operations.
+// progressRow writes progress as a line if stderr is not a terminal: at most one line per second, and none if the
+// operation takes less than a second.
 func (c *Console) progressRow(ev wire.Event, known bool, fraction float64) {
 	now := time.Now()
 	if c.last.IsZero() {
@@ -137,7 +138,7 @@ func (c *Console) progressRow(ev wire.Event, known bool, fraction float64) {
 	c.write("progress: " + text + "\n")
 }
 
-// bar returns twenty cells and the percentage.
+// bar returns a progress bar of twenty characters and the percentage.
 func bar(fraction float64) string {
 	const cells = 20
 	fraction = min(fraction, 1)
@@ -146,7 +147,8 @@ func bar(fraction float64) string {
 	return "[" + strings.Repeat("#", full) + strings.Repeat(".", cells-full) + "] " + strings.Repeat(" ", 3-len(percent)) + percent + "%"
 }
 
-// Clear removes a progress bar. If stdout and stderr are the same terminal, it must precede each write to stdout.
+// Clear removes a progress bar. If stdout and stderr are the same terminal, Clear must be called before each write to
+// stdout.
 func (c *Console) Clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -160,7 +162,7 @@ func (c *Console) clear() {
 	}
 }
 
-// Warn prints a warning of rpcx.
+// Warn prints a warning from rpcx.
 func (c *Console) Warn(text string) {
 	if c.o.JSON {
 		c.row("warning", scan.JSON(text))
@@ -169,7 +171,7 @@ func (c *Console) Warn(text string) {
 	c.line(colorWarn, "rpcx: warning: ", text)
 }
 
-// Note prints a line of rpcx that is neither a warning nor a failure.
+// Note prints a line from rpcx that is neither a warning nor a failure.
 func (c *Console) Note(text string) {
 	if c.o.JSON {
 		c.row("note", scan.JSON(text))
@@ -178,15 +180,15 @@ func (c *Console) Note(text string) {
 	c.line("", "rpcx: ", text)
 }
 
-// These are the sources of lines for Child.
+// Sources of lines for Child.
 const (
-	FromPeer = "peer" // the child that is the peer, or the output of its code
+	FromPeer = "peer" // the child process that is the peer, or code that the peer runs
 	FromHook = "hook"
-	FromJQ   = "jq" // debug and stderr of jq
+	FromJQ   = "jq" // debug and stderr in jq
 )
 
-// Child prints a line, without its line break, from the stderr of a program, which from names. On a terminal, it makes
-// control characters visible. It does not retain the line.
+// Child prints a line from the stderr of a program, without its line break. from names the program. On a terminal, it
+// makes control characters visible. It does not retain the line.
 func (c *Console) Child(from string, line []byte) {
 	if c.o.JSON {
 		var what scan.Object
@@ -206,7 +208,7 @@ func (c *Console) Child(from string, line []byte) {
 	_, _ = c.w.Write(append(b, '\n'))
 }
 
-// Pass prints lines of another rpcx process.
+// Pass prints lines from another rpcx process.
 func (c *Console) Pass(lines []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -217,10 +219,10 @@ func (c *Console) Pass(lines []byte) {
 	c.write(string(lines))
 }
 
-// widestLine bounds a line for people in characters.
+// widestLine is the maximum number of characters in a line of text.
 const widestLine = 16_000
 
-// line prints a line: a colored label, and text.
+// line prints a colored label and a text on one line.
 func (c *Console) line(color, label, text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -8,16 +8,16 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Listing prints a catalog for people.
+// A Listing prints a catalog in human-readable form.
 type Listing struct {
 	Catalog     *catalog.Catalog
-	Conventions catalog.Conventions // the conventions of the dialect
-	Width       int                 // the maximum width of lines in columns, or 0
+	Conventions catalog.Conventions // those of the dialect
+	Width       int                 // the maximum length of lines in columns; 0 for no limit
 	Color       bool
 }
 
-// Methods returns a table of the methods, each with its kind, its parameters (optional ones in brackets) and its
-// description.
+// Methods returns a table of the methods, with their kinds, their parameters (optional ones in brackets) and their
+// descriptions.
 func (l Listing) Methods() string {
 	c, width, color := l.Catalog, l.Width, l.Color
 	var b strings.Builder
@@ -48,7 +48,7 @@ func (l Listing) Methods() string {
 	return b.String()
 }
 
-// heading is the title above the cells for a method's name.
+// heading returns the titles of the columns for a method's name.
 func (l Listing) heading() []string {
 	if l.Conventions.Resource == nil {
 		return []string{"NAME"}
@@ -56,7 +56,7 @@ func (l Listing) heading() []string {
 	return []string{"RESOURCE", "VERB"}
 }
 
-// nameCells returns the cells for a method's name: one, or two if methods are verbs of resources.
+// nameCells returns the cells for a method's name: one, or two if the name consists of a resource and a verb.
 func (l Listing) nameCells(m *catalog.Method) []string {
 	if l.Conventions.Resource == nil {
 		return []string{CleanLine(m.Name)}
@@ -65,10 +65,10 @@ func (l Listing) nameCells(m *catalog.Method) []string {
 	return []string{CleanLine(resource), CleanLine(verb)}
 }
 
-// hostWords are the members of a catalog's extra in which a HotRepl host describes itself.
+// hostWords are the members of a catalog's extra with which a HotRepl host describes itself.
 var hostWords = []string{"host", "evaluator", "limits"}
 
-// about writes a peer's description after the peer's name.
+// about writes the further members of a peer's description, which follow the title.
 func about(b *strings.Builder, extra []byte, width int) {
 	for key, val := range scan.Members(extra) {
 		text, isText := scan.Text(val)
@@ -101,7 +101,7 @@ func strong(s string, color bool) string {
 	return colorTitle + s + colorOff
 }
 
-// paramsWidth is the maximum width of the parameters' column: half of the width, or less on a narrow screen.
+// paramsWidth returns the maximum width of the column for parameters: half of the screen, or less on a narrow one.
 func (l Listing) paramsWidth() int {
 	switch {
 	case l.Width <= 0:
@@ -112,7 +112,7 @@ func (l Listing) paramsWidth() int {
 	return l.Width / 2
 }
 
-// summary returns the parameters in one cell of at most width columns.
+// summary returns the parameters as one cell that is at most width columns wide.
 func summary(params []parameter, width int) string {
 	words := make([]string, len(params))
 	for i, p := range params {
@@ -123,16 +123,15 @@ func summary(params []parameter, width int) string {
 	return Cut(strings.Join(words, " "), width)
 }
 
-// Table returns rows with aligned columns. The first row is the heading. No line is wider than width (0 for no limit).
-// Cells stay unchanged.
+// Table returns rows with aligned columns. The first row contains the titles. No line is longer than width columns (0
+// for no limit). The text of cells is not changed otherwise.
 func Table(rows [][]string, width int, color bool) string {
 	var b strings.Builder
 	writeTable(&b, "", rows, width, color)
 	return b.String()
 }
 
-// writeTable writes rows with aligned columns. The first row is the heading. The last column is cut to the remaining
-// width.
+// writeTable writes rows with aligned columns. The first row contains the titles. Lines are cut to width columns.
 func writeTable(b *strings.Builder, margin string, rows [][]string, width int, color bool) {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
@@ -152,7 +151,7 @@ func writeTable(b *strings.Builder, margin string, rows [][]string, width int, c
 	}
 }
 
-// Method describes a method's parameters and results, with an example of a call at endpoint.
+// Method returns a description of a method's parameters and results, with an example of a call to endpoint.
 func (l Listing) Method(m *catalog.Method, endpoint string) string {
 	c, width, color := l.Catalog, l.Width, l.Color
 	var b strings.Builder
@@ -192,7 +191,7 @@ func (l Listing) Method(m *catalog.Method, endpoint string) string {
 	return b.String()
 }
 
-// usage returns the words of a command line that calls m at endpoint.
+// usage returns the words of a command line that calls m.
 func (l Listing) usage(m *catalog.Method, endpoint string) []string {
 	words := []string{"rpcx", "call"}
 	switch {
@@ -209,13 +208,13 @@ func (l Listing) usage(m *catalog.Method, endpoint string) []string {
 	return append(words, m.Example(l.Catalog, l.Conventions)...)
 }
 
-// A Module is a group of methods in a listing.
+// A Module is a group of methods in a list of modules.
 type Module struct {
 	Name, Version, Description string
 	Methods                    []string
 }
 
-// Modules returns the table of a peer's modules, cut to width columns (0 for no limit).
+// Modules returns a table of a peer's modules. Lines are cut to width columns (0 for no limit).
 func Modules(modules []Module, width int, color bool) string {
 	rows := [][]string{{"MODULE", "VERSION", "METHODS", "DESCRIPTION"}}
 	for _, m := range modules {
@@ -228,7 +227,8 @@ func Modules(modules []Module, width int, color bool) string {
 	return Table(rows, width, color)
 }
 
-// Plugin describes a plugin: its functions, its classes with their methods and properties, and its constants.
+// Plugin returns a description of a plugin: its functions, its classes with their methods and properties, and its
+// constants.
 func Plugin(c *catalog.Catalog, width int, color bool) string {
 	var b strings.Builder
 	if title := infoTitle(c.Info); title != "" {

@@ -11,13 +11,13 @@ import (
 	"rpcx/wire/scan"
 )
 
-// This file prints events for people, and the rows of --errors json.
+// This file prints events in human-readable form, and the lines of --errors json.
 
 // LogLevels are the levels of log lines, lowest first.
 var LogLevels = []string{"trace", "debug", "info", "warn", "error", "fatal"}
 
-// LogLevel sets the lowest level of printed log lines. "" means info. Before the first call, all lines are printed.
-// Lines of an unknown level are always printed.
+// LogLevel sets the lowest level of log lines that are printed. "" stands for info. Before the first call, all lines
+// are printed. Lines with an unknown level are always printed.
 func (c *Console) LogLevel(level string) {
 	level = cmp.Or(level, "info")
 	c.mu.Lock()
@@ -32,7 +32,7 @@ func (c *Console) hides(level string) bool {
 	return i >= 0 && i < c.from
 }
 
-// Event prints an event for people: progress, guidance, a log line or a gap.
+// Event prints an event in human-readable form: progress, guidance, a log line or a gap.
 func (c *Console) Event(ev wire.Event) {
 	switch ev.Kind {
 	case wire.Progress:
@@ -57,7 +57,7 @@ func missed(ev wire.Event) string {
 	return text
 }
 
-// Guidance prints the peer's advice. The suggested command is quoted for sh, and rpcx never runs it.
+// Guidance prints the peer's advice. The suggested command is quoted for sh. rpcx never runs it.
 func (c *Console) Guidance(ev wire.Event) {
 	if c.o.JSON {
 		c.row("guidance", eventRow(ev))
@@ -72,14 +72,14 @@ func (c *Console) Guidance(ev wire.Event) {
 	c.line(colorTitle, "guidance: ", withFix(strings.Join(parts, ": "), ev.Fix))
 }
 
-// Log prints a log line of the peer.
+// Log prints a log line from the peer.
 func (c *Console) Log(ev wire.Event) {
 	level, color := strings.ToLower(ev.Level), ""
 	if c.hides(level) {
 		return
 	}
 	switch level {
-	case "stdout": // lines that code printed
+	case "stdout": // lines that the code printed
 		for line := range strings.Lines(ev.Message) {
 			c.Child(FromPeer, []byte(strings.TrimSuffix(line, "\n")))
 		}
@@ -102,7 +102,7 @@ func (c *Console) Log(ev wire.Event) {
 	c.line(color, level+": ", ev.Message+pairs(ev.Extra))
 }
 
-// pairs returns the members of a log line, except its message, as key=value.
+// pairs returns the members of a log line, without its message, as KEY=VALUE.
 func pairs(extra json.RawMessage) string {
 	var b strings.Builder
 	for key, val := range scan.Members(extra) {
@@ -115,14 +115,14 @@ func pairs(extra json.RawMessage) string {
 	return b.String()
 }
 
-// row returns a line of --errors json: an object with one member, whose name is the kind of the line.
+// row returns a line for --errors json: an object with one member, whose name is the kind of line.
 func row(name string, val json.RawMessage) string {
 	var o scan.Object
 	o.Add(name, val)
 	return string(o.End()) + "\n"
 }
 
-// row writes a line of --errors json. It escapes control characters.
+// row writes a line for --errors json. It escapes control characters.
 func (c *Console) row(name string, val json.RawMessage) {
 	line := strings.TrimSuffix(row(name, val), "\n")
 	line = string(style{escape: true}.append(nil, []byte(line))) + "\n"
@@ -132,7 +132,7 @@ func (c *Console) row(name string, val json.RawMessage) {
 	c.write(line)
 }
 
-// eventRow returns an event as JSON without its kind, which is the row's name.
+// eventRow returns an event as JSON without its kind, because the line already has it.
 func eventRow(ev wire.Event) json.RawMessage {
 	var o scan.Object
 	o.Members(ev.AppendJSON(nil), "event")

@@ -10,22 +10,22 @@ import (
 	"rpcx/wire/jq"
 )
 
-// shown bounds the quotation of a value in an error, in bytes.
+// shown is the maximum number of bytes of a value that an error quotes.
 const shown = 400
 
-// An expectation is one --expect, --expect-any or --expect-none.
+// An expectation is one of the user's flags --expect, --expect-any or --expect-none.
 type expectation struct {
 	flag    string
 	source  string
 	program *jq.Program
-	met     bool // for --expect-any: whether a line has met the expectation
+	met     bool // whether a line has met the expectation (only for --expect-any)
 }
 
-// expectationChecker checks the user's expectations of each line and of the whole output.
+// expectationChecker checks the user's expectations for each line and for the whole output.
 type expectationChecker struct {
 	expectations []expectation
 	lines        int64
-	last         []byte // the last line, shortened, for the error of --expect-any
+	last         []byte // the start of the last line, for the error of --expect-any
 	errorMet     bool
 }
 
@@ -69,11 +69,11 @@ func (j *expectationChecker) line(ctx context.Context, o *Options, line []byte) 
 	return nil
 }
 
-// anyError is the value of --expect-error that accepts every error, because some errors have no code.
+// anyError is the value of --expect-error that accepts any error; some errors have no code.
 const anyError = "any"
 
-// holds reports whether line meets e. For --expect-none, it reports whether any output of the program is true.
-// Otherwise it reports whether there is output and all of it is true.
+// holds reports whether the condition of e is true for line. For --expect-none, it reports whether any output of the
+// program is true. Otherwise it reports whether the program has outputs and all of them are true.
 func (e *expectation) holds(ctx context.Context, line []byte) (bool, error) {
 	if e.flag == "--expect-none" {
 		return e.program.Truth(ctx, line)
@@ -93,7 +93,7 @@ func (j *expectationChecker) rpcError(o *Options, e *wire.Error) error {
 	return err
 }
 
-// whole checks the expectations of the whole output.
+// whole checks the expectations for the whole output.
 func (j *expectationChecker) whole(o *Options, items int64) error {
 	for _, e := range j.expectations {
 		if e.flag == "--expect-any" && !e.met {
@@ -128,7 +128,7 @@ func unmet(flag, source, found string) *wire.Fault {
 	return wire.NewFault(wire.Expectation, flag+" "+wire.Quote(source)+" is not met: "+found, nil)
 }
 
-// excerpt returns a shortened value on one line.
+// excerpt returns a value on one line, shortened if necessary.
 func excerpt(val []byte) string {
 	val = bytes.TrimSpace(val)
 	if len(val) <= shown {

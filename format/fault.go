@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Error prints a failure as a line for people, or as a JSON object. status is the exit status of the command.
+// Error prints a failure as a line of text or as a JSON object. status is the exit status of the command.
 func (c *Console) Error(f *wire.Fault, status int) {
 	if !c.o.JSON {
 		c.text(f)
@@ -23,7 +23,7 @@ func (c *Console) Error(f *wire.Fault, status int) {
 	c.write(string(line))
 }
 
-// text prints a failure for people as a line. On a terminal, the stack trace follows.
+// text prints a failure as a line of text. On a terminal, the stack trace follows on separate lines.
 func (c *Console) text(f *wire.Fault) {
 	if !c.o.Terminal || len(f.Trace) == 0 {
 		c.line(colorError, "rpcx: ", FaultText(f))
@@ -37,8 +37,8 @@ func (c *Console) text(f *wire.Fault) {
 	}
 }
 
-// FaultText returns a failure for people on one line: what failed, in which method, where in the peer's code, what to
-// do, and a command that works.
+// FaultText returns a failure on one line: what failed, in which method, where in the peer's code, what to do, and a
+// command that works.
 func FaultText(f *wire.Fault) string {
 	text := shortened(message(f))
 	if f.Method != "" && !strings.Contains(text, f.Method) {
@@ -56,10 +56,10 @@ func FaultText(f *wire.Fault) string {
 	return CleanLine(withFix(text, f.Fix))
 }
 
-// longestMessage bounds the printed message of a failure in bytes.
+// longestMessage is the maximum length, in bytes, of each part of a failure's text.
 const longestMessage = 4000
 
-// shortened returns text, or its start with the number of bytes.
+// shortened returns text. If text is too long, it returns the start and the number of bytes.
 func shortened(text string) string {
 	if len(text) <= longestMessage {
 		return text
@@ -67,7 +67,7 @@ func shortened(text string) string {
 	return strings.ToValidUTF8(text[:longestMessage], "") + "… (" + strconv.Itoa(len(text)) + " bytes)"
 }
 
-// withFix returns text with a command that works, quoted for sh, if any.
+// withFix adds fix, a command that works, to text. The command is quoted for sh.
 func withFix(text string, fix []string) string {
 	if len(fix) == 0 {
 		return text
@@ -78,7 +78,7 @@ func withFix(text string, fix []string) string {
 	return strings.TrimSpace(text + " try: " + QuoteAll(fix))
 }
 
-// message returns the message of a failure with facts that the message omits.
+// message returns the message of a failure, and adds the facts that it does not contain.
 func message(f *wire.Fault) string {
 	text := f.Message
 	add := func(key, s string) {
@@ -110,7 +110,7 @@ func message(f *wire.Fault) string {
 	return text
 }
 
-// beginning returns the start of a body, which shows whether a message already quotes the body.
+// beginning returns the start of a body, by which to tell whether a message already quotes the body.
 func beginning(body string) string {
 	const most = 100
 	for i, r := range body {
@@ -121,8 +121,8 @@ func beginning(body string) string {
 	return body
 }
 
-// FaultJSON returns a failure as a JSON object, as --errors json prints it, without a line break. It omits unknown
-// members.
+// FaultJSON returns a failure as the JSON object that --errors json prints, without a line break. It omits members
+// whose values are unknown.
 func FaultJSON(f *wire.Fault, status int) []byte {
 	var o scan.Object
 	o.Int("status", int64(status))

@@ -16,7 +16,7 @@ func section(b *strings.Builder, title string, params []parameter, width int, co
 	fields(b, params, width)
 }
 
-// fields writes the members of an object: name, type, whether it is required, and description.
+// fields writes the members of an object: the name, the type, whether it is required, and the description.
 func fields(b *strings.Builder, params []parameter, width int) {
 	if len(params) == 0 {
 		return
@@ -32,8 +32,8 @@ func fields(b *strings.Builder, params []parameter, width int) {
 	writeRows(b, rows, width)
 }
 
-// writeRows writes rows with aligned columns. The last column continues on the lines below. A cell wider than a third
-// of width does not widen its column.
+// writeRows writes rows with aligned columns. The text in the last column can continue on further lines. A cell that is
+// wider than a third of width does not widen its column.
 func writeRows(b *strings.Builder, rows [][]string, width int) {
 	const margin, gap = 2, 2
 	last := len(rows[0]) - 1
@@ -66,7 +66,7 @@ func writeRows(b *strings.Builder, rows [][]string, width int) {
 	}
 }
 
-// columnWidths returns the widths of all columns but the last.
+// columnWidths returns the widths of all columns except the last.
 func columnWidths(rows [][]string, width int) []int {
 	widths := make([]int, len(rows[0])-1)
 	for i := range widths {
@@ -79,7 +79,7 @@ func columnWidths(rows [][]string, width int) []int {
 	return widths
 }
 
-// titled writes a title and its text on one line, or on several if necessary.
+// titled writes a title and a text, on one line if they fit.
 func titled(b *strings.Builder, title, text string, width int, color bool) {
 	if !color {
 		wrap(b, title+" ", 2, text, width)
@@ -90,7 +90,7 @@ func titled(b *strings.Builder, title, text string, width int, color bool) {
 	b.WriteString(strong(title, color) + strings.TrimPrefix(plain.String(), title))
 }
 
-// remarks returns a schema's description, choices, bounds and default.
+// remarks returns a schema's description, allowed values, bounds, and default or examples.
 func (p parameter) remarks() string {
 	var parts []string
 	schema := p.schema
@@ -121,10 +121,10 @@ func (p parameter) remarks() string {
 	return strings.Join(parts, "; ")
 }
 
-// maxExamples bounds the examples of a value in a listing.
+// maxExamples is the maximum number of examples that a listing shows for a value.
 const maxExamples = 8
 
-// bounds are the keywords of a schema that a listing prints.
+// bounds are the keywords for bounds that a listing shows.
 var bounds = []struct{ keyword, says string }{
 	{"minimum", "at least"},
 	{"exclusiveMinimum", "more than"},

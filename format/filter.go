@@ -9,10 +9,11 @@ import (
 	"rpcx/wire/jq/ahead"
 )
 
-// This file applies the user's jq programs in a Pipeline. --select chooses messages, and --jq converts each line to
+// This file applies the user's jq programs in a Pipeline: --select chooses messages, and --jq converts each line to
 // other lines.
 
-// Selects reports whether --select accepts m. Print also checks that; Selects is for commands that do more than print.
+// Selects reports whether --select accepts m. Print checks the same; Selects is for commands that do more with a
+// message than print it.
 func (p *Pipeline) Selects(ctx context.Context, m *wire.Message) (bool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -24,13 +25,13 @@ func (p *Pipeline) selects(ctx context.Context, m *wire.Message) (bool, error) {
 		return true, nil
 	}
 	if m.Raw == nil {
-		return m.Event != nil, nil // a gap is not a message of the peer, and --select does not apply
+		return m.Event != nil, nil // a gap is not a message from the peer, so --select does not apply
 	}
 	ok, err := p.sel.Truth(ctx, m.Raw)
 	return ok, named("--select", err)
 }
 
-// emit applies jq and the template to a line, writes the results, and returns their number.
+// emit applies --jq and the template to a line, writes the results, and returns how many lines it wrote.
 func (p *Pipeline) emit(ctx context.Context, line []byte, contentType string) (lines int64, err error) {
 	if p.filter == nil {
 		return 1, p.write(ctx, line, contentType)
@@ -68,29 +69,29 @@ func (p *Pipeline) filtered(ctx context.Context, line []byte, contentType string
 	return lines, err
 }
 
-// A backlog is the next messages to print, on which --jq's program runs on several cores.
+// A backlog contains the next messages to print, for which several cores run the program of --jq.
 type backlog struct {
 	block *ahead.Block
 	msgs  []wire.Message
-	at    int // the current message
+	at    int // the index of the current message
 }
 
-// These are the minimum number and size of messages for other cores. Waking a core costs about as much as running a
-// program for a few messages.
+// The minimum number or size, in bytes, of messages for which to use other cores. Waking a core takes about as long as
+// running a program on a few messages.
 const (
 	backlogMessages = 16
 	backlogBytes    = 32 << 10
 )
 
-// UsesWorkers reports whether StartWorkers is worthwhile for msgs: they are enough, and --jq's program is slow and may
-// run before its outputs are due.
+// UsesWorkers reports whether StartWorkers is worthwhile for msgs: there are enough, and the program of --jq is slow
+// and can run before its outputs are needed.
 func (p *Pipeline) UsesWorkers(msgs []wire.Message) bool {
 	return p.filter != nil && p.sel == nil && !p.o.Events && p.filter.RunsAhead() && isBacklog(msgs)
 }
 
-// StartWorkers starts to run --jq's program on msgs on other cores. The caller must pass messages of msgs to Print in
-// order, but may omit some, and must call Printed before they change. event sets ev to the user's event for a message.
-// Any goroutine may call it. The output, and its end, are the same as without workers.
+// StartWorkers starts to run the program of --jq for msgs on other cores. The caller must pass the messages to Print in
+// order, but can skip some, and must call StopWorkers before they change. event sets ev to the event that users see for
+// a message; any goroutine may call it. The output, and where it ends, are the same as without workers.
 func (p *Pipeline) StartWorkers(ctx context.Context, msgs []wire.Message, event func(m *wire.Message, ev *wire.Event) error) {
 	block := ahead.Start(ctx, p.filter, len(msgs), func(i int) []byte {
 		var ev wire.Event
@@ -113,7 +114,7 @@ func isBacklog(msgs []wire.Message) bool {
 	return runtime.GOMAXPROCS(0) > 1 && len(msgs) > 1 && (len(msgs) >= backlogMessages || size >= backlogBytes)
 }
 
-// StopWorkers ends the work of StartWorkers.
+// StopWorkers stops the workers of StartWorkers, and waits for them.
 func (p *Pipeline) StopWorkers() {
 	p.mu.Lock()
 	b := p.backlog
@@ -122,7 +123,7 @@ func (p *Pipeline) StopWorkers() {
 	b.block.End()
 }
 
-// turn records that m is being printed. b must not contain m.
+// turn records that m is being printed. b need not contain m.
 func (b *backlog) turn(m *wire.Message) {
 	for i := b.at; i < len(b.msgs); i++ {
 		if &b.msgs[i] == m {
@@ -132,7 +133,7 @@ func (b *backlog) turn(m *wire.Message) {
 	}
 }
 
-// Light reports whether Print runs no user's program.
+// Light reports whether Print runs none of the user's programs.
 func (p *Pipeline) Light() bool {
 	return p.sel == nil && p.until == nil && p.filter == nil && p.render == nil && len(p.judge.expectations) == 0
 }

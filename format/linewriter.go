@@ -2,11 +2,11 @@ package format
 
 import "bytes"
 
-// Writer returns a writer for a program's stderr, which arrives in pieces. It prints each line like Child. from names
-// the program. Flush prints a last line without a line break.
+// Writer returns a writer for the stderr of a program, which arrives in pieces. It prints each line as Child does. from
+// names the program. Flush prints a last line that has no line break.
 func (c *Console) Writer(from string) *LineWriter { return &LineWriter{console: c, from: from} }
 
-// Line prints a line for programs unchanged.
+// Line prints a line unchanged, because programs read it.
 func (c *Console) Line(text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -21,10 +21,10 @@ type LineWriter struct {
 	rest    []byte
 }
 
-// maxLine is the length in bytes from which a line is printed in parts.
+// maxLine is the length, in bytes, from which a line is printed in pieces.
 const maxLine = 64 << 10
 
-// Write prints each complete line. It never fails.
+// Write prints all complete lines. It never fails.
 func (l *LineWriter) Write(b []byte) (int, error) {
 	n := len(b)
 	for {
@@ -41,7 +41,7 @@ func (l *LineWriter) Write(b []byte) (int, error) {
 	return n, nil
 }
 
-// Flush prints the start of an incomplete line.
+// Flush prints what has arrived of an incomplete line.
 func (l *LineWriter) Flush() {
 	if len(l.rest) > 0 {
 		l.console.Child(l.from, l.rest)

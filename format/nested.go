@@ -9,14 +9,14 @@ import (
 	"rpcx/wire/scan"
 )
 
-// maxNested bounds the depth of listed parameters, because schemas may refer to themselves.
+// maxNested is the maximum depth at which parameters are listed, because schemas can refer to themselves.
 const maxNested = 3
 
-// maxRows bounds the listed rows of one method.
+// maxRows is the maximum number of rows that are listed for one method.
 const maxRows = 500
 
-// inside returns an object's parameters under their dotted names on a command line, each before those inside it. If the
-// object has several forms, each parameter names its form.
+// inside returns the parameters of an object, with the dotted names that they have on a command line. Each parameter
+// precedes the parameters inside it. If the object has several forms, each parameter is listed with its form.
 func inside(c *catalog.Catalog, schema json.RawMessage, prefix string, depth int) []parameter {
 	if depth > maxNested {
 		return nil
@@ -42,7 +42,7 @@ func inside(c *catalog.Catalog, schema json.RawMessage, prefix string, depth int
 	return all
 }
 
-// formsOf returns the forms of an object or of a part of it (oneOf, anyOf).
+// formsOf returns the forms (oneOf or anyOf) of an object, or of one of its parts.
 func formsOf(c *catalog.Catalog, schema json.RawMessage, looks *int) []json.RawMessage {
 	if *looks--; *looks < 0 {
 		return nil
@@ -60,7 +60,7 @@ func formsOf(c *catalog.Catalog, schema json.RawMessage, looks *int) []json.RawM
 	return nil
 }
 
-// nested returns params, each before the parameters inside it.
+// nested returns params, each followed by the parameters inside it.
 func nested(c *catalog.Catalog, params []parameter, prefix string, depth int) []parameter {
 	var all []parameter
 	for _, p := range params {
@@ -68,14 +68,14 @@ func nested(c *catalog.Catalog, params []parameter, prefix string, depth int) []
 			return all
 		}
 		p.name = prefix + p.name
-		if all = append(all, p); tuple(definition(c, p.schema)) == nil { // elements of a list have no dotted names
+		if all = append(all, p); tuple(definition(c, p.schema)) == nil { // elements of such a list have no dotted names
 			all = append(all, inside(c, p.schema, p.name+".", depth+1)...)
 		}
 	}
 	return all
 }
 
-// telling returns the member that distinguishes the forms: each form has a constant for it.
+// telling returns the member that distinguishes the forms, because it has a constant value in each of them.
 func telling(c *catalog.Catalog, forms []json.RawMessage, prefix string) (parameter, bool) {
 	var which parameter
 	var values scan.Array
@@ -95,7 +95,7 @@ func telling(c *catalog.Catalog, forms []json.RawMessage, prefix string) (parame
 	return which, true
 }
 
-// constant returns the first member of an object that has only one possible value.
+// constant returns the first member of an object for which only one value is possible.
 func constant(c *catalog.Catalog, form json.RawMessage) (name string, value json.RawMessage) {
 	for _, m := range parameters(c, form) {
 		if value := only(definition(c, m.schema)); value != nil {
@@ -116,8 +116,8 @@ func only(schema json.RawMessage) json.RawMessage {
 	return nil
 }
 
-// ofForm returns the members of one form of an object, except the member that distinguishes the forms. when describes the
-// form without such a member.
+// ofForm returns the members of one form of an object, except the one that distinguishes the forms. when describes the
+// form if there is no such member.
 func ofForm(c *catalog.Catalog, form json.RawMessage, prefix, when string, depth int) []parameter {
 	which, value := constant(c, form)
 	if value != nil {
@@ -133,7 +133,7 @@ func ofForm(c *catalog.Catalog, form json.RawMessage, prefix, when string, depth
 	return nested(c, all, prefix, depth)
 }
 
-// excerptText returns a value, without the quotes of a string.
+// excerptText returns a value as text. Strings have no quotes.
 func excerptText(value json.RawMessage) string {
 	if text, ok := scan.Text(value); ok {
 		return CleanLine(text)

@@ -10,46 +10,46 @@ import (
 	"rpcx/wire/jq"
 )
 
-// StringForm is how to print a string.
+// StringForm determines how a string is printed.
 type StringForm int
 
-// These are the forms of a string.
 const (
 	AsJSON     StringForm = iota
 	AsText                // without quotes and escapes
-	FromBase64            // the encoded bytes, without a line break; other values are a Fault of kind Expectation
+	FromBase64            // the decoded bytes, without a line break; any other value is a Fault of kind Expectation
 )
 
 // Options control the output of a Pipeline. The zero value prints payloads, one per line.
 type Options struct {
-	// Events prints whole events of every kind in place of the payloads of data events. Raw prints their messages.
-	// Until, the expectations, JQ and Template apply to the printed form.
+	// Events prints events of every kind as a whole, instead of the payloads of data events. Raw prints the messages
+	// instead. Until, the expectations, JQ and Template apply to what is printed.
 	Events, Raw bool
-	Null        bool // lines end with NUL, not LF
+	Null        bool // lines end with NUL instead of LF
 
-	Pretty   bool // indent values; excludes Raw
+	Pretty   bool // values are indented; cannot be combined with Raw
 	Color    bool
-	Terminal bool // the writer is a terminal; control characters become visible
+	Terminal bool // the writer is a terminal, so control characters are made visible
 
 	JQ       string
 	Strings  StringForm
 	Vars     map[string]json.RawMessage
 	Template string // a file or a directory, or ""
 
-	Select string // a jq program on the whole message; "" prints all messages
+	Select string // a jq program that is applied to the whole message; "" selects all messages
 	Until  string
 	Count  int64 // the maximum number of data events, or 0
 
 	Expect      []string // each must be true for every line
-	ExpectAny   []string // each must be true for some line
+	ExpectAny   []string // each must be true for at least one line
 	ExpectNone  []string // each must be true for no line
-	ExpectError string   // a code, a dialect's class of errors, any, or ""
+	ExpectError string   // a code, an error class of the dialect, "any", or ""
 	ExpectCount *int64   // the required number of data events; may be nil
 
-	// Debug receives the output of jq's debug and stderr. Finish calls its method Flush(), if any. It may be nil.
-	Debug io.Writer
-	// BeforeWrite runs before each write. If stdout and stderr are terminals, it must call Console.Clear. It may be
+	// Debug receives the output of debug and stderr in jq. Finish calls its method Flush(), if it has one. It may be
 	// nil.
+	Debug io.Writer
+	// BeforeWrite is called before each write. If stdout and stderr are terminals, it must call Console.Clear. It may
+	// be nil.
 	BeforeWrite func()
 }
 
@@ -81,15 +81,15 @@ func (p *Pipeline) compile() error {
 	return nil
 }
 
-// compileJQ compiles a user's jq expression, which may read the environment, as in jq.
+// compileJQ compiles a jq expression of the user. It can read the environment, as in jq.
 func compileJQ(flag, source string, o Options) (*jq.Program, error) {
 	program, err := jq.Compile(source, jq.Options{Vars: o.Vars, Env: true, Stderr: o.Debug})
 	return program, named(flag, err)
 }
 
-// named returns the failure of an expression after its flag.
+// named adds the flag of an expression to a failure.
 func named(flag string, err error) error {
-	if err == nil { // true for every line, which needs no parsing
+	if err == nil { // err is nil for every line, so no parsing is needed
 		return nil
 	}
 	f := wire.AsFault(err)

@@ -11,11 +11,11 @@ import (
 	"rpcx/wire/syserr"
 )
 
-// bufferSize is the size of the buffer before stdout. rpcx writes a full buffer at once, and the rest when no further
-// message waits.
+// bufferSize is the size of the buffer for stdout, in bytes. rpcx writes the buffer when it is full or when no further
+// message is waiting.
 const bufferSize = 64 << 10
 
-// output is a buffered writer. After a failure, it writes nothing.
+// output is a buffered writer. After a failure, it no longer writes.
 type output struct {
 	buf *bufio.Writer
 	err error
@@ -28,7 +28,7 @@ func (o *output) init(w io.Writer, before func()) {
 	o.buf = bufio.NewWriterSize(w, bufferSize)
 }
 
-// A notifyWriter calls before ahead of each write.
+// A notifyWriter calls beforeWrite before each write.
 type notifyWriter struct {
 	io.Writer
 	beforeWrite func()
@@ -51,7 +51,7 @@ func (o *output) text(s string) {
 	}
 }
 
-// end writes the end of a line and returns the first failure.
+// end writes the character that ends a line, and returns the first failure.
 func (o *output) end(c byte) error {
 	if o.err == nil {
 		o.err = o.buf.WriteByte(c)
@@ -65,7 +65,7 @@ func (o *output) flush() {
 	}
 }
 
-// fault returns the error of writing as a Fault, or nil.
+// fault returns the write error as a Fault, or nil.
 func (o *output) fault() error {
 	if o.err == nil {
 		return nil
@@ -73,8 +73,8 @@ func (o *output) fault() error {
 	return StdoutFault(o.err)
 }
 
-// StdoutFault returns the failure for err, an error of writing to stdout: a Fault of kind PipeClosed or IO. It returns
-// a Fault unchanged.
+// StdoutFault returns the failure for err, which is an error of writing to stdout: a Fault of kind PipeClosed or IO. It
+// returns a Fault unchanged.
 func StdoutFault(err error) *wire.Fault {
 	if f := wire.AsFault(err); f != nil {
 		return f

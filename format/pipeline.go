@@ -14,13 +14,13 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Stats counts the output of a Pipeline.
+// Stats counts what a Pipeline has printed.
 type Stats struct {
-	Items int64 // the number of data events with output
+	Items int64 // the number of data events that were printed
 	Lines int64
 }
 
-// A Pipeline prints the events of one command to stdout. It is safe for concurrent use. Its methods block while the
+// A Pipeline prints the events of one command to stdout. It is safe for concurrent use. Its methods block when the
 // writer blocks.
 type Pipeline struct {
 	mu      sync.Mutex
@@ -32,14 +32,14 @@ type Pipeline struct {
 	render  *render.Set
 	judge   expectationChecker
 	quick   jq.Scratch
-	backlog *backlog // nil without a backlog
+	backlog *backlog // the next messages, or nil
 	scratch []byte   // reused memory for lines
 	stats   Stats
 	stopped bool
 }
 
-// New compiles o. It returns a usage Fault that names the flag if an expression or template is wrong, or if flags
-// contradict each other.
+// New returns a Pipeline for the options o. It returns a usage Fault that names the flag if an expression or template
+// is wrong, or if flags contradict each other.
 func New(w io.Writer, o Options) (*Pipeline, error) {
 	if o.Events && o.Raw {
 		return nil, wire.NewFault(wire.Usage, "--events and --messages cannot be combined", nil)
@@ -55,11 +55,11 @@ func New(w io.Writer, o Options) (*Pipeline, error) {
 	return p, nil
 }
 
-// Print prints an event in the form of the options. m is the event's message. stop reports that no further event is
-// needed: the limit was reached, --until was met (its line has been printed), or err is not nil.
+// Print prints an event as the options require. m is the event's message. stop reports that no further event is needed:
+// the limit was reached, --until was met (its line has been printed), or err is not nil.
 //
-// Print ignores events without a line, such as progress without --events. It does not print a line that fails an
-// expectation, and returns a Fault of kind Expectation. If jq or a template fails, it returns a Fault of kind Helper.
+// Print ignores events that have no line, such as progress without --events. It does not print a line that fails an
+// expectation, but returns a Fault of kind Expectation. If jq or a template fails, it returns a Fault of kind Helper.
 // If the writer fails, this and all later calls return a Fault of kind PipeClosed or IO.
 func (p *Pipeline) Print(ctx context.Context, m *wire.Message, ev *wire.Event) (stop bool, err error) {
 	p.mu.Lock()
@@ -102,7 +102,7 @@ func (p *Pipeline) take(ctx context.Context, line []byte, ev *wire.Event) (stop 
 
 var null = []byte("null")
 
-// line returns the line for an event, before jq and the template, or nil.
+// line returns the line for an event, before --jq and the template are applied, or nil.
 func (p *Pipeline) line(m *wire.Message, ev *wire.Event) []byte {
 	switch {
 	case p.o.Raw:
@@ -120,7 +120,7 @@ func (p *Pipeline) line(m *wire.Message, ev *wire.Event) []byte {
 	return ev.Data
 }
 
-// write writes one value as a line.
+// write writes a value as a line.
 func (p *Pipeline) write(ctx context.Context, val []byte, contentType string) error {
 	switch {
 	case p.o.Strings == FromBase64:
@@ -148,7 +148,7 @@ func (p *Pipeline) style() style {
 	return style{indent: p.o.Pretty && !p.o.Raw, color: p.o.Color && !p.o.Raw, escape: p.o.Terminal}
 }
 
-// writeDecoded writes the bytes in a base64 string of the standard or URL alphabet.
+// writeDecoded writes the bytes that a base64 string encodes, in the standard or the URL alphabet.
 func (p *Pipeline) writeDecoded(val []byte) error {
 	text, ok := scan.Text(val)
 	if !ok {
@@ -167,7 +167,7 @@ func (p *Pipeline) writeDecoded(val []byte) error {
 	return p.out.fault()
 }
 
-// end ends a line, and frees the buffer after a huge one.
+// end ends a line, and releases the memory of a very long one.
 func (p *Pipeline) end() error {
 	p.scratch = small(p.scratch)
 	if p.o.Null {
@@ -192,9 +192,9 @@ func (p *Pipeline) writeTemplate(ctx context.Context, val []byte, contentType st
 	return p.end()
 }
 
-// Error handles the error that ended a call, after Print has received its event. Without --expect-error, it returns
-// false and nil, and the error is the command's outcome. If the error is the expected one, met is true, and Error
-// prints the error object, unless Print has printed the whole event or message. Another error is a Fault of kind
+// Error handles the error that ended a call, after Print has received the event. Without --expect-error, it returns
+// false and nil: the error is the outcome of the command. If the error is the expected one, met is true, and Error
+// prints the error object unless Print has printed the whole event or message. Any other error is a Fault of kind
 // Expectation.
 func (p *Pipeline) Error(ctx context.Context, e *wire.Error) (met bool, err error) {
 	p.mu.Lock()
@@ -213,13 +213,13 @@ func (p *Pipeline) Error(ctx context.Context, e *wire.Error) (met bool, err erro
 	return err == nil, err
 }
 
-// Finish flushes. It returns an error if the whole output fails an expectation (--expect-any, --expect-count,
-// --expect-error).
+// Finish flushes the output. It returns an error if the whole output fails an expectation (--expect-any,
+// --expect-count, --expect-error).
 func (p *Pipeline) Finish() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if f, ok := p.o.Debug.(wire.Flusher); ok {
-		f.Flush() // jq writes its messages without line breaks
+		f.Flush() // messages from jq have no line breaks
 	}
 	if p.out.flush(); p.out.err != nil {
 		return p.out.fault()
@@ -235,10 +235,10 @@ func (p *Pipeline) Flush() error {
 	return p.out.fault()
 }
 
-// Idle flushes, and the next Print returns its error. The caller calls it whenever no further message waits.
+// Idle flushes the output; the next Print returns the error. It must be called whenever no further message is waiting.
 func (p *Pipeline) Idle() { _ = p.Flush() }
 
-// Stats returns the counts so far.
+// Stats returns what has been counted so far.
 func (p *Pipeline) Stats() Stats {
 	p.mu.Lock()
 	defer p.mu.Unlock()

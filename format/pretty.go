@@ -6,14 +6,14 @@ import (
 	"rpcx/wire/scan"
 )
 
-// style is the format of values. The zero style changes nothing.
+// style determines how values are printed. The zero style changes nothing.
 type style struct {
-	indent bool // as jq does, with two blanks per level
+	indent bool // with two blanks per level, as in jq
 	color  bool
-	escape bool // for a terminal: control characters become \uXXXX
+	escape bool // control characters become \uXXXX, for terminals
 }
 
-// These are the colors of jq.
+// The colors that jq uses.
 const (
 	colorNull   = "\x1b[0;90m"
 	colorPlain  = "\x1b[0;39m" // numbers, true and false
@@ -23,12 +23,12 @@ const (
 	colorOff    = "\x1b[0m"
 )
 
-// maxIndent bounds the indented levels. Deeper nesting would print mostly blanks, and a hostile peer could make them
-// megabytes.
+// maxIndent is the maximum number of levels that are indented. Deeper levels would consist mostly of blanks, and a
+// hostile peer could cause megabytes of them.
 const maxIndent = 100
 
-// append appends the formatted val, a valid JSON value. Keys keep their order, numbers their digits and strings their
-// escapes. It formats as much of an invalid value as possible.
+// append appends val, a valid JSON value, in this style. Keys keep their order, numbers their digits, and strings their
+// escapes. If val is invalid, as much as possible is formatted.
 func (l style) append(dst, val []byte) []byte {
 	depth := 0
 	for i := 0; i < len(val); {
@@ -117,7 +117,7 @@ func (l style) token(dst, tok []byte, key bool) []byte {
 	return append(l.plain(dst, tok), colorOff...)
 }
 
-// plain appends a token's text.
+// plain appends the text of a token.
 func (l style) plain(dst, tok []byte) []byte {
 	if !l.escape {
 		return append(dst, tok...)

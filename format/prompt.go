@@ -21,7 +21,7 @@ type Prompt struct {
 	edit    *term.Terminal
 	signals chan os.Signal
 	done    chan struct{}
-	before  *term.State // the terminal modes before the prompt
+	before  *term.State // the terminal modes before the prompt was opened
 
 	mu     sync.Mutex
 	closed bool
@@ -30,32 +30,32 @@ type Prompt struct {
 
 // PromptOptions configure a Prompt.
 type PromptOptions struct {
-	Text string // precedes the line
-	// Interrupt runs at Ctrl-C, which sends no signal here. If it returns false, the line is cleared.
+	Text string // precedes the line that the user edits
+	// Interrupt is called on Ctrl-C, which sends no signal during a prompt. If it returns false, the line is cleared.
 	Interrupt func() bool
-	// Complete runs at Tab. It returns the completed line and the new position of the cursor.
+	// Complete is called on Tab. It returns the completed line and the new position of the cursor.
 	Complete func(line string, pos int) (string, int)
-	// Full receives each character that does not fit into the line.
+	// Full is called for each character that no longer fits into the line.
 	Full func()
-	// History contains the lines for the arrow keys.
+	// History contains the lines that the arrow keys recall.
 	History PromptHistory
 }
 
-// A PromptHistory contains earlier lines, the latest at 0.
+// A PromptHistory contains earlier lines. The latest has index 0.
 type PromptHistory interface {
 	Len() int
 	At(i int) string
 }
 
-// longestLine bounds the characters of a typed line. A paste may be longer.
+// longestLine is the maximum number of characters that can be typed. A paste can be longer.
 const longestLine = 4096
 
-// Interactive reports whether a prompt is possible: in and out are terminals, and out can move its cursor.
+// Interactive reports whether a prompt is possible: in and out are terminals, and the cursor of out can be moved.
 func Interactive(in *os.File, out Screen) bool {
 	return out.Terminal && !out.Dumb && term.IsTerminal(int(in.Fd()))
 }
 
-// OpenPrompt switches the terminal to the modes for editing and draws the prompt. Close restores the terminal.
+// OpenPrompt switches the terminal to the modes that editing needs, and draws the prompt. Close restores the terminal.
 func OpenPrompt(in, out *os.File, o PromptOptions) (*Prompt, error) {
 	p := &Prompt{in: in, out: out, signals: make(chan os.Signal, 4), done: make(chan struct{})}
 	typed := keyboard.NewKeys(in, o.Interrupt, p.suspend)
@@ -91,14 +91,14 @@ func OpenPrompt(in, out *os.File, o PromptOptions) (*Prompt, error) {
 	return p, nil
 }
 
-// quietHistory keeps the editor from adding lines to the history, because the user of a Prompt adds them.
+// quietHistory prevents the editor from adding lines to the history, because the code that uses the Prompt does that.
 type quietHistory struct{ PromptHistory }
 
 func (quietHistory) Add(string) {}
 
 func (h quietHistory) At(i int) string { return keyboard.Padded(h.PromptHistory.At(i)) }
 
-// ReadLine reads one line. It returns io.EOF at Ctrl-D and when the terminal is closed.
+// ReadLine reads one line. It returns io.EOF on Ctrl-D, or when the terminal is closed.
 func (p *Prompt) ReadLine() (string, error) {
 	line, err := p.edit.ReadLine()
 	if errors.Is(err, term.ErrPasteIndicator) {
@@ -107,7 +107,7 @@ func (p *Prompt) ReadLine() (string, error) {
 	return keyboard.Unpadded(line), err
 }
 
-// Write writes whole lines above the prompt. It stores the start of an incomplete line.
+// Write writes whole lines above the prompt. It stores an incomplete last line.
 func (p *Prompt) Write(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -128,7 +128,7 @@ func (p *Prompt) Write(b []byte) (int, error) {
 	return len(b), err
 }
 
-// SetText changes the text before the line, from the next drawing of the line on.
+// SetText changes the text that precedes the line. The change appears when the line is next drawn.
 func (p *Prompt) SetText(text string) { p.edit.SetPrompt(text) }
 
 // Redraw draws the line again.
@@ -140,8 +140,8 @@ func (p *Prompt) Redraw() {
 	}
 }
 
-// suspend handles Ctrl-Z. It restores the terminal and stops the process until the shell continues it. Without such a
-// shell, the system does not stop the process.
+// suspend handles Ctrl-Z. It restores the terminal and stops the process until the shell continues it. If no shell
+// could continue the process, the system does not stop it.
 func (p *Prompt) suspend() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -153,25 +153,25 @@ func (p *Prompt) suspend() {
 	p.take()
 }
 
-// giveBack restores the terminal modes for other programs.
+// giveBack restores the terminal modes, for other programs.
 func (p *Prompt) giveBack() {
 	p.edit.SetBracketedPasteMode(false)
 	_, _ = io.WriteString(p.out, "\r\n\x1b[J")
 	p.Restore()
 }
 
-// take sets the terminal modes for the editor and draws the line.
+// take sets the terminal modes that the editor needs, and draws the line.
 func (p *Prompt) take() {
 	_, _ = term.MakeRaw(int(p.in.Fd()))
 	p.edit.SetBracketedPasteMode(true)
 	_, _ = p.edit.Write(nil)
 }
 
-// Restore only restores the terminal modes, even while another goroutine writes. It is for the moment before the end of
-// the process.
+// Restore restores the terminal modes and nothing else, even while another goroutine writes. It is called just before
+// the process ends.
 func (p *Prompt) Restore() { _ = term.Restore(int(p.in.Fd()), p.before) }
 
-// Close restores the terminal. Any goroutine may call it, several times. A waiting ReadLine continues to wait.
+// Close restores the terminal. Any goroutine may call it, several times. A ReadLine that is waiting does not return.
 func (p *Prompt) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -187,15 +187,15 @@ func (p *Prompt) Close() {
 	p.closed = true
 }
 
-// resize sets the editor's width to the width of the terminal.
+// resize sets the editor's width to that of the terminal.
 func (p *Prompt) resize() {
 	if w, h, err := term.GetSize(int(p.out.Fd())); err == nil && w > 0 {
 		_ = p.edit.SetSize(w, h)
 	}
 }
 
-// handleSignals handles signals: a new size of the terminal, stop and continue, and SIGQUIT, whose dump needs a
-// restored terminal.
+// handleSignals handles signals: about a new size of the terminal, about stopping and continuing, and SIGQUIT, because
+// the terminal must be restored before its dump.
 func (p *Prompt) handleSignals() {
 	for {
 		select {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// terminalSignals are the signals about the terminal.
+// terminalSignals are the signals that concern the terminal.
 var terminalSignals = []os.Signal{syscall.SIGWINCH, syscall.SIGCONT, syscall.SIGQUIT}
 
 func (p *Prompt) handleSignal(s os.Signal) {
@@ -25,7 +25,7 @@ func (p *Prompt) handleSignal(s os.Signal) {
 	}
 }
 
-// resume prepares the terminal again after a stop of the process.
+// resume sets up the terminal again after the process has been stopped.
 func (p *Prompt) resume() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -34,11 +34,11 @@ func (p *Prompt) resume() {
 	}
 }
 
-// stopWithin bounds the time until a process that stopped itself notices the stop.
+// stopWithin is the maximum time until a process that has stopped itself is actually stopped.
 const stopWithin = 100 * time.Millisecond
 
 // stopGroup stops this process group until the shell continues it.
 func stopGroup() {
 	_ = syscall.Kill(0, syscall.SIGTSTP)
-	time.Sleep(stopWithin) // the stop interrupts the sleep
+	time.Sleep(stopWithin) // the process stops during this sleep
 }

@@ -5,11 +5,11 @@ import (
 	"syscall"
 )
 
-// terminalSignals are signals of other systems, which never arrive here.
+// terminalSignals contains a signal that Windows never sends.
 var terminalSignals = []os.Signal{syscall.SIGQUIT}
 
 // handleSignal does nothing.
 func (p *Prompt) handleSignal(os.Signal) {}
 
-// stopGroup does nothing, because this system cannot stop processes.
+// stopGroup does nothing, because Windows cannot stop processes.
 func stopGroup() {}

@@ -10,13 +10,14 @@ import (
 
 const hexDigits = "0123456789abcdef"
 
-// isControl reports whether r could command a terminal or reorder the text around it. Such characters are C0 and C1
-// controls, DEL, and bidirectional marks.
+// isControl reports whether r could control a terminal or change the order of the text around it. Such characters are
+// C0 and C1 control characters, DEL, and bidirectional marks.
 func isControl(r rune) bool {
 	return r < 0x20 || 0x7f <= r && r <= 0x9f || unicode.Is(unicode.Bidi_Control, r)
 }
 
-// VisibleJSON returns JSON in whose strings all characters of b that a terminal or browser could interpret are visible.
+// VisibleJSON escapes all characters in the JSON b that a terminal or browser could interpret. They occur only in
+// strings.
 func VisibleJSON(b []byte) []byte {
 	if safeRunes(string(b)) {
 		return b
@@ -32,15 +33,15 @@ func VisibleJSON(b []byte) []byte {
 	return out
 }
 
-// Safe reports whether s contains no line break, no tab and no character that Clean would change.
+// Safe reports whether s contains no line breaks, no tabs and no characters that Clean would change.
 func Safe(s string) bool { return safe(s) && !strings.ContainsAny(s, "\n\t") }
 
 func appendVisible(b []byte, r rune) []byte {
 	return append(b, '\\', 'u', hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
 }
 
-// Clean makes a peer's text safe for a terminal. Control characters become \uXXXX, and bytes that are not UTF-8 become
-// U+FFFD. Line feeds and tabs stay. The carriage return of a CRLF is removed.
+// Clean makes text from a peer safe for a terminal. Control characters become \uXXXX, and bytes that are not UTF-8
+// become U+FFFD. Line feeds and tabs remain. The carriage return of a CRLF is removed.
 func Clean(s string) string {
 	if safe(s) {
 		return s
@@ -60,8 +61,8 @@ func Clean(s string) string {
 	return string(b)
 }
 
-// CleanLine is like Clean, but for text on one line: each run of line breaks and tabs becomes a blank, and both ends
-// are trimmed.
+// CleanLine is like Clean, but returns a single line: line breaks and tabs become blanks (one for several in a row) and
+// are removed from both ends.
 func CleanLine(s string) string {
 	s = Clean(s)
 	if !strings.ContainsAny(s, "\n\t") {
@@ -92,7 +93,7 @@ func safeRunes(s string) bool {
 	return true
 }
 
-// QuoteAll quotes the words of a command line for sh.
+// QuoteAll returns the words of a command line, quoted for sh.
 func QuoteAll(words []string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {

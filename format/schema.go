@@ -11,15 +11,15 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A parameter is a member of params, or of another object, in a listing.
+// A parameter is a member of params, or of another object, as a listing shows it.
 type parameter struct {
 	name     string
 	required bool
 	schema   json.RawMessage
-	when     string // the form of the object with the parameter, or "" for all forms
+	when     string // the form of the object that contains the parameter, or "" for all forms
 }
 
-// parameters returns the members that a schema allows in an object, or the elements of a list of fixed length. c
+// parameters returns the members that a schema describes for an object, or the elements of a list of fixed length. c
 // contains the $defs.
 func parameters(c *catalog.Catalog, schema json.RawMessage) []parameter {
 	schema = definition(c, schema)
@@ -34,10 +34,11 @@ func parameters(c *catalog.Catalog, schema json.RawMessage) []parameter {
 	return members(c, schema, nil, &looks)
 }
 
-// maxExamined bounds the examined parts of a schema, because references may be circular.
+// maxExamined is the maximum number of parts of a schema that are examined, because references can be circular.
 const maxExamined = 100
 
-// members adds to params the properties of an object and its parts, each name once, up to maxRows.
+// members adds the properties of an object and its parts to params. Each name occurs only once, and there are at most
+// maxRows.
 func members(c *catalog.Catalog, schema json.RawMessage, params []parameter, looks *int) []parameter {
 	if *looks--; *looks < 0 {
 		return params
@@ -61,7 +62,8 @@ func members(c *catalog.Catalog, schema json.RawMessage, params []parameter, loo
 	return params
 }
 
-// tuple returns the schemas of a list's elements if each has its own: prefixItems, or items in older drafts.
+// tuple returns the schemas for the elements of a list if each element has its own: prefixItems, or items in older
+// drafts.
 func tuple(schema json.RawMessage) []json.RawMessage {
 	if items := scan.List(scan.Get(schema, "prefixItems")); items != nil {
 		return items
@@ -69,7 +71,8 @@ func tuple(schema json.RawMessage) []json.RawMessage {
 	return scan.List(scan.Get(schema, "items"))
 }
 
-// spelled follows a $ref, except to an object, whose name says more than "object".
+// spelled returns the target of a $ref. If the target is an object, it returns the $ref itself, because its name says
+// more than "object".
 func spelled(c *catalog.Catalog, schema json.RawMessage) json.RawMessage {
 	if def := definition(c, schema); def != nil && scan.Get(def, "properties") == nil {
 		return def
@@ -77,7 +80,7 @@ func spelled(c *catalog.Catalog, schema json.RawMessage) json.RawMessage {
 	return schema
 }
 
-// positional returns a name for a list's element by its index.
+// positional returns the name of a list element: its title, or otherwise its index.
 func positional(schema json.RawMessage, i int) string {
 	if title := scan.String(scan.Get(schema, "title")); title != "" {
 		return CleanLine(title)
@@ -85,7 +88,7 @@ func positional(schema json.RawMessage, i int) string {
 	return strconv.Itoa(i)
 }
 
-// definition follows a $ref into the catalog's $defs.
+// definition returns the target of a $ref to the catalog's $defs.
 func definition(c *catalog.Catalog, schema json.RawMessage) json.RawMessage {
 	for range 8 {
 		name, ok := strings.CutPrefix(scan.String(scan.Get(schema, "$ref")), "#/$defs/")
@@ -97,7 +100,7 @@ func definition(c *catalog.Catalog, schema json.RawMessage) json.RawMessage {
 	return schema
 }
 
-// typeText returns a short description of the required type.
+// typeText returns a short description of the type that a schema requires.
 func typeText(schema json.RawMessage) string { return CleanLine(typeAt(schema, 0)) }
 
 func typeAt(schema json.RawMessage, depth int) string {
@@ -117,7 +120,7 @@ func typeAt(schema json.RawMessage, depth int) string {
 	}
 	names := typeNames(schema)
 	if parts := scan.List(scan.Get(schema, "allOf")); len(parts) > 0 && slices.Equal(names, []string{"any"}) {
-		return typeAt(parts[0], depth+1) // some schemas use allOf to put keywords beside a $ref
+		return typeAt(parts[0], depth+1) // some schemas use allOf to combine a $ref with other keywords
 	}
 	for i, name := range names {
 		if name == "array" {
@@ -131,7 +134,7 @@ func typeAt(schema json.RawMessage, depth int) string {
 	return text
 }
 
-// elementText returns a short description of the type of an array's elements.
+// elementText returns a short description of the type that the elements of an array must have.
 func elementText(array json.RawMessage, depth int) string {
 	items := tuple(array)
 	if items == nil {
@@ -154,7 +157,7 @@ func union(branches []json.RawMessage, depth int) string {
 	return strings.Join(names, "|")
 }
 
-// typeNames returns the types that a schema names or implies by its keywords.
+// typeNames returns the types that a schema names, or that follow from its keywords.
 func typeNames(schema json.RawMessage) []string {
 	raw := scan.Get(schema, "type")
 	if name, ok := scan.Text(raw); ok {
@@ -178,7 +181,7 @@ func typeNames(schema json.RawMessage) []string {
 	return names
 }
 
-// enumTypes returns the types of the allowed values, or "any" if none are listed.
+// enumTypes returns the types of values, or "any" if there are none.
 func enumTypes(values []json.RawMessage) (names []string) {
 	words := map[byte]string{'s': "string", 'n': "number", 't': "boolean", 'f': "boolean", '0': "null", 'a': "array", 'o': "object"}
 	for _, v := range values {
@@ -192,7 +195,7 @@ func enumTypes(values []json.RawMessage) (names []string) {
 	return names
 }
 
-// list returns an array's elements as one cell, with strings without quotes.
+// list returns the elements of an array on one line. Strings have no quotes.
 func list(array json.RawMessage) string {
 	var words []string
 	for _, e := range scan.List(array) {
@@ -207,8 +210,8 @@ func list(array json.RawMessage) string {
 
 func sortedKeys(m map[string]json.RawMessage) []string { return slices.Sorted(maps.Keys(m)) }
 
-// Takes describes on one line what a method's schema accepts, or returns "" if the schema does not describe params. It
-// omits the member method, in which some services repeat the method's name.
+// Takes describes on one line which params a schema accepts. It returns "" if the schema does not describe them. It
+// omits the member method if its value is fixed, because some services repeat the method's name in it.
 func Takes(schema json.RawMessage) string {
 	if scan.Type(schema) != 'o' {
 		return ""

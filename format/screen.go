@@ -13,15 +13,15 @@ import (
 	"rpcx/wire"
 )
 
-// A Screen describes the terminal of a stream, if any.
+// A Screen describes the terminal that a stream is connected to, if any.
 type Screen struct {
 	Terminal bool
-	Dumb     bool // the terminal cannot move its cursor, and shows no progress bars
+	Dumb     bool // the cursor of the terminal cannot be moved, so there are no progress bars
 	Color    bool
-	Width    int // in columns; 0 if unknown or without a terminal
+	Width    int // in columns; 0 if unknown or not a terminal
 }
 
-// Detect examines a stream. mode is the value of --color: auto, always or never. In auto, Detect obeys NO_COLOR,
+// Detect examines a stream. mode is the value of --color: auto, always or never. For auto, Detect follows NO_COLOR,
 // CLICOLOR_FORCE and TERM=dumb, in this order.
 func Detect(f *os.File, mode string, env func(string) string) Screen {
 	s := Screen{Terminal: term.IsTerminal(int(f.Fd()))}
@@ -32,7 +32,8 @@ func Detect(f *os.File, mode string, env func(string) string) Screen {
 	return s
 }
 
-// color sets Dumb and Color. obeys reports whether the terminal supports escape sequences, on systems without TERM.
+// color sets Dumb and Color. obeys reports whether the terminal interprets escape sequences although TERM is not set,
+// as on Windows.
 func (s *Screen) color(mode string, env func(string) string, obeys bool) {
 	s.Dumb = env("TERM") == "dumb" || env("TERM") == "" && !obeys
 	force := env("CLICOLOR_FORCE")
@@ -47,7 +48,7 @@ func (s *Screen) color(mode string, env func(string) string, obeys bool) {
 	}
 }
 
-// Width returns the number of columns for s on a terminal.
+// Width returns the width of s on a terminal in columns.
 func Width(s string) int {
 	n := 0
 	for _, r := range s {
@@ -56,8 +57,8 @@ func Width(s string) int {
 	return n
 }
 
-// Cut returns s, or if s is wider than width columns as much of it as leaves room for an ellipsis. With a width of 0 or
-// less, it returns s unchanged.
+// Cut returns s if it is at most width columns wide, or otherwise as much of it as leaves room for an ellipsis. If
+// width is 0 or less, s is not changed.
 func Cut(s string, width int) string {
 	if width <= 0 || len(s) <= width || Width(s) <= width {
 		return s
@@ -71,10 +72,10 @@ func Cut(s string, width int) string {
 	return s
 }
 
-// Fold breaks a shell command into lines of at most width columns, at blanks outside of quotes, with a backslash at the end
-// of each. Parts without such blanks may be wider.
+// Fold breaks a shell command into lines that are at most width columns wide. It breaks lines at blanks outside of quotes,
+// and ends them with a backslash. Parts that contain no such blanks can be wider.
 func Fold(line string, width int) []string {
-	const more = "    " // precedes the rest
+	const more = "    " // precedes all lines but the first
 	var lines []string
 	for before := ""; ; before = more {
 		if fits(line, width-Width(before)) {
@@ -89,7 +90,7 @@ func Fold(line string, width int) []string {
 	}
 }
 
-// fits reports whether s is at most width columns wide. It reads no more of s than necessary.
+// fits reports whether s is at most width columns wide. It reads no more of s than it needs.
 func fits(s string, width int) bool {
 	for _, r := range s {
 		if width -= keyboard.Columns(r); width < 0 {
@@ -99,8 +100,8 @@ func fits(s string, width int) bool {
 	return width >= 0
 }
 
-// breakIn returns the position of the last blank outside of quotes that leaves at most width columns before it, or else
-// of the first blank, or -1.
+// breakIn returns where to break a line: the position of the last blank outside of quotes that leaves at most width
+// columns before it. If there is none, it returns the position of the first such blank, or -1.
 func breakIn(line string, width int) int {
 	at, n, quote := -1, 0, rune(0)
 	escaped := false
@@ -127,8 +128,8 @@ func breakIn(line string, width int) int {
 	return at
 }
 
-// wrap writes text after before, with at most width columns per line. Further lines begin at column indent. It cuts a
-// word that is wider than a line. With a width of 0, it does not wrap.
+// wrap writes text after before, in lines that are at most width columns wide. Further lines begin at column indent. It
+// divides a word that is wider than a line. If width is 0, it does not break lines.
 func wrap(b *strings.Builder, before string, indent int, text string, width int) {
 	if width <= 0 {
 		b.WriteString(strings.TrimRight(before+text, " ") + "\n")
@@ -149,7 +150,7 @@ func wrap(b *strings.Builder, before string, indent int, text string, width int)
 		for Width(line)+Width(word) > width {
 			piece := prefix(word, width-Width(line))
 			line, word, empty = line+piece, word[len(piece):], false
-			if word == "" { // its last character, on a screen that is narrower than the indent
+			if word == "" { // the last character of the word, on a screen that is narrower than the indent
 				break
 			}
 			end()
@@ -161,7 +162,7 @@ func wrap(b *strings.Builder, before string, indent int, text string, width int)
 	end()
 }
 
-// prefix returns as much of s as fits into width columns, and at least one character.
+// prefix returns as much of s as fits into width columns, but at least one character.
 func prefix(s string, width int) string {
 	n := 0
 	for i, r := range s {
@@ -172,11 +173,11 @@ func prefix(s string, width int) string {
 	return s
 }
 
-// ErrNoTerminal is the error of AskSecret if stdin or stderr is not a terminal.
+// ErrNoTerminal is the error of AskSecret when stdin or stderr is not a terminal.
 var ErrNoTerminal = errors.New("there is no terminal")
 
-// AskSecret asks the user for a secret on the terminal of stderr. The terminal of stdin never shows the secret. Ctrl-C and
-// Ctrl-D interrupt the command.
+// AskSecret asks the user for a secret on the terminal of stderr. The terminal does not show what the user types. Ctrl-C
+// and Ctrl-D interrupt the command.
 func AskSecret(ctx context.Context, on Screen, question string) (string, error) {
 	in := int(os.Stdin.Fd())
 	if !on.Terminal || !term.IsTerminal(in) {
@@ -202,13 +203,13 @@ func AskSecret(ctx context.Context, on Screen, question string) (string, error) 
 	return "", err
 }
 
-// typed is the user's input without its line break.
+// typed is what the user has typed, without the line break.
 type typed struct {
 	secret string
 	err    error
 }
 
-// typeSecret waits for the user. It cannot be interrupted.
+// typeSecret reads a secret from the user. It cannot be interrupted.
 func typeSecret(question string, answer chan<- typed) {
 	secret, err := term.NewTerminal(struct {
 		io.Reader

@@ -4,5 +4,5 @@ package format
 
 import "os"
 
-// obeys reports whether a terminal supports escape sequences although TERM does not show this.
+// obeys returns false, because on Unix only TERM shows whether a terminal interprets escape sequences.
 func obeys(*os.File) bool { return false }

@@ -10,8 +10,7 @@ const obeyEscapes = 0x0004
 
 var setConsoleMode = syscall.NewLazyDLL("kernel32.dll").NewProc("SetConsoleMode")
 
-// obeys makes a console interpret escape sequences, and reports whether it does. Windows supports that since version
-// 10.
+// obeys makes a console interpret escape sequences, and reports whether it does. This works since Windows 10.
 func obeys(f *os.File) bool {
 	console := syscall.Handle(f.Fd())
 	var mode uint32

@@ -13,14 +13,14 @@ import (
 	"rpcx/wire/scan"
 )
 
-// traced bounds a message in -v in bytes.
+// traced is the maximum number of bytes of a message that -v prints.
 const traced = 2 << 10
 
 // Trace prints a message for -v: its direction (> sent, < received), the time since the start, and the message,
 // redacted and shortened.
 func (c *Console) Trace(d wire.Direction, msg []byte, at time.Duration) { c.TraceOf("", d, msg, at) }
 
-// TraceOf is like Trace, but with the name of the message's client, or "".
+// TraceOf is like Trace, but also prints the name of the client on the message's connection, or "".
 func (c *Console) TraceOf(client string, d wire.Direction, msg []byte, at time.Duration) {
 	if c.o.JSON {
 		c.traceRow(client, d, msg, at)
@@ -42,7 +42,8 @@ func (c *Console) TraceOf(client string, d wire.Direction, msg []byte, at time.D
 	c.line(colorFaint, fmt.Sprintf("%s%.3fs %s", mark, at.Seconds(), client), string(text)+note)
 }
 
-// traceRow is like TraceOf, but for --errors json. It includes JSON as a value, unless the JSON is too long.
+// traceRow is like TraceOf, but for --errors json. It contains the message as JSON unless the message is too long or
+// not JSON.
 func (c *Console) traceRow(client string, d wire.Direction, msg []byte, at time.Duration) {
 	var o scan.Object
 	o.SomeText("client", client)
@@ -58,7 +59,8 @@ func (c *Console) traceRow(client string, d wire.Direction, msg []byte, at time.
 	c.row("trace", o.End())
 }
 
-// Fact prints a fact about a connection for -v. at is the time since the start. Further lines follow.
+// Fact prints a fact about a connection for -v. at is the time since the start. The additional lines of the fact
+// follow.
 func (c *Console) Fact(f wire.Fact, at time.Duration) {
 	if c.o.JSON {
 		var o scan.Object
@@ -89,7 +91,8 @@ func (c *Console) Fact(f wire.Fact, at time.Duration) {
 	}
 }
 
-// Piece prints escaped bytes for -vv, after ">>" for sent bytes and "<<" for received ones.
+// Piece prints the bytes of a piece, escaped, for -vv. They follow ">>" if they were sent and "<<" if they were
+// received.
 func (c *Console) Piece(p wire.Piece, at time.Duration) {
 	text := string(escaped(p.Shown))
 	if c.o.JSON {
@@ -121,8 +124,8 @@ func (c *Console) Piece(p wire.Piece, at time.Duration) {
 	c.line(colorFaint, head, what+text)
 }
 
-// escaped returns bytes as one line of text: line breaks and unprintable characters as in a Go string, backslashes
-// doubled, and quotes unchanged.
+// escaped returns bytes as one line of text: line breaks and unprintable characters are written as in a Go string,
+// backslashes are doubled, and quotes stay unchanged.
 func escaped(b []byte) []byte {
 	var out []byte
 	for len(b) > 0 {
@@ -144,7 +147,7 @@ func escaped(b []byte) []byte {
 	return out
 }
 
-// Times prints the measured times of a command as JSON. If the JSON is empty, it prints text with escapes.
+// Times prints the measured times of a command as JSON. If all is nil, it prints text instead.
 func (c *Console) Times(all []byte, text string) {
 	switch {
 	case c.o.JSON && all == nil:

@@ -10,10 +10,10 @@ import (
 	"golang.org/x/text/width"
 )
 
-// The line editor counts one column for each character. A character that is two columns wide is followed by pad in the
-// editor's line, which keeps the editor's cursor at the terminal's. pad is never shown and not part of the text. Keys
-// that move by a character become the characters below, which the editor ignores. Edit implements them, because only
-// Edit knows the user's characters.
+// The line editor assumes that each character is one column wide. A character that is two columns wide is followed by
+// pad in the editor's line, so that the editor's cursor agrees with the terminal's. pad is never displayed and is not
+// part of the text. Keys that move by a character are replaced by the characters below, which the editor ignores. Edit
+// implements them, because only Edit can distinguish characters from pads.
 const (
 	pad       = '\uFDD0' // Unicode reserves these as noncharacters
 	cellBack  = '\uFDD1' // Backspace
@@ -25,7 +25,7 @@ const (
 	End = '\uFDD5'
 )
 
-// Columns returns the number of columns for r on a terminal: 2 for East Asian characters and emoji, and 0 for marks on
+// Columns returns the width of r on a terminal in columns: 2 for East Asian characters and emoji, and 0 for marks on
 // the previous character.
 func Columns(r rune) int {
 	switch {
@@ -40,10 +40,10 @@ func Columns(r rune) int {
 	return 1
 }
 
-// Padded returns text in the form of the editor's line.
+// Padded returns text in the form that the editor's line has.
 func Padded(text string) string {
 	var b strings.Builder
-	open := false // a pad is due
+	open := false // a pad must follow
 	for _, r := range text {
 		n := Columns(r)
 		if open && n > 0 {
@@ -58,13 +58,13 @@ func Padded(text string) string {
 	return b.String()
 }
 
-// Unpadded returns the text in a line of the editor.
+// Unpadded returns the text that a line of the editor represents.
 func Unpadded(line string) string { return strings.ReplaceAll(line, string(pad), "") }
 
 // follows reports whether r belongs to the previous character.
 func follows(r rune) bool { return r == pad || Columns(r) == 0 }
 
-// Edit implements one of the keys above. It returns the new line of the editor and the new position of the cursor in
+// Edit implements one of the keys above. It returns the new line of the editor, and the new position of the cursor in
 // bytes. ok is false for other keys.
 func Edit(line string, pos int, key rune) (after string, at int, ok bool) {
 	left, right := line[:pos], line[pos:]
@@ -83,7 +83,7 @@ func Edit(line string, pos int, key rune) (after string, at int, ok bool) {
 	return left + right, len(left), true
 }
 
-// firstCell returns the length in bytes of the first character of s with its marks and pad.
+// firstCell returns the length, in bytes, of the first character of s with its marks and pad.
 func firstCell(s string) int {
 	for i, r := range s {
 		if i > 0 && !follows(r) {
@@ -93,7 +93,7 @@ func firstCell(s string) int {
 	return len(s)
 }
 
-// lastCell returns the length in bytes of the last character of s with its marks and pad.
+// lastCell returns the length, in bytes, of the last character of s with its marks and pad.
 func lastCell(s string) int {
 	n := 0
 	for n < len(s) {
@@ -105,7 +105,7 @@ func lastCell(s string) int {
 	return n
 }
 
-// Screen returns a writer that forwards the editor's output to the terminal w without pads.
+// Screen returns a writer that forwards the editor's output to the terminal w, without pads.
 func Screen(w io.Writer) io.Writer { return padless{w} }
 
 type padless struct{ io.Writer }

@@ -1,5 +1,5 @@
-// Package keyboard translates between a terminal and the line editor of golang.org/x/term. It passes only keys that the
-// editor knows, and makes the editor move by whole characters of any width.
+// Package keyboard translates between a terminal and the line editor of golang.org/x/term. It forwards only keys that
+// the editor supports, and makes the editor move by whole characters of any width.
 package keyboard
 
 import (
@@ -8,31 +8,31 @@ import (
 	"unicode/utf8"
 )
 
-// Keys reads a terminal's keyboard for the line editor. It handles Ctrl-Z, and Ctrl-C, which would end the editor's
-// input. It maps different codes of terminals for a key to one. It drops control characters in pasted text, because the
-// terminal would interpret them.
+// Keys reads a terminal's keyboard for the line editor. It handles Ctrl-C, which would otherwise end the editor's
+// input, and Ctrl-Z. Different terminals send different codes for the same key; Keys maps them to one. It drops control
+// characters in pasted text, because the terminal would interpret them.
 type Keys struct {
 	in        io.Reader
-	interrupt func() bool // called at Ctrl-C; returns false to clear the line
-	suspend   func()      // called at Ctrl-Z
+	interrupt func() bool // called on Ctrl-C; clears the line if it returns false
+	suspend   func()      // called on Ctrl-Z
 
 	out   []byte // input for the editor
 	part  []byte // the first bytes of an incomplete character
 	wide  bool   // the last character in out is a pad
 	seq   []byte // an incomplete escape sequence
 	paste bool
-	c1    bool // the last byte was the first of a C1 control
-	cr    bool // the last byte was a carriage return; a following line feed does not end another line
+	c1    bool // the last byte was the first of a C1 control character
+	cr    bool // the last byte was a carriage return, so a line feed does not end another line
 	buf   [256]byte
 }
 
-// NewKeys returns the keys from in. It calls interrupt at Ctrl-C, and clears the line if interrupt returns false. It
-// calls suspend at Ctrl-Z.
+// NewKeys returns Keys that reads from in. It calls interrupt on Ctrl-C, and clears the line if interrupt returns
+// false. It calls suspend on Ctrl-Z.
 func NewKeys(in io.Reader, interrupt func() bool, suspend func()) *Keys {
 	return &Keys{in: in, interrupt: interrupt, suspend: suspend}
 }
 
-// These are the keys that the editor knows.
+// The codes that the editor supports.
 const (
 	keyHome     = "\x01"
 	keyEnd      = "\x05"
@@ -44,7 +44,7 @@ const (
 )
 
 // sequences maps escape sequences to the editor's input. Other sequences are dropped, because the editor would insert
-// their ends as text.
+// the last part of them as text.
 var sequences = map[string]string{
 	"\x1b[A": "\x1b[A", "\x1b[B": "\x1b[B", "\x1b[C": string(cellRight), "\x1b[D": string(cellLeft),
 	"\x1bOA": "\x1b[A", "\x1bOB": "\x1b[B", "\x1bOC": string(cellRight), "\x1bOD": string(cellLeft),
@@ -57,7 +57,7 @@ var sequences = map[string]string{
 	pasteBegins: pasteBegins, pasteEnds: pasteEnds,
 }
 
-// longestSequence bounds the bytes of a key's escape sequence. Longer ones are dropped.
+// longestSequence is the maximum length of a key's escape sequence in bytes. Longer ones are dropped.
 const longestSequence = 16
 
 func (k *Keys) Read(b []byte) (int, error) {
@@ -93,10 +93,10 @@ func (k *Keys) take(c byte) {
 	}
 }
 
-// controls are the keys that move by a character, with one byte each.
+// controls are keys that move by a character and that terminals send as one byte.
 var controls = map[byte]rune{0x7f: cellBack, '\b': cellBack, 2: cellLeft, 4: End, 6: cellRight}
 
-// put forwards a typed or pasted byte when its character is complete.
+// put forwards a typed or pasted byte as soon as its character is complete.
 func (k *Keys) put(c byte) {
 	if c < utf8.RuneSelf {
 		k.part, k.wide = k.part[:0], false
@@ -122,10 +122,10 @@ func (k *Keys) put(c byte) {
 	}
 }
 
-// End makes the editor read the end of the input, as after Ctrl-D on an empty line.
+// End makes the editor return the end of input, as Ctrl-D does on an empty line.
 func (k *Keys) End() { k.out = append(k.out, 4) }
 
-// unpad removes the last pad. Inside a paste no key works, but a paste arrives in one piece.
+// unpad removes the last pad. During a paste, keys have no effect on the editor, but a paste arrives in one piece.
 func (k *Keys) unpad() {
 	if before, ok := bytes.CutSuffix(k.out, []byte(string(pad))); ok {
 		k.out = before
@@ -134,7 +134,7 @@ func (k *Keys) unpad() {
 	}
 }
 
-// stop handles Ctrl-C, which also ends a paste without an end.
+// stop handles Ctrl-C. If the end of a paste has not arrived, Ctrl-C ends the paste.
 func (k *Keys) stop() {
 	if k.paste {
 		k.out = append(k.out, pasteEnds...)
@@ -145,7 +145,7 @@ func (k *Keys) stop() {
 	}
 }
 
-// sequence forwards a complete escape sequence.
+// sequence forwards an escape sequence when it is complete.
 func (k *Keys) sequence() {
 	s := k.seq
 	last := s[len(s)-1]
@@ -164,8 +164,7 @@ func (k *Keys) sequence() {
 	k.out = append(k.out, known...)
 }
 
-// pasted handles a byte inside a paste. Line breaks end lines, tabs do not complete, and control characters are
-// dropped.
+// pasted handles a byte of a paste. Line breaks end lines, tabs become blanks, and control characters are dropped.
 func (k *Keys) pasted(c byte) {
 	if k.c1 {
 		k.c1 = false

@@ -1,4 +1,4 @@
-// Package render renders Go's templates (text/template) with JSON values.
+// Package render applies Go templates (text/template) to JSON values.
 package render
 
 import (
@@ -18,19 +18,19 @@ import (
 
 const (
 	suffix    = ".tmpl"
-	fallback  = "default" // the template for content types without one
-	maxOutput = 64 << 20  // bounds the output in bytes, because a peer's value may determine the length of a loop
+	fallback  = "default" // the template for content types that have none
+	maxOutput = 64 << 20  // the maximum size of the output in bytes, because a value from the peer can determine how often a loop runs
 )
 
-// A Set is one template for all values, or one for each content type.
+// A Set is one template for all values, or a template for each content type.
 type Set struct {
 	templates *template.Template
-	single    string // the name of the only template, or "" to choose by content type
+	single    string // the name of the only template, or "" if the content type selects one
 }
 
-// Load reads path: a template ("-" is stdin), or a directory of templates. In a directory, shell.output.tmpl is for the content
-// type shell.output, text_plain.tmpl for text/plain (with an underscore for the slash), and default.tmpl for other types. Load
-// ignores hidden files. Only Load lists the directory. Its templates may use each other by file name.
+// Load reads the template at path ("-" is stdin), or all templates in the directory path. In a directory, shell.output.tmpl is
+// for the content type shell.output, text_plain.tmpl for text/plain (with an underscore for the slash), and default.tmpl for
+// all other types. Load ignores hidden files. After Load, no other files are read. Templates can use each other by file name.
 func Load(path string) (*Set, error) {
 	s := &Set{templates: template.New("").Funcs(functions)}
 	if info, err := os.Stat(path); err != nil && path != "-" {
@@ -60,7 +60,7 @@ func Load(path string) (*Set, error) {
 	return s, plain(err)
 }
 
-// plain returns an error of text/template without its first word.
+// plain removes the prefix from an error of text/template.
 func plain(err error) error {
 	if err == nil {
 		return nil
@@ -87,8 +87,8 @@ func (s *Set) lookup(contentType string) *template.Template {
 // Has reports whether there is a template for a content type.
 func (s *Set) Has(contentType string) bool { return s.lookup(contentType) != nil }
 
-// Execute appends the output of the template for contentType on val, a JSON value. The template sees each string and
-// key as clean returns it. Execute returns when ctx ends.
+// Execute applies the template for contentType to val, a JSON value, and appends the output to dst. The template
+// receives strings and keys in the form that clean returns. If ctx ends, Execute returns its error.
 func (s *Set) Execute(ctx context.Context, dst []byte, contentType string, val []byte, clean func(string) string) ([]byte, error) {
 	t := s.lookup(contentType)
 	if t == nil {
@@ -103,8 +103,8 @@ func (s *Set) Execute(ctx context.Context, dst []byte, contentType string, val [
 	if _, err := dec.Token(); err != io.EOF {
 		return dst, errors.New("more than one value")
 	}
-	// A failing write ends a loop that prints. A loop that prints nothing keeps running in a goroutine with its own
-	// buffer.
+	// A write error ends a template that prints in a loop. A template that loops without printing keeps running in this
+	// goroutine, with its own buffer.
 	out := &output{ctx: ctx}
 	done := make(chan error, 1)
 	go func() { done <- t.Execute(out, convert(v, clean)) }()
@@ -119,7 +119,7 @@ func (s *Set) Execute(ctx context.Context, dst []byte, contentType string, val [
 	}
 }
 
-// output collects a template's output until that is too large or ctx ends.
+// output collects the output of a template. Writing fails when the output is too large or ctx has ended.
 type output struct {
 	ctx  context.Context
 	text []byte

@@ -12,8 +12,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// object and array are JSON objects and arrays, and print as JSON. Their method String hides a member of that name,
-// which {{index . "String"}} finds.
+// object and array are JSON objects and arrays that print as JSON. The method String hides a member named String, but
+// {{index . "String"}} finds it.
 type (
 	object map[string]any
 	array  []any
@@ -22,8 +22,8 @@ type (
 func (o object) String() string { return toJSON(o) }
 func (a array) String() string  { return toJSON(a) }
 
-// convert converts a decoded value for templates. An integer that prints unchanged becomes an int64, for comparing and
-// counting. Any other number keeps its digits as text, and the function float converts it.
+// convert converts a decoded value for templates. An integer that would print unchanged becomes an int64, so templates
+// can compare and count. Any other number becomes text with the same digits; the function float converts it.
 func convert(v any, clean func(string) string) any {
 	switch v := v.(type) {
 	case string:
@@ -48,7 +48,7 @@ func convert(v any, clean func(string) string) any {
 	return v
 }
 
-// functions are the additional functions for templates.
+// functions are available in templates, in addition to those of text/template.
 var functions = template.FuncMap{
 	"json":    toJSON,
 	"float":   func(v any) (float64, error) { return strconv.ParseFloat(text(v), 64) },
@@ -61,7 +61,7 @@ var functions = template.FuncMap{
 	"default": orDefault,
 }
 
-// text returns the printed form of a value. null prints nothing.
+// text returns a value as templates print it, but "" for null.
 func text(v any) string {
 	if v == nil {
 		return ""
@@ -69,7 +69,7 @@ func text(v any) string {
 	return fmt.Sprint(v)
 }
 
-// join joins an array or the result of split. null counts as empty.
+// join joins the elements of an array, or of a result of split. null counts as an empty array.
 func join(sep string, list any) (string, error) {
 	var parts []string
 	switch list := list.(type) {
@@ -91,7 +91,7 @@ func orDefault(value, v any) any {
 	return value
 }
 
-// toJSON returns v as JSON, or why that is impossible.
+// toJSON returns v as JSON, or the reason why that is impossible.
 func toJSON(v any) string {
 	b, err := scan.Marshal(v)
 	if err != nil {

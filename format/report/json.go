@@ -9,7 +9,7 @@ import (
 	"rpcx/wire"
 )
 
-// The JSON form is rpcx's own. It has all members of the structs on one line.
+// The JSON form is specific to rpcx. It contains all members of the structs, on one line.
 //
 //  {"tests":2,"failed":1,"errors":0,"skipped":0,"seconds":0.5,"suites":[{"name":…,"tests":…,
 //   "cases":[{"name":…,"class":…,"status":"failed","seconds":…,"failures":[{"kind":…,"message":…,"detail":…}]}]}]}
@@ -50,7 +50,7 @@ func writeJSON(w io.Writer, suites []Suite) error {
 	return later.write(w, append(b, '\n'))
 }
 
-// jsonLine returns v as JSON, without escapes for <, > and &.
+// jsonLine returns v as JSON on one line, in which <, > and & are not escaped.
 func jsonLine(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

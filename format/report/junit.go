@@ -10,9 +10,9 @@ import (
 	"rpcx/wire"
 )
 
-// The JUnit form originates from Ant. Jenkins, GitLab, GitHub Actions and others read it. It has no standard, but all
-// readers support these elements and attributes. A case has at most one failure element, because some readers use only
-// the first.
+// The JUnit form was first used by Ant. Jenkins, GitLab, GitHub Actions and others read it. There is no standard, but
+// all of these support the elements and attributes that are used here. A case has at most one failure element, because
+// some programs read only the first.
 
 type junitSuites struct {
 	XMLName xml.Name `xml:"testsuites"`
@@ -64,8 +64,8 @@ func junitOf(s Suite, later *placeholders) junitSuite {
 	return out
 }
 
-// junitCaseOf returns one case. Readers sort cases into a tree by classname. A case without a class has the name of its
-// suite.
+// junitCaseOf returns one case. Programs that read the report sort cases into a tree by classname. For a case without a
+// class, classname is the name of the suite.
 func junitCaseOf(suite string, c Case, later *placeholders) junitCase {
 	out := junitCase{Name: c.Name, Class: c.Class, Time: seconds(c.Duration.Seconds()), Stdout: c.Stdout}
 	out.Class = cmp.Or(out.Class, suite)
@@ -80,8 +80,8 @@ func junitCaseOf(suite string, c Case, later *placeholders) junitCase {
 	return out
 }
 
-// junitFailure puts all problems of a case into one element. The first problem is the element's message, and all of
-// them are its text.
+// junitFailure converts all problems of a case to one element. Its message is the first problem, and its text contains
+// all of them.
 func junitFailure(c Case, later *placeholders) *junitMessage {
 	first := c.first()
 	m := &junitMessage{Message: first.Message, Type: first.Kind}

@@ -7,27 +7,26 @@ import (
 	"io"
 )
 
-// A placeholders contains texts that replace marks in a complete document, because the texts may be too long for
-// memory.
+// placeholders are texts that replace marks in a finished document, because they may be too large for memory.
 type placeholders []part
 
-// A part is the text for one mark.
+// A part is the text that replaces one mark.
 type part struct {
 	mark  []byte
 	write func(w io.Writer) error
 }
 
-// add returns a mark that is unique in the document. The document must contain it once, after all earlier marks.
+// add returns a mark that is unique. The document must contain it exactly once, after all earlier marks.
 func (l *placeholders) add(write func(w io.Writer) error) string {
 	mark := "later-" + rand.Text()
 	*l = append(*l, part{[]byte(mark), write})
 	return mark
 }
 
-// stands extends the part of the document that the last mark replaces.
+// stands sets the part of the document that the last text replaces to all, which contains the mark.
 func (l placeholders) stands(all []byte) { l[len(l)-1].mark = all }
 
-// write writes the document with the texts in place of the marks.
+// write writes the document, with each mark replaced by its text.
 func (l placeholders) write(to io.Writer, doc []byte) error {
 	w := bufio.NewWriterSize(to, 64<<10)
 	for _, p := range l {

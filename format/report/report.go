@@ -1,10 +1,10 @@
-// Package report writes the outcome of checks in forms for CI systems: TAP version 14, JUnit XML and JSON. All commands
-// with --report fill the same structs, and only this package knows the forms. Only this package knows the forms.
+// Package report writes the outcome of checks in formats for CI systems: TAP version 14, JUnit XML and JSON. All
+// commands with --report fill the same structs, and only this package knows the formats.
 //
-//	report.go has the structs of a report, and its totals
-//	target.go has the value of --report: a form and a destination
-//	tap.go, junit.go, json.go have one form each
-//	placeholders.go inserts text into a document later
+//	report.go                    the structs of a report, and its totals
+//	target.go                    the value of --report: a format and a file
+//	tap.go, junit.go, json.go    one format each
+//	placeholders.go              texts that are inserted into a finished document
 package report
 
 import (
@@ -18,35 +18,35 @@ import (
 	"rpcx/format"
 )
 
-// A Suite is a group of related cases, such as the tapes of one run, or the rules for one peer.
+// A Suite is a group of related cases, such as the tapes of one run, or the rules that were checked for one peer.
 type Suite struct {
 	Name    string
 	Started time.Time // may be zero
 	Cases   []Case
 }
 
-// A Case is one check. It has passed if it has no failures, no error and no reason for skipping it.
+// A Case is one check. It has passed if it has no failures, no error and no reason for being skipped.
 type Case struct {
 	Name     string
-	Class    string // the group of the name, such as a dialect or a file, or ""
+	Class    string // what groups cases, such as a dialect or a file, or ""
 	Duration time.Duration
 	Failures []Failure
-	Many     Failures // further failures, too many for memory; may be nil
-	Error    string   // why the check was impossible, such as an unreachable peer, or ""
+	Many     Failures // further failures that may be too many for memory; may be nil
+	Error    string   // why the check was impossible, such as a peer that is unreachable, or ""
 	Skipped  string   // why the check was skipped, or ""
-	Stdout   string   // the output during the check, which some systems show
+	Stdout   string   // the output during the check, which some CI systems show
 
-	clean bool // the failures are for people
+	clean bool // control characters in failures must be made visible
 }
 
 // A Failure is one problem.
 type Failure struct {
-	Kind    string `json:"kind,omitempty"` // the violated rule, for systems that group problems by rule, or ""
+	Kind    string `json:"kind,omitempty"` // the violated rule, by which some CI systems group problems, or ""
 	Message string `json:"message"`
 	Detail  string `json:"detail,omitempty"` // further lines, or ""
 }
 
-// Failures are a sequence of failures that can be read repeatedly.
+// Failures is a sequence of failures that can be read several times.
 type Failures interface {
 	Len() int
 	All() iter.Seq[Failure]
@@ -92,7 +92,7 @@ func (c Case) first() Failure {
 	return Failure{}
 }
 
-// A status is the outcome of a case in the JSON form.
+// A status is the outcome of a case, as in the JSON form.
 type status string
 
 const (
@@ -102,7 +102,7 @@ const (
 	skipped status = "skipped"
 )
 
-// status returns the outcome of c. A case with failures and an error has failed, because the error only followed the
+// status returns the outcome of c. A case with failures and an error has failed, because the error occurred after the
 // failures.
 func (c Case) status() status {
 	switch {
@@ -116,7 +116,7 @@ func (c Case) status() status {
 	return passed
 }
 
-// Totals counts the cases of suites.
+// Totals contains the numbers of cases in some suites.
 type Totals struct {
 	Tests   int     `json:"tests" xml:"tests,attr"`
 	Failed  int     `json:"failed" xml:"failures,attr"`
@@ -125,15 +125,15 @@ type Totals struct {
 	Seconds seconds `json:"seconds" xml:"time,attr"`
 }
 
-// seconds is a time, which the JUnit form writes with six decimals.
+// seconds is a duration, which the JUnit form writes with six decimals.
 type seconds float64
 
-// MarshalXMLAttr returns the seconds as an attribute.
+// MarshalXMLAttr implements xml.MarshalerAttr.
 func (s seconds) MarshalXMLAttr(name xml.Name) (xml.Attr, error) {
 	return xml.Attr{Name: name, Value: fmt.Sprintf("%.6f", float64(s))}, nil
 }
 
-// Count returns the totals of suites for a summary, such as "12 tests, 1 failed".
+// Count returns the totals of suites, for a summary such as "12 tests, 1 failed".
 func Count(suites ...Suite) Totals {
 	var t Totals
 	var all time.Duration
@@ -158,15 +158,15 @@ func Count(suites ...Suite) Totals {
 // OK reports whether no case failed and no check was impossible.
 func (t Totals) OK() bool { return t.Failed == 0 && t.Errors == 0 }
 
-// Write writes suites to w in a form. It returns only w's errors.
+// Write writes suites to w in the given form. It returns only errors of w.
 func Write(w io.Writer, form Form, suites []Suite) error {
-	if form == JUnit { // XML has no escapes for control characters
+	if form == JUnit { // XML cannot contain control characters, not even as escapes
 		suites = cleaned(suites)
 	}
 	return writers[form](w, suites)
 }
 
-// cleaned returns suites with visible control characters in all texts.
+// cleaned returns suites with all control characters made visible.
 func cleaned(suites []Suite) []Suite {
 	suites = slices.Clone(suites)
 	for i := range suites {
@@ -182,7 +182,6 @@ func cleaned(suites []Suite) []Suite {
 	return suites
 }
 
-// writers maps each form to its writer.
 var writers = map[Form]func(io.Writer, []Suite) error{
 	TAP:   writeTAP,
 	JUnit: writeJUnit,

@@ -10,14 +10,14 @@ import (
 	"rpcx/format"
 )
 
-// tapWriter writes TAP version 14 (https://testanything.org/tap-version-14-specification.html). indent is the
-// indentation of the current subtest.
+// tapWriter writes TAP version 14 (https://testanything.org/tap-version-14-specification.html). indent precedes the
+// lines of the current subtest.
 type tapWriter struct {
 	*bufio.Writer
 	indent string
 }
 
-// writeTAP writes one suite as a list of test points, which readers of TAP 13 understand, and several suites as
+// writeTAP writes a single suite as a list of test points, which programs for TAP 13 can read, and several suites as
 // subtests.
 func writeTAP(out io.Writer, suites []Suite) error {
 	w := &tapWriter{Writer: bufio.NewWriter(out)}
@@ -41,8 +41,8 @@ func (w *tapWriter) line(layout string, args ...any) {
 	fmt.Fprintf(w, w.indent+layout+"\n", args...)
 }
 
-// cases writes the plan and the test points of a suite. The plan of an empty suite has a reason, because a plan of 0
-// without a reason looks like an accident.
+// cases writes the plan and the test points of a suite. The plan of an empty suite contains a reason, because it would
+// look like a mistake without one.
 func (w *tapWriter) cases(s Suite) {
 	if len(s.Cases) == 0 {
 		w.line("1..0 # SKIP nothing to check")
@@ -54,7 +54,7 @@ func (w *tapWriter) cases(s Suite) {
 	}
 }
 
-// point writes one test point. Details follow as a block of YAML whose values are JSON strings.
+// point writes one test point. Details follow as a YAML block whose values are JSON strings.
 func (w *tapWriter) point(n int, c Case) {
 	name := description(c.Name)
 	if c.Class != "" {
@@ -104,18 +104,18 @@ func okWord(ok bool) string {
 	return "not ok"
 }
 
-// description returns a name in the form of a test point: on one line, with escapes for characters that would start a
+// description returns a name as it must appear in a test point: on one line, with characters escaped that would begin a
 // directive.
 func description(name string) string {
 	return strings.NewReplacer(`\`, `\\`, `#`, `\#`).Replace(oneLine(name))
 }
 
-// oneLine returns text, perhaps of a peer, without line breaks and control characters.
+// oneLine returns text, which may be from a peer, without line breaks and control characters.
 func oneLine(text string) string {
 	return strings.TrimSpace(strings.ReplaceAll(format.CleanLine(text), "\r", " "))
 }
 
-// quoted returns text as a JSON string, with escapes for control characters and for YAML's line separators.
+// quoted returns text as a JSON string in which control characters and the line separators of YAML are escaped.
 func quoted(text string) string {
 	b, _ := json.Marshal(text) // never fails for a string
 	return strings.ReplaceAll(format.Clean(string(b)), "\ufeff", `\ufeff`)

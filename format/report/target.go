@@ -10,26 +10,26 @@ import (
 	"rpcx/wire"
 )
 
-// A Form is a form of report, by its name on the command line.
+// A Form is a format of reports, by its name on the command line.
 type Form string
 
-// These are the forms that CI systems read.
 const (
 	TAP   Form = "tap"
 	JUnit Form = "junit"
 	JSON  Form = "json"
 )
 
-// A Target is the value of --report: a form and a file. It is a flag value. The zero Target means no report.
+// A Target is the value of --report: a form and a file. It is a flag.Value. The zero Target means that there is no
+// report.
 type Target struct {
 	Form Form
 	File string // "" for stdout
 }
 
-// Usage is the syntax of --report's value in help.
+// Usage is the syntax of the value of --report, for help.
 const Usage = "tap|junit|json[=FILE]"
 
-// Parse parses the value of --report, FORM or FORM=FILE. The FILE - is stdout.
+// Parse parses the value of --report, FORM or FORM=FILE. FILE can be - for stdout.
 func Parse(text string) (Target, error) {
 	form, file, named := strings.Cut(text, "=")
 	if writers[Form(form)] == nil {
@@ -56,7 +56,7 @@ func (t *Target) Set(text string) error {
 // Get returns the Target itself.
 func (t *Target) Get() any { return *t }
 
-// String returns the value as on a command line.
+// String returns the value as it is written on the command line.
 func (t *Target) String() string {
 	switch {
 	case t == nil:
@@ -70,11 +70,11 @@ func (t *Target) String() string {
 // Wanted reports whether --report was given.
 func (t Target) Wanted() bool { return t.Form != "" }
 
-// Stdout reports whether the report goes to stdout, from which problems for people must stay away.
+// Stdout reports whether the report is written to stdout, where nothing else may be printed.
 func (t Target) Stdout() bool { return t.Wanted() && t.File == "" }
 
-// Write writes the report to stdout or its file, which it replaces. Without --report, it does nothing. An error is a
-// Fault that names the file or stdout.
+// Write writes the report to stdout or to its file, which it replaces. Without --report, it does nothing. Its error is
+// a Fault that names the file or stdout.
 func (t Target) Write(stdout io.Writer, suites []Suite) error {
 	if !t.Wanted() {
 		return nil

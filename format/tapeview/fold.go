@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// A fold is a run of items of one stream, with only items of other streams between them. The text shows its first and
-// last item, and the number of items between them.
+// A fold is a run of items of one stream, interrupted only by items of other streams. In text, it is printed as its
+// first and last item with the number of items between them.
 type fold struct {
 	stream string
 	first  Row
-	last   Row // the latest item of several
+	last   Row // the latest item, if there are several
 	count  int
 }
 
-// folds are the open runs in the order of their first items.
+// folds are the runs that have not ended, in the order of their first items.
 type folds struct{ runs []*fold }
 
-// maxFolds bounds the simultaneously folded streams.
+// maxFolds is the maximum number of runs at the same time.
 const maxFolds = 100
 
 // add adds an item to the run of its stream. It returns false if there are too many runs.
@@ -39,7 +39,7 @@ func (f *folds) add(row *Row) bool {
 	return true
 }
 
-// keep returns a copy of a row, with the visible part of its message.
+// keep returns a copy of a row with only as much of the message as is shown.
 func keep(row *Row) Row {
 	r := *row
 	r.Body = bytes.Clone(row.Body[:min(len(row.Body), maxBrief)])
@@ -66,7 +66,7 @@ func (p *printer) flush(f *folds) {
 	f.runs = nil
 }
 
-// folded prints the line for the items between the first and the last.
+// folded prints the line that represents the items between the first and the last.
 func (p *printer) folded(r *fold, text string) {
 	row := r.first
 	row.Gap = 0

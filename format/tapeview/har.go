@@ -18,12 +18,12 @@ import (
 	"rpcx/wire/tape"
 )
 
-// HAR writes the HTTP exchanges and WebSocket connections on r as an HTTP Archive, version 1.2, which browsers open in
-// their network panels. A WebSocket's messages are in _webSocketMessages, an extension by Chromium that other programs
-// also read. program is the version of rpcx.
+// HAR writes the HTTP exchanges and WebSocket connections that r reads as an HTTP Archive, version 1.2, which browsers
+// can open in their network panels. The messages of a WebSocket are in _webSocketMessages, an extension by Chromium
+// that other programs also support. program is the version of rpcx.
 //
-// For a tape of another transport, HAR returns a usage Fault, because the file would be empty. HAR stores the whole
-// tape in memory, unlike the other views, because the body of a response may be far from its head.
+// For a tape of any other transport, HAR returns a usage Fault, because the archive would be empty. Unlike the other
+// views, HAR keeps the whole tape in memory, because the body of a response can be far from its head.
 func HAR(ctx context.Context, w io.Writer, r *tape.Reader, program string, o Options) error {
 	h := &harBuilder{header: headerOf(r), conns: map[int]*harConn{}}
 	if err := h.read(ctx, newReader(r, o), newRowFilter(o)); err != nil {
@@ -47,8 +47,8 @@ func HAR(ctx context.Context, w io.Writer, r *tape.Reader, program string, o Opt
 	return nil
 }
 
-// A harBuilder assigns messages to HTTP exchanges. Only the order of a tape's lines shows what belongs together: the
-// message of a request, the head of the response, and the messages in it.
+// A harBuilder assigns messages to HTTP exchanges. Only the order of the lines on a tape shows which of them belong
+// together: the message of a request, the head of the response, and the messages in its body.
 type harBuilder struct {
 	header  tape.Header
 	entries []*harEntry
@@ -57,12 +57,12 @@ type harBuilder struct {
 
 // A harConn is the state of one connection.
 type harConn struct {
-	socket  *harEntry         // the WebSocket of the connection, or nil
-	waiting []harBody         // sent messages without an exchange
-	posts   map[int]*harEntry // exchanges by the Number of their call
+	socket  *harEntry         // the entry of the WebSocket, or nil
+	waiting []harBody         // sent messages that have no exchange yet
+	posts   map[int]*harEntry // exchanges by the Number of the row with the call
 	last    *harEntry         // the latest exchange
-	streams []*harEntry       // exchanges with event streams
-	plain   bool              // the endpoint is HTTP
+	streams []*harEntry       // exchanges whose responses are event streams
+	plain   bool              // messages are sent with HTTP requests
 }
 
 func (h *harBuilder) read(ctx context.Context, rows *reader, choose *rowFilter) error {
@@ -91,8 +91,8 @@ func (h *harBuilder) read(ctx context.Context, rows *reader, choose *rowFilter) 
 	}
 }
 
-// conn returns the connection of that number. Without an opening on the tape, its endpoint is the endpoint of the
-// tape's header.
+// conn returns the connection with that number. If the tape has no opening line for the connection, its endpoint is the
+// one in the tape's header.
 func (h *harBuilder) conn(number int) *harConn {
 	c := h.conns[number]
 	if c == nil {
@@ -101,7 +101,7 @@ func (h *harBuilder) conn(number int) *harConn {
 	return c
 }
 
-// opened adds the connection to an endpoint. A WebSocket gets its only entry here.
+// opened adds a connection to an endpoint. The entry of a WebSocket is added here.
 func (h *harBuilder) opened(number int, endpoint string, at time.Duration) *harConn {
 	c := &harConn{posts: map[int]*harEntry{}, plain: has(endpoint, "http")}
 	if has(endpoint, "ws") {
@@ -126,7 +126,7 @@ func (h *harBuilder) add(e *harEntry) *harEntry {
 	return e
 }
 
-// exchange adds an entry for an HTTP exchange. A WebSocket's upgrade belongs to the entry of its connection.
+// exchange adds an entry for an HTTP exchange. The upgrade of a WebSocket belongs to the entry of the connection.
 func (h *harBuilder) exchange(row *Row) {
 	const switching = 101
 	if row.HTTP.Status == switching {
@@ -161,12 +161,12 @@ func (h *harBuilder) upgrade(row *Row) {
 	e.url, e.http, e.start, e.head = row.HTTP.URL, row.HTTP, seconds(row.HTTP.Times.Start), row.Time
 	e.end = max(e.end, row.Time)
 	e.absolute(h.header.Endpoint)
-	if rest, ok := strings.CutPrefix(e.url, "http"); ok { // browsers name an upgrade by the URL of the WebSocket
+	if rest, ok := strings.CutPrefix(e.url, "http"); ok { // browsers show an upgrade with the URL of the WebSocket
 		e.url = "ws" + rest
 	}
 }
 
-// nearest returns the index of the message that was sent nearest to a time, or -1.
+// nearest returns the index of the waiting message that was sent nearest to start, or -1.
 func (c *harConn) nearest(start time.Duration) int {
 	best := -1
 	for i, b := range c.waiting {
@@ -177,7 +177,7 @@ func (c *harConn) nearest(start time.Duration) int {
 	return best
 }
 
-// message adds a message to its socket or exchange.
+// message adds a message to the entry of its WebSocket or exchange.
 func (h *harBuilder) message(row *Row) {
 	c := h.conn(row.Conn)
 	b := harBody{number: row.Number, time: row.Time, sent: row.Dir == wire.Send, text: string(row.Raw), bytes: bytes.Clone(row.Bytes)}
@@ -185,15 +185,15 @@ func (h *harBuilder) message(row *Row) {
 	case c.socket != nil:
 		c.socket.messages = append(c.socket.messages, b)
 		c.socket.end = max(c.socket.end, row.Time)
-	case b.sent: // its exchange, which shows that this is HTTP, may follow
+	case b.sent: // its exchange, which shows that this is HTTP, can follow later
 		c.waiting = append(c.waiting, b)
 	case c.plain:
 		h.answer(c, row, b)
 	}
 }
 
-// answer adds a received message to the exchange of its call. On a tape without exchanges, each call gets one. A
-// message other than a response belongs to an event stream.
+// answer adds a received message to the exchange of its call. If the tape has no exchanges, each call gets one. A
+// message that is not a response belongs to an event stream.
 func (h *harBuilder) answer(c *harConn, row *Row, b harBody) {
 	e := c.posts[row.Of]
 	if e == nil {
@@ -209,19 +209,19 @@ func (h *harBuilder) answer(c *harConn, row *Row, b harBody) {
 	if e == nil {
 		return
 	}
-	if e.isEmpty() { // the tape lacks the exchange
+	if e.isEmpty() { // the exchange is not on the tape
 		e = h.add(&harEntry{url: e.url, http: &tape.HTTP{Method: "GET", Status: http.StatusOK, Response: [][2]string{{"Content-Type", eventStream}}}, start: b.time})
 		c.streams = append(c.streams, e)
 	}
 	if e.http == nil && len(e.response) == 0 {
-		e.head = b.time // the head of the response precedes its body
+		e.head = b.time // the head of a response precedes its body
 	}
 	e.response = append(e.response, b)
 	e.end = max(e.end, b.time)
 }
 
-// stream returns the event stream of a message without a call: the stream of the latest unanswered call, or the stream of a
-// GET, or the latest stream. It may return nil.
+// stream returns the event stream to which a message without a call belongs: that of the latest unanswered call, or that of
+// a GET, or the latest. It returns nil if there is none.
 func (c *harConn) stream() (best *harEntry) {
 	for _, e := range c.streams {
 		get := e.http.Method == "GET"
@@ -232,7 +232,7 @@ func (c *harConn) stream() (best *harEntry) {
 	return best
 }
 
-// without adds an exchange for a call that has none on the tape. It returns nil if the tape has one.
+// without adds an exchange for a call if the tape has none for it. Otherwise it returns nil.
 func (h *harBuilder) without(c *harConn, call int) *harEntry {
 	i := slices.IndexFunc(c.waiting, func(b harBody) bool { return b.number == call })
 	if i < 0 || c.last != nil && c.last.http != nil {
@@ -253,7 +253,7 @@ func (h *harBuilder) alone(b harBody) *harEntry {
 	return h.add(&harEntry{url: harURL(h.header.Endpoint), start: b.time, head: b.time, end: b.time, request: []harBody{b}})
 }
 
-// leftOver adds an exchange for each sent message without an exchange.
+// leftOver adds an exchange for each sent message that has none.
 func (h *harBuilder) leftOver() {
 	for _, number := range slices.Sorted(maps.Keys(h.conns)) {
 		c := h.conns[number]
@@ -266,14 +266,14 @@ func (h *harBuilder) leftOver() {
 	}
 }
 
-// has reports whether an endpoint has a scheme, with or without TLS.
+// has reports whether the endpoint has the scheme, with or without TLS.
 func has(endpoint, scheme string) bool {
 	u := harURL(endpoint)
 	return strings.HasPrefix(u, scheme+"://") || strings.HasPrefix(u, scheme+"s://")
 }
 
-// harURL returns the URL in an endpoint, without dialect, framing and userinfo, or "". A Unix socket gets an impossible
-// host name.
+// harURL returns the URL in an endpoint without dialect, framing and userinfo, or "". For a Unix socket, the host name
+// is one that cannot exist.
 func harURL(endpoint string) string {
 	for {
 		prefix, rest, ok := strings.Cut(endpoint, "+")
@@ -286,7 +286,7 @@ func harURL(endpoint string) string {
 		}
 		endpoint = rest
 	}
-	u, err := url.Parse(strings.Replace(endpoint, "://"+tape.Redacted+"@", "://", 1)) // no URL may contain it
+	u, err := url.Parse(strings.Replace(endpoint, "://"+tape.Redacted+"@", "://", 1)) // a URL cannot contain this text
 	if err != nil || u.Host == "" {
 		return ""
 	}

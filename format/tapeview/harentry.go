@@ -12,18 +12,18 @@ import (
 	"rpcx/wire/tape"
 )
 
-// A harEntry is an incomplete entry of the file: an exchange or a WebSocket.
+// A harEntry is an entry of the archive that is still being collected: an exchange or a WebSocket.
 type harEntry struct {
 	url      string
 	socket   bool
-	http     *tape.HTTP // nil if the tape has only the messages
+	http     *tape.HTTP // nil if the tape has only messages
 	start    time.Duration
-	head     time.Duration // the arrival of the response's head
+	head     time.Duration // when the head of the response arrived
 	end      time.Duration
 	request  []harBody
 	response []harBody
 	messages []harBody
-	answered bool // the response to its call has arrived
+	answered bool // the response to the call has arrived
 }
 
 const eventStream = "text/event-stream"
@@ -44,10 +44,10 @@ type harBody struct {
 	time   time.Duration
 	sent   bool
 	text   string
-	bytes  []byte // set for a message that is not text
+	bytes  []byte // the payload, if the message is not text
 }
 
-// absolute completes a URL that is only a path.
+// absolute makes e.url absolute if it is only a path. endpoint is the base.
 func (e *harEntry) absolute(endpoint string) {
 	base, err := url.Parse(harURL(endpoint))
 	ref, rerr := url.Parse(e.url)
@@ -58,7 +58,7 @@ func (e *harEntry) absolute(endpoint string) {
 	e.url = base.ResolveReference(ref).String()
 }
 
-// finish returns the entry in the file's form.
+// finish returns the entry as it is written to the archive.
 func (e *harEntry) finish(started time.Time) harOut {
 	if e.http == nil {
 		e.http = e.assumed()
@@ -78,7 +78,7 @@ func (e *harEntry) finish(started time.Time) harOut {
 	return out
 }
 
-// assumed returns the probable exchange for a tape that has only the messages.
+// assumed returns a plausible exchange, for a tape that has only messages.
 func (e *harEntry) assumed() *tape.HTTP {
 	if e.socket {
 		return &tape.HTTP{Method: "GET", Status: http.StatusSwitchingProtocols}
@@ -123,7 +123,8 @@ func (e *harEntry) responseOut() harResponse {
 	return r
 }
 
-// timings returns the phases of the entry. The specification includes TLS in the connect time. Unknown times are -1.
+// timings returns the phases of the entry. The specification includes TLS in the connect time. Phases that are not on
+// the tape are -1.
 func (e *harEntry) timings() harTimings {
 	t := harTimings{Blocked: -1, DNS: -1, Connect: -1, SSL: -1}
 	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
@@ -184,7 +185,7 @@ func harPairs(headers [][2]string) []harPair {
 	return pairs
 }
 
-// harQuery returns the parameters of a URL's query in order.
+// harQuery returns the parameters in the query of a URL, in order.
 func harQuery(address string) []harPair {
 	pairs := []harPair{}
 	_, query, _ := strings.Cut(address, "?")
@@ -198,7 +199,7 @@ func harQuery(address string) []harPair {
 	return pairs
 }
 
-// unescaped returns a part of a query without escapes, or unchanged if its escapes are invalid.
+// unescaped decodes a part of a query. If its escapes are invalid, it stays unchanged.
 func unescaped(s string) string {
 	if u, err := url.QueryUnescape(s); err == nil {
 		return u
@@ -215,7 +216,7 @@ func contentType(headers [][2]string) string {
 	return "application/json"
 }
 
-// remoteHost returns an address without its port.
+// remoteHost returns the host of an address, without the port.
 func remoteHost(address string) string {
 	u := url.URL{Host: address}
 	return u.Hostname()

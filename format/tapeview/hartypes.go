@@ -1,7 +1,7 @@
 package tapeview
 
-// These are the members of HAR 1.2 (http://www.softwareishard.com/blog/har-12-spec/) with values on a tape. Unknown
-// sizes are -1.
+// These types have the members of HAR 1.2 (http://www.softwareishard.com/blog/har-12-spec/) for which a tape has
+// values. Unknown sizes are -1.
 
 type harFile struct {
 	Log harLog `json:"log"`
@@ -20,7 +20,7 @@ type harCreator struct {
 
 type harOut struct {
 	Started  string       `json:"startedDateTime"`
-	Time     float64      `json:"time"` // in milliseconds, like all times except one
+	Time     float64      `json:"time"` // in milliseconds, as are all times except those of messages
 	Request  harRequest   `json:"request"`
 	Response harResponse  `json:"response"`
 	Cache    struct{}     `json:"cache"`
@@ -81,8 +81,8 @@ type harTimings struct {
 	SSL     float64 `json:"ssl"`
 }
 
-// A harMessage is a WebSocket message in Chromium's form. Its time is in seconds since 1970. Its opcode is 1 for text
-// and 2 for bytes in base64.
+// A harMessage is a WebSocket message as Chromium writes it. Its time is in seconds since 1970. Its opcode is 1 for
+// text and 2 for bytes, which are in base64.
 type harMessage struct {
 	Type   string  `json:"type"`
 	Time   float64 `json:"time"`

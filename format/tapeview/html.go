@@ -17,7 +17,7 @@ import (
 	"rpcx/wire/tape"
 )
 
-// Separate files contain the parts of the page, for editors.
+// The parts of the page are in separate files, so editors can treat them by their type.
 var (
 	//go:embed page/page.html
 	pageHTML string
@@ -27,11 +27,12 @@ var (
 	pageJS string
 )
 
-// HTML writes the conversation on r as a single page that needs no network and no other file. It writes rows while it
-// reads the tape.
+// HTML writes the conversation that r reads as a single page, which needs neither a network nor other files. It writes
+// rows while it reads the tape.
 //
-// A tape may be hostile. The page contains its text as JSON with escapes for <, > and &, which prevents it from ending
-// its element. The page's script inserts it only as text, and the page's policy allows only that script, by its hash.
+// A tape can be hostile. The page contains the text of the tape as JSON in which <, > and & are escaped, so the text
+// cannot end its element. The page's script inserts the text only as text, and the page's policy allows only that
+// script, by its hash.
 func HTML(ctx context.Context, w io.Writer, r *tape.Reader, o Options) error {
 	before, after, _ := strings.Cut(page(), "{{data}}")
 	out := bufio.NewWriterSize(w, 64<<10)
@@ -52,26 +53,25 @@ func page() string {
 	).Replace(pageHTML)
 }
 
-// hashSource returns the source expression of a Content-Security-Policy for an
-// inline script or style.
+// hashSource returns the source expression that allows an inline script or style in a Content-Security-Policy.
 func hashSource(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// pageHead is the start of the page's data.
+// pageHead is the start of the page's data: facts about the tape.
 type pageHead struct {
 	Endpoint string `json:"endpoint,omitempty"`
 	Dialect  string `json:"dialect,omitempty"`
 	Started  string `json:"started,omitempty"`
 }
 
-// A pageRow is a Row in the form for the page's script. The names are short because there may be many rows.
+// A pageRow is a Row as the page's script reads it. The names are short because there can be many rows.
 type pageRow struct {
 	Number int         `json:"n"`
 	Line   int         `json:"l"`
 	Kind   string      `json:"k"`
-	Time   float64     `json:"t"`           // seconds
+	Time   float64     `json:"t"`           // in seconds
 	Dir    string      `json:"d,omitempty"` // only for messages
 	Conn   int         `json:"c,omitempty"`
 	Depth  int         `json:"p,omitempty"`
@@ -87,7 +87,7 @@ type pageRow struct {
 	Facts  [][2]string `json:"h,omitempty"`
 }
 
-// pageData writes the data: facts about the tape, and then all rows.
+// pageData writes the data of the page: facts about the tape, then all rows.
 func pageData(ctx context.Context, w *bufio.Writer, r *tape.Reader, o Options) error {
 	h := headerOf(r)
 	head := pageHead{Endpoint: h.Endpoint, Dialect: h.Dialect}
@@ -113,10 +113,10 @@ func pageData(ctx context.Context, w *bufio.Writer, r *tape.Reader, o Options) e
 	return err
 }
 
-// maxPageRows bounds the rows of a page, which a browser must store in memory.
+// maxPageRows is the maximum number of rows on a page, because a browser must keep all of them in memory.
 const maxPageRows = 100_000
 
-// pageRows writes the rows, and returns the number of rows beyond maxPageRows.
+// pageRows writes the rows. It returns the number of rows that it omitted because there are more than maxPageRows.
 func pageRows(ctx context.Context, w *bufio.Writer, rows *reader, choose *rowFilter) (omitted int, err error) {
 	for written := 0; ; {
 		row, err := rows.read()
@@ -143,7 +143,7 @@ func pageRows(ctx context.Context, w *bufio.Writer, rows *reader, choose *rowFil
 	}
 }
 
-// pageRowTo writes one row, after a separator if another precedes it.
+// pageRowTo writes one row. If follows is set, a separator precedes it.
 func pageRowTo(w *bufio.Writer, row *Row, follows bool) error {
 	b, err := json.Marshal(pageRowOf(row))
 	if err != nil {
@@ -179,7 +179,7 @@ func pageRowOf(row *Row) pageRow {
 	return p
 }
 
-// pageBrief returns the text beside a message's name, at most as wide as the page's row.
+// pageBrief returns the text that follows a message's name. It is at most as long as a row of the page can show.
 func pageBrief(row *Row) string {
 	const most = 160
 	runes := []rune(brief(row))
@@ -189,7 +189,7 @@ func pageBrief(row *Row) string {
 	return string(runes)
 }
 
-// httpFacts returns the page's lines about an HTTP exchange.
+// httpFacts returns the lines that the page shows about an HTTP exchange.
 func httpFacts(h *tape.HTTP) [][2]string {
 	facts := [][2]string{}
 	add := func(name, value string) {

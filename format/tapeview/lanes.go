@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// These are the colors of the text. Color is never the only sign: errors also have a mark.
+// The colors of the text. They never carry a meaning alone: errors, for example, also have a mark.
 const (
 	colorFaint = "\x1b[2m"
 	colorError = "\x1b[31m"
@@ -22,16 +22,16 @@ const (
 )
 
 // A printer prints rows: the line on the tape, the time, the time since the previous row, and two lanes with an arrow
-// between them. Without room for two lanes, an arrow before each message shows its sender.
+// between them. If there is no room for two lanes, an arrow before each message shows the direction.
 type printer struct {
 	w      *bufio.Writer
 	color  bool
 	choose *rowFilter
 	width  int
-	lane   int // the columns of each lane, or 0 without room for two
+	lane   int // the width of each lane in columns, or 0 if there is no room for two
 }
 
-// These are the columns before the lanes, the columns of the arrow between them, and the minimum width of a lane.
+// Widths in columns: of what precedes the lanes, of the arrow between them, and the minimum of a lane.
 const (
 	marginWidth = 26
 	arrowWidth  = 4
@@ -59,14 +59,14 @@ func (p *printer) captions() {
 	p.end()
 }
 
-// across prints text outside of rows.
+// across prints text on a line that is not a row.
 func (p *printer) across(color, text string) {
 	p.paint(color, format.Cut(format.CleanLine(text), p.width))
 	p.end()
 }
 
-// line prints a row: the margin, and mark, name and text in the lane of its direction, with an arrow to the other lane.
-// Without an arrow, the text spans both lanes.
+// line prints a row: first the margin, then mark, name and text in the lane of the sender, with an arrow to the other
+// lane. If arrow is "", the text spans both lanes.
 func (p *printer) line(row *Row, arrow, color, mark, name, text string) {
 	p.margin(row)
 	nest := strings.Repeat("│ ", min(row.Depth, maxNest))
@@ -91,7 +91,7 @@ func (p *printer) line(row *Row, arrow, color, mark, name, text string) {
 	p.end()
 }
 
-// pointed returns an arrow in the message's direction.
+// pointed returns an arrow that points in the direction of a message.
 func pointed(arrow string, dir wire.Direction) string {
 	if dir == wire.Send {
 		return arrow
@@ -99,7 +99,7 @@ func pointed(arrow string, dir wire.Direction) string {
 	return map[string]string{"─▶": "◀─", "┄▶": "◀┄"}[arrow]
 }
 
-// margin prints the line on the tape, the time, and the time since the previous row.
+// margin prints the row's line on the tape, its time, and the time since the previous row.
 func (p *printer) margin(row *Row) {
 	gap := ""
 	if row.Gap > 0 {
@@ -108,7 +108,7 @@ func (p *printer) margin(row *Row) {
 	p.paint(colorFaint, fmt.Sprintf("%5d %9.3f %8s  ", row.Line, row.Time.Seconds(), gap))
 }
 
-// cell prints a lane's text, cut to the lane's width, and returns its width in columns.
+// cell prints text in a lane, cut to width columns, and returns its width in columns.
 func (p *printer) cell(width int, nest, color, mark, name, text string) int {
 	nest = format.Cut(nest, width)
 	left := width - format.Width(nest)
@@ -146,7 +146,7 @@ func (p *printer) pad(n int) { _, _ = p.w.WriteString(strings.Repeat(" ", max(n,
 
 func (p *printer) end() { _ = p.w.WriteByte('\n') }
 
-// compact returns JSON on one line, cut to the length of a line.
+// compact returns the start of some JSON on one line, which is long enough for any row.
 func compact(val []byte) string {
 	if len(val) > maxBrief {
 		val = val[:maxBrief]
@@ -154,7 +154,7 @@ func compact(val []byte) string {
 	return strings.ToValidUTF8(string(scan.Compact(nil, val)), "")
 }
 
-// errorText returns an error for people: its code, its message, and its other members.
+// errorText returns an error in human-readable form: its code, its message, and other members.
 func errorText(err []byte) string {
 	if scan.Type(err) != 'o' {
 		return format.CleanLine(compact(err))

@@ -6,20 +6,20 @@ import (
 	"rpcx/wire/jq"
 )
 
-// A rowFilter implements --jq and --grep. It also keeps the response to a kept call, because neither is useful alone.
-// With a filter, it drops rows other than messages.
+// A rowFilter implements --jq and --grep. It also keeps the response to a call that it keeps, because neither is useful
+// without the other. If there is a filter, it drops all rows that are not messages.
 type rowFilter struct {
 	o     Options
-	calls map[int]bool // the Numbers of kept calls without a response
+	calls map[int]bool // the Numbers of calls that were kept and have no response yet
 }
 
 func newRowFilter(o Options) *rowFilter { return &rowFilter{o: o, calls: map[int]bool{}} }
 
-// all reports whether every row is kept.
+// all reports whether all rows are kept.
 func (c *rowFilter) all() bool { return c.o.JQ == nil && c.o.Grep == nil }
 
-// keeps reports whether to keep row. It drops a row for which a program fails, because a program for one method's
-// messages rarely suits all.
+// keeps reports whether to keep row. If a program fails on a row, the row is dropped, because a program for the
+// messages of one method rarely works on all others.
 func (c *rowFilter) keeps(ctx context.Context, row *Row) bool {
 	switch {
 	case c.all():

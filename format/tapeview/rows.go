@@ -12,14 +12,14 @@ import (
 	"rpcx/wire/tape"
 )
 
-// A reader turns the lines of a tape into rows.
+// A reader converts the lines of a tape to rows.
 type reader struct {
 	header  tape.Header
 	next    func() (*tape.Line, error)
 	number  int
 	last    time.Duration
-	threads map[int]*thread // the threads by connection
-	waiting []Row           // the remaining rows of a batch
+	threads map[int]*thread // by connection
+	waiting []Row           // the remaining rows of a line
 	own     func(msg []byte) wire.Message
 }
 
@@ -31,15 +31,15 @@ func newReader(r *tape.Reader, o Options) *reader {
 	return rows
 }
 
-// headerOf returns the redacted header of a tape, which people may have written.
+// headerOf returns the header of a tape, redacted again, because tapes can be written by hand.
 func headerOf(r *tape.Reader) tape.Header {
 	h := r.Header()
 	h.Endpoint = redact.Address(h.Endpoint)
 	return h
 }
 
-// read returns the next row, or io.EOF after the last. A line that only describes a message becomes a row without a
-// message.
+// read returns the next row, or io.EOF after the last. If a line describes a message without containing it, the row has
+// no message.
 func (r *reader) read() (*Row, error) {
 	if len(r.waiting) == 0 {
 		l, err := r.next()
@@ -82,7 +82,7 @@ func (r *reader) rows(l *tape.Line) {
 	r.waiting = append(r.waiting[:0], row)
 }
 
-// messages appends the row of one message, or the rows of a batch.
+// messages appends the row for one message, or the rows for a batch.
 func (r *reader) messages(rows []Row, row Row, l *tape.Line) []Row {
 	if l.Note != "" {
 		note := row
@@ -127,7 +127,8 @@ func (r *reader) message(row Row, msg []byte) Row {
 	return row
 }
 
-// notJSON returns a payload other than JSON: as text, or for bytes their start in hexadecimal digits.
+// notJSON returns a payload that is not JSON: text unchanged except for secrets, and the start of binary data in
+// hexadecimal digits.
 func notJSON(b []byte) []byte {
 	if utf8.Valid(b) {
 		return redact.JSON(b)
@@ -183,5 +184,5 @@ func httpText(h *tape.HTTP) string {
 	return text
 }
 
-// seconds converts a tape's time, which is in seconds.
+// seconds converts a time on a tape, which is in seconds.
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

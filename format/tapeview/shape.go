@@ -9,21 +9,21 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A shape is the role of a message in its protocol (request, response or item) and its id. It depends only on the
-// members, because a tape has no connection state. JSON-RPC's members precede the members of dialects with other
-// messages.
+// A shape describes the role of a message in its protocol (request, response or item), and contains its id. It depends
+// only on the members of the message, because a tape has no connection state. The members of JSON-RPC take precedence
+// over those that other dialects use.
 type shape struct {
 	kind   Kind
 	name   string
-	id     []byte // the id of a call or its response, or nil
-	stream []byte // the stream of an item
+	id     []byte // the id of a call or of its response, or nil
+	stream []byte // the id of the stream that an item belongs to
 	body   json.RawMessage
 	failed bool
 	final  bool
-	why    string // the reason of a Broken message
+	why    string // why the kind is Broken
 }
 
-// wrappers are methods that call another method, which their params name. The displayed name contains both.
+// wrappers are methods whose params name another method to call. The name that is shown contains both.
 var wrappers = []string{"invoke", "command_call", "command_describe", "tools/call", "prompts/get"}
 
 func (r *reader) shapeOf(msg []byte) shape {
@@ -35,7 +35,7 @@ func (r *reader) shapeOf(msg []byte) shape {
 	return shapeOf(r.header.Dialect, msg)
 }
 
-// ownShape returns the shape of a message that its dialect itself reads.
+// ownShape returns the shape of a message that was read by its dialect.
 func ownShape(m wire.Message) shape {
 	s := shape{name: m.Method, id: m.ID, body: json.RawMessage(m.Body)}
 	switch m.Kind {
@@ -56,7 +56,7 @@ func ownShape(m wire.Message) shape {
 	return s
 }
 
-// shapeOf returns the shape of a message of the named dialect.
+// shapeOf returns the shape of a message in the named dialect.
 func shapeOf(dialect string, obj []byte) shape {
 	s := bareShape(dialect, obj)
 	if s.kind == Call && slices.Contains(wrappers, s.name) {
@@ -85,7 +85,7 @@ func bareShape(dialect string, obj []byte) shape {
 	case f["method"] != nil:
 		return f.asked()
 	}
-	for _, odd := range []string{"dap", "qmp"} { // the tape may omit its dialect
+	for _, odd := range []string{"dap", "qmp"} { // the tape may not name its dialect
 		if s, ok := oddShapes[odd](obj, f); ok {
 			return s
 		}
@@ -93,7 +93,7 @@ func bareShape(dialect string, obj []byte) shape {
 	return shape{kind: Broken, body: obj, why: "neither a method nor a result nor an error"}
 }
 
-// fields are the members of an object by name. The last of repeated members counts.
+// fields are the members of an object by name. If a member is repeated, the last one counts.
 type fields map[string]json.RawMessage
 
 func membersOf(obj []byte) fields {
@@ -113,7 +113,7 @@ func (f fields) text(name string) string {
 	return s
 }
 
-// given returns a member, or nil for null.
+// given returns a member, or nil if its value is null.
 func (f fields) given(name string) json.RawMessage {
 	if v := f[name]; scan.Type(v) != '0' {
 		return v
@@ -121,8 +121,8 @@ func (f fields) given(name string) json.RawMessage {
 	return nil
 }
 
-// asked returns the shape of a JSON-RPC request, notification, or item, which is a notification whose params name a
-// stream.
+// asked returns the shape of a JSON-RPC request, notification or item. An item is a notification whose params contain
+// the id of a stream.
 func (f fields) asked() shape {
 	s := shape{kind: Call, name: f.text("method"), id: f.given("id"), body: f["params"]}
 	if s.id != nil {
@@ -163,15 +163,16 @@ func (f fields) answered() shape {
 	return s
 }
 
-// oddShapes read messages that differ from JSON-RPC. If they return false, JSON-RPC's rules apply.
+// oddShapes read the messages of dialects that differ from JSON-RPC. If such a function returns false, the rules of
+// JSON-RPC apply.
 var oddShapes = map[string]func(obj []byte, f fields) (shape, bool){
 	"hotrepl": hotreplShape,
 	"dap":     dapShape,
 	"qmp":     qmpShape,
 }
 
-// hotreplShape reads HotRepl. The type is the method, which in a response ends with _result or _error. The values of a
-// subscription have the id of its request.
+// hotreplShape reads a HotRepl message. The type is the method. In a response, it ends with _result or _error. The
+// values of a subscription have the id of the request that started it.
 func hotreplShape(obj []byte, f fields) (shape, bool) {
 	kind := f.text("type")
 	if kind == "" {
@@ -194,7 +195,7 @@ func hotreplShape(obj []byte, f fields) (shape, bool) {
 	return s, true
 }
 
-// dapShape reads the Debug Adapter Protocol, whose type distinguishes requests, responses and events.
+// dapShape reads a message of the Debug Adapter Protocol, in which type distinguishes requests, responses and events.
 func dapShape(_ []byte, f fields) (shape, bool) {
 	switch f.text("type") {
 	case "request":
@@ -211,7 +212,7 @@ func dapShape(_ []byte, f fields) (shape, bool) {
 	return shape{}, false
 }
 
-// qmpShape reads QEMU's machine protocol.
+// qmpShape reads a message of the QEMU Machine Protocol.
 func qmpShape(_ []byte, f fields) (shape, bool) {
 	for _, word := range []string{"execute", "exec-oob"} {
 		if f.has(word) {
@@ -231,8 +232,8 @@ func qmpShape(_ []byte, f fields) (shape, bool) {
 	return shape{}, false
 }
 
-// idOr returns an id, or a placeholder for a call without an id. Such calls are answered in order, and at most one
-// waits.
+// idOr returns an id, or a placeholder if a call has none. Calls without an id are answered in order, and only one is
+// open at a time.
 func idOr(id []byte) []byte {
 	if id == nil {
 		return []byte("null")
@@ -240,8 +241,8 @@ func idOr(id []byte) []byte {
 	return id
 }
 
-// streamNamed returns the stream in a call's result: a string, a number, or the member of an object that names a
-// subscription. Otherwise it returns "".
+// streamNamed returns the id of a stream from the result of a call: the result itself if it is a string or a number, or
+// the member with the id of a subscription if it is an object. Otherwise it returns "".
 func streamNamed(result []byte) string {
 	switch scan.Type(result) {
 	case 's', 'n':

@@ -10,19 +10,19 @@ import (
 	"rpcx/wire/tape"
 )
 
-// ShowOptions define how Show prints a tape.
+// ShowOptions determine how Show prints a tape.
 type ShowOptions struct {
 	Options
 	Width int  // in columns (DefaultWidth by default)
-	Color bool // use a terminal's colors
+	Color bool // use colors
 }
 
-// DefaultWidth is the default width of the text in columns.
+// DefaultWidth is the default width of the text, in columns.
 const DefaultWidth = 100
 
-// Show writes the conversation on r as text to w, with the recorded client's messages on the left and the server's on
-// the right. It stores only open calls, so a tape can have any length. If the tape has an error, Show first writes
-// everything before it.
+// Show writes the conversation that r reads to w as text. Messages of the client are on the left, and messages of the
+// server are on the right. Show stores only open calls, so a tape can have any length. If the tape contains an error,
+// Show first writes everything before it.
 func Show(ctx context.Context, w io.Writer, r *tape.Reader, o ShowOptions) error {
 	p := &printer{w: bufio.NewWriterSize(w, 64<<10), color: o.Color, choose: newRowFilter(o.Options)}
 	p.lanes(o.Width)
@@ -37,7 +37,7 @@ func Show(ctx context.Context, w io.Writer, r *tape.Reader, o ShowOptions) error
 	return err
 }
 
-// rows prints all rows. Items wait in folds until another row follows.
+// rows prints all rows. Items are collected in folds until another kind of row follows.
 func (p *printer) rows(ctx context.Context, rows *reader) error {
 	folds := folds{}
 	for {
@@ -63,7 +63,7 @@ func (p *printer) rows(ctx context.Context, rows *reader) error {
 	}
 }
 
-// head prints the first lines: what was recorded, and whose lanes follow.
+// head prints the lines above the rows: what was recorded, and the titles of the lanes.
 func (p *printer) head(h tape.Header) {
 	text := "a tape"
 	if h.Dialect != "" {
@@ -90,7 +90,7 @@ func (p *printer) row(row *Row) {
 	}
 }
 
-// event prints a row that is not a message across both lanes.
+// event prints a row that is not a message. It spans both lanes.
 func (p *printer) event(row *Row) {
 	color := colorFaint
 	if row.Failed {
@@ -122,7 +122,7 @@ func (p *printer) message(row *Row) {
 	p.line(row, arrow, color, mark, name(row), text)
 }
 
-// name returns the words at the start of a message's text.
+// name returns the text with which the row of a message begins.
 func name(row *Row) string {
 	if row.Kind == Handshake && row.Name == "" {
 		return "greeting"
@@ -130,10 +130,10 @@ func name(row *Row) string {
 	return format.CleanLine(row.Name)
 }
 
-// maxBrief bounds the part of a body that one line needs, in bytes.
+// maxBrief is the maximum number of bytes of a body that are needed for one line.
 const maxBrief = 4 << 10
 
-// brief returns a body on one line, or the text in its place.
+// brief returns the body of a message on one line, or the text if there is no body.
 func brief(row *Row) string {
 	switch {
 	case row.Kind == Broken && row.Raw == nil: // the tape only describes the message

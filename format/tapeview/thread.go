@@ -7,13 +7,13 @@ import (
 	"rpcx/wire"
 )
 
-// A thread follows the calls of one connection to find the call of a response or item, and its nesting.
+// A thread follows the calls on one connection, to find the call of each response or item, and the nesting.
 //
-// Dialects do not specify to which call the peer's own calls belong. A call that arrives while calls in the other
-// direction are open is shown inside the latest of these, which is probably right.
+// Dialects do not specify to which call the calls of the peer belong. If a call arrives while calls in the other
+// direction are open, it is shown inside the latest of them, which is probably right.
 type thread struct {
 	open    []openCall          // unanswered calls, oldest first
-	done    map[string]openCall // answered calls, by direction and id, and by the stream in the response
+	done    map[string]openCall // answered calls, by direction and id, and by the stream that the response names
 	ordered []string            // the keys of done, oldest first
 }
 
@@ -26,7 +26,7 @@ type openCall struct {
 	time   time.Duration
 }
 
-// These limits bound the stored calls: unanswered ones, and those that may still have items.
+// Limits for the number of stored calls: unanswered ones, and answered ones that may still have items.
 const (
 	maxOpen = 1_000
 	maxDone = 10_000
@@ -61,7 +61,7 @@ func (t *thread) place(row *Row) {
 	}
 }
 
-// inside returns the nesting of a message: one level below the latest open call in the other direction.
+// inside returns the depth of a message: one level below the latest open call in the other direction.
 func (t *thread) inside(dir wire.Direction) int {
 	for i := len(t.open) - 1; i >= 0; i-- {
 		if t.open[i].dir != dir {
@@ -72,7 +72,7 @@ func (t *thread) inside(dir wire.Direction) int {
 }
 
 // answer finds the call of a response: the oldest open call in the other direction with its id. A second response to a
-// call is an item of the call, because some servers stream this way.
+// call is an item of the call, because some servers stream in this way.
 func (t *thread) answer(row *Row) {
 	for i, c := range t.open {
 		if c.dir != row.Dir && c.id == row.ID {
@@ -94,8 +94,8 @@ func (t *thread) answer(row *Row) {
 	row.Depth = t.inside(row.Dir)
 }
 
-// item finds the call that opened the stream of an item: the response named the stream, or the stream has the call's
-// id.
+// item finds the call that opened the stream of an item: either the response named the stream, or the stream has the id
+// of the call.
 func (t *thread) item(row *Row) {
 	if c, ok := t.done[streamKey(row.Dir, row.ID)]; ok {
 		row.belongsTo(c)
@@ -122,7 +122,7 @@ func (row *Row) belongsTo(c openCall) {
 	}
 }
 
-// remember stores an answered call for later items, and removes the oldest if there are too many.
+// remember stores an answered call, because items may follow, and removes the oldest one if there are too many.
 func (t *thread) remember(key string, c openCall) {
 	if _, ok := t.done[key]; !ok {
 		t.ordered = append(t.ordered, key)
@@ -136,7 +136,7 @@ func (t *thread) remember(key string, c openCall) {
 
 func callKey(dir wire.Direction, id string) string { return dir.String() + " call " + id }
 
-// streamKey returns the key of a stream with items in direction dir.
+// streamKey returns the key of a stream whose items have direction dir.
 func streamKey(dir wire.Direction, stream string) string { return dir.String() + " stream " + stream }
 
 func other(dir wire.Direction) wire.Direction {

@@ -13,17 +13,18 @@ import (
 	"rpcx/wire/transport"
 )
 
-// An alternative is another endpoint to try after a certain failure to reach a peer or to complete its handshake.
+// An alternative is a change of the endpoint that may help after a certain failure to reach a peer or to complete its
+// handshake.
 type alternative struct {
-	schemes []string // the dialects of its endpoints; nil for all
+	schemes []string // the schemes to which it applies; nil for all
 	applies func(f *wire.Fault, e Endpoint) bool
-	to      map[string]string // maps schemes to the schemes to try; nil keeps the scheme and selects the default dialect
+	to      map[string]string // maps schemes to the schemes to try; nil to keep the scheme and select the default dialect
 	reason  string
 	proven  bool // the failure has no other explanation
 }
 
-// These maps contain the schemes to try: without TLS, with TLS, HTTP POST for WebSocket and the reverse, and a byte
-// stream for HTTP.
+// These maps contain the scheme to try for each scheme: without TLS, with TLS, HTTP POST instead of WebSocket,
+// WebSocket instead of HTTP, and a byte stream instead of either.
 var (
 	plain    = map[string]string{"https": "http", "wss": "ws", "tls": "tcp"}
 	secure   = map[string]string{"http": "https", "ws": "wss", "tcp": "tls"}
@@ -33,18 +34,19 @@ var (
 	unframed = map[string]string{"http": "tcp", "ws": "tcp", "https": "tls", "wss": "tls"}
 )
 
-// wantsUpgrade and wantsTLS match the bodies of HTTP refusals. They are compiled at their first use.
+// wantsUpgrade and wantsTLS match the bodies of responses with which HTTP servers refuse a request. They are compiled
+// when they are first used.
 var (
 	wantsUpgrade = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)upgrade|websocket`) })
 	wantsTLS     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\bHTTPS\b`) })
 )
 
-// noMethod matches the messages of servers that answer an unknown method with a code other than -32601.
+// noMethod matches the error messages of servers that reject an unknown method with a code other than -32601.
 var noMethod = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(unknown|no such) method\b|^method (is )?(not found|unknown)\b`)
 })
 
-// alternatives is the table. Its first matching row counts.
+// alternatives is a table of which the first matching row applies.
 var alternatives = []alternative{
 	{
 		to: plain, reason: "try it without TLS", proven: true,
@@ -92,7 +94,7 @@ var alternatives = []alternative{
 	},
 }
 
-// SilenceHint returns why a peer of e may have sent nothing, or "".
+// SilenceHint returns a possible reason why the peer of e has sent nothing, or "".
 func (e Endpoint) SilenceHint() string {
 	switch {
 	case e.IsHTTP():
@@ -111,7 +113,7 @@ func (e Endpoint) SilenceHint() string {
 	return ""
 }
 
-// IsProven reports whether only the Alternative to e explains the failure f.
+// IsProven reports whether the failure f has no other explanation than that e must be changed as Alternative proposes.
 func (e Endpoint) IsProven(f *wire.Fault) bool {
 	a := e.alternative(f)
 	return a != nil && a.proven
@@ -125,8 +127,8 @@ func (e Endpoint) Secure() *Change {
 	return nil
 }
 
-// Refused returns the change of e's scheme to try after the failure f: the change of Alternative, or POST requests if the server
-// refused an upgrade. It returns nil without a match.
+// Refused returns the change of e's scheme to try after the failure f: that of Alternative, or HTTP POST if the server refused
+// an upgrade. It returns nil if neither applies.
 func (e Endpoint) Refused(f *wire.Fault) *Change {
 	if c, _ := e.Alternative(f); c != nil && c.Scheme != "" {
 		return c
@@ -148,7 +150,7 @@ func (e Endpoint) alternative(f *wire.Fault) *alternative {
 	return nil
 }
 
-// Alternative returns the change to e to try after the failure f, with the reason, or nil. f is a failure to reach the
+// Alternative returns a change of e to try after the failure f, and its reason, or nil. f is a failure to reach the
 // peer or to complete its handshake.
 func (e Endpoint) Alternative(f *wire.Fault) (c *Change, why string) {
 	if transport.OfProxy(f) {
@@ -172,21 +174,21 @@ func (e Endpoint) Alternative(f *wire.Fault) (c *Change, why string) {
 	return nil, ""
 }
 
-// refused reports whether f is an HTTP response with one of these statuses and a body that says matches. A nil says
-// matches any body.
+// refused reports whether f is an HTTP response with one of these statuses and a body that says matches. If says is
+// nil, any body matches.
 func refused(f *wire.Fault, says func() *regexp.Regexp, statuses ...int) bool {
 	return f.HTTP != nil && slices.Contains(statuses, f.HTTP.Status) && (says == nil || says().MatchString(f.HTTP.Body))
 }
 
-// A Change turns an endpoint into another one to try: in another dialect or framing, or over another transport. For an
-// endpoint that must change, at most one member is set.
+// A Change describes how to turn an endpoint into another one to try: with another dialect, framing or transport. If an
+// endpoint must change, exactly one member is set.
 type Change struct {
 	Dialect string // the new dialect, or ""
 	Framing string // the new framing, or ""
 	Scheme  string // the new scheme, or ""
 }
 
-// Prefix returns the changed part of an endpoint: a prefix such as "header+", or the transport, such as "http://".
+// Prefix returns the part of an endpoint that changes: a prefix such as "header+", or the transport, such as "http://".
 func (c Change) Prefix() string {
 	switch {
 	case c.Dialect != "":
@@ -197,7 +199,7 @@ func (c Change) Prefix() string {
 	return c.Scheme + "://"
 }
 
-// Rewrite returns a user's endpoint with the dialect, framing and transport of c.
+// Rewrite returns the user's endpoint with the dialect, framing or transport of c.
 func (c Change) Rewrite(typed string) string {
 	e, rest, err := prefixes(typed)
 	if err != nil {
@@ -240,7 +242,7 @@ func (e *Endpoint) change(c Change, rest string) {
 	}
 }
 
-// Over returns typed after the dialect and the framing of e.
+// Over returns the endpoint typed with the dialect and the framing of e.
 func (e Endpoint) Over(typed string) string {
 	c := Change{Dialect: e.Dialect, Framing: e.Framing}
 	if c.Dialect == all.Default() {
@@ -249,7 +251,7 @@ func (e Endpoint) Over(typed string) string {
 	return c.Rewrite(typed)
 }
 
-// NamesDialect reports whether a user's endpoint names its dialect.
+// NamesDialect reports whether the user's endpoint contains the name of a dialect.
 func NamesDialect(typed string) bool {
 	e, _, err := prefixes(typed)
 	return err != nil || e.Dialect != ""

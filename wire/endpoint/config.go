@@ -8,10 +8,10 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Config begins an endpoint that names a server in another program's configuration file. FILE#NAME follows.
+// Config is the prefix of endpoints that name a server in another program's configuration file. FILE#NAME follows.
 const Config = "mcp+config:"
 
-// ConfigFile returns the file of an endpoint mcp+config:FILE that names no server.
+// ConfigFile returns the file in an endpoint mcp+config:FILE that does not name a server.
 func ConfigFile(text string) (file string, ok bool) {
 	after, ok := strings.CutPrefix(text, Config)
 	if !ok {
@@ -21,7 +21,7 @@ func ConfigFile(text string) (file string, ok bool) {
 	return file, name == "" && file != ""
 }
 
-// cutServer splits FILE#NAME. The name of a directory may contain "#".
+// cutServer splits FILE#NAME. Names of directories may contain "#".
 func cutServer(text string) (file, name string) {
 	if i := strings.LastIndexByte(text, '#'); i >= 0 && !strings.Contains(text[i:], "/") {
 		return text[:i], text[i+1:]
@@ -29,7 +29,7 @@ func cutServer(text string) (file, name string) {
 	return text, ""
 }
 
-// config parses the part after "config:".
+// config parses the part of an endpoint after "config:".
 func (e *Endpoint) config(after string) error {
 	file, name := cutServer(after)
 	switch {

@@ -1,5 +1,5 @@
 // Package endpoint parses and writes endpoints, which name a peer and how to reach it. An Endpoint is a value; the
-// package opens no connection.
+// package opens no connections.
 package endpoint
 
 import (
@@ -17,25 +17,25 @@ import (
 type Endpoint struct {
 	Dialect  string            // the dialect's name
 	Framing  string            // "" for the transport's default
-	Reversed string            // Accept or Dial for a reversed connection, else ""
-	Address  transport.Address // the zero value for a demo, a tape and a socket
+	Reversed string            // Accept or Dial for a reversed connection, otherwise ""
+	Address  transport.Address // the zero value for a demo, a tape or a socket
 	Demo     string            // the name of an embedded server, or ""
 	Tape     string            // the file of a tape, or ""
 	Socket   string            // the path of another process's socket, or ""
-	Hook     string            // with Socket: the id of the calling hook
-	Session  string            // with Socket: the session's name, or ""
-	Profile  *profile.Profile  // the endpoint's profile, with further settings; may be nil
+	Hook     string            // the id of the calling hook if Socket is set, or ""
+	Session  string            // the session's name if Socket is set, or ""
+	Profile  *profile.Profile  // the endpoint's profile, which has further settings; may be nil
 
 	Plugin dialect.PluginOptions // the zero value for a peer that is not a plugin
 }
 
-// These prefixes reverse the direction of connecting.
+// These prefixes reverse which side connects.
 const (
-	Accept = "accept" // the peer of a client connects
-	Dial   = "dial"   // a server connects to its client
+	Accept = "accept" // the client listens, and its peer connects
+	Dial   = "dial"   // the server connects to a client that listens
 )
 
-// reversible are the transports that either side can connect.
+// reversible lists the transports on which either side can connect.
 var reversible = []string{"tcp", "tls", "unix", "ws", "wss", "ws+unix"}
 
 // String returns the redacted endpoint.
@@ -62,7 +62,7 @@ func (e Endpoint) String() string {
 	return e.Prefixed(s)
 }
 
-// Prefixed returns an address after the prefixes for e's dialect and framing.
+// Prefixed returns s, an address, with the prefixes for e's dialect and framing.
 func (e Endpoint) Prefixed(s string) string {
 	if e.Framing != "" {
 		s = e.Framing + "+" + s
@@ -73,11 +73,11 @@ func (e Endpoint) Prefixed(s string) string {
 	return s
 }
 
-// Spec returns the Spec of e's dialect. It is zero for an endpoint of another process until that process has returned
-// its dialect.
+// Spec returns the Spec of e's dialect. It is zero for an endpoint that is a socket, until the process that owns the
+// socket has returned its dialect.
 func (e Endpoint) Spec() dialect.Spec { return all.Named(e.Dialect) }
 
-// CodecOptions returns the options of e's codec, with the limits of a connection.
+// CodecOptions returns the options for e's codec. limits are those of the connection.
 func (e Endpoint) CodecOptions(limits wire.Options) dialect.CodecOptions {
 	path, _, _ := strings.Cut(e.Address.URLPath, "?")
 	return dialect.CodecOptions{
@@ -86,20 +86,20 @@ func (e Endpoint) CodecOptions(limits wire.Options) dialect.CodecOptions {
 	}
 }
 
-// IsHTTP reports whether HTTP POST carries the messages.
+// IsHTTP reports whether messages are sent with HTTP POST.
 func (e Endpoint) IsHTTP() bool { return e.Address.IsHTTP() && !e.Resolves() }
 
-// Resolves reports whether the address is an HTTP server that names the WebSocket for the conversation.
+// Resolves reports whether the address is an HTTP server that returns the URL of the WebSocket to use.
 func (e Endpoint) Resolves() bool {
 	t := e.Spec().Transport
 	return e.Address.IsHTTP() && t.Resolve != nil && !t.Posts
 }
 
-// ResolvesPost reports whether the address is an HTTP server without a path, which names the URL for POST.
+// ResolvesPost reports whether the address is an HTTP server without a path that returns the URL for POST requests.
 func (e Endpoint) ResolvesPost() bool {
 	a := e.Address
 	return a.IsHTTP() && e.Spec().Transport.Posts && (a.URLPath == "" || a.URLPath == "/")
 }
 
-// IsBytes reports whether a byte stream carries the messages.
+// IsBytes reports whether messages are sent over a byte stream.
 func (e Endpoint) IsBytes() bool { return byteTransports[e.Address.Scheme] }

@@ -38,7 +38,7 @@ func Parse(text, dialect string) (Endpoint, error) {
 	return e, e.target(rest)
 }
 
-// prefixes parses the prefixes of text. It returns the error of an invalid dialect file.
+// prefixes parses the prefixes of text. It returns an error if a dialect file is invalid.
 func prefixes(text string) (e Endpoint, rest string, err error) {
 	rest = text
 	for {
@@ -54,7 +54,7 @@ func prefixes(text string) (e Endpoint, rest string, err error) {
 	}
 }
 
-// prefix stores the value of a word before a transport. It returns false if the word is not allowed there.
+// prefix stores a word that precedes the transport. It returns false if the word is not allowed there.
 func (e *Endpoint) prefix(word string) (ok bool, err error) {
 	isDialect := all.Has(word) || strings.HasSuffix(word, ".toml")
 	if name, ok := aliases[word]; ok && (!isDialect || e.Dialect != "") {
@@ -77,7 +77,7 @@ func (e *Endpoint) prefix(word string) (ok bool, err error) {
 	return true, nil
 }
 
-// target parses the part after the prefixes: the scheme and the address.
+// target parses the part after the prefixes: the transport and the address.
 func (e *Endpoint) target(rest string) error {
 	scheme, after, _ := strings.Cut(rest, ":")
 	if e.Reversed != "" && slices.Contains(schemeNames(), scheme) && !slices.Contains(reversible, scheme) {
@@ -107,7 +107,7 @@ func (e *Endpoint) target(rest string) error {
 	return nil
 }
 
-// conversation parses the part after "conversation:".
+// conversation parses the part of an endpoint after "conversation:".
 func (e *Endpoint) conversation(after string) error {
 	if e.Dialect != "" || e.Framing != "" {
 		return wire.Usagef("conversation: takes no dialect and no framing")
@@ -144,8 +144,8 @@ func (e *Endpoint) demo(name string) error {
 	return nil
 }
 
-// badTransport adds a suggestion to the error of a transport: the most similar transport, or for an unknown prefix such
-// as in "lps+exec:" the most similar dialect or framing.
+// badTransport adds a suggestion to the error for an unknown transport: the most similar transport or, for an unknown
+// prefix such as in "lps+exec:", the most similar dialect or framing.
 func badTransport(rest string, err error) error {
 	scheme, after, colon := strings.Cut(rest, ":")
 	word, _, plus := strings.Cut(scheme, "+")
@@ -181,17 +181,17 @@ func badTransport(rest string, err error) error {
 	return f
 }
 
-// meant returns the usage Fault for the part after the prefixes, which can only mean better.
+// meant returns the usage Fault for an endpoint whose part after the prefixes is probably meant to be better.
 func meant(given, better, message string) *wire.Fault {
 	return &wire.Fault{Kind: wire.Usage, Message: message, Hint: "did you mean " + better + "?", Err: transport.Meant{Given: given, Better: better}}
 }
 
-// aliases are prefixes for framings, unless a dialect has that name.
+// aliases maps prefixes to framings. If a dialect has the same name, it takes precedence.
 var aliases = map[string]string{
 	"lsp": "header", // as in ro+lsp+exec:x
 }
 
-// Prefixes returns the words before a transport: dialects, framings and their aliases, accept and dial.
+// Prefixes returns the words that can precede a transport: dialects, framings and their aliases, accept and dial.
 func Prefixes() []string {
 	words := append(append(all.Names(), framing.Names()...), Accept, Dial)
 	for _, alias := range slices.Sorted(maps.Keys(aliases)) {
@@ -202,15 +202,15 @@ func Prefixes() []string {
 	return words
 }
 
-// beginnings are the words before an endpoint's colon, one for each transport. They include slashes if the address
-// names a host.
+// beginnings are the words before the colon of an endpoint, one for each transport. They include slashes if a host
+// follows.
 var beginnings = []string{
 	"ws://", "wss://", "http://", "https://", "tcp://", "tls://", "unix", "ws+unix", "http+unix", "exec", "ipc", "stdio",
 	"demo", "tape", "conversation",
 }
 
 // Beginnings returns the beginnings of endpoints, such as "ws://" or "exec:", in the order of completion. It omits
-// endpoints that users do not type, and demos.
+// demos, and endpoints that users do not type.
 func Beginnings() (all []string) {
 	for _, s := range beginnings {
 		switch {
@@ -224,7 +224,7 @@ func Beginnings() (all []string) {
 	return all
 }
 
-// schemeNames returns the schemes of one word, without those like ws+unix.
+// schemeNames returns the schemes without a plus sign; ws+unix, for example, is omitted.
 func schemeNames() (names []string) {
 	for _, s := range beginnings {
 		if !strings.Contains(s, "+") {
@@ -234,5 +234,5 @@ func schemeNames() (names []string) {
 	return names
 }
 
-// byteTransports are the transports that need a framing.
+// byteTransports are the transports that require a framing.
 var byteTransports = map[string]bool{"unix": true, "tcp": true, "tls": true, "exec": true, "stdio": true}

@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/userfile"
 )
 
-// tape parses the part after "tape:". The dialect is the dialect of the tape's header.
+// tape parses the part of an endpoint after "tape:". The dialect is the one in the tape's header.
 func (e *Endpoint) tape(file string) error {
 	if file == "" {
 		return wire.Usagef("tape: the file name is missing")
@@ -30,7 +30,7 @@ func (e *Endpoint) tape(file string) error {
 	return nil
 }
 
-// readHeader returns the dialect and the path of the URL in the header of a tape.
+// readHeader returns the dialect of a tape, and the path of the URL in its header.
 func readHeader(file string) (its, path string, err error) {
 	f, err := userfile.Open(file)
 	if err != nil {

@@ -15,12 +15,12 @@ import (
 
 // An outcome describes how a command ended.
 type outcome struct {
-	value  []byte      // its stdout, or with lines: the last data
-	err    *wire.Error // with lines: the last error, unless data followed
+	value  []byte      // its stdout; if it prints lines, the last data
+	err    *wire.Error // if it prints lines: the last error unless data followed
 	exit   int
 	signal string
-	start  error // why the command did not start
-	feed   error // why its stdout was not read completely
+	start  error // why the command could not be started
+	feed   error // why its stdout could not be read to the end
 	ctx    error // why rpcx stopped the command
 	stderr *tail
 }
@@ -47,7 +47,7 @@ func (b *ConnectionHooks) answerCommand(ctx context.Context, c *chain, a *Answer
 	return b.result(ctx, c, a, r, o)
 }
 
-// paramsLine returns params as one line, or null if there are none.
+// paramsLine returns params on one line, or null if there are none.
 func paramsLine(params json.RawMessage) []byte {
 	if params == nil {
 		return []byte("null\n")
@@ -66,9 +66,9 @@ func (o *outcome) readAll(stdout io.Reader) error {
 	return err
 }
 
-// run runs command with stdin, lets feed read its stdout, and stores the outcome in o. It returns after the end of the
-// command. If ctx ends or feed fails first, run ends the command with its process group. Background processes of a
-// command continue until Close.
+// run starts command, writes stdin to it, lets feed read its stdout, and stores the outcome in o. It returns after the
+// command has ended. If ctx ends or feed fails first, run kills the command's process group. Background processes of
+// the command continue until Close.
 func (b *ConnectionHooks) run(ctx context.Context, o *outcome, command string, env []string, stdin []byte, feed func(io.Reader) error) {
 	p, err := startShell(b.t.o.Hurry, command, env)
 	if err != nil {
@@ -77,7 +77,7 @@ func (b *ConnectionHooks) run(ctx context.Context, o *outcome, command string, e
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		p.stdin.Write(stdin) // a command need not read its stdin
+		p.stdin.Write(stdin) // a command does not have to read its stdin
 		p.stdin.Close()
 	})
 	wg.Go(func() { _ = copyTail(o.stderr, &pipe{f: p.stderr, exited: p.Done()}) })
@@ -116,13 +116,14 @@ func (b *ConnectionHooks) run(ctx context.Context, o *outcome, command string, e
 	}
 }
 
-// force ends p with its group and the reading of its pipes. It returns nil to replace the channel that caused it.
+// force kills p's process group and stops reading its pipes. It returns nil, which replaces the channel that led to the
+// call.
 func (p *process) force() <-chan struct{} {
 	p.EndWithin(p.patience, grace)
 	if wire.IsClosed(p.Done()) {
 		p.hurry()
 	} else {
-		p.closePipes() // a signal cannot end the process
+		p.closePipes() // no signal can end the process
 	}
 	return nil
 }

@@ -16,17 +16,17 @@ import (
 	"rpcx/wire/transport/child"
 )
 
-// A Binding is a connection as hooks see it.
+// A Binding is what hooks need of a connection.
 type Binding struct {
-	// Caller calls the peer, for jq's rpc. It may be nil.
+	// Caller calls the peer, for rpc in jq. It may be nil.
 	Caller dialect.Caller
-	// Endpoint returns the endpoint of this connection. RPCX_ENDPOINT of a command consists of this endpoint, "#" and
-	// the hook's id. The first call may open a socket. Endpoint may be nil.
+	// Endpoint returns an endpoint at which commands can use this connection. RPCX_ENDPOINT of a command is this
+	// endpoint, "#" and the hook's id. The first call may open a socket. Endpoint may be nil.
 	Endpoint func() (string, error)
-	// Client is the name of the peer in warnings, or "" for an only peer.
+	// Client is the name of the peer in warnings, or "" if it is the only peer.
 	Client string
-	// SingleExchange reports that the connection is a single exchange (a POST). Such a connection shares the table's
-	// co-processes, which live until Table.Close, because a co-process of one POST could keep no state.
+	// SingleExchange reports that the connection is a single HTTP exchange (a POST). Such connections share
+	// co-processes, which run until Table.Close, because a co-process for each POST could keep no state.
 	SingleExchange bool
 }
 
@@ -35,20 +35,20 @@ type Binding struct {
 type ConnectionHooks struct {
 	t       *Table
 	binding Binding
-	ctx     context.Context // ends with Close
+	ctx     context.Context // cancelled by Close
 	cancel  context.CancelFunc
-	// These are the connection's shares of the table's semaphores.
+	// The shares of this connection in the table's semaphores.
 	commands, streams, computing share
 
 	wg       sync.WaitGroup // pending answers and processes
-	coWG     sync.WaitGroup // co-processes, which start one at a time
+	coWG     sync.WaitGroup // co-processes; only one starts at a time
 	starting sync.Mutex
 
 	mu      sync.Mutex
 	closed  bool
 	running map[string]*runningCommand
 	cos     map[*Answer]*coprocess
-	warned  bool // has warned about the missing endpoint
+	warned  bool // the user has been warned that there is no endpoint
 
 	background []*child.Process // process groups that outlive their commands (see keep)
 }
@@ -64,14 +64,14 @@ func (t *Table) Bind(b Binding) *ConnectionHooks {
 }
 
 var (
-	// errNotMine is the error of a hook to which the next hook of the chain responds instead.
+	// errNotMine means that the next hook of the chain must respond instead.
 	errNotMine = errors.New("left to the next hook")
 	errClosed  = errors.New("the connection is closed")
 )
 
-// Answer answers r. Its error is a *wire.Error for the peer, or the error of ctx if ctx or the connection ended first.
-// If r.Stream is set, r.Emit gets the events, and a result that is not a stream becomes the only item. A failure of a
-// notification causes only a warning.
+// Answer answers r. The error is a *wire.Error for the peer, or the error of ctx if ctx or the connection has ended. If
+// r.Stream is set, r.Emit receives the events; a result that is not a stream becomes the only item. If a notification
+// fails, Answer only warns.
 func (b *ConnectionHooks) Answer(ctx context.Context, r dialect.Request) (json.RawMessage, error) {
 	ctx, leave, err := b.enter(ctx)
 	if err != nil {
@@ -129,7 +129,7 @@ func (b *ConnectionHooks) answer(ctx context.Context, c *chain, a *Answer, r dia
 	case Deny:
 		return nil, wire.NewError(wire.CodeRefused, a.Text)
 	case Inbox:
-		if work := b.t.o.Working; work != nil { // no program is working, so the idle timeouts of waiting processes continue
+		if work := b.t.o.Working; work != nil { // no program is working, so the idle timeouts of waiting processes run on
 			work(-1)
 			defer work(1)
 		}
@@ -142,7 +142,7 @@ func (b *ConnectionHooks) answer(ctx context.Context, c *chain, a *Answer, r dia
 	return b.answerCommand(ctx, c, a, r)
 }
 
-// answerJQ runs a jq expression. Unless r is a stream, the last output is the answer.
+// answerJQ runs a jq expression. Unless r is a stream, the last output becomes the answer.
 func (b *ConnectionHooks) answerJQ(ctx context.Context, c *chain, prog *jq.Program, r dialect.Request) (json.RawMessage, error) {
 	if err := b.computing.acquireWith(ctx, dialect.FlowControlOf(ctx)); err != nil {
 		return nil, err
@@ -172,15 +172,15 @@ func (b *ConnectionHooks) answerJQ(ctx context.Context, c *chain, prog *jq.Progr
 	case errors.As(err, &rpc):
 		return nil, rpc
 	case wire.AsFault(err) == nil:
-		return nil, err // an error of Emit
+		return nil, err // the error of Emit
 	}
 	return nil, b.fail(c, r.Method, "%v", err)
 }
 
-// errLate is the cause of a context that ended because of the hook's own time limit.
+// errLate is the cause if a context ends because the hook's own time limit has passed.
 var errLate = errors.New("the hook timed out")
 
-// bound returns ctx with the time limit of one hook.
+// bound returns ctx with the time limit for one hook.
 func (b *ConnectionHooks) bound(ctx context.Context, r dialect.Request) (context.Context, func()) {
 	if d := b.t.o.limit(r); d > 0 {
 		return dialect.WithWorkLimit(ctx, d, errLate)
@@ -188,7 +188,7 @@ func (b *ConnectionHooks) bound(ctx context.Context, r dialect.Request) (context
 	return context.WithCancel(ctx)
 }
 
-// enter returns ctx, ended also by Close.
+// enter returns a copy of ctx that Close also ends.
 func (b *ConnectionHooks) enter(ctx context.Context) (context.Context, func(), error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -201,8 +201,8 @@ func (b *ConnectionHooks) enter(ctx context.Context) (context.Context, func(), e
 	return ctx, func() { stop(); cancel(nil); b.wg.Done() }, nil
 }
 
-// Close ends every process of this connection with its group. It returns when all of them and all calls of Answer have
-// ended. Further calls do nothing.
+// Close kills the process groups of this connection. It returns when all of them, and all calls of Answer, have ended.
+// Further calls do nothing.
 func (b *ConnectionHooks) Close() error {
 	b.mu.Lock()
 	b.closed = true
@@ -232,11 +232,11 @@ func (b *ConnectionHooks) Close() error {
 	}
 }
 
-// closeBound exceeds the time that a killed process takes to end.
+// closeBound is longer than a killed process takes to end.
 const closeBound = 10 * time.Second
 
-// ParseOnOpen parses the ANSWER of --on-open, a command or a jq expression for each connection. Errors are usage
-// Faults.
+// ParseOnOpen parses the ANSWER of --on-open: a command or a jq expression that runs once for each connection. Errors
+// are usage Faults.
 func ParseOnOpen(s string) (*Answer, error) {
 	a, err := ParseAnswer(s)
 	if err != nil {
@@ -250,10 +250,10 @@ func ParseOnOpen(s string) (*Answer, error) {
 		WithHint("--on-open takes a command, or jq: with rpc or notify")
 }
 
-// onOpen is the name of the --on-open hook in warnings.
+// onOpen stands for the --on-open hook in warnings.
 var onOpen = &chain{pattern: "--on-open"}
 
-// Open runs the hook of Options.OnOpen when the connection is ready. For a single exchange, it does nothing.
+// Open runs the hook of Options.OnOpen. The connection must be ready. For a single exchange, it does nothing.
 func (b *ConnectionHooks) Open() {
 	a := b.t.o.OnOpen
 	if a == nil || b.binding.SingleExchange {

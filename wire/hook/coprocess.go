@@ -15,15 +15,15 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A coprocess answers all calls of a connection.
+// A coprocess answers all calls that one hook receives on a connection.
 type coprocess struct {
 	*LineProcess
 	b *ConnectionHooks
 	c *chain
 
 	mu      sync.Mutex
-	noisy   bool  // has warned about a line that is not an answer
-	last    int64 // the last id
+	noisy   bool  // the user has been warned about a line that is not an answer
+	last    int64 // the last call's id
 	pending map[int64]chan coAnswer
 }
 
@@ -32,7 +32,7 @@ type coAnswer struct {
 	err    *wire.Error
 }
 
-// answerCo calls the co-process of a, and starts one if necessary.
+// answerCo calls the co-process of a. It starts the co-process if necessary.
 func (b *ConnectionHooks) answerCo(ctx context.Context, c *chain, a *Answer, r dialect.Request) (json.RawMessage, error) {
 	owner := b
 	if b.binding.SingleExchange {
@@ -73,7 +73,7 @@ func (b *ConnectionHooks) answerCo(ctx context.Context, c *chain, a *Answer, r d
 	return nil, co.died(r)
 }
 
-// take converts an answer of the co-process for the peer.
+// take converts an answer from the co-process to an answer for the peer.
 func (co *coprocess) take(r dialect.Request, got coAnswer) (json.RawMessage, error) {
 	switch {
 	case got.err != nil:
@@ -84,7 +84,7 @@ func (co *coprocess) take(r dialect.Request, got coAnswer) (json.RawMessage, err
 	return got.result, nil
 }
 
-// coCut returns the error of a call whose caller has stopped waiting. The co-process continues.
+// coCut returns the error for a call whose context has ended. The co-process continues.
 func (b *ConnectionHooks) coCut(ctx context.Context, c *chain, r dialect.Request) error {
 	if errors.Is(context.Cause(ctx), errLate) {
 		return b.fail(c, r.Method, "timed out after %v", b.t.o.limit(r))
@@ -92,7 +92,7 @@ func (b *ConnectionHooks) coCut(ctx context.Context, c *chain, r dialect.Request
 	return ctx.Err()
 }
 
-// coprocess returns the running co-process of a, and starts one if necessary.
+// coprocess returns the running co-process of a. It starts one if necessary.
 func (b *ConnectionHooks) coprocess(c *chain, a *Answer) (*coprocess, error) {
 	if co, err := b.living(a); co != nil || err != nil {
 		return co, err
@@ -139,7 +139,7 @@ func (co *coprocess) serve() {
 		co.mu.Lock()
 		idle := len(co.pending) == 0
 		co.mu.Unlock()
-		if !ok && idle { // otherwise pending calls report the failure
+		if !ok && idle { // otherwise the pending calls report the failure
 			co.b.warn(co.c, "", "the co-process %s", how)
 		}
 	})
@@ -148,13 +148,13 @@ func (co *coprocess) serve() {
 	}
 }
 
-// died returns the error of a call that was pending at the end of the co-process.
+// died returns the error for a call that was pending when the co-process ended.
 func (co *coprocess) died(r dialect.Request) error {
 	how, _ := co.Result()
 	return co.b.fail(co.c, r.Method, "the co-process did not answer: it %s", how)
 }
 
-// register returns the line for r with a local id, and the channel for its answer.
+// register returns the line for r with a new id, and the channel for its answer.
 func (co *coprocess) register(r dialect.Request) (line []byte, id int64, answer chan coAnswer) {
 	answer = make(chan coAnswer, 1)
 	var o scan.Object
@@ -169,7 +169,7 @@ func (co *coprocess) register(r dialect.Request) (line []byte, id int64, answer 
 	o.Text("method", r.Method)
 	params := paramsLine(r.Params)
 	o.Add("params", params[:len(params)-1])
-	for _, name := range slices.Sorted(maps.Keys(r.Vars)) { // the variables in a command's environment, such as RPCX_OBJECT
+	for _, name := range slices.Sorted(maps.Keys(r.Vars)) { // the variables that a command has in its environment, such as RPCX_OBJECT
 		o.SomeText(strings.ToLower(strings.TrimPrefix(name, "RPCX_")), r.Vars[name])
 	}
 	return append(o.End(), '\n'), id, answer
@@ -181,7 +181,7 @@ func (co *coprocess) forget(id int64) {
 	delete(co.pending, id)
 }
 
-// deliver passes an answer to its pending call. It ignores an answer without such a call.
+// deliver passes an answer to its pending call. It ignores an answer if there is no such call.
 func (co *coprocess) deliver(line []byte) {
 	v, err := value(line)
 	if err != nil || v[0] != '{' || scan.Type(scan.Get(v, "id")) != 'n' {

@@ -10,10 +10,10 @@ import (
 	"rpcx/wire/dialect"
 )
 
-const maxVar = 4 << 10 // the maximum size of a variable in bytes; longer values stay unset
+const maxVar = 4 << 10 // the maximum size of a variable in bytes; longer values are not set
 
-// inherited returns the environment of this process. If this process is a hook, it omits the RPCX_ variables of that
-// hook's message. RPCX_ERRORS is the user's choice and stays.
+// inherited returns the environment of this process. If this process is itself a hook, it omits the RPCX_ variables
+// that describe the message of that hook. RPCX_ERRORS remains, because the user has chosen it.
 func inherited() []string {
 	return slices.DeleteFunc(os.Environ(), func(v string) bool {
 		return strings.HasPrefix(v, "RPCX_") && !strings.HasPrefix(v, "RPCX_ERRORS=")
@@ -22,7 +22,7 @@ func inherited() []string {
 
 var variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^RPCX_[A-Z][A-Z0-9_]*$`) })
 
-// environ returns the environment of the hook id. r is nil for a co-process.
+// environ returns the environment for the hook with that id. r is nil for a co-process.
 func (b *ConnectionHooks) environ(id string, r *dialect.Request) []string {
 	env := slices.Clone(b.t.env)
 	set := func(name, value string) {
@@ -49,7 +49,7 @@ func (b *ConnectionHooks) environ(id string, r *dialect.Request) []string {
 	return env
 }
 
-// endpoint returns the endpoint with which the hook id can call back.
+// endpoint returns the endpoint at which the hook with that id can call the peer.
 func (b *ConnectionHooks) endpoint(id string) string {
 	if b.binding.Endpoint == nil {
 		return ""

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// executable reports whether sh can run a file. On this system, files have no mode for that.
+// executable reports whether sh can run a file. On Windows, files have no executable bit.
 func executable(at string, _ fs.FileInfo) bool {
 	switch strings.ToLower(filepath.Ext(at)) {
 	case ".exe", ".cmd":

@@ -34,15 +34,15 @@ func isScript(path string) bool {
 }
 
 // hasCRLF reports whether the command of a is a script whose first line ends with CR LF. The system cannot find the
-// interpreter of such a script, because CR belongs to its name.
+// interpreter of such a script, because it takes the CR for a part of the name.
 func (a *Answer) hasCRLF() bool {
 	at, err := transport.Parse("exec:" + strings.TrimPrefix(a.Text, "exec "))
 	return err == nil && child.HasCRLF(at.Command[0])
 }
 
 // FromFile reads a catalog and returns the hooks in its run members. A command that begins with ./ or ../ is relative
-// to the catalog's directory, or to the current one if the catalog is a stream. FromFile refuses a file that other
-// users can write. Errors are usage Faults.
+// to the catalog's directory, or to the current directory if the catalog is a stream. FromFile refuses a file that
+// other users can write. Errors are usage Faults.
 func FromFile(path string) ([]Entry, *catalog.Catalog, error) {
 	if !userfile.IsInherited(path) {
 		if err := trust.Check("hooks", path); err != nil {
@@ -80,10 +80,11 @@ func (a Answer) beside(dir string) Answer {
 	return a
 }
 
-// FromCatalog returns the hooks in the run members of c, which must be from a file that the user gave as hooks.
+// FromCatalog returns the hooks in the run members of c, which must come from a file that the user specified with
+// --hooks.
 func FromCatalog(c *catalog.Catalog) ([]Entry, error) { return fromCatalog(c, ParseAnswer) }
 
-// FromDemo is like FromCatalog, but for an embedded demo. It compiles each jq expression at its first use, because
+// FromDemo is like FromCatalog, but for an embedded demo. It compiles each jq expression when it is first used, because
 // the expressions are known to be valid.
 func FromDemo(c *catalog.Catalog) ([]Entry, error) {
 	return fromCatalog(c, func(s string) (Answer, error) {
@@ -116,8 +117,8 @@ func fromCatalog(c *catalog.Catalog, parse func(string) (Answer, error)) ([]Entr
 	return fromClasses(entries, c.Classes, parse)
 }
 
-// fromClasses adds the hooks in the run members of classes. Methods and properties are named Class.method.
-// Class.__init__ and Class.__del__ are the constructor and the destructor.
+// fromClasses adds the hooks in the run members of classes. The hooks for methods and properties are named
+// Class.method. The hooks for the constructor and the destructor are named Class.__init__ and Class.__del__.
 func fromClasses(entries []Entry, classes []json.RawMessage, parse func(string) (Answer, error)) ([]Entry, error) {
 	type member struct {
 		Name string `json:"name"`
@@ -132,7 +133,7 @@ func fromClasses(entries []Entry, classes []json.RawMessage, parse func(string) 
 			Properties  []member `json:"properties"`
 		}
 		if err := json.Unmarshal(raw, &class); err != nil {
-			continue // the directory contains no class with hooks
+			continue // such a class has no hooks
 		}
 		class.Constructor.Name, class.Destructor.Name = "__init__", "__del__"
 		for _, m := range slices.Concat([]member{class.Constructor, class.Destructor}, class.Methods, class.Properties) {
@@ -152,14 +153,14 @@ func fromClasses(entries []Entry, classes []json.RawMessage, parse func(string) 
 // quote returns s as one word of sh.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// refs collects the files that the schemas of a directory's entries use. Each file becomes a definition of the catalog,
-// and each $ref leads to that definition. refs reads no file outside the directory.
+// refs collects the files that the schemas in a directory refer to. Each file becomes a definition in the catalog, and
+// each $ref to the file is changed to refer to that definition. refs reads no files outside of the directory.
 type refs struct {
 	dir  string
 	defs map[string]json.RawMessage // by path below dir
 }
 
-// method reads the description of name.
+// method converts the description of the method name.
 func (r *refs) method(name string, b []byte) (catalog.Method, error) {
 	file := name + ".json"
 	switch {
@@ -187,7 +188,7 @@ func (r *refs) method(name string, b []byte) (catalog.Method, error) {
 
 const refDepth = 1000
 
-// rewrite returns val of file with every $ref changed to a definition in defs.
+// rewrite returns val, which is in file, with every $ref changed to refer to a definition in defs.
 func (r *refs) rewrite(val []byte, file string) ([]byte, error) {
 	if t := scan.Type(val); t != 'o' && t != 'a' {
 		return val, nil
@@ -202,7 +203,7 @@ func (r *refs) rewrite(val []byte, file string) ([]byte, error) {
 	})
 }
 
-// target returns the definition for a $ref in file.
+// target returns the $ref that replaces ref, which is in file.
 func (r *refs) target(ref, file string) (string, error) {
 	name, fragment, _ := strings.Cut(ref, "#")
 	if fragment != "" && fragment[0] != '/' {
@@ -230,7 +231,7 @@ func (r *refs) target(ref, file string) (string, error) {
 	return "#/$defs/" + url.PathEscape(scan.Escape(at)) + fragment, nil
 }
 
-// read returns the content of a file below the directory. It refuses links that leave the directory.
+// read returns the content of a file below the directory. It refuses links that lead out of the directory.
 func (r *refs) read(file string) ([]byte, error) {
 	root, err := os.OpenRoot(r.dir)
 	if err != nil {

@@ -17,23 +17,23 @@ import (
 	"rpcx/wire/trust"
 )
 
-// extensions are removed from a file name to get the method name.
+// extensions are the file name extensions that method names do not include.
 var extensions = []string{".sh", ".bash", ".py", ".rb", ".pl", ".js", ".mjs", ".ts", ".exe", ".cmd", ".ps1"}
 
-// A folder contains the hooks of a --hooks directory by name.
+// A folder contains the hooks in a --hooks directory by name.
 type folder struct {
 	dir     string
-	files   map[string]string // the files for a name, below dir
+	files   map[string]string // maps names to paths below dir
 	unready []string          // scripts below dir that are not executable
 }
 
-// FromDir returns a hook for each executable file below dir. The hook's name is the path below dir without the
-// extension of a script's language ("tools/call.py" answers tools/call). FromDir skips hidden files, files that are not
-// executable, and editors' copies (NAME~). It does not follow links to directories. NAME.json beside NAME is the
-// method's entry in the returned catalog; with "kind":"stream", each line of output is an event. Without entries, the
-// catalog is nil.
+// FromDir returns a hook for each executable file below dir. The hook's name is the path below dir, without the
+// extension of a scripting language ("tools/call.py" answers tools/call). FromDir skips hidden files, files that are
+// not executable, and editors' backup copies (NAME~). It does not follow links to directories. NAME.json, beside NAME,
+// becomes the method's entry in the returned catalog; if it contains "kind":"stream", each line of output is an event.
+// If there are no entries, the catalog is nil.
 //
-// FromDir refuses directories and files that other users can write, two files for one name, and an entry with a
+// FromDir refuses directories and files that other users can write to, two files for the same name, and entries with a
 // command. Errors are usage Faults.
 func FromDir(dir string) ([]Entry, *catalog.Catalog, error) {
 	d, err := readFolder(dir)
@@ -73,7 +73,7 @@ func readFolder(dir string) (*folder, error) {
 	return d, d.read("")
 }
 
-// read adds the files of the directory below, a path with slashes.
+// read adds the files in a directory below d.dir, given as a path with slashes.
 func (d *folder) read(below string) error {
 	at := filepath.Join(d.dir, filepath.FromSlash(below))
 	if err := trust.Check("hooks", at); err != nil {
@@ -100,7 +100,7 @@ func (d *folder) read(below string) error {
 	return nil
 }
 
-// take adds one file, or the target of a link.
+// take adds one file. If the file is a link, take examines its target.
 func (d *folder) take(file string) error {
 	at := filepath.Join(d.dir, filepath.FromSlash(file))
 	info, err := os.Stat(at)
@@ -123,7 +123,7 @@ func (d *folder) take(file string) error {
 	return trust.Check("hooks", at)
 }
 
-// answered returns the method name of a file.
+// answered returns the name of the method that a file answers.
 func answered(file string) string {
 	if ext := path.Ext(file); slices.Contains(extensions, ext) && path.Base(file) != ext {
 		return strings.TrimSuffix(file, ext)
@@ -131,7 +131,7 @@ func answered(file string) string {
 	return file
 }
 
-// describe returns the catalog of the entries beside the hooks, or nil.
+// describe returns a catalog of the entries beside the hooks, or nil if there are none.
 func (d *folder) describe() (*catalog.Catalog, error) {
 	c := &catalog.Catalog{Catalog: 1}
 	r := refs{dir: d.dir, defs: map[string]json.RawMessage{}}
@@ -156,7 +156,7 @@ func (d *folder) describe() (*catalog.Catalog, error) {
 	return c, nil
 }
 
-// Stamp returns a string that changes whenever a file below dir is added, removed or written.
+// Stamp returns a string that changes whenever a file below dir is added, removed or changed.
 func Stamp(dir string) string {
 	var b strings.Builder
 	b.WriteString(dir)

@@ -1,9 +1,9 @@
-// Package hook answers the peer's requests with the user's hooks: a shell command, a co-process, a jq expression or a
-// constant (rpcx-hooks(7)).
+// Package hook answers the peer's requests with the user's hooks: shell commands, co-processes, jq expressions and
+// constants (rpcx-hooks(7)).
 //
-// An Entry is one NAME=ANSWER. A Table contains all entries and their common limits. Bind returns the ConnectionHooks
-// of one connection, which own its processes. Input from the peer reaches a command only through stdin and RPCX_
-// variables, and never in its command line.
+// An Entry is one hook, NAME=ANSWER. A Table contains all entries and their common limits. Bind returns the
+// ConnectionHooks of one connection, which own the processes that they start. Input from the peer reaches a command
+// only through stdin and RPCX_ variables, never through its command line.
 package hook
 
 import (
@@ -18,29 +18,29 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Kind is a way to answer.
+// A Kind determines how a hook answers.
 type Kind string
 
-// These are the kinds of answers with their prefixes.
+// Kinds by their prefixes.
 const (
 	Sh    Kind = "sh"    // a shell command; stdout is one JSON value, or null if empty
 	Text  Kind = "text"  // a shell command; stdout becomes a string
-	Lines Kind = "lines" // a shell command; each line of stdout is an event, sent when written
+	Lines Kind = "lines" // a shell command; each line of stdout is an event, sent as soon as it is written
 	Co    Kind = "co"    // one process for all calls of a connection
-	JQ    Kind = "jq"    // a jq expression over the params
+	JQ    Kind = "jq"    // a jq expression whose input is the params
 	JSON  Kind = "json"  // a constant
 	Deny  Kind = "deny"  // a refusal
-	Inbox Kind = "inbox" // parks the call in a session for another process
+	Inbox Kind = "inbox" // leaves the call pending in a session, for another process to answer
 )
 
-// kinds are the kinds that a prefix with a colon names.
+// kinds are the kinds that have a prefix with a colon.
 var kinds = []Kind{Sh, Text, Lines, Co, JQ, JSON, Deny}
 
-// An Answer is the checked part of a hook after "=".
+// An Answer is the part of a hook after "=", checked.
 type Answer struct {
 	Kind Kind
 	Text string             // the command, the jq expression, the constant, or the text of the refusal
-	prog func() *jq.Program // the compiled form of a jq expression
+	prog func() *jq.Program // compiles a jq expression or returns the compiled one
 }
 
 // An Entry is one hook, with its name and answer.
@@ -64,8 +64,8 @@ func Parse(spec string) (Entry, error) {
 
 var prefixed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z]+:`) })
 
-// looksLikeJQ matches a jq path in place of a command, such as .a. It does not match a path with a slash, which may be
-// a command.
+// looksLikeJQ matches a jq path where a command is expected, such as .a. It does not match a path with a slash, because
+// it can be a command.
 var looksLikeJQ = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\.(\[[^/]*|[A-Za-z_][^/ ]*( .*)?)?$`) })
 
 // ParseAnswer parses an ANSWER, compiles jq expressions and checks constants. Errors are usage Faults.
@@ -106,7 +106,7 @@ func ParseAnswer(s string) (Answer, error) {
 	return a, nil
 }
 
-// checkCommand returns an error if sh cannot run text, the command of the ANSWER s.
+// checkCommand returns an error if sh cannot run text, which is the command in the ANSWER s.
 func checkCommand(s, text string) error {
 	switch {
 	case strings.TrimSpace(text) == "":
@@ -124,12 +124,12 @@ func checkCommand(s, text string) error {
 	return nil
 }
 
-// A Meant is the cause of a Fault about an ANSWER that can only mean another one.
+// A Meant is the cause of a Fault about an ANSWER that is probably meant to be another one.
 type Meant struct{ Given, Better string }
 
 func (Meant) Error() string { return "probably another answer" }
 
-// meant returns the Fault for the ANSWER s, which probably means better.
+// meant returns the Fault for the ANSWER s, which is probably meant to be better.
 func meant(s, better, format string, args ...any) error {
 	f := wire.Usagef(format, args...)
 	f.Hint = "did you mean " + better + "? To run a command of that name, write sh:" + s
@@ -155,7 +155,7 @@ func unknownKind(s, kind string) error {
 	return f
 }
 
-// inside prefixes the message of a usage Fault with its place.
+// inside adds the place to the message of a usage Fault.
 func inside(where string, err error) error {
 	if f := wire.AsFault(err); f != nil {
 		c := *f

@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/jq"
 )
 
-// functions are the additional functions in the jq of hooks.
+// functions are available in the jq expressions of hooks, in addition to jq's own functions.
 var functions = []jq.Func{
 	{Name: "sleep", Arity: 1, Call: jqSleep},
 	{Name: "rpc", Arity: 2, Call: jqRPC},
@@ -24,8 +24,8 @@ var functions = []jq.Func{
 }
 
 type (
-	// callerKey is the context key of the Caller for rpc and notify. computingKey is the context key of the share whose
-	// slot a program occupies while it computes.
+	// callerKey is the context key of the Caller that rpc and notify use. computingKey is the context key of the share
+	// with the slot that a program occupies while it computes.
 	callerKey    struct{}
 	computingKey struct{}
 )
@@ -38,7 +38,7 @@ func withCaller(ctx context.Context, computing *share, c dialect.Caller) context
 	return context.WithValue(ctx, callerKey{}, c)
 }
 
-// objectKey is the context key of the id of the object whose method is called.
+// objectKey is the context key for the id of the object whose method was called.
 type objectKey struct{}
 
 func withObject(ctx context.Context, id string) context.Context {
@@ -48,7 +48,7 @@ func withObject(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, objectKey{}, id)
 }
 
-// jqObject implements object. It returns the id of the object whose method is called (RPCX_OBJECT in a command), or
+// jqObject implements object. It returns the id of the object whose method was called (RPCX_OBJECT in a command), or
 // null.
 func jqObject(ctx context.Context, _ any, _ []any) (any, error) {
 	if id, ok := ctx.Value(objectKey{}).(string); ok {
@@ -65,7 +65,7 @@ func paused(ctx context.Context) (resume func()) {
 	return func() {}
 }
 
-// jqSleep implements sleep(SECONDS), which then returns its input.
+// jqSleep implements sleep(SECONDS), which returns its input afterwards.
 func jqSleep(ctx context.Context, in any, args []any) (any, error) {
 	seconds, ok := jq.Number(args[0])
 	if !ok || !(seconds >= 0) {
@@ -97,7 +97,7 @@ func jqRPC(ctx context.Context, _ any, args []any) (any, error) {
 	return jq.Decode(res)
 }
 
-// jqNotify implements notify(METHOD; PARAMS), which returns its input after sending the notification.
+// jqNotify implements notify(METHOD; PARAMS), which returns its input after it has sent the notification.
 func jqNotify(ctx context.Context, in any, args []any) (any, error) {
 	c, method, params, err := asked(ctx, "notify", args)
 	if err != nil {
@@ -110,7 +110,7 @@ func jqNotify(ctx context.Context, in any, args []any) (any, error) {
 	return in, nil
 }
 
-// asked reads the arguments of rpc and notify. Null params are omitted.
+// asked reads the arguments of rpc and notify. It omits params that are null.
 func asked(ctx context.Context, what string, args []any) (c dialect.Caller, method string, params json.RawMessage, err error) {
 	method, ok := args[0].(string)
 	if !ok {
@@ -127,12 +127,13 @@ func asked(ctx context.Context, what string, args []any) (c dialect.Caller, meth
 	return c, method, params, nil
 }
 
-// nestedCall calls the peer. In dialects that can express it, the call names the peer's call that waits for it.
+// nestedCall calls the peer. In dialects that can express this, the call contains the id of the peer's call that waits
+// for it.
 func nestedCall(ctx context.Context, c dialect.Caller, method string, params json.RawMessage) (json.RawMessage, error) {
 	return c.CallOp(ctx, dialect.Op{Kind: dialect.Call, Method: method, Params: params, Nested: true})
 }
 
-// jqFail implements fail(CODE; TEXT) and fail(CODE; TEXT; DATA), with which the hook returns that error.
+// jqFail implements fail(CODE; TEXT) and fail(CODE; TEXT; DATA), which make the hook return that error.
 func jqFail(ctx context.Context, _ any, args []any) (any, error) {
 	code, err := jq.EncodeArg(ctx, args[0])
 	if err != nil {
@@ -160,7 +161,7 @@ func jqFail(ctx context.Context, _ any, args []any) (any, error) {
 	return nil, thrown{e}
 }
 
-// caught converts an error of the peer to an error that jq's try catches as an object.
+// caught converts an error from the peer to an error that try in jq catches as an object.
 func caught(err error) error {
 	if e, ok := errors.AsType[*wire.Error](err); ok {
 		return thrown{e}
@@ -168,7 +169,7 @@ func caught(err error) error {
 	return err
 }
 
-// A thrown error is an object with code and message for jq's try.
+// thrown is an error that try in jq catches as an object with code and message.
 type thrown struct{ rpc *wire.Error }
 
 // Error returns the error's text.

@@ -12,24 +12,24 @@ import (
 	"rpcx/wire/transport"
 )
 
-// leaveTime bounds how long a process may take to exit after its stdin was closed.
+// leaveTime is how long a process may take to exit after its stdin has been closed.
 const leaveTime = 500 * time.Millisecond
 
-// A LineProcess is a shell command that reads and writes lines until it exits.
+// A LineProcess is a shell command that reads and writes lines.
 type LineProcess struct {
 	p      *process
 	lines  chan []byte   // lines for its stdin
-	done   chan struct{} // closed after the end of the process and its output
+	done   chan struct{} // closed when the process has ended and its output has been processed
 	stderr *tail
 
 	mu      sync.Mutex
-	how     string // how the process ended, valid after done
-	ok      bool   // whether the process ended properly, valid after done
+	how     string // how the process ended; valid when done is closed
+	ok      bool   // whether the process ended properly; valid when done is closed
 	leaving bool   // Stop was called
 }
 
-// StartLineProcess starts command with sh in its own process group. stderr receives whole lines of the command's stderr
-// and may be nil. The caller must call Run.
+// StartLineProcess starts command with sh, in its own process group. stderr receives whole lines of the command's
+// stderr and may be nil. The caller must call Run.
 func StartLineProcess(command string, stderr io.Writer) (*LineProcess, error) {
 	t := &tail{to: func(lines []byte) {
 		if stderr != nil {
@@ -47,8 +47,8 @@ func startLineProcess(patience context.Context, command string, env []string, st
 	return &LineProcess{p: p, lines: make(chan []byte), done: make(chan struct{}), stderr: stderr}, nil
 }
 
-// Run calls onLine with each line of stdout that is not blank, until the end of the process. Then it calls last, which
-// may be nil, and closes Done. Result is known when last runs. Run fails if a line is too long.
+// Run calls onLine with each line of stdout that is not blank, until the process ends. Then it calls last, which may be
+// nil, and closes Done. When last runs, Result is valid. Run returns an error if a line is too long.
 func (t *LineProcess) Run(onLine func(line []byte), last func()) error {
 	var writer, stderr sync.WaitGroup
 	writer.Go(t.write)
@@ -59,7 +59,7 @@ func (t *LineProcess) Run(onLine func(line []byte), last func()) error {
 	})
 	err := t.read(onLine)
 	t.p.stdin.Close()
-	select { // the process may only have closed its stdout
+	select { // the process may have closed only its stdout
 	case <-t.p.Done():
 	case <-time.After(leaveTime):
 	}
@@ -108,8 +108,8 @@ func (t *LineProcess) write() {
 	}
 }
 
-// Send sends a line with its line break to the process. It returns false if giveUp was closed or the process ended
-// first.
+// Send sends a line, which includes its line break, to the process. It returns false if giveUp is closed or the process
+// ends first.
 func (t *LineProcess) Send(giveUp <-chan struct{}, line []byte) bool {
 	select {
 	case t.lines <- line:
@@ -120,17 +120,17 @@ func (t *LineProcess) Send(giveUp <-chan struct{}, line []byte) bool {
 	return false
 }
 
-// Done returns a channel that is closed after the process has ended and all its output was processed.
+// Done returns a channel that is closed when the process has ended and all its output has been processed.
 func (t *LineProcess) Done() <-chan struct{} { return t.done }
 
-// Result returns how the process ended. ok means an exit with status 0 or because of Stop.
+// Result returns how the process ended. ok is true after an exit with status 0 or after Stop.
 func (t *LineProcess) Result() (how string, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.how, t.ok || t.leaving
 }
 
-// Stop sends last, which may be empty, and closes stdin to end the process. If the process does not exit, Stop sends
+// Stop sends last, which may be empty, and closes stdin, so the process can exit. If it does not exit, Stop sends
 // SIGTERM and later SIGKILL.
 func (t *LineProcess) Stop(last []byte) {
 	t.mu.Lock()
@@ -138,7 +138,7 @@ func (t *LineProcess) Stop(last []byte) {
 	t.mu.Unlock()
 	if len(last) > 0 {
 		stop, end := transport.Within(t.p.patience, leaveTime, 0)
-		_ = t.Send(stop.Done(), last) && t.Send(stop.Done(), nil) // when the process's writer takes the second message, the writer has written the first
+		_ = t.Send(stop.Done(), last) && t.Send(stop.Done(), nil) // the process's writer accepts the second, empty message only after it has written the first
 		end()
 	}
 	t.p.stdin.Close()

@@ -13,8 +13,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// readLines turns each line into an event. For a stream, r.Emit gets all events. Otherwise the last data or error is the
-// answer, and r.Emit, if set, gets progress events.
+// readLines converts each line to an event. For a stream, r.Emit receives all events. Otherwise the last data or error
+// is the answer, and r.Emit, if set, receives progress and log events.
 func (o *outcome) readLines(stdout io.Reader, r dialect.Request) error {
 	lines := bufio.NewScanner(stdout)
 	lines.Buffer(nil, maxOutput)
@@ -48,8 +48,8 @@ func (o *outcome) readLines(stdout io.Reader, r dialect.Request) error {
 	return lines.Err()
 }
 
-// event returns the event for a line of JSON. An event is an object with only known members, one of which names its
-// kind; an error may also be marked as recoverable. Any other JSON is data.
+// event returns the event that a line of JSON represents. An event is an object with only known members, one of which
+// determines its kind; an error can also be marked as recoverable. Any other JSON is data.
 func event(line json.RawMessage) wire.Event {
 	plain := wire.Event{Kind: wire.Data, Data: line}
 	if line[0] != '{' {
@@ -90,7 +90,7 @@ func event(line json.RawMessage) wire.Event {
 	return ev
 }
 
-// kindOf returns the kind of event for a member.
+// kindOf returns the kind of event that a member determines.
 func kindOf(key []byte) (kind wire.EventKind, ok bool) {
 	switch string(key) {
 	case "progress":
@@ -105,7 +105,7 @@ func kindOf(key []byte) (kind wire.EventKind, ok bool) {
 	return kind, false
 }
 
-// fill sets the members of ev from the member that names its kind.
+// fill sets the fields of ev from the member that determines its kind.
 func fill(ev *wire.Event, named json.RawMessage) {
 	switch ev.Kind {
 	case wire.Data:
@@ -130,8 +130,8 @@ func fill(ev *wire.Event, named json.RawMessage) {
 	}
 }
 
-// asError returns the error for a value. It returns an error object unchanged. Otherwise it returns a server error with
-// the value's message and data, or with the value as text.
+// asError returns the error that a value represents. An error object stays unchanged. Other objects with a message
+// become server errors with that message and their data; any other value becomes the message itself.
 func asError(v json.RawMessage) *wire.Error {
 	if e := errorObject(v); e != nil {
 		return e
@@ -146,13 +146,13 @@ func asError(v json.RawMessage) *wire.Error {
 	return e
 }
 
-// recoverable marks an error that does not end the stream, for dialects with such a mark.
+// recoverable marks an error after which the stream continues, for dialects that have such a mark.
 func recoverable(ev *wire.Event) {
 	ev.Extra = scan.Pair("recoverable", []byte("true"))
 	ev.Err.Raw = scan.Splice(ev.Err.JSON(), "recoverable", []byte("true"))
 }
 
-// words returns a string's content, or any other value as JSON.
+// words returns the content of a string, or any other value as JSON.
 func words(v json.RawMessage) string {
 	if s, ok := scan.Text(v); ok {
 		return s

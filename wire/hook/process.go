@@ -15,17 +15,17 @@ import (
 )
 
 const (
-	maxOutput = 64 << 20               // bounds a command's stdout, or a line of it, in bytes
-	tailSize  = 4 << 10                // the stored end of stderr in bytes
+	maxOutput = 64 << 20               // the maximum size of a command's stdout, or of one line, in bytes
+	tailSize  = 4 << 10                // how many bytes of the end of stderr are kept
 	grace     = time.Second            // the time between SIGTERM and SIGKILL
-	linger    = 100 * time.Millisecond // bounds the wait for other processes with an open pipe after the command's exit
-	afterExit = 1 << 20                // bounds the bytes from those processes; more than a pipe can hold
+	linger    = 100 * time.Millisecond // how long to wait, after the command has exited, for other processes that have a pipe open
+	afterExit = 1 << 20                // the maximum number of bytes from those processes; more than a pipe can hold
 )
 
-// A process is sh with a command in its own process group.
+// A process is sh, running a command in its own process group.
 type process struct {
 	*child.Process
-	stdin, stdout, stderr *os.File        // the local ends of the pipes
+	stdin, stdout, stderr *os.File        // rpcx's ends of the pipes
 	patience              context.Context // Options.Hurry
 }
 
@@ -75,13 +75,13 @@ func (p *process) closePipes() {
 	}
 }
 
-// hurry wakes the readers of p's pipes after p's exit.
+// hurry wakes the readers of p's pipes. It must be called after p has exited.
 func (p *process) hurry() {
 	p.stdout.SetReadDeadline(time.Now())
 	p.stderr.SetReadDeadline(time.Now())
 }
 
-// ending describes in words how p exited. ok is false after a failure.
+// ending describes how p exited. ok is false after a failure.
 func (p *process) ending() (how string, ok bool) {
 	exit, signal := p.Status()
 	if signal != "" {
@@ -90,16 +90,16 @@ func (p *process) ending() (how string, ok bool) {
 	return "ended with status " + strconv.Itoa(exit), exit == 0
 }
 
-// A pipe reads all output that a process wrote before its exit. If other processes have the pipe open, it waits only
-// briefly for their output, and its last error is os.ErrDeadlineExceeded.
+// A pipe reads all output that a process wrote before it exited. If other processes have the pipe open, it waits only
+// briefly for their output; its last error is then os.ErrDeadlineExceeded.
 type pipe struct {
 	f      *os.File
 	exited <-chan struct{}
 	waited time.Duration
-	late   int // the bytes read after the exit
+	late   int // the number of bytes that were read after the exit
 }
 
-// Read implements io.Reader. After exited closes, hurry must wake it.
+// Read implements io.Reader. When exited is closed, hurry must be called to wake it.
 func (p *pipe) Read(b []byte) (int, error) {
 	for {
 		late := wire.IsClosed(p.exited)
@@ -121,17 +121,17 @@ func (p *pipe) Read(b []byte) (int, error) {
 	}
 }
 
-// left reports whether err means that other processes have the pipe open.
+// left reports whether err means that other processes still have the pipe open.
 func left(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }
 
-// A tail passes on whole lines, and stores the last bytes of the output.
+// A tail forwards whole lines and keeps the end of the output.
 type tail struct {
 	to   func(lines []byte)
 	line []byte
 	end  []byte
 }
 
-// Write never fails.
+// Write implements io.Writer. It never fails.
 func (t *tail) Write(b []byte) (int, error) {
 	t.end = append(t.end, b[max(0, len(b)-tailSize):]...)
 	if over := len(t.end) - tailSize; over > 0 {
@@ -149,7 +149,7 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// flush passes on a last line without a line break.
+// flush forwards a last line that has no line break.
 func (t *tail) flush() {
 	if len(t.line) > 0 {
 		t.to(append(t.line, '\n'))
@@ -157,7 +157,7 @@ func (t *tail) flush() {
 	}
 }
 
-// text returns the last tailSize bytes of the output.
+// text returns the last bytes of the output, at most tailSize.
 func (t *tail) text() string { return strings.ToValidUTF8(string(t.end), "\uFFFD") }
 
 // last returns the last line that is not blank.
@@ -166,7 +166,7 @@ func (t *tail) last() string {
 	return strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
 }
 
-// newTail returns the tail of a hook's stderr.
+// newTail returns a tail for the stderr of a hook.
 func (t *Table) newTail() *tail {
 	return &tail{to: func(lines []byte) {
 		if t.o.Stderr != nil {

@@ -12,24 +12,24 @@ import (
 	"rpcx/wire/transport/child"
 )
 
-// A runningCommand is a running command with its slot.
+// A runningCommand is a running command that occupies a slot.
 type runningCommand struct {
 	slots     *share
-	request   wire.ID // the id of the answered request, or nil
+	request   wire.ID // the id of the request that the command answers, or nil
 	mu        sync.Mutex
 	suspended int
 	ended     bool
 }
 
-// MaxStreams bounds the running commands of streams, and maxClientStreams bounds the commands of one client. Streams
-// occupy no slots, because they may run forever.
+// MaxStreams is the maximum number of running commands for streams, and maxClientStreams is the maximum for one client.
+// Streams occupy no slots, because they can run forever.
 const (
 	MaxStreams       = 512
 	maxClientStreams = MaxStreams / 2
 )
 
-// hold waits for a slot and returns an id for the command that gets the slot. While flow control delays the answer,
-// hold has no slot. A stream counts towards MaxStreams instead.
+// hold waits for a slot, and returns an id for the command that will occupy it. While flow control delays the answer,
+// hold occupies no slot. A stream counts towards MaxStreams instead.
 func (b *ConnectionHooks) hold(ctx context.Context, stream bool) (id string, release func(), err error) {
 	room, slots := dialect.FlowControlOf(ctx), &b.commands
 	if stream {
@@ -56,8 +56,8 @@ var errTooManyStreams = errors.New("too many streams")
 
 func (b *ConnectionHooks) newID() string { return "h" + strconv.FormatInt(b.t.lastID.Add(1), 10) }
 
-// Suspend releases the slot of the command with that hook id during its nested call. resume takes the slot again
-// without waiting. Both do nothing after the command's end.
+// Suspend releases the slot of the command with that hook id while the command waits for its own call. resume occupies
+// the slot again without waiting. Both do nothing after the command has ended.
 func (b *ConnectionHooks) Suspend(hook string) (resume func()) {
 	b.mu.Lock()
 	h := b.running[hook]
@@ -69,7 +69,7 @@ func (b *ConnectionHooks) Suspend(hook string) (resume func()) {
 	return sync.OnceFunc(func() { h.change(-1) })
 }
 
-// Request returns the id of the request that the command with that hook id answers, or nil.
+// Request returns the id of the request that the command with that hook id is answering, or nil.
 func (b *ConnectionHooks) Request(hook string) wire.ID {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -102,12 +102,12 @@ func (h *runningCommand) end() {
 	h.ended = true
 }
 
-// lookEach is the interval between checks of background process groups. The system may reuse the number of an ended
-// group.
+// lookEach is the interval at which background process groups are checked. It is short because the system can reuse the
+// number of a group that has ended.
 const lookEach = time.Second
 
 // keep stores the process group of a command that has answered but still has background processes, which may call the
-// peer. The group ends with the connection.
+// peer. The group is killed when the connection is closed.
 func (b *ConnectionHooks) keep(p *child.Process) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -120,7 +120,7 @@ func (b *ConnectionHooks) keep(p *child.Process) {
 	}
 }
 
-// watchBackground removes ended groups until none are left or Close is called.
+// watchBackground removes groups that have ended until none are left or Close is called.
 func (b *ConnectionHooks) watchBackground() {
 	tick := time.NewTicker(lookEach)
 	defer tick.Stop()
@@ -133,7 +133,7 @@ func (b *ConnectionHooks) watchBackground() {
 	}
 }
 
-// forgetEnded removes ended groups, and reports whether any are left.
+// forgetEnded removes groups that have ended, and reports whether any are left.
 func (b *ConnectionHooks) forgetEnded() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

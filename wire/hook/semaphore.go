@@ -9,26 +9,26 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// A semaphore bounds how many commands run at once. The next free slot belongs to the client with the fewest slots;
-// clients with equal numbers take turns. Each client's waiters have a queue.
+// A semaphore limits how many commands run at the same time. The client with the fewest slots gets the next free slot;
+// clients with equal numbers take turns. Each client has its own queue of waiters.
 type semaphore struct {
 	mu      sync.Mutex
 	free    int      // if negative, the number of slots above the limit
-	waiting []*share // the shares with waiters, in the order of service
-	slow    func()   // runs when a waiter has waited for slowAfter; may be nil
+	waiting []*share // the shares with waiters, in order
+	slow    func()   // called when a waiter has waited for slowAfter; may be nil
 }
 
-// slowAfter is how long a command waits for a slot before a warning.
+// slowAfter is how long a command waits for a slot before the user is warned.
 const slowAfter = time.Second
 
-// A share is one client's part of a semaphore, and is guarded by its lock.
+// A share is one client's part of a semaphore. The semaphore's lock guards it.
 type share struct {
 	of      *semaphore
 	held    int
 	waiters []chan struct{}
 }
 
-// claim takes a slot without waiting. It returns false if no slot is free or the client has most slots.
+// claim takes a slot without waiting. It returns false if no slot is free or the client already has most slots.
 func (c *share) claim(most int) bool {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
@@ -40,8 +40,8 @@ func (c *share) claim(most int) bool {
 	return true
 }
 
-// acquire waits for a slot until ctx ends. After the end of ctx, it takes no free slot either, because no command may
-// start for a caller that has stopped waiting.
+// acquire waits for a slot until ctx ends. If ctx has ended, it does not even take a free slot, because no command may
+// start for a caller that no longer waits.
 func (c *share) acquire(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -75,22 +75,22 @@ func (c *share) acquire(ctx context.Context) error {
 	defer s.mu.Unlock()
 	if i := slices.Index(c.waiters, turn); i >= 0 {
 		c.leave(i)
-	} else { // the caller received a slot at the same moment
+	} else { // the waiter got a slot at the same moment
 		c.held--
 		s.handOn()
 	}
 	return ctx.Err()
 }
 
-// leave removes waiter i from c. The caller holds the lock.
+// leave removes waiter i from c. The caller must hold the lock.
 func (c *share) leave(i int) {
 	if c.waiters = slices.Delete(c.waiters, i, i+1); len(c.waiters) == 0 {
 		c.of.waiting = slices.DeleteFunc(c.of.waiting, func(o *share) bool { return o == c })
 	}
 }
 
-// acquireWith waits for a slot until flow control allows an answer. It has no slot while flow control delays the
-// answer.
+// acquireWith waits for a slot and until flow control allows an answer. While it waits for flow control, it occupies no
+// slot.
 func (c *share) acquireWith(ctx context.Context, room dialect.FlowControl) error {
 	for {
 		if err := c.acquire(ctx); err != nil {
@@ -109,7 +109,7 @@ func (c *share) acquireWith(ctx context.Context, room dialect.FlowControl) error
 	}
 }
 
-// pause releases a slot. resume takes one without waiting.
+// pause releases a slot. resume takes one again without waiting.
 func (c *share) pause() (resume func()) {
 	c.release()
 	return c.retake
@@ -123,7 +123,7 @@ func (c *share) release() {
 	c.of.handOn()
 }
 
-// handOn gives a free slot to the first waiter of the client with the fewest slots. The caller holds s.mu.
+// handOn gives a free slot to the first waiter of the client with the fewest slots. The caller must hold s.mu.
 func (s *semaphore) handOn() {
 	if s.free++; s.free <= 0 || len(s.waiting) == 0 {
 		return
@@ -133,12 +133,12 @@ func (s *semaphore) handOn() {
 	next.held++
 	close(next.waiters[0])
 	next.leave(0)
-	if i := slices.Index(s.waiting, next); i >= 0 { // the others have precedence now
+	if i := slices.Index(s.waiting, next); i >= 0 { // the other clients now have precedence
 		s.waiting = append(slices.Delete(s.waiting, i, i+1), next)
 	}
 }
 
-// retake takes a slot at once, even above the limit. A hook that released its slot for a nested call could otherwise
+// retake takes a slot at once, even above the limit. Otherwise, hooks that released their slots for nested calls could
 // deadlock.
 func (c *share) retake() {
 	c.of.mu.Lock()

@@ -15,7 +15,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// These exit statuses of a command have a meaning: the statuses of sysexits.h, and 100 for "not mine".
+// Exit statuses of a command that have a meaning: those of sysexits.h, and 100 for "not mine".
 const (
 	exUsage       = 64
 	exDataErr     = 65
@@ -25,7 +25,7 @@ const (
 	exNotMine     = 100
 )
 
-// result returns the answer for an outcome. The table of exit statuses is in rpcx-hooks(7).
+// result returns the answer that an outcome means. rpcx-hooks(7) has a table of exit statuses.
 func (b *ConnectionHooks) result(ctx context.Context, c *chain, a *Answer, r dialect.Request, o *outcome) (json.RawMessage, error) {
 	fail := func(format string, args ...any) (json.RawMessage, error) {
 		return nil, b.fail(c, r.Method, format, args...)
@@ -40,7 +40,7 @@ func (b *ConnectionHooks) result(ctx context.Context, c *chain, a *Answer, r dia
 	case errors.Is(o.feed, errTooLong), errors.As(o.feed, new(notJSON)):
 		return fail("%v", o.feed)
 	case o.feed != nil:
-		return nil, o.feed // an error of Emit
+		return nil, o.feed // the error of Emit
 	case o.signal != "":
 		return fail("was killed by %s", o.signal)
 	case o.exit != 0:
@@ -59,7 +59,7 @@ func (b *ConnectionHooks) result(ctx context.Context, c *chain, a *Answer, r dia
 	return v, nil
 }
 
-// refusal returns the peer's error for an exit status other than 0.
+// refusal returns the error for the peer if the exit status is not 0.
 func (b *ConnectionHooks) refusal(c *chain, a *Answer, r dialect.Request, o *outcome) (json.RawMessage, error) {
 	if o.err != nil {
 		return nil, o.err
@@ -68,7 +68,7 @@ func (b *ConnectionHooks) refusal(c *chain, a *Answer, r dialect.Request, o *out
 		return nil, e
 	}
 	last := o.stderr.last()
-	if r.Notification { // a notification has no response, and the user has seen the stderr
+	if r.Notification { // a notification has no response, and the user has already seen stderr
 		last = ""
 	}
 	switch o.exit {
@@ -95,14 +95,14 @@ func (b *ConnectionHooks) refusal(c *chain, a *Answer, r dialect.Request, o *out
 	}{o.exit, o.stderr.text()})
 }
 
-// A notJSON is the error of output that is not a single JSON value.
+// notJSON is the error for output that is not a single JSON value.
 type notJSON struct{ text string }
 
 func (e notJSON) Error() string {
 	return fmt.Sprintf("printed output that is not one JSON value: %q; use text: for a string", e.text)
 }
 
-// value returns the only JSON value in out on one line, or null for empty output.
+// value returns the only JSON value in out, on one line, or null if there is no output.
 func value(out []byte) (json.RawMessage, error) {
 	v := scan.Trim(out)
 	if len(v) == 0 {
@@ -117,7 +117,7 @@ func value(out []byte) (json.RawMessage, error) {
 	return scan.Compact(nil, v), nil
 }
 
-// errorObject returns the error object in out, with a code and a message, or nil.
+// errorObject returns the error that out contains, an object with a code and a message, or nil.
 func errorObject(out []byte) *wire.Error {
 	v, err := value(out)
 	if err != nil || v[0] != '{' {
@@ -131,7 +131,7 @@ func errorObject(out []byte) *wire.Error {
 	return &wire.Error{Code: code, Message: text, Data: scan.Get(v, "data"), Raw: v}
 }
 
-// chomp returns s without the line break that ends its last line.
+// chomp removes the line break at the end of s.
 func chomp(s string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(s, "\n"), "\r")
 }

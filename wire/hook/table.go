@@ -18,7 +18,7 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// These are the defaults of Options.
+// Defaults of Options.
 const (
 	DefaultJobs    = 16
 	DefaultTimeout = 60 * time.Second
@@ -26,33 +26,33 @@ const (
 
 // Options apply to all hooks of a table. The zero value is usable.
 type Options struct {
-	// Jobs bounds how many commands run at once (DefaultJobs by default). The other commands wait, and the next free
-	// slot belongs to the client with the fewest slots. jq expressions, constants, co-processes and streams (lines:,
-	// see MaxStreams) need no slot.
+	// Jobs is the maximum number of commands that run at the same time (DefaultJobs by default). Other commands wait
+	// for a slot; the client with the fewest slots gets the next free one. jq expressions, constants, co-processes and
+	// streams (lines:, see MaxStreams) need no slot.
 	Jobs int
-	// Timeout bounds the run time of a hook. After it, the hook ends with its process group. 0 is DefaultTimeout, or no
-	// limit for streams. A negative value is no limit for all hooks.
+	// Timeout limits how long a hook may run. Then its process group is killed. 0 stands for DefaultTimeout, but means
+	// no limit for streams. A negative value means no limit for any hook.
 	Timeout time.Duration
-	Dialect string // RPCX_DIALECT, or "" for unset
-	Session string // RPCX_SESSION, or "" for unset
-	// Working receives 1 when a hook starts to work on an answer, and -1 when it stops. Several goroutines call it. It
-	// may be nil.
+	Dialect string // RPCX_DIALECT, or "" to leave it unset
+	Session string // RPCX_SESSION, or "" to leave it unset
+	// Working is called with 1 when a hook starts to work on an answer, and with -1 when it stops. Several goroutines
+	// can call it. It may be nil.
 	Working func(change int)
-	// Hurry ends when the caller stops waiting for hooks. A command that is ending then has transport.HurriedGrace
-	// before SIGKILL. nil never ends.
+	// Hurry ends when the caller no longer waits for hooks to end. Commands that are being ended then have only
+	// transport.HurriedGrace before SIGKILL. nil never ends.
 	Hurry context.Context
 	// Stderr receives whole lines of the commands' stderr. It may be nil.
 	Stderr io.Writer
-	// Warn receives lines for the user, without line breaks. Several goroutines call Warn and OnFailure. Warn may be
-	// nil.
+	// Warn receives lines for the user, without line breaks. Several goroutines can call Warn and OnFailure. Warn may
+	// be nil.
 	Warn func(line string)
-	// Park waits for another process to answer the call (Kind Inbox). It is nil outside of sessions.
+	// Park waits for another process to answer the call (Kind Inbox). It is nil if there is no session.
 	Park func(ctx context.Context, r dialect.Request) (json.RawMessage, error)
 	// OnOpen runs once for each connection (see ConnectionHooks.Open). It may be nil.
 	OnOpen *Answer
-	// OnFailure receives each failure of a hook: invalid JSON, a command that did not start, was killed or timed out, a
-	// jq error, or the end of a co-process. A hook's deliberate error (an exit status, an error object, a refusal) is
-	// not a failure. err is a *wire.Fault of kind Helper. OnFailure may be nil.
+	// OnFailure receives each failure of a hook: invalid JSON; a command that did not start, was killed or timed out; a
+	// jq error; the end of a co-process. An error that a hook returns deliberately (by an exit status, an error object
+	// or a refusal) is not a failure. err is a *wire.Fault of kind Helper. OnFailure may be nil.
 	OnFailure func(method string, err error)
 }
 
@@ -61,27 +61,27 @@ type Table struct {
 	o         Options
 	entries   atomic.Pointer[entrySet]
 	slots     semaphore
-	streams   semaphore    // for commands with streams
-	computing semaphore    // for jq expressions during their evaluation
-	env       []string     // the environment of all commands, without the variables of single hooks
-	busy      atomic.Int64 // the time of the last warning of warnBusy, in nanoseconds since 1970
+	streams   semaphore    // for the commands of streams
+	computing semaphore    // for jq expressions that are being evaluated
+	env       []string     // the environment that all commands have, without the variables for each hook
+	busy      atomic.Int64 // when warnBusy last warned, in nanoseconds since 1970
 	failures  atomic.Int64
 	lastID    atomic.Int64
-	stderr    sync.Mutex              // locked for each whole line
-	shared    func() *ConnectionHooks // owns the co-processes of all single exchanges; made at its first use
+	stderr    sync.Mutex              // locked while whole lines are written
+	shared    func() *ConnectionHooks // owns the co-processes of all single exchanges; created when it is first used
 }
 
-// A chain is the list of entries for one name, in order.
+// A chain lists the entries with one name, in order.
 type chain struct {
 	pattern string
-	literal int // the number of characters without stars
+	literal int // the number of characters other than stars
 	answers []*Answer
 }
 
-// Close ends the co-processes of single exchanges. Other ConnectionHooks have their own Close.
+// Close ends the co-processes of single exchanges. Other ConnectionHooks have their own method Close.
 func (t *Table) Close() error { return t.shared().Close() }
 
-// NewTable returns the table of entries. Earlier entries have precedence.
+// NewTable returns a table of entries. Earlier entries take precedence.
 func NewTable(o Options, entries ...Entry) (*Table, error) {
 	if o.Jobs <= 0 {
 		o.Jobs = DefaultJobs
@@ -92,8 +92,8 @@ func NewTable(o Options, entries ...Entry) (*Table, error) {
 	return t, t.Replace(entries...)
 }
 
-// find returns the hook for name: the one with exactly that name, or the first pattern with the most literal
-// characters.
+// find returns the hook for name: the one with exactly that name, or otherwise, of the patterns that match, the first
+// of those with the most literal characters.
 func (t *Table) find(name string) *chain {
 	set := t.entries.Load()
 	if c := set.exact[name]; c != nil {
@@ -107,28 +107,29 @@ func (t *Table) find(name string) *chain {
 	return nil
 }
 
-// Match reports whether a hook answers name.
+// Match reports whether there is a hook for name.
 func (t *Table) Match(name string) bool { return t.find(name) != nil }
 
-// Parks reports whether calls of name are parked for another process.
+// Parks reports whether calls of name are left for another process.
 func (t *Table) Parks(name string) bool {
 	c := t.find(name)
 	return c != nil && c.answers[0].Kind == Inbox
 }
 
-// Streams reports whether the answer of name is lines:. Such a method is a stream unless a catalog says otherwise.
+// Streams reports whether the hook for name is of the kind lines:. Such a method is a stream unless the catalog
+// describes it differently.
 func (t *Table) Streams(name string) bool {
 	c := t.find(name)
 	return c != nil && c.answers[0].Kind == Lines
 }
 
-// Names returns the exact names in the given order. A dialect may declare them to the peer.
+// Names returns the names of hooks that are not patterns, in the given order. Dialects can declare them to the peer.
 func (t *Table) Names() []string { return slices.Clone(t.entries.Load().names) }
 
-// Failures returns the number of failures, also without OnFailure.
+// Failures returns the number of failures. They are counted even if OnFailure is nil.
 func (t *Table) Failures() int64 { return t.failures.Load() }
 
-// warn warns about the hook for method, and names the client.
+// warn prints a warning about the hook for method. It contains the name of the client.
 func (b *ConnectionHooks) warn(c *chain, method, format string, args ...any) {
 	if b.t.o.Warn == nil {
 		return
@@ -143,7 +144,7 @@ func (b *ConnectionHooks) warn(c *chain, method, format string, args ...any) {
 	b.t.o.Warn(who + ": " + fmt.Sprintf(format, args...))
 }
 
-// fail counts a failure, warns, and returns the error for the peer, which contains no details.
+// fail counts a failure, warns about it, and returns an error without details for the peer.
 func (b *ConnectionHooks) fail(c *chain, method, format string, args ...any) *wire.Error {
 	t, text := b.t, fmt.Sprintf(format, args...)
 	b.warn(c, method, "%s", text)
@@ -156,7 +157,7 @@ func (b *ConnectionHooks) fail(c *chain, method, format string, args ...any) *wi
 	return wire.NewError(wire.CodeInternal, "the hook failed")
 }
 
-// warnBusy warns that commands wait for a slot, at most once per busyPause.
+// warnBusy warns, at most once in busyPause, that commands wait for a slot.
 func (t *Table) warnBusy() {
 	now := time.Now().UnixNano()
 	last := t.busy.Load()
@@ -167,15 +168,15 @@ func (t *Table) warnBusy() {
 
 const busyPause = time.Minute
 
-// Failed counts and reports a failure: the answer of method's hook is unusable, for example because it does not match
-// the catalog.
+// Failed counts and reports a failure: the answer of the hook for method cannot be used, for example because it does
+// not match the catalog.
 func (b *ConnectionHooks) Failed(method, why string) {
 	if c := b.t.find(method); c != nil {
 		_ = b.fail(c, method, "%s", why)
 	}
 }
 
-// shown returns a name from the peer in a form that is safe for a terminal.
+// shown returns a name from the peer in a form that is safe for terminals.
 func shown(name string) string {
 	if q := strconv.QuoteToASCII(name); q[1:len(q)-1] != name || len(name) > 80 {
 		return cut(q, 120)
@@ -191,13 +192,13 @@ func cut(s string, n int) string {
 	return s
 }
 
-// limit returns the time limit for the answer to r, or 0. Only a stream whose items are passed on one by one may lack a
-// limit.
+// limit returns the time limit for the answer to r, or 0. A stream can have none, but only if its items are forwarded
+// one by one.
 func (o Options) limit(r dialect.Request) time.Duration {
 	return o.timeout(r.Stream && !r.Whole && !r.Notification)
 }
 
-// timeout returns the limit for one answer, or 0.
+// timeout returns the time limit for one answer, or 0.
 func (o Options) timeout(stream bool) time.Duration {
 	switch {
 	case o.Timeout < 0, o.Timeout == 0 && stream:
@@ -208,14 +209,14 @@ func (o Options) timeout(stream bool) time.Duration {
 	return o.Timeout
 }
 
-// An entrySet is the entries of a table by name.
+// An entrySet contains the entries of a table by name.
 type entrySet struct {
 	exact    map[string]*chain
-	patterns []*chain // in the order of matching
+	patterns []*chain // in the order in which they are tried
 	names    []string
 }
 
-// Replace replaces the entries of t. Earlier entries have precedence. Running hooks continue.
+// Replace replaces the entries of t. Earlier entries take precedence. Hooks that are running continue.
 func (t *Table) Replace(entries ...Entry) error {
 	set := &entrySet{exact: map[string]*chain{}}
 	seen := map[string]*chain{}

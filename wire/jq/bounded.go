@@ -15,7 +15,7 @@ import (
 	"rpcx/wire"
 )
 
-// These limits bound a run of a foreign program, in addition to its time.
+// Limits for a run of a foreign program, in addition to its time limit.
 const (
 	MaxSteps  = 20_000_000
 	MaxMemory = 256 << 20
@@ -26,8 +26,8 @@ var (
 	ErrMemory = errors.New("it needs more than 256 MiB")
 )
 
-// A bounded is the context of one run of a foreign program. gojq calls Done before each step, where bounded counts
-// steps. Contexts are reused until they expire, because a new context for each message would cost more than most
+// bounded is the context of one run of a foreign program. gojq calls Done before each step, so Done counts the steps.
+// Contexts are reused unless they have ended, because a new context for each message would cost more than most
 // programs.
 type bounded struct {
 	context.Context
@@ -35,8 +35,8 @@ type bounded struct {
 	timer  *time.Timer
 	until  time.Time
 	steps  int
-	memory int64 // the process's memory at the start of the run, or 0 if unknown
-	err    error // why done was closed; nil means a timeout
+	memory int64 // the memory that the process used at the start of the run, or 0 if unknown
+	err    error // why done is closed; nil means a timeout
 	once   *sync.Once
 }
 
@@ -55,7 +55,7 @@ func take(ctx context.Context, limit time.Duration) *bounded {
 	return b
 }
 
-// giveBack releases b for reuse, unless b has ended.
+// giveBack allows b to be reused, unless it has ended.
 func (b *bounded) giveBack() {
 	if b.timer.Stop() && b.err == nil {
 		b.Context = nil
@@ -63,8 +63,8 @@ func (b *bounded) giveBack() {
 	}
 }
 
-// forCalls returns a context for functions that a program with the context ctx calls. The functions may use it in other
-// goroutines, even after the run. A bounded allows only one user.
+// forCalls returns a context for the functions that a program with the context ctx calls. They can use it in other
+// goroutines and even after the run, for which a bounded is not suitable.
 func forCalls(ctx context.Context) (context.Context, context.CancelFunc) {
 	if b, ok := ctx.(*bounded); ok {
 		return context.WithDeadline(b.Context, b.until)
@@ -74,7 +74,7 @@ func forCalls(ctx context.Context) (context.Context, context.CancelFunc) {
 
 func (b *bounded) end() { b.once.Do(func() { close(b.done) }) }
 
-// sampleEvery is the number of steps between two checks of the memory and the outer context.
+// sampleEvery is the number of steps between checks of the memory and the outer context.
 const sampleEvery = 64
 
 // Done counts a step.
@@ -106,7 +106,7 @@ func (b *bounded) Err() error {
 	return nil
 }
 
-// usesMuch reports whether the used memory has grown by more than MaxMemory during the run. Other users' memory also
+// usesMuch reports whether memory use has grown by more than MaxMemory during the run. Memory of other goroutines
 // counts, but garbage does not.
 func (b *bounded) usesMuch() bool {
 	now := inUse()
@@ -121,7 +121,7 @@ func (b *bounded) usesMuch() bool {
 	return inUse()-b.memory > MaxMemory
 }
 
-// inUse returns the bytes of the heap that are in use or are garbage.
+// inUse returns the number of bytes on the heap that are in use or are garbage.
 func inUse() int64 {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(sample)
@@ -129,25 +129,25 @@ func inUse() int64 {
 }
 
 // longSteps finds the functions of jq whose run time grows faster than their input. gojq checks the time only between
-// steps, and each such function is one step, as is the repetition of a string.
+// steps, and each such function is a single step. So is the repetition of a string.
 var longSteps = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\b(match|capture|scan|splits?|sub|gsub|indices|r?index|contains|inside)\b|\*`)
 })
 
-// maxDetachedRuns bounds the abandoned runs that continue.
+// maxDetachedRuns is the maximum number of abandoned runs that have not ended.
 const maxDetachedRuns = 4
 
-// detachedRuns counts the abandoned runs that continue.
+// detachedRuns is the number of abandoned runs that have not ended.
 var detachedRuns atomic.Int64
 
-// Sudden reports whether a single step of p may take long.
+// Sudden reports whether a single step of p can take long.
 func (p *Program) Sudden() bool { return p.sudden }
 
-// Bounded calls run, which runs p with the given context and input. The context ends after limit, or with ctx. If a step of
-// the program could take long, the program runs in its own goroutine, which Bounded abandons when the context ends.
+// Bounded calls run, which must run p with the given context and input. The context ends after limit, or with ctx. If a
+// step of the program could take long, run is called in a separate goroutine, which Bounded abandons when the context ends.
 func Bounded[T any](ctx context.Context, p *Program, limit time.Duration, in json.RawMessage, run func(ctx context.Context, in json.RawMessage) (T, error)) (T, error) {
 	if p.sudden {
-		return detached(ctx, limit, bytes.Clone(in), run) // the caller may release the message while the goroutine reads it
+		return detached(ctx, limit, bytes.Clone(in), run) // the caller may reuse the message's memory while the goroutine reads it
 	}
 	b := take(ctx, limit)
 	defer b.giveBack()

@@ -2,8 +2,8 @@ package jq
 
 import "github.com/itchyny/gojq"
 
-// Comparison returns src with == in place of its outermost assignment (=, |=, += and others), even in the last part of
-// a pipe. ok is false if src has no assignment or is no program.
+// Comparison returns src with == in place of its outermost assignment (=, |=, += and others), or of the one in the last
+// part of a pipe. ok is false if src contains no such assignment or is not a program.
 func Comparison(src string) (better string, ok bool) {
 	query, err := gojq.Parse(src)
 	if err != nil {
@@ -33,7 +33,7 @@ func assigns(op gojq.Operator) bool {
 	return false
 }
 
-// bracketed returns q in brackets if its operator may bind less tightly than ==.
+// bracketed returns q in brackets if it has an operator, which may bind less tightly than ==.
 func bracketed(q *gojq.Query) *gojq.Query {
 	if q.Op == 0 {
 		return q

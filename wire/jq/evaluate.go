@@ -13,8 +13,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// run computes the output for in. The output is in s.outs, and is a part of in or of s. run returns false if gojq must
-// compute it.
+// run computes the output for in. The output is in s.outs; its bytes belong to in or s. run returns false if gojq must
+// compute the output.
 func (p *plan) run(ctx context.Context, in []byte, s *Scratch) bool {
 	if p == nil || ctx.Err() != nil || mayBeHuge(in) {
 		return false
@@ -38,7 +38,7 @@ func (p *plan) run(ctx context.Context, in []byte, s *Scratch) bool {
 	return !s.unsure
 }
 
-// mayBeHuge reports whether b may contain a number of more than maxDigits.
+// mayBeHuge reports whether b may contain a number with more than maxDigits digits.
 func mayBeHuge(b []byte) bool {
 	for i := maxDigits; i < len(b); i += maxDigits {
 		from, to := i, i
@@ -57,7 +57,7 @@ func mayBeHuge(b []byte) bool {
 
 func truth(val []byte) bool { return val[0] != 'n' && val[0] != 'f' }
 
-// leave makes gojq evaluate the input.
+// leave leaves the evaluation of the input to gojq.
 func (s *Scratch) leave() []byte {
 	s.unsure = true
 	return null
@@ -72,7 +72,7 @@ func boolean(b bool) []byte {
 	return no
 }
 
-// value returns the JSON of n from the input or from s.text.
+// value returns the value of n as JSON, which belongs to the input or to s.text.
 func (s *Scratch) value(n *node) []byte {
 	switch n.op {
 	case opPath:
@@ -98,7 +98,7 @@ func (s *Scratch) value(n *node) []byte {
 	return s.text[start:len(s.text):len(s.text)]
 }
 
-// print appends n to s.text in gojq's form.
+// print appends n to s.text as gojq would print it.
 func (s *Scratch) print(n *node) {
 	if n.op != opObject {
 		val := s.value(n)
@@ -117,7 +117,7 @@ func (s *Scratch) print(n *node) {
 	s.text = append(s.text, '}')
 }
 
-// printed returns val in gojq's form.
+// printed returns val as gojq would print it.
 func (s *Scratch) printed(val []byte) []byte {
 	switch val[0] {
 	case '{', '[':
@@ -178,7 +178,7 @@ func words(val []byte) []byte {
 // orderOf returns the position of a type in jq's order of types.
 var orderOf = [256]int8{'0': 0, 'f': 1, 't': 2, 'n': 3, 's': 4, 'a': 5, 'o': 6}
 
-// compare is like gojq.Compare, but for the JSON of two values. ok is false if both are arrays or objects.
+// compare is like gojq.Compare, but for values in JSON. ok is false if both are arrays or both are objects.
 func compare(a, b []byte) (order int, ok bool) {
 	kind, other := scan.Type(a), scan.Type(b)
 	switch {
@@ -192,7 +192,7 @@ func compare(a, b []byte) (order int, ok bool) {
 	return 0, kind != 'o' && kind != 'a'
 }
 
-// compareNumbers compares whole numbers exactly, and other numbers as float64.
+// compareNumbers compares integers exactly, and other numbers as float64.
 func compareNumbers(a, b []byte) int {
 	if bytes.ContainsAny(a, ".eE") || bytes.ContainsAny(b, ".eE") {
 		return cmp.Compare(float(a), float(b))
@@ -218,7 +218,7 @@ func compareNumbers(a, b []byte) int {
 
 var minus = []byte("-")
 
-// float returns the value of a number, or infinity for a number that is too large.
+// float returns the value of a number, or an infinity if the number is too large.
 func float(val []byte) float64 {
 	f, _ := strconv.ParseFloat(string(val), 64)
 	return f

@@ -12,7 +12,7 @@ import (
 	"rpcx/wire"
 )
 
-// parseFault returns the usage Fault of a syntax error with its offset, token and line.
+// parseFault returns the usage Fault for a syntax error, with its offset, token and line.
 func parseFault(src string, err error) error {
 	var pe *gojq.ParseError
 	if !errors.As(err, &pe) {
@@ -32,8 +32,8 @@ func parseFault(src string, err error) error {
 	return wire.NewFault(wire.Usage, fmt.Sprintf("jq: %s at %s of: %s", pe, place, line), err)
 }
 
-// compileFault returns the usage Fault of a program that parses but does not compile: it uses an unknown function or
-// variable.
+// compileFault returns the usage Fault for a program that has no syntax error but does not compile, because it uses an
+// unknown function or variable.
 func compileFault(src string, err error) error {
 	line, _, more := strings.Cut(src, "\n")
 	if more {
@@ -49,7 +49,7 @@ func inputFault(err error) error {
 	return wire.NewFault(wire.Helper, "jq: the input is not JSON: "+err.Error(), err)
 }
 
-// runFault returns the error of a run that ended with err.
+// runFault returns the error for a run that ended with err.
 func runFault(ctx context.Context, err error) error {
 	var halt *gojq.HaltError
 	switch {

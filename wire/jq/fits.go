@@ -8,14 +8,14 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// These limits bound one step of a foreign program. gojq checks its context only between steps, so a step with a large
-// result is refused before it runs.
+// Limits for one step of a foreign program. gojq checks its context only between steps, so a step whose result would be
+// too large is refused before it runs.
 const (
 	maxStep    = 64 << 20 // bytes of a value that is copied, joined or printed
 	maxParts   = 8 << 20  // bytes of a string that is split into characters
-	maxMatched = 1 << 20  // bytes of a string for a regular expression
-	maxIndex   = 1 << 20  // the index of an assignment to an array
-	maxPairs   = 1 << 20  // elements that are compared with each other
+	maxMatched = 1 << 20  // bytes of a string that a regular expression is applied to
+	maxIndex   = 1 << 20  // the index in an assignment to an array
+	maxPairs   = 1 << 20  // comparisons between the elements of two arrays
 )
 
 var errStep = fmt.Errorf("one step needs more than %d MiB", maxStep>>20)
@@ -105,7 +105,7 @@ func productFits(left, right any) error {
 	if bits(left)+bits(right) > maxDigits*4 {
 		return errHuge
 	}
-	if nested(left) && nested(right) { // objects are merged
+	if nested(left) && nested(right) { // objects are merged recursively
 		if err := within(left, maxStep); err != nil {
 			return err
 		}
@@ -121,7 +121,7 @@ func bits(v any) int {
 	return 0
 }
 
-// indexFits reports whether v, an index or a path, leads to possible places of an array.
+// indexFits reports whether an index or path v leads to an allowed place in an array.
 func indexFits(v any) bool {
 	if path, ok := v.([]any); ok {
 		return !slices.ContainsFunc(path, func(step any) bool {
@@ -160,7 +160,7 @@ func nested(v any) bool {
 	return false
 }
 
-// size returns the approximate size of v in bytes, without its members.
+// size returns the approximate size of v in bytes, without the sizes of its parts.
 func size(v any) int {
 	switch v := v.(type) {
 	case string:
@@ -173,7 +173,7 @@ func size(v any) int {
 	return 0
 }
 
-// within returns an error if v exceeds most bytes. It counts each part as often as the part occurs.
+// within returns an error if v needs more than most bytes. A part that occurs several times is counted each time.
 func within(v any, most int) error {
 	if _, ok := count(v, most, 0); !ok {
 		return errStep
@@ -181,7 +181,7 @@ func within(v any, most int) error {
 	return nil
 }
 
-// count returns the bytes that remain after v.
+// count returns how many bytes of left remain after v.
 func count(v any, left, depth int) (int, bool) {
 	if left -= size(v) + 1; left < 0 || depth > maxDepth {
 		return 0, false

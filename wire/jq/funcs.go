@@ -13,11 +13,11 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// runVar is the variable that identifies the calling Run to a Func, because gojq passes no context to functions. It is a
-// number, which lets a program print it.
+// runVar is the variable that tells a Func which Run has called it, because gojq passes no context to functions. Its
+// value is a number, which may be printed.
 const runVar = "__rpcx_run"
 
-// define puts the definitions of functions that src may call before query, the parsed src.
+// define puts definitions of the functions that src may call before query, which is the parsed src.
 func (p *Program) define(o Options, src string, query *gojq.Query) error {
 	defs := ""
 	if strings.Contains(src, "debug") {
@@ -49,10 +49,10 @@ func (p *Program) define(o Options, src string, query *gojq.Query) error {
 	return nil
 }
 
-// inner returns f's name in gojq, where each number of arguments needs its own function.
+// inner returns the name under which gojq knows f. Each number of arguments needs its own function.
 func (f Func) inner() string { return "__rpcx_" + f.Name + "_" + strconv.Itoa(f.Arity) }
 
-// function returns f as a function of gojq whose first argument is the run's handle.
+// function returns f as a function of gojq. Its first argument is the number that identifies the run.
 func (p *Program) function(f Func) gojq.CompilerOption {
 	return gojq.WithFunction(f.inner(), f.Arity+1, f.Arity+1, func(input any, args []any) any {
 		handle, _ := args[0].(int)
@@ -68,7 +68,7 @@ func (p *Program) function(f Func) gojq.CompilerOption {
 	})
 }
 
-// Names returns the sorted names of the functions that every program can call.
+// Names returns the sorted names of the functions that all programs can call.
 func Names() []string {
 	p, err := Compile(`[builtins[] | split("/")[0] | select(startswith("_") | not)] | unique`, Options{})
 	if err != nil {
@@ -82,20 +82,20 @@ func Names() []string {
 }
 
 // impure lists the functions that do more than compute outputs from their input: they write, read the clock, or read
-// another input.
+// other inputs.
 var impure = []string{"debug", "stderr", "now", "input", "inputs"}
 
-// isPure reports whether src calls no function in impure.
+// isPure reports whether src calls none of the functions in impure.
 func isPure(src string) bool {
 	words := strings.FieldsFunc(src, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	return !slices.ContainsFunc(words, func(word string) bool { return slices.Contains(impure, word) })
 }
 
-// RunsAhead reports whether to run p on several inputs before their outputs are needed. p must have no side effects and
-// must not read the clock. It must also be slow, because gojq has to run it.
+// RunsAhead reports whether it is useful to run p on several inputs before their outputs are needed. p must not have
+// side effects or read the clock, and must be slow, because gojq has to run it.
 func (p *Program) RunsAhead() bool { return p.code != nil && p.plan == nil && p.pure }
 
-// builtins returns the functions of jq that gojq's own command implements.
+// builtins returns the functions of jq that the gojq command implements itself.
 func builtins(w io.Writer) []gojq.CompilerOption {
 	if w == nil {
 		w = io.Discard

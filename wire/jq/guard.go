@@ -6,15 +6,15 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// These names are for guarded programs. Users' names cannot begin with this prefix.
+// Names in guarded programs. Users cannot use names with this prefix.
 const (
 	guardFunc = "__rpcx_fits"
 	leftVar   = "$__rpcx_left"
 	rightVar  = "$__rpcx_right"
 )
 
-// guarded are the functions of jq that need a guard, with how they use their input, and whether that depends on their
-// argument.
+// guarded contains the functions of jq that need a guard, how the guard checks their input, and whether it also needs
+// their argument.
 var guarded = map[string]struct {
 	how string
 	arg bool
@@ -30,10 +30,10 @@ var guarded = map[string]struct {
 	"sub": {how: "match"}, "gsub": {how: "match"}, "fromstream": {how: "never"}, "input": {how: "never"},
 }
 
-// prelude contains the operators that gojq calls by name, in updates such as +=.
+// prelude defines the operators that gojq calls by name in updates such as +=.
 const prelude = `def _add(l; r): l + r; def _multiply(l; r): l * r; def _divide(l; r): l / r; def _subtract(l; r): l - r;`
 
-// guard returns query with a guard before each step whose output can be much larger than its input.
+// guard returns query with a guard before each step whose result can be much larger than its input.
 func guard(query *gojq.Query) (*gojq.Query, error) {
 	defs, err := gojq.Parse(prelude + ".")
 	if err != nil {
@@ -50,7 +50,7 @@ func guard(query *gojq.Query) (*gojq.Query, error) {
 
 type guarder struct{}
 
-// walk guards v, a part of a program, after the parts of v.
+// walk guards the parts of v, a part of a program, and then v itself.
 func (g guarder) walk(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -67,7 +67,7 @@ func (g guarder) walk(v reflect.Value) {
 			if s := part.KeyString; s != nil && s.Queries != nil {
 				if key := joined(s, ""); part.Val != nil {
 					part.KeyString, part.KeyQuery = nil, key
-				} else { // gojq takes the value of {"a\(b)"} from the input
+				} else { // {"a\(b)"} takes its value from the member of the input with that name
 					s.Queries = []*gojq.Query{{Term: &gojq.Term{Type: gojq.TermTypeQuery, Query: key}}}
 				}
 			}
@@ -87,7 +87,7 @@ func (g guarder) walk(v reflect.Value) {
 	}
 }
 
-// query guards an operator.
+// query guards the operator of q.
 func (guarder) query(q *gojq.Query) {
 	var how string
 	switch q.Op {
@@ -108,7 +108,7 @@ func (guarder) query(q *gojq.Query) {
 		return
 	}
 	left, right := &gojq.Query{Term: variable(leftVar)}, &gojq.Query{Term: variable(rightVar)}
-	defs := q.FuncDefs // the operands call these functions
+	defs := q.FuncDefs // the operands may call these functions
 	*q = *bind(q.Right, rightVar, bind(q.Left, leftVar, pipe(fits(how, left, right), &gojq.Query{Left: left, Op: q.Op, Right: right})))
 	q.FuncDefs = defs
 }
@@ -127,7 +127,7 @@ func plainValue(q *gojq.Query) bool {
 	return false
 }
 
-// term guards the call of a function, and a string with queries.
+// term guards a call of a function, or a string with queries.
 func (guarder) term(t *gojq.Term) {
 	inner := *t
 	inner.SuffixList = nil
@@ -162,7 +162,7 @@ func (guarder) term(t *gojq.Term) {
 	*t = gojq.Term{Type: gojq.TermTypeQuery, Query: alone, SuffixList: t.SuffixList}
 }
 
-// index guards an index that an assignment could use.
+// index guards an index, because an assignment could use it.
 func (guarder) index(x *gojq.Index) {
 	if s := x.Str; s != nil && s.Queries != nil {
 		x.Str, x.Start = nil, joined(s, "")
@@ -175,7 +175,7 @@ func (guarder) index(x *gojq.Index) {
 	}
 }
 
-// joined returns a string with queries as guarded additions of its parts, which are already guarded.
+// joined returns a string with queries as a guarded sum of its parts, which are already guarded.
 func joined(s *gojq.String, format string) *gojq.Query {
 	var all *gojq.Query
 	for _, part := range s.Queries {
@@ -210,7 +210,7 @@ func bind(value *gojq.Query, name string, body *gojq.Query) *gojq.Query {
 	return &gojq.Query{Left: value, Op: gojq.OpPipe, Patterns: []*gojq.Pattern{{Name: name}}, Right: body}
 }
 
-// fits returns the call of the guard, which passes on its input if the step fits.
+// fits returns a call of the guard, which returns its input if the step is small enough.
 func fits(how string, left, right *gojq.Query) *gojq.Query {
 	args := []*gojq.Query{{Term: &gojq.Term{Type: gojq.TermTypeString, Str: &gojq.String{Str: how}}}}
 	if left != nil {

@@ -7,12 +7,12 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// A need is the set of paths that a program reads from a value, none of them empty. Other parts of the value are not
-// decoded. nil means the whole value.
+// A need is the set of paths that a program reads from a value; none of them is empty. Other parts of the value are not
+// decoded. nil stands for the whole value.
 type need [][]step
 
-// neededOf returns the parts of the input that query reads. passes reports that an output may be the input itself, which
-// must be printed unchanged.
+// neededOf returns the parts of the input that query reads. passes reports that an output can be the input itself, which
+// must then be printed unchanged.
 func neededOf(query *gojq.Query) (needed need, passes bool) {
 	n := need{}
 	if query == nil || !n.output(query, &passes) {
@@ -30,7 +30,7 @@ func (n *need) add(path ...step) {
 	}
 }
 
-// output is like query, but for the part that produces the program's outputs.
+// output is like query, but for the part of a query that yields the program's outputs.
 func (n *need) output(q *gojq.Query, passes *bool) bool {
 	switch {
 	case n.selects(q):
@@ -48,7 +48,7 @@ func (n *need) plain(q *gojq.Query) bool {
 	return q.Meta == nil && len(q.Imports) == 0 && len(q.FuncDefs) == 0 && len(q.Patterns) == 0
 }
 
-// selects reports whether q only yields its input, and adds the parts on which its decision depends.
+// selects reports whether q yields nothing but its input, and adds the parts on which its decision depends.
 func (n *need) selects(q *gojq.Query) bool {
 	switch {
 	case !n.plain(q):
@@ -65,7 +65,7 @@ func (n *need) selects(q *gojq.Query) bool {
 	return q.Term.Type == gojq.TermTypeIdentity
 }
 
-// query adds the parts that q reads. It returns false if these are the whole input or unknown.
+// query adds the parts that q reads. It returns false if it reads the whole input, or if the parts are unknown.
 func (n *need) query(q *gojq.Query) bool {
 	switch {
 	case q == nil:
@@ -77,7 +77,7 @@ func (n *need) query(q *gojq.Query) bool {
 	case q.Op == gojq.OpPipe && len(q.Patterns) == 0 && n.selects(q.Left):
 		return n.query(q.Right)
 	case q.Op == gojq.OpPipe && len(q.Patterns) == 0:
-		return n.query(q.Left) // the right side has another input
+		return n.query(q.Left) // the input of the right side is an output of the left
 	case slices.ContainsFunc(q.Patterns, func(p *gojq.Pattern) bool { return p.Name == "" }):
 		return false
 	}
@@ -121,7 +121,7 @@ func (n *need) term(t *gojq.Term) bool {
 
 func (n *need) text(s *gojq.String) bool { return s == nil || n.all(s.Queries...) }
 
-// made adds the parts that a term other than a path reads.
+// made adds the parts that a term reads, unless the term is a path.
 func (n *need) made(t *gojq.Term) bool {
 	switch t.Type {
 	case gojq.TermTypeNull, gojq.TermTypeTrue, gojq.TermTypeFalse, gojq.TermTypeNumber:
@@ -153,7 +153,7 @@ func (n *need) made(t *gojq.Term) bool {
 	return false
 }
 
-// member adds the parts that a member of an object construction reads. {a} means {a: .a}.
+// member adds the parts that a member of an object construction reads. {a} is short for {a: .a}.
 func (n *need) member(kv *gojq.ObjectKeyVal) bool {
 	switch {
 	case kv.Val != nil:
@@ -178,7 +178,7 @@ func (n *need) call(f *gojq.Func) bool {
 		n.add(s)
 		return ok
 	case (f.Name == "any" || f.Name == "all") && len(f.Args) == 2:
-		return n.query(f.Args[0]) // each output of the first argument is an input of the second
+		return n.query(f.Args[0]) // the input of the second argument is an output of the first
 	}
 	return false
 }

@@ -6,14 +6,14 @@ import (
 	"rpcx/wire/scan"
 )
 
-// fits reports whether a value of raw's type allows the first step of every path of n.
+// fits reports whether the type of raw allows the first step of every path in n.
 func (n need) fits(raw []byte) bool {
 	kind := scan.Type(raw)
 	return (kind == 'o' || kind == 'a') && !slices.ContainsFunc(n, func(p []step) bool { return (p[0].key != nil) != (kind == 'o') || p[0].index < 0 })
 }
 
-// decodePart decodes the parts of raw in n, or all of raw if raw has another type. passes reports whether an output may
-// be the decoded value, unchanged from raw.
+// decodePart decodes the parts of raw that n contains, or all of raw if its type does not fit n. passes reports that an
+// output may be the decoded value, which must then be printed like raw.
 func (s *source) decodePart(raw []byte, n need, passes bool) (any, error) {
 	if n == nil || len(raw) < partFrom || !n.fits(raw) {
 		return s.decode(raw)
@@ -26,7 +26,7 @@ func (s *source) decodePart(raw []byte, n need, passes bool) (any, error) {
 	start := d.i
 	v := d.part(n)
 	if m, ok := v.(map[string]any); ok && passes {
-		m[unread] = nil // an empty object has no substring in raw
+		m[unread] = nil // so m is not empty, and its text is stored
 	}
 	if passes {
 		s.add(v, d.b[start:d.i])
@@ -37,10 +37,10 @@ func (s *source) decodePart(raw []byte, n need, passes bool) (any, error) {
 	return v, nil
 }
 
-// partFrom is the minimum length for which skipping parts is worthwhile.
+// partFrom is the minimum length, in bytes, of an input for which it is worthwhile to skip parts.
 const partFrom = 64
 
-// unread is a member that no program can name, because it is not UTF-8.
+// unread is a key that no program can name, because it is not UTF-8.
 const unread = "\xff"
 
 func (d *decoder) part(n need) any {
@@ -70,7 +70,7 @@ func (d *decoder) part(n need) any {
 	return m
 }
 
-// key skips a key and returns its position.
+// key skips a key and returns where it starts and ends.
 func (d *decoder) key() (start, end int) {
 	start = d.i + 1
 	if i, err := scan.Value(d.b, d.i, 0); err == nil {
@@ -79,7 +79,7 @@ func (d *decoder) key() (start, end int) {
 	return start, d.i - 1
 }
 
-// pass skips a value, which must be valid.
+// pass skips a value, which must be valid JSON.
 func (d *decoder) pass() {
 	if end, err := scan.Value(d.b, scan.Skip(d.b, d.i), maxDepth); err == nil {
 		d.i = end
@@ -90,7 +90,8 @@ func (n need) has(key []byte) bool {
 	return slices.ContainsFunc(n, func(p []step) bool { return p[0].key != nil && string(p[0].key) == string(key) })
 }
 
-// partOf decodes the next value, the member key or without a key the element at index, as far as n names it.
+// partOf decodes the parts of the next value that n contains. The value is the member key or, if key is nil, the
+// element at index.
 func (d *decoder) partOf(n need, key []byte, index int) any {
 	wanted, inner := false, need{}
 	for _, p := range n {
@@ -114,10 +115,10 @@ func (d *decoder) partOf(n need, key []byte, index int) any {
 	return d.part(inner)
 }
 
-// maxCopied bounds an input that is copied for the strings in a part of it.
+// maxCopied is the maximum size, in bytes, of an input that is copied as a whole for the strings in a part of it.
 const maxCopied = 16 << 10
 
-// whole is like value, but with one copy of a short input for all strings in an object or array.
+// whole is like value, but makes a single copy of a short input for all strings in an object or array.
 func (d *decoder) whole() any {
 	d.blanks()
 	if c := d.b[d.i]; d.all == "" && len(d.b) <= maxCopied && (c == '{' || c == '[') {

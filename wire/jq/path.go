@@ -17,8 +17,8 @@ type step struct {
 	index int // a negative index counts from the end
 }
 
-// split splits the leading path off query: .params.result | {number} becomes .params.result and {number}. rest is nil
-// if nothing remains, and path is nil without a leading path. The identity is an empty path.
+// split divides query into a leading path and the rest: .params.result | {number} becomes .params.result and {number}.
+// rest is nil if nothing remains, and path is nil if there is no leading path. For the identity, path is empty.
 func split(query *gojq.Query) (path []step, rest *gojq.Query) {
 	if len(query.Imports) > 0 || query.Meta != nil || len(query.Patterns) > 0 {
 		return nil, query
@@ -68,7 +68,7 @@ func splitTerm(t *gojq.Term) (path []step, rest *gojq.Query) {
 	return path, &gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeIdentity, SuffixList: suffixes}}
 }
 
-// constants appends the constant steps at the start of suffixes to path, and returns the remaining suffixes.
+// constants appends the steps at the start of suffixes that are constant to path, and returns the remaining suffixes.
 func constants(path []step, suffixes []*gojq.Suffix) ([]step, []*gojq.Suffix) {
 	for n, suffix := range suffixes {
 		s, ok := constant(suffix.Index)
@@ -80,7 +80,7 @@ func constants(path []step, suffixes []*gojq.Suffix) ([]step, []*gojq.Suffix) {
 	return path, nil
 }
 
-// constant returns the step of an index that does not depend on the input.
+// constant returns the step for an index that does not depend on the input.
 func constant(x *gojq.Index) (s step, ok bool) {
 	switch {
 	case x == nil || x.IsSlice:
@@ -113,7 +113,7 @@ func textStep(s *gojq.String) (step, bool) {
 	return step{key: append([]byte{}, s.Str...)}, s.Queries == nil && utf8.ValidString(s.Str)
 }
 
-// wayOf returns the places of a path.
+// wayOf converts a path to places, each inside the previous one.
 func wayOf(path []step) *place {
 	way := &place{}
 	last := way
@@ -124,8 +124,8 @@ func wayOf(path []step) *place {
 	return way
 }
 
-// follow returns the value in b at the path of p, without surrounding blanks, or null for a missing member or element.
-// ok is false if the path is an error, which gojq must report. follow checks all of b.
+// follow returns the value in b at the path of p, without surrounding blanks, or null if a member or element does not
+// exist. ok is false if the path causes an error, which gojq must report. follow checks all of b.
 func (p *Program) follow(b []byte) (val []byte, ok bool, err error) {
 	var few [8]slot
 	slots := few[:]
@@ -142,7 +142,7 @@ func (p *Program) follow(b []byte) (val []byte, ok bool, err error) {
 	return end.text, true, nil
 }
 
-// compact returns val without blanks between tokens, or val itself if there are none.
+// compact returns val without the blanks between tokens. If there are none, it returns val itself.
 func compact(val []byte) json.RawMessage {
 	if scan.IsMinified(val) {
 		return val
@@ -152,5 +152,5 @@ func compact(val []byte) json.RawMessage {
 
 var null = []byte("null")
 
-// odd reports whether the text of name may differ from its bytes.
+// odd reports whether the text that name stands for may differ from its bytes.
 func odd(name []byte) bool { return bytes.IndexByte(name, '\\') >= 0 || !utf8.Valid(name) }

@@ -12,11 +12,11 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Paths is a jq program that selects parts of a value, such as .params.token or
-// (.. | .card?).
+// Paths is a jq program that selects parts of its input, such as .params.token or (.. | .card?).
 type Paths struct{ p *Program }
 
-// CompilePaths compiles src. Errors are usage Faults, also for a program that computes instead of selecting.
+// CompilePaths compiles src. Errors are usage Faults. A program that computes values instead of selecting parts is also
+// an error.
 func CompilePaths(src string) (*Paths, error) {
 	if _, err := Compile(src, Options{}); err != nil {
 		return nil, err
@@ -32,8 +32,8 @@ func CompilePaths(src string) (*Paths, error) {
 	return paths, nil
 }
 
-// withoutModule returns src without parts that only the start of a program may contain, such as module {}. The result
-// can be part of another program.
+// withoutModule returns src without what is allowed only at the start of a program, such as module {}, so that it can
+// become part of another program.
 func withoutModule(src string) string {
 	query, err := gojq.Parse(src)
 	if err != nil || query.Meta == nil {
@@ -43,7 +43,7 @@ func withoutModule(src string) string {
 	return query.String()
 }
 
-// Of returns the JSON pointers of the selected parts of in, some of which may not exist. It returns the same errors as
+// Of returns JSON pointers to the selected parts of in. Some of the parts may not exist. It returns the same errors as
 // Program.Run.
 func (p *Paths) Of(ctx context.Context, in json.RawMessage) (pointers []string, err error) {
 	err = p.p.Run(ctx, in, func(out json.RawMessage) (bool, error) {

@@ -8,19 +8,19 @@ import (
 
 // A place is a part of the input that a plan reads.
 type place struct {
-	step  step // the step from the enclosing place
-	slot  int  // the index of its slot
+	step  step // the step that leads from the enclosing place to this one
+	slot  int  // the index of its slot in the list that read receives
 	parts []*place
 }
 
-// A slot is the text of a place. Without a text, the part is missing and its value is null. wrong means that reading the
-// place is an error, or that gojq must decide.
+// A slot contains the text of a place. A nil text means that the part does not exist, so its value is null. wrong means
+// that reading the part is an error, or that gojq must evaluate the input.
 type slot struct {
 	text  []byte
 	wrong bool
 }
 
-// read checks all of b. In the same pass, it finds the parts of b that p and the places below p select. It returns
+// read checks all of b. In the same pass, it finds the parts of b that belong to p and the places below p. It returns
 // false if b is not one valid value.
 func (p *place) read(b []byte, slots []slot) bool {
 	b = b[scan.Skip(b, 0):]
@@ -43,7 +43,7 @@ func (p *place) read(b []byte, slots []slot) bool {
 	return c.Err() == nil
 }
 
-// members finds the parts of an object. The last of repeated members counts.
+// members finds the parts of an object. If a member is repeated, the last one counts.
 func (p *place) members(c *scan.Cursor, slots []slot) {
 	for key, ok := c.NextKey(); ok; key, ok = c.NextKey() {
 		if at := p.member(key); at == nil {
@@ -73,7 +73,7 @@ func (p *place) elements(c *scan.Cursor, slots []slot) {
 func (p *place) enter(c *scan.Cursor, slots []slot) {
 	kind := byte(0)
 	if len(p.parts) > 0 {
-		p.forget(slots) // an earlier member had this name
+		p.forget(slots) // an earlier member had the same name
 		kind = c.Peek()
 	}
 	switch kind {
@@ -93,7 +93,7 @@ func (p *place) enter(c *scan.Cursor, slots []slot) {
 	}
 }
 
-// other records the parts of a value without parts: the parts of null are null.
+// other records the result for a value that has no parts: the parts of null are null, and any others are errors.
 func (p *place) other(kind byte, slots []slot) {
 	if kind != 'n' {
 		p.wrong(slots, true)
@@ -101,7 +101,7 @@ func (p *place) other(kind byte, slots []slot) {
 	}
 }
 
-// wrong records that p has no members or elements.
+// wrong records that p has no members (members is set) or no elements.
 func (p *place) wrong(slots []slot, members bool) {
 	for _, at := range p.parts {
 		if (at.step.key != nil) == members {
@@ -112,7 +112,7 @@ func (p *place) wrong(slots []slot, members bool) {
 	}
 }
 
-// forget empties the slots of all parts.
+// forget empties the slots of the parts of p.
 func (p *place) forget(slots []slot) {
 	for _, at := range p.parts {
 		slots[at.slot] = slot{}
@@ -148,7 +148,7 @@ func plain(key []byte) bool {
 	return true
 }
 
-// count returns the number of elements behind c if a part of p is counted from the end.
+// count returns the number of elements that c has yet to read, if a part of p is counted from the end.
 func (p *place) count(c scan.Cursor) (total int) {
 	if slices.ContainsFunc(p.parts, func(at *place) bool { return at.step.index < 0 }) {
 		for _, ok := c.NextKey(); ok; _, ok = c.NextKey() {
@@ -159,7 +159,7 @@ func (p *place) count(c scan.Cursor) (total int) {
 	return total
 }
 
-// element returns the part for the element at index of total elements.
+// element returns the part for the element at an index, where total is the number of elements.
 func (p *place) element(index, total int) *place {
 	for _, at := range p.parts {
 		if at.step.key == nil && (at.step.index == index || at.step.index == index-total) {

@@ -9,9 +9,9 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// A plan computes the output of the most frequent programs for messages of a stream: select(…) | {…} with paths,
-// constants, comparisons, and, or. It works on the text of the input and prints exactly what gojq prints. If it cannot,
-// or if the program fails, gojq evaluates the input.
+// A plan computes the output of the programs that are most frequent for streams of messages: select(…) | {…} with
+// paths, constants, comparisons, and, or. It works on the text of the input and prints exactly the same as gojq. If it
+// cannot do that, or if the program fails, gojq evaluates the input.
 type plan struct {
 	input  *place // the parts of the input to read
 	slots  int    // the number of places
@@ -22,17 +22,17 @@ type plan struct {
 // A check is an expression that is evaluated before the output, in the order of the program.
 type check struct {
 	value *node
-	must  bool // no output follows if value is null or false; without must, only an error of value counts
+	must  bool // if value is null or false, there is no output; if must is not set, only an error of value matters
 }
 
 // A node is an expression with one value.
 type node struct {
 	op   op
-	at   *place        // for opPath
-	text []byte        // for opConst: its JSON
-	cmp  gojq.Operator // for opCompare
+	at   *place        // if op is opPath
+	text []byte        // if op is opConst: the JSON of the constant
+	cmp  gojq.Operator // if op is opCompare
 	kids []*node
-	keys []string // for opObject: the text before each of kids
+	keys []string // if op is opObject: the text that precedes each of kids
 }
 
 type op uint8
@@ -46,7 +46,7 @@ const (
 	opObject
 )
 
-// planOf returns the plan of query, or nil. vars are the values of variables.
+// planOf returns a plan for query, or nil. vars contains the values of variables.
 func planOf(query *gojq.Query, vars map[string]json.RawMessage) *plan {
 	c := planner{&plan{}, vars}
 	c.input = c.place(step{})
@@ -56,24 +56,24 @@ func planOf(query *gojq.Query, vars map[string]json.RawMessage) *plan {
 	return c.plan
 }
 
-// A planner makes a plan. Its functions return nil for unsupported expressions.
+// A planner makes a plan. Its methods return nil for expressions that plans do not support.
 type planner struct {
 	*plan
 	vars map[string]json.RawMessage
 }
 
-// place returns a new place with a slot.
+// place returns a new place with its own slot.
 func (c planner) place(s step) *place {
 	c.slots++
 	return &place{step: s, slot: c.slots - 1}
 }
 
-// isSimple reports whether q consists of an operator and its operands, or of a term.
+// isSimple reports whether q is only a term, or an operator with its operands.
 func isSimple(q *gojq.Query) bool {
 	return q != nil && q.Meta == nil && len(q.Imports) == 0 && len(q.FuncDefs) == 0 && len(q.Patterns) == 0
 }
 
-// pipe returns the output of q at the path in.
+// pipe returns the node for the output of q, whose input is in.
 func (c planner) pipe(q *gojq.Query, in *node) *node {
 	if !isSimple(q) {
 		return nil
@@ -101,7 +101,7 @@ func (c planner) pipe(q *gojq.Query, in *node) *node {
 	return c.value(q, in)
 }
 
-// value returns the node of q at the path in.
+// value returns the node for the value of q, whose input is in.
 func (c planner) value(q *gojq.Query, in *node) *node {
 	switch {
 	case !isSimple(q):
@@ -127,8 +127,8 @@ func (c planner) value(q *gojq.Query, in *node) *node {
 	return n
 }
 
-// suffixed returns the node of a term with suffixes. A ? has no effect, because gojq gets the inputs for which it
-// would.
+// suffixed returns the node for a term with suffixes. It ignores "?", because gojq evaluates the inputs for which that
+// has an effect.
 func (c planner) suffixed(t *gojq.Term, in *node) *node {
 	n := c.term(t, in)
 	for _, s := range t.SuffixList {
@@ -145,7 +145,7 @@ func (c planner) suffixed(t *gojq.Term, in *node) *node {
 	return n
 }
 
-// step returns the node of a part of n.
+// step returns the node for a part of the value of n.
 func (c planner) step(n *node, s step) *node {
 	if n.op != opPath || s.key == nil && s.index < 0 {
 		return nil
@@ -190,7 +190,7 @@ func (c planner) term(t *gojq.Term, in *node) *node {
 	return nil
 }
 
-// literal returns the node of a constant value.
+// literal returns the node for a constant value.
 func literal(v any) *node {
 	text, err := Encode(v)
 	if err != nil {
@@ -199,7 +199,7 @@ func literal(v any) *node {
 	return &node{op: opConst, text: text}
 }
 
-// number returns the node of a number, perhaps with a minus.
+// number returns the node for a number, which may have a minus sign.
 func number(t *gojq.Term) *node {
 	text := t.Number
 	if t.Type == gojq.TermTypeUnary {
@@ -219,7 +219,7 @@ func number(t *gojq.Term) *node {
 	return literal(v)
 }
 
-// object returns the node of an object with constant keys.
+// object returns the node for an object construction with constant keys.
 func (c planner) object(o *gojq.Object, in *node) *node {
 	vals := map[string]*node{}
 	for _, kv := range o.KeyVals {

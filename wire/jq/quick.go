@@ -5,20 +5,20 @@ import (
 	"encoding/json"
 )
 
-// A Scratch is memory that successive runs share. The zero value is usable.
+// A Scratch is memory that successive runs reuse. The zero value is usable.
 type Scratch struct {
-	slots  []slot // the slots of a plan's places
+	slots  []slot // one for each place of a plan
 	text   []byte
 	outs   [][]byte
 	unsure bool // gojq must compute the output
 }
 
-// maxScratch bounds the reused memory for text, in bytes.
+// maxScratch is the maximum size, in bytes, of text memory that is reused.
 const maxScratch = 1 << 20
 
-// Quick is like Run, but only for programs that do not need gojq. Such a program only follows a path, or selects, compares
-// and builds an object. ok is false for other programs and for failures. The outputs are parts of in or of s, and are
-// valid until the next use of s.
+// Quick is like Run, but only for programs that do not need gojq: those that only follow a path, or that only select,
+// compare and build an object. ok is false for other programs and after failures. The outputs share memory with in or s,
+// and are valid until s is used again.
 func (p *Program) Quick(ctx context.Context, in json.RawMessage, s *Scratch) (outs [][]byte, ok bool) {
 	switch {
 	case p.code != nil:

@@ -13,42 +13,42 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A source stores the text of each object and array in the input of a run. A value that a program only selects is
-// output as the same Go value (programs never change values). It is then printed with its original text, which keeps
-// the order of keys. The zero value and nil store no texts.
+// A source stores the texts of the objects and arrays in the input of a run. A value that a program only selects is
+// output as the same Go value, because programs never change values. Its original text is then printed, which preserves
+// the order of keys. The zero value is ready for use; a nil source stores nothing.
 type source struct {
 	spans []span
 	finds int
-	at    map[uintptr]span // spans by id; nil if not worthwhile
+	at    map[uintptr]span // spans by id; nil if searching the list is faster
 }
 
-// findsFew bounds the linear searches before the spans are put into a map.
+// findsFew is the number of linear searches after which the spans are put into a map.
 const findsFew = 4
 
-// A span is the text of one object or array of the input.
+// A span is the text of an object or array in the input.
 type span struct {
 	id     uintptr // the address of the map or of the first element
 	raw    []byte
-	length int // the length of an array, because a slice of the array may have the same first element
+	length int // the length of an array, because another slice can begin with the same element
 }
 
-// sourceKey is the context key of a run's source for Funcs.
+// sourceKey is the context key with which Funcs find the source of their run.
 type sourceKey struct{}
 
-// EncodeArg is like Encode, but for an argument of a Func. ctx is the context of its Call. A value that the program
-// only selected keeps its original text.
+// EncodeArg is like Encode, but for an argument of a Func. ctx is the context that its Call received. A value that the
+// program only selected keeps its original text.
 func EncodeArg(ctx context.Context, v any) (json.RawMessage, error) {
 	src, _ := ctx.Value(sourceKey{}).(*source)
 	return src.encode(v)
 }
 
-// decode decodes raw and stores the texts of its parts.
+// decode decodes raw, and stores the texts of its parts.
 func (s *source) decode(raw []byte) (any, error) {
 	d := decoder{b: raw, src: s, all: string(raw)}
 	return d.read()
 }
 
-// add stores the text of v. It omits empty values, whose texts are all equal.
+// add stores the text of v. It omits empty values, because their texts do not differ.
 func (s *source) add(v any, raw []byte) {
 	if s == nil {
 		return
@@ -58,8 +58,8 @@ func (s *source) add(v any, raw []byte) {
 	}
 }
 
-// identity returns the address and the length of a map or slice, which identify it among living values. The map or
-// slice must not be empty.
+// identity returns the address and the length of a map or slice, which identify it as long as it exists. Both are 0 for
+// other values. The map or slice must not be empty.
 func identity(v any) (id uintptr, length int) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -70,7 +70,7 @@ func identity(v any) (id uintptr, length int) {
 	return 0, 0
 }
 
-// find returns the original text of v, or nil for a value that the program made.
+// find returns the original text of v, or nil if the program created v.
 func (s *source) find(v any) []byte {
 	id, n := identity(v)
 	if n == 0 || s == nil || len(s.spans) == 0 {
@@ -88,7 +88,7 @@ func (s *source) find(v any) []byte {
 	return nil
 }
 
-// span returns the last living span with this id, or an empty span.
+// span returns the last span with this id, or an empty span.
 func (s *source) span(id uintptr) span {
 	if s.at != nil {
 		return s.at[id]
@@ -101,8 +101,8 @@ func (s *source) span(id uintptr) span {
 	return span{}
 }
 
-// encode returns the compact JSON of v. Parts of the input have their original text, and objects that the program made
-// have sorted keys.
+// encode returns the compact JSON of v. Parts of the input keep their original text, and objects that the program
+// created have sorted keys.
 func (s *source) encode(v any) (json.RawMessage, error) { return s.append(nil, v) }
 
 func (s *source) append(b []byte, v any) ([]byte, error) {
@@ -131,7 +131,7 @@ func (s *source) append(b []byte, v any) ([]byte, error) {
 	return append(b, text...), err
 }
 
-// appendText appends a string in gojq's form.
+// appendText appends a string as gojq would print it.
 func appendText(b []byte, s string) []byte {
 	start := len(b)
 	b = append(append(slices.Grow(b, len(s)+2), '"'), s...)

@@ -6,12 +6,12 @@ import (
 	"sync"
 )
 
-// Truth reports whether any output is neither null nor false. It returns false without an output.
+// Truth reports whether any output is neither null nor false. It returns false if there are no outputs.
 func (p *Program) Truth(ctx context.Context, in json.RawMessage) (bool, error) {
 	return p.TruthWith(ctx, in, nil)
 }
 
-// TruthWith is like Truth, but with values of the declared variables, or with nil for all null.
+// TruthWith is like Truth, but sets the declared variables to vals. If vals is nil, all of them are null.
 func (p *Program) TruthWith(ctx context.Context, in json.RawMessage, vals Values) (bool, error) {
 	return p.last(ctx, in, vals, true)
 }
@@ -21,8 +21,8 @@ func (p *Program) Holds(ctx context.Context, in json.RawMessage) (bool, error) {
 	return p.last(ctx, in, nil, false)
 }
 
-// last reports whether the last output is neither null nor false. It stops at an output for which that equals until, and returns
-// false without an output.
+// last reports whether the last output is neither null nor false. It stops at the first output for which the answer is until. It
+// returns false if there are no outputs.
 func (p *Program) last(ctx context.Context, in json.RawMessage, vals Values, until bool) (is bool, err error) {
 	if is, ok := p.judge(ctx, in); ok {
 		return is, nil
@@ -51,10 +51,10 @@ func (p *Program) First(ctx context.Context, in json.RawMessage) (first json.Raw
 	return first, err
 }
 
-// scratches are for runs whose outputs are not retained.
+// scratches are reused by runs whose outputs are not retained.
 var scratches = sync.Pool{New: func() any { return new(Scratch) }}
 
-// judge reports whether the output is neither null nor false. ok is false if gojq must compute the output.
+// judge reports whether the output is neither null nor false. ok is false if gojq must compute it.
 func (p *Program) judge(ctx context.Context, in json.RawMessage) (is, ok bool) {
 	if p.code == nil || p.plan == nil {
 		return false, false

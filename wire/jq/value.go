@@ -11,36 +11,37 @@ import (
 	"rpcx/wire/scan"
 )
 
-// maxDepth bounds the nesting, as in encoding/json.
+// maxDepth is the maximum nesting of values, the same as in encoding/json.
 const maxDepth = 10_000
 
-// maxDigits bounds the digits of a number. The time of a computation grows with the square of their number and cannot
-// be interrupted.
+// maxDigits is the maximum number of digits of a number. The time for a computation grows with the square of this
+// number and cannot be interrupted.
 const maxDigits = 10_000
 
 var errHuge = fmt.Errorf("a number has more than %d digits", maxDigits)
 
-// Decode decodes in to the types of programs: nil, bool, json.Number, string, []any and map[string]any. The last of
-// repeated members counts. Bytes that are not UTF-8 become U+FFFD. A number of more than 10,000 digits is an error.
+// Decode decodes in to the types that programs use: nil, bool, json.Number, string, []any and map[string]any. If a
+// member is repeated, the last one counts. Bytes that are not UTF-8 become U+FFFD. A number of more than 10,000 digits
+// is an error.
 func Decode(in json.RawMessage) (any, error) {
 	d := decoder{b: in}
 	return d.read()
 }
 
-// Encode returns the compact JSON of v, a value from Decode or a program, or an int, int64 or float64. Keys are sorted.
-// <, > and & are not escaped.
+// Encode returns the compact JSON of v, which is a value from Decode or a program, or an int, int64 or float64. Keys
+// are sorted. <, > and & are not escaped.
 func Encode(v any) (json.RawMessage, error) { return (&source{}).encode(v) }
 
-// Number returns the value of a number of any type in programs.
+// Number returns the value of v if v is a number of any of these types.
 func Number(v any) (float64, bool) { return gojq.ToFloat64(v) }
 
 // A decoder decodes a valid value.
 type decoder struct {
 	b    []byte
 	i    int
-	huge bool // a number has more than maxDigits
+	huge bool // a number has more than maxDigits digits
 	src  *source
-	all  string // the text of b, which strings and numbers share; "" if each is a copy that does not retain b
+	all  string // the text of b, which strings and numbers share; "" if each of them is a copy
 }
 
 // read reads the whole input.
@@ -111,7 +112,7 @@ func (d *decoder) array() any {
 	return a
 }
 
-// more moves to the next member, after the opening bracket or a comma. After the last member, it moves behind the
+// more moves to the next member or element, after the opening bracket or a comma. After the last one, it moves past the
 // closing bracket and returns false.
 func (d *decoder) more(end byte) bool {
 	d.blanks()
@@ -145,10 +146,10 @@ func (d *decoder) text() string {
 	return d.anyText()
 }
 
-// shortText bounds the strings that text scans byte by byte.
+// shortText is the length up to which text scans strings byte by byte.
 const shortText = 24
 
-// anyText is like text, but for strings that are long or not plain.
+// anyText is like text, but for strings that are long, have escapes or are not ASCII.
 func (d *decoder) anyText() string {
 	start := d.i + 1
 	end := start + bytes.IndexByte(d.b[start:], '"')
@@ -160,7 +161,7 @@ func (d *decoder) anyText() string {
 	return unescape(d.b[start : d.i-1])
 }
 
-// unescape returns the content of a string token. Each byte that is not UTF-8 becomes U+FFFD.
+// unescape returns the content of a string token without quotes. Each byte that is not UTF-8 becomes U+FFFD.
 func unescape(raw []byte) string {
 	s := scan.Key(raw)
 	if utf8.ValidString(s) {

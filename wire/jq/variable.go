@@ -9,13 +9,13 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// A declared is a declared variable with the parts of its value that a program reads.
+// declared is a declared variable, with the parts of its value that a program reads.
 type declared struct {
 	name string
 	need need
 }
 
-// used returns the variables that src may use.
+// used returns the variables in names that src may use.
 func used(src string, names []string) (some []declared) {
 	for _, name := range names {
 		if strings.Contains(src, "$"+name) {
@@ -48,7 +48,7 @@ func (p *Program) splitVariable(query *gojq.Query) (root string, path []step, re
 	return name, path, rest
 }
 
-// replaced returns query with term in place of first, its first part.
+// replaced returns query with its first part, first, replaced by term.
 func replaced(query, first *gojq.Query, term *gojq.Term) *gojq.Query {
 	q := *query
 	if query == first {
@@ -59,23 +59,23 @@ func replaced(query, first *gojq.Query, term *gojq.Term) *gojq.Query {
 	return &q
 }
 
-// Values returns the value of a declared variable for one run as JSON. nil means null.
+// Values returns the value of a declared variable for one run, as JSON. A nil result means null.
 type Values func(name string) json.RawMessage
 
 // IsPath reports whether p only follows a path in its input or in a declared variable. Such a program decodes nothing,
-// and its output is a part of its input.
+// and its output is a part of the input.
 func (p *Program) IsPath() bool { return p.path != nil && p.code == nil }
 
-// A runState is the state of a run: the values of the declared variables, and the texts of the input's parts.
+// A runState is the state of a run: the values of the declared variables, and the texts of parts of the input.
 type runState struct {
 	vals Values
 	source
 }
 
-// freeRuns are states of ended runs, whose memory is reused.
+// freeRuns contains the states of runs that have ended, for reuse.
 var freeRuns = sync.Pool{New: func() any { return new(runState) }}
 
-// maxSpans bounds the texts of reused memory.
+// maxSpans is the maximum number of spans in memory that is reused.
 const maxSpans = 1 << 12
 
 func newRunState(vals Values) *runState {
@@ -84,7 +84,7 @@ func newRunState(vals Values) *runState {
 	return r
 }
 
-// free ends the use of r and of all values that r has decoded.
+// free makes r available for reuse. All values that r has decoded must no longer be in use.
 func (r *runState) free() {
 	if cap(r.spans) > maxSpans {
 		return

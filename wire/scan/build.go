@@ -13,10 +13,10 @@ type Object struct {
 	opened bool
 }
 
-// AppendObject returns an Object whose End appends it to dst.
+// AppendObject returns an Object that End appends to dst.
 func AppendObject(dst []byte) Object { return Object{b: dst} }
 
-// next appends the brace or comma before a member.
+// next appends the brace or comma that precedes a member.
 func (o *Object) next() {
 	c := byte(',')
 	if !o.opened {
@@ -41,7 +41,7 @@ func (o *Object) Add(name string, val []byte) {
 	}
 }
 
-// Compact adds a member as Add does, with val on one line as the function Compact writes it.
+// Compact is like Add, but writes val on one line (see the function Compact).
 func (o *Object) Compact(name string, val []byte) {
 	if len(val) > 0 {
 		o.key(name)
@@ -49,13 +49,13 @@ func (o *Object) Compact(name string, val []byte) {
 	}
 }
 
-// Member adds a member whose key has the form of Members.
+// Member adds a member whose key is in the form that Members yields.
 func (o *Object) Member(key, val []byte) {
 	o.rawKey(key)
 	o.b = append(o.b, val...)
 }
 
-// CompactMember adds a member as Member does, with val on one line.
+// CompactMember is like Member, but writes val on one line.
 func (o *Object) CompactMember(key, val []byte) {
 	o.rawKey(key)
 	o.b = Compact(o.b, val)
@@ -77,8 +77,8 @@ func (o *Object) Members(obj []byte, but ...string) {
 	}
 }
 
-// Append adds a member whose value write appends to its argument. If write fails, Append returns that error and the object
-// is unusable.
+// Append adds a member whose value is appended by write. If write fails, Append returns that error and the object is
+// unusable.
 func (o *Object) Append(name string, write func(b []byte) ([]byte, error)) error {
 	o.key(name)
 	b, err := write(o.b)
@@ -86,7 +86,7 @@ func (o *Object) Append(name string, write func(b []byte) ([]byte, error)) error
 	return err
 }
 
-// Inside adds the members of obj on one line. It does nothing if obj is not an object.
+// Inside adds the members of obj, without line breaks between them. It does nothing if obj is not an object.
 func (o *Object) Inside(obj []byte) {
 	inner := Trim(obj)
 	if len(inner) < 2 || inner[0] != '{' {
@@ -123,14 +123,14 @@ func (o *Object) Bool(name string, v bool) {
 	o.b = strconv.AppendBool(o.b, v)
 }
 
-// Value adds a member with v as written by Marshal. It does nothing if Marshal fails.
+// Value adds a member with the value Marshal(v). It does nothing if Marshal fails.
 func (o *Object) Value(name string, v any) {
 	if val, err := Marshal(v); err == nil {
 		o.Add(name, val)
 	}
 }
 
-// Empty reports whether the object has no member.
+// Empty reports whether the object has no members.
 func (o *Object) Empty() bool { return !o.opened }
 
 // End returns the bytes given to AppendObject, followed by the object. The Object must not be used afterwards.
@@ -141,7 +141,7 @@ func (o *Object) End() []byte {
 	return append(o.b, '}')
 }
 
-// EndOrNil returns what End returns, or nil for an empty object.
+// EndOrNil is like End, but returns nil if the object is empty.
 func (o *Object) EndOrNil() []byte {
 	if !o.opened {
 		return nil
@@ -155,10 +155,10 @@ type Array struct {
 	opened bool
 }
 
-// AppendArray returns an Array whose End appends it to dst.
+// AppendArray returns an Array that End appends to dst.
 func AppendArray(dst []byte) Array { return Array{b: dst} }
 
-// next appends the bracket or comma before an element.
+// next appends the bracket or comma that precedes an element.
 func (a *Array) next() {
 	c := byte(',')
 	if !a.opened {
@@ -167,13 +167,13 @@ func (a *Array) next() {
 	a.b = append(a.b, c)
 }
 
-// Add adds the JSON val unchanged.
+// Add adds the JSON val unchanged as an element.
 func (a *Array) Add(val []byte) {
 	a.next()
 	a.b = append(a.b, val...)
 }
 
-// Compact adds val on one line, as the function Compact writes it.
+// Compact is like Add, but writes val on one line (see the function Compact).
 func (a *Array) Compact(val []byte) {
 	a.next()
 	a.b = Compact(a.b, val)
@@ -193,7 +193,7 @@ func (a *Array) End() []byte {
 	return append(a.b, ']')
 }
 
-// EndOrNil returns what End returns, or nil for an empty array.
+// EndOrNil is like End, but returns nil if the array is empty.
 func (a *Array) EndOrNil() []byte {
 	if !a.opened {
 		return nil
@@ -226,7 +226,7 @@ func Pair(name string, val []byte) []byte {
 	return o.End()
 }
 
-// Without returns obj without the members of these names, or obj itself if it has none of them.
+// Without returns obj without the members that have one of these names. If there are none, it returns obj itself.
 func Without(obj []byte, names ...string) []byte {
 	if !slices.ContainsFunc(names, func(name string) bool { return Get(obj, name) != nil }) {
 		return obj
@@ -236,7 +236,7 @@ func Without(obj []byte, names ...string) []byte {
 	return o.End()
 }
 
-// OrNull returns val, or null if val is nil. All callers share the null and must not change it.
+// OrNull returns val, or null if val is nil. All callers share this null and must not change it.
 func OrNull[T ~[]byte](val T) T {
 	if len(val) == 0 {
 		return T(null)
@@ -244,7 +244,7 @@ func OrNull[T ~[]byte](val T) T {
 	return val
 }
 
-// Or returns val, or if val is nil the first of others that is not.
+// Or returns val or, if val is nil, the first of others that is not nil.
 func Or[T ~[]byte](val T, others ...[]byte) T {
 	for _, other := range others {
 		if val != nil {
@@ -257,8 +257,8 @@ func Or[T ~[]byte](val T, others ...[]byte) T {
 
 var null = slices.Clip([]byte("null"))
 
-// JSON returns what Marshal returns. It is for values that Marshal never rejects: structs, strings and the like without
-// functions, cycles or invalid RawMessages. For other values, it returns null.
+// JSON returns v as written by Marshal. It is for values that Marshal never rejects: structs, strings and other values
+// without functions, cycles or invalid RawMessages. For all other values, it returns null.
 func JSON(v any) json.RawMessage {
 	b, err := Marshal(v)
 	if err != nil {

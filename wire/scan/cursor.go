@@ -13,33 +13,33 @@ package scan
 type Cursor struct {
 	b      []byte
 	i      int
-	depth  int // the allowed nesting inside an element
+	depth  int // the allowed nesting inside the value that the cursor reads
 	close  byte
 	first  bool
 	within bool // other bytes may follow the object or array
 	bad    fault
 }
 
-// ReadObject returns a cursor for the object in b, which may have surrounding blanks. depth is the maximum nesting,
-// including the object itself.
+// ReadObject returns a cursor for the members of the object in b, which may have surrounding blanks. depth is the
+// maximum nesting, including the object itself.
 func ReadObject(b []byte, depth int) Cursor {
 	return open(b, Skip(b, 0), depth, '{', '}', noObject)
 }
 
-// ReadArray returns a cursor for the elements of an array, whose keys are nil.
+// ReadArray is like ReadObject, but for the elements of an array. Their keys are nil.
 func ReadArray(b []byte, depth int) Cursor {
 	return open(b, Skip(b, 0), depth, '[', ']', noArray)
 }
 
-// ReadObjectAt returns a cursor for the object that starts at b[i]. It reads no byte after the object's end, which Pos
-// returns after the last member.
+// ReadObjectAt is like ReadObject, but for the object that starts at b[i]. It reads no bytes after the object. After
+// the last member, Pos returns where the object ends.
 func ReadObjectAt(b []byte, i, depth int) Cursor {
 	c := open(b, i, depth, '{', '}', noObject)
 	c.within = true
 	return c
 }
 
-// ReadArrayAt does for an array what ReadObjectAt does for an object.
+// ReadArrayAt is like ReadObjectAt, but for an array.
 func ReadArrayAt(b []byte, i, depth int) Cursor {
 	c := open(b, i, depth, '[', ']', noArray)
 	c.within = true
@@ -61,8 +61,8 @@ func open(b []byte, i, depth int, start, end byte, other fault) Cursor {
 	return c
 }
 
-// Next returns the next member: its key without quotes but with escapes, and its value. Both are sub-slices of the input.
-// ok is false after the last member and on invalid bytes.
+// Next returns the next member: its key, without quotes but with escapes, and its value. Both are sub-slices of the
+// input. ok is false after the last member or if the bytes are invalid.
 func (c *Cursor) Next() (key, val []byte, ok bool) {
 	if key, ok = c.NextKey(); !ok {
 		return nil, nil, false
@@ -77,7 +77,7 @@ func (c *Cursor) Next() (key, val []byte, ok bool) {
 	return key, c.b[start:end], true
 }
 
-// NextKey moves to the next member and stops before its value. Value, Skip or SkipTo must follow.
+// NextKey moves to the next member and stops before the value. The caller must then call Value, Skip or SkipTo.
 func (c *Cursor) NextKey() (key []byte, ok bool) {
 	if c.bad != none || c.close == 0 {
 		return nil, false
@@ -109,7 +109,7 @@ func (c *Cursor) NextKey() (key []byte, ok bool) {
 	return key, true
 }
 
-// Value checks and returns the value after NextKey, or nil if it is invalid (see Err).
+// Value checks and returns the value after NextKey. It returns nil if the value is invalid (see Err).
 func (c *Cursor) Value() []byte {
 	start := c.i
 	end, bad := value(c.b, start, c.depth)
@@ -120,8 +120,8 @@ func (c *Cursor) Value() []byte {
 	return c.b[start:end]
 }
 
-// Object returns a cursor for the object after NextKey. ok is false for other values. After the object's last member, Skip
-// moves c behind it.
+// Object returns a cursor for the value after NextKey if it is an object. Otherwise ok is false. After the last member,
+// the caller must pass the cursor to Skip.
 func (c *Cursor) Object() (in Cursor, ok bool) {
 	if c.i >= len(c.b) || c.b[c.i] != '{' {
 		return Cursor{}, false
@@ -129,7 +129,7 @@ func (c *Cursor) Object() (in Cursor, ok bool) {
 	return ReadObjectAt(c.b, c.i, c.depth), true
 }
 
-// Array does for an array what Object does for an object.
+// Array is like Object, but for an array.
 func (c *Cursor) Array() (in Cursor, ok bool) {
 	if c.i >= len(c.b) || c.b[c.i] != '[' {
 		return Cursor{}, false
@@ -137,7 +137,7 @@ func (c *Cursor) Array() (in Cursor, ok bool) {
 	return ReadArrayAt(c.b, c.i, c.depth), true
 }
 
-// Peek returns the first byte of the value after NextKey, or 0 without a value.
+// Peek returns the first byte of the value after NextKey, or 0 if there is none.
 func (c *Cursor) Peek() byte {
 	if c.i >= len(c.b) {
 		return 0
@@ -145,11 +145,11 @@ func (c *Cursor) Peek() byte {
 	return c.b[c.i]
 }
 
-// SkipTo moves behind the value after NextKey. The caller has checked the value and its end, b[end].
+// SkipTo moves to end, the end of the value after NextKey, which the caller has checked.
 func (c *Cursor) SkipTo(end int) { c.i = end }
 
-// Skip moves behind the value after NextKey, which in has read, and returns the value. If in is invalid, c becomes
-// invalid.
+// Skip moves to the end of the value after NextKey, which in has read, and returns the value. If in has found invalid
+// bytes, c becomes invalid.
 func (c *Cursor) Skip(in *Cursor) []byte {
 	start := c.i
 	c.i, c.bad = in.i, in.bad
@@ -159,7 +159,7 @@ func (c *Cursor) Skip(in *Cursor) []byte {
 // Pos returns the cursor's offset.
 func (c *Cursor) Pos() int { return c.i }
 
-// end records the end of the value. It returns false, because no member follows.
+// end records the end of the object or array, and returns false.
 func (c *Cursor) end(i int) bool {
 	c.close, c.i = 0, i
 	if c.within {
@@ -176,5 +176,5 @@ func (c *Cursor) fail(i int, bad fault) bool {
 	return false
 }
 
-// Err returns an *Error, or nil if all bytes so far are valid.
+// Err returns an *Error, or nil if all bytes read so far are valid.
 func (c *Cursor) Err() error { return c.bad.at(c.i) }

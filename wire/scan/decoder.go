@@ -1,15 +1,15 @@
 package scan
 
-// A Decoder checks one JSON value that arrives in pieces, and finds its end. It reads each byte once. The zero value
-// with a Depth is usable.
+// A Decoder checks one JSON value that arrives in pieces, and finds its end. It reads each byte once. A Decoder with
+// only a Depth is ready for use.
 type Decoder struct {
 	Depth int // the maximum nesting of arrays and objects
 
-	open  []byte // the open brackets, '{' or '['
+	open  []byte // the brackets that are open, '{' or '['
 	state state
 	key   bool   // the current string is a key
-	word  string // the rest of a literal
-	hex   int    // the number of missing digits of an escape
+	word  string // the missing characters of a literal
+	hex   int    // the number of missing digits in an escape
 	off   int    // the number of bytes that Next has consumed
 }
 
@@ -43,9 +43,9 @@ func (d *Decoder) Reset() {
 	*d = Decoder{Depth: d.Depth, open: d.open[:0]}
 }
 
-// Next reads further bytes of the value. n is how many belong to the value or to blanks before it. done reports the end
-// of the value. A number ends at the first byte that is not part of it. An error is an *Error whose offset counts from
-// the first byte after Reset; b[n] is then the invalid byte.
+// Next reads more bytes of the value. n is the number of bytes that belong to the value or to blanks before it. done
+// reports that the value is complete. A number ends before the first byte that is not part of it. An error is an *Error
+// whose offset counts from the first byte after Reset; b[n] is the invalid byte.
 func (d *Decoder) Next(b []byte) (n int, done bool, err error) {
 	for n < len(b) {
 		if d.state == inString {
@@ -71,7 +71,7 @@ func (d *Decoder) Next(b []byte) (n int, done bool, err error) {
 	return n, false, nil
 }
 
-// End reports whether the value is complete if no byte follows, such as a number at the top level.
+// End reports whether the value is complete if no bytes follow. A number at the top level, for example, is.
 func (d *Decoder) End() bool {
 	switch d.state {
 	case complete:
@@ -82,7 +82,7 @@ func (d *Decoder) End() bool {
 	return false
 }
 
-// step reads one byte. took is false if c ends a number and must be read again.
+// step reads one byte. took is false if c follows a number and must be read again.
 func (d *Decoder) step(c byte) (took bool, bad fault) {
 	switch d.state {
 	case wantValue, wantElement, wantFirstElement, wantFirstKey, wantKey, wantColon, afterElement:
@@ -237,7 +237,7 @@ func (d *Decoder) inside(c byte) fault {
 	return none
 }
 
-// numbers contains, for each state inside a number, the next state for each class of byte, or 0.
+// numbers contains, for each state inside a number, the next state for each class of bytes, or 0 if there is none.
 var numbers = [...]struct {
 	zero, digit, point, e, sign state
 	open                        bool // the number must not end here
@@ -252,7 +252,7 @@ var numbers = [...]struct {
 	inExponent: {zero: inExponent, digit: inExponent},
 }
 
-// number processes a byte in or after a number.
+// number processes a byte that belongs to a number or follows it.
 func (d *Decoder) number(c byte) (took bool, bad fault) {
 	step, next := &numbers[d.state], wantValue
 	switch c {

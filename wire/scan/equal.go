@@ -6,9 +6,9 @@ import (
 	"strconv"
 )
 
-// Equal reports whether a and b are the same JSON value. It ignores blanks, the order of members and the spelling of
-// strings, and compares numbers by value (1.0 equals 1, and 1e2 equals 100). The last of repeated members counts. Both
-// must be valid.
+// Equal reports whether a and b are the same JSON value. It ignores blanks, the order of members, and how strings are
+// escaped. It compares numbers by value: 1.0 equals 1, and 1e2 equals 100. If a member is repeated, the last one
+// counts. Both must be valid.
 func Equal(a, b []byte) bool {
 	a, b = Trim(a), Trim(b)
 	if bytes.Equal(a, b) {
@@ -75,7 +75,7 @@ func equalMembers(a, b map[string][]byte) bool {
 	return true
 }
 
-// A decimal is a number as digits without zeros at either end, and an exponent: 0.digits × 10^exp.
+// A decimal is a number 0.digits × 10^exp, where digits has no zeros at either end.
 type decimal struct {
 	negative bool
 	digits   []byte
@@ -88,7 +88,8 @@ func equalNumbers(a, b []byte) bool {
 	return ok && also && x.negative == y.negative && x.exp == y.exp && bytes.Equal(x.digits, y.digits)
 }
 
-// parseDecimal returns false if the exponent is absurdly large. Such numbers are equal only if their texts are.
+// parseDecimal returns false if the exponent does not fit into 48 bits. Such numbers are equal only if their texts are
+// equal.
 func parseDecimal(b []byte) (d decimal, ok bool) {
 	if end, bad := number(b, 0); bad != none || end != len(b) {
 		return d, false

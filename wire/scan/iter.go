@@ -15,7 +15,7 @@ func Members(obj []byte) iter.Seq2[[]byte, []byte] {
 	}
 }
 
-// Named iterates over members like Members, with decoded keys.
+// Named is like Members, but decodes the keys.
 func Named(obj []byte) iter.Seq2[string, []byte] {
 	return func(yield func(name string, val []byte) bool) {
 		c := ReadObject(obj, trusted)
@@ -24,8 +24,8 @@ func Named(obj []byte) iter.Seq2[string, []byte] {
 	}
 }
 
-// Elements iterates over the elements of array. It yields nothing for other values. array must be valid; Elements stops at
-// invalid bytes.
+// Elements iterates over the elements of array. It yields nothing if array is not an array. array must be valid; Elements
+// stops at invalid bytes.
 func Elements(array []byte) iter.Seq[[]byte] {
 	return func(yield func(val []byte) bool) {
 		c := ReadArray(array, trusted)
@@ -42,7 +42,7 @@ func List(array []byte) (list []json.RawMessage) {
 	return list
 }
 
-// Count returns the number of members or elements, or 0 for other values.
+// Count returns the number of members or elements of val, or 0 for other values.
 func Count(val []byte) (n int) {
 	for range Members(val) {
 		n++
@@ -61,7 +61,7 @@ func First(array []byte) []byte {
 	return nil
 }
 
-// Only returns the element of an array with one element, or nil.
+// Only returns the only element of an array, or nil if it has more or fewer.
 func Only(array []byte) []byte {
 	if Count(array) != 1 {
 		return nil

@@ -1,8 +1,7 @@
 package scan
 
-// Keys checks b like Valid. It passes the name of each member at any depth to see, without quotes, and each other string
-// to text, with quotes. Escapes stay unchanged. For an invalid b, see and text receive the names and strings before the
-// error.
+// Keys checks b like Valid. It passes the name of each member at any depth to see, without quotes, and every other
+// string to text, with quotes. Escapes stay unchanged. If b is invalid, they receive only the strings before the error.
 func Keys(b []byte, depth int, see, text func(b []byte)) error {
 	i, bad := keysOf(b, Skip(b, 0), depth, see, text)
 	if bad == none {
@@ -13,7 +12,7 @@ func Keys(b []byte, depth int, see, text func(b []byte)) error {
 	return bad.at(i)
 }
 
-// keysOf is like value, but also passes names to see and other strings to text.
+// keysOf is like value, but passes names to see and other strings to text.
 func keysOf(b []byte, i, depth int, see, text func(b []byte)) (int, fault) {
 	if i < len(b) && b[i] == '{' {
 		return keysIn(b, i, depth, '}', noCommaObject, see, text)
@@ -31,7 +30,7 @@ func keysOf(b []byte, i, depth int, see, text func(b []byte)) (int, fault) {
 	return value(b, i, depth)
 }
 
-// keysIn is like object and array, but also passes names to see and other strings to text. end is the closing bracket.
+// keysIn is like object and array, but passes names to see and other strings to text. end is the closing bracket.
 func keysIn(b []byte, i, depth int, end byte, noComma fault, see, text func(b []byte)) (int, fault) {
 	if depth <= 0 {
 		return i, deep

@@ -13,7 +13,7 @@ func Escape(name string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
 }
 
-// Unescape returns the name in a token of a JSON pointer.
+// Unescape returns the name that a token of a JSON pointer stands for.
 func Unescape(token string) string {
 	if !strings.Contains(token, "~") {
 		return token
@@ -21,8 +21,8 @@ func Unescape(token string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
 }
 
-// Descend returns the JSON pointer of a part of the value at pointer: element i, or the member whose key has the form of
-// Members.
+// Descend returns the JSON pointer to a part of the value at pointer: to element i if key is nil, and otherwise to the
+// member with that key, which is in the form that Members yields.
 func Descend(pointer string, i int, key []byte) string {
 	if key == nil {
 		return pointer + "/" + strconv.Itoa(i)
@@ -30,7 +30,7 @@ func Descend(pointer string, i int, key []byte) string {
 	return pointer + "/" + Escape(Key(key))
 }
 
-// Lookup returns the part of a decoded value at a JSON pointer.
+// Lookup returns the part of a decoded value that a JSON pointer refers to.
 func Lookup(val any, pointer string) (any, bool) {
 	if pointer == "" {
 		return val, true
@@ -60,7 +60,7 @@ func Lookup(val any, pointer string) (any, bool) {
 	return val, true
 }
 
-// At returns the part of the JSON val at a JSON pointer, or nil.
+// At returns the part of the JSON val that a JSON pointer refers to, or nil.
 func At(val []byte, pointer string) []byte {
 	switch {
 	case pointer == "":

@@ -1,7 +1,7 @@
-// Package scan finds and checks JSON values in bytes, without decoding or allocating. It is as strict as RFC 8259 about
+// Package scan finds and checks JSON values in bytes, without decoding or allocating. It follows RFC 8259 strictly for
 // numbers, escapes, control characters in strings, and literals. It accepts invalid UTF-8 in strings.
 //
-// It neither changes nor retains its input.
+// It does not change or retain its input.
 package scan
 
 import (
@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// An Error describes where and why bytes are not JSON.
+// An Error describes why and where bytes are not JSON.
 type Error struct {
 	Offset int    // the offset in the given bytes
-	What   string // in lower case: "expected a colon after the key"
-	Cut    bool   // the bytes end before the value, and more bytes might complete it
+	What   string // in lower case, such as "expected a colon after the key"
+	Cut    bool   // the bytes end before the value does, so more bytes could complete it
 	Deep   bool   // the nesting is too deep
 }
 
@@ -22,7 +22,7 @@ func (e *Error) Error() string {
 	return e.What + " at byte " + strconv.Itoa(e.Offset)
 }
 
-// A fault is why bytes are not JSON, in a small form for the hot path.
+// A fault is the reason why bytes are not JSON, as a number, because checking must be fast.
 type fault uint8
 
 const (
@@ -90,7 +90,7 @@ func Skip(b []byte, i int) int {
 	return i
 }
 
-// Trim returns b without the blanks at its ends.
+// Trim returns b without leading and trailing blanks.
 func Trim(b []byte) []byte {
 	b = b[Skip(b, 0):]
 	for len(b) > 0 && class[b[len(b)-1]]&isBlank != 0 {
@@ -100,7 +100,7 @@ func Trim(b []byte) []byte {
 }
 
 // Value checks the JSON value that starts at b[i] and returns its end. depth is the maximum nesting: 0 allows no array
-// or object, and 1 allows a flat one. The error is an *Error. A number at the end of b is complete.
+// or object, and 1 allows a flat one. The error is an *Error. A number that reaches the end of b is complete.
 func Value(b []byte, i, depth int) (end int, err error) {
 	end, bad := value(b, i, depth)
 	if bad != none {
@@ -109,7 +109,7 @@ func Value(b []byte, i, depth int) (end int, err error) {
 	return end, nil
 }
 
-// Valid returns nil if b is exactly one JSON value, which blanks may surround.
+// Valid returns nil if b is exactly one JSON value, perhaps surrounded by blanks.
 func Valid(b []byte, depth int) error {
 	i, bad := value(b, Skip(b, 0), depth)
 	if bad == none {
@@ -120,8 +120,8 @@ func Valid(b []byte, depth int) error {
 	return bad.at(i)
 }
 
-// Type returns the type of a value by its first byte: 'o' for an object, 'a' array, 's' string, 'n' number, 't' true,
-// 'f' false, '0' null, or 0 for other bytes.
+// Type returns the type of a value, which its first byte determines: 'o' for an object, 'a' array, 's' string, 'n'
+// number, 't' true, 'f' false, '0' null, or 0 for other bytes.
 func Type(val []byte) byte {
 	if len(val) == 0 {
 		return 0
@@ -129,7 +129,7 @@ func Type(val []byte) byte {
 	return types[val[0]]
 }
 
-// typeNames maps the names of types in a JSON Schema to results of Type. any includes all.
+// typeNames maps the names of types, as in JSON Schema, to results of Type. any includes all types.
 var typeNames = map[string]string{"string": "s", "number": "n", "boolean": "tf", "object": "o", "array": "a", "any": "oasntf0"}
 
 // IsTypeName reports whether name is the name of a type, or any.
@@ -143,8 +143,8 @@ var types = [256]byte{
 	'0': 'n', '1': 'n', '2': 'n', '3': 'n', '4': 'n', '5': 'n', '6': 'n', '7': 'n', '8': 'n', '9': 'n',
 }
 
-// value checks the value at b[i]. It returns its end, or the offset and the reason of the first error. It recurses at most
-// depth times.
+// value checks the value at b[i]. It returns the end of the value, or the offset of the first error and its reason. It
+// recurses at most depth times.
 func value(b []byte, i, depth int) (int, fault) {
 	if i >= len(b) {
 		return len(b), cut
@@ -198,8 +198,8 @@ func object(b []byte, i, depth int) (int, fault) {
 	}
 }
 
-// keyAndColon checks a key at b[i] and the following colon. It returns the end of the key and the start of the value, or
-// the first error.
+// keyAndColon checks the key at b[i] and the colon after it. It returns the end of the key and the start of the value,
+// or the first error.
 func keyAndColon(b []byte, i int) (end, next int, bad fault) {
 	if i >= len(b) {
 		return 0, len(b), cut

@@ -6,22 +6,22 @@ import (
 	"math/bits"
 )
 
-// Shapes checks a sequence of messages as Keys does, but faster. Most messages in a conversation have the members, their
-// order and the blanks of an earlier message, and differ only in scalars. Shapes checks only the scalars that differ from
-// the last such message. The zero value is usable. Shapes is not safe for concurrent use.
+// Shapes checks a sequence of messages as Keys does, but faster. Most messages in a conversation have the same members,
+// order and blanks as an earlier message, and differ only in scalars. For such a message, Shapes checks only the scalars
+// that differ. The zero value is usable. Shapes is not safe for concurrent use.
 type Shapes struct {
-	all    [maxShapes]shape // most recently used first
-	missed int              // the number of messages without a known shape since the last match
+	all    [maxShapes]shape // most recently used shape first
+	missed int              // the number of messages since the last one with a known shape
 }
 
 // A shape is a message without its scalars: the parts before, between and after them.
 type shape struct {
 	text []byte
-	ends []int // the ends of the parts in text; empty if the shape is unused
+	ends []int // where each part ends in text; empty if the shape is unused
 
-	last  []byte // the last message of the shape
-	ascii bool   // last is ASCII without control characters
-	at    []int  // where in last each part ends
+	last  []byte // the last message with the shape
+	ascii bool   // last consists of ASCII without control characters
+	at    []int  // where each part ends in last
 	next  []int  // spare memory for at
 }
 
@@ -30,14 +30,14 @@ const (
 	maxParts       = 512      // a message with more parts has no shape
 	maxShapeLength = 32 << 10 // a longer message has no shape
 	patience       = 16       // after this many messages without a known shape, Shapes compares only a few messages
-	seldom         = 8        // one in this many is compared then
+	seldom         = 8        // then it compares one message in this many
 )
 
-// Valid reports whether b is exactly one JSON value with at most depth nesting, which must be equal in all calls. It passes
-// the names of members, without quotes, to see, unless see has accepted the names of an earlier message of the same shape.
-// It passes other strings, in quotes, to text, unless text has accepted the same string at the same place; word is true if
-// the string is known to be lower-case letters and digits. If see or text returns false, Valid does not store the message.
-// ascii is true if b is known to be ASCII without control characters.
+// Valid reports whether b is exactly one JSON value, nested at most depth deep. depth must be equal in all calls. Valid
+// passes the names of members, without quotes, to see, unless see has accepted the names of an earlier message of the same
+// shape. It passes other strings, with quotes, to text, unless text has accepted the same string at the same place; word is
+// true if the string is known to consist of lower-case letters and digits. If see or text returns false, Valid does not
+// store the message. ascii is true if b is known to be ASCII without control characters.
 func (s *Shapes) Valid(b []byte, depth int, see func(b []byte) bool, text func(b []byte, word bool) bool) (ok, ascii bool) {
 	if s.missed > patience && s.missed%seldom != 0 || len(b) > maxShapeLength {
 		s.missed++
@@ -64,7 +64,7 @@ func (s *Shapes) Valid(b []byte, depth int, see func(b []byte) bool, text func(b
 	return true, false
 }
 
-// fits reports whether b has the shape and text accepts its strings, and whether b is ASCII.
+// fits reports whether b has the shape and text accepts its strings, and whether b is known to be ASCII.
 func (s *shape) fits(b []byte, text func(b []byte, word bool) bool) (ok, ascii bool) {
 	if len(s.ends) == 0 {
 		return false, false
@@ -99,7 +99,7 @@ func (s *shape) fits(b []byte, text func(b []byte, word bool) bool) (ok, ascii b
 }
 
 // valueAndPart reports whether b[i:] begins with a value and part n. It returns the end of the part, and whether the value
-// is a string other than ASCII.
+// is a string with characters other than ASCII.
 func (s *shape) valueAndPart(b []byte, i, n int, text func(b []byte, word bool) bool) (end int, beyond, ok bool) {
 	if n == 0 { // no value precedes the first part
 		return i, false, false
@@ -121,8 +121,8 @@ func (s *shape) valueAndPart(b []byte, i, n int, text func(b []byte, word bool) 
 	return i + len(part), beyond, true
 }
 
-// alike reports whether b has the shape, is ASCII, and has values of the same lengths as last. b must be as long as last.
-// If last is ASCII, alike compares only the different bytes, and copies the values of b to last.
+// alike reports whether b has the shape, is ASCII, and has values of the same lengths as last. b must be as long as last,
+// which must be ASCII. alike checks only the bytes that differ, and copies the values of b to last.
 func (s *shape) alike(b []byte, text func(b []byte, word bool) bool) bool {
 	if string(b) == string(s.last) {
 		return true
@@ -147,7 +147,7 @@ func (s *shape) alike(b []byte, text func(b []byte, word bool) bool) bool {
 	}
 }
 
-// common returns the length of the common prefix of a and b, which are equally long.
+// common returns the length of the common prefix of a and b.
 func common(a, b []byte) int {
 	n := 0
 	for ; n+8 <= len(a) && n+8 <= len(b); n += 8 {
@@ -161,7 +161,7 @@ func common(a, b []byte) int {
 	return n
 }
 
-// take sets s to the shape of b, which is valid JSON.
+// take stores the shape of b, which is valid JSON.
 func (s *shape) take(b []byte) {
 	s.text, s.ends, s.at = s.text[:0], s.ends[:0], s.at[:0]
 	from := 0

@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// Splice returns a copy of obj with val as the value of member key. It replaces the first such member, or else adds a
-// first member. In an array, it replaces the element at index key. obj must be valid.
+// Splice returns a copy of obj with val as the value of member key. It replaces the first such member or, if there is
+// none, inserts one at the start. In an array, it replaces the element at that index. obj must be valid.
 func Splice(obj []byte, key string, val []byte) []byte {
 	m := ReadObject(obj, trusted)
 	for k, old, ok := m.Next(); ok; k, old, ok = m.Next() {
@@ -52,9 +52,9 @@ func spliceElement(array []byte, key string, val []byte) []byte {
 	return out.End()
 }
 
-// Rebuild appends val, an object or array at most depth deep. one appends each part. one gets the index of the part,
-// its key in the form of Members (nil in an array) and its value. Rebuild keeps keys and removes blanks between parts.
-// It returns the error of one, or an *Error if val is invalid.
+// Rebuild appends val, an object or array nested at most depth deep, to b. It calls one to append each part; one
+// receives the index of the part, its key as Members yields it (nil in an array), and its value. Rebuild keeps the keys
+// and removes blanks between parts. It returns the error of one, or an *Error if val is invalid.
 func Rebuild(b, val []byte, depth int, one func(b []byte, i int, key, part []byte) ([]byte, error)) ([]byte, error) {
 	parts, ends := ReadArray(val, depth), "[]"
 	if Type(val) == 'o' {

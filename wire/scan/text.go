@@ -8,11 +8,11 @@ import (
 	"unicode/utf8"
 )
 
-// trusted is the depth for checked values.
+// trusted is the maximum depth for values that have already been checked.
 const trusted = 1 << 16
 
-// Get returns the value of obj's first member key. It returns nil if obj has no such member or is not an object.
-// obj must be valid.
+// Get returns the value of the first member of obj named key. It returns nil if there is no such member or obj is not
+// an object. obj must be valid.
 func Get(obj []byte, key string) []byte {
 	for k, val := range Members(obj) {
 		if IsKey(k, key) {
@@ -22,7 +22,7 @@ func Get(obj []byte, key string) []byte {
 	return nil
 }
 
-// IsKey reports whether raw, a key in the form of Members, is name.
+// IsKey reports whether raw, a key as Members yields it, means name.
 func IsKey(raw []byte, name string) bool {
 	if string(raw) == name {
 		return true
@@ -30,7 +30,7 @@ func IsKey(raw []byte, name string) bool {
 	return len(raw) > len(name) && bytes.IndexByte(raw, '\\') >= 0 && Key(raw) == name
 }
 
-// Key decodes a key in the form of Members.
+// Key decodes a key as Members yields it.
 func Key(raw []byte) string {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return string(raw)
@@ -38,7 +38,7 @@ func Key(raw []byte) string {
 	return string(unescape(make([]byte, 0, len(raw)), raw))
 }
 
-// Unescaped decodes a key as Key does. It returns raw itself if raw has no escapes.
+// Unescaped is like Key, but returns bytes: raw itself if there are no escapes.
 func Unescaped(raw []byte) []byte {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return raw
@@ -46,7 +46,7 @@ func Unescaped(raw []byte) []byte {
 	return unescape(make([]byte, 0, len(raw)), raw)
 }
 
-// Text decodes the JSON string val. ok is false if val is not a string. Half a surrogate pair becomes U+FFFD. Invalid
+// Text decodes the JSON string val. ok is false if val is not a string. An unpaired surrogate becomes U+FFFD. Invalid
 // UTF-8 stays unchanged.
 func Text(val []byte) (text string, ok bool) {
 	if len(val) < 2 || val[0] != '"' {
@@ -58,13 +58,13 @@ func Text(val []byte) (text string, ok bool) {
 	return Key(val[1 : len(val)-1]), true
 }
 
-// String decodes the JSON string val, and returns "" for other values.
+// String decodes the JSON string val. It returns "" for other values.
 func String(val []byte) string {
 	text, _ := Text(val)
 	return text
 }
 
-// unescape appends the decoded raw, the inside of a string token.
+// unescape appends the decoded form of raw, which is a string token without its quotes.
 func unescape(dst, raw []byte) []byte {
 	for {
 		i := bytes.IndexByte(raw, '\\')
@@ -95,7 +95,8 @@ func unescape(dst, raw []byte) []byte {
 	}
 }
 
-// unescapeRune reads the four digits after \u, and the second half of a surrogate pair. rest is the remaining input.
+// unescapeRune reads the four digits after \u and, for a surrogate pair, the second escape. rest is the remaining
+// input.
 func unescapeRune(raw []byte) (r rune, rest []byte) {
 	r, ok := hex4(raw)
 	if !ok {
@@ -124,7 +125,7 @@ func hex4(b []byte) (rune, bool) {
 }
 
 // Compact appends val to dst. If val contains a line break, Compact removes the blanks and line breaks between tokens.
-// Otherwise it leaves val unchanged. If val is valid, the appended bytes contain no line break.
+// Otherwise it appends val unchanged. If val is valid, the appended bytes contain no line break.
 func Compact(dst, val []byte) []byte {
 	if bytes.IndexByte(val, '\n') < 0 && bytes.IndexByte(val, '\r') < 0 {
 		return append(dst, val...)
@@ -192,8 +193,8 @@ func hasBlank(val []byte) bool {
 	return false
 }
 
-// AppendQuoted appends text as a JSON string like encoding/json, but leaves <, > and & unchanged. Invalid UTF-8 becomes
-// U+FFFD.
+// AppendQuoted appends text as a JSON string in the same way as encoding/json, but leaves <, > and & unchanged. Invalid
+// UTF-8 becomes U+FFFD.
 func AppendQuoted(dst []byte, text string) []byte {
 	dst = append(dst, '"')
 	if isPlain(text) {
@@ -217,7 +218,7 @@ func AppendQuoted(dst []byte, text string) []byte {
 	return append(dst, '"')
 }
 
-// isPlain reports whether text is ASCII without characters to escape.
+// isPlain reports whether text is ASCII that needs no escapes.
 func isPlain(text string) bool {
 	for i := range len(text) {
 		if c := text[i]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' {

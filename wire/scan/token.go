@@ -10,8 +10,8 @@ const (
 	highs = 0x8080808080808080
 )
 
-// special marks the first byte of x that is a quote, a backslash or a control character, by its lowest set bit. Higher
-// bits have no meaning.
+// special marks the first byte of x that is a quote, a backslash or a control character: the lowest bit that is set
+// belongs to it. Higher bits have no meaning.
 func special(x uint64) uint64 {
 	quote := x ^ '"'*ones
 	slash := x ^ '\\'*ones
@@ -39,14 +39,14 @@ func str(b []byte, i int) (int, fault) {
 	}
 }
 
-// plain returns the end of the run of plain string bytes at i.
+// plain returns the end of the run of bytes from i that need no check: no quote, backslash or control character.
 func plain(b []byte, i int) int {
 	for i+8 <= len(b) {
 		m := special(binary.LittleEndian.Uint64(b[i:]))
 		if m != 0 {
 			return i + bits.TrailingZeros64(m)>>3
 		}
-		i = plainASCII(b, i+8) // longer than most names: continue in larger steps
+		i = plainASCII(b, i+8) // longer than most names, so continue in larger steps
 	}
 	for i < len(b) && b[i] != '"' && b[i] != '\\' && b[i] >= ' ' {
 		i++
@@ -54,7 +54,7 @@ func plain(b []byte, i int) int {
 	return i
 }
 
-// A content is what a string consists of.
+// A content describes which characters a string contains.
 type content uint8
 
 const (
@@ -63,7 +63,7 @@ const (
 	word // lower-case letters and digits
 )
 
-// asciiString is like str, but also returns what the string consists of.
+// asciiString is like str, but also returns the string's content.
 func asciiString(b []byte, i int) (end int, is content, bad fault) {
 	if i = wordRun(b, i+1); i < len(b) && b[i] == '"' {
 		return i + 1, word, none
@@ -86,7 +86,7 @@ func asciiString(b []byte, i int) (end int, is content, bad fault) {
 	}
 }
 
-// wordRun returns the end of the run of lower-case letters, digits and characters of ASCII after z at i.
+// wordRun returns the end of the run of bytes from i that are digits, lower-case letters or one of {|}~ and DEL.
 func wordRun(b []byte, i int) int {
 	for ; i+32 <= len(b); i += 32 {
 		c := b[i : i+32]
@@ -106,13 +106,13 @@ func wordRun(b []byte, i int) int {
 	return i
 }
 
-// NotWord returns the high bits of the bytes of x that are neither digits, nor a or a character after it in ASCII.
+// NotWord returns a mask with the high bit of each byte of x that is neither a digit nor an ASCII character from a on.
 func NotWord(x uint64) uint64 {
-	low := x &^ highs // the high bit of a sum belongs to a byte that is not less
+	low := x &^ highs // adding to low sets the high bit of each byte that is at least as large as the limit
 	return highs & (^(low + (0x80-'a')*ones | (low+(0x80-'0')*ones)&^(low+(0x80-'9'-1)*ones)) | x)
 }
 
-// asciiRun returns the end of the run of plain ASCII string bytes at i.
+// asciiRun is like plain, but also ends before a byte that is not ASCII.
 func asciiRun(b []byte, i int) int {
 	i = plainASCII(b, i)
 	for i+8 <= len(b) {
@@ -127,7 +127,7 @@ func asciiRun(b []byte, i int) int {
 	return i
 }
 
-// plainASCII skips plain ASCII string bytes from i on, 32 at a time.
+// plainASCII skips plain ASCII bytes of a string from i on, 32 at a time.
 func plainASCII(b []byte, i int) int {
 	for i+32 <= len(b) {
 		c := b[i : i+32]
@@ -140,14 +140,14 @@ func plainASCII(b []byte, i int) int {
 	return i
 }
 
-// notASCII is like special, but also marks bytes beyond ASCII.
+// notASCII is like special, but also marks bytes that are not ASCII.
 func notASCII(x uint64) uint64 {
 	quote := x ^ '"'*ones
 	slash := x ^ '\\'*ones
 	return (x | (x - ' '*ones) | (quote - ones) | (slash - ones)) & highs
 }
 
-// IsASCII reports whether b is ASCII without control characters except DEL.
+// IsASCII reports whether b is ASCII without control characters. DEL is allowed.
 func IsASCII(b []byte) bool {
 	for ; len(b) >= 32; b = b[32:] {
 		w, x := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
@@ -241,7 +241,7 @@ func noDigits(b []byte, i int) fault {
 	return badNumber
 }
 
-// literal checks that b[i:] begins with word.
+// literal checks whether b[i:] begins with word.
 func literal(b []byte, i int, word string) (int, fault) {
 	if len(b)-i >= len(word) && string(b[i:i+len(word)]) == word {
 		return i + len(word), none
@@ -257,8 +257,8 @@ func literal(b []byte, i int, word string) (int, fault) {
 	return i + len(word), none
 }
 
-// StringEnd returns the end of the string whose opening quote is b[i], without checking the string. It returns len(b)
-// for a string without an end.
+// StringEnd returns the end of the string whose opening quote is b[i], without checking the string. If the string has
+// no end, it returns len(b).
 func StringEnd(b []byte, i int) int {
 	for i++; i < len(b); i++ {
 		switch b[i] {

@@ -1,4 +1,4 @@
-// Package scratch makes temporary directories. It also removes the directories of killed processes.
+// Package scratch creates temporary directories. It also removes the directories that killed processes have left.
 package scratch
 
 import (
@@ -10,18 +10,18 @@ import (
 
 const (
 	prefix = "rpcx-"
-	// ownerFile is a file in each directory that is locked while its process lives.
+	// ownerFile is a file in each directory, which is locked as long as the process runs.
 	ownerFile = ".owner"
 )
 
 // A Dir is a temporary directory of this process.
 type Dir struct {
 	Path  string
-	owner *os.File // nil if the file system has no locks
+	owner *os.File // nil if the file system does not support locks
 }
 
-// Make creates a private directory in the system's temporary directory, with a name that begins with "rpcx-" and kind.
-// It removes the directories of killed processes.
+// Make creates a private directory in the system's temporary directory. Its name begins with "rpcx-" and kind. It also
+// removes the directories that killed processes have left.
 func Make(kind string) (*Dir, error) {
 	sweep(os.TempDir())
 	path, err := os.MkdirTemp("", prefix+kind+"-")
@@ -40,8 +40,8 @@ func (d *Dir) Remove() error {
 	return err
 }
 
-// claim creates the owner's file in a directory, and locks it before naming it. The file is never visible without its
-// lock.
+// claim creates the owner's file in a directory. It locks the file before it renames it, so the file never has its name
+// without being locked.
 func claim(path string) *os.File {
 	f, err := os.CreateTemp(path, ownerFile)
 	if err != nil {
@@ -55,7 +55,7 @@ func claim(path string) *os.File {
 	return nil
 }
 
-// sweep removes the directories of ended processes.
+// sweep removes the directories of processes that have ended.
 func sweep(parent string) {
 	entries, _ := os.ReadDir(parent)
 	for _, e := range entries {
@@ -65,7 +65,7 @@ func sweep(parent string) {
 	}
 }
 
-// removeLeft removes a directory whose owner's file is not locked.
+// removeLeft removes a directory if its owner's file is not locked.
 func removeLeft(path string) {
 	f, err := os.Open(filepath.Join(path, ownerFile))
 	if err != nil {
@@ -77,8 +77,8 @@ func removeLeft(path string) {
 	}
 }
 
-// A File is a temporary file without a name, which disappears with the process. If a system requires names for open
-// files, closing the file removes it.
+// A File is a temporary file without a name, which disappears with the process. On a system where an open file must
+// have a name, it is removed when it is closed.
 type File struct{ *os.File }
 
 // NewFile creates a File in the system's temporary directory.
@@ -91,7 +91,7 @@ func NewFile() (*File, error) {
 	return &File{f}, nil
 }
 
-// Close closes the file, which then disappears.
+// Close closes the file, and removes it if it still has a name.
 func (f *File) Close() error {
 	err := f.File.Close()
 	if removed := os.Remove(f.Name()); removed != nil && !errors.Is(removed, os.ErrNotExist) {

@@ -11,7 +11,7 @@ import (
 	"rpcx/wire"
 )
 
-// objection returns why rpcx must not obey a file, or "", and how to correct the file.
+// objection returns why rpcx must not use a file, or "", and a hint for the user.
 func objection(path string, info fs.FileInfo) (why, hint string) {
 	switch {
 	case info.Mode().Perm()&0o022 != 0:
@@ -22,9 +22,9 @@ func objection(path string, info fs.FileInfo) (why, hint string) {
 	return "", ""
 }
 
-// trustedOwner reports whether the user or root owns a file. Otherwise root would obey any user's file. For root, the
-// owner of the file's directory is also trusted, because that owner controls the directory's content, and root chose
-// the directory.
+// trustedOwner reports whether the user or root owns a file. Without this check, root would use any user's file. If
+// root runs rpcx, the owner of the file's directory is also trusted, because root chose the directory and its owner
+// controls the content.
 func trustedOwner(path string, info fs.FileInfo) bool {
 	owner, ok := ownerOf(info)
 	uid := os.Geteuid()

@@ -13,8 +13,8 @@ import (
 const writes = windows.FILE_WRITE_DATA | windows.FILE_APPEND_DATA | windows.WRITE_DAC | windows.WRITE_OWNER |
 	windows.DELETE | windows.GENERIC_WRITE | windows.GENERIC_ALL
 
-// objection returns why rpcx must not obey a file, or "", and how to correct the file. The owner must be the user, the
-// system or an administrator, and only these may write the file.
+// objection returns why rpcx must not use a file, or "", and a hint for the user. The owner must be the user, the
+// system or an administrator, and only these may be allowed to write to the file.
 func objection(path string, _ fs.FileInfo) (why, hint string) {
 	sd, err := windows.GetNamedSecurityInfo(path, windows.SE_FILE_OBJECT, windows.OWNER_SECURITY_INFORMATION|windows.DACL_SECURITY_INFORMATION)
 	if err != nil {
@@ -35,7 +35,7 @@ func objection(path string, _ fs.FileInfo) (why, hint string) {
 	return "", ""
 }
 
-// onlyWrittenBy reports whether a list of rights allows writing only to trusted users.
+// onlyWrittenBy reports whether an access control list allows only trusted users to write.
 func onlyWrittenBy(rights *windows.ACL, us *windows.SID) bool {
 	for i := range uint32(rights.AceCount) {
 		var ace *windows.ACCESS_ALLOWED_ACE
@@ -52,7 +52,7 @@ func onlyWrittenBy(rights *windows.ACL, us *windows.SID) bool {
 	return true
 }
 
-// trusted reports whether who is the user, or has all rights on this machine.
+// trusted reports whether who is the user, or has all rights on this machine anyway.
 func trusted(who, us *windows.SID) bool {
 	if who.Equals(us) {
 		return true

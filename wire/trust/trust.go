@@ -1,4 +1,4 @@
-// Package trust decides whether to obey a file: hooks, a configuration file or a dialect file.
+// Package trust decides whether rpcx may use a file: hooks, a configuration file or a dialect file.
 package trust
 
 import (
@@ -7,8 +7,8 @@ import (
 	"rpcx/wire"
 )
 
-// Check returns a usage Fault if other users than its owner can write the file at path, or if its owner is not trusted. what
-// is the kind of file in the Fault's text.
+// Check returns a usage Fault if users other than its owner can write to the file at path, or if its owner is not trusted.
+// what names the kind of file in the Fault.
 func Check(what, path string) error {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -1,9 +1,9 @@
-// Package ahead runs a jq program on a block of inputs on several cores, for a reader that takes the outputs of one
-// input after the other. Without the package, the results would be equal.
+// Package ahead runs a jq program on a block of inputs on several cores, for a reader that needs the outputs of one
+// input after the other. It only saves time; the results are the same without it.
 //
-// The reader runs the program from the front of the block. Workers take inputs from the end. Therefore the reader never
-// waits for an input that it could run at once, nor for an input after the current one, which may run forever without
-// being needed. When the reader meets the workers, only their running inputs remain.
+// The reader runs the program from the start of the block, and workers take inputs from the end. The reader therefore
+// never waits for an input that it could run itself, or for an input after the current one, which could run forever
+// without being needed. When the reader meets the workers, only the inputs that they are running remain.
 package ahead
 
 import (
@@ -16,16 +16,17 @@ import (
 	"rpcx/wire/jq"
 )
 
-// maxKept bounds the bytes of outputs that wait for the reader. Above it, workers wait.
+// maxKept is the maximum number of bytes of outputs that wait for the reader. Above it, workers wait.
 const maxKept = 1 << 20
 
-// atOnce is the number of bytes at which the reader gets the outputs of an unfinished input.
+// atOnce is the number of bytes of outputs that the reader receives before their input is finished.
 const atOnce = 4 << 10
 
-// shareLeast is the minimum number of inputs for each worker.
+// shareLeast is the minimum number of inputs per worker.
 const shareLeast = 8
 
-// A Block is a list of inputs, some of which workers may have started. One goroutine must call Run and End.
+// A Block is a list of inputs, some of which workers may have started. Run and End must be called by the same
+// goroutine.
 type Block struct {
 	program *jq.Program
 	input   func(i int) []byte
@@ -34,24 +35,24 @@ type Block struct {
 	workers sync.WaitGroup
 
 	mu      sync.Mutex
-	changed sync.Cond // signals that the reader or a worker may continue
-	next    int       // earlier inputs belong to the reader
-	begun   int       // this and later inputs belong to the workers
-	reading int       // the worker's input whose outputs the reader is reading, or -1
-	kept    int       // the bytes in outs of results
+	changed sync.Cond // signals that the reader or a worker can continue
+	next    int       // inputs before this one belong to the reader
+	begun   int       // this input and later ones belong to the workers
+	reading int       // the input whose outputs the reader is reading while a worker runs it, or -1
+	kept    int       // the number of bytes in the outs of results
 	results []result
 }
 
-// A result is the output of a worker for an input so far.
+// A result is what a worker has computed for an input so far.
 type result struct {
 	input []byte
-	outs  []json.RawMessage // outputs that the reader has not taken
+	outs  []json.RawMessage // outputs that the reader has not received
 	done  bool
-	err   error // set with done
+	err   error // valid if done is set
 }
 
-// Start runs program on n inputs. RunsAhead must be true for program. Workers call input, one at a time; nil means that
-// there is no input. The inputs must not change until End, which the caller must call.
+// Start lets workers run program on n inputs. RunsAhead must be true for program. Workers call input, one at a time; it
+// returns nil if there is no such input. The inputs must not change until the caller has called End.
 func Start(ctx context.Context, program *jq.Program, n int, input func(i int) []byte) *Block {
 	b := &Block{program: program, input: input, begun: n, reading: -1, results: make([]result, n)}
 	b.changed.L = &b.mu
@@ -91,7 +92,7 @@ func (b *Block) work() {
 	}
 }
 
-// take takes the last free input, or returns -1.
+// take claims the last free input for a worker. It returns -1 if none is left.
 func (b *Block) take() (i int, in []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -106,7 +107,7 @@ func (b *Block) take() (i int, in []byte) {
 	return -1, nil
 }
 
-// keep stores further outputs of input i, of size bytes, for the reader. It waits while there are too many.
+// keep stores outputs of input i, size bytes in total, for the reader. It waits while too many bytes are stored.
 func (b *Block) keep(i, size int, more result) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -119,9 +120,9 @@ func (b *Block) keep(i, size int, more result) {
 	b.changed.Broadcast()
 }
 
-// Run passes the outputs of the program for input i to yield, as jq.Program.Run does, if a worker has run the program
-// on in. Otherwise ok is false, and the reader must run the program itself. The caller must request inputs in order,
-// but may skip some.
+// Run passes the outputs of the program for input i to yield, as jq.Program.Run does, if a worker has the same input
+// in. Otherwise ok is false, and the reader must run the program itself. The caller can skip inputs, but must not go
+// back.
 func (b *Block) Run(i int, in []byte, yield func(out json.RawMessage) (bool, error)) (ok bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -151,7 +152,7 @@ func (b *Block) Run(i int, in []byte, yield func(out json.RawMessage) (bool, err
 // same reports whether a and b share memory.
 func same(a, b []byte) bool { return len(a) > 0 && len(a) == len(b) && &a[0] == &b[0] }
 
-// give passes the available outputs to yield. Meanwhile, workers can store others.
+// give passes the available outputs to yield. In the meantime, workers can store more.
 func (b *Block) give(r *result, yield func(out json.RawMessage) (bool, error)) (more bool, err error) {
 	outs := r.outs
 	r.outs = nil

@@ -6,14 +6,14 @@ import (
 )
 
 // A Kind is a kind of difference. The same difference can be harmless in params and breaking in results. A kind that
-// widens or narrows a schema has a class for each.
+// widens or narrows a schema therefore has one class for params and one for results.
 type Kind struct {
 	Name     string
-	Sentence string // the difference in words
-	Class    Class  // the class in both directions, or "" if the classes differ
+	Sentence string // a sentence that describes the difference
+	Class    Class  // the class in params and results, or "" if the classes differ
 	Params   Class  // the class in params
 	Result   Class  // the class in results and events
-	gone     bool   // only the old catalog has the place of the difference
+	gone     bool   // the place of the difference exists only in the old catalog
 }
 
 // kinds lists all kinds of difference by name.

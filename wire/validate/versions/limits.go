@@ -11,9 +11,9 @@ import (
 
 // A limit is a keyword that bounds a value from below or above.
 type limit struct {
-	stem      string // its kinds are STEM-widened and STEM-narrowed
+	stem      string // the kinds of difference are STEM-widened and STEM-narrowed
 	keyword   string
-	exclusive string // the keyword for a bound that excludes itself, or ""
+	exclusive string // the keyword for a bound that is not itself allowed, or ""
 	lower     bool
 }
 
@@ -80,8 +80,8 @@ func (l limit) compare(a, b bound) int {
 	return order
 }
 
-// of returns the tighter one of a schema's two bounds. In draft 4, the exclusive keyword is a boolean about the other
-// keyword.
+// of returns the tighter one of a schema's two bounds. In draft 4, the exclusive keyword is a boolean that modifies the
+// other keyword.
 func (l limit) of(m map[string]any) bound {
 	b := boundOf(l.keyword, m[l.keyword], false)
 	if l.exclusive == "" {
@@ -97,8 +97,7 @@ func (l limit) of(m map[string]any) bound {
 	return b
 }
 
-// whole returns the equivalent bound for whole numbers if m permits only whole numbers: greater than 0 becomes at least
-// 1.
+// whole returns an equivalent inclusive bound if m allows only integers: greater than 0 becomes at least 1.
 func (b bound) whole(l limit, m map[string]any) bound {
 	if l.exclusive == "" || b.value == nil || typesOf(m) != schema.TypeNamed("integer") || b.value.IsInt() && !b.exclusive {
 		return b
@@ -117,7 +116,7 @@ func (b bound) whole(l limit, m map[string]any) bound {
 	return b
 }
 
-// least returns b, or the zero bound if b allows everything, such as a minimum length of 0.
+// least returns b, or the zero bound if b excludes nothing, such as a minimum length of 0.
 func (l limit) least(b bound) bound {
 	if l.lower && b.value != nil && b.value.Sign() <= 0 {
 		return bound{}
@@ -149,7 +148,7 @@ func rational(s string) *big.Rat {
 	return new(big.Rat)
 }
 
-// String returns the bound in words.
+// String returns the bound as text.
 func (b bound) String() string {
 	switch {
 	case b.value == nil:

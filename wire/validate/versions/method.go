@@ -9,7 +9,7 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// oneMethod compares the two methods of one name.
+// oneMethod compares the two versions of a method.
 func (c *comparison) oneMethod(o, n map[string]any, p place) {
 	if a, b := kindOf(o), kindOf(n); a != b {
 		c.add("kind-changed", p.at("kind"), "it was a %s and is a %s", a, b)
@@ -35,7 +35,7 @@ func kindOf(m map[string]any) string {
 	return string(catalog.Call)
 }
 
-// effects compares the effects of a method, which do not include reading.
+// effects compares the effects of a method, except for reading.
 func (c *comparison) effects(o, n []any, p place) {
 	for i, e := range n {
 		if !contains(o, e) && e != "read" {
@@ -49,7 +49,7 @@ func (c *comparison) effects(o, n []any, p place) {
 	}
 }
 
-// promises are the hints that callers rely on if they are true.
+// promises are the hints on which callers rely if they are true.
 var promises = []string{"readOnly", "readOnlyHint", "idempotent", "idempotentHint", "safe"}
 
 func (c *comparison) hints(o, n map[string]any, p place) {

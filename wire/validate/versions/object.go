@@ -54,7 +54,7 @@ func (c *comparison) requirement(x node, name string, at place) {
 	}
 }
 
-// unnamedRequired compares the required properties that have no schema.
+// unnamedRequired compares the names of required properties that have no schema.
 func (c *comparison) unnamedRequired(x node, o, n map[string]any) {
 	names := append(slices.Clone(list(x.old, "required")), list(x.now, "required")...)
 	done := map[string]bool{}
@@ -68,8 +68,8 @@ func (c *comparison) unnamedRequired(x node, o, n map[string]any) {
 	}
 }
 
-// renamedProperties finds each removed property whose successor has the same schema, and has a similar name or is the
-// only new property. It returns both names.
+// renamedProperties finds removed properties for which a new property has the same schema, and a similar name unless it
+// is the only new one. It returns the old and the new names.
 func (c *comparison) renamedProperties(x node, o, n map[string]any) map[string]bool {
 	done := map[string]bool{}
 	gones, comes := only(o, n), only(n, o)
@@ -91,7 +91,7 @@ func (c *comparison) renamedProperties(x node, o, n map[string]any) map[string]b
 	return done
 }
 
-// only returns the names of a that b does not have.
+// only returns the names in a that b does not have.
 func only(a, b map[string]any) (names []string) {
 	for _, name := range union(a, nil) {
 		if _, ok := b[name]; !ok {
@@ -103,7 +103,7 @@ func only(a, b map[string]any) (names []string) {
 
 func required(m map[string]any, name string) bool { return contains(list(m, "required"), name) }
 
-// others compares the schema of the properties or elements that have no separate schema.
+// others compares the schemas for all properties or elements that have no schema of their own.
 func (c *comparison) others(x node, keyword string, o, n any) {
 	at := x.at(keyword)
 	switch {
@@ -117,7 +117,7 @@ func (c *comparison) others(x node, keyword string, o, n any) {
 	}
 }
 
-// array compares elements: first those with a schema for their position, then all others.
+// array compares elements: first those at positions that have their own schema, then all others.
 func (c *comparison) array(x node) {
 	if (typesOf(x.old)|typesOf(x.now))&schema.Array == 0 {
 		return
@@ -143,8 +143,8 @@ func (c *comparison) array(x node) {
 	c.others(x, keyword, restA, restB)
 }
 
-// newElement compares a position that only the new schema lists. The minimum length of the array may make that element
-// required.
+// newElement reports a position that only the new schema describes. If the minimum length of the array includes that
+// position, the element is required.
 func (c *comparison) newElement(x node, i int, before any, at place) {
 	least := limit{keyword: "minItems", lower: true}.of(x.now)
 	switch {
@@ -157,8 +157,8 @@ func (c *comparison) newElement(x node, i int, before any, at place) {
 	}
 }
 
-// elements returns the schemas of single positions, the schema of all other elements, and the keyword of the single
-// positions: prefixItems, or items before 2020-12.
+// elements returns the schemas for single positions, the schema for all other elements, and the keyword for the single
+// positions: prefixItems, or items in drafts before 2020-12.
 func elements(m map[string]any) (places []any, others any, keyword string) {
 	if prefix := list(m, "prefixItems"); prefix != nil {
 		return prefix, m["items"], "prefixItems"

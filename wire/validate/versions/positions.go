@@ -8,7 +8,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// positions reports replaced positional parameters. Only their names show the replacement if their schemas are equal.
+// positions reports positional parameters that have moved to another position. If their schemas are equal, only their
+// names show that.
 func (c *comparison) positions(before, now *catalog.Catalog) {
 	for i := range now.Methods {
 		n := &now.Methods[i]
@@ -30,8 +31,8 @@ func (c *comparison) positions(before, now *catalog.Catalog) {
 	c.method = ""
 }
 
-// positional returns the names of the parameters that may be positional, in order, or "" for a parameter without a
-// name.
+// positional returns the names of the parameters that may be positional, in order. The name is "" for a parameter
+// without a name.
 func positional(params []byte) (names []string) {
 	items := scan.Get(params, "prefixItems")
 	if scan.Type(items) != 'a' {

@@ -11,27 +11,27 @@ import (
 	"rpcx/wire/schema"
 )
 
-// A visit is a pair of schemas compared in one direction.
+// A visit is a pair of schemas that is compared in one direction.
 type visit struct {
 	place
 	dir direction
 }
 
-// These limits bound the compared pairs of schemas and the followed references, because a peer could otherwise keep
-// rpcx busy forever.
+// Limits for the number of compared pairs and of followed references. Without them, a peer could keep rpcx busy
+// forever.
 const (
 	maxVisits = 100_000
 	maxRefs   = 64
 )
 
-// A node has a schema from each catalog, after following references.
+// A node is a schema from each catalog, after references have been followed.
 type node struct {
 	place
 	dir      direction
 	old, now map[string]any
 }
 
-// schema compares two schemas. A nil schema allows anything.
+// schema compares two schemas. nil is a schema that allows anything.
 func (c *comparison) schema(o, n any, p place, dir direction) {
 	o, p.old = follow(c.old, o, p.old)
 	n, p.now = follow(c.now, n, p.now)
@@ -68,7 +68,7 @@ func (c *comparison) node(x node) {
 	c.conditions(x)
 }
 
-// annotations compares the keywords that only people read.
+// annotations compares the keywords that do not restrict values.
 func (c *comparison) annotations(o, n map[string]any, p place) {
 	for _, name := range []string{"title", "description", "$comment", "examples", "example"} {
 		if a, b := o[name], n[name]; !reflect.DeepEqual(a, b) {
@@ -96,8 +96,8 @@ func (c *comparison) defaults(x node) {
 	}
 }
 
-// follow follows a $ref inside its document. It adds the keywords beside the $ref to the target, unless the target has
-// them.
+// follow follows $refs within the document. If there are other keywords beside a $ref, it adds them to a copy of the
+// target, where they take precedence.
 func follow(doc map[string]any, v any, pointer string) (any, string) {
 	for range maxRefs {
 		m, ok := v.(map[string]any)
@@ -126,7 +126,7 @@ func follow(doc map[string]any, v any, pointer string) (any, string) {
 // nothing is a schema that rejects every value.
 var nothing = map[string]any{"not": map[string]any{}}
 
-// asObject returns a schema as an object, also for true and false.
+// asObject returns a schema as an object, even if it is true or false.
 func asObject(v any) map[string]any {
 	if v == false {
 		return nothing
@@ -135,7 +135,7 @@ func asObject(v any) map[string]any {
 	return m
 }
 
-// remarks are the annotations, keywords that restrict no value.
+// remarks are keywords that do not restrict values.
 var remarks = []string{
 	"title", "description", "$comment", "examples", "example", "default", "deprecated", "readOnly", "writeOnly", "$schema", "$id", "id",
 	"$defs", "definitions", "$anchor",
@@ -151,7 +151,7 @@ func isAnything(m map[string]any) bool {
 	return true
 }
 
-// sketch returns one or two words for the values that a schema allows.
+// sketch describes the values that a schema allows in a few words.
 func sketch(m map[string]any) string {
 	switch t := typesOf(m); t {
 	case schema.AnyType:

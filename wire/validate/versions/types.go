@@ -35,14 +35,15 @@ func typesOf(m map[string]any) schema.Types {
 	return set
 }
 
-// types compares types. It returns false if further comparison is useless because the types differ too much.
+// types compares types. It returns false if the types have nothing in common, because further comparison is then
+// useless.
 func (c *comparison) types(x node) bool {
 	a, b := typesOf(x.old), typesOf(x.now)
 	_, listed := enumOf(x.old)
 	_, lists := enumOf(x.now)
 	at := x.at("type")
 	switch {
-	case a == b, (listed || lists) && (x.old["type"] == nil || x.now["type"] == nil) && a&b != 0: // comparing the values is more informative
+	case a == b, (listed || lists) && (x.old["type"] == nil || x.now["type"] == nil) && a&b != 0: // comparing the values says more
 	case a&^b == 0:
 		c.differ("type-widened", x.dir, at, "it was %s, and may now be %s", a, b)
 	case b&^a == 0:
@@ -53,7 +54,7 @@ func (c *comparison) types(x node) bool {
 	return a&b != 0
 }
 
-// enumOf returns the values of a schema's enum or const.
+// enumOf returns the values that a schema lists in enum or const, or as a choice of constants.
 func enumOf(m map[string]any) ([]any, bool) {
 	if v, ok := m["const"]; ok {
 		return []any{v}, true
@@ -64,7 +65,7 @@ func enumOf(m map[string]any) ([]any, bool) {
 	return constantsOf(m)
 }
 
-// constantsOf returns the values of a schema that is a choice of constants.
+// constantsOf returns the constants of a schema that is a choice of constants.
 func constantsOf(m map[string]any) (values []any, ok bool) {
 	for _, keyword := range []string{"anyOf", "oneOf"} {
 		forms := list(m, keyword)
@@ -120,7 +121,7 @@ func (c *comparison) values(a, b []any, x node, at place) {
 	}
 }
 
-// texts compares the constraints on strings (pattern, format) and a few keywords that can only be present or absent.
+// texts compares pattern, format, multipleOf and uniqueItems.
 func (c *comparison) texts(x node) {
 	for _, k := range []struct{ keyword, stem, what string }{
 		{"pattern", "pattern", "the pattern"}, {"format", "format", "the format"}, {"multipleOf", "multiple", "the factor"},
@@ -144,7 +145,7 @@ func (c *comparison) texts(x node) {
 	}
 }
 
-// conditions compares keywords whose differences have no direction.
+// conditions compares keywords for which it is unknown whether a change widens or narrows the schema.
 func (c *comparison) conditions(x node) {
 	for _, keyword := range union(x.old, x.now) {
 		a, b := x.old[keyword], x.now[keyword]

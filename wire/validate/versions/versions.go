@@ -1,9 +1,9 @@
-// Package versions compares a peer's catalog with an older one, and determines which differences break programs that
-// were written for the older catalog.
+// Package versions compares a peer's catalog with an older one, and determines which differences can break programs
+// that were written for the older catalog.
 //
-// The effect of a difference depends on its direction. A peer that accepts more params breaks no program; a peer that
-// accepts fewer breaks some. With results, the opposite holds: programs may not expect a wider result. Therefore most
-// differences either widen or narrow a schema, and the direction decides.
+// The effect of a difference depends on the direction of the values. A peer that accepts more params than before breaks
+// no program; a peer that accepts fewer can break some. Results are the opposite: a program may not expect a wider
+// result. Most differences therefore widen or narrow a schema, and the direction determines their class.
 //
 //	versions.go   Compare
 //	kinds.go      the table of all kinds of difference
@@ -23,11 +23,10 @@ import (
 	"rpcx/wire/validate"
 )
 
-// A Class is the effect of a difference on programs that were written for the old catalog. It is the level of a
-// problem.
+// A Class is the effect of a difference on programs that were written for the old catalog. It is stored as the level of
+// a problem.
 type Class = validate.Level
 
-// These are the classes, worst first.
 const (
 	Breaking      Class = "breaking"
 	Compatible    Class = "compatible"
@@ -35,8 +34,8 @@ const (
 )
 
 // Compare returns all differences between before and now: first the breaking ones, then the others by place. It
-// compares definitions where schemas use them. A difference in a shared definition is reported once for each direction.
-// Compare fails if a catalog cannot be written as JSON.
+// compares shared definitions at each place that uses them. A difference in a shared definition is reported only once
+// for each direction. Compare fails if a catalog cannot be written as JSON.
 func Compare(before, now *catalog.Catalog) ([]validate.Problem, error) {
 	a, err := decoded(before)
 	if err != nil {
@@ -55,7 +54,7 @@ func Compare(before, now *catalog.Catalog) ([]validate.Problem, error) {
 	return c.found, nil
 }
 
-// Classes are the levels of differences, worst first.
+// Classes lists the classes, worst first.
 var Classes = []Class{Breaking, Compatible, Documentation}
 
 // decoded returns a catalog as maps and slices. Numbers keep their digits.
@@ -76,7 +75,7 @@ type comparison struct {
 	method   string
 	found    []validate.Problem
 	reported map[reported]bool
-	seen     map[visit]bool // pairs of compared schemas, which end circular references
+	seen     map[visit]bool // pairs of schemas that have been compared; this ends circular references
 }
 
 // A place is a part of both catalogs: a JSON pointer into each.
@@ -96,10 +95,10 @@ func (c *comparison) add(kind string, p place, format string, args ...any) {
 	c.note(kind, kinds[kind].Class, p, format, args...)
 }
 
-// reported is a difference without its method, because many methods may use one definition.
+// reported identifies a difference without its method, because many methods may use the same definition.
 type reported struct{ kind, pointer, message string }
 
-// note reports a difference. For a removed part, the place is in the old catalog.
+// note reports a difference. The place of a removed part is in the old catalog.
 func (c *comparison) note(kind string, class Class, p place, format string, args ...any) {
 	d := validate.Problem{Rule: kind, Level: class, Method: c.method, Pointer: validate.Place(p.now), Message: fmt.Sprintf(format, args...)}
 	if kinds[kind].gone {
@@ -112,7 +111,7 @@ func (c *comparison) note(kind string, class Class, p place, format string, args
 	}
 }
 
-// A direction is the way in which the values of a schema travel.
+// A direction is the direction in which the values of a schema are sent.
 type direction int
 
 const (
