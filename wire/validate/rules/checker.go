@@ -83,6 +83,9 @@ func (c *Checker) Line(ctx context.Context, l *tape.Line) ([]validate.Problem, e
 	case tape.Exchange:
 		return c.run(ctx, k, exchange(l))
 	case tape.Closing:
+		if c.conns[l.Conn] == nil {
+			return nil, nil // the other side had closed the connection before
+		}
 		delete(c.conns, l.Conn)
 		c.closed.put(strconv.Itoa(l.Conn), k)
 		return c.run(ctx, k, k.end(l))

@@ -24,7 +24,10 @@ var functions = []jq.Func{
 }
 
 // common contains definitions for the programs of all sets. A SPEC for shape is a type or several ("string|null"), one of
-// several words ("=a|b"), an array of a SPEC ([SPEC]), or an object whose optional members end with "?".
+// several words ("=a|b"), an array of a SPEC ([SPEC]), or an object whose optional members end with "?". unanswered yields the
+// requests that the side that closed the connection has not answered. After a message that ends the conversation, which a
+// set keeps as "leaving", this side may omit responses. A request is then reported only if a later one was answered before
+// that message, which the set keeps with served, and if slow is false for its method.
 const common = `
 def typed: if type == "number" and . == floor then "integer" else type end;
 def shape($spec; $at):
@@ -34,6 +37,10 @@ def shape($spec; $at):
   elif $spec | startswith("=") then . as $word | select($spec[1:] | split("|") | index([$word]) | not) | {at: $at, want: $spec[1:]}
   elif $spec == "any" then empty
   else [type, typed] as $types | select($spec | split("|") | any(.[]; IN($types[])) | not) | {at: $at, want: $spec} end;
+def served: (if .from == "client" then "served/server" else "served/client" end) as $key
+  | select(kept("leaving") == null) | .request | objects | .n | [$key, ([., kept($key) // 0] | max)];
+def unanswered(slow): .by as $by | select($by) | kept("leaving") as $end | .open[] | select(.from != $by) | (.method // "") as $method
+  | select($end == null or .n < (kept("served/\(.from)") // 0) and ($method | slow | not)) | {n, from: $by, got: .id};
 `
 
 // connectionKey is the context key of the connection.

@@ -40,7 +40,8 @@
 // stored: it is false if the oldest of 10,000 keys was removed, or if a line of the tape described a message without
 // containing it. Rules about messages without a request use unknown.
 //
-// shape(SPEC; AT) yields the problems of the members of a value (see common).
+// shape(SPEC; AT) yields the problems of the members of a value, and unanswered(SLOW) the requests without a response
+// (see common).
 //
 // The program about runs first, on each request, notification and response. It yields an object, which the other
 // programs read as .about. The member sort of that object is an array of words. If a rule or keep has a member sort, it

@@ -95,6 +95,9 @@ func TestTapeLines(t *testing.T) {
 {"dir":"send","msg":{"jsonrpc":"2.0","id":1,"method":"a"}}
 {"dir":"send","close":{"clean":true}}
 {"dir":"recv","msg":{"jsonrpc":"2.0","id":1,"result":5}}`, ""},
+		{"the server closes after the client", `{"dir":"send","msg":{"jsonrpc":"2.0","id":1,"method":"a"}}
+{"dir":"send","close":{"clean":true}}
+{"dir":"recv","close":{"clean":true}}`, ""},
 		{"reconnect", `{"dir":"send","msg":{"jsonrpc":"2.0","id":1,"method":"a"}}
 {"open":{"reconnect":true}}
 {"dir":"recv","msg":{"jsonrpc":"2.0","id":1,"result":5}}`, "4 server response-id /id 1\n"},
