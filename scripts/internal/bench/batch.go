@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// batchRows measure call --batch with several numbers of concurrent calls, which are as cheap as possible.
+// batchRows measure call --batch with several numbers of concurrent calls, which take as little time as possible.
 func batchRows() []row {
 	var all []row
 	for _, b := range []struct {

@@ -2,7 +2,7 @@ package main
 
 import "os"
 
-// netAlone is the raw client for one call, the minimum for a Go program.
+// netAlone is the raw client for one call, which shows the least time that a Go program takes.
 const netAlone = "Go, net alone"
 
 var callRuns = size{80, 20}
@@ -86,7 +86,7 @@ const nodeCall = `const c = new (require("ws"))(process.argv[1]);
 c.on("open", () => c.send('{"jsonrpc":"2.0","id":1,"method":"echo","params":[1]}'));
 c.on("message", (m) => { console.log(String(JSON.parse(m).result)); c.close(); });`
 
-// node makes one call with wscat, or with a Node script if wscat's package ws is installed.
+// node makes one call with wscat or, with wscat's package ws, with a Node.js script.
 func (l *lab) node() []client {
 	if found("wscat") {
 		return []client{{"wscat", job{args: []string{"wscat", "-c", l.ws, "-w", "0", "-x", `{"jsonrpc":"2.0","id":1,"method":"echo","params":[1]}`}}}}

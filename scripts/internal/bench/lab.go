@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// A lab is the environment of the measurements: the programs, and the server for all clients.
+// A lab is the environment of the measurements: the programs, and the server of all clients.
 type lab struct {
 	dir            string
 	ws, unix, http string // the endpoints of the server
@@ -51,7 +51,7 @@ func (l *lab) at(name string) string { return filepath.Join(l.dir, name) }
 // rpcx returns a job that runs rpcx.
 func (l *lab) rpcx(words ...string) job { return job{args: append([]string{l.at("rpcx")}, words...)} }
 
-// build builds all programs. RPCX names a binary to use in place of building rpcx.
+// build builds all programs, except rpcx if RPCX is the path of a binary.
 func (l *lab) build(profiled bool) error {
 	cmds := [][]string{{"scripts/build", l.at("rpcx")}}
 	if built := os.Getenv("RPCX"); built != "" && !profiled {
@@ -100,7 +100,7 @@ func (l *lab) listen() error {
 	return nil
 }
 
-// verify checks that the measured work is done, from the output of rpcx.
+// verify checks the output of rpcx, to prove that the measured work is done.
 func (l *lab) verify() error {
 	requests, err := l.requests(1000)
 	if err != nil {
@@ -141,7 +141,7 @@ func (l *lab) requests(n int) (string, error) {
 	return name, os.WriteFile(name, b.Bytes(), 0o600)
 }
 
-// found returns the program of that name, if any.
+// found reports whether a program of that name is installed.
 func found(name string) bool {
 	_, err := exec.LookPath(name)
 	return !errors.Is(err, exec.ErrNotFound)

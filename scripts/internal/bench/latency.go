@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// latencyRows measure the time between the server's write of an event and the end of a pipe.
+// latencyRows measure the time from the server's write of an event until the end of a pipe receives it.
 func latencyRows() []row {
 	var all []row
 	for _, what := range []struct {
@@ -38,10 +38,10 @@ func latencyRows() []row {
 	return all
 }
 
-// lateness reads lines that contain the time of their write, and measures their delay.
+// lateness reads lines that contain the time of their write, and measures the delays.
 type lateness struct {
 	found []time.Duration
-	line  []byte // the start of an incomplete line
+	line  []byte // the incomplete last line
 }
 
 // Write implements io.Writer.

@@ -1,12 +1,12 @@
-// Command bench compares rpcx with minimal programs for the same work, in alternating runs. rows.go lists the measurements.
+// Command bench compares rpcx with minimal programs that do the same work, in alternating runs. rows.go lists the measurements.
 //
 //	scripts/bench [--quick] [--json]             all rows, as Markdown or JSON
-//	scripts/bench [--quick] [--json] --row NAME  rows whose names begin with NAME; may be repeated
+//	scripts/bench [--quick] [--json] --row NAME  rows whose names begin with NAME; can be repeated
 //	scripts/bench --row NAME --profile FILE      a CPU profile of rpcx in that row
 //	scripts/bench --publish NAME                 all rows that have a goal, for README
 //	scripts/bench --list                         the names of the rows
 //
-// Figures depend on the machine and the time. Ratios are comparable.
+// Times depend on the machine and its load. Ratios can be compared.
 package main
 
 import (

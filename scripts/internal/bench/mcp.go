@@ -23,7 +23,7 @@ func (r row) missing() string {
 	return ""
 }
 
-// typescript makes one call with the client of the TypeScript SDK 2, which detects the server's version like rpcx.
+// typescript makes one call with the client of the TypeScript SDK 2, which detects the server's version as rpcx does.
 const typescript = `const { Client, StreamableHTTPClientTransport } = require("` + mcpClient + `");
 (async () => {
   const client = new Client({ name: "bench", version: "1" }, { versionNegotiation: { mode: "auto" } });
@@ -32,7 +32,7 @@ const typescript = `const { Client, StreamableHTTPClientTransport } = require("`
   await client.close();
 })();`
 
-// mcpRows measure a call of a tool over HTTP, with and without an open session. All clients call one server.
+// mcpRows measure a tool call over HTTP, with and without an open session. All clients call the same server.
 func mcpRows() []row {
 	return []row{
 		{
@@ -70,7 +70,7 @@ func mcpRows() []row {
 	}
 }
 
-// mcp starts an MCP server. It returns the endpoint, and the environment for the other clients.
+// mcp starts an MCP server. It returns the endpoint, and the environment for other clients.
 func (l *lab) mcp() (endpoint string, env []string, err error) {
 	wd, err := os.Getwd()
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// namesPage defines JSON-RPC as a dialect file without a base. programsPage reads each item with two programs: one finds the item's
-// stream, and one is a path. wrapsPage carries each call in another and unwraps its result, with four programs.
+// namesPage defines JSON-RPC as a dialect file without a base. programsPage reads each item with two programs, one of which finds
+// the stream and one of which is a path. wrapsPage wraps each call in another and unwraps its result, with four programs.
 const (
 	namesPage = `
 name = "names"
@@ -33,8 +33,7 @@ error = 'if .isError then {code: 1, message: "no"} else empty end'
 `
 )
 
-// programsMost bounds the time for a message of 200 bytes that programs read, in µs. It means 50,000 messages per
-// second.
+// programsMost bounds the time for a message of 200 bytes that programs read, in µs. It allows 50,000 messages per second.
 const programsMost = 20
 
 // pageRows compare dialect files with the embedded dialect that they define.
@@ -99,10 +98,10 @@ func pageRows() []row {
 	}
 }
 
-// isPlain names the dialect with which dialect files are compared.
+// isPlain is the dialect with which dialect files are compared.
 const isPlain = "jsonrpc"
 
-// withPage returns a job with the dialect of a dialect file, and the same job without it.
+// withPage returns a job that uses a dialect file, and the same job without it.
 func (l *lab) withPage(name, text string, plain job) ([]client, error) {
 	file := l.at(name + ".toml")
 	paged := plain

@@ -1,6 +1,6 @@
 package main
 
-// pluginRows compare calls of a Scriptling plugin, with rpcx at both ends of a pipe, with equal calls in JSON-RPC.
+// pluginRows compare calls to a Scriptling plugin, with rpcx at both ends of a pipe, with the same calls in JSON-RPC.
 func pluginRows() []row {
 	return []row{{
 		name: "plugin", what: "a plugin that is called, 16 in flight, both sides", unit: cpuPerCall, n: size{20_000, 5_000}, runs: size{5, 3},

@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// These limits bound profiling. bench repeats rpcx up to this total time or this number of runs.
+// bench repeats rpcx until this total time or this number of runs is reached.
 const (
 	profileTime = 3 * time.Second
 	profileRuns = 400
 )
 
-// profile makes a CPU profile of rpcx in a row. A run of a few milliseconds yields at most one sample, so profile adds the samples of
-// many runs.
+// profile makes a CPU profile of rpcx in a row. A run of a few milliseconds yields at most one sample, so the samples of many runs
+// are added.
 func (l *lab) profile(r row, to string) error {
 	clients, err := r.clients(l, r.n.quick)
 	if err != nil {

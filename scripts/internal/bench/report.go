@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// A report contains the results of all rows. scripts/gen reads a published report.
+// A report has the results of all rows. scripts/gen reads a published report.
 type report struct {
 	Name    string   `json:"name,omitempty"`
 	Date    string   `json:"date"`
@@ -17,26 +17,26 @@ type report struct {
 	Rows    []result `json:"rows"`
 }
 
-// A result contains the values of one row.
+// A result has the values of one row.
 type result struct {
 	Row     string   `json:"row"`
 	What    string   `json:"what"`
 	Unit    string   `json:"unit"`
 	Clients []figure `json:"clients"` // rpcx first
-	Of      string   `json:"of"`      // the client with which rpcx is compared
-	Ratio   spread   `json:"ratio"`   // the ratio of neighboring runs
+	Of      string   `json:"of"`      // the client that rpcx is compared with
+	Ratio   spread   `json:"ratio"`   // the ratio of neighbouring runs
 	Goal    float64  `json:"goal,omitempty"`
 	Most    float64  `json:"most,omitempty"` // the goal in the unit, unless the goal is a ratio
 }
 
-// A figure contains the values of one client.
+// A figure has the values of one client.
 type figure struct {
 	Who  string `json:"who"`
 	Took spread `json:"took"`
 	Peak int64  `json:"peak"` // memory in bytes, or 0 if unknown
 }
 
-// A spread is a median and its two quartiles.
+// A spread is a median with its two quartiles.
 type spread struct {
 	Median float64 `json:"median"`
 	Low    float64 `json:"low"`
@@ -48,8 +48,8 @@ func spreadOf(all []float64) spread {
 	return spread{all[len(all)/2], all[len(all)/4], all[len(all)*3/4]}
 }
 
-// newResult compares rpcx with the goal's client, or else with the second client. It divides the medians for the
-// ratio, and takes the spread from the ratios of neighboring runs.
+// newResult compares rpcx with the goal's client or, without a goal, with the second client. The ratio is that of the medians, and
+// its spread comes from the ratios of neighbouring runs.
 func newResult(r row, n int, clients []client, all [][]sample) result {
 	out := result{Row: r.name, What: r.what, Unit: r.unit.Of, Goal: r.goal.ratio, Most: r.most}
 	base := 1
@@ -94,7 +94,7 @@ func (r result) line() string {
 		r.Ratio.Median, r.Ratio.Low, r.Ratio.High, r.Of, goal)
 }
 
-// base is the client with which rpcx is compared.
+// base returns the figure that rpcx is compared with.
 func (r result) base() figure {
 	return r.Clients[slices.IndexFunc(r.Clients, func(f figure) bool { return f.Who == r.Of })]
 }
@@ -110,7 +110,7 @@ func number(v float64) string {
 	return fmt.Sprintf("%.2f", v)
 }
 
-// published is the report that README shows.
+// published is the file with the report that README shows.
 const published = "scripts/internal/bench/published.json"
 
 func (r report) write(f flags) error {

@@ -11,20 +11,20 @@ import (
 	"time"
 )
 
-// A job is one run of a program. Its output goes to the null device or to a reader.
+// A job is one run of a program. Its output is discarded by the system or by a reader.
 type job struct {
 	args  []string
 	stdin string   // a file, or ""
-	read  bool     // a reader reads its output
-	times bool     // a reader reads its output, which contains the time of each write
-	calls int      // in place of stdin: the number of sequential requests, each after the previous response; 0 for none
+	read  bool     // a reader reads the output
+	times bool     // a reader reads the output, whose lines contain the time of their write
+	calls int      // instead of stdin: the number of sequential requests, each sent after the previous response; 0 means none
 	env   []string // additional environment variables
-	fresh string   // a file that the program creates; bench removes it before the run, because freeing a long file takes time
+	fresh string   // a file that the program creates; it is removed before the run, because freeing a long file takes time
 }
 
 type sample struct {
 	cpu, wall time.Duration
-	rss       int64 // the maximum memory in bytes, or 0 if unknown
+	rss       int64 // peak memory in bytes, or 0 if unknown
 	late      []time.Duration
 }
 
@@ -85,7 +85,7 @@ type reader struct{}
 // Write implements io.Writer.
 func (reader) Write(b []byte) (int, error) { return len(b), nil }
 
-// requestSize is the size of the params in talk's requests.
+// requestSize is the size of the params in the requests of talk, in bytes.
 const requestSize = 240
 
 // talk runs cmd and makes n sequential calls over stdin and stdout, one per line.
@@ -114,8 +114,8 @@ func talk(cmd *exec.Cmd, n int) error {
 	return errors.Join(err, in.Close(), cmd.Wait())
 }
 
-// measure runs the clients of a row alternately, after one run of each that does not count. Every other round has the reverse order,
-// because a program that writes a file can be slower after a program whose file was removed.
+// measure runs the clients of a row alternately, after one run of each that does not count. Every other round is in reverse order,
+// because a program that writes a file can be slower after another program's file has been removed.
 func (l *lab) measure(r row, quick bool) (result, error) {
 	n := r.n.of(quick)
 	clients, err := r.clients(l, n)

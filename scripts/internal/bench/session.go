@@ -13,7 +13,7 @@ import (
 	"path/filepath"
 )
 
-// session opens a session of that name for the lifetime of l. The work of its process counts in the elapsed time of a call, not in the
+// session opens a session for the lifetime of l. The work of the session's process is part of a call's elapsed time, but not of its
 // CPU time.
 func (l *lab) session(name string, endpoint ...string) error {
 	run := l.at("run")
@@ -31,7 +31,7 @@ func (l *lab) session(name string, endpoint ...string) error {
 	return nil
 }
 
-// sessionRows measure calls through a session where a new connection is expensive.
+// sessionRows measure calls through a session where opening a connection is expensive.
 func sessionRows() []row {
 	return []row{{
 		name: "session-wss", what: "one call over wss through a session", unit: wallPerRun, n: size{1, 1}, runs: callRuns,
@@ -52,7 +52,7 @@ func sessionRows() []row {
 	}}
 }
 
-// listenTLS starts a server with a separate certificate, and writes the certificate to ca.
+// listenTLS starts a server with a certificate of its own, and writes the certificate to the file ca.
 func listenTLS(rpcx, dir string) (url, ca string, stop func(), err error) {
 	s := httptest.NewTLSServer(nil) // for its certificate
 	defer s.Close()
@@ -72,7 +72,7 @@ func listenTLS(rpcx, dir string) (url, ca string, stop func(), err error) {
 	return url, ca, stop, err
 }
 
-// serve starts a server of rpcx and returns its URL.
+// serve starts rpcx as a server, and returns its URL.
 func serve(rpcx string, args ...string) (url string, stop func(), err error) {
 	cmd := exec.Command(rpcx, append([]string{"serve"}, args...)...)
 	cmd.Stderr = os.Stderr

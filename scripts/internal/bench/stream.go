@@ -2,7 +2,7 @@ package main
 
 import "fmt"
 
-// streamSizes are the message sizes of a stream, with the goal for a command that forwards messages.
+// streamSizes has the message sizes of streams, and the goal for a command that forwards messages.
 var streamSizes = []struct {
 	size int
 	goal float64
@@ -13,10 +13,10 @@ var streamSizes = []struct {
 	{20 << 10, 6.4, size{50_000, 5_000}},
 }
 
-// chosen is a typical program that selects and builds objects.
+// chosen is a typical program: it selects events and builds objects.
 const chosen = "select(.number > 100) | {n: .number, price}"
 
-// streamRows measure one subscription whose events are printed on arrival or filtered.
+// streamRows measure one subscription whose events are printed as they arrive, or filtered.
 func streamRows() []row {
 	var all []row
 	for _, s := range streamSizes {
@@ -38,7 +38,7 @@ func streamRows() []row {
 		collectorRow(2<<10, size{30_000, 5_000}, "-q", computed))
 }
 
-// collectorRow measures a subscription with other targets of the garbage collector. --json prints the memory of each.
+// collectorRow measures a subscription with other settings of the garbage collector. --json prints the memory of each.
 func collectorRow(bytes int, n size, flags ...string) row {
 	name, what := "gogc", ""
 	if len(flags) > 0 {
@@ -61,10 +61,10 @@ func collectorRow(bytes int, n size, flags ...string) row {
 	}
 }
 
-// computed is a program that gojq must run.
+// computed is a program for which gojq is needed.
 const computed = ".text | explode | add"
 
-// filterRow measures a subscription whose events arrive faster than they are filtered, on all cores and on one.
+// filterRow measures a subscription whose events arrive faster than they can be filtered, on all cores and on one.
 func filterRow(name string, u unit, ratio float64) row {
 	return row{
 		name: name + "-2048",
@@ -79,7 +79,7 @@ func filterRow(name string, u unit, ratio float64) row {
 	}
 }
 
-// streamRow measures a subscription with messages of size bytes and additional flags.
+// streamRow measures a subscription with messages of the given size and additional flags.
 func streamRow(name, what string, bytes int, n size, ratio float64, flags ...string) row {
 	return row{
 		name: fmt.Sprintf("%s-%d", name, bytes),

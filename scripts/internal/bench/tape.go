@@ -6,10 +6,10 @@ import (
 	"os/exec"
 )
 
-// tapeRows compare a command with and without recording, record with programs that copy bytes, and a call of a tape with a call of an
-// embedded server. A program between two peers usually copies one message at a time. If hundreds arrive together, copying costs almost
-// nothing per message, and writing the tape is most of the cost of record. Then the goal is relative to a copy that writes to a
-// file.
+// tapeRows compare a command with and without recording, record with programs that copy bytes, and a call to a tape with a call to
+// an embedded server. A program between two peers usually copies one message at a time. If hundreds arrive together, copying costs
+// almost nothing per message, and most of the cost of record is writing the tape. In that case, the goal is relative to a copy that
+// also writes a file.
 func tapeRows() []row {
 	stream, runs := size{1_000_000, 100_000}, size{9, 3}
 	return []row{
@@ -56,7 +56,7 @@ func tapeRows() []row {
 	}
 }
 
-// isFiled is the name of a client that copies bytes and writes them to a file.
+// isFiled is the client that copies bytes and writes them to a file.
 const isFiled = "a copy that is written to a file, too"
 
 // recordRow measures rpcx record between a client that reads a stream and its server.

@@ -12,7 +12,7 @@ const orderSchema = `{"type":"object","required":["id","name","items","total"],"
 "id":{"type":"integer","minimum":0},"name":{"type":"string","minLength":1},"status":{"enum":["open","paid"]},"total":{"type":"number"},
 "items":{"type":"array","items":{"type":"object","required":["sku","n"],"properties":{"sku":{"type":"string","pattern":"^[A-Z]{3}-[0-9]+$"},"n":{"type":"integer","minimum":1}}}}}}`
 
-// ajvChecks counts the lines of a file that match a schema.
+// ajvChecks counts the lines in a file that match a schema.
 const ajvChecks = `
 const fs = require("fs"), ajv = require("ajv"), valid = new (ajv.default || ajv)().compile(JSON.parse(fs.readFileSync(process.argv[1])));
 let n = 0;
@@ -20,7 +20,7 @@ require("readline").createInterface({input: fs.createReadStream(process.argv[2])
   .on("line", (line) => { if (valid(JSON.parse(line))) n++; })
   .on("close", () => { if (n !== +process.argv[3]) process.exit(1); });`
 
-// validateRows compare the check of JSON values with ajv's in Node.js.
+// validateRows compare checking JSON values in rpcx with ajv in Node.js.
 func validateRows() []row {
 	return []row{{
 		name: "validate-values", what: "`validate FILE --schema SCHEMA`, lines of 250 bytes", unit: cpuPerCall, goal: goal{2, "ajv"},

@@ -81,7 +81,7 @@ func (c cell) cannot() string {
 	return ""
 }
 
-// A reason explains why cells are impossible.
+// A reason explains why some cells are impossible.
 type reason struct {
 	why   string
 	holds func(c cell) bool
@@ -111,7 +111,7 @@ var ofPeers = []reason{
 	{"the first message is the last", func(c cell) bool { return c.fault.at == atFirst && !c.run.several() }},
 }
 
-// ofClients returns the reason for faults that no client can cause.
+// ofClients returns why a client cannot cause some faults.
 var ofClients = []reason{
 	{"a client sends no statuses", func(c cell) bool { return c.fault.kind == turned }},
 	{"it is the client that does not come", func(c cell) bool { return c.fault.kind == refused && c.fault.at == atNobody }},
@@ -128,7 +128,7 @@ func (f *fault) asks() bool {
 	return f.name == "stray-ask" || f.name == "flood" || f.name == "flood-endless" || f.name == "flood-deaf"
 }
 
-// several reports whether a peer sends a message before the one for which a command waits.
+// several reports whether the peer sends messages before the one that the command waits for.
 func (c *command) several() bool {
 	return c.calls > 1 || c.peer != adds && c.peer != describes
 }

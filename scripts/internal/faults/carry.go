@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// parsed returns the parts of a message for the dialogues.
+// parsed returns the parts of a message that dialogues need.
 func parsed(text []byte) request {
 	var r request
-	json.Unmarshal(text, &r) //nolint:errcheck // an invalid message has no response
+	json.Unmarshal(text, &r) //nolint:errcheck // an invalid message gets no response
 	return r
 }
 
@@ -35,7 +35,7 @@ func overLines(p *peer, l *link) error {
 	return converse(p, in, say)
 }
 
-// converse makes the handshake and responds until no more messages arrive.
+// converse sends the handshake and then responds until no more messages arrive.
 func converse(p *peer, in <-chan []byte, say func(string, phase) error) error {
 	for _, text := range p.says.greeting {
 		if err := say(text, p.now(true, false)); err != nil {
@@ -53,7 +53,7 @@ func converse(p *peer, in <-chan []byte, say func(string, phase) error) error {
 		}
 		if r.Method == "ticks" {
 			go func() {
-				for range 40 { // while its client is connected, and a little longer
+				for range 40 { // until shortly after the client has closed
 					p.pause(50 * time.Millisecond)
 					if say(tick, middle) != nil {
 						return
@@ -120,7 +120,7 @@ func endlessReply(i int) []byte {
 
 func chunk(text string) []byte { return fmt.Appendf(nil, "%x\r\n%s\r\n", len(text), text) }
 
-// streams answers with an event stream of one event per message.
+// streams responds with an event stream, one event per message.
 func (p *peer) streams(l *link, out []string, phases []phase) error {
 	event := func(text string) []byte { return chunk("data: " + strings.ReplaceAll(text, "\n", "\ndata: ") + "\n\n") }
 	const top = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"

@@ -64,7 +64,7 @@ func readFrame(r io.Reader) (op byte, payload []byte, err error) {
 // overWS sends one message per text frame after the upgrade.
 func overWS(p *peer, l *link) error {
 	r, err := http.ReadRequest(l.in)
-	for err == nil && p.fault.kind == turned { // the client may connect again elsewhere
+	for err == nil && p.fault.kind == turned { // the client may connect again
 		if err = p.send(l, unit{phase: head}); err != errTurned {
 			break // the client has connected again
 		}
@@ -110,7 +110,7 @@ func overWS(p *peer, l *link) error {
 	})
 }
 
-// endlessHead is the start of an HTTP response head without an end.
+// endlessHead returns parts of an HTTP response head that does not end.
 func endlessHead(i int) []byte {
 	if i == 0 {
 		return []byte("HTTP/1.1 101 Switching Protocols\r\n")

@@ -17,7 +17,7 @@ type cell struct {
 
 func (c cell) name() string { return c.run.name + "/" + c.over.name + "/" + c.fault.name }
 
-// luck returns the seed for a cell's random choices.
+// luck returns the seed of a cell's random choices.
 func (c cell) luck(seed uint64) uint64 {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s %d", c.name(), seed)

@@ -14,16 +14,15 @@ import (
 	"time"
 )
 
-// A client sends two requests to a server, the second after the response to the first. Over event streams, the first request opens a
-// stream.
+// A client sends two requests to a server, the second after the first response. Over event streams, the first request opens a stream.
 
 const (
 	adding    = `{"jsonrpc":"2.0","id":%d,"method":"add","params":[1,2]}`
 	streaming = `{"jsonrpc":"2.0","id":1,"method":"ticks"}`
 )
 
-// asksTwice sends two requests and expects their responses from next. wrap turns a request into a unit. endless makes a
-// request without an end.
+// asksTwice sends two requests and gets their responses from next. wrap turns a request into a unit, and endless makes parts of a
+// request that does not end.
 func (p *peer) asksTwice(l *link, wrap func(string) []byte, endless func(int) []byte, next func() (string, error)) error {
 	in := read(l, next)
 	for i := range 2 {
@@ -41,7 +40,7 @@ func (p *peer) asksTwice(l *link, wrap func(string) []byte, endless func(int) []
 					return errors.New("the server has ended the connection")
 				}
 				if !strings.Contains(answer, fmt.Sprintf(`"id":%d,`, i+1)) {
-					continue // a response to the fault's requests
+					continue // a response to one of the fault's requests
 				}
 				if !strings.Contains(answer, `"result":3`) {
 					return fmt.Errorf("the answer was %q", answer)
@@ -69,7 +68,7 @@ func asksLines(p *peer, l *link) error {
 	}, func() (string, error) { return l.in.ReadString('\n') })
 }
 
-// masked returns a client's frame.
+// masked returns a frame from a client.
 func masked(first byte, payload []byte) []byte {
 	b := frame(first, payload)
 	at := len(b) - len(payload)
@@ -137,7 +136,7 @@ func endlessPost(i int) []byte {
 
 func asksHTTP(p *peer, l *link) error {
 	in := bufio.NewReader(l.in)
-	if p.over.events { // a stream is open when the fault occurs
+	if p.over.events { // a stream must be open when the fault occurs
 		if err := p.send(l, unit{bytes: post(streaming), phase: head, wrap: post, endless: endlessPost}); err != nil {
 			return err
 		}

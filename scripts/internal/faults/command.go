@@ -2,24 +2,24 @@
 
 package main
 
-// A command is a command to test, with its peer. In its arguments, {E} is the endpoint, {dial} the connection flags, {time} the
-// timeout flags, {listen} a listen address of the transport, {dir} the cell's directory and {rpcx} the program.
+// A command is a command that is tested, with its peer. In its arguments, {E} is the endpoint, {dial} the connection flags, {time}
+// the timeout flags, {listen} a listen address of the transport, {dir} the cell's directory and {rpcx} the program.
 type command struct {
 	name  string
 	peer  *dialogue
-	calls int        // requests that the peer answers before the last (1 by default)
-	says  int        // messages of the peer, or for serve of the client, in a conversation without a fault
-	posts int        // requests with separate HTTP responses
-	steps [][]string // sequential command lines
+	calls int        // requests that the peer answers before the last one (by default 1)
+	says  int        // messages that the peer (for serve, the client) sends in a conversation without a fault
+	posts int        // requests with an HTTP response of their own
+	steps [][]string // command lines, run one after the other
 	stdin string     // the stdin of the first command line
-	want  string     // the complete stdout for status 0
+	want  string     // the whole stdout if the status is 0
 	files map[string]string
-	// These are for a listening process. With own, its client has the fault. Without own, its peer has the fault, and the
-	// steps are correct clients.
+	// listens starts a process that listens. With own, its client has the fault. Otherwise its peer has the fault, and the steps
+	// are correct clients.
 	listens []string
 	own     bool
-	passes  bool // with own: {E} is a correct peer for the process's clients
-	tapes   bool // the command writes {dir}/record.tape
+	passes  bool // with own: {E} is a correct peer to which the process passes messages on
+	tapes   bool // the command writes the tape {dir}/record.tape
 	stays   bool // a process outlives the fault, and its resources are checked
 }
 
@@ -28,13 +28,13 @@ const tape = `{"tape":1,"dialect":"jsonrpc"}
 {"t":0.01,"dir":"recv","msg":{"jsonrpc":"2.0","id":1,"result":3}}
 `
 
-// ticks is the stream on a tape.
+// ticks has the lines of a stream on a tape.
 const ticks = `{"dir":"send","msg":{"jsonrpc":"2.0","id":2,"method":"ticks"}}
 {"dir":"recv","msg":{"jsonrpc":"2.0","id":2,"result":"s1"}}
 {"dir":"recv","msg":{"jsonrpc":"2.0","method":"ticks","params":{"subscription":"s1","result":1}}}
 `
 
-// terms are three calls of a batch, and sums are their responses.
+// terms are three calls in a batch, and sums are their responses.
 const (
 	terms = `{"method":"add","params":[1,2]}
 {"method":"add","params":[3,4]}
@@ -81,7 +81,7 @@ var commands = []*command{
 	},
 	{
 		name: "record-far", tapes: true, says: 3, posts: 3, peer: adds, calls: 3, want: sums, stays: true,
-		listens: []string{"record", "{listen}", "--to", "{E}", "-o", "{dir}/record.tape", "{connect}", "{dial}"}, // the client may disconnect first
+		listens: []string{"record", "{listen}", "--to", "{E}", "-o", "{dir}/record.tape", "{connect}", "{dial}"}, // the client may close first
 		steps:   [][]string{{"call", "{at}", "--batch", "--jobs", "1", "--max-message", maxMessage, "{time}"}}, stdin: terms,
 	},
 	{name: "serve", says: 3, own: true, listens: []string{

@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// A dialogue defines the messages of a peer of one dialect: its greeting and its responses, written by hand from the specifications.
+// A dialogue defines what a peer of one dialect sends: the greeting and the responses, written by hand from the specification.
 type dialogue struct {
 	prefix   string   // the endpoint's prefix
 	greeting []string // messages that the peer sends first
-	// answer returns the response to a message. greets marks messages of the handshake, and last marks the response for whose end the
-	// command waits.
+	// answer returns the response to a message. greets reports whether it belongs to the handshake, and last whether the command
+	// waits for its end.
 	answer   func(p *peer, in request) (out []string, greets, last bool)
-	question string // an unsolicited message with %d for a number
+	question string // an unsolicited message, in which %d is a number
 }
 
-// A request is the part of a message that the dialogues use.
+// A request is the part of a message that dialogues need.
 type request struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -42,8 +42,8 @@ func noSuch(r request) []string {
 
 const tick = `{"jsonrpc":"2.0","method":"ticks","params":{"subscription":"s1","result":1}}`
 
-// adds answers every add with the sum of two numbers. Of three requested sums, the third is the last. For a recorder, it also sends
-// ticks on request.
+// adds answers every add with the sum of two numbers. If three sums are requested, the third is the last. For a recorder, it also
+// sends ticks on request.
 var adds = &dialogue{
 	question: rpcQuestion,
 	answer: func(p *peer, r request) ([]string, bool, bool) {
@@ -62,7 +62,7 @@ var adds = &dialogue{
 	},
 }
 
-// counts streams two items in the form of rpcx's jsonrpc server.
+// counts streams two items as rpcx's jsonrpc server does.
 var counts = &dialogue{
 	question: rpcQuestion,
 	answer: func(_ *peer, r request) ([]string, bool, bool) {
@@ -76,7 +76,7 @@ var counts = &dialogue{
 	},
 }
 
-// describes has an OpenRPC document.
+// describes returns an OpenRPC document.
 var describes = &dialogue{
 	prefix: "jsonrpc+", question: rpcQuestion,
 	answer: func(_ *peer, r request) ([]string, bool, bool) {
@@ -123,7 +123,7 @@ var plugs = &dialogue{
 
 const hotreplHandshake = `{"type":"handshake","protocolVersion":2,"host":{"name":"BepInEx","version":"0.x","platform":"Unity Mono"},"evaluator":{"name":"Mono.CSharp","languageVersion":"7.x","persistentState":true,"supportsCompletion":true,"cancellation":"hardAbort"},"availableEvaluators":["Mono.CSharp"],"defaultUsings":["System"],"helpers":[],"control":{"supported":true,"commandsListChanged":false,"schemaValidation":false},"limits":{"maxMessageBytes":4194304,"maxQueuedCommands":32,"maxResultLength":102400,"maxEnumerableElements":100,"defaultEvalTimeoutMs":10000,"maxJobConcurrency":1},"enforces":["maxMessageBytes"]}`
 
-// hosts is a HotRepl host with one job, which the client polls twice.
+// hosts is a HotRepl host with a job that the client polls twice.
 var hosts = &dialogue{
 	prefix:   "hotrepl+",
 	greeting: []string{hotreplHandshake},
@@ -147,7 +147,7 @@ var hosts = &dialogue{
 	},
 }
 
-// works is an RO-JRPC server with one job, whose results arrive without polling.
+// works is an RO-JRPC server with a job whose results arrive without polling.
 var works = &dialogue{
 	prefix: "ro+", question: rpcQuestion,
 	answer: func(_ *peer, r request) ([]string, bool, bool) {

@@ -14,13 +14,13 @@ import (
 	"time"
 )
 
-// An rpcx process may leak resources after a faulty peer has disconnected. faults reads these from the unchanged binary: on SIGQUIT,
-// Go's runtime writes all goroutines to stderr and exits with status 2. faults compares them with the resources of the same command
-// after a correct peer.
+// An rpcx process could keep resources after a faulty peer has closed. faults reads them from the unchanged binary: on SIGQUIT,
+// Go's runtime writes all goroutines to stderr and exits with status 2. They are compared with those of the same command after a
+// correct peer.
 
-// held is the resources of a process.
+// held has the resources of a process.
 type held struct {
-	goroutines map[string]int // by the function that started the goroutines
+	goroutines map[string]int // by the function that started them
 	files      []string       // file descriptors
 }
 
@@ -29,7 +29,7 @@ var (
 	createdBy = regexp.MustCompile(`(?m)^created by (\S+)`)
 )
 
-// parseDump parses the stacks in a process's stderr without the goroutines of Go's runtime.
+// parseDump parses the stacks on a process's stderr, without the goroutines of Go's runtime.
 func parseDump(text string) map[string]int {
 	all := map[string]int{}
 	starts := goroutine.FindAllStringIndex(text, -1)
@@ -56,7 +56,7 @@ func count(goroutines map[string]int) (n int) {
 	return n
 }
 
-// beyond returns the resources of h that usual lacks, or "".
+// beyond returns the resources of h that exceed those of usual, or "".
 func (h *held) beyond(usual *held) string {
 	text := ""
 	if n, most := count(h.goroutines), count(usual.goroutines); n > most {
@@ -73,7 +73,7 @@ func (h *held) beyond(usual *held) string {
 	return text
 }
 
-// holds ends a process that has been idle for that time, and returns its resources. It returns nil if the process had ended before.
+// holds ends a process that has been idle for the given time, and returns its resources. It returns nil if the process has already ended.
 func (s *server) holds(v *verdict, still time.Duration) *held {
 	s.self().quiet(still, still+2*time.Second)
 	h := &held{files: s.self().descriptors()}
@@ -98,7 +98,7 @@ func (s *server) holds(v *verdict, still time.Duration) *held {
 
 const lookEvery = 20 * time.Millisecond
 
-// quiet waits until a process has been idle for that time.
+// quiet waits until a process has been idle for the given time.
 func (p process) quiet(still, limit time.Duration) {
 	var was string
 	since := time.Now()
@@ -111,7 +111,7 @@ func (p process) quiet(still, limit time.Duration) {
 	}
 }
 
-// work returns a string that changes with every action of a process.
+// work returns a string that changes with everything that a process does.
 func (p process) work() string {
 	tasks, _ := filepath.Glob(filepath.Join("/proc", strconv.Itoa(p.pid), "task", "*", "schedstat"))
 	text := strconv.Itoa(len(p.descriptors()))
@@ -122,21 +122,21 @@ func (p process) work() string {
 	return text
 }
 
-// These are the idle times before faults reads a process's resources. The first is short. If the process then has too many resources,
-// the second exceeds any cleanup in rpcx.
+// A process is idle for one of these times before its resources are read. The first is short. If there are too many resources, the
+// second is used, which exceeds all cleanup delays in rpcx.
 const (
 	moment   = 3 * lookEvery
 	longer   = 3 * time.Second
 	unneeded = time.Hour
 )
 
-// compare compares the resources of a process after a cell's fault with those after a run without a fault. look runs either. compare
-// returns nil if no process continues.
+// compare compares the resources of a process after a cell's fault with those after a run without a fault. look runs a cell and
+// returns the resources, or nil if no process continues.
 func (b *bench) compare(v *verdict, look func(c cell, still time.Duration) *held) {
 	none := cell{v.cell.run, v.cell.over, faults()[0]}
 	once, _ := b.usual.LoadOrStore(none.name(), sync.OnceValue(func() *held { return look(none, longer) }))
 	usual := once.(func() *held)()
-	if usual == nil { // the machine was too busy for that run
+	if usual == nil { // the machine was too busy for the run
 		usual = look(none, longer)
 	}
 	if usual == nil {
@@ -157,8 +157,8 @@ func (b *bench) compare(v *verdict, look func(c cell, still time.Duration) *held
 		if still == moment {
 			continue
 		}
-		// A command that a busy machine delayed has fewer resources. The excess counts only if another run without a
-		// fault confirms it.
+		// On a busy machine, a delayed command has fewer resources. More resources than that count only if another run without a
+		// fault confirms the difference.
 		if usual = look(none, longer); usual == nil || h.beyond(usual) == "" {
 			return
 		}
@@ -167,8 +167,8 @@ func (b *bench) compare(v *verdict, look func(c cell, still time.Duration) *held
 	v.slow = true
 }
 
-// stays returns the process of a cell that continues after its commands, or nil. With a faulty peer, this is a named session,
-// which reconnects, or a recorder.
+// stays returns the process that continues after a cell's commands, or nil. With a faulty peer, this is a named session, which
+// reconnects, or a recorder.
 func (b *bench) stays(v *verdict, c cell, still time.Duration) *held {
 	r := b.room(c)
 	defer r.leave()
@@ -190,7 +190,7 @@ func (b *bench) stays(v *verdict, c cell, still time.Duration) *held {
 		if !c.over.child {
 			words = append(words, "--connect-timeout", b.timeout.String())
 		}
-		if !c.over.http { // over HTTP, no connection can be lost
+		if !c.over.http { // over HTTP, there is no connection to lose
 			words = append(words, "--reconnect", "--reconnect-for", unneeded.String())
 		}
 		s = b.server(nil, r)
@@ -205,7 +205,7 @@ func (b *bench) stays(v *verdict, c cell, still time.Duration) *held {
 			b.step(b.words(words, c, at), c.run.stdin, r)
 		}
 	}
-	if c.fault.asks() { // a peer that sends more requests must disconnect first
+	if c.fault.asks() { // a peer that sends more requests must close first
 		h.end()
 		for _, p := range marked(r.id) {
 			if strings.HasPrefix(p.name, b.self+" child ") {

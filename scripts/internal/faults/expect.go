@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// expected returns the possible exit statuses of each step of a cell, as rpcx help statuses defines them for the place of the fault.
+// expected returns the allowed exit statuses of each step of a cell, which depend on where the fault occurred (see rpcx help statuses).
 func (v *verdict) expected() [][]int {
 	one := v.cell.statuses(v.struck)
 	switch v.cell.run.name {
@@ -23,23 +23,23 @@ func (v *verdict) expected() [][]int {
 	return [][]int{one}
 }
 
-// statuses returns the exit statuses of a command that connects, sends a request and prints.
+// statuses returns the allowed exit statuses of a command that connects, sends a request and prints.
 func (c cell) statuses(at phase) []int {
 	f := c.fault
 	switch {
 	case at == never:
 		return []int{0}
 	case f.name == "dup-head", c.over.events && (f.name == "dup-first" || f.name == "swap"):
-		return []int{5} // the client receives a head in place of a frame or a chunk
+		return []int{5} // the client gets a head instead of a frame or a chunk
 	case c.over.http && f.name == "dup-first":
-		return []int{0, 5} // the second may be the response to the next POST
+		return []int{0, 5} // the second body may be the response to the next POST
 	case f.kind == harmless, at == after && f.kind != turned:
 		return []int{0}
 	}
 	return ofKind[f.kind](c, at)
 }
 
-// ofKind returns the statuses for a kind of fault.
+// ofKind returns the allowed statuses for each kind of fault.
 var ofKind = map[kind]func(c cell, at phase) []int{
 	lost:   cell.ofLoss,
 	silent: cell.ofSilence,
@@ -59,60 +59,60 @@ var ofKind = map[kind]func(c cell, at phase) []int{
 
 func (c cell) ofSilence(phase) []int {
 	if c.over.child && strings.HasPrefix(c.fault.name, "half-recv") {
-		return []int{7, 124} // writing fails, or nothing is left to write
+		return []int{7, 124} // writing fails, or there is nothing left to write
 	}
 	return []int{124}
 }
 
-// breaks reports whether a fault that is usually harmless breaks this transport.
+// breaks reports whether a fault that is usually harmless has an effect on this transport.
 func (f *fault) breaks(t *transport) bool {
 	return f.name == "dup-head" || t.http && f.name == "dup-first" || t.events && f.name == "swap"
 }
 
-// ofLoss returns the statuses for a lost connection: before it was established, or before the awaited message.
+// ofLoss returns the statuses for a connection that is lost before it is established or before the awaited message.
 func (c cell) ofLoss(at phase) []int {
 	status := 7
 	if at == head || at == greet {
 		status = 3
 	}
 	if c.over.child && strings.HasPrefix(c.fault.name, "half-send") {
-		return []int{status, 124} // a child that closed stdout has a second to exit
+		return []int{status, 124} // a child that has closed stdout has a second to exit
 	}
 	return []int{status}
 }
 
-// ofNonsense returns the statuses for data that is not a message. With several pending responses or an open stream, the data belongs to
-// no request, and the requests stay unanswered.
+// ofNonsense returns the statuses for data that is not a message. If several responses are pending or a stream is open, the data
+// cannot be assigned to a request, and the requests stay unanswered.
 func (c cell) ofNonsense(at phase) []int {
 	text := strings.HasPrefix(c.fault.name, "text-")
 	switch {
 	case text && c.over.events:
-		return []int{5, 124} // an event is not a message, and others may follow
+		return []int{5, 124} // an event is not a message, and more events may follow
 	case at == head:
 		return []int{3, 5}
 	case c.over.child && (c.fault.kind == noise || at == greet):
-		return []int{5, 124} // other output of a child is skipped
+		return []int{5, 124} // other output from a child is skipped
 	case text && at == greet && c.run.peer == hosts:
-		return []int{5, 124} // the greeting is optional, and the real one may still arrive
+		return []int{5, 124} // the greeting is optional, and the real one may follow
 	case text && (c.run.peer == counts || c.run.peer == works || c.run.calls > 1):
 		return []int{5, 124}
 	}
 	return []int{5}
 }
 
-// ofStray returns the statuses for a message that answers no request: nothing more arrives, or the message is an invalid response. Only
-// connect, which forwards messages, ends with 0.
+// ofStray returns the statuses for a message that answers no request: either nothing else arrives, or the message is an invalid
+// response. connect, which passes messages on, can also exit with 0.
 func (c cell) ofStray(phase) []int {
 	switch c.run.name {
 	case "connect":
 		return []int{0, 1, 5, 7, 124}
 	case "ro-job":
-		return []int{1, 5, 7, 8, 124} // the messages of an event stream belong to the job, and -q prints none of them
+		return []int{1, 5, 7, 8, 124} // messages in an event stream belong to the job, and -q prints none of these
 	}
 	return []int{1, 5, 7, 124}
 }
 
-// ofTurning returns the statuses for an HTTP status: rejected credentials, a service that fails, or no service.
+// ofTurning returns the statuses for an HTTP status: rejected credentials, a failing service, or no service.
 func (c cell) ofTurning(phase) []int {
 	switch c.fault.code {
 	case 401, 403, 407:
@@ -131,21 +131,21 @@ func (c cell) ofSession(at phase, one []int) [][]int {
 	case at == never || c.fault.kind == harmless && c.fault.name != "dup-head":
 		return [][]int{{0}, {0}, {0}}
 	case c.fault.name == "dup-head":
-		return [][]int{{0}, {3, 5, 7}, {0, 3}} // the session exists for a moment
+		return [][]int{{0}, {3, 5, 7}, {0, 3}} // the session exists for a short time
 	case at == head && !c.over.http:
 		return [][]int{one, {3}, {3}}
 	}
 	return [][]int{{0}, one, {0, 3}}
 }
 
-// ofRecord returns the statuses for a call through a recorder. The recorder forwards messages, answers 502 without a response, and ends
-// one side in the way in which the other ended.
+// ofRecord returns the statuses for a call through a recorder. A recorder passes messages on, answers 502 if there is no response,
+// and ends one side in the way in which the other has ended.
 func (c cell) ofRecord(at phase, one []int) []int {
 	switch {
 	case c.fault.kind == broken:
-		return []int{0, 3, 5, 7, 124} // the recorder forwards messages that are too large for its tape
+		return []int{0, 3, 5, 7, 124} // the recorder passes on messages that are too large for the tape
 	case c.run.name == "record-far" && at == head && one[0] == 124:
-		return []int{3, 7, 124} // the recorder and its client stop waiting for the peer at the same time
+		return []int{3, 7, 124} // the recorder and its client time out at the same time
 	case c.fault.kind == stray:
 		return append(one, 3)
 	case one[0] == 0, one[0] == 124, c.fault.kind == turned && c.over.http:
@@ -160,8 +160,7 @@ func (c cell) ofRecord(at phase, one []int) []int {
 	return append(one, 7)
 }
 
-// ofReplay returns the statuses for a tape that rpcx plays to the peer. Missing and additional messages are
-// differences.
+// ofReplay returns the statuses for a tape that rpcx plays to the peer. Missing and extra messages are differences.
 func (c cell) ofReplay(at phase, one []int) []int {
 	switch {
 	case c.fault.name == "none" || at == never:
@@ -178,7 +177,7 @@ func (c cell) ofReplay(at phase, one []int) []int {
 	return append(one, 4)
 }
 
-// says returns the required content of the error message.
+// says returns what the error message must contain.
 func (f *fault) says(status int) *regexp.Regexp {
 	text := ""
 	switch {
@@ -202,9 +201,9 @@ func (f *fault) says(status int) *regexp.Regexp {
 	return regexp.MustCompile(text)
 }
 
-// holdsOn reports whether a recorder may leave both sides open after its client has disconnected. Over TCP, the client has ended only
-// its own direction and may still read, and the peer neither reads nor ends its direction. The recorder closes both when TCP
-// keep-alive fails, after more than a minute.
+// holdsOn reports whether a recorder can keep both sides open after its client has closed. Over TCP, the client has only
+// half-closed and could still read, and the peer neither reads nor closes. The recorder closes both sides when TCP keep-alive
+// fails, after more than a minute.
 func (c cell) holdsOn() bool {
 	if c.run.name != "record-far" || !strings.HasPrefix(c.over.listen, "tcp:") {
 		return false

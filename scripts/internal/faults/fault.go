@@ -8,17 +8,17 @@ import (
 	"sync"
 )
 
-// These are the places of a fault that is not at a numbered unit.
+// A fault that does not occur at a numbered unit occurs at one of these places.
 const (
 	atFirst = -1 - iota // the first message after the connection is established
-	atLast              // the message for which the command waits
+	atLast              // the message that the command waits for
 	atEach
 	atAfter  // after the last message
 	atDial   // before TLS
-	atNobody // without a peer
+	atNobody // there is no peer
 )
 
-// A kind is a class of outcomes, which expect maps to exit statuses.
+// A kind is a class of outcomes, which expect.go maps to exit statuses.
 type kind int
 
 const (
@@ -26,10 +26,10 @@ const (
 	lost                 // the connection ends
 	silent               // no more messages arrive
 	broken               // the peer breaks the protocol, or its message is too large
-	noise                // like broken, but a child's first invalid lines count as noise
+	noise                // like broken, but from a child, invalid first lines count as noise
 	refused              // the peer is not listening, or TLS fails
-	turned               // an HTTP status, the fault's code, refuses the request
-	either               // broken or lost, depending on when the peer reads
+	turned               // an HTTP status, the fault's code, rejects the request
+	either               // broken or lost, depending on what the peer has read
 	stray                // the message answers no request
 	told                 // a signal ends the command
 )
@@ -40,10 +40,10 @@ type fault struct {
 	at     int
 	kind   kind
 	code   int
-	clings bool // the peer does not close connections itself
-	loose  bool // stdout may differ from the output without the fault
+	clings bool // the peer does not close its connections
+	loose  bool // stdout can differ from the output without the fault
 	strike func(p *peer, l *link, u unit) error
-	dial   func(p *peer, raw net.Conn) // for a fault at atDial
+	dial   func(p *peer, raw net.Conn) // performs a fault at atDial
 	came   func(p *peer, raw net.Conn) // like dial, for a client; nil if a client cannot have the fault
 	only   func(t *transport) string   // returns why the fault is impossible, or ""
 }
@@ -63,7 +63,7 @@ func (f *fault) strikes(k int, at phase) bool {
 	return f.at == k
 }
 
-// strays are messages that answer no request, with any status.
+// strays are messages that answer no request, whatever their id.
 var strays = map[string]string{
 	"other":   `{"jsonrpc":"2.0","id":77,"result":"of another"}`,
 	"text-id": `{"jsonrpc":"2.0","id":"1","result":"of another"}`,
@@ -150,7 +150,7 @@ var faults = sync.OnceValue(func() []*fault {
 		}
 		at := 0
 		if code == 308 {
-			at = atEach // each place has another outcome
+			at = atEach // each place has a different outcome
 		}
 		all = append(all, &fault{name: fmt.Sprint("http-", code), at: at, kind: turned, code: code, strike: turning(code), only: only})
 	}

@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// newPeer returns the peer of a cell. Its random choices are the same in every run with the same seed.
+// newPeer returns the peer of a cell. With the same seed, it makes the same random choices.
 func (c cell) newPeer(seed uint64, note func(phase)) *peer {
 	return &peer{
 		says: c.run.peer, over: c.over, fault: c.fault, calls: c.run.calls,
@@ -27,7 +27,7 @@ func (c cell) newPeer(seed uint64, note func(phase)) *peer {
 	}
 }
 
-// saidIn makes a peer record its messages if the cell's command records a tape.
+// saidIn makes a peer write its messages to a file in dir if the cell's command writes a tape.
 func (p *peer) saidIn(c cell, dir string) *peer {
 	if c.run.tapes {
 		p.said = filepath.Join(dir, saidFile)
@@ -35,7 +35,7 @@ func (p *peer) saidIn(c cell, dir string) *peer {
 	return p
 }
 
-// A host is the place of a cell's peer.
+// A host is where a cell's peer can be reached.
 type host struct {
 	endpoint string
 	end      func() // ends the peer and all its connections
@@ -119,7 +119,7 @@ func (p *peer) accept(raw net.Conn) {
 	p.serve(newLink(conn, raw))
 }
 
-// child plays the peer as a child of rpcx with the arguments NAME SEED FILE. It writes the place of the fault to FILE.
+// child plays the peer as a child of rpcx with the arguments NAME SEED FILE. It writes the phase of the fault to FILE.
 func child(args []string) error {
 	if len(args) != 3 {
 		return fmt.Errorf("child: %q", args)
@@ -148,7 +148,7 @@ func child(args []string) error {
 		}
 		f.Close()
 	}
-	go func() { // while nothing happens
+	go func() { // keeps the runtime from reporting a deadlock
 		for {
 			time.Sleep(time.Hour)
 		}
@@ -162,7 +162,7 @@ func child(args []string) error {
 	return nil
 }
 
-// clingOn plays the peer without its end.
+// clingOn plays the peer, which does not close.
 func (p *peer) clingOn(l *link) { p.over.carrier(p, l) }
 
 // stdio is a child's stdin and stdout.

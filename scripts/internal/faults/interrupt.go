@@ -14,10 +14,10 @@ import (
 	"time"
 )
 
-// signalled reports that a signal has ended the run. No process may start after it.
+// signalled reports whether a signal has ended the run. After that, no process may be started.
 var signalled atomic.Bool
 
-// unlessSignalled blocks forever after the end of the run. Otherwise its caller would start a process, or report a killed one.
+// unlessSignalled blocks forever if the run has ended, because the caller would otherwise start a process or report a killed one.
 func unlessSignalled() {
 	if signalled.Load() {
 		select {}
@@ -28,7 +28,7 @@ func unlessSignalled() {
 func interrupted() <-chan os.Signal {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
-	// go run does not forward SIGTERM: go run ends, and this program continues.
+	// go run does not forward SIGTERM: it exits, and this program continues.
 	parent := os.Getppid()
 	if name, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(parent), "comm")); strings.TrimSpace(string(name)) == "go" {
 		go func() {
@@ -41,7 +41,7 @@ func interrupted() <-chan os.Signal {
 	return signals
 }
 
-// stop ends the run of cells on a signal. It kills the processes of all cells, and their children, until none is left.
+// stop ends the run after a signal. It kills the processes of all cells and their children until none is left.
 func (b *bench) stop() {
 	signalled.Store(true)
 	for quiet := 0; quiet < 5; quiet++ {

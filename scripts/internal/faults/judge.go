@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// A complaint is a line of stderr with --errors json.
+// A complaint is a line on stderr with --errors json.
 type complaint struct {
 	Error *struct {
 		Status  int    `json:"status"`
@@ -28,11 +28,11 @@ var kinds = map[int]string{
 
 var trace = regexp.MustCompile(`goroutine \d+ \[|^panic: |runtime error|fatal error: `)
 
-// patience bounds the orderly end of a connection after a command has its result. A child is first asked to exit, and then killed.
+// patience bounds the orderly close of a connection after a command has its result. A child is first asked to exit and then killed.
 // A recorder has two sides, and a player's --idle starts when it is connected.
 const patience = 4 * time.Second
 
-// judge compares the results of a cell with the expected ones.
+// judge compares the outcome of a cell with the expected one.
 func (b *bench) judge(v *verdict) {
 	want := v.expected()
 	out, all := "", true
@@ -68,7 +68,7 @@ func (b *bench) checked(v *verdict, s step, want []int, first bool) (problems []
 	if s.killed {
 		wrong("did not end")
 	}
-	// Other processes may have delayed a command that took about its maximum time.
+	// Other processes may have delayed a command that took almost its maximum time.
 	v.slow = v.slow || s.killed || s.took > b.timeout*9/10
 	if tooMuch(s.rss) {
 		wrong("took %d MB", s.rss>>10)
@@ -79,7 +79,7 @@ func (b *bench) checked(v *verdict, s step, want []int, first bool) (problems []
 	return problems
 }
 
-// tooMuch reports whether a process exceeded its memory. The limit includes the memory of this program, which the system
+// tooMuch reports whether a process has used too much memory. The limit includes the memory of this program, which the system
 // counts for its children.
 func tooMuch(kib int64) bool {
 	var own syscall.Rusage
@@ -89,8 +89,7 @@ func tooMuch(kib int64) bool {
 	return kib > max(mostRSS, int64(own.Maxrss))
 }
 
-// words returns the mistakes on a command's stderr. A failing command prints one correct message, and a successful one
-// none.
+// words returns the mistakes on a command's stderr. A failed command must print one correct message, and a successful one must print none.
 func (v *verdict) words(s step, first bool) (problems []string) {
 	wrong := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	if trace.MatchString(s.stderr) {
@@ -110,7 +109,7 @@ func (v *verdict) words(s step, first bool) (problems []string) {
 	return problems
 }
 
-// messages returns the messages on a command's stderr.
+// messages returns the error messages on a command's stderr.
 func (v *verdict) messages(s step, wrong func(string, ...any)) (messages []string) {
 	for line := range strings.Lines(s.stderr) {
 		line = strings.TrimSuffix(line, "\n")
@@ -134,8 +133,8 @@ func (v *verdict) messages(s step, wrong func(string, ...any)) (messages []strin
 	return messages
 }
 
-// shows reports whether a line of stderr may be something else than a message: other output of a child, a shown request of the peer, or a
-// fix.
+// shows reports whether a line on stderr can be something other than a message: output of a child, a request from the peer that
+// rpcx prints, or a fix.
 func (v *verdict) shows(line string) bool {
 	return line == "" || strings.HasPrefix(line, "try: ") || v.cell.over.child && v.struck != never || v.cell.fault.asks()
 }

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// A process is a process with a cell's mark.
+// A process is a process that carries a cell's mark.
 type process struct {
 	pid  int
 	name string
@@ -42,7 +42,7 @@ func carrying(text string) []process {
 	return some
 }
 
-// peak returns the maximum memory of a process in KiB.
+// peak returns the peak memory of a process in KiB.
 func (p process) peak() int64 {
 	status, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(p.pid), "status"))
 	for line := range strings.Lines(string(status)) {
@@ -68,7 +68,7 @@ func (p process) descriptors() []string {
 	return open
 }
 
-// leftovers returns what remains after the last command of a cell.
+// leftovers reports what remains after the last command of a cell.
 func (v *verdict) leftovers(b *bench, r room) {
 	var left []process
 	for deadline := time.Now().Add(b.slack); ; time.Sleep(20 * time.Millisecond) {
@@ -92,7 +92,7 @@ func (v *verdict) leftovers(b *bench, r room) {
 	}
 }
 
-// allowed reports whether a file may outlive its command: a given or written file, the directory of sockets, or state between runs.
+// allowed reports whether a file can outlive its command: a given or written file, the directory for sockets, or stored state.
 func (v *verdict) allowed(path string, d fs.DirEntry) bool {
 	switch {
 	case path == "run/rpcx":
@@ -111,7 +111,7 @@ func (v *verdict) allowed(path string, d fs.DirEntry) bool {
 	return false
 }
 
-// settled returns the number of a process's file descriptors when that is want or stops changing.
+// settled returns the number of a process's file descriptors as soon as it is want or no longer changes.
 func (p process) settled(want int, limit time.Duration) int {
 	deadline := time.Now().Add(limit)
 	n := len(p.descriptors())

@@ -13,12 +13,12 @@ import (
 
 const stopSignal = syscall.SIGSTOP
 
-// A link is one connection to rpcx. One goroutine reads it, even while the peer writes a lot.
+// A link is one connection to rpcx. A goroutine reads it even while the peer writes.
 type link struct {
 	conn  io.ReadWriteCloser
 	raw   net.Conn // the connection below TLS; nil for pipes
 	in    *bufio.Reader
-	ended chan struct{} // closed at the end of the data
+	ended chan struct{} // closed at the end of the input
 	stop  atomic.Bool   // reading has stopped
 	out   sync.Mutex
 }
@@ -36,9 +36,9 @@ func (l *link) write(b []byte) error {
 	return err
 }
 
-// read passes the results of next to take until the end, or until the link is deaf.
+// read passes the results of next to take until the input ends or the link stops reading.
 func read[T any](l *link, next func() (T, error)) <-chan T {
-	in := make(chan T, 8<<10) // the rest answers a flood, and is unnecessary
+	in := make(chan T, 8<<10) // the rest are responses to a flood, which are not needed
 	go func() {
 		defer close(in)
 		defer func() {
@@ -60,10 +60,10 @@ func read[T any](l *link, next func() (T, error)) <-chan T {
 	return in
 }
 
-// close ends the connection in an orderly way.
+// close closes the connection properly.
 func (l *link) close() { l.conn.Close() }
 
-// cut ends the connection without a message, even of TLS.
+// cut closes the connection without a message, even of TLS.
 func (l *link) cut() error {
 	if l.raw != nil {
 		l.raw.Close()
@@ -72,7 +72,7 @@ func (l *link) cut() error {
 	return errOver
 }
 
-// reset ends the connection with a reset.
+// reset closes the connection with a reset.
 func (l *link) reset() error {
 	if tcp, ok := l.raw.(*net.TCPConn); ok {
 		tcp.SetLinger(0)
@@ -80,14 +80,14 @@ func (l *link) reset() error {
 	return l.cut()
 }
 
-// shut ends the outgoing direction.
+// shut closes the sending direction.
 func (l *link) shut() {
 	if c, ok := l.conn.(interface{ CloseWrite() error }); ok {
 		c.CloseWrite()
 	}
 }
 
-// shutIn ends the incoming direction.
+// shutIn closes the receiving direction.
 func (l *link) shutIn() {
 	c, ok := l.raw.(interface{ CloseRead() error })
 	if !ok {

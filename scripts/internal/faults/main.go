@@ -1,16 +1,16 @@
 //go:build linux
 
-// Command faults is the fault table. It runs each command over each transport with each fault of its peer, one cell for each
-// combination, many in parallel.
+// Command faults runs the fault table: each command over each transport with each fault of its peer. Each combination is a cell, and
+// many run in parallel.
 //
 //	scripts/faults [--cell PATTERN] [--seed N] [--sample N] [--jobs N] [-v]
 //
 // The messages of a cell's peer are written by hand, and pass through a proxy that makes one mistake. The command must end in time with
-// the right status and one correct message. It must leave no process and no file, and its tape must contain all messages that passed. A
-// process of rpcx that continues (serve and other listening commands, a recorder, a named session) must not have more goroutines and file
+// the right status and one correct message. It must leave no process or file, and its tape must have all messages that passed. An rpcx
+// process that continues (serve and other listening commands, a recorder, a named session) must not have more goroutines and file
 // descriptors than after a correct peer.
 //
-// faults prints its progress on stderr. On a signal, it ends with all its processes and prints the table so far.
+// Progress is printed on stderr. On a signal, faults ends with all its processes, and prints the table so far.
 package main
 
 import (
@@ -32,7 +32,7 @@ func main() {
 		must(child(os.Args[2:]))
 		return
 	}
-	debug.SetMemoryLimit(64 << 20) // the system adds this memory to that of children
+	debug.SetMemoryLimit(64 << 20) // the system counts this memory for children, too
 	b := &bench{}
 	pattern := flag.String("cell", "*/*/*", "run the cells COMMAND/TRANSPORT/FAULT alone; a word may end with *")
 	flag.Uint64Var(&b.seed, "seed", 0, "what random choices come from; 0 is another one each time")
@@ -80,10 +80,10 @@ func main() {
 	os.Exit(b.all(able, unable, *jobs))
 }
 
-// progressEvery is the interval of progress messages on stderr.
+// progressEvery is the interval between progress messages.
 const progressEvery = 10 * time.Second
 
-// prepare makes the files that cells need, in dir.
+// prepare creates the files that cells need, in dir.
 func (b *bench) prepare(dir string) {
 	var err error
 	b.self, err = os.Executable()
@@ -95,7 +95,7 @@ func (b *bench) prepare(dir string) {
 	must(os.WriteFile(b.key, ours().key, 0o600))
 }
 
-// all runs cells and returns the program's exit status.
+// all runs the cells and returns the program's exit status.
 func (b *bench) all(able, unable []cell, jobs int) int {
 	dir, err := os.MkdirTemp("", "faults-")
 	must(err)
@@ -143,7 +143,7 @@ func (b *bench) all(able, unable []cell, jobs int) int {
 	}
 	close(next)
 	running.Wait()
-	// A cell that took too long beside others gets a second run, alone.
+	// A cell that took too long while others were running is run again, alone.
 	for len(again) > 0 {
 		v := b.try(again[0])
 		mu.Lock()
@@ -164,7 +164,7 @@ func (b *bench) all(able, unable []cell, jobs int) int {
 	return 0
 }
 
-// watched prints the progress regularly, and ends the run on a signal.
+// watched prints the progress regularly, and ends the run after a signal.
 func (b *bench) watched(mu *sync.Mutex, t *table, far func() string) {
 	signals := interrupted()
 	for ticks := time.Tick(progressEvery); ; {
@@ -174,7 +174,7 @@ func (b *bench) watched(mu *sync.Mutex, t *table, far func() string) {
 			fmt.Fprintln(os.Stderr, "faults:", far())
 			mu.Unlock()
 		case s := <-signals:
-			mu.Lock() // forever, because later results are meaningless
+			mu.Lock() // forever, because later results would be meaningless
 			b.stop()
 			t.print()
 			fmt.Printf("%v after %s\n", s, far())

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// asker returns a client's behavior on each transport.
+// asker returns the behaviour of a client on the transport.
 func (t *transport) asker() func(*peer, *link) error {
 	switch {
 	case t.ws:
@@ -22,8 +22,8 @@ func (t *transport) asker() func(*peer, *link) error {
 	return asksLines
 }
 
-// near connects a faulty client to a server. Correct clients must be served at the same time and afterwards, and no resource of the
-// faulty client may remain.
+// near connects a faulty client to a server. Correct clients must be served at the same time and afterwards, and the server must
+// not keep resources for the faulty client.
 func (b *bench) near(v *verdict) {
 	b.visited(v, v.cell, syscall.SIGTERM, 0)
 	if v.cell.over.child { // the server has ended with its client
@@ -32,8 +32,8 @@ func (b *bench) near(v *verdict) {
 	b.compare(v, func(c cell, still time.Duration) *held { return b.visited(v, c, syscall.SIGQUIT, still) })
 }
 
-// visited connects a cell's client to a server, and ends the server with a signal after all clients have disconnected. With SIGQUIT, it
-// returns the resources of the server after that has been idle for a while.
+// visited connects a cell's client to a server, and ends the server with a signal when all clients have closed. For SIGQUIT, it
+// waits until the server is idle and returns its resources.
 func (b *bench) visited(v *verdict, c cell, end syscall.Signal, still time.Duration) *held {
 	r := b.room(c)
 	defer r.leave()
@@ -50,7 +50,7 @@ func (b *bench) visited(v *verdict, c cell, end syscall.Signal, still time.Durat
 		return nil
 	}
 	defer s.kill()
-	alone := c.over.child // a child has a single client
+	alone := c.over.child // a child has only one client
 	open := 0
 	honest := func(when string) {
 		if alone {
@@ -92,7 +92,7 @@ func (b *bench) visited(v *verdict, c cell, end syscall.Signal, still time.Durat
 	return nil
 }
 
-// visit makes a cell's client perform its fault for at most half of a command's timeout. The returned function ends the client.
+// visit lets a cell's client perform its fault, for at most half of a command's timeout. The returned function closes the client.
 func (b *bench) visit(v *verdict, s *server, c cell) (leave func(), ok bool) {
 	var err error
 	conn := s.conn
@@ -128,7 +128,7 @@ func (b *bench) visit(v *verdict, s *server, c cell) (leave func(), ok bool) {
 	}, true
 }
 
-// alone waits until a server has no more file descriptors than before, and no other process.
+// alone waits until a server has no more file descriptors than before and no child processes.
 func (b *bench) alone(v *verdict, s *server, r room, open int) {
 	limit := b.timeout + b.slack + patience
 	if now := s.self().settled(open, limit); now > open {
@@ -163,7 +163,7 @@ func network(c cell) string {
 	return "tcp"
 }
 
-// come is a client's behavior on a connection.
+// come plays a client on a connection.
 func (p *peer) come(conn io.ReadWriteCloser) error {
 	raw, _ := conn.(net.Conn)
 	if p.fault.at == atDial {
@@ -197,7 +197,7 @@ func (b *bench) honest(s *server, c cell) error {
 	return p.come(conn)
 }
 
-// honestFar is the peer to which a recorder forwards its clients' messages.
+// honestFar opens the peer to which a recorder passes on its clients' messages.
 func honestFar(c cell, r room) (host, error) {
 	if !c.run.passes {
 		return host{end: func() {}}, nil

@@ -15,53 +15,53 @@ import (
 type phase string
 
 const (
-	never  phase = ""       // before the fault
-	head   phase = "head"   // before the connection is established: an upgrade, or a TLS handshake
+	never  phase = ""       // the fault has not occurred
+	head   phase = "head"   // before the connection is established: an upgrade or a TLS handshake
 	greet  phase = "greet"  // the dialect's handshake
 	middle phase = "middle" // before the message for which the command waits
-	last   phase = "last"   // the message for which the command waits
-	after  phase = "after"  // the command has everything
+	last   phase = "last"   // the message that the command waits for
+	after  phase = "after"  // the command has received everything
 )
 
-// A unit is a single write of the peer: a line, a frame, a head or a chunk.
+// A unit is one write of the peer: a line, a frame, a head or a chunk.
 type unit struct {
 	bytes   []byte
-	text    string // its message
+	text    string // the message in the unit
 	phase   phase
-	wrap    func(text string) []byte // returns a unit of the same kind with another text
-	endless func(i int) []byte       // returns the parts of a unit without an end
+	wrap    func(text string) []byte // returns a unit of the same form with another text
+	endless func(i int) []byte       // returns the parts of a unit that does not end
 }
 
-// errOver reports that the peer ends the connection.
+// errOver means that the peer ends the connection.
 var errOver = errors.New("the connection is over")
 
-// errTurned reports that only a status answered a request.
+// errTurned means that a request was answered only with an HTTP status.
 var errTurned = errors.New("it was turned away")
 
-// A peer is the other end of a cell's connections, with the faulty proxy. Its correct messages pass through send, which
-// applies the fault.
+// A peer is the other end of a cell's connections, including the faulty proxy. Its correct messages pass through send, which
+// performs the fault.
 type peer struct {
 	says  *dialogue
 	over  *transport
 	fault *fault
 	rng   *rand.Rand
 	calls int
-	asked int  // the number of relevant requests so far
-	asks  int  // the number of its own requests so far
-	masks bool // whether the peer is a client, which masks its frames
+	asked int  // number of relevant requests so far
+	asks  int  // number of its own requests so far
+	masks bool // the peer is a client, which masks its frames
 	done  chan struct{}
-	note  func(phase) // receives the phase of the fault
-	said  string      // the file for its messages, or ""
+	note  func(phase) // gets the phase of the fault
+	said  string      // the file to which messages are written, or ""
 
 	talk   sync.Mutex // guards the dialogue
 	mu     sync.Mutex
-	sent   int // the number of sent units
+	sent   int // number of units sent
 	struck phase
-	was    phase // the phase of the last sent unit
+	was    phase // the phase of the latest unit
 	held   []byte
 }
 
-// now returns the phase of the next unit. greets and last describe the unit's message.
+// now returns the phase of the next unit. greets and isLast describe the message in it.
 func (p *peer) now(greets, isLast bool) phase {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -87,7 +87,7 @@ func (p *peer) send(l *link, u unit) error {
 		p.struck = u.phase
 		p.note(u.phase)
 	}
-	if p.fault.clings && u.phase == last && p.struck == never { // from now on, the peer does not disconnect
+	if p.fault.clings && u.phase == last && p.struck == never { // the peer does not close from here on
 		p.struck = after
 		p.note(after)
 	}
@@ -100,7 +100,7 @@ func (p *peer) send(l *link, u unit) error {
 	} else {
 		err = l.write(u.bytes)
 	}
-	if err == nil && u.phase != after { // the command may end from here on
+	if err == nil && u.phase != after { // after that, the command may end at any time
 		p.hear("recv", u.text)
 	}
 	if held != nil && err == nil {
@@ -117,7 +117,7 @@ func (p *peer) frame(first byte, payload []byte) []byte {
 	return frame(first, payload)
 }
 
-// question returns an unsolicited message, or for a client another request.
+// question returns an unsolicited message or, for a client, another request.
 func (p *peer) question(n int) string {
 	if p.masks {
 		return fmt.Sprintf(adding, 1000+n)
@@ -125,7 +125,7 @@ func (p *peer) question(n int) string {
 	return fmt.Sprintf(p.says.question, n)
 }
 
-// strikeNow records a fault before any unit.
+// strikeNow records a fault that precedes all units.
 func (p *peer) strikeNow(at phase) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -135,7 +135,7 @@ func (p *peer) strikeNow(at phase) {
 	}
 }
 
-// answers sends the dialogue's response to a received message.
+// answers returns the dialogue's response to a message.
 func (p *peer) answers(in request) (out []string, phases []phase) {
 	p.talk.Lock()
 	defer p.talk.Unlock()
@@ -149,7 +149,7 @@ func (p *peer) answers(in request) (out []string, phases []phase) {
 	return out, phases
 }
 
-// serve plays the peer on a connection to its end.
+// serve plays the peer on a connection until it ends.
 func (p *peer) serve(l *link) {
 	defer l.close()
 	if err := p.over.carrier(p, l); err == nil && p.fault.clings {
@@ -157,7 +157,7 @@ func (p *peer) serve(l *link) {
 	}
 }
 
-// hold waits for the peer's disconnect or the end of the cell.
+// hold waits until the other side closes or the cell ends.
 func (l *link) hold(p *peer) error {
 	select {
 	case <-l.ended:
@@ -173,7 +173,7 @@ func (l *link) deaf(p *peer) error {
 	return errOver
 }
 
-// pause waits for a moment or until the end of the cell.
+// pause waits for a time, or until the cell ends.
 func (p *peer) pause(d time.Duration) {
 	select {
 	case <-time.After(d):

@@ -17,28 +17,28 @@ import (
 	"time"
 )
 
-// A bench is the common state of all cells.
+// A bench has the state that all cells share.
 type bench struct {
 	rpcx    string
 	self    string
 	dir     string
 	cacert  string
 	key     string
-	timeout time.Duration // the timeout of each command
-	slack   time.Duration // how long after the timeout a command may end
+	timeout time.Duration // timeout of each command
+	slack   time.Duration // how much later than the timeout a command may end
 	seed    uint64
 	verbose bool
 	number  atomic.Int64
 	usual   sync.Map // a process's resources without a fault, by command and transport
 }
 
-// maxMessage is the value of --max-message, and mostMessage its number of bytes.
+// maxMessage is the value for --max-message, and mostMessage the same number in bytes.
 const (
 	maxMessage  = "64K"
 	mostMessage = 64 << 10
 )
 
-// mostRSS bounds a command's memory in KiB.
+// mostRSS bounds the memory of a command in KiB.
 const mostRSS = 300 << 10
 
 // A step is the result of one command line.
@@ -48,7 +48,7 @@ type step struct {
 	status         int
 	took           time.Duration
 	rss            int64 // in KiB
-	killed         bool  // whether the command did not end in time
+	killed         bool  // the command did not end in time
 }
 
 // A verdict is the result of a cell.
@@ -57,7 +57,7 @@ type verdict struct {
 	struck phase
 	steps  []step
 	faults []string // the mistakes
-	slow   bool     // a mistake is about time
+	slow   bool     // a mistake could be due to a busy machine
 	took   time.Duration
 	holds  string // the resources of the process that continues
 }
@@ -82,10 +82,10 @@ func (b *bench) try(c cell) (v verdict) {
 	return v
 }
 
-// A room is the environment of a cell's commands: a directory, and a mark for processes.
+// A room is the environment of a cell's commands: a directory, and a mark for their processes.
 type room struct{ dir, id string }
 
-// room returns a new room with the cell's files.
+// room returns a new room that contains the cell's files.
 func (b *bench) room(c cell) room {
 	r := room{id: fmt.Sprintf("%d-%d", os.Getpid(), b.number.Add(1))}
 	r.dir = filepath.Join(b.dir, r.id)
@@ -147,15 +147,15 @@ func (b *bench) far(v *verdict) {
 		b.ended(v, s, true)
 	}
 	v.taped(r)
-	v.leftovers(b, r) // the peer still runs, because leftovers must not depend on its end
+	v.leftovers(b, r) // while the peer still runs, because its end must not be needed
 	h.end()
 }
 
-// places are the values of placeholders.
+// places has the values of placeholders.
 type places struct {
-	far  string // the endpoint of the peer
-	near string // the listen address
-	at   string // the address of the listener
+	far  string // endpoint of the peer
+	near string // listen address
+	at   string // address of the listener
 	room room
 }
 
@@ -169,7 +169,7 @@ func (b *bench) words(words []string, c cell, at places) []string {
 		"{dial}":    {"--max-message", maxMessage},
 		"{guard}":   {"--max-message", maxMessage},
 	}
-	if c.over.child { // rpcx rejects the flag if the command makes no connection
+	if c.over.child { // without a connection, rpcx rejects the flag
 		flags["{connect}"] = []string{}
 	}
 	if c.over.tls {
@@ -189,7 +189,7 @@ func (b *bench) words(words []string, c cell, at places) []string {
 			args = append(args, strings.ReplaceAll(w, "{dir}", filepath.Join(at.room.dir, "work")))
 		}
 	}
-	if i := c.luck(b.seed) % 2; i == 1 { // one half of the runs prints errors as text, the other as JSON
+	if i := c.luck(b.seed) % 2; i == 1 { // half of the runs print errors as text, the others as JSON
 		return args
 	}
 	for i, w := range args {
@@ -215,7 +215,7 @@ func (c cell) near(r room) string {
 	return c.over.scheme + "127.0.0.1:0"
 }
 
-// environment returns the environment of a room's processes.
+// environment returns the environment for a room's processes.
 func environment(r room) []string {
 	return []string{
 		"PATH=" + os.Getenv("PATH"), "FAULTS_CELL=" + r.id, "NO_PROXY=*",
@@ -223,14 +223,13 @@ func environment(r room) []string {
 	}
 }
 
-// An output is a process's output without the middle of a flood, because the system adds this program's memory to the memory
-// of its children.
+// An output is a process's output, without the middle of a flood: the system counts this program's memory for its children, too.
 type output struct {
 	first, last []byte
 	cut         bool // lines in the middle are missing
 }
 
-const mostOutput = 256 << 10 // the size of each part
+const mostOutput = 256 << 10 // size of each of the two parts in bytes
 
 func (o *output) Write(b []byte) (int, error) {
 	n := min(len(b), mostOutput-len(o.first))

@@ -18,13 +18,13 @@ import (
 	"time"
 )
 
-// A server is rpcx as serve, record, replay or a named session: a process that outlives a faulty client or peer.
+// A server is rpcx as serve, record, replay or a named session, a process that must outlive a faulty client or peer.
 type server struct {
 	cmd  *exec.Cmd
 	out  *bufio.Reader
 	errs bytes.Buffer
-	conn io.ReadWriteCloser // the only client of a server with one client
-	at   string             // the listen address
+	conn io.ReadWriteCloser // the client, if the server has only one
+	at   string             // listen address
 }
 
 // server starts rpcx with args in a room.
@@ -40,7 +40,7 @@ func (b *bench) server(args []string, r room) *server {
 // self returns the server's process.
 func (s *server) self() process { return process{pid: s.cmd.Process.Pid} }
 
-// listen starts a server that prints its listen address. scheme is the scheme of the server's endpoint.
+// listen waits until the server prints its listen address. scheme is the scheme of its endpoint.
 func (s *server) listen(scheme string) error {
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {
@@ -92,8 +92,8 @@ func (s *server) start(over *transport) error {
 	return s.listen(over.scheme)
 }
 
-// daemon starts a session's process as rpcx connect does, but with a stderr, and waits until the process is ready. It returns false if
-// the process ended first.
+// daemon starts a session's process as rpcx connect does, but with a stderr, and waits until it is ready. It returns false if the
+// process ends first.
 func (s *server) daemon(name string, words []string) bool {
 	ordersIn, ordersOut, err := os.Pipe()
 	must(err)
@@ -123,7 +123,7 @@ func (s *server) kill() {
 	s.cmd.Wait()
 }
 
-// wait waits up to limit for the end of the server. It returns false after that.
+// wait waits for the server's end, at most for limit, and reports whether it has ended.
 func (s *server) wait(limit time.Duration) bool {
 	late := time.AfterFunc(limit, func() { s.cmd.Process.Kill() })
 	if s.out != nil {
@@ -133,7 +133,7 @@ func (s *server) wait(limit time.Duration) bool {
 	return late.Stop()
 }
 
-// pipes are a child's stdin and stdout.
+// pipes has a child's stdin and stdout.
 type pipes struct {
 	io.ReadCloser
 	in io.WriteCloser

@@ -23,7 +23,7 @@ func cuttingInside(p *peer, l *link, u unit) error {
 	if len(u.bytes) < 8 {
 		return l.cut()
 	}
-	l.write(u.bytes[:1+p.rng.IntN(len(u.bytes)-6)]) // the end of the message is missing
+	l.write(u.bytes[:1+p.rng.IntN(len(u.bytes)-6)]) // at least six bytes are missing
 	return l.cut()
 }
 
@@ -65,7 +65,7 @@ func garbling(p *peer, l *link, _ unit) error {
 	for i := range b {
 		b[i] = byte(p.rng.Uint32())
 	}
-	b[0] |= 0x70 // neither a valid WebSocket frame nor HTTP nor a blank line
+	b[0] |= 0x70 // not a WebSocket frame, not HTTP and not a blank line
 	l.write(append(b, '\n'))
 	return l.hold(p)
 }
@@ -96,7 +96,7 @@ func endless(p *peer, l *link, u unit) error {
 	}
 }
 
-// trickling sends a message without an end, so slowly that it never becomes too large.
+// trickling sends a message that does not end, so slowly that it never becomes too large.
 func trickling(p *peer, l *link, u unit) error {
 	l.write(u.endless(0))
 	for i := 0; ; i++ {
@@ -124,7 +124,7 @@ func twice(_ *peer, l *link, u unit) error {
 	if err := l.write(u.bytes); err != nil {
 		return err
 	}
-	l.write(u.bytes) // the command may have everything by now
+	l.write(u.bytes) // the command may have closed already
 	return nil
 }
 
@@ -142,7 +142,7 @@ func byteByByte(_ *peer, l *link, u unit) error {
 	return nil
 }
 
-// swapping delays a unit until after the next, or for a moment.
+// swapping delays a unit until after the next one, but only briefly.
 func swapping(p *peer, l *link, u unit) error {
 	p.mu.Lock()
 	p.held = u.bytes
@@ -159,7 +159,7 @@ func swapping(p *peer, l *link, u unit) error {
 	return nil
 }
 
-// flooding sends many requests before it answers.
+// flooding sends many requests before the response.
 func flooding(p *peer, l *link, u unit) error {
 	many := 2000
 	if p.over.http {
@@ -211,7 +211,7 @@ func closing(code int) func(*peer, *link, unit) error {
 	}
 }
 
-// turning sends an HTTP response that does not answer the request.
+// turning sends an HTTP response instead of an answer to the request.
 func turning(code int) func(*peer, *link, unit) error {
 	return func(_ *peer, l *link, _ unit) error {
 		extra := ""
@@ -230,7 +230,7 @@ func turning(code int) func(*peer, *link, unit) error {
 	}
 }
 
-// zeros is 16 MiB of zeros, compressed.
+// zeros has 16 MiB of zeros, compressed.
 var zeros = sync.OnceValue(func() []byte {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
@@ -239,7 +239,7 @@ var zeros = sync.OnceValue(func() []byte {
 	return b.Bytes()
 })
 
-// bomb is a body of 4 GiB of zeros, in 4 MB.
+// bomb sends a body of 4 GiB of zeros, compressed to 4 MB.
 func bomb(p *peer, l *link, _ unit) error {
 	head := "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 	if p.masks {

@@ -15,7 +15,7 @@ type table struct {
 	run                              int
 	rows                             map[string]*[3]int // by command and transport
 	late                             []cell
-	why                              map[string]int // the number of impossible cells by reason
+	why                              map[string]int // number of impossible cells, by reason
 }
 
 func (t *table) row(c cell) *[3]int {
@@ -58,7 +58,7 @@ func (t *table) because(why string) {
 	t.why[why]++
 }
 
-// print prints for each command and transport how many cells passed, failed, or are impossible.
+// print prints how many cells passed, failed or are impossible, for each command and transport.
 func (t *table) print() {
 	fmt.Printf("\n%-10s", "")
 	for _, over := range transports {
@@ -91,7 +91,7 @@ func (t *table) print() {
 	fmt.Printf("faults: %d passed, %d failed, %d cannot be\n", t.passed, t.failed, t.unable+t.unstruck)
 }
 
-// tell prints a failed cell, or with -v every cell.
+// tell prints a failed cell, or with -v any cell.
 func (b *bench) tell(v verdict) {
 	if len(v.faults) == 0 && !b.verbose {
 		return

@@ -12,10 +12,10 @@ import (
 	"strings"
 )
 
-// secretWord begins every secret in a message.
+// secretWord begins each secret in a message.
 const secretWord = "s3cr3t"
 
-// A line is a line of a tape, or of the file in which a peer records its messages.
+// A line is a line on a tape or in the file to which a peer writes its messages.
 type line struct {
 	Tape  int             `json:"tape"`
 	T     float64         `json:"t"`
@@ -33,8 +33,7 @@ type line struct {
 	Note string `json:"note"`
 }
 
-// message returns the direction and the message of a line. It replaces secrets in the same way for the tape and the
-// peer's file.
+// message returns the direction and the message of a line, with secrets replaced, so that the tape and the peer's file can be compared.
 func (l line) message() string {
 	var b bytes.Buffer
 	if json.Compact(&b, l.Msg) != nil {
@@ -43,7 +42,7 @@ func (l line) message() string {
 	return l.Dir + " " + string(numbered.ReplaceAll(bytes.ReplaceAll(b.Bytes(), []byte(secretWord), []byte("…")), []byte("…")))
 }
 
-// numbered matches the placeholder of a secret on a tape.
+// numbered matches the placeholder for a secret on a tape.
 var numbered = regexp.MustCompile(`…\d*`)
 
 // lines parses JSON lines. An incomplete line is an error.
@@ -64,11 +63,11 @@ func lines(text []byte) (all []line, err error) {
 // taped compares the tape of a cell's command with the messages that its peer received and sent before the fault.
 func (v *verdict) taped(r room) {
 	file := filepath.Join(r.dir, "work", tapeFile)
-	if !v.cell.run.tapes || v.cell.fault.kind == told { // a signal may arrive between a message and its line on the tape
+	if !v.cell.run.tapes || v.cell.fault.kind == told { // the signal may arrive after a message but before its line is on the tape
 		return
 	}
 	if info, err := os.Stat(file); err == nil && info.Size() > mostTape {
-		return // the tape of a flood is too large to check
+		return // the tape of a flood is too large to be checked
 	}
 	text, err := os.ReadFile(file)
 	var tape []line
@@ -91,7 +90,7 @@ func (v *verdict) taped(r room) {
 	if err != nil && !os.IsNotExist(err) {
 		v.wrong("what the peer said: %v", err)
 	}
-	// The peer may still run and record the responses to a flood.
+	// The peer may still be writing responses to a flood.
 	said, err := lines(heard[:bytes.LastIndexByte(heard, '\n')+1])
 	if err != nil {
 		v.wrong("what the peer said: %v", err)
@@ -101,8 +100,7 @@ func (v *verdict) taped(r room) {
 	}
 }
 
-// inOrder checks that times on a tape never decrease, that each connection is opened and closed equally often, and that the
-// tape shows the fault.
+// inOrder checks that the times on a tape never decrease, that each opened connection is closed, and that the tape shows the fault.
 func (v *verdict) inOrder(tape []line, text []byte) {
 	open := map[int]int{}
 	at, ended := 0.0, false
@@ -115,18 +113,18 @@ func (v *verdict) inOrder(tape []line, text []byte) {
 		ended = ended || l.tellsOfAnEnd()
 	}
 	for conn, n := range open {
-		if n != 0 && !v.cell.over.http { // POSTs are one connection without an end
+		if n != 0 && !v.cell.over.http { // over HTTP, all POSTs belong to one connection, which stays open
 			v.wrong("on the tape the connection %d was opened %+d times more than closed", conn, n)
 		}
 	}
 	fault := v.cell.fault.kind
-	waits := v.cell.over.http && fault != lost && fault != turned || fault == stray // the command may have ended before the fault
+	waits := v.cell.over.http && fault != lost && fault != turned || fault == stray // the command may end before the fault
 	if v.struck != never && fault != harmless && !ended && !waits {
 		v.wrong("nothing on the tape tells of the fault: %q", text)
 	}
 }
 
-// opens returns 1 for an opened connection, -1 for a closed one, and 0 for other lines.
+// opens returns 1 for an open line, -1 for a close line, and 0 for others.
 func (l line) opens() int {
 	switch {
 	case l.Open != nil:
@@ -141,8 +139,8 @@ func (l line) tellsOfAnEnd() bool {
 	return l.Close != nil || l.Text != nil || l.Bytes != nil || l.Note != "" || l.HTTP != nil && (l.HTTP.Error != "" || l.HTTP.Status >= 300)
 }
 
-// missing returns the first of the messages said that the tape lacks, or "". If the messages of a conversation wait for
-// each other, the tape must have them in the same order.
+// missing returns the first message in said that is not on the tape, or "". If the messages of a conversation depend on each other,
+// the tape must have them in the same order.
 func (v *verdict) missing(tape, said []line) string {
 	if n := len(said); n > 0 && said[n-1].Dir == "recv" && (v.cell.fault.kind != harmless || v.cell.fault.breaks(v.cell.over)) {
 		said = said[:n-1] // the message may be lost with the connection
@@ -171,8 +169,7 @@ func (v *verdict) missing(tape, said []line) string {
 	return ""
 }
 
-// texts reports whether the tape contains all of msg in pieces of text, the form of a message that is too large for a
-// recorder.
+// texts reports whether a tape has all of msg in lines of text, as for a message that is too large for the recorder.
 func texts(tape []line, dir string, msg []byte) bool {
 	var all strings.Builder
 	for _, l := range tape {
@@ -185,11 +182,11 @@ func texts(tape []line, dir string, msg []byte) bool {
 
 const (
 	tapeFile = "record.tape"
-	saidFile = "said"  // the file of a room with the messages that passed
-	mostTape = 8 << 20 // the system adds this memory to that of commands (see debug.SetMemoryLimit in main)
+	saidFile = "said"  // file in a room with the messages that passed
+	mostTape = 8 << 20 // limit in bytes, because the system counts this memory for commands, too
 )
 
-// hear records a message that has passed, if the cell's command writes a tape.
+// hear writes a message that has passed to the peer's file, if the cell's command writes a tape.
 func (p *peer) hear(dir, text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -201,5 +198,5 @@ func (p *peer) hear(dir, text string) {
 		return
 	}
 	defer f.Close()
-	json.NewEncoder(f).Encode(line{Dir: dir, Msg: json.RawMessage(text)}) //nolint:errcheck // before a fault, every message is valid JSON
+	json.NewEncoder(f).Encode(line{Dir: dir, Msg: json.RawMessage(text)}) //nolint:errcheck // before the fault, every message is valid JSON
 }

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// tlsFaults occur before TLS is established.
+// tlsFaults returns the faults that occur before TLS is established.
 func tlsFaults() []*fault {
 	hello := func(raw net.Conn) {
 		raw.SetReadDeadline(time.Now().Add(5 * time.Second))
@@ -53,7 +53,7 @@ func tlsFaults() []*fault {
 		raw.Write(b)
 		wait(p, raw)
 	}
-	// A client sends this in place of its ClientHello.
+	// instead sends bytes in place of a client's ClientHello.
 	instead := func(b ...byte) func(*peer, net.Conn) {
 		return func(p *peer, raw net.Conn) {
 			raw.Write(b)
@@ -87,7 +87,7 @@ func tlsFaults() []*fault {
 
 // An authority signs one certificate for 127.0.0.1.
 type authority struct {
-	pem    []byte // the PEM form of its own certificate
+	pem    []byte // its own certificate in PEM form
 	key    []byte
 	config *tls.Config
 }

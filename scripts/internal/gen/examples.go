@@ -13,12 +13,12 @@ import (
 // background matches the end of a command that a script runs in the background.
 var background = regexp.MustCompile(` &(\w+&)?$`)
 
-// example is a shell session that is run as a test and shown in the documentation.
+// example is a shell session that a test runs and the documentation shows.
 //
-// In a script below commands/testdata/script, an example begins with a comment "# doc: TITLE" and ends at the next blank line. The
-// documentation shows "exec", "status N" and "wait" lines as a user would type them, after the text for their stdin. "cmp stdout FILE" and
-// "cmp stderr FILE" show that file of the script as the output. "cp stdout FILE" shows that the output goes to a file. All other lines
-// belong only to the test. The documentation shows "exec sh -c 'LINE'" as LINE.
+// In a script in commands/testdata/script, an example starts with a comment "# doc: TITLE" and ends at the next blank line. Lines with
+// "exec", "status N" and "wait" are shown as a user would type them, after the text for their stdin. "cmp stdout FILE" and "cmp stderr
+// FILE" show that file in the script as the output. "cp stdout FILE" shows that the output is written to a file. All other lines are
+// only part of the test. "exec sh -c 'LINE'" is shown as LINE.
 type example struct {
 	title string
 	text  string
@@ -106,7 +106,7 @@ func examplesIn(script string, held map[string]string) ([]example, error) {
 	return all, nil
 }
 
-// step adds the documentation of a script line. The file stdin is the input of the next command.
+// step adds what the documentation shows for a line of the script. The file stdin is the input of the next command.
 func (e *example) step(line string, held map[string]string, stdin *string) error {
 	verb, rest, _ := strings.Cut(strings.TrimPrefix(line, "! "), " ")
 	switch verb {
@@ -143,7 +143,7 @@ func (e *example) step(line string, held map[string]string, stdin *string) error
 	return nil
 }
 
-// pipeline returns LINE for a command sh -c 'LINE', and returns all other commands unchanged.
+// pipeline returns LINE for a command sh -c 'LINE', and other commands unchanged.
 func pipeline(command string) string {
 	line, ok := strings.CutPrefix(command, "sh -c '")
 	if line, ends := strings.CutSuffix(line, "'"); ok && ends {

@@ -1,9 +1,9 @@
-// Command gen generates the files in man/ and completions/ and the marked blocks of README.md. Its sources are the command tree and
-// the test scripts.
+// Command gen generates the files in man/ and completions/, and the marked blocks in README.md, from the command tree and the test
+// scripts.
 //
 //	scripts/gen [--check]
 //
-// With --check it writes no file, prints the names of the stale files, and exits with 1.
+// With --check, it writes no files, prints the names of the stale ones, and exits with 1 if there are any.
 package main
 
 import (
@@ -32,7 +32,7 @@ func main() {
 	}
 }
 
-// run generates all files. It writes the files that differ; with check it only reports them.
+// run generates all files, and writes those that have changed. If check is true, it only reports them.
 func run(check bool) error {
 	files, err := generate()
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"rpcx/commands/help"
 )
 
-// sectionTitles are the titles of the manual's sections, in man's numbers.
+// sectionTitles has the titles of manual sections, by number.
 var sectionTitles = map[string]string{"1": "User Commands", "5": "File Formats", "7": "Miscellaneous"}
 
 // topicPages generates a manual page for each topic.
@@ -29,7 +29,7 @@ func topicPages(root cmdline.Doc, examples []example) []file {
 	return files
 }
 
-// commandPages generates a manual page for each top-level command, including its subcommands.
+// commandPages generates a manual page for each top-level command, with its subcommands.
 func commandPages(root cmdline.Doc) []file {
 	var files []file
 	for _, d := range root.Commands {
@@ -72,7 +72,7 @@ func commandPages(root cmdline.Doc) []file {
 // manualDate is the date on the pages.
 const manualDate = "2026-11-22"
 
-// newPage begins a page of the manual.
+// newPage starts a manual page.
 func newPage(name, section, says string) *page {
 	p := &page{}
 	p.line(".\\\" Made by scripts/gen; do not edit.")
@@ -82,7 +82,7 @@ func newPage(name, section, says string) *page {
 	return p
 }
 
-// shown writes the examples of a topic. The topic "" selects the examples without a topic.
+// shown writes the examples of a topic. "" stands for the examples without a topic.
 func (p *page) shown(examples []example, topic string) {
 	heading := false
 	for _, e := range examples {
@@ -104,7 +104,7 @@ func (p *page) example(says string, lines []string) {
 	p.verbatim(lines)
 }
 
-// examples writes the examples of a command and of its subcommands.
+// examples writes the examples of a command and its subcommands.
 func (p *page) examples(d cmdline.Doc) {
 	var all []cmdline.Example
 	walk(d, nil, func(_ []string, d cmdline.Doc) { all = append(all, d.Examples...) })
@@ -116,15 +116,15 @@ func (p *page) examples(d cmdline.Doc) {
 	}
 }
 
-// A flagSet lists the flags that the same verbs of a command share.
+// A flagSet is a set of flags that the same verbs of a command share.
 type flagSet struct {
 	of    string
 	flags []cmdline.FlagDoc
 }
 
-// flagSets groups the flags of d's verbs by the verbs that share them. It returns the largest groups first.
+// flagSets groups the flags of d's verbs by the verbs that share them, with the largest group first.
 func flagSets(d cmdline.Doc) (sets []flagSet) {
-	verbs := map[string][]string{} // by the form of a flag
+	verbs := map[string][]string{} // by the flag's text in the manual
 	forms := map[string]cmdline.FlagDoc{}
 	var order []string
 	for _, c := range d.Commands {
@@ -155,7 +155,7 @@ func flagSets(d cmdline.Doc) (sets []flagSet) {
 	return sets
 }
 
-// flagGroups writes the options of one command under the headings of their groups.
+// flagGroups writes the options of one command below the headings of their groups.
 func (p *page) flagGroups(flags []cmdline.FlagDoc) {
 	var groups []string
 	byGroup := map[string][]cmdline.FlagDoc{}

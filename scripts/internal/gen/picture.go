@@ -16,7 +16,7 @@ import (
 	"rpcx/wire"
 )
 
-// session is the content of the terminal picture: the commands to run, and their output. pretty formats values as on a terminal.
+// session has what the picture of a terminal shows: commands, whose output is added. pretty formats values as on a terminal.
 var session = []struct {
 	words  []string
 	pretty bool
@@ -36,8 +36,8 @@ const (
 	titleBar       = 34
 )
 
-// picture runs the session and returns an SVG of a terminal with its output. The colors follow the reader's light or
-// dark mode, and the letters are text.
+// picture runs the session and returns an SVG of a terminal with its output. The colours follow the reader's light or dark mode,
+// and the characters are text.
 func picture() ([]byte, error) {
 	restore, err := quietPlace()
 	if err != nil {
@@ -66,7 +66,7 @@ func picture() ([]byte, error) {
 	return drawn(lines), nil
 }
 
-// quietPlace isolates the session from the settings of the machine.
+// quietPlace makes the session independent of the machine's settings.
 func quietPlace() (restore func(), err error) {
 	dir, err := os.MkdirTemp("", "rpcx-gen-")
 	if err != nil {
@@ -109,10 +109,10 @@ func printed(words []string) (out string, status int, err error) {
 	return string(<-got), o.Status, nil
 }
 
-// escape matches a sequence that sets the color of the text after it.
+// escape matches an escape sequence that sets the colour of the following text.
 var escape = regexp.MustCompile("\x1b\\[([0-9;]*)m")
 
-// wrapped splits a line at the width of the terminal. It repeats the current color in the next row.
+// wrapped splits a line at the width of the terminal, and repeats the current colour on the next row.
 func wrapped(line string) []string {
 	var rows []string
 	var row strings.Builder
@@ -138,12 +138,12 @@ func wrapped(line string) []string {
 	return append(rows, row.String())
 }
 
-// classes maps the numbers of the terminal colors to the CSS classes of the picture.
+// classes maps the numbers of terminal colours to CSS classes in the picture.
 var classes = map[string]string{
 	"31": "bad", "1;31": "bad", "0;32": "text", "34;1": "key", "35": "prompt", "1": "strong",
 }
 
-// drawn draws the rows of a terminal.
+// drawn returns the SVG of the rows of a terminal.
 func drawn(rows []string) []byte {
 	const width = windowWidth
 	height := titleBar + pictureMargin + lineHeight*len(rows)
@@ -156,7 +156,7 @@ func drawn(rows []string) []byte {
 	return b.Bytes()
 }
 
-// spans returns the text of a row, with a span for each colored part.
+// spans returns the text of a row, with a span for each coloured part.
 func spans(row string) string {
 	var b strings.Builder
 	class := ""
@@ -180,7 +180,7 @@ func spans(row string) string {
 	return b.String()
 }
 
-// pictureHead is the beginning of the picture: the style, the window and its buttons.
+// pictureHead is the beginning of the picture: the style, and the window with its buttons.
 const pictureHead = `<svg xmlns="http://www.w3.org/2000/svg" xml:space="preserve" width="%d" height="%d" role="img">
 <title>A terminal session: a call, a stream, a call that is called back, and a mistake with its fix</title>
 <style>

@@ -17,7 +17,7 @@ const (
 	blockEnd   = "<!-- end -->"
 )
 
-// fillBlocks replaces the text between "<!-- gen:NAME -->" and "<!-- end -->". NAME is commands (a table), statuses or dialects (tables),
+// fillBlocks replaces the text between "<!-- gen:NAME -->" and "<!-- end -->". NAME is commands, statuses or dialects (tables),
 // speed, examples (all of them), or example TITLE.
 func fillBlocks(text []byte, root cmdline.Doc, statuses []cmdline.StatusDoc, examples []example) ([]byte, error) {
 	var out bytes.Buffer

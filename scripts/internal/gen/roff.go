@@ -11,10 +11,10 @@ import (
 	"rpcx/commands/help"
 )
 
-// page is a manual page under construction.
+// page is a manual page that is being written.
 type page struct {
 	bytes.Buffer
-	fresh bool // the last line is a heading
+	fresh bool // the latest line is a heading
 }
 
 // line writes lines of roff unchanged.
@@ -23,8 +23,8 @@ func (p *page) line(format string, args ...any) {
 	p.fresh = strings.HasPrefix(format, ".S") && !strings.Contains(format, "\n")
 }
 
-// textWidth is the maximum length of a line of text in the sources of the manual, in bytes. Characters outside ASCII become
-// escape sequences of roff.
+// textWidth is the maximum length of a line of text in the sources of the manual, in bytes. Characters outside ASCII become roff
+// escape sequences.
 const textWidth = 100
 
 func roffLen(s string) int {
@@ -37,7 +37,7 @@ func roffLen(s string) int {
 	return n
 }
 
-// text writes escaped text. roff may wrap the text at every blank.
+// text writes escaped text, which roff can wrap at every blank.
 func (p *page) text(s string) {
 	line := ""
 	for _, word := range strings.Fields(s) {
@@ -59,7 +59,7 @@ func (p *page) text(s string) {
 	}
 }
 
-// paragraph begins a paragraph, except directly after a heading.
+// paragraph starts a paragraph, except directly after a heading.
 func (p *page) paragraph() {
 	if !p.fresh {
 		p.line(".PP")
@@ -75,7 +75,7 @@ func literal(s string) string {
 	return s
 }
 
-// inline escapes text and sets the parts in backquotes in bold.
+// inline escapes text, and sets the parts in backquotes in bold.
 func inline(s string) string {
 	var b strings.Builder
 	for i, part := range strings.Split(s, "`") {
@@ -88,7 +88,7 @@ func inline(s string) string {
 	return b.String()
 }
 
-// prose writes text of the form that help.Parts describes.
+// prose writes text in the form that help.Parts describes.
 func (p *page) prose(text string) {
 	if strings.TrimSpace(text) == "" {
 		return
@@ -111,7 +111,7 @@ func (p *page) prose(text string) {
 	}
 }
 
-// item begins an entry of a list.
+// item starts an entry in a list.
 func (p *page) item(tag string) {
 	p.line(`.IP "%s"`, strings.ReplaceAll(tag, `"`, `\(dq`))
 }
@@ -124,7 +124,7 @@ func (p *page) verbatim(lines []string) {
 	p.line(".EE")
 }
 
-// manual returns man/rpcx.1: the overview, the common parts of all commands, and the examples that README omits.
+// manual returns man/rpcx.1: the overview, the common parts of all commands, and the examples that are not in README.
 func manual(root cmdline.Doc, statuses []cmdline.StatusDoc, examples []example, inReadme map[string]bool) []byte {
 	p := newPage("rpcx", "1", root.Usage)
 	p.line(".SH SYNOPSIS\n.B rpcx\n.I COMMAND ENDPOINT\n.RI [ ARGS ...]")
@@ -168,7 +168,7 @@ func manual(root cmdline.Doc, statuses []cmdline.StatusDoc, examples []example, 
 	return p.Bytes()
 }
 
-// optionsIntro describes the form of flag values.
+// optionsIntro describes how flags and their values are written.
 const optionsIntro = "Each command's page has its flags. They may stand anywhere before `--`, as `--flag VALUE` or `--flag=VALUE`. EXPR is a jq program. " +
 	"DURATION is `500ms`, `10s`, `2m` or a number of seconds; SIZE is `1000`, `64K`, `64M` or `1G`. PATTERN is a method's " +
 	"name, or one with `*`. A number or a time in parentheses is the default. A flag that does not apply to the command and " +
@@ -202,7 +202,7 @@ func (p *page) flag(f cmdline.FlagDoc) {
 	}
 }
 
-// upper capitalizes the first letter of a phrase, except in the names of rpcx and of files.
+// upper capitalises the first letter of a phrase, except in the names of rpcx and of files.
 func upper(s string) string {
 	if first, _, _ := strings.Cut(s, " "); first == "" || first == "rpcx" || strings.Contains(first, ".") {
 		return s
@@ -210,7 +210,7 @@ func upper(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// dashed returns a flag's name with its dashes.
+// dashed returns the name of a flag with its dashes.
 func dashed(name string) string {
 	if len(name) == 1 {
 		return "-" + name
@@ -218,7 +218,7 @@ func dashed(name string) string {
 	return "--" + name
 }
 
-// walk calls do for d and all commands below d. words are the names of the commands from the root to d.
+// walk calls do for d and for all commands below d. path has the names of the commands from the root to d.
 func walk(d cmdline.Doc, path []string, do func(path []string, d cmdline.Doc)) {
 	do(path, d)
 	for _, sub := range d.Commands {

@@ -7,23 +7,23 @@ import (
 	"strings"
 )
 
-// measured is the file in which scripts/bench --publish stores its report.
+// measured is the file to which scripts/bench --publish writes its report.
 const measured = "scripts/internal/bench/published.json"
 
-// speedRows lists the rows of the report that README describes, with README's names of the work and its unit.
+// speedRows maps the rows of the report that README describes to the name of the work and the unit in README.
 var speedRows = map[string][2]string{
 	"stream-216": {"An event of 216 bytes in `rpcx subscribe --method`", "µs of CPU time"},
 	"batch-64":   {"A call in `rpcx call --batch` with 64 calls in flight", "µs of CPU time"},
 	"call-ws":    {"One `rpcx call` over a WebSocket", "ms"},
 }
 
-// speedNames lists README's names of the clients in these rows.
+// speedNames replaces the names of clients in these rows by those in README.
 var speedNames = strings.NewReplacer("Go, net alone", "a Go program with only `net`", "Node, ws", "Node.js with `ws`")
 
-// linked is the client that makes no call: README omits its start-up time.
+// linked is the client that makes no call. README does not mention its start-up time.
 const linked = "the four libraries, doing nothing"
 
-// speedText returns README's sentences about a published report.
+// speedText returns the sentences about the published report in README.
 func speedText() (string, error) {
 	text, err := os.ReadFile(measured)
 	if err != nil {

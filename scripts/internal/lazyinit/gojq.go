@@ -1,7 +1,7 @@
 package main
 
-// This patch makes gojq build its two tables when it first compiles a program that calls a function. An initializer
-// cannot build the second table, because some of its functions read the table.
+// This patch makes gojq build its two tables when it first compiles a program that calls a function. The second table cannot have
+// an initialiser, because some of its functions read the table.
 var gojq = library{"gojq", "github.com/itchyny/gojq", []patch{
 	{
 		file:   "builtin.go",

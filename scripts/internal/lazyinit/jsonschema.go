@@ -1,7 +1,7 @@
 package main
 
-// This patch makes jsonschema compile the metaschemas of a draft when it first checks a schema of that draft. It does
-// not check schemas that its caller declares valid with Trust, such as those of the embedded demos.
+// This patch makes jsonschema compile the metaschemas of a draft when it first checks a schema of that draft. It does not check
+// schemas that its caller marks with Trust, such as those of the embedded demos.
 var jsonschema = library{"jsonschema", "github.com/santhosh-tekuri/jsonschema/v6", []patch{
 	{
 		file:   "draft.go",

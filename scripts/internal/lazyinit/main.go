@@ -1,9 +1,9 @@
-// Command lazyinit changes three vendored libraries. A binary then builds their tables at their first use, not at each
-// start in the libraries' init functions:
+// Command lazyinit changes three libraries so that they build their tables at the first use, instead of at each start in init
+// functions:
 //
-//   - jsonschema compiles the metaschemas of five drafts. The compilation takes five milliseconds, longer than the rest of
-//     a call. The changed library compiles the metaschemas of a draft when it first checks a schema of that draft.
-//   - gojq builds the syntax trees of jq's own functions, in a quarter of a millisecond.
+//   - jsonschema compiles the metaschemas of five drafts, which takes five milliseconds, longer than the rest of a call. The changed
+//     library compiles the metaschemas of a draft when it first checks a schema of that draft.
+//   - gojq builds the syntax trees of jq's own functions, which takes a quarter of a millisecond.
 //   - golang.org/x/text, which jsonschema uses for its error messages, builds tables of languages.
 //
 // It has two forms:
@@ -11,14 +11,12 @@
 //	lazyinit VENDOR
 //	lazyinit --modfile FOLDER
 //
-// VENDOR is a directory that go mod vendor created in a copy of the tree, because an overlay of go cannot replace files
-// of the module cache. The second form is for builds that need the tree itself. To FOLDER, an absolute path, it writes
-// a changed copy of each library and a go.mod that replaces the libraries by these copies, for go's flag -modfile. Both
-// forms compile the same packages. Published binaries need the first form, because the second form writes the name of
-// FOLDER into the binary.
+// VENDOR is a directory that go mod vendor has created in a copy of the tree, because go's overlays cannot replace files in the module
+// cache. The second form is for builds that need the tree itself. To FOLDER, an absolute path, it writes a changed copy of each library
+// and a go.mod that replaces the libraries by these copies, for go's flag -modfile. Both forms compile the same packages. Published
+// binaries need the first form, because the second writes the name of FOLDER into the binary.
 //
-// A library file with another SHA-256 sum is an error: a developer must check the change against the new version of the
-// library.
+// If a library file has another SHA-256 sum, lazyinit fails: a developer must check the change against the new version.
 package main
 
 import (
@@ -33,9 +31,9 @@ import (
 	"strings"
 )
 
-// A library is a module with the patches of its files.
+// A library is a module with the patches for its files.
 type library struct {
-	name    string // the name of its directory beside a go.mod
+	name    string // name of its directory next to a go.mod
 	module  string
 	patches []patch
 }
@@ -46,7 +44,7 @@ var libraries = []library{jsonschema, gojq, text}
 // A patch contains the edits of one file.
 type patch struct {
 	file   string
-	sha256 string // the sum of the file for which the edits were written
+	sha256 string // sum of the file for which the edits were written
 	edits  []edit
 }
 
@@ -93,8 +91,7 @@ func (l library) change(dir string) error {
 	return nil
 }
 
-// modfile writes to dir changed copies of the libraries, and the current directory's go.mod with lines that replace the
-// libraries by these copies.
+// modfile writes to dir changed copies of the libraries, and the current directory's go.mod with replace lines for the copies.
 func modfile(dir string) error {
 	sums, err := os.ReadFile("go.sum")
 	if err != nil {
@@ -127,7 +124,7 @@ func (l library) dir() (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// copied copies the files of the library that a build needs. The copies are writable, unlike files in the module cache.
+// copied copies those files of the library that a build needs. Unlike files in the module cache, the copies are writable.
 func copied(from, to string) error {
 	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {

@@ -1,6 +1,6 @@
 package main
 
-// This patch makes text build the tables for matching languages when it first matches one.
+// This patch makes text build its tables for matching languages when it first matches one.
 var text = library{"text", "golang.org/x/text", []patch{
 	{
 		file:   "language/match.go",

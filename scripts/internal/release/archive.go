@@ -12,8 +12,8 @@ import (
 	"path/filepath"
 )
 
-// archive packs files from the directory stage into a zip file for Windows, or else into a tar.gz file. In the archive,
-// the files have the given order and are in the directory name.
+// archive packs files in the directory stage into a zip file for Windows, or else a tar.gz file. In the archive, they are in a
+// directory with the given name, in the given order.
 func (r *release) archive(t target, stage, name string, files []string) error {
 	pack, ext := r.tar, ".tar.gz"
 	if t.system == "windows" {
@@ -77,7 +77,7 @@ func mode(file string) os.FileMode {
 	return 0o644
 }
 
-// copy copies a file of the repository, and sets its time to the time of the commit.
+// copy copies a file of the repository, and gives it the time of the commit.
 func (r *release) copy(from, to string) error {
 	b, err := os.ReadFile(from)
 	if err != nil {
@@ -92,7 +92,7 @@ func (r *release) copy(from, to string) error {
 	return errors.Join(os.Chmod(to, 0o644), os.Chtimes(to, r.time, r.time))
 }
 
-// compress writes a compressed copy of a file beside it, which is the form of manuals in packages.
+// compress writes a compressed copy of a file next to it, which is how packages contain manual pages.
 func (r *release) compress(file string) error {
 	b, err := os.ReadFile(file)
 	if err != nil {

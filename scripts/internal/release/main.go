@@ -1,7 +1,7 @@
 // Command release builds the published files of a version (see scripts/release).
 //
-// With the same version of Go, every build of a commit gives the same bytes on any machine. Binaries contain no paths
-// and times, archives list their files in a fixed order, and all files have the time of the commit.
+// With the same version of Go, every build of a commit produces the same bytes on any machine: binaries contain neither paths nor
+// times, archives have their files in a fixed order, and all files have the time of the commit.
 package main
 
 import (
@@ -35,15 +35,15 @@ var targets = []target{
 
 var packagers = []string{"deb", "rpm"}
 
-// documents lists the files beside each binary.
+// documents are the files that accompany each binary.
 var documents = []string{"README.md", "LICENSE", "CHANGELOG.md", "man/*", "completions/*"}
 
 // A release is one run of the command.
 type release struct {
 	version string
-	out     string // the directory for the results
+	out     string // directory for the results
 	tmp     string
-	nfpm    string // the program that builds packages
+	nfpm    string // path of the program that builds packages
 	time    time.Time
 	targets []target
 }
@@ -61,7 +61,7 @@ func main() {
 	}
 }
 
-// versions matches the versions of semver.org that packages accept.
+// versions matches those versions of semver.org that packages accept.
 var versions = regexp.MustCompile(`^\d+\.\d+\.\d+(-[0-9A-Za-z.]+)?$`)
 
 func parse(words []string) (*release, error) {
@@ -118,7 +118,7 @@ func (r *release) run() (err error) {
 	return r.sums()
 }
 
-// commitTime returns the time of the commit. All files get this time.
+// commitTime returns the time of the commit, which all files get.
 func commitTime() (time.Time, error) {
 	text := os.Getenv("SOURCE_DATE_EPOCH")
 	if text == "" {
@@ -170,7 +170,7 @@ func (r *release) make(t target) error {
 	return r.packages(t, stage, files)
 }
 
-// packages builds the packages of one system from the files of its archive.
+// packages builds the packages for one system from the files in its archive.
 func (r *release) packages(t target, stage string, files []string) error {
 	for _, n := range files {
 		if strings.HasPrefix(n, "man/rpcx") || n == "CHANGELOG.md" {

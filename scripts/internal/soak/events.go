@@ -12,7 +12,7 @@ import (
 	"strconv"
 )
 
-// eventsOverTCP runs rpcx to print the notifications of a server in this program. A recorder is between them.
+// eventsOverTCP runs rpcx, which prints the notifications of a server in this program. A recorder is between the two.
 func eventsOverTCP(s *soak, ctx context.Context) (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -67,7 +67,7 @@ func eventsOverTCP(s *soak, ctx context.Context) (string, error) {
 // padding makes each event about 200 bytes long.
 const padding = "................................................................................................................................"
 
-// eventsOfAHook runs rpcx to print a stream. Another rpcx creates the items of the stream from the lines of a hook.
+// eventsOfAHook runs rpcx, which prints a stream. Another rpcx makes the items of the stream from the lines of a hook.
 func eventsOfAHook(s *soak, ctx context.Context) (string, error) {
 	did, err := s.counted(ctx, "subscribe, of a hook", "subscribe", s.server, "ticks")
 	// In addition to its items, a stream has a response and a last message.
@@ -75,7 +75,7 @@ func eventsOfAHook(s *soak, ctx context.Context) (string, error) {
 	return did, err
 }
 
-// counted runs rpcx with args. It returns an error unless rpcx prints the numbers from 1 to s.events, one per line.
+// counted runs rpcx with args, which must print the numbers from 1 to s.events, one per line.
 func (s *soak) counted(ctx context.Context, what string, args ...string) (string, error) {
 	cmd := s.command(ctx, args...)
 	out, err := cmd.StdoutPipe()

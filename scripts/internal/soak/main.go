@@ -1,8 +1,8 @@
 //go:build linux
 
-// Soak runs all parts of rpcx at once for a long time. It checks that all messages arrive in order, that the tapes of the
-// recorders between the peers contain them, and that memory and descriptors stay constant. It prints a line for each part,
-// tape and process, and exits with 1 if a message is lost or a process grows.
+// Soak runs all parts of rpcx at the same time for a long time. It checks that all messages arrive in order and are on the tapes of
+// the recorders between the peers, and that memory and descriptors stay constant. It prints a line for each part, tape and process,
+// and exits with 1 if a message is lost or a process grows.
 package main
 
 import (
@@ -19,10 +19,10 @@ import (
 	"time"
 )
 
-// A load is the amount of work of each part.
+// A load is the amount of work for each part.
 type load struct {
 	events, calls, connections int
-	lasts                      time.Duration // the duration of each part, unless the machine is too slow
+	lasts                      time.Duration // duration of each part, unless the machine is too slow
 }
 
 var (
@@ -54,10 +54,10 @@ var parts = []part{
 // A soak is one run.
 type soak struct {
 	load
-	rpcx   string // the binary
+	rpcx   string // path of the binary
 	folder string // the directory of all files
 	begun  time.Time
-	server string // the endpoint of the recorder before the shared server
+	server string // endpoint of the recorder in front of the shared server
 	mu     sync.Mutex
 	looked []*watched
 	tape   tally // the expected tape of that recorder
@@ -93,10 +93,10 @@ func main() {
 	}
 }
 
-// build builds the program, unless the user names a binary.
+// build builds the program, unless RPCX is the path of a binary.
 func (s *soak) build() (err error) {
 	if s.rpcx == "" {
-		s.rpcx = filepath.Join(s.folder, "rpcx-tested") // rpcx is its directory for sockets
+		s.rpcx = filepath.Join(s.folder, "rpcx-tested") // rpcx is the directory for its sockets
 		if out, err := exec.Command("scripts/build", s.rpcx).CombinedOutput(); err != nil {
 			return fmt.Errorf("scripts/build: %w\n%s", err, out)
 		}
@@ -164,8 +164,8 @@ func (s *soak) all(ctx context.Context, only string) error {
 	return nil
 }
 
-// serve starts the shared server and its recorder if a part uses them. The returned function ends both. It returns
-// a summary of the tape, or an error if the tape lacks messages.
+// serve starts the shared server and its recorder if a part uses them. The returned function ends both. It returns a summary of the
+// tape, or an error if messages are missing from it.
 func (s *soak) serve(ctx context.Context, only string) (taped func() (string, error), err error) {
 	if !slices.ContainsFunc(parts, func(p part) bool { return p.shares && strings.Contains(p.name, only) }) {
 		return func() (string, error) { return "", nil }, nil
@@ -195,14 +195,14 @@ func (s *soak) serve(ctx context.Context, only string) (taped func() (string, er
 	}, nil
 }
 
-// wants adds to the expected tape of the recorder of the shared server.
+// wants adds to the expected tape of the shared server's recorder.
 func (s *soak) wants(t tally) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tape = s.tape.plus(t)
 }
 
-// command returns a command that runs rpcx with args in separate directories.
+// command returns a command that runs rpcx with args, in directories of its own.
 func (s *soak) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, s.rpcx, args...)
 	cmd.Dir = s.folder
@@ -213,7 +213,7 @@ func (s *soak) command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// listen starts rpcx with args. It returns rpcx's listen address and a function that ends rpcx.
+// listen starts rpcx with args, and returns its listen address and a function that ends it.
 func (s *soak) listen(ctx context.Context, what string, args ...string) (endpoint string, end func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	cmd := s.command(ctx, args...)

@@ -17,13 +17,13 @@ type pace struct {
 	of    int
 }
 
-// pace returns the pace of n things over the duration of s.
+// pace returns the pace of n actions over the duration of s.
 func (s *soak) pace(n int) pace { return pace{s.begun, s.lasts, n} }
 
-// step is the longest time between pauses. All work that is due within a step is done at once.
+// step is the longest time between pauses. All actions that are due within a step are done at once.
 const step = 50 * time.Millisecond
 
-// ahead returns the time until thing number i is due, or 0 if that time is at most step.
+// ahead returns the time until action i is due, or 0 if that time is at most step.
 func (p pace) ahead(i int) time.Duration {
 	due := p.begun.Add(time.Duration(float64(p.lasts) * float64(i) / float64(p.of)))
 	if rest := time.Until(due); rest > step {
@@ -32,7 +32,7 @@ func (p pace) ahead(i int) time.Duration {
 	return 0
 }
 
-// rest waits until thing number i is due, or until ctx ends. Before it waits, it calls before.
+// rest waits until action i is due or ctx ends. Before it waits, it calls before.
 func (p pace) rest(ctx context.Context, i int, before func() error) error {
 	wait := p.ahead(i)
 	if wait == 0 {
@@ -49,7 +49,7 @@ func (p pace) rest(ctx context.Context, i int, before func() error) error {
 	}
 }
 
-// ticks prints the numbers up to n over the duration lasts, one per line. A hook runs it as its command.
+// ticks prints the numbers up to n over the duration lasts, one per line. A hook runs it as a command.
 func ticks(n, lasts string) error {
 	of, err := strconv.Atoi(n)
 	if err != nil {

@@ -22,9 +22,8 @@ const (
 	lost      = 7 // the exit status of a call whose connection closed
 )
 
-// cutSession makes calls through a session whose server closes the connection every few seconds. Each call must
-// return a response or the status lost. At the end, the session must be open and must have reconnected after each closed
-// connection.
+// cutSession makes calls through a session whose server closes the connection every few seconds. Each call must return a response
+// or the status lost. At the end, the session must be open and must have reconnected as often as the connection was closed.
 func cutSession(s *soak, ctx context.Context) (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -79,7 +78,7 @@ func (s *soak) sessionStatus(ctx context.Context) (pid, reconnects int, err erro
 	return said.PID, said.Reconnects, err
 }
 
-// callThrough calls through the session for the whole run, and counts responses and lost calls.
+// callThrough calls through the session during the whole run, and counts responses and lost calls.
 func (s *soak) callThrough(ctx context.Context) (answered, told int, err error) {
 	for end := s.begun.Add(s.lasts); time.Now().Before(end) && ctx.Err() == nil; {
 		next := time.Now().Add(callEvery)
@@ -98,7 +97,7 @@ func (s *soak) callThrough(ctx context.Context) (answered, told int, err error) 
 	return answered, told, nil
 }
 
-// agrees compares the counts of the session and of the cutter's tape with the counts of the cutter.
+// agrees compares the counts of the session and of the cutter's tape with the cutter's own.
 func (c *cutter) agrees(is tally, answered, reconnects int) error {
 	made := c.count()
 	if reconnects < made-1 || reconnects > made {
@@ -114,7 +113,7 @@ func (c *cutter) agrees(is tally, answered, reconnects int) error {
 	return nil
 }
 
-// quiet runs rpcx without its stderr, which contains a report of each lost call.
+// quiet runs rpcx without its stderr, which would report each lost call.
 func (s *soak) quiet(ctx context.Context, args ...string) (string, error) {
 	cmd := s.command(ctx, args...)
 	cmd.Stderr = nil
@@ -132,7 +131,7 @@ type cutter struct {
 	said       int
 }
 
-// all returns the number of accepted connections, received messages and sent messages.
+// all returns the numbers of accepted connections, received messages and sent messages.
 func (k *cutter) all() (came, heard, said int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"syscall"
 )
 
-// A tally counts the lines of a tape: opened and closed connections, and the messages of each side.
+// A tally counts the lines on a tape: opened and closed connections, and the messages of each side.
 type tally struct{ opened, closed, sent, received int }
 
 func (t tally) plus(u tally) tally {
@@ -23,9 +23,8 @@ func (t tally) String() string {
 	return fmt.Sprintf("%d connections opened, %d closed, %d messages of clients, %d of the peer", t.opened, t.closed, t.sent, t.received)
 }
 
-// record starts rpcx record before the endpoint to. It returns the listen address of the recorder, and a function
-// that ends the recorder and counts its tape. A named pipe holds the tape, because millions of lines may not fit on a
-// disk.
+// record starts rpcx record in front of the endpoint to. It returns the recorder's listen address, and a function that ends the
+// recorder and counts the lines on its tape. The tape is a named pipe, because millions of lines may not fit on the disk.
 func (s *soak) record(ctx context.Context, what, to string) (at string, end func() (tally, error), err error) {
 	folder, err := os.MkdirTemp(s.folder, "tape")
 	if err != nil {
@@ -49,7 +48,7 @@ func (s *soak) record(ctx context.Context, what, to string) (at string, end func
 	}, nil
 }
 
-// count counts the lines of a tape until its end. It returns an error for an incomplete line.
+// count counts the lines on a tape until it ends. An incomplete line is an error.
 func (t *tally) count(tape string) error {
 	f, err := os.Open(tape)
 	if err != nil {

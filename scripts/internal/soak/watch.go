@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// listening reads the listen address from the output of rpcx.
+// listening reads the listen address in the output of rpcx.
 func listening(r io.Reader) (string, error) {
 	line, err := bufio.NewReader(r).ReadString('\n')
 	if err != nil {
@@ -34,7 +34,7 @@ const (
 	moreFiles = 16       // the permitted growth from the second third to the last, in descriptors
 )
 
-// A watched is a process whose memory and descriptors watch measures.
+// A watched is a process whose memory and descriptors are measured.
 type watched struct {
 	name   string
 	done   chan struct{}
@@ -43,7 +43,7 @@ type watched struct {
 	opened []int
 }
 
-// watch measures the process pid until the process ends or stop is called.
+// watch measures the process pid until it ends or stop is called.
 func (s *soak) watch(name string, pid int) *watched {
 	w := &watched{name: name, done: make(chan struct{})}
 	s.mu.Lock()
@@ -68,7 +68,7 @@ func (w *watched) stop() {
 	w.wg.Wait()
 }
 
-// look records the current values of the process. It returns false after the end of the process.
+// look records the process's current values. It returns false when the process has ended.
 func (w *watched) look(pid int) bool {
 	at := "/proc/" + strconv.Itoa(pid)
 	status, err := os.ReadFile(at + "/status")
@@ -87,8 +87,7 @@ func (w *watched) look(pid int) bool {
 	return false // the process is a zombie
 }
 
-// verdict returns a line about the process. It returns an error if the last third of the process's time used more than
-// the second.
+// verdict returns a line about the process, with an error if it used more in the last third of its time than in the second.
 func (w *watched) verdict() (string, error) {
 	n := len(w.rss)
 	if n < 6 {

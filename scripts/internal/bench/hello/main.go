@@ -1,4 +1,4 @@
-// Command hello measures the minimal cost of a Go program.
+// Command hello shows the least cost of a Go program.
 package main
 
 import "os"

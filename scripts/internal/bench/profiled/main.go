@@ -1,5 +1,5 @@
-// Command profiled is rpcx with a CPU profile of its run, for scripts/bench --profile. It writes a file in the directory $RPCX_PROFILES.
-// The profile omits everything before main.
+// Command profiled is rpcx with a CPU profile, for scripts/bench --profile. It writes the profile to a file in the directory
+// $RPCX_PROFILES. The profile does not include anything before main.
 package main
 
 import (
@@ -12,7 +12,7 @@ import (
 
 func main() {
 	dir := os.Getenv("RPCX_PROFILES")
-	if dir == "" { // rpcx itself, as a process of another rpcx
+	if dir == "" { // rpcx itself, started by another rpcx
 		commands.Main(os.Args).Exit()
 	}
 	f, err := os.CreateTemp(dir, "cpu-*")

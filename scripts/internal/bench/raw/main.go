@@ -1,10 +1,10 @@
-// Command raw measures the network alone. It does the work of rpcx with hand-written frames and without a library. It parses no
+// Command raw measures only the network. It does the work of rpcx with frames written by hand and without a library. It parses no
 // JSON, checks nothing and prints nothing.
 //
 //	raw call ws://HOST/ | unix:PATH | http://HOST/    one request, one response
 //	raw bulk ws://HOST/ N JOBS                         N requests, JOBS in flight
-//	raw stream ws://HOST/ N SIZE                       one subscription of N messages
-//	raw copy unix:PATH [FILE]                          stdin to the socket, and the socket to stdout; both to FILE, too
+//	raw stream ws://HOST/ N SIZE                       one subscription with N messages
+//	raw copy unix:PATH [FILE]                          stdin to the socket, and the socket to stdout; both also to FILE
 package main
 
 import (
@@ -87,7 +87,7 @@ func callHTTP(host string) error {
 	return err
 }
 
-// copyBytes copies like a program that reads the bytes, although the system could move them directly.
+// copyBytes copies as a program does that needs to see the bytes, although the system could move them directly.
 func copyBytes(path string, file []string) error {
 	c, err := net.Dial("unix", path)
 	if err != nil {
@@ -120,7 +120,7 @@ func appendRequest(b []byte, id int) []byte {
 	return append(b, `]}`...)
 }
 
-// A wire is a WebSocket with the features that this benchmark's server needs.
+// A wire is a WebSocket with only the features that the benchmark's server needs.
 type wire struct {
 	net.Conn
 	in       []byte
@@ -157,7 +157,7 @@ func (w *wire) more() error {
 	return err
 }
 
-// ask adds a request to the next write. The key of zeros masks the request without changing its bytes.
+// ask adds a request to the next write. The masking key is zero, so masking does not change the bytes.
 func (w *wire) ask(message []byte) {
 	w.out = append(w.out, 0x81)
 	if len(message) < 126 {
@@ -178,7 +178,7 @@ func (w *wire) flush() error {
 	return err
 }
 
-// frame returns one received frame. ok is false for an incomplete frame.
+// frame returns one received frame, or false if it is incomplete.
 func (w *wire) frame() bool {
 	b := w.in[w.from:w.to]
 	if len(b) < 2 {
@@ -204,7 +204,7 @@ func (w *wire) frame() bool {
 	return true
 }
 
-// bulk makes at most jobs concurrent requests.
+// bulk makes n requests, at most jobs of them concurrently.
 func bulk(url string, n, jobs int) error {
 	w, err := dial(url)
 	if err != nil {

@@ -1,12 +1,12 @@
-// Command server is the peer of the benchmark: WebSocket on a port, and lines on a Unix socket. It writes prepared frames, many at once,
-// to reduce its own share of the measurement.
+// Command server is the peer in the benchmark: WebSocket on a port, and lines on a Unix socket. It writes prepared frames, many at a
+// time, to reduce its own share of the measurement.
 //
 //	server SOCKET
 //
-// It prints its port, which also accepts POSTs. echo returns its params. ticks [N,SIZE] is a subscription with N items, each a message of
-// SIZE bytes, many per write. each [N,SIZE] has one write per item, and varied [N,SIZE] has items that differ in a number and a string;
-// both exist only on the socket. bursts [N,BURST] is a subscription with N items that contain the time of their write, BURST of them every
-// BURST milliseconds. Other methods return true.
+// It prints its port, which also accepts POSTs. echo returns its params. ticks [N,SIZE] is a subscription with N items, each a message
+// of SIZE bytes, many per write. Only on the socket, each [N,SIZE] writes each item separately, and varied [N,SIZE] has items that
+// differ in a number and a string. bursts [N,BURST] is a subscription with N items that contain the time of their write, BURST of them
+// every BURST milliseconds. All other methods return true.
 package main
 
 import (
@@ -58,13 +58,13 @@ func tick(size int) []byte {
 	return []byte(head + strings.Repeat("x", max(0, size-len(head)-len(tail))) + tail)
 }
 
-// vary puts the number i, and a string that begins with it, into a tick.
+// vary puts the number i, and a string that starts with it, into a tick.
 func vary(item []byte, i int) {
 	copy(item[bytes.Index(item, []byte(`"number":`))+len(`"number":`):], strconv.Itoa(10_000+i%90_000))
 	copy(item[bytes.Index(item, []byte(`"text":"`))+len(`"text":"`):], fmt.Sprintf("%016x", uint64(i)*0x9e3779b97f4a7c15))
 }
 
-// message is the part of a message that the server reads.
+// message is the part of a message that the server needs.
 type message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -72,12 +72,12 @@ type message struct {
 }
 
 type answer struct {
-	response []byte // may be nil
-	items    int    // the number of items after the response
-	item     []byte // each of these items
-	apart    bool   // each item has its own write
+	response []byte // can be nil
+	items    int    // number of items after the response
+	item     []byte // each of the items
+	apart    bool   // each item is written separately
 	varied   bool   // each item has another number and string
-	burst    int    // the items in a burst and the milliseconds between bursts, or 0 without pauses
+	burst    int    // number of items in a burst, and of milliseconds between bursts; 0 means no pauses
 }
 
 func answerTo(raw []byte) (a answer, err error) {
@@ -106,7 +106,7 @@ func answerTo(raw []byte) (a answer, err error) {
 	return a, nil
 }
 
-// post answers a POST.
+// post responds to a POST.
 func post(w http.ResponseWriter, r *http.Request) error {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -121,7 +121,7 @@ func post(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// lines answers on a Unix socket, one message per line.
+// lines responds on a Unix socket, with one message per line.
 func lines(l net.Listener) {
 	for {
 		c, err := l.Accept()
@@ -160,7 +160,7 @@ func lines(l net.Listener) {
 	}
 }
 
-// upgrade performs the handshake of RFC 6455 and then answers.
+// upgrade completes the handshake of RFC 6455 and then responds to messages.
 func upgrade(w http.ResponseWriter, r *http.Request) error {
 	key := r.Header.Get("Sec-Websocket-Key")
 	c, rw, err := w.(http.Hijacker).Hijack()
@@ -218,8 +218,8 @@ func serve(out *bufio.Writer, msg []byte) error {
 	return nil
 }
 
-// bursts writes n items. burst is the number of items in a burst, and the milliseconds between bursts. Each item contains the time of
-// its burst in nanoseconds of the system clock.
+// bursts writes n items. burst is the number of items in a burst, and of milliseconds between bursts. Each item contains the time
+// of its burst, in nanoseconds of the system clock.
 func bursts(out *bufio.Writer, n, burst int) error {
 	due := time.NewTicker(time.Duration(burst) * time.Millisecond)
 	defer due.Stop()
@@ -242,7 +242,7 @@ func bursts(out *bufio.Writer, n, burst int) error {
 // filling pads an item of bursts to about 216 bytes.
 var filling = strings.Repeat("x", 100)
 
-// appendFrame appends a server's frame.
+// appendFrame appends a frame from a server.
 func appendFrame(b []byte, code byte, payload []byte) []byte {
 	b = append(b, 0x80|code)
 	switch n := len(payload); {
@@ -256,7 +256,7 @@ func appendFrame(b []byte, code byte, payload []byte) []byte {
 	return append(b, payload...)
 }
 
-// readFrame reads a client's frame, which is masked and here never fragmented.
+// readFrame reads a frame from a client, which is masked and here never fragmented.
 func readFrame(r io.Reader) (code byte, payload []byte, err error) {
 	var head [8]byte
 	if _, err := io.ReadFull(r, head[:2]); err != nil {

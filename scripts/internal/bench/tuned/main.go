@@ -1,9 +1,9 @@
-// Command tuned does rpcx's WebSocket work with the same library in one goroutine. One write sends all requests before the next read,
-// and one buffer receives the data. tuned parses no JSON, checks nothing and prints nothing.
+// Command tuned does rpcx's WebSocket work with the same library in one goroutine. All requests are sent in one write before the next
+// read, and one buffer receives the data. It parses no JSON, checks nothing and prints nothing.
 //
 //	tuned bulk ws://HOST/ N JOBS      N requests, JOBS in flight
-//	tuned stream ws://HOST/ N SIZE    one subscription of N messages
-//	tuned print ws://HOST/ N BURST    one of N messages in bursts, each of which is printed
+//	tuned stream ws://HOST/ N SIZE    one subscription with N messages
+//	tuned print ws://HOST/ N BURST    one subscription with N messages in bursts, which it prints
 package main
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/coder/websocket"
 )
 
-// buffer is the size of one read or write.
+// buffer is the size of a read or write in bytes.
 const buffer = 64 << 10
 
 func main() {
@@ -88,8 +88,7 @@ func dial(url string) (*websocket.Conn, error) {
 	return c, err
 }
 
-// An upgrading writes at once until the end of the handshake, while another goroutine reads. After that, it behaves like
-// late.
+// An upgrading writes at once until the handshake ends, because another goroutine is reading. After that, it behaves like late.
 type upgrading struct {
 	net.Conn
 	after *late
@@ -129,7 +128,7 @@ func next(c *websocket.Conn, buf []byte) (int, error) {
 	}
 }
 
-// bulk makes at most jobs concurrent requests.
+// bulk makes n requests, at most jobs of them concurrently.
 func bulk(c *websocket.Conn, n, jobs int) error {
 	buf, request := make([]byte, buffer), make([]byte, 0, 128)
 	ask := func(id int) error {

@@ -9,8 +9,7 @@ import (
 	"github.com/ethereum/go-ethereum/rpc"
 )
 
-// dial calls orders_subscribe ["ticks"] at url. It adds numbers as further params. It prints three items, one per line,
-// and unsubscribes.
+// dial calls orders_subscribe ["ticks"] at url, with numbers as further params. It prints three items, one per line, and unsubscribes.
 func dial(url string, numbers []string) error {
 	params := []any{"ticks"}
 	for _, n := range numbers {

@@ -1,11 +1,11 @@
-// Command geth is a server or a client that uses go-ethereum's rpc package. The server listens on HTTP, WebSocket and a
-// Unix socket (which geth calls IPC). It offers methods, one of which fails, and a subscription.
+// Command geth is a server or a client that uses go-ethereum's rpc package. The server listens on HTTP, WebSocket and a Unix socket
+// (which geth calls IPC). It has several methods, one of which fails, and a subscription.
 //
 //	geth SOCKET
 //	geth dial URL
 //
-// When all listeners are open, the server prints one line: {"http":"HOST:PORT","unix":"SOCKET"}. WebSocket uses the
-// address of http, with the path /ws.
+// When all listeners are open, the server prints one line: {"http":"HOST:PORT","unix":"SOCKET"}. WebSocket is at the same address as
+// http, with the path /ws.
 package main
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/ethereum/go-ethereum/rpc"
 )
 
-// orders is the service of the server. Its methods are called orders_add and so on.
+// orders is the service of the server. Its methods are named orders_add and so on.
 type orders struct{}
 
 // Add implements orders_add.
@@ -40,8 +40,7 @@ func (failure) ErrorData() any { return map[string]string{"id": "o_9"} }
 // Fail implements orders_fail.
 func (orders) Fail() error { return failure{} }
 
-// Ticks implements orders_subscribe ["ticks", n, ms]. It sends n numbers, one every ms milliseconds; with n = 0 it
-// sends numbers without end.
+// Ticks implements orders_subscribe ["ticks", n, ms]. It sends n numbers, one every ms milliseconds. If n is 0, it does not end.
 func (orders) Ticks(ctx context.Context, n, ms int) (*rpc.Subscription, error) {
 	notifier, ok := rpc.NotifierFromContext(ctx)
 	if !ok {

@@ -1,5 +1,5 @@
-// Command gomcp is a client that uses the Go SDK of MCP. It calls the tools of cases/mcp-clients.sh: gomcp auto|VERSION
-// URL|COMMAND ARGS... It is also a server (see serve).
+// Command gomcp is a client that uses the Go SDK of MCP and calls the tools in cases/mcp-clients.sh: gomcp auto|VERSION URL|COMMAND
+// ARGS... It can also be a server (see serve).
 package main
 
 import (
@@ -106,7 +106,7 @@ func run(ctx context.Context, version, command string, args []string) error {
 	return nil
 }
 
-// show prints a value as JSON. It prints the members of an object in the same order as the other tools.
+// show prints a value as JSON, with the members of an object in the same order as in the output of the other clients.
 func show(v any) {
 	if m, ok := v.(map[string]any); ok {
 		fmt.Printf("{\"name\":%q,\"age\":%v}\n", m["name"], m["age"])

@@ -10,7 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// serve runs a server with the tools of cases/mcp-servers.sh: gomcp serve stdio|http. Over HTTP it prints its URL.
+// serve runs a server with the tools that cases/mcp-servers.sh calls: gomcp serve stdio|http. Over HTTP, it prints its URL.
 func serve(ctx context.Context, transport string) error {
 	server := mcp.NewServer(&mcp.Implementation{Name: "gomcp", Version: "1"}, nil)
 	type message struct {

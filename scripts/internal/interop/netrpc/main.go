@@ -1,4 +1,4 @@
-// Command netrpc is a server that uses Go's own net/rpc/jsonrpc. With -call, it is a client.
+// Command netrpc is a server that uses Go's net/rpc/jsonrpc. With -call, it is a client.
 package main
 
 import (
@@ -11,7 +11,7 @@ import (
 	"net/rpc/jsonrpc"
 )
 
-// Args are the arguments of Arith's methods.
+// Args has the arguments of Arith's methods.
 type Args struct{ A, B int }
 
 // Arith is the example service in the documentation of net/rpc.

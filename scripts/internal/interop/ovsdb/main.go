@@ -1,5 +1,5 @@
-// Command ovsdb is a client of the Open vSwitch database protocol that uses libovsdb. Its argument is the address of the
-// server, host:port. It monitors a table, inserts a row and prints what it has in its cache.
+// Command ovsdb is a client of the Open vSwitch database protocol that uses libovsdb. Its argument is the server's address,
+// host:port. It monitors a table, inserts a row and prints the rows in its cache.
 package main
 
 import (

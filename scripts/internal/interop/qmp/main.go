@@ -1,4 +1,4 @@
-// Command qmp is a client of the QEMU Machine Protocol that uses go-qemu. Its argument is the socket of the server.
+// Command qmp is a client of the QEMU Machine Protocol that uses go-qemu. Its argument is the path of the server's socket.
 package main
 
 import (

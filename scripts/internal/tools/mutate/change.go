@@ -54,7 +54,7 @@ func (f *finder) walk(file *ast.File) {
 	})
 }
 
-// node adds the possible changes of n, without those of its children.
+// node adds the possible changes of n itself, without those of its children.
 func (f *finder) node(n ast.Node, nodes []ast.Node, results []*types.Signature) {
 	switch n := n.(type) {
 	case *ast.IfStmt:
@@ -78,7 +78,7 @@ func (f *finder) node(n ast.Node, nodes []ast.Node, results []*types.Signature) 
 	}
 }
 
-// condition adds a change that inverts a condition. For a check of an error, the change ignores the error instead.
+// condition adds a change that inverts a condition or, if the condition checks for an error, ignores the error.
 func (f *finder) condition(cond ast.Expr) {
 	if !f.isBool(cond) {
 		return
@@ -91,7 +91,7 @@ func (f *finder) condition(cond ast.Expr) {
 	f.add(cond, "condition turned", func(on, _ string) string { return "(" + on + " != (" + text + "))" })
 }
 
-// neighbours maps each operator to a similar operator that programmers confuse with it.
+// neighbours maps each operator to a similar one with which programmers confuse it.
 var neighbours = map[token.Token]string{
 	token.LSS: "<=", token.LEQ: "<", token.GTR: ">=", token.GEQ: ">", token.LAND: "||", token.LOR: "&&",
 }
@@ -107,7 +107,7 @@ func (f *finder) binary(n *ast.BinaryExpr) {
 	})
 }
 
-// number adds a change that increments a number. For a file mode, the change permits access by other users.
+// number adds a change that increments a number or, for a file mode, permits access by other users.
 func (f *finder) number(n *ast.BasicLit, nodes []ast.Node) {
 	tv := f.p.TypesInfo.Types[n]
 	if n.Kind != token.INT || tv.Value == nil || tv.Value.Kind() != constant.Int || !f.changeable(nodes) {
@@ -139,7 +139,7 @@ func (f *finder) truth(n *ast.Ident, nodes []ast.Node) {
 	}
 }
 
-// changeable reports whether the change can evaluate the expression at run time instead of at compile time.
+// changeable reports whether an expression can be evaluated at run time instead of at compile time.
 func (f *finder) changeable(nodes []ast.Node) bool {
 	for i := len(nodes) - 2; i >= 0; i-- {
 		switch parent := nodes[i].(type) {
@@ -150,8 +150,7 @@ func (f *finder) changeable(nodes []ast.Node) bool {
 				return false
 			}
 		case ast.Expr:
-			// A part of a constant expression cannot change, because only the whole expression has a fixed type, as in
-			// 5 * time.Second.
+			// A part of a constant expression cannot be changed, because only the whole expression has a fixed type, as in 5 * time.Second.
 			if f.p.TypesInfo.Types[parent].Value != nil {
 				return false
 			}
@@ -196,7 +195,7 @@ func (f *finder) statement(n ast.Stmt, nodes []ast.Node) {
 	f.add(n, "dropped", func(on, _ string) string { return "if !" + on + " { " + text + " }" })
 }
 
-// needed reports whether the removal of n would break the build or change nothing.
+// needed reports whether removing n would break the build or change nothing.
 func needed(n ast.Stmt) bool {
 	switch n := n.(type) {
 	case *ast.AssignStmt:
@@ -238,8 +237,8 @@ func (f *finder) isError(e ast.Expr) bool {
 
 func (f *finder) isNil(e ast.Expr) bool { return f.p.TypesInfo.Types[e].IsNil() }
 
-// typeName returns the name of t as the file can write it: for basic types, types of the file's package, and
-// fs.FileMode. It returns "" for other types.
+// typeName returns the name of t as it can be written in the file, for basic types, types of the file's package, and fs.FileMode.
+// For other types, it returns "".
 func (f *finder) typeName(t types.Type) string {
 	switch t := t.(type) {
 	case *types.Basic:

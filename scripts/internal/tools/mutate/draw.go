@@ -35,8 +35,7 @@ func numbered(chosen []*mutant) []*mutant {
 // tried matches a line of an earlier run: the outcome, the file, the line number, the change, and the test that failed.
 var tried = regexp.MustCompile(`(?m)^(?:noticed  |SURVIVED |UNREACHED) (\S+?):(\d+): (.*?)(?: \([^()]*\))?$`)
 
-// drawAgain returns the changes of an earlier run. The file holds the output of that run. drawAgain prints the
-// changes that the program no longer has.
+// drawAgain returns the changes of an earlier run, whose output is in file. It prints those that no longer exist in the program.
 func drawAgain(packages []*source, file string) ([]*mutant, error) {
 	output, err := os.ReadFile(file)
 	if err != nil {
@@ -69,7 +68,7 @@ func drawAgain(packages []*source, file string) ([]*mutant, error) {
 	return numbered(chosen), nil
 }
 
-// parts splits the output of String.
+// parts splits what String returns.
 func (m *mutant) parts() (path string, line int, what string) {
 	place, what, _ := strings.Cut(m.String(), ": ")
 	path, number, _ := strings.Cut(place, ":")

@@ -17,11 +17,11 @@ type source struct {
 	mutants []*mutant
 }
 
-// A mutant is one careless change. It replaces the text of file from start to end with the result of with. The
-// arguments of with are an expression for the switch of the mutant, and the number of the switch.
+// A mutant is one careless change. It replaces the text of file from start to end by the result of with, whose arguments are an
+// expression for the mutant's switch and the number of the switch.
 type mutant struct {
 	id         int
-	file       string // absolute
+	file       string // absolute path
 	place      string // file:line, which editors and terminals can open
 	start, end int
 	kind       string

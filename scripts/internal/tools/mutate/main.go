@@ -1,14 +1,14 @@
 // Mutate makes small careless changes to the program, one at a time, and prints the changes that no test notices:
 //
 //	mutate [-n 200] [-seed 1] [-in REGEXP] [-jobs 2] [-list]
-//	mutate -again FILE    the changes of an earlier run, whose output FILE is
+//	mutate -again FILE    the changes of an earlier run, whose output is in FILE
 //
-// Mutate compiles all changes at once, each behind a switch. It builds the program only once. It first runs the tests
-// with all switches off, and records which switches each test reaches. It then tries each change with only the tests
-// that reach its switch, the shortest test first, until one fails. Run it in the directory of the module.
+// All changes are compiled at once, each behind a switch, so the program is built only once. Mutate first runs the tests with all
+// switches off, and records which switches each test reaches. It then tries each change with only the tests that reach its switch, the
+// shortest test first, until one fails. Run it in the directory of the module.
 //
-// Other tools are slower or less precise: gremlins and go-mutesting build the tests of a package again for each change.
-// go-mutants builds once, but it runs whole test binaries, and does not cover programs that a script starts.
+// Other tools are slower or less precise: gremlins and go-mutesting build the tests of a package again for each change. go-mutants
+// builds once, but runs whole test binaries and does not cover programs that a script starts.
 package main
 
 import (
@@ -72,7 +72,7 @@ func run(o options) error {
 		return nil
 	}
 
-	folder, err := os.MkdirTemp("", "m") // a short name, because the names of sockets contain it
+	folder, err := os.MkdirTemp("", "m") // a short name, because it is part of socket paths
 	if err != nil {
 		return err
 	}

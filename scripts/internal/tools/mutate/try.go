@@ -17,10 +17,10 @@ import (
 	"time"
 )
 
-// scripts is the test whose subtests mutate runs separately, because few subtests reach a given change.
+// scripts is the test whose subtests are run separately, because only a few of them reach a given change.
 const scripts = "TestScripts"
 
-// A unit is a group of tests that run together: the tests of a package, or one script.
+// A unit is a group of tests that are run together: the tests of a package, or one script.
 type unit struct {
 	p       *source
 	script  string // the script, or "" for all other tests of the package
@@ -35,8 +35,7 @@ func (u *unit) String() string {
 	return strings.TrimPrefix(u.p.path, "rpcx/")
 }
 
-// trace runs all tests with all switches off, and records which switches each test reaches. It prints a message for each
-// test that fails, and later omits that test.
+// trace runs all tests with all switches off, and records which switches each test reaches. A test that fails is reported and not used.
 func (b *built) trace(jobs int) ([]*unit, error) {
 	var units []*unit
 	for _, p := range b.packages {
@@ -70,7 +69,7 @@ func (b *built) trace(jobs int) ([]*unit, error) {
 	return good, nil
 }
 
-// try tries each change and prints the result.
+// try tries each change and prints the outcome.
 func (b *built) try(units []*unit, o options) error {
 	var mu sync.Mutex
 	var noticed, unreached, survived int
@@ -98,8 +97,7 @@ func (b *built) try(units []*unit, o options) error {
 	return nil
 }
 
-// notices returns the test that fails with the change m, and the number of tests that reach m. A test counts only if it
-// fails twice.
+// notices returns the test that fails with the change m, and how many tests reach m. A test counts only if it fails twice.
 func (b *built) notices(job int, m *mutant, units []*unit) (by string, reached int) {
 	var those []*unit
 	for _, u := range units {
@@ -107,7 +105,7 @@ func (b *built) notices(job int, m *mutant, units []*unit) (by string, reached i
 			those = append(those, u)
 		}
 	}
-	// The shortest tests run first, because a change that makes its tests hang then costs little time.
+	// The shortest tests run first, because little time is then lost if a change makes tests hang.
 	slices.SortStableFunc(those, func(a, b *unit) int { return cmp.Compare(a.took, b.took) })
 	for _, group := range groups(those) {
 		var longest time.Duration
@@ -134,8 +132,7 @@ func (b *built) notices(job int, m *mutant, units []*unit) (by string, reached i
 	return "", len(those)
 }
 
-// groups puts scripts that one binary can run into groups. The first groups are small, because the first
-// scripts notice most changes.
+// groups puts scripts that one binary can run into groups. The first groups are small, because the first scripts notice most changes.
 func groups(units []*unit) (all [][]*unit) {
 	size := 4
 	var scripts []*unit
@@ -162,7 +159,7 @@ type outcome struct {
 
 var failure = regexp.MustCompile(`(?m)^ *--- FAIL: (\S+)`)
 
-// failed reports whether u is among the tests that failed.
+// failed reports whether u is among the failed tests.
 func (r outcome) failed(u *unit) bool {
 	if u.script == "" {
 		return true
@@ -176,11 +173,10 @@ func (r outcome) failed(u *unit) bool {
 			}
 		}
 	}
-	return !named // the tests ended before the output named the one that failed
+	return !named // the tests ended before the failed one was named
 }
 
-// run runs units of one binary with the change that active names. It kills all remaining processes and removes
-// all files.
+// run runs units of one binary with the active change. It kills all processes that remain and removes all files.
 func (b *built) run(job int, active string, units []*unit, patience time.Duration) outcome {
 	tmp := filepath.Join(b.folder, fmt.Sprint(job))
 	if err := os.Mkdir(tmp, 0o700); err != nil {
@@ -234,7 +230,7 @@ func tail(text string) string {
 	return text
 }
 
-// sweep kills all processes whose working directory is below folder, because a change may leave processes behind.
+// sweep kills all processes whose working directory is below folder, because a change can leave processes behind.
 func sweep(folder string) {
 	links, _ := filepath.Glob("/proc/[0-9]*/cwd")
 	for _, link := range links {

@@ -13,9 +13,9 @@ import (
 	"sync"
 )
 
-// switches is the source of the package with the switches of all changes. The linker sets the name of a file in
-// each binary. The file contains the number of the active change, or "trace". With "trace", the binary appends
-// the number of each switch that it reaches to FILE.reached.
+// switches is the source of the package with the switches of all changes. The linker sets the name of a file in each binary. The
+// file has the number of the active change, or "trace", with which the binary appends the number of each switch that it reaches to
+// FILE.reached.
 const switches = `// Package mutant has the switches of the changes that are tried.
 package mutant
 
@@ -71,11 +71,11 @@ func Nil(id int, err error) error {
 }
 `
 
-// A built holds the test binaries with all changes. Each job has its own set.
+// A built has the test binaries with all changes. Each job has its own set.
 type built struct {
 	folder   string
-	packages []*source // the packages that have tests
-	changes  []*mutant // the changes that compile
+	packages []*source // packages that have tests
+	changes  []*mutant // changes that compile
 }
 
 // build writes the changed files outside the tree, and compiles the tests with an overlay of these files.
@@ -102,8 +102,7 @@ func build(folder string, packages []*source, chosen []*mutant, jobs int) (*buil
 	return b, b.compile(jobs)
 }
 
-// write writes the changed files, and the overlay that replaces the original files with them. It returns the original
-// file of each changed file.
+// write writes the changed files, and an overlay in which they replace the originals. It returns the original of each changed file.
 func (b *built) write() (files map[string]string, err error) {
 	here, err := os.Getwd()
 	if err != nil {
@@ -138,7 +137,7 @@ func (b *built) write() (files map[string]string, err error) {
 
 var complaint = regexp.MustCompile(`(changed-\d+\.go):(\d+)`)
 
-// without removes the changes for which the compiler reports errors. It returns false if it has removed no change.
+// without removes the changes for which the compiler reports errors. It returns false if there are none.
 func (b *built) without(output string, files map[string]string) bool {
 	bad := map[string]bool{}
 	for _, m := range complaint.FindAllStringSubmatch(output, -1) {
@@ -162,7 +161,7 @@ func (b *built) compiler(command string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// changed returns the text of a file with its changes. The changes keep the line numbers.
+// changed returns the text of a file with its changes, which keep the line numbers.
 func changed(name string, mutants []*mutant) (string, error) {
 	b, err := os.ReadFile(name)
 	if err != nil {
@@ -183,8 +182,7 @@ func changed(name string, mutants []*mutant) (string, error) {
 	return text[:line] + `; import "rpcx/wire/mutant"` + text[line:], nil
 }
 
-// compile links the tests of each package once. The copies for the other jobs differ only in the name of the
-// file that selects the change.
+// compile links the tests of each package once. The copies for other jobs differ only in the name of the file that selects the change.
 func (b *built) compile(jobs int) error {
 	var mu sync.Mutex
 	var failed error
@@ -218,7 +216,7 @@ func (b *built) copy(p *source, job int) error {
 	return os.WriteFile(b.binary(p, job), bytes.ReplaceAll(text, []byte(b.active(0)), []byte(b.active(job))), 0o700)
 }
 
-// active returns the file that selects the change for the binaries of a job.
+// active returns the file that selects the change for a job's binaries.
 func (b *built) active(job int) string {
 	return filepath.Join(b.folder, fmt.Sprintf("active-%03d", job))
 }

@@ -2,8 +2,8 @@
 //
 //	systems OS/ARCH...
 //
-// It loads the types of the module in the current directory from source. It loads only the declarations of imported
-// packages. It compiles no package, and therefore needs much less time than go vet.
+// It loads the types of the module in the current directory from source, and only the declarations of imported packages. Because it
+// compiles no package, it takes much less time than go vet.
 package main
 
 import (
@@ -70,7 +70,7 @@ func check(goos, goarch string) (problems []string, err error) {
 	packages.Visit(loaded, nil, func(p *packages.Package) {
 		for _, e := range p.Errors {
 			if e.Kind == packages.TypeError && !strings.HasPrefix(e.Pos, ours) {
-				continue // without function bodies, imported packages have unused imports and similar errors
+				continue // without function bodies, imported packages seem to have unused imports and similar errors
 			}
 			if !said[e.Error()] {
 				said[e.Error()] = true
