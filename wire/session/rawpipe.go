@@ -146,7 +146,7 @@ func (r *rawPipe) Stop() {
 
 func (r *rawPipe) Send(ctx context.Context, msg []byte) error {
 	if !r.addPending() {
-		return wire.NewFault(wire.Closed, "cannot send a message after the end of the messages", nil)
+		return wire.NewFault(wire.Closed, "cannot send a message after the last one", nil)
 	}
 	st, err := r.send(ctx, msg)
 	if err != nil || st == nil {

@@ -125,7 +125,7 @@ func (r *relayed) end() {
 
 func (t *Wiretap) relay(w http.ResponseWriter, r *http.Request, body []byte) {
 	if !t.begins() {
-		http.Error(w, "the recorder ends", http.StatusServiceUnavailable)
+		http.Error(w, "the recorder is stopping", http.StatusServiceUnavailable)
 		return
 	}
 	defer t.wg.Done()

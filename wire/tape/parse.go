@@ -61,7 +61,7 @@ func (l *Line) parse(b []byte) error {
 		seen |= has
 	}
 	if err := m.Err(); err != nil {
-		return fmt.Errorf("no JSON object: %w", err)
+		return fmt.Errorf("not a JSON object: %w", err)
 	}
 	return l.settle(seen)
 }
@@ -92,7 +92,7 @@ func (l *Line) member(key, val []byte) (members, error) {
 	case "conn":
 		n, err := strconv.Atoi(string(val))
 		if err != nil || n < 0 {
-			return 0, errors.New(`"conn" is not a number of a connection`)
+			return 0, errors.New(`"conn" is not a connection number`)
 		}
 		l.Conn = n
 		return 0, nil

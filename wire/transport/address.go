@@ -151,7 +151,7 @@ func (a *Address) parseHostPort(s, rest string) *wire.Fault {
 		return meant(s, a.Scheme+"://"+strings.TrimLeft(rest, "/"), "%s: needs //host:port", a.Scheme)
 	}
 	if bare := strings.TrimSuffix(hp, "/"); bare != hp && !strings.ContainsAny(bare, "/?#@ ") {
-		return meant(s, a.Scheme+"://"+bare, "%s: an address of %s cannot have a path", a.Scheme, a.Scheme)
+		return meant(s, a.Scheme+"://"+bare, "%s: a %s address cannot have a path", a.Scheme, a.Scheme)
 	}
 	if i := strings.IndexAny(hp, "/?#@ \t\r\n"); i >= 0 {
 		return UsageHint(a.Scheme+"://host:port", "%s: %q does not belong in host:port", a.Scheme, hp[i])

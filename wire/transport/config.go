@@ -155,7 +155,7 @@ func (c Config) WarnInsecure(where string) {
 func (c Config) Frame(s io.ReadWriteCloser, who string) (wire.Conn, error) {
 	if c.Framing == nil {
 		s.Close()
-		return nil, wire.NewFault(wire.Internal, "a stream of bytes without a framing", nil)
+		return nil, wire.NewFault(wire.Internal, "a byte stream without a framing", nil)
 	}
 	c.Seen = c.Watch.Pieces(who)
 	return c.Framing(s, c.Options), nil

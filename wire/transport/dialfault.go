@@ -89,7 +89,7 @@ func explain(f *wire.Fault, limit time.Duration, err error) string {
 	case errors.As(err, &dns) && dns.IsNotFound:
 		return fmt.Sprintf("no such host: %s", dns.Name)
 	case errors.As(err, &dns) && !dns.IsTimeout:
-		return fmt.Sprintf("looking up %s: %s", dns.Name, dns.Err)
+		return fmt.Sprintf("the lookup of %s failed: %s", dns.Name, dns.Err)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), isTimeout(err):
 		f.Hint = "--connect-timeout changes the limit"
 		return fmt.Sprintf("no response within %v", limit)

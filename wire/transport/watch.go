@@ -68,7 +68,7 @@ func (w *Watch) Dialling(ctx context.Context) context.Context {
 		DNSDone: func(i httptrace.DNSDoneInfo) {
 			all := wire.Map(i.Addrs, func(a net.IPAddr) string { return a.String() })
 			if len(all) > 0 {
-				w.Tell(wire.Fact{Step: "name", Text: "the name is " + strings.Join(all, ", "), Took: time.Since(looked)})
+				w.Tell(wire.Fact{Step: "name", Text: "the name resolves to " + strings.Join(all, ", "), Took: time.Since(looked)})
 			}
 		},
 		ConnectStart: func(_, addr string) {

@@ -41,7 +41,7 @@ func (b *Bridge) translate(said *catalog.Catalog) {
 			o.kind = catalog.Stream
 		}
 		if !b.streamed(o) {
-			b.Lacks = append(b.Lacks, m.Name+" (its stream may have no end)")
+			b.Lacks = append(b.Lacks, m.Name+" (its stream may never end)")
 			continue
 		}
 		t := b.method(m, o)

@@ -185,7 +185,7 @@ func pair(t *testing.T, here, there string) {
 		if data, failed, err := call(ctx, conv, offered, "calc_ask", `{}`); err != nil || failed == nil {
 			t.Errorf("calc_ask: %v, %v, %v", data, failed, err)
 		}
-		if lacks := slices.Contains(b.Lacks, "requests of the peer"); lacks != asks(there) {
+		if lacks := slices.Contains(b.Lacks, "requests from the peer"); lacks != asks(there) {
 			t.Errorf("not offered: %q", b.Lacks)
 		}
 	} else {
@@ -237,7 +237,7 @@ func pair(t *testing.T, here, there string) {
 // lists the method as missing. When the method's hook is cancelled, it writes the file stopped.
 func endless(ctx context.Context, t *testing.T, conv session.Conversation, offered *catalog.Catalog, lacks []string, stopped string) {
 	said := slices.ContainsFunc(lacks, func(l string) bool {
-		return strings.HasPrefix(l, "calc_ticks (") || strings.HasPrefix(l, "streams without an end")
+		return strings.HasPrefix(l, "calc_ticks (") || strings.HasPrefix(l, "endless streams")
 	})
 	of := all.Named(conv.Dialect())
 	isPage := slices.Contains(all.Pages().Names(), of.Name) && of.Name != "mcp"

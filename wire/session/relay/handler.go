@@ -198,7 +198,7 @@ func over(err error, token wire.ID, emit func(wire.Event) error) error {
 func (h *Process) named(in *dialect.Inbound) (o openStream, ok bool, err error) {
 	var ids []json.RawMessage
 	if err := json.Unmarshal(in.Msg.Params, &ids); err != nil || len(ids) != 1 {
-		return openStream{}, false, wire.Usagef("%s takes one stream", in.Msg.Method)
+		return openStream{}, false, wire.Usagef("%s needs one stream", in.Msg.Method)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -244,7 +244,7 @@ type typingRequest struct {
 func typingFar(ctx context.Context, h *Process, in *dialect.Inbound) (json.RawMessage, error) {
 	var r typingRequest
 	if err := json.Unmarshal(in.Msg.Params, &r); err != nil {
-		return nil, wire.Usagef("typing takes a method")
+		return nil, wire.Usagef("typing needs a method")
 	}
 	return catalogJSON(h.socket.Upstream.Typing(ctx, r.Method))
 }

@@ -102,7 +102,7 @@ func Locked(dir string, f func() error) error {
 		case err == nil:
 			return f()
 		}
-		return wire.NewFault(wire.Conflict, fmt.Sprintf("locking %s: %v", dir, err), err)
+		return wire.NewFault(wire.Conflict, fmt.Sprintf("cannot lock %s: %v", dir, err), err)
 	}
 }
 

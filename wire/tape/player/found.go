@@ -71,7 +71,7 @@ func unmet(program string, err error) string {
 	if err != nil {
 		return fmt.Sprintf("%s fails: %v", program, err)
 	}
-	return "this is not true for it: " + program
+	return "the condition is not met: " + program
 }
 
 // compare returns the differences between got and want, which is the message of entry i. It ignores handles that the server has

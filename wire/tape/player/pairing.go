@@ -199,7 +199,7 @@ func (k *pairing) result() (all []*Found) {
 			missing := p.at(i, match.Difference{Want: jsonOf(want)})
 			missing[0].Kind = match.Missing
 			if line := p.track.HandwrittenLine(int(i)); line != nil && line.Match != "" {
-				missing[0].Text = "this was true for no message: " + line.Match
+				missing[0].Text = "no message met the condition: " + line.Match
 			}
 			all = append(all, kept(i, missing)...)
 		}

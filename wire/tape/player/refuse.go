@@ -33,7 +33,7 @@ func (s *serving) unknown(c *conn, parsed match.Parsed, msg []byte) {
 		}
 	}
 	if f.Line == 0 {
-		f.Text = "the tape has no call of " + parsed.Method
+		f.Text = "the tape has no call to " + parsed.Method
 		if d := s.renamed(msg); d != nil {
 			f.Line = d.Line
 			f.Text += fmt.Sprintf(": did you mean %s (line %d)?", d.Method, d.Line)
@@ -118,7 +118,7 @@ func (s *serving) stray(c *conn, parsed match.Parsed, msg []byte, f match.Differ
 		s.o.Found(*d)
 		return
 	case parsed.Kind == wire.Response:
-		f.Text = "it is a response to no call"
+		f.Text = "it is not the response to a call"
 	default:
 		f.Text = "it is not a message of this dialect"
 	}

@@ -32,7 +32,7 @@ func open(name string, what Existing) (f *os.File, size int64, err error) {
 		}
 	}()
 	if !lock(f) {
-		return nil, 0, wire.NewFault(wire.Conflict, fmt.Sprintf("another rpcx records to the tape %s", name), nil)
+		return nil, 0, wire.NewFault(wire.Conflict, fmt.Sprintf("another rpcx process is recording to the tape %s", name), nil)
 	}
 	info, err := f.Stat()
 	if err != nil {
@@ -89,7 +89,7 @@ func (r *Recorder) follow(f *os.File, name string, o *tape.Options) (err error) 
 	}
 	const usual = "jsonrpc"
 	if was, now := cmp.Or(lines.Header().Dialect, usual), cmp.Or(r.o.Header.Dialect, usual); was != now {
-		return wire.Usagef("the tape %s has messages of %s: messages of %s cannot be appended", name, was, now)
+		return wire.Usagef("the tape %s contains %s messages: %s messages cannot be appended", name, was, now)
 	}
 	was := &tape.Tape{Started: lines.Header().Started}
 	for {

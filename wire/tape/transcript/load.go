@@ -281,7 +281,7 @@ func (l *loader) finish() error {
 	name = cmp.Or(name, "jsonrpc")
 	why := fmt.Sprintf(`it has no %q`, s.Method)
 	if !s.Typed {
-		why += fmt.Sprintf(` and does not answer anything, with %q and a result or an error`, s.ID)
+		why += fmt.Sprintf(` and is not a response, which has %q and a result or an error`, s.ID)
 	}
 	return tape.Fault(l.t.Name, int(l.first), fmt.Errorf("this is not a message of %s, the dialect in the header: %s", name, why))
 }

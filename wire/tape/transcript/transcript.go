@@ -250,7 +250,7 @@ func (t *Track) Line(i int) (*tape.Line, error) {
 
 // changed returns the Fault for a line that has changed since Open.
 func (t *Track) changed(e *Entry, err error) error {
-	return tape.Fault(t.of.Name, int(e.Line), fmt.Errorf("it was changed during the reading: %w", err))
+	return tape.Fault(t.of.Name, int(e.Line), fmt.Errorf("it changed while it was being read: %w", err))
 }
 
 // Gap returns the recorded time between the previous entry and entry i, or 0 if it is not known.

@@ -87,5 +87,5 @@ func startChild(ctx context.Context, cmd *exec.Cmd, pipes childPipes, c transpor
 }
 
 func noDescriptors(err error) *wire.Fault {
-	return wire.NewFault(wire.Unreachable, "no pipe for the child: "+err.Error(), err)
+	return wire.NewFault(wire.Unreachable, "cannot create a pipe to the child: "+err.Error(), err)
 }

@@ -133,6 +133,6 @@ func (i *ipcConn) Recv() ([]byte, error) {
 func (i *ipcConn) warn(cmd string) {
 	if !i.warned {
 		i.warned = true
-		i.c.Warnf("ipc: ignored a message of Node itself (%s); handles are dropped", cmd)
+		i.c.Warnf("ipc: ignored Node's own message %s; handles are dropped", cmd)
 	}
 }

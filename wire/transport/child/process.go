@@ -209,7 +209,7 @@ func noInterpreter(path string) string {
 	if HasCRLF(path) {
 		return "its first line ends with CR LF; scripts need LF"
 	}
-	return "the interpreter that its first line names does not exist"
+	return "the interpreter in its first line does not exist"
 }
 
 func isSocket(name string) bool {

@@ -114,7 +114,7 @@ func isMischunked(err error) bool {
 
 func (h *httpConn) notJSON(status int, media string, body []byte) error {
 	body = redact.KnownBytes(body)
-	msg := fmt.Sprintf("%s sent invalid JSON as %s", h.Where, cmp.Or(media, "something"))
+	msg := fmt.Sprintf("%s sent invalid JSON (Content-Type: %s)", h.Where, cmp.Or(media, "none"))
 	if line := transport.FirstLine(body); line != "" {
 		msg += ": " + line
 	}

@@ -42,7 +42,7 @@ func (r *Relay) Upgrade(w http.ResponseWriter, req *http.Request) (client, peer 
 	}
 	peer, ok := resp.Body.(io.ReadWriteCloser)
 	if !ok {
-		return nil, nil, errors.New("net/http: an upgraded connection that cannot be written")
+		return nil, nil, errors.New("net/http: the upgraded connection cannot be written to")
 	}
 	client, err = switched(w, resp)
 	if err != nil {

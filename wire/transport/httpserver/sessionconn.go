@@ -12,7 +12,7 @@ import (
 
 var (
 	errSessionEnded   = errors.New("the client ended its session")
-	errRefused        = errors.New("the message that begins the session was refused")
+	errRefused        = errors.New("the message that starts the session was rejected")
 	errSessionIdle    = errors.New("the session was idle for too long")
 	errListenerClosed = errors.New("the listener is closed")
 )

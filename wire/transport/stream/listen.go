@@ -255,7 +255,7 @@ func (s *streamListener) AcceptPeer() (wire.Conn, error) {
 		if stream.first, err = s.hear(conn); err == nil {
 			return s.c.Frame(stream, "")
 		}
-		s.c.Warnf("%s: refused a connection that is not the expected peer: %v", s.endpoint, err)
+		s.c.Warnf("%s: refused a connection that is not from the expected peer: %v", s.endpoint, err)
 		_ = stream.Close()
 	}
 }

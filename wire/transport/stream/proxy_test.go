@@ -107,7 +107,7 @@ func TestProxyOfTheEnvironment(t *testing.T) {
 		{"HTTP_PROXY=a", "http", "h:1", "http://a"},
 		{"HTTP_PROXY=a REQUEST_METHOD=GET", "http", "h:1", "no: refusing to use HTTP_PROXY value in CGI environment; see golang.org/s/cgihttpproxy"},
 		{"all_proxy=a REQUEST_METHOD=GET", "http", "h:1", "none"},
-		{"all_proxy=http://h/x", "tcp", "h:1", "no: the proxy that the environment names: a proxy needs a host and a port, such as http://127.0.0.1:3128"},
+		{"all_proxy=http://h/x", "tcp", "h:1", "no: the proxy in the environment: a proxy needs a host and a port, such as http://127.0.0.1:3128"},
 	} {
 		t.Run("", func(t *testing.T) {
 			for _, pair := range strings.Fields(c.env) {

@@ -97,7 +97,7 @@ func proxyFor(r transport.Route, scheme, hostPort string) (*url.URL, error) {
 		return nil, err
 	}
 	if u, err = ParseProxy(u.String()); err != nil {
-		return nil, wire.Usagef("the proxy that the environment names: %v", err)
+		return nil, wire.Usagef("the proxy in the environment: %v", err)
 	}
 	return u, nil
 }

@@ -85,7 +85,7 @@ func (a *assembler) whole() {
 	msg, err := a.msg, error(nil)
 	switch {
 	case a.long:
-		err = fmt.Errorf("it has more than %d bytes", a.most)
+		err = fmt.Errorf("it is longer than %d bytes", a.most)
 		if a.first&compressed != 0 && a.inflater != nil {
 			a.inflater.lost = !a.inflater.fresh
 		}
@@ -144,7 +144,7 @@ func (i *inflater) inflate(msg []byte, most int) ([]byte, error) {
 	i.out.Reset()
 	n, err := io.Copy(&i.out, io.LimitReader(i.r, int64(most)+1))
 	if err == nil && n > int64(most) {
-		err = fmt.Errorf("it has more than %d bytes", most)
+		err = fmt.Errorf("it is longer than %d bytes", most)
 	}
 	i.lost = err != nil && !i.fresh
 	if !i.fresh && err == nil {

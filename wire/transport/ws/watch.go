@@ -72,7 +72,7 @@ func (f *frames) tellFrame(more string) {
 	}
 	text := name + " frame"
 	if f.head[0]&0x80 == 0 {
-		text += ", not the last of its message"
+		text += ", not the last frame of its message"
 	}
 	if f.head[0]&0x70 != 0 {
 		text += fmt.Sprintf(", reserved bits %03b", f.head[0]>>4&7)
@@ -97,7 +97,7 @@ func (f *frames) cutOff() {
 	case f.went:
 		f.tellFrame(fmt.Sprintf(", cut off after %d bytes", f.came))
 	case len(f.head) > 0:
-		f.tell(wire.Piece{Frame: "the head of a frame, cut off", Size: len(f.head), Shown: f.head})
+		f.tell(wire.Piece{Frame: "an incomplete frame head", Size: len(f.head), Shown: f.head})
 	}
 	f.head, f.went = f.head[:0], false
 }
