@@ -23,7 +23,7 @@ func (*task) Call(context.Context, string, json.RawMessage) (json.RawMessage, er
 func (*task) CallOp(context.Context, dialect.Op) (json.RawMessage, error) { return nil, errNoCalls() }
 
 func errNoCalls() error {
-	return wire.NewError(wire.CodeNoMethod, "clients of an agent cannot be called: print a status, such as {\"state\":\"input_required\",\"text\":\"which one?\"}")
+	return wire.NewError(wire.CodeNoMethod, "a hook cannot call the client of an agent: print a status, such as {\"state\":\"input_required\",\"text\":\"which one?\"}")
 }
 
 // Notify does nothing.

@@ -42,7 +42,7 @@ func (t *task) run(message json.RawMessage) (from int, err error) {
 	defer t.mu.Unlock()
 	switch {
 	case isOver(t.state):
-		return 0, failure(codeUnsupported, "UNSUPPORTED_OPERATION", "the task is over")
+		return 0, failure(codeUnsupported, "UNSUPPORTED_OPERATION", "the task has ended")
 	case !isResting(t.state):
 		return 0, failure(codeUnsupported, "UNSUPPORTED_OPERATION", "the task is still working on a message")
 	}

@@ -178,7 +178,7 @@ func (s *served) send(ctx context.Context, in *dialect.Inbound) (json.RawMessage
 	case scan.Get(config, "taskPushNotificationConfig") != nil:
 		return noPush(s, ctx, in)
 	case streams && s.conn.Caller.Connection().SingleResponse:
-		return nil, wire.NewError(wire.CodeInvalidRequest, "streams are only for clients that accept text/event-stream")
+		return nil, wire.NewError(wire.CodeInvalidRequest, "a stream requires a client that accepts text/event-stream")
 	}
 	t, from, err := s.begin(message)
 	if err != nil {
@@ -199,7 +199,7 @@ func (s *served) send(ctx context.Context, in *dialect.Inbound) (json.RawMessage
 // first event.
 func (s *served) begin(message json.RawMessage) (t *task, from int, err error) {
 	if _, ok := s.conn.Responder.Kind(hookName); !ok {
-		return nil, 0, wire.NewError(wire.CodeNoMethod, "no hook answers messages: the hook is "+hookName)
+		return nil, 0, wire.NewError(wire.CodeNoMethod, "no hook answers messages: add a hook with the name "+hookName)
 	}
 	message = bytes.Clone(message)
 	id, context := scan.String(scan.Get(message, "taskId")), scan.String(scan.Get(message, "contextId"))
@@ -247,7 +247,7 @@ func (s *served) subscribe(ctx context.Context, in *dialect.Inbound) (json.RawMe
 	case err != nil:
 		return nil, err
 	case t.isOver():
-		return nil, failure(codeUnsupported, "UNSUPPORTED_OPERATION", "the task is over")
+		return nil, failure(codeUnsupported, "UNSUPPORTED_OPERATION", "the task has ended")
 	}
 	return s.follow(ctx, in, t, -1)
 }
@@ -283,7 +283,7 @@ func (s *served) cancelTask(ctx context.Context, in *dialect.Inbound) (json.RawM
 		return nil, err
 	}
 	if !t.stop() {
-		return nil, failure(codeNotCancelable, "TASK_NOT_CANCELABLE", "the task is over")
+		return nil, failure(codeNotCancelable, "TASK_NOT_CANCELABLE", "the task has ended")
 	}
 	if err := t.rest(ctx, 0); err != nil {
 		return nil, err

@@ -46,9 +46,9 @@ func (c *codec) clientMessage(raw []byte) wire.Message {
 	want, known := fields[m.Method]
 	switch {
 	case m.Method == "ping", m.Method == "control_auth", m.Method == "lease_acquire", m.Method == typeJobResult:
-		m.Err = refusal(kindUnsupported, codeLegacy, "Messages of the type "+strconv.Quote(m.Method)+" belong to version 1.")
+		m.Err = refusal(kindUnsupported, codeLegacy, "The message type "+strconv.Quote(m.Method)+" belongs to version 1 of the protocol.")
 	case !known:
-		m.Err = refusal(kindInvalid, codeUnknownType, fmt.Sprintf("There is no message of the type %.80q.", m.Method))
+		m.Err = refusal(kindInvalid, codeUnknownType, fmt.Sprintf("Unknown message type %.80q.", m.Method))
 	default:
 		m.Err = checkMembers(raw, want)
 	}
@@ -74,7 +74,7 @@ func checkMembers(raw []byte, want map[string]byte) *wire.Error {
 		case is == kind:
 		case val == nil && !must, is == '0' && !must:
 		default:
-			return refusal(kindInvalid, codeInvalidRequest, "The member "+name+" is missing or of the wrong type.")
+			return refusal(kindInvalid, codeInvalidRequest, "The member "+name+" is missing or has the wrong type.")
 		}
 	}
 	return nil

@@ -47,7 +47,7 @@ func TestEvents(t *testing.T) {
 		},
 		{
 			"left out", `{"type":"eval_result","id":ID,"hasValue":true,"value":null,"truncated":true,"truncatedBytes":200000}`,
-			`item {"event":"log","level":"warning","message":"the host omitted or truncated the value: it is too long (truncatedBytes 200000)"}` + "\n" +
+			`item {"event":"log","level":"warning","message":"the host truncated or omitted the value, which is too long (truncatedBytes 200000)"}` + "\n" +
 				`response {"event":"data","data":null,"extra":{"truncated":true,"truncatedBytes":200000}}`,
 		},
 		{
@@ -78,7 +78,7 @@ func TestEvents(t *testing.T) {
 		{"another type", `{"type":"surprise","id":ID,"value":1}`, `notification {"event":"data","data":{"type":"surprise","id":ID,"value":1}}`},
 		{"no JSON", `{"type":`, `invalid`},
 		{"no type", `{"id":ID}`, `invalid`},
-		{"evicted", `{"type":"session_evicted","reason":"displaced","by":{}}`, `end: session_evicted: another client has taken the connection (displaced)`},
+		{"evicted", `{"type":"session_evicted","reason":"displaced","by":{}}`, `end: session_evicted: another client has taken over the connection (displaced)`},
 	} {
 		got := events(t, tt.in)
 		if i := strings.Index(got, `"id":"`); i >= 0 { // an id that the codec makes

@@ -40,7 +40,7 @@ func (c *codec) read(raw []byte) (m wire.Message, bad bool) {
 	}
 	kind, ok := scan.Text(scan.Get(raw, "type"))
 	if !ok {
-		m.Err = wire.NewError(wire.CodeInvalidRequest, "a message of hotrepl must be an object with a type")
+		m.Err = wire.NewError(wire.CodeInvalidRequest, "a hotrepl message must be an object with a type")
 		return m, true
 	}
 	m.Kind, m.Method = wire.Notification, kind
@@ -214,7 +214,7 @@ func truncated(raw []byte) string {
 	if string(scan.Get(raw, "truncated")) != "true" {
 		return ""
 	}
-	said := "the host omitted or truncated the value: it is too long"
+	said := "the host truncated or omitted the value, which is too long"
 	if n := scan.Get(raw, "truncatedBytes"); scan.Type(n) == 'n' {
 		said += fmt.Sprintf(" (truncatedBytes %.40s)", n)
 	}
@@ -226,12 +226,12 @@ func truncated(raw []byte) string {
 func evictedFault(raw []byte) error {
 	why, _ := scan.Text(scan.Get(raw, "reason"))
 	by, _ := scan.Text(scan.Get(scan.Get(raw, "by"), "clientName"))
-	said := "another client has taken the connection"
+	said := "another client has taken over the connection"
 	if by != "" {
-		said = fmt.Sprintf("another client (%.80q) has taken the connection", by)
+		said = fmt.Sprintf("another client (%.80q) has taken over the connection", by)
 	}
 	if why != "" {
 		said += fmt.Sprintf(" (%.80s)", why)
 	}
-	return wire.NewFault(wire.Conflict, "session_evicted: "+said, nil).WithHint("a hotrepl host has one client at a time")
+	return wire.NewFault(wire.Conflict, "session_evicted: "+said, nil).WithHint("a hotrepl host serves one client at a time")
 }

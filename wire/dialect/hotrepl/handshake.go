@@ -65,7 +65,7 @@ func check(raw json.RawMessage) error {
 		return nil
 	}
 	v = scan.Or(v, []byte("none"))
-	return wire.NewFault(wire.Protocol, fmt.Sprintf("the host uses version %.40s of hotrepl, rpcx supports %s (protocolVersion)", v, version), nil).
+	return wire.NewFault(wire.Protocol, fmt.Sprintf("the host uses version %.40s of hotrepl, but rpcx supports %s (protocolVersion)", v, version), nil).
 		WithMethod(typeHandshake)
 }
 

@@ -123,7 +123,7 @@ func (c *codec) call(op dialect.Op) (wire.Message, error) {
 	case args == nil:
 		args = json.RawMessage("{}")
 	case scan.Type(args) != 'o':
-		return wire.Message{}, wire.NewFault(wire.Usage, "the params of a hotrepl command are an object: give key=value, or one JSON object", nil)
+		return wire.Message{}, wire.NewFault(wire.Usage, "the params of a hotrepl command must be an object: give key=value, or one JSON object", nil)
 	}
 	return c.request(typeCall, build("").text("name", op.Method).raw("args", args).end(), op.Extra), nil
 }

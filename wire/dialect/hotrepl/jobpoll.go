@@ -117,7 +117,7 @@ func (j *following) ask(ctx context.Context, kind string, members json.RawMessag
 	defer cancel()
 	m, err := poll.Ask(bound, j.caller, kind, members)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		f := wire.NewFault(wire.Timeout, "the host does not answer a "+kind+" within "+answerTimeout.String(), err)
+		f := wire.NewFault(wire.Timeout, "the host did not answer a "+kind+" within "+answerTimeout.String(), err)
 		if kind != typeJournal {
 			f.Hint = "hosts do not answer requests about an unknown job"
 		}

@@ -95,10 +95,10 @@ func TestHostRefuses(t *testing.T) {
 			`> {"type":`, refuses("", "invalid_request", "malformedJson", "Could not parse the incoming JSON frame: not JSON: unexpected end of JSON at byte 8"),
 		)
 		g.play(
-			`> {"id":"a"}`, refuses("", "invalid_request", "malformedJson", "Could not parse the incoming JSON frame: a message of hotrepl must be an object with a type"),
-			`> {"type":"ping","id":"a"}`, refuses("a", "unsupported_operation", "legacyMessageType", `Messages of the type \"ping\" belong to version 1.`),
-			`> {"type":"odd","id":"a"}`, refuses("a", "invalid_request", "unknownMessageType", `There is no message of the type \"odd\".`),
-			`> {"type":"command_call","id":"a","name":"x","args":[]}`, refuses("a", "invalid_request", "invalidRequest", "The member args is missing or of the wrong type."),
+			`> {"id":"a"}`, refuses("", "invalid_request", "malformedJson", "Could not parse the incoming JSON frame: a hotrepl message must be an object with a type"),
+			`> {"type":"ping","id":"a"}`, refuses("a", "unsupported_operation", "legacyMessageType", `The message type \"ping\" belongs to version 1 of the protocol.`),
+			`> {"type":"odd","id":"a"}`, refuses("a", "invalid_request", "unknownMessageType", `Unknown message type \"odd\".`),
+			`> {"type":"command_call","id":"a","name":"x","args":[]}`, refuses("a", "invalid_request", "invalidRequest", "The member args is missing or has the wrong type."),
 			`> {"type":"eval","id":7,"code":"x"}`, refuses("", "invalid_request", "invalidRequest", "The id is not a string."),
 			`> {"type":"eval","id":"a","code":"`+strings.Repeat("x", 200)+`"}`,
 			refuses("", "invalid_request", "messageTooLarge", "The message has 234 bytes; the host accepts at most 200."),

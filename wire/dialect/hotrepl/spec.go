@@ -20,7 +20,7 @@ var (
 
 // settings are the members of a command_call besides its name and args.
 var settings = []dialect.Setting{
-	{Name: "timeoutMs", Type: "number", Says: "how long the command may take, in milliseconds; the host passes it to the command"},
+	{Name: "timeoutMs", Type: "number", Says: "the command's time limit in milliseconds; the host passes it to the command"},
 }
 
 // Spec returns this dialect's row in the table of dialects.

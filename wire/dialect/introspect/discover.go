@@ -150,7 +150,7 @@ func (c *codec) learn(ctx context.Context, caller dialect.Caller) error {
 	case !lost(err):
 		d.unavailable = true
 		if errors.Is(err, context.DeadlineExceeded) {
-			d.warn("the service has not described its methods within " + askBound.String() + ": parameters are neither converted nor checked")
+			d.warn("the service did not describe its methods within " + askBound.String() + ": parameters are neither converted nor checked")
 		}
 		err = nil
 	}

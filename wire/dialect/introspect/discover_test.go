@@ -84,8 +84,8 @@ func TestDescribeKeepsAllAtOnce(t *testing.T) {
 // If a service does not respond, rpcx warns that it does not check params.
 func TestServicesThatDoNotAnswer(t *testing.T) {
 	for ignored, want := range map[string]string{
-		hashMethod:         "has not described its methods within 15s",
-		schemaMethod:       "has not described its methods within 15s",
+		hashMethod:         "did not describe its methods within 15s",
+		schemaMethod:       "did not describe its methods within 15s",
 		moduleSchemaMethod: "the schema of its module m0: no response within 15s",
 	} {
 		synctest.Test(t, func(t *testing.T) {

@@ -22,7 +22,7 @@ func CheckName(method string, subscribe bool) error {
 	}
 	return &wire.Fault{
 		Kind: wire.Usage, Method: method,
-		Message: fmt.Sprintf("%q is not a method name: write module_method, in lower case letters, digits and _", method),
+		Message: fmt.Sprintf("%q is not a valid method name: write module_method, with lower-case letters, digits and _", method),
 		Hint:    "--no-check sends it anyway",
 	}
 }

@@ -99,7 +99,7 @@ func (c *codec) element(raw []byte, i, depth int) (end int, err error) {
 	if end, err = scan.Value(raw, i, depth); err != nil {
 		return 0, err
 	}
-	c.msgs = append(c.msgs, Invalid(raw[i:end], nil, "a message is an object"))
+	c.msgs = append(c.msgs, Invalid(raw[i:end], nil, "a message must be an object"))
 	return end, nil
 }
 

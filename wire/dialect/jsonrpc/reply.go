@@ -191,7 +191,7 @@ func (c *codec) raw(op dialect.Op) (wire.Message, error) {
 		}
 	case '[':
 	default:
-		m = Invalid(raw, nil, "a message is an object")
+		m = Invalid(raw, nil, "a message must be an object")
 	}
 	m.Raw, m.Final = raw, true
 	if m.Kind != wire.Request {

@@ -28,7 +28,7 @@ func isTask(result json.RawMessage) bool {
 func (f *client) modernJob(ctx context.Context, caller dialect.Caller, t *following) (dialect.Stream, error) {
 	if scan.Get(scan.Get(scan.Get(f.c.Scope().Conn.Kept, "capabilities"), "extensions"), tasksExtension) == nil {
 		fault := wire.Usagef("the server does not run tools as tasks: it did not declare the extension %s", tasksExtension)
-		fault.Hint = "rpcx call waits for the result of a tool that is not a task"
+		fault.Hint = "use rpcx call for a tool that cannot run as a task"
 		return nil, fault
 	}
 	switch t.op.Kind {

@@ -57,7 +57,7 @@ func (f *client) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) 
 // rejects tools that it does not list.
 func (f *client) runsAsTask(ctx context.Context, caller dialect.Caller, method string) error {
 	if err := f.can("capabilities.tasks.requests.tools.call", "run tools as tasks"); err != nil {
-		wire.AsFault(err).Hint = "rpcx call waits for the result of a tool that is not a task"
+		wire.AsFault(err).Hint = "use rpcx call for a tool that cannot run as a task"
 		return err
 	}
 	if f.c.IsPlain(method) {
@@ -71,7 +71,7 @@ func (f *client) runsAsTask(ctx context.Context, caller dialect.Caller, method s
 	case err != nil:
 		return err
 	case m != nil && m.Kind != catalog.Job:
-		return wire.Usagef("%s is not a job: the server does not run this tool as a task", method).WithHint("rpcx call waits for its result")
+		return wire.Usagef("%s is not a job: the server does not run this tool as a task", method).WithHint("use rpcx call, which waits for the result")
 	}
 	return nil
 }

@@ -135,7 +135,7 @@ func (t *task) stop() error {
 	t.all.mu.Lock()
 	defer t.all.mu.Unlock()
 	if t.isOver() {
-		return wire.Errorf(wire.CodeInvalidParams, "the task is over: %s", t.status)
+		return wire.Errorf(wire.CodeInvalidParams, "the task has already ended: %s", t.status)
 	}
 	t.status, t.words, t.changed = "cancelled", "the task was cancelled", time.Now()
 	t.err = wire.NewError(wire.CodeServer, t.words)

@@ -122,7 +122,7 @@ func (j *jobs) named(name string) (job, error) {
 			return *have, nil
 		}
 	}
-	return job{}, wire.Usagef("no job %q is known to this connection", name).WithHint("rpcx job list lists the known jobs")
+	return job{}, wire.Usagef("this connection has no job %q", name).WithHint("rpcx job list lists the known jobs")
 }
 
 // line returns the known facts about a job as one JSON object.

@@ -28,7 +28,7 @@ var settings = []dialect.Setting{
 	{Name: "verb", Type: "string", Says: "the verb"},
 	{Name: "parent", Type: "any", Says: "the owner of the subresource: a string or a number"},
 	{Name: "subresource", Type: "string", Says: "the subresource"},
-	{Name: "meta", Type: "object", Says: "the client's metadata, which hooks get"},
+	{Name: "meta", Type: "object", Says: "the client's metadata, which hooks receive"},
 	{Name: "plain", Type: "boolean", Says: "true sends plain JSON-RPC, without these members"},
 }
 

@@ -31,7 +31,7 @@ func warnDrafts(warn func(text string), c *catalog.Catalog) {
 	for _, m := range c.Methods {
 		for _, schema := range []json.RawMessage{m.Params, m.Result} {
 			if draft := scan.String(scan.Get(schema, "$schema")); draft != "" && !strings.Contains(draft, "/2020-12/") {
-				warn("a schema of " + m.Name + " is of " + draft + "; scomp uses JSON Schema 2020-12, and clients may read it as that")
+				warn("a schema of " + m.Name + " uses " + draft + ", but scomp uses JSON Schema 2020-12, and clients may read the schema as such")
 			}
 		}
 	}

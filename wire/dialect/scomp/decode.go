@@ -120,7 +120,7 @@ func (c *codec) checkHandshake(params json.RawMessage) *wire.Error {
 		if val != nil {
 			said = string(scan.Compact(nil, val[:min(len(val), 80)]))
 		}
-		return kindError(wire.CodeInvalidRequest, kindHandshake, `the protocol is "`+protocol+`" here, not `+said)
+		return kindError(wire.CodeInvalidRequest, kindHandshake, `expected the protocol "`+protocol+`", not `+said)
 	}
 	c.role = asServer
 	c.handshake.set(params, "client")

@@ -42,7 +42,7 @@ func (r *refs) lend(params json.RawMessage, funcs map[string]string, known *cata
 	for _, pointer := range slices.Sorted(maps.Keys(funcs)) {
 		out, ok := put(params, pointer, r.function(funcs[pointer], known))
 		if !ok {
-			return nil, fmt.Errorf("there is no place %s for a function in the params", pointer)
+			return nil, fmt.Errorf("the params have no place %s for a function", pointer)
 		}
 		params = out
 	}

@@ -89,8 +89,8 @@ func TestBeforeTheHandshake(t *testing.T) {
 	for _, step := range []struct{ in, want string }{
 		{`{"jsonrpc":"2.0","id":1,"method":"eval","params":{"code":"1"}}`, `the handshake must precede "eval" (code -32600)`},
 		{`{"jsonrpc":"2.0","id":2,"method":"invoke","params":{"name":"n"}}`, `the handshake must precede "invoke" (code -32600)`},
-		{`{"jsonrpc":"2.0","id":3,"method":"handshake","params":{"protocol":"0.2"}}`, `the protocol is "0.1" here, not "0.2" (code -32600)`},
-		{`{"jsonrpc":"2.0","id":4,"method":"handshake"}`, `the protocol is "0.1" here, not none (code -32600)`},
+		{`{"jsonrpc":"2.0","id":3,"method":"handshake","params":{"protocol":"0.2"}}`, `expected the protocol "0.1", not "0.2" (code -32600)`},
+		{`{"jsonrpc":"2.0","id":4,"method":"handshake"}`, `expected the protocol "0.1", not none (code -32600)`},
 		{`{"jsonrpc":"2.0","id":5,"method":"eval","params":{"code":"1"}}`, `the handshake must precede "eval" (code -32600)`},
 		{`{"jsonrpc":"2.0","id":6,"method":"handshake","params":{"protocol":"0.1"}}`, ``},
 		{`{"jsonrpc":"2.0","id":7,"method":"handshake","params":{"protocol":"0.1"}}`, `a second handshake (code -32600)`},

@@ -138,7 +138,7 @@ func TestServerByHand(t *testing.T) {
 			`> {"jsonrpc":"2.0","id":"x","method":"eval","params":{"code":"echo"}}`,
 			`< {"jsonrpc":"2.0","id":"x","error":{"code":-32600,"message":"the handshake must precede \"eval\"","data":{"kind":"HandshakeError"}}}`,
 			`> {"jsonrpc":"2.0","id":"y","method":"handshake","params":{"protocol":"9"}}`,
-			`< {"jsonrpc":"2.0","id":"y","error":{"code":-32600,"message":"the protocol is \"0.1\" here, not \"9\"","data":{"kind":"HandshakeError"}}}`,
+			`< {"jsonrpc":"2.0","id":"y","error":{"code":-32600,"message":"expected the protocol \"0.1\", not \"9\"","data":{"kind":"HandshakeError"}}}`,
 			hi, hello1,
 			hi, `< {"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"a second handshake","data":{"kind":"HandshakeError"}}}`,
 			`> {"jsonrpc":"2.0","id":2,"method":"invoke","params":{"name":"echo","input":[1.10]}}`,

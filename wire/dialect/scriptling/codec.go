@@ -115,7 +115,7 @@ func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 		return wire.Message{}, wire.NewFault(wire.Usage, "callbacks need a bidirectional transport, which HTTP is not", nil)
 	}
 	if len(op.Funcs) > 0 && op.Kind == dialect.Notify {
-		return wire.Message{}, wire.NewFault(wire.Usage, "a callback lives as long as its call: notifications cannot have one", nil)
+		return wire.Message{}, wire.NewFault(wire.Usage, "a callback is valid only during its call: notifications cannot have one", nil)
 	}
 	r := request{method: op.Method, params: op.Params, funcs: op.Funcs, values: x.Values, codec: c}
 	if err := r.encode(); err != nil {

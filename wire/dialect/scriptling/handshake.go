@@ -106,10 +106,10 @@ func checkHandshake(said []byte) error {
 	}
 	version, transport := scan.Get(said, "protocol"), scan.Get(said, "transport")
 	if text, ok := scan.Text(version); !ok || text != Version {
-		return bad("the plugin uses version %s of the protocol, rpcx supports %q", excerpt(version), Version)
+		return bad("the plugin uses version %s of the protocol, but rpcx supports %q", excerpt(version), Version)
 	}
 	if text, ok := scan.Text(transport); !ok || text != "json" {
-		return bad("the plugin requires the transport %s, rpcx uses %q", excerpt(transport), "json")
+		return bad("the plugin requires the transport %s, but rpcx uses %q", excerpt(transport), "json")
 	}
 	return nil
 }

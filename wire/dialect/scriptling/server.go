@@ -156,7 +156,7 @@ func (h *handler) respond(ctx context.Context, r dialect.Request) (json.RawMessa
 func text(p []byte, key string) (string, error) {
 	s, ok := scan.Text(scan.Get(p, key))
 	if scan.Type(p) != 'o' || !ok {
-		return "", wire.Errorf(wire.CodeServer, "the params have no string %s", strconv.Quote(key))
+		return "", wire.Errorf(wire.CodeServer, "the params have no string member %s", strconv.Quote(key))
 	}
 	return s, nil
 }

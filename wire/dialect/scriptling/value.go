@@ -99,7 +99,7 @@ func valueType(val []byte) (string, error) {
 // plainScalar appends the content of a Value of type kind. Its JSON type must be one of types.
 func plainScalar(b []byte, kind string, val []byte, types ...byte) ([]byte, error) {
 	if val == nil || !slices.Contains(types, scan.Type(val)) {
-		return nil, fmt.Errorf("a transport value of type %s holds %s", kind, excerpt(val))
+		return nil, fmt.Errorf("a transport value of type %s contains %s", kind, excerpt(val))
 	}
 	return append(b, val...), nil
 }
@@ -107,7 +107,7 @@ func plainScalar(b []byte, kind string, val []byte, types ...byte) ([]byte, erro
 func plainRemote(b, val []byte) ([]byte, error) {
 	r, ok := readRef(val)
 	if !ok {
-		return nil, fmt.Errorf("a transport value of type remote holds %s", excerpt(val))
+		return nil, fmt.Errorf("a transport value of type remote contains %s", excerpt(val))
 	}
 	return r.plain(b), nil
 }
@@ -122,7 +122,7 @@ func (r ref) plain(b []byte) []byte {
 func plainCallback(b, val []byte) ([]byte, error) {
 	id, ok := scan.Text(scan.Get(val, "id"))
 	if scan.Type(val) != 'o' || !ok {
-		return nil, fmt.Errorf("a transport value of type callback holds %s", excerpt(val))
+		return nil, fmt.Errorf("a transport value of type callback contains %s", excerpt(val))
 	}
 	o := scan.AppendObject(b)
 	o.Text(callbackKey, id)

@@ -10,7 +10,7 @@ import "rpcx/wire/dialect/page/program"
 // A Page is a decoded dialect file.
 type Page struct {
 	Name         string `toml:"name" says:"the dialect's name, as in NAME+tcp://…; matches [a-z][a-z0-9-]*"`
-	Source       string `toml:"source" says:"where the protocol is documented, for people"`
+	Source       string `toml:"source" says:"a reference to the protocol's documentation, such as a URL"`
 	Base         string `toml:"base" of:"jsonrpc|jsonrpc1|none" says:"the dialect for everything that the file does not define (jsonrpc)"`
 	Framing      string `toml:"framing" says:"the framing of byte streams, unless the endpoint names one (line)"`
 	Subprotocols Texts  `toml:"subprotocols" says:"subprotocols that a WebSocket requests"`
@@ -18,7 +18,7 @@ type Page struct {
 	Flow  string `toml:"flow" of:"a2a|mcp" says:"the dialect's part that is written in Go: a2a and mcp have tasks, which are jobs (rpcx job)"`
 	Typed bool   `toml:"typed" says:"true: before a call, rpcx requests the catalog, and key=5 gets the type from the method's schema"`
 
-	Text      Text                       `toml:"text" says:"text around the JSON of a WebSocket's messages"`
+	Text      Text                       `toml:"text" says:"text around the JSON in WebSocket messages"`
 	Names     *Names                     `toml:"names" says:"the members of messages, where they differ from the base. Each is a dotted path; a number in it is an index of an array. If all begin with numbers, messages are arrays"`
 	Write     Write                      `toml:"write" says:"programs that write whole messages, where names are not enough; the input is null"`
 	Read      []Read                     `toml:"read" says:"programs that read messages, where names are not enough; the input is the message. The first rule whose condition is true applies"`
@@ -29,7 +29,7 @@ type Page struct {
 	Call      *Call                      `toml:"call" says:"how calls are wrapped in calls of another method"`
 	Eval      *Eval                      `toml:"eval" says:"how code is evaluated (rpcx eval)"`
 	Keep      map[string]map[string]Prog `toml:"keep" says:"[keep.METHOD] NAME = a program on the params of that notification, with $extra; its value is $kept.NAME from then on. METHOD may be a pattern"`
-	After     []After                    `toml:"after" says:"the calls of a client after the hooks of a notification have run"`
+	After     []After                    `toml:"after" says:"the calls that a client makes after the hooks of a notification have run"`
 	During    During                     `toml:"during" says:"the notifications that belong to a running call"`
 	Alive     Alive                      `toml:"alive" says:"heartbeats"`
 	Requests  Requests                   `toml:"requests" says:"params that all requests have"`
@@ -60,7 +60,7 @@ type Prog = *program.Program
 // Text defines the text around the JSON of a message.
 type Text struct {
 	Before string `toml:"before" says:"a regular expression for the text before the JSON. Each message is then an array of this text and the JSON, if there is any, for [names], programs, rpcx connect and tapes"`
-	After  string `toml:"after" says:"the text after each message. One WebSocket message may hold several"`
+	After  string `toml:"after" says:"the text after each message. One WebSocket message may contain several messages"`
 }
 
 // Alive defines the heartbeats of both sides.
@@ -112,12 +112,12 @@ type Read struct {
 
 // A Step is one message of a handshake.
 type Step struct {
-	Call     string           `toml:"call" says:"the method to call; its response comes before the next step"`
+	Call     string           `toml:"call" says:"the method to call; the next step waits for its response"`
 	Notify   string           `toml:"notify" says:"the notification to send"`
 	Await    Prog             `toml:"await" says:"a condition: the message to wait for, among all messages since the start of the connection"`
 	Params   Prog             `toml:"params" says:"its params"`
 	When     Prog             `toml:"when" says:"the step is skipped unless this is true; its input is $kept"`
-	Wait     *bool            `toml:"wait" says:"false: the response may come after the next step, but before the end of the handshake"`
+	Wait     *bool            `toml:"wait" says:"false: the response may arrive after the next step, but must arrive before the end of the handshake"`
 	ID       string           `toml:"id" says:"the id of the call, in place of a number"`
 	Optional bool             `toml:"optional" says:"true: an error response, an HTTP status of 400 or above (except 401, 403, 407, 429 and 502 to 504), or a timeout is not a failure; none of its values are kept"`
 	Within   string           `toml:"within" says:"the timeout of an await, or of an optional call that is not an HTTP request, such as 500ms. A late response to the call still counts until the response to the next call has arrived"`
@@ -132,7 +132,7 @@ type Step struct {
 // A Goodbye is one message that a client sends before it closes the connection. The next one is sent whatever the
 // response is.
 type Goodbye struct {
-	Call   string `toml:"call" says:"the method to call; its response comes before the next step"`
+	Call   string `toml:"call" says:"the method to call; the next step waits for its response"`
 	Notify string `toml:"notify" says:"the notification to send"`
 	Params Prog   `toml:"params" says:"its params, made from $kept (the input)"`
 	When   Prog   `toml:"when" says:"the step is skipped unless this is true; its input is $kept"`
@@ -140,7 +140,7 @@ type Goodbye struct {
 
 // An EvalPrelude is one message that precedes an evaluation of code.
 type EvalPrelude struct {
-	Call     string           `toml:"call" says:"the method to call; its response comes before the next step"`
+	Call     string           `toml:"call" says:"the method to call; the next step waits for its response"`
 	Notify   string           `toml:"notify" says:"the notification to send"`
 	Params   Prog             `toml:"params" says:"its params, made from $kept (the input)"`
 	When     Prog             `toml:"when" says:"the step is skipped unless this is true; its input is $kept"`
@@ -155,7 +155,7 @@ type Call struct {
 	Method Prog `toml:"method" says:"the method to call in place of $method"`
 	Params Prog `toml:"params" says:"its params, made from $method and $params"`
 	Result Prog `toml:"result" says:"the result for the user, made from the result of that method"`
-	Error  Prog `toml:"error" says:"the error that the result of that method means: an object with code and message; no output: no error"`
+	Error  Prog `toml:"error" says:"the error that the result of that method represents: an object with code and message; no output: no error"`
 }
 
 // Eval defines how code is evaluated.
@@ -165,7 +165,7 @@ type Eval struct {
 	Params Prog          `toml:"params" says:"its params, made from $code"`
 	Extra  Prog          `toml:"extra" says:"an object with extra members, made from $extra, which the user gave"`
 	Result Prog          `toml:"result" says:"the value, made from its result"`
-	Error  Prog          `toml:"error" says:"the error that the result of that method means: an object with code and message; no output: no error"`
+	Error  Prog          `toml:"error" says:"the error that the result of that method represents: an object with code and message; no output: no error"`
 }
 
 // After defines the client's calls after a notification.
@@ -194,7 +194,7 @@ type Item struct {
 // Cancel defines how a call is cancelled.
 type Cancel struct {
 	Notify string `toml:"notify" says:"the notification that cancels the call"`
-	Call   string `toml:"call" says:"the call that cancels the call"`
+	Call   string `toml:"call" says:"the method whose call cancels the call"`
 	When   Prog   `toml:"when" says:"nothing is sent unless this is true"`
 	Params Prog   `toml:"params" says:"its params, made from $id, $method, $params"`
 	Except Texts  `toml:"except" says:"methods whose calls are never cancelled"`
@@ -261,8 +261,8 @@ type Describe struct {
 	Params   Prog   `toml:"params" says:"its params"`
 	When     Prog   `toml:"when" says:"this part is skipped unless this is true; its input is $kept"`
 	Next     *Next  `toml:"next" says:"how to request the next page of a list"`
-	Methods  Prog   `toml:"methods" says:"the methods of the catalog, made from the response: {name, kind, description, params, result, extra}. Methods of one name are joined"`
-	Info     Prog   `toml:"info" says:"the info of the catalog, made from the response: {name, version, description, extra}. Values of an earlier part stay"`
+	Methods  Prog   `toml:"methods" says:"the methods of the catalog, made from the response: {name, kind, description, params, result, extra}. Methods with the same name are merged"`
+	Info     Prog   `toml:"info" says:"the info of the catalog, made from the response: {name, version, description, extra}. Values of an earlier part take precedence"`
 	Optional bool   `toml:"optional" says:"true: an error response means that the peer does not have this part"`
 	Defs     Prog   `toml:"defs" says:"an object of schemas, to which the methods refer as #/$defs/NAME"`
 	Fresh    Prog   `toml:"fresh" says:"the number of milliseconds for which the response is valid, made from the response; no output: rpcx requests it each time"`

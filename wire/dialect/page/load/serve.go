@@ -38,7 +38,7 @@ type Wrapped struct {
 	Method  Prog   `toml:"method" says:"the name of the hook, made from the params"`
 	Params  Prog   `toml:"params" says:"the params of the hook, made from the params"`
 	Result  Prog   `toml:"result" says:"the result, made from the hook's result (the input) and $schema"`
-	Checked Prog   `toml:"checked" says:"the part of the hook's result that has to fit its schema in the catalog (all of it); no output: nothing"`
+	Checked Prog   `toml:"checked" says:"the part of the hook's result that must conform to its schema in the catalog (all of it); no output: nothing"`
 	Error   Prog   `toml:"error" says:"the result for a failed hook, made from $error"`
 	Unknown *Early `toml:"unknown" says:"the error if no hook has that name"`
 }
