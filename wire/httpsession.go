@@ -35,7 +35,7 @@ type HTTPGets map[string]func(at string) ([]byte, error)
 
 // ErrSessionLost is the cause of the Fault that Exchange returns if the server no longer has the session. The server
 // has not accepted the message, and the next exchange has no session.
-var ErrSessionLost = errors.New("the session is over")
+var ErrSessionLost = errors.New("the session has ended")
 
 // HTTPSessions describes how a dialect's HTTP exchanges form sessions. Each session is a separate Conn, which is a
 // Router.

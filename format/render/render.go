@@ -54,7 +54,7 @@ func Load(path string) (*Set, error) {
 		}
 	}
 	if len(files) == 0 {
-		return nil, fmt.Errorf("%s: no file ends in %s", path, suffix)
+		return nil, fmt.Errorf("%s: no file name ends in %s", path, suffix)
 	}
 	_, err = s.templates.ParseFiles(files...)
 	return s, plain(err)

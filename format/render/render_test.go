@@ -83,7 +83,7 @@ func TestFailures(t *testing.T) {
 
 func TestLoad(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := Load(dir); err == nil || !strings.Contains(err.Error(), "no file ends in .tmpl") {
+	if _, err := Load(dir); err == nil || !strings.Contains(err.Error(), "no file name ends in .tmpl") {
 		t.Errorf("of an empty directory: %v", err)
 	}
 	for name, text := range map[string]string{"a_b.tmpl": "{{template \"part.tmpl\" .}}!", "part.tmpl": "<{{.}}>", ".tmpl": "{{", ".hidden.tmpl": "{{", "notes.txt": "{{", `b\c.tmpl`: "x"} {

@@ -71,7 +71,7 @@ func (p *printer) folded(r *fold, text string) {
 	row := r.first
 	row.Gap = 0
 	if d := r.last.Time - r.first.Time; d > 0 {
-		text += ", one each " + shortTime(d/time.Duration(r.count-1))
+		text += ", one every " + shortTime(d/time.Duration(r.count-1))
 	}
 	row.Line, row.Time = r.last.Line, r.last.Time
 	p.line(&row, "┄▶", colorFaint, text, "", "")

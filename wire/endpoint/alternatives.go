@@ -86,7 +86,7 @@ var alternatives = []alternative{
 		},
 	},
 	{
-		reason: "the peer does not know this handshake", proven: true,
+		reason: "the peer does not support this handshake", proven: true,
 		applies: func(f *wire.Fault, e Endpoint) bool {
 			return e.Dialect != "" && e.Dialect != all.Default() && f.Kind == wire.Protocol && f.RPC != nil &&
 				(string(f.RPC.Code) == "-32601" || noMethod().MatchString(f.RPC.Message))

@@ -34,7 +34,7 @@ func (e *Endpoint) config(after string) error {
 	file, name := cutServer(after)
 	switch {
 	case e.Dialect != "mcp" || e.Framing != "" || e.Reversed != "":
-		return wire.Usagef("config: is written %sFILE#NAME", Config)
+		return wire.Usagef("config: must be written as %sFILE#NAME", Config)
 	case file == "":
 		return wire.Usagef("%s needs a file", Config)
 	case name == "":

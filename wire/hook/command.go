@@ -29,7 +29,7 @@ type outcome struct {
 func (b *ConnectionHooks) answerCommand(ctx context.Context, c *chain, a *Answer, r dialect.Request) (json.RawMessage, error) {
 	id, release, err := b.hold(ctx, a.Kind == Lines && r.Stream && !r.Whole && !r.Notification)
 	if err == errTooManyStreams {
-		b.warn(c, r.Method, "refused a stream: %d streams in all, or %d of this client, are running", MaxStreams, maxClientStreams)
+		b.warn(c, r.Method, "refused a stream: %d streams in total, or %d for this client, are already running", MaxStreams, maxClientStreams)
 		return nil, wire.NewError(wire.CodeServer, "too many streams: try again later")
 	}
 	if err != nil {

@@ -165,12 +165,12 @@ func (r *refs) method(name string, b []byte) (catalog.Method, error) {
 	file := name + ".json"
 	switch {
 	case scan.Valid(b, refDepth) != nil || scan.Type(b) != 'o':
-		return catalog.Method{}, wire.Usagef("a description must be a JSON object, with description, params, result")
+		return catalog.Method{}, wire.Usagef("a description must be a JSON object with members such as description, params and result")
 	case scan.Get(b, "run") != nil:
-		return catalog.Method{}, wire.Usagef("run is not allowed in a description, because the file %s answers", name).WithHint("remove run")
+		return catalog.Method{}, wire.Usagef("run is not allowed in a description, because the file %s is the hook", name).WithHint("remove run")
 	}
 	if says, ok := scan.Text(scan.Get(b, "name")); ok && says != name {
-		return catalog.Method{}, wire.Usagef("the file name says %s, but the member name is %s", name, says)
+		return catalog.Method{}, wire.Usagef("the file describes %s, but its member name is %s", name, says)
 	}
 	b, err := r.rewrite(b, file)
 	if err != nil {

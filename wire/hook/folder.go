@@ -113,7 +113,7 @@ func (d *folder) take(file string) error {
 		}
 		return nil
 	case path.Ext(file) == ".json":
-		return wire.Usagef("hooks: %s is executable, but a .json file describes another file's method", at).WithHint("chmod -x " + quote(at))
+		return wire.Usagef("hooks: %s is executable, but a .json file only describes the method of another file", at).WithHint("chmod -x " + quote(at))
 	}
 	name := answered(file)
 	if other, taken := d.files[name]; taken {

@@ -77,7 +77,7 @@ func TestFolderFaults(t *testing.T) {
 		"two languages":      {map[string]string{"x/a.py": script, "x/a.js": script}, "both x/a.js and x/a.py"},
 		"executable JSON":    {map[string]string{"a.json": script}, "a.json is executable"},
 		"run":                {map[string]string{"a": script, "a.json": `{"run":"sh:1"}`}, "run is not allowed in a description"},
-		"another name":       {map[string]string{"a": script, "a.json": `{"name":"b"}`}, "the file name says a"},
+		"another name":       {map[string]string{"a": script, "a.json": `{"name":"b"}`}, "the file describes a"},
 		"no JSON":            {map[string]string{"a": script, "a.json": `{`}, "must be a JSON object"},
 		"above the folder":   {map[string]string{"a": script, "a.json": `{"params":{"$ref":"../x.json"}}`}, "points outside of the directory"},
 		"an absolute path":   {map[string]string{"a": script, "a.json": `{"params":{"$ref":"/etc/passwd"}}`}, "points outside of the directory"},

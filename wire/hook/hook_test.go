@@ -167,13 +167,13 @@ func TestFromDir(t *testing.T) {
 
 	put("getOrder", "#!/bin/sh\n", 0o775)
 	_, _, err = FromDir(dir)
-	refused(t, err, "other users can write it")
+	refused(t, err, "other users can write to it")
 	put("getOrder", "#!/bin/sh\n", 0o755)
 	if err := os.Chmod(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
 	_, _, err = FromDir(dir)
-	refused(t, err, "other users can write it")
+	refused(t, err, "other users can write to it")
 	_, _, err = FromDir(filepath.Join(dir, "none"))
 	refused(t, err, "no such file")
 }
@@ -206,7 +206,7 @@ func TestFromFile(t *testing.T) {
 	refused(t, err, "method a: jq: unexpected EOF")
 	put(`{"catalog":1,"info":{},"methods":[]}`, 0o666)
 	_, _, err = FromFile(path)
-	refused(t, err, "other users can write it")
+	refused(t, err, "other users can write to it")
 	put(`no catalog`, 0o644)
 	_, _, err = FromFile(path)
 	refused(t, err, "hooks.json")

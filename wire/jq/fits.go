@@ -39,7 +39,7 @@ func withGuard() gojq.CompilerOption {
 func inputFits(how string, v any) error {
 	switch how {
 	case "never":
-		return fmt.Errorf("such a program cannot use fromstream or input")
+		return fmt.Errorf("this program cannot use fromstream or input")
 	case "index":
 		if !indexFits(v) {
 			return fmt.Errorf("an index is beyond %d", maxIndex)

@@ -79,7 +79,7 @@ func (c *Client) get(ctx context.Context, at string, into any) (bool, error) {
 	case err != nil || status/100 == 4:
 		return false, err
 	case status/100 == 3:
-		return false, wire.NewFault(wire.Unreachable, fmt.Sprintf("%s: %d, a redirect that rpcx does not follow", at, status), nil)
+		return false, wire.NewFault(wire.Unreachable, fmt.Sprintf("%s returned %d, a redirect that rpcx does not follow", at, status), nil)
 	case status != http.StatusOK:
 		return false, wire.NewFault(wire.Unreachable, fmt.Sprintf("%s returned %d %s", at, status, http.StatusText(status)), nil)
 	}
@@ -160,10 +160,10 @@ func refused(host string, status int, code, description string) *wire.Fault {
 func safe(at string) (*url.URL, error) {
 	u, err := url.Parse(at)
 	if err != nil || u.User != nil || u.Fragment != "" {
-		return nil, wire.NewFault(wire.Protocol, transport.FirstLine([]byte(at))+": is not a usable URL", nil)
+		return nil, wire.NewFault(wire.Protocol, transport.FirstLine([]byte(at))+" is not a usable URL", nil)
 	}
 	if confidential(u) != nil {
-		return nil, wire.NewFault(wire.Protocol, transport.FirstLine([]byte(at))+": is neither https nor on this machine", nil)
+		return nil, wire.NewFault(wire.Protocol, transport.FirstLine([]byte(at))+" is neither https nor on this machine", nil)
 	}
 	return u, nil
 }

@@ -104,7 +104,7 @@ func (s *Server) code(answer url.Values) (string, error) {
 	case has && (len(issuer) != 1 || issuer[0] != s.Issuer):
 		return "", wire.NewFault(wire.Protocol, fmt.Sprintf("the response is from another authorization server: iss is %q, not %q", transport.FirstLine([]byte(issuer[0])), s.Issuer), nil)
 	case !has && s.SendsIssuer:
-		return "", wire.NewFault(wire.Protocol, "the response lacks iss, which "+s.Issuer+" promises to send", nil)
+		return "", wire.NewFault(wire.Protocol, "the response lacks iss, which "+s.Issuer+" has announced", nil)
 	case answer.Get("error") != "":
 		return "", refused(s.Issuer, 0, answer.Get("error"), answer.Get("error_description"))
 	case answer.Get("code") == "":

@@ -198,12 +198,12 @@ func (c *Client) Offers(ctx context.Context, resource *url.URL, ch *Challenge) b
 func Resource(a transport.Address) (*url.URL, error) {
 	scheme, ok := map[string]string{"http": "http", "ws": "http", "https": "https", "wss": "https"}[a.Scheme]
 	if !ok {
-		return nil, wire.Usagef("logins are only for endpoints of http, https, ws and wss")
+		return nil, wire.Usagef("logins are supported only for http, https, ws and wss endpoints")
 	}
 	path, _, _ := strings.Cut(a.URLPath, "?")
 	u, err := url.Parse(scheme + "://" + strings.ToLower(a.Host) + strings.TrimSuffix(path, "/"))
 	if err != nil {
-		return nil, wire.Usagef("%s: is not a URL", a)
+		return nil, wire.Usagef("%s is not a URL", a)
 	}
 	if err := confidential(u); err != nil {
 		return nil, err

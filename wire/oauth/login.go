@@ -142,7 +142,7 @@ func (c *Client) begin(ctx context.Context, f *Found, w Want, redirect, grant st
 	case w.Document != "" && s.MetadataDocument:
 		l.ClientID = w.Document
 	case w.Key != "":
-		return nil, wire.NewFault(wire.Auth, s.Issuer+" does not accept the metadata documents of clients", nil)
+		return nil, wire.NewFault(wire.Auth, s.Issuer+" does not accept client metadata documents", nil)
 	case s.Registration != "" && grant != machineGrant:
 		return l, c.register(ctx, s, l, redirect, grant)
 	default:

@@ -57,7 +57,7 @@ func servers(file string) (map[string]json.RawMessage, error) {
 		doc.MCPServers = doc.Servers
 	}
 	if len(doc.MCPServers) == 0 {
-		return nil, wire.Usagef("%s has no servers: neither mcpServers nor servers", file)
+		return nil, wire.Usagef("%s has no servers: it contains neither mcpServers nor servers", file)
 	}
 	return doc.MCPServers, nil
 }
@@ -209,7 +209,7 @@ func (v *variables) value(name string) (string, error) {
 		return v.secret(os.Getenv(env)), nil
 	}
 	if input, ok := strings.CutPrefix(name, "input:"); ok {
-		return "", wire.Usagef("${input:%s} asks the user; write ${env:NAME} in its place", input)
+		return "", wire.Usagef("${input:%s} asks the user; use ${env:NAME} instead", input)
 	}
 	name, otherwise, hasOther := strings.Cut(name, ":-")
 	if !wire.IsName(name) {

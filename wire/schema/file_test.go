@@ -193,7 +193,7 @@ func TestAll(t *testing.T) {
 /n minimum: 0 is less than 1 [/properties/n]
 `},
 		// The intended alternative is the one with a matching constant, or else the one with a matching type.
-		{`{"id":"o_1","pay":{"by":"iban"}}`, `/pay oneOf: matches no alternative of 3; the nearest is number 2 (iban), but the value lacks "iban" [/properties/pay]
+		{`{"id":"o_1","pay":{"by":"iban"}}`, `/pay oneOf: matches no alternative; the nearest of 3 is number 2 (iban), but the value lacks "iban" [/properties/pay]
   2 iban
     /pay required: lacks "iban" [/$defs/iban]
   3 
@@ -202,7 +202,7 @@ func TestAll(t *testing.T) {
     /pay required: lacks "number" [/$defs/card]
     /pay/by const: "iban" is not "card" [/$defs/card/properties/by]
 `},
-		{`{"id":"o_1","any":{"a":"x"}}`, `/any anyOf: matches no alternative of 3; the nearest is number 3, but /a got string, want integer [/properties/any]
+		{`{"id":"o_1","any":{"a":"x"}}`, `/any anyOf: matches no alternative; the nearest of 3 is number 3, but /a got string, want integer [/properties/any]
   3 
     /any/a type: got string, want integer [/properties/any/anyOf/2/properties/a]
   2 
@@ -210,7 +210,7 @@ func TestAll(t *testing.T) {
   1 
     /any type: got object, want string [/properties/any/anyOf/0]
 `},
-		{`{"id":"o_1","one":1}`, `/one anyOf: matches no alternative of 1; the nearest is number 1, but the value got number, want string [/properties/one]
+		{`{"id":"o_1","one":1}`, `/one anyOf: matches no alternative; the nearest of 1 is number 1, but the value got number, want string [/properties/one]
   1 
     /one type: got number, want string [/properties/one/anyOf/0]
 `},

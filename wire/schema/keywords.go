@@ -222,7 +222,7 @@ func (e *evaluation) match(re jsonschema.Regexp, text []byte) verdict {
 	case p.Regexp != nil:
 		return verdictOf(p.Match(text))
 	case p.ecma == nil:
-		return e.unevaluated("the pattern %q is not a regular expression that rpcx knows", p.text)
+		return e.unevaluated("the pattern %q is not a regular expression that rpcx supports", p.text)
 	}
 	started := time.Now()
 	ok, err := p.ecma.MatchString(string(text))

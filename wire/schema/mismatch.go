@@ -183,7 +183,7 @@ func (s *Schema) alternatives(f *failure) Mismatch {
 	}
 	slices.SortStableFunc(all, func(a, b ranked) int { return slices.Compare(a.rank, b.rank) })
 	m.Branches = append(m.Branches, wire.Map(all, func(r ranked) Branch { return r.Branch })...)
-	m.Message = "matches no alternative of " + strconv.Itoa(len(f.alternatives())) + "; the nearest is " + m.Branches[0].why(m.Pointer)
+	m.Message = "matches no alternative; the nearest of " + strconv.Itoa(len(f.alternatives())) + " is " + m.Branches[0].why(m.Pointer)
 	return m
 }
 

@@ -132,7 +132,7 @@ func (s *Schema) All(ctx context.Context, v json.RawMessage) (all []Mismatch, op
 	case a.verdict == unknown && e.circular:
 		return []Mismatch{{Rule: "$ref", Message: "cannot be checked: a $ref of the schema refers to itself"}}, "", nil
 	case a.verdict == unknown:
-		return nil, cmp.Or(e.open, "a part of the schema is not known"), nil
+		return nil, cmp.Or(e.open, "a part of the schema is unknown"), nil
 	}
 	return nil, "", nil
 }

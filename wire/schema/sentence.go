@@ -36,8 +36,8 @@ var sentences = map[string]func(f *failure) string{
 	"minProperties":    func(f *failure) string { return f.tooFew("member") },
 	"maxProperties":    func(f *failure) string { return f.tooMany("member") },
 	"contains":         func(*failure) string { return "has no element that matches" },
-	"minContains":      func(f *failure) string { return f.tooFew("fitting element") },
-	"maxContains":      func(f *failure) string { return f.tooMany("fitting element") },
+	"minContains":      func(f *failure) string { return f.tooFew("matching element") },
+	"maxContains":      func(f *failure) string { return f.tooMany("matching element") },
 	"uniqueItems": func(f *failure) string {
 		return fmt.Sprintf("has the same element twice, at %d and %d", f.at[0], f.at[1])
 	},

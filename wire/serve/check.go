@@ -233,7 +233,7 @@ func (c *checkedCaller) CallOp(ctx context.Context, op dialect.Op) (json.RawMess
 	}
 	var mis *schema.Mismatch
 	if s := m.schema("/result"); s != nil && errors.As(s.Check(ctx, scan.OrNull(result)), &mis) {
-		return nil, wire.NewError(wire.CodeServer, fmt.Sprintf("the result of %s does not match the schema of the peer: %v", op.Method, mis))
+		return nil, wire.NewError(wire.CodeServer, fmt.Sprintf("the result of %s does not match the peer's schema: %v", op.Method, mis))
 	}
 	return result, nil
 }

@@ -301,7 +301,7 @@ func TestCoRuntimeStalls(t *testing.T) {
 		t.Error(err)
 	}
 	if got := said.all(); !strings.HasPrefix(got, "the runtime is still running cancelled code; other evaluations may have to wait|"+
-		"no output of the runtime for 100ms: restarted it; the state of the sessions is lost") {
+		"no output from the runtime for 100ms: restarted it; the state of all sessions is lost") {
 		t.Error(got)
 	}
 }

@@ -59,7 +59,7 @@ func (r *coRuntime) untilItSpeaks(t *hook.LineProcess) {
 		case over:
 			return
 		case stalled:
-			r.o.Warn(fmt.Sprintf("no output of the runtime for %v: restarted it; the state of the sessions is lost", r.stall))
+			r.o.Warn(fmt.Sprintf("no output from the runtime for %v: restarted it; the state of all sessions is lost", r.stall))
 			t.Stop(nil)
 			return
 		}

@@ -22,6 +22,6 @@ func Check(what, path string) error {
 }
 
 const (
-	othersWrite = "other users can write it"
+	othersWrite = "other users can write to it"
 	othersOwnIt = "it belongs to another user"
 )

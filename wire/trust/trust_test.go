@@ -45,7 +45,7 @@ func TestOthersCanWrite(t *testing.T) {
 	if err := os.Chmod(at, 0o622); err != nil {
 		t.Fatal(err)
 	}
-	if err := Check("hooks", at); err == nil || !strings.Contains(err.Error(), "other users can write it") {
+	if err := Check("hooks", at); err == nil || !strings.Contains(err.Error(), "other users can write to it") {
 		t.Errorf("not refused: %v", err)
 	}
 }

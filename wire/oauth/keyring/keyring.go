@@ -11,7 +11,7 @@ import (
 const service = "rpcx"
 
 var (
-	errNone    = errors.New("there is no open keyring")
+	errNone    = errors.New("there is no unlocked keyring")
 	errMissing = errors.New("it is not in the keyring")
 	errSilent  = errors.New("the keyring does not respond")
 )

@@ -38,7 +38,7 @@ type Rule struct {
 // Rules lists all rules.
 var Rules = []Rule{
 	{Compiles, "A schema in the peer's catalog must be usable.", validate.Must},
-	{Resolves, "A schema in the peer's catalog must be usable completely.", validate.Should},
+	{Resolves, "All parts of a schema in the peer's catalog must be usable.", validate.Should},
 	{ExampleFit, "An example must match its schema.", validate.Should},
 	{DefaultFit, "A default must match its schema.", validate.Should},
 	{ResultFit, "A method's result must match the peer's catalog.", validate.Must},

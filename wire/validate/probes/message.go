@@ -79,7 +79,7 @@ func ending(err error) string {
 	var closed *wire.CloseError
 	switch {
 	case errors.Is(err, io.EOF):
-		return "the peer ended the connection"
+		return "the peer closed the connection"
 	case errors.As(err, &closed):
 		return closed.Error()
 	}

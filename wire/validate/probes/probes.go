@@ -151,7 +151,7 @@ func (p *Probe) check() error {
 	case p.Level != validate.Must && p.Level != validate.Should:
 		return fmt.Errorf(`its level is %q, neither "must" nor "should"`, p.Level)
 	case !known:
-		return fmt.Errorf("it applies to each %q, but there is none", p.For)
+		return fmt.Errorf(`"for" is %q, which is not supported`, p.For)
 	}
 	vars := map[string]json.RawMessage{}
 	for _, name := range append([]string{"id", "id2", "id3"}, names...) {

@@ -157,7 +157,7 @@ func (r *run) step(ctx context.Context, p *Probe, s *Step) error {
 			if s.Ends {
 				return nil
 			}
-			return brokenf("it could not be sent: %s", ending(err))
+			return brokenf("the message could not be sent: %s", ending(err))
 		}
 	}
 	if s.Await == "" {

@@ -200,7 +200,7 @@ func (s *Set) check() error {
 		case r.Section == "" || r.Sentence == "":
 			return fmt.Errorf("the rule %s has no section or no sentence", r.Name)
 		case r.Check != "" && checks[r.Check] == nil:
-			return fmt.Errorf("the rule %s: there is no check %q", r.Name, r.Check)
+			return fmt.Errorf("the rule %s: unknown check %q", r.Name, r.Check)
 		}
 		seen[r.Name] = true
 		if err := r.When.check(); err != nil {

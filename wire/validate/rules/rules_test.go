@@ -127,7 +127,7 @@ sentence = "S."
 		strings.Replace(rule, "S.", "", 1):                              "no sentence",
 		rule + `kind = ["reply"]`:                                       `message kind "reply"`,
 		rule + `from = "peer"`:                                          `neither "client" nor "server"`,
-		rule + `check = "spelling"`:                                     `no check "spelling"`,
+		rule + `check = "spelling"`:                                     `unknown check "spelling"`,
 		rule + `program = '.'`:                                          "unknown key",
 		rule + `jq = 'nothing'`:                                         "the rule n: jq: ",
 		rule + "jq = '.'\n[[keep]]\njq = '['":                           "keep 1: jq: ",

@@ -70,7 +70,7 @@ func (r *reader) next() (value, error) {
 			r.rest = line{l.number, l.text[n:]}
 			return value{line: r.from[0].number, text: r.text}, nil
 		case len(r.text) > wire.DefaultMaxMessage:
-			return value{}, fmt.Errorf("line %d: a value of more than %d MiB", r.from[0].number, wire.DefaultMaxMessage>>20)
+			return value{}, fmt.Errorf("line %d: the value is larger than %d MiB", r.from[0].number, wire.DefaultMaxMessage>>20)
 		}
 	}
 }
@@ -121,7 +121,7 @@ func (r *reader) broken(err error) value {
 	later := r.from[1:]
 	if len(later) > 0 && len(later) <= maxRetried && begins(later[0].text) {
 		r.lines = append(append([]line{}, later...), r.lines...)
-		return value{line: first, broken: "is not JSON: it has no end on its line"}
+		return value{line: first, broken: "is not JSON: the value does not end on this line"}
 	}
 	text := "is not JSON: " + reason(err)
 	if len(later) > 0 {

@@ -70,7 +70,7 @@ var kinds = map[string]Kind{
 	"extra-forbidden":         {Sentence: "undeclared properties or elements are no longer allowed", Params: Breaking, Result: Compatible},
 	"element-added":           {Sentence: "an array has a new element at its end", Params: Compatible, Result: Compatible},
 	"element-moved":           {Sentence: "a positional parameter has been replaced", Class: Breaking},
-	"element-removed":         {Sentence: "an array has lost an element", Params: Breaking, Result: Breaking, gone: true},
+	"element-removed":         {Sentence: "an element of an array was removed", Params: Breaking, Result: Breaking, gone: true},
 
 	"type-widened":  {Sentence: "a value may have more types", Params: Compatible, Result: Breaking},
 	"type-narrowed": {Sentence: "a value may have fewer types", Params: Breaking, Result: Compatible},
@@ -78,8 +78,8 @@ var kinds = map[string]Kind{
 
 	"enum-added":         {Sentence: "a value is now restricted to a list", Params: Breaking, Result: Compatible},
 	"enum-removed":       {Sentence: "a value is no longer restricted to a list", Params: Compatible, Result: Breaking, gone: true},
-	"enum-value-added":   {Sentence: "a list of values has grown", Params: Compatible, Result: Breaking},
-	"enum-value-removed": {Sentence: "a list of values has shrunk", Params: Breaking, Result: Compatible, gone: true},
+	"enum-value-added":   {Sentence: "a list of allowed values has a new value", Params: Compatible, Result: Breaking},
+	"enum-value-removed": {Sentence: "a value was removed from a list of allowed values", Params: Breaking, Result: Compatible, gone: true},
 
 	"range-widened":    {Sentence: "a number has a wider range", Params: Compatible, Result: Breaking},
 	"range-narrowed":   {Sentence: "a number has a narrower range", Params: Breaking, Result: Compatible},
@@ -93,14 +93,14 @@ var kinds = map[string]Kind{
 	"format-added":     {Sentence: "a string must have a format", Params: Breaking, Result: Compatible},
 	"format-removed":   {Sentence: "a string no longer has to have a format", Params: Compatible, Result: Breaking, gone: true},
 	"format-changed":   {Sentence: "a string has a different format", Params: Breaking, Result: Breaking},
-	"multiple-added":   {Sentence: "a number must be a multiple", Params: Breaking, Result: Compatible},
-	"multiple-removed": {Sentence: "a number no longer has to be a multiple", Params: Compatible, Result: Breaking, gone: true},
+	"multiple-added":   {Sentence: "a number must be a multiple of a given number", Params: Breaking, Result: Compatible},
+	"multiple-removed": {Sentence: "a number no longer has to be a multiple of a given number", Params: Compatible, Result: Breaking, gone: true},
 	"multiple-changed": {Sentence: "a number must be a multiple of a different number", Params: Breaking, Result: Breaking},
 	"unique-added":     {Sentence: "the elements of an array must be unique", Params: Breaking, Result: Compatible},
 	"unique-removed":   {Sentence: "the elements of an array no longer have to be unique", Params: Compatible, Result: Breaking, gone: true},
 
-	"alternative-added":   {Sentence: "a value has another possible form", Params: Compatible, Result: Breaking},
-	"alternative-removed": {Sentence: "a value has lost a possible form", Params: Breaking, Result: Compatible, gone: true},
+	"alternative-added":   {Sentence: "a value has a new possible form", Params: Compatible, Result: Breaking},
+	"alternative-removed": {Sentence: "a possible form of a value was removed", Params: Breaking, Result: Compatible, gone: true},
 	"condition-added":     {Sentence: "an additional condition applies", Params: Breaking, Result: Compatible},
 	"condition-removed":   {Sentence: "a condition no longer applies", Params: Compatible, Result: Breaking, gone: true},
 	"condition-changed":   {Sentence: "a different condition applies", Params: Breaking, Result: Breaking},

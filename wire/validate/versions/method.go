@@ -39,7 +39,7 @@ func kindOf(m map[string]any) string {
 func (c *comparison) effects(o, n []any, p place) {
 	for i, e := range n {
 		if !contains(o, e) && e != "read" {
-			c.add("effect-added", p.at(strconv.Itoa(i)), "it has the effect %s, which it did not have", brief(e))
+			c.add("effect-added", p.at(strconv.Itoa(i)), "it has the new effect %s", brief(e))
 		}
 	}
 	for i, e := range o {
@@ -58,9 +58,9 @@ func (c *comparison) hints(o, n map[string]any, p place) {
 		switch promise := slices.Contains(promises, name); {
 		case reflect.DeepEqual(a, b):
 		case promise && a == true:
-			c.add("hint-lost", at, "it no longer promises %s", name)
+			c.add("hint-lost", at, "the hint %s is no longer true", name)
 		case promise && b == true:
-			c.add("hint-gained", at, "it promises %s", name)
+			c.add("hint-gained", at, "the hint %s is now true", name)
 		case !promise || a != nil && b != nil:
 			c.add("hint-changed", at, "the hint %s was %s and is %s", name, brief(a), brief(b))
 		}
@@ -71,9 +71,9 @@ func (c *comparison) cache(o, n map[string]any, p place) {
 	a, b := seconds(o["max-age"]), seconds(n["max-age"])
 	switch at := p.at("max-age"); {
 	case a < b:
-		c.add("cache-longer", at, "its result may be cached for %v s, not for %v", b, a)
+		c.add("cache-longer", at, "its result may be cached for %v s instead of %v s", b, a)
 	case a > b:
-		c.add("cache-shorter", at, "its result may be cached for %v s, not for %v", b, a)
+		c.add("cache-shorter", at, "its result may be cached for %v s instead of %v s", b, a)
 	}
 }
 

@@ -155,7 +155,7 @@ func isAnything(m map[string]any) bool {
 func sketch(m map[string]any) string {
 	switch t := typesOf(m); t {
 	case schema.AnyType:
-		return "what its schema specifies"
+		return "a value that matches its schema"
 	case 0:
 		return "omitted"
 	default:

@@ -114,10 +114,10 @@ func (c *comparison) values(a, b []any, x node, at place) {
 		}
 	}
 	for _, v := range came {
-		c.differ("enum-value-added", x.dir, at, "%s is new among its values", brief(v))
+		c.differ("enum-value-added", x.dir, at, "the value %s was added", brief(v))
 	}
 	for _, v := range went {
-		c.differ("enum-value-removed", x.dir, at, "%s is no longer among its values", brief(v))
+		c.differ("enum-value-removed", x.dir, at, "the value %s was removed", brief(v))
 	}
 }
 

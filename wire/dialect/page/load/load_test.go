@@ -54,7 +54,7 @@ func TestFileOfOthers(t *testing.T) {
 	if err := os.Chmod(at, 0o622); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := File(at); err == nil || !strings.Contains(err.Error(), "other users can write it") {
+	if _, err := File(at); err == nil || !strings.Contains(err.Error(), "other users can write to it") {
 		t.Errorf("not refused: %v", err)
 	}
 }

@@ -29,6 +29,6 @@ status 6
 status 6
 {"resource":"http://127.0.0.1:9/mcp","renewable":false,"kept":"file"}
 second-token' timeout 60 dbus-run-session -- bash inside.sh "$at"
-said 'is in the keyring, which cannot be read: there is no open keyring'
+said 'is in the keyring, which cannot be read: there is no unlocked keyring'
 said 'is in the keyring, which cannot be read: it is not in the keyring'
 ok "kept there while it is open; a locked one is not unlocked, and a missing item is reported: status 6"
