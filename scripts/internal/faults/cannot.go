@@ -93,16 +93,16 @@ var ofAll = []reason{
 
 var ofPeers = []reason{
 	{"a body without a result is a plugin's null", func(c cell) bool {
-		return c.over.http && c.run.peer == plugs && c.fault.name == "stray-bare"
+		return c.over.http && c.run.peer == pluginPeer && c.fault.name == "unexpected-bare"
 	}},
 	{"the peer's parent is not a command that waits for it", func(c cell) bool {
-		return c.fault.kind == told && (c.run.name == "session" || c.run.name == "replay" || strings.HasPrefix(c.run.name, "record"))
+		return c.fault.kind == terminated && (c.run.name == "session" || c.run.name == "replay" || strings.HasPrefix(c.run.name, "record"))
 	}},
 	{"the dialect needs both directions, which HTTP has not", func(c cell) bool {
-		return c.over.http && (c.run.peer == hosts || c.run.peer == evaluates)
+		return c.over.http && (c.run.peer == hotreplHost || c.run.peer == evaluator)
 	}},
 	{"the body of an answer is one message", func(c cell) bool {
-		return c.over.http && !c.over.events && (c.run.peer == counts || c.run.peer == works)
+		return c.over.http && !c.over.events && (c.run.peer == counter || c.run.peer == worker)
 	}},
 	{"in the body of an answer there is no room for questions", func(c cell) bool {
 		return c.over.http && !c.over.events && c.fault.asks()
@@ -113,11 +113,11 @@ var ofPeers = []reason{
 
 // ofClients returns why a client cannot cause some faults.
 var ofClients = []reason{
-	{"a client sends no statuses", func(c cell) bool { return c.fault.kind == turned }},
+	{"a client sends no statuses", func(c cell) bool { return c.fault.kind == rejected }},
 	{"it is the client that does not come", func(c cell) bool { return c.fault.kind == refused && c.fault.at == atNobody }},
-	{"servers ask for no certificate here", func(c cell) bool { return c.fault.at == atDial && c.fault.came == nil }},
+	{"servers ask for no certificate here", func(c cell) bool { return c.fault.at == atDial && c.fault.clientDial == nil }},
 	{"the parent is this program: see gone-*", func(c cell) bool {
-		return c.fault.kind == told || strings.HasPrefix(c.fault.name, "stopped-")
+		return c.fault.kind == terminated || strings.HasPrefix(c.fault.name, "stopped-")
 	}},
 	{"the stream of this client has no end", func(c cell) bool {
 		return c.over.events && (c.fault.name == "none" || c.fault.at == atAfter || c.fault.at == atEach)
@@ -125,23 +125,23 @@ var ofClients = []reason{
 }
 
 func (f *fault) asks() bool {
-	return f.name == "stray-ask" || f.name == "flood" || f.name == "flood-endless" || f.name == "flood-deaf"
+	return f.name == "unexpected-ask" || f.name == "flood" || f.name == "flood-endless" || f.name == "flood-deaf"
 }
 
 // several reports whether the peer sends messages before the one that the command waits for.
 func (c *command) several() bool {
-	return c.calls > 1 || c.peer != adds && c.peer != describes
+	return c.calls > 1 || c.peer != adder && c.peer != describer
 }
 
 // units returns the number of units in a conversation without a fault.
 func (c cell) units() int {
 	switch {
 	case c.over.ws:
-		return c.run.says + 1
+		return c.run.messages + 1
 	case c.over.events:
-		return c.run.says + c.run.posts
+		return c.run.messages + c.run.posts
 	case c.over.http && !c.run.own:
 		return c.run.posts
 	}
-	return c.run.says
+	return c.run.messages
 }

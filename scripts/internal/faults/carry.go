@@ -37,13 +37,13 @@ func overLines(p *peer, l *link) error {
 
 // converse sends the handshake and then responds until no more messages arrive.
 func converse(p *peer, in <-chan []byte, say func(string, phase) error) error {
-	for _, text := range p.says.greeting {
+	for _, text := range p.dialogue.greeting {
 		if err := say(text, p.now(true, false)); err != nil {
 			return err
 		}
 	}
 	for text := range in {
-		p.hear("send", string(text))
+		p.record("send", string(text))
 		r := parsed(text)
 		out, phases := p.answers(r)
 		for i, text := range out {
@@ -82,7 +82,7 @@ func overHTTP(p *peer, l *link) error {
 		return post{r.Method, body}, err
 	})
 	for r := range in {
-		p.hear("send", string(r.body))
+		p.record("send", string(r.body))
 		m := parsed(r.body)
 		if r.method != http.MethodPost || m.ID == nil || m.Method == "" {
 			if err := l.write([]byte("HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n")); err != nil {
@@ -100,7 +100,7 @@ func overHTTP(p *peer, l *link) error {
 		} else {
 			err = p.send(l, unit{bytes: reply(out[0]), text: out[0], phase: phases[0], wrap: reply, endless: endlessReply})
 		}
-		if err != nil && err != errTurned {
+		if err != nil && err != errRejected {
 			return err
 		}
 	}

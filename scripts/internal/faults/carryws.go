@@ -64,8 +64,8 @@ func readFrame(r io.Reader) (op byte, payload []byte, err error) {
 // overWS sends one message per text frame after the upgrade.
 func overWS(p *peer, l *link) error {
 	r, err := http.ReadRequest(l.in)
-	for err == nil && p.fault.kind == turned { // the client may connect again
-		if err = p.send(l, unit{phase: head}); err != errTurned {
+	for err == nil && p.fault.kind == rejected { // the client may connect again
+		if err = p.send(l, unit{phase: head}); err != errRejected {
 			break // the client has connected again
 		}
 		r, err = http.ReadRequest(l.in)
@@ -87,7 +87,7 @@ func overWS(p *peer, l *link) error {
 				return payload, nil
 			case op == opPing:
 				err = l.write(frame(fin|opPong, payload))
-			case op == opClose && !p.fault.clings:
+			case op == opClose && !p.fault.staysOpen:
 				l.write(frame(fin|opClose, payload))
 				return nil, io.EOF
 			}

@@ -113,7 +113,7 @@ func asksWS(p *peer, l *link) error {
 				return "", err
 			case op == opText:
 				return string(payload), nil
-			case op == opClose && !p.fault.clings:
+			case op == opClose && !p.fault.staysOpen:
 				l.write(masked(fin|opClose, payload))
 				return "", errOver
 			}

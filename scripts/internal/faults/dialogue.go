@@ -42,9 +42,9 @@ func noSuch(r request) []string {
 
 const tick = `{"jsonrpc":"2.0","method":"ticks","params":{"subscription":"s1","result":1}}`
 
-// adds answers every add with the sum of two numbers. If three sums are requested, the third is the last. For a recorder, it also
+// adder answers every add with the sum of two numbers. If three sums are requested, the third is the last. For a recorder, it also
 // sends ticks on request.
-var adds = &dialogue{
+var adder = &dialogue{
 	question: rpcQuestion,
 	answer: func(p *peer, r request) ([]string, bool, bool) {
 		if r.Method == "ticks" {
@@ -62,8 +62,8 @@ var adds = &dialogue{
 	},
 }
 
-// counts streams two items as rpcx's jsonrpc server does.
-var counts = &dialogue{
+// counter streams two items as rpcx's jsonrpc server does.
+var counter = &dialogue{
 	question: rpcQuestion,
 	answer: func(_ *peer, r request) ([]string, bool, bool) {
 		if r.Method != "count" {
@@ -76,8 +76,8 @@ var counts = &dialogue{
 	},
 }
 
-// describes returns an OpenRPC document.
-var describes = &dialogue{
+// describer returns an OpenRPC document.
+var describer = &dialogue{
 	prefix: "jsonrpc+", question: rpcQuestion,
 	answer: func(_ *peer, r request) ([]string, bool, bool) {
 		if r.Method != "rpc.discover" {
@@ -87,8 +87,8 @@ var describes = &dialogue{
 	},
 }
 
-// evaluates is a scomp server.
-var evaluates = &dialogue{
+// evaluator is a scomp server.
+var evaluator = &dialogue{
 	prefix:   "scomp+",
 	question: `{"jsonrpc":"2.0","id":%d,"method":"invoke","params":{"name":"whoami","input":{}}}`,
 	answer: func(_ *peer, r request) ([]string, bool, bool) {
@@ -102,8 +102,8 @@ var evaluates = &dialogue{
 	},
 }
 
-// plugs is a Scriptling plugin.
-var plugs = &dialogue{
+// pluginPeer is a Scriptling plugin.
+var pluginPeer = &dialogue{
 	prefix:   "scriptling+",
 	question: `{"jsonrpc":"2.0","id":%d,"method":"host.log","params":{"level":"info","message":"hello"}}`,
 	answer: func(_ *peer, r request) ([]string, bool, bool) {
@@ -123,8 +123,8 @@ var plugs = &dialogue{
 
 const hotreplHandshake = `{"type":"handshake","protocolVersion":2,"host":{"name":"BepInEx","version":"0.x","platform":"Unity Mono"},"evaluator":{"name":"Mono.CSharp","languageVersion":"7.x","persistentState":true,"supportsCompletion":true,"cancellation":"hardAbort"},"availableEvaluators":["Mono.CSharp"],"defaultUsings":["System"],"helpers":[],"control":{"supported":true,"commandsListChanged":false,"schemaValidation":false},"limits":{"maxMessageBytes":4194304,"maxQueuedCommands":32,"maxResultLength":102400,"maxEnumerableElements":100,"defaultEvalTimeoutMs":10000,"maxJobConcurrency":1},"enforces":["maxMessageBytes"]}`
 
-// hosts is a HotRepl host with a job that the client polls twice.
-var hosts = &dialogue{
+// hotreplHost is a HotRepl host with a job that the client polls twice.
+var hotreplHost = &dialogue{
 	prefix:   "hotrepl+",
 	greeting: []string{hotreplHandshake},
 	question: `{"type":"assembly_reload","message":"reload %d"}`,
@@ -147,8 +147,8 @@ var hosts = &dialogue{
 	},
 }
 
-// works is an RO-JRPC server with a job whose results arrive without polling.
-var works = &dialogue{
+// worker is an RO-JRPC server with a job whose results arrive without polling.
+var worker = &dialogue{
 	prefix: "ro+", question: rpcQuestion,
 	answer: func(_ *peer, r request) ([]string, bool, bool) {
 		if r.Method != "archive.export" {

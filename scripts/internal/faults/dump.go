@@ -178,15 +178,15 @@ func (b *bench) stays(v *verdict, c cell, still time.Duration) *held {
 		return nil
 	}
 	defer h.end()
-	at := places{far: h.endpoint, near: c.over.listen, room: r}
+	at := places{peer: h.endpoint, listen: c.over.listen, room: r}
 	var s *server
 	steps := c.run.steps
 	if c.run.listens != nil {
-		s = b.server(b.words(c.run.listens, c, at), r)
+		s = b.server(b.arguments(c.run.listens, c, at), r)
 		must(s.listen(""))
 		at.at = s.at
 	} else {
-		words := b.words(steps[0], c, at)
+		words := b.arguments(steps[0], c, at)
 		if !c.over.child {
 			words = append(words, "--connect-timeout", b.timeout.String())
 		}
@@ -202,7 +202,7 @@ func (b *bench) stays(v *verdict, c cell, still time.Duration) *held {
 	defer s.kill()
 	for range 2 { // again after a reconnect
 		for _, words := range steps {
-			b.step(b.words(words, c, at), c.run.stdin, r)
+			b.step(b.arguments(words, c, at), c.run.stdin, r)
 		}
 	}
 	if c.fault.asks() { // a peer that sends more requests must close first

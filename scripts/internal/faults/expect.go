@@ -11,14 +11,14 @@ import (
 
 // expected returns the allowed exit statuses of each step of a cell, which depend on where the fault occurred (see rpcx help statuses).
 func (v *verdict) expected() [][]int {
-	one := v.cell.statuses(v.struck)
+	one := v.cell.statuses(v.occurred)
 	switch v.cell.run.name {
 	case "session":
-		return v.cell.ofSession(v.struck, one)
-	case "record", "record-far":
-		return [][]int{v.cell.ofRecord(v.struck, one)}
+		return v.cell.ofSession(v.occurred, one)
+	case "record", "record-server":
+		return [][]int{v.cell.ofRecord(v.occurred, one)}
 	case "replay":
-		return [][]int{v.cell.ofReplay(v.struck, one)}
+		return [][]int{v.cell.ofReplay(v.occurred, one)}
 	}
 	return [][]int{one}
 }
@@ -33,7 +33,7 @@ func (c cell) statuses(at phase) []int {
 		return []int{5} // the client gets a head instead of a frame or a chunk
 	case c.over.http && f.name == "dup-first":
 		return []int{0, 5} // the second body may be the response to the next POST
-	case f.kind == harmless, at == after && f.kind != turned:
+	case f.kind == harmless, at == after && f.kind != rejected:
 		return []int{0}
 	}
 	return ofKind[f.kind](c, at)
@@ -41,20 +41,20 @@ func (c cell) statuses(at phase) []int {
 
 // ofKind returns the allowed statuses for each kind of fault.
 var ofKind = map[kind]func(c cell, at phase) []int{
-	lost:   cell.ofLoss,
-	silent: cell.ofSilence,
-	broken: cell.ofNonsense,
-	noise:  cell.ofNonsense,
-	either: func(cell, phase) []int { return []int{5, 7} },
-	stray:  cell.ofStray,
-	told:   func(cell, phase) []int { return []int{-1} }, // the signal ends the command
+	lost:       cell.ofLoss,
+	silent:     cell.ofSilence,
+	broken:     cell.ofNonsense,
+	noise:      cell.ofNonsense,
+	either:     func(cell, phase) []int { return []int{5, 7} },
+	unexpected: cell.ofUnexpected,
+	terminated: func(cell, phase) []int { return []int{-1} }, // the signal ends the command
 	refused: func(c cell, _ phase) []int {
 		if c.over.child {
 			return []int{127}
 		}
 		return []int{3}
 	},
-	turned: cell.ofTurning,
+	rejected: cell.ofRejection,
 }
 
 func (c cell) ofSilence(phase) []int {
@@ -92,17 +92,17 @@ func (c cell) ofNonsense(at phase) []int {
 		return []int{3, 5}
 	case c.over.child && (c.fault.kind == noise || at == greet):
 		return []int{5, 124} // other output from a child is skipped
-	case text && at == greet && c.run.peer == hosts:
+	case text && at == greet && c.run.peer == hotreplHost:
 		return []int{5, 124} // the greeting is optional, and the real one may follow
-	case text && (c.run.peer == counts || c.run.peer == works || c.run.calls > 1):
+	case text && (c.run.peer == counter || c.run.peer == worker || c.run.calls > 1):
 		return []int{5, 124}
 	}
 	return []int{5}
 }
 
-// ofStray returns the statuses for a message that answers no request: either nothing else arrives, or the message is an invalid
+// ofUnexpected returns the statuses for a message that answers no request: either nothing else arrives, or the message is an invalid
 // response. connect, which passes messages on, can also exit with 0.
-func (c cell) ofStray(phase) []int {
+func (c cell) ofUnexpected(phase) []int {
 	switch c.run.name {
 	case "connect":
 		return []int{0, 1, 5, 7, 124}
@@ -112,8 +112,8 @@ func (c cell) ofStray(phase) []int {
 	return []int{1, 5, 7, 124}
 }
 
-// ofTurning returns the statuses for an HTTP status: rejected credentials, a failing service, or no service.
-func (c cell) ofTurning(phase) []int {
+// ofRejection returns the statuses for an HTTP status: rejected credentials, a failing service, or no service.
+func (c cell) ofRejection(phase) []int {
 	switch c.fault.code {
 	case 401, 403, 407:
 		return []int{6}
@@ -144,11 +144,11 @@ func (c cell) ofRecord(at phase, one []int) []int {
 	switch {
 	case c.fault.kind == broken:
 		return []int{0, 3, 5, 7, 124} // the recorder passes on messages that are too large for the tape
-	case c.run.name == "record-far" && at == head && one[0] == 124:
+	case c.run.name == "record-server" && at == head && one[0] == 124:
 		return []int{3, 7, 124} // the recorder and its client time out at the same time
-	case c.fault.kind == stray:
+	case c.fault.kind == unexpected:
 		return append(one, 3)
-	case one[0] == 0, one[0] == 124, c.fault.kind == turned && c.over.http:
+	case one[0] == 0, one[0] == 124, c.fault.kind == rejected && c.over.http:
 		return one
 	case c.over.events && slices.Contains(one, 124):
 		return []int{3, 5, 7, 124}
@@ -167,7 +167,7 @@ func (c cell) ofReplay(at phase, one []int) []int {
 		return one
 	case c.fault.name == "dup-head":
 		return []int{4, 5}
-	case c.fault.loose || c.fault.asks():
+	case c.fault.anyOutput || c.fault.asks():
 		return []int{0, 4}
 	case one[0] == 0:
 		return one
@@ -177,15 +177,15 @@ func (c cell) ofReplay(at phase, one []int) []int {
 	return append(one, 4)
 }
 
-// says returns what the error message must contain.
-func (f *fault) says(status int) *regexp.Regexp {
+// messagePattern returns what the error message must contain.
+func (f *fault) messagePattern(status int) *regexp.Regexp {
 	text := ""
 	switch {
 	case status == 4:
 		text = "differ"
 	case f.code == 308:
 		text = "redirected|404|cannot be reached"
-	case f.kind == turned && status != 7 && status != 124:
+	case f.kind == rejected && status != 7 && status != 124:
 		text = fmt.Sprint(f.code)
 	case status == 3:
 		text = `cannot connect|refused|child|session|TLS|upgrade|handshake|ended|closed|lost|sends no more|502`
@@ -205,7 +205,7 @@ func (f *fault) says(status int) *regexp.Regexp {
 // half-closed and could still read, and the peer neither reads nor closes. The recorder closes both sides when TCP keep-alive
 // fails, after more than a minute.
 func (c cell) holdsOn() bool {
-	if c.run.name != "record-far" || !strings.HasPrefix(c.over.listen, "tcp:") {
+	if c.run.name != "record-server" || !strings.HasPrefix(c.over.listen, "tcp:") {
 		return false
 	}
 	name := c.fault.name

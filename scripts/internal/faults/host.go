@@ -21,16 +21,16 @@ import (
 // newPeer returns the peer of a cell. With the same seed, it makes the same random choices.
 func (c cell) newPeer(seed uint64, note func(phase)) *peer {
 	return &peer{
-		says: c.run.peer, over: c.over, fault: c.fault, calls: c.run.calls,
+		dialogue: c.run.peer, over: c.over, fault: c.fault, calls: c.run.calls,
 		rng:  rand.New(rand.NewPCG(seed, 0)),
 		done: make(chan struct{}), note: note,
 	}
 }
 
-// saidIn makes a peer write its messages to a file in dir if the cell's command writes a tape.
-func (p *peer) saidIn(c cell, dir string) *peer {
+// recordIn makes a peer write its messages to a file in dir if the cell's command writes a tape.
+func (p *peer) recordIn(c cell, dir string) *peer {
 	if c.run.tapes {
-		p.said = filepath.Join(dir, saidFile)
+		p.recordTo = filepath.Join(dir, saidFile)
 	}
 	return p
 }
@@ -48,12 +48,12 @@ func (c cell) open(r room, self string, seed uint64, note func(phase)) (host, er
 		if c.fault.at == atNobody && c.fault.kind == refused {
 			self = filepath.Join(r.dir, "nobody")
 		}
-		words := []string{self, "child", c.name(), strconv.FormatUint(seed, 10), filepath.Join(r.dir, "struck")}
+		words := []string{self, "child", c.name(), strconv.FormatUint(seed, 10), filepath.Join(r.dir, "occurred")}
 		return host{prefix + c.over.scheme + strings.Join(words, " "), func() {}}, nil
 	}
 	network, address := "tcp", "127.0.0.1:0"
 	if c.over.name == "unix" {
-		network, address = "unix", filepath.Join(r.dir, "far")
+		network, address = "unix", filepath.Join(r.dir, "peer")
 	}
 	l, err := net.Listen(network, address)
 	if err != nil {
@@ -63,9 +63,9 @@ func (c cell) open(r room, self string, seed uint64, note func(phase)) (host, er
 	if c.over.http || c.over.ws {
 		where += "/"
 	}
-	p := c.newPeer(seed, note).saidIn(c, r.dir)
+	p := c.newPeer(seed, note).recordIn(c, r.dir)
 	if c.fault.at == atNobody && c.fault.kind == refused {
-		p.strikeNow(head)
+		p.recordFault(head)
 		l.Close()
 	}
 	var conns sync.WaitGroup
@@ -104,7 +104,7 @@ func (c cell) open(r room, self string, seed uint64, note func(phase)) (host, er
 // accept plays the peer for a new client.
 func (p *peer) accept(raw net.Conn) {
 	if p.fault.at == atDial {
-		p.strikeNow(head)
+		p.recordFault(head)
 		p.fault.dial(p, raw)
 		return
 	}
@@ -132,8 +132,8 @@ func child(args []string) error {
 	if err != nil {
 		return err
 	}
-	p := c.newPeer(seed, func(at phase) { os.WriteFile(args[2], []byte(at), 0o600) }).saidIn(c, filepath.Dir(args[2]))
-	if c.fault.clings {
+	p := c.newPeer(seed, func(at phase) { os.WriteFile(args[2], []byte(at), 0o600) }).recordIn(c, filepath.Dir(args[2]))
+	if c.fault.staysOpen {
 		signal.Ignore(syscall.SIGTERM, syscall.SIGHUP)
 	}
 	var conn io.ReadWriteCloser = stdio{}
@@ -154,7 +154,7 @@ func child(args []string) error {
 		}
 	}()
 	l := newLink(conn, nil)
-	if c.fault.clings {
+	if c.fault.staysOpen {
 		p.clingOn(l)
 		select {}
 	}

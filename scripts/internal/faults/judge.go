@@ -46,7 +46,7 @@ func (b *bench) judge(v *verdict) {
 		}
 		out, all = out+s.stdout, all && s.status == 0
 	}
-	loose := v.cell.fault.loose || v.cell.fault.kind == stray || v.cell.run.name == "record"
+	loose := v.cell.fault.anyOutput || v.cell.fault.kind == unexpected || v.cell.run.name == "record"
 	if all && out != v.cell.run.want && !loose {
 		v.wrong("status 0 with stdout %q, not %q", out, v.cell.run.want)
 	}
@@ -73,8 +73,8 @@ func (b *bench) checked(v *verdict, s step, want []int, first bool) (problems []
 	if tooMuch(s.rss) {
 		wrong("took %d MB", s.rss>>10)
 	}
-	if v.cell.fault.kind != told {
-		problems = append(problems, v.words(s, first)...)
+	if v.cell.fault.kind != terminated {
+		problems = append(problems, v.stderrMistakes(s, first)...)
 	}
 	return problems
 }
@@ -89,8 +89,8 @@ func tooMuch(kib int64) bool {
 	return kib > max(mostRSS, int64(own.Maxrss))
 }
 
-// words returns the mistakes on a command's stderr. A failed command must print one correct message, and a successful one must print none.
-func (v *verdict) words(s step, first bool) (problems []string) {
+// stderrMistakes returns the mistakes on a command's stderr. A failed command must print one correct message, and a successful one must print none.
+func (v *verdict) stderrMistakes(s step, first bool) (problems []string) {
 	wrong := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	if trace.MatchString(s.stderr) {
 		wrong("stderr has a stack trace")
@@ -103,7 +103,7 @@ func (v *verdict) words(s step, first bool) (problems []string) {
 	if len(messages) != want {
 		wrong("status %d with %d messages on stderr: %q", s.status, len(messages), messages)
 	}
-	if says := v.cell.fault.says(s.status); first && len(messages) == 1 && says != nil && !says.MatchString(messages[0]) {
+	if says := v.cell.fault.messagePattern(s.status); first && len(messages) == 1 && says != nil && !says.MatchString(messages[0]) {
 		wrong("status %d with a message that does not say %s: %q", s.status, says, messages[0])
 	}
 	return problems
@@ -136,7 +136,7 @@ func (v *verdict) messages(s step, wrong func(string, ...any)) (messages []strin
 // shows reports whether a line on stderr can be something other than a message: output of a child, a request from the peer that
 // rpcx prints, or a fix.
 func (v *verdict) shows(line string) bool {
-	return line == "" || strings.HasPrefix(line, "try: ") || v.cell.over.child && v.struck != never || v.cell.fault.asks()
+	return line == "" || strings.HasPrefix(line, "try: ") || v.cell.over.child && v.occurred != never || v.cell.fault.asks()
 }
 
 func oneOf(statuses []int) string {

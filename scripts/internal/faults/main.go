@@ -118,10 +118,10 @@ func (b *bench) all(able, unable []cell, jobs int) int {
 	var mu sync.Mutex
 	var running sync.WaitGroup
 	var again []cell
-	far := func() string {
+	progress := func() string {
 		return fmt.Sprintf("%d of %d cells, %d failed, %d to be tried again, %d s", t.run, len(able), t.failed, len(again), int(time.Since(begun).Seconds()))
 	}
-	go b.watched(&mu, &t, far)
+	go b.watched(&mu, &t, progress)
 	next := make(chan cell)
 	for range jobs {
 		running.Go(func() {
@@ -165,19 +165,19 @@ func (b *bench) all(able, unable []cell, jobs int) int {
 }
 
 // watched prints the progress regularly, and ends the run after a signal.
-func (b *bench) watched(mu *sync.Mutex, t *table, far func() string) {
+func (b *bench) watched(mu *sync.Mutex, t *table, progress func() string) {
 	signals := interrupted()
 	for ticks := time.Tick(progressEvery); ; {
 		select {
 		case <-ticks:
 			mu.Lock()
-			fmt.Fprintln(os.Stderr, "faults:", far())
+			fmt.Fprintln(os.Stderr, "faults:", progress())
 			mu.Unlock()
 		case s := <-signals:
 			mu.Lock() // forever, because later results would be meaningless
 			b.stop()
 			t.print()
-			fmt.Printf("%v after %s\n", s, far())
+			fmt.Printf("%v after %s\n", s, progress())
 			os.Exit(128 + int(s.(syscall.Signal)))
 		}
 	}

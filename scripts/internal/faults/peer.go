@@ -35,30 +35,30 @@ type unit struct {
 // errOver means that the peer ends the connection.
 var errOver = errors.New("the connection is over")
 
-// errTurned means that a request was answered only with an HTTP status.
-var errTurned = errors.New("it was turned away")
+// errRejected means that a request was answered only with an HTTP status.
+var errRejected = errors.New("it was turned away")
 
 // A peer is the other end of a cell's connections, including the faulty proxy. Its correct messages pass through send, which
 // performs the fault.
 type peer struct {
-	says  *dialogue
-	over  *transport
-	fault *fault
-	rng   *rand.Rand
-	calls int
-	asked int  // number of relevant requests so far
-	asks  int  // number of its own requests so far
-	masks bool // the peer is a client, which masks its frames
-	done  chan struct{}
-	note  func(phase) // gets the phase of the fault
-	said  string      // the file to which messages are written, or ""
+	dialogue *dialogue
+	over     *transport
+	fault    *fault
+	rng      *rand.Rand
+	calls    int
+	asked    int  // number of relevant requests so far
+	asks     int  // number of its own requests so far
+	masks    bool // the peer is a client, which masks its frames
+	done     chan struct{}
+	note     func(phase) // gets the phase of the fault
+	recordTo string      // the file to which messages are written, or ""
 
-	talk   sync.Mutex // guards the dialogue
-	mu     sync.Mutex
-	sent   int // number of units sent
-	struck phase
-	was    phase // the phase of the latest unit
-	held   []byte
+	talk     sync.Mutex // guards the dialogue
+	mu       sync.Mutex
+	sent     int // number of units sent
+	occurred phase
+	was      phase // the phase of the latest unit
+	held     []byte
 }
 
 // now returns the phase of the next unit. greets and isLast describe the message in it.
@@ -82,13 +82,13 @@ func (p *peer) send(l *link, u unit) error {
 	k := p.sent
 	p.sent++
 	p.was = u.phase
-	strikes := p.fault.strikes(k, u.phase) && (p.struck == never || p.fault.at == atEach)
-	if strikes && p.struck == never {
-		p.struck = u.phase
+	strikes := p.fault.appliesTo(k, u.phase) && (p.occurred == never || p.fault.at == atEach)
+	if strikes && p.occurred == never {
+		p.occurred = u.phase
 		p.note(u.phase)
 	}
-	if p.fault.clings && u.phase == last && p.struck == never { // the peer does not close from here on
-		p.struck = after
+	if p.fault.staysOpen && u.phase == last && p.occurred == never { // the peer does not close from here on
+		p.occurred = after
 		p.note(after)
 	}
 	held := p.held
@@ -96,12 +96,12 @@ func (p *peer) send(l *link, u unit) error {
 	p.mu.Unlock()
 	var err error
 	if strikes {
-		err = p.fault.strike(p, l, u)
+		err = p.fault.perform(p, l, u)
 	} else {
 		err = l.write(u.bytes)
 	}
 	if err == nil && u.phase != after { // after that, the command may end at any time
-		p.hear("recv", u.text)
+		p.record("recv", u.text)
 	}
 	if held != nil && err == nil {
 		err = l.write(held)
@@ -122,15 +122,15 @@ func (p *peer) question(n int) string {
 	if p.masks {
 		return fmt.Sprintf(adding, 1000+n)
 	}
-	return fmt.Sprintf(p.says.question, n)
+	return fmt.Sprintf(p.dialogue.question, n)
 }
 
-// strikeNow records a fault that precedes all units.
-func (p *peer) strikeNow(at phase) {
+// recordFault records a fault that precedes all units.
+func (p *peer) recordFault(at phase) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.struck == never {
-		p.struck = at
+	if p.occurred == never {
+		p.occurred = at
 		p.note(at)
 	}
 }
@@ -139,7 +139,7 @@ func (p *peer) strikeNow(at phase) {
 func (p *peer) answers(in request) (out []string, phases []phase) {
 	p.talk.Lock()
 	defer p.talk.Unlock()
-	out, greets, isLast := p.says.answer(p, in)
+	out, greets, isLast := p.dialogue.answer(p, in)
 	for i := range out {
 		phases = append(phases, p.now(greets, isLast && i == len(out)-1))
 	}
@@ -152,7 +152,7 @@ func (p *peer) answers(in request) (out []string, phases []phase) {
 // serve plays the peer on a connection until it ends.
 func (p *peer) serve(l *link) {
 	defer l.close()
-	if err := p.over.carrier(p, l); err == nil && p.fault.clings {
+	if err := p.over.carrier(p, l); err == nil && p.fault.staysOpen {
 		l.hold(p)
 	}
 }

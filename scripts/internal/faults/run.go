@@ -53,13 +53,13 @@ type step struct {
 
 // A verdict is the result of a cell.
 type verdict struct {
-	cell   cell
-	struck phase
-	steps  []step
-	faults []string // the mistakes
-	slow   bool     // a mistake could be due to a busy machine
-	took   time.Duration
-	holds  string // the resources of the process that continues
+	cell     cell
+	occurred phase
+	steps    []step
+	faults   []string // the mistakes
+	slow     bool     // a mistake could be due to a busy machine
+	took     time.Duration
+	holds    string // the resources of the process that continues
 }
 
 func (v *verdict) wrong(format string, args ...any) {
@@ -72,10 +72,10 @@ func (b *bench) try(c cell) (v verdict) {
 	begun := time.Now()
 	defer func() { v.took = time.Since(begun) }()
 	if c.run.own {
-		b.near(&v)
+		b.faultyClient(&v)
 		return v
 	}
-	b.far(&v)
+	b.faultyPeer(&v)
 	if c.run.stays && !c.holdsOn() {
 		b.compare(&v, func(c cell, still time.Duration) *held { return b.stays(&v, c, still) })
 	}
@@ -100,21 +100,21 @@ func (b *bench) room(c cell) room {
 
 func (r room) leave() { os.RemoveAll(r.dir) }
 
-// far runs a cell's commands with a faulty peer.
-func (b *bench) far(v *verdict) {
+// faultyPeer runs a cell's commands with a faulty peer.
+func (b *bench) faultyPeer(v *verdict) {
 	c := v.cell
 	r := b.room(c)
 	defer r.leave()
-	var struck atomic.Value
-	h, err := c.open(r, b.self, c.luck(b.seed), func(at phase) { struck.Store(at) })
+	var occurred atomic.Value
+	h, err := c.open(r, b.self, c.luck(b.seed), func(at phase) { occurred.Store(at) })
 	if err != nil {
 		v.wrong("no peer: %v", err)
 		return
 	}
-	at := places{far: h.endpoint, near: c.over.listen, room: r}
+	at := places{peer: h.endpoint, listen: c.over.listen, room: r}
 	var s *server
 	if c.run.listens != nil {
-		s = b.server(b.words(c.run.listens, c, at), r)
+		s = b.server(b.arguments(c.run.listens, c, at), r)
 		must(s.listen(""))
 		defer s.kill()
 		at.at = s.at
@@ -131,15 +131,15 @@ func (b *bench) far(v *verdict) {
 				}
 			}
 		}
-		v.steps = append(v.steps, b.step(b.words(words, c, at), stdin, r))
+		v.steps = append(v.steps, b.step(b.arguments(words, c, at), stdin, r))
 	}
-	if at, ok := struck.Load().(phase); ok {
-		v.struck = at
-	} else if text, err := os.ReadFile(filepath.Join(r.dir, "struck")); err == nil {
-		v.struck = phase(text)
+	if at, ok := occurred.Load().(phase); ok {
+		v.occurred = at
+	} else if text, err := os.ReadFile(filepath.Join(r.dir, "occurred")); err == nil {
+		v.occurred = phase(text)
 	}
 	if c.over.child && c.fault.kind == refused {
-		v.struck = head
+		v.occurred = head
 	}
 	b.judge(v)
 	if s != nil {
@@ -153,16 +153,16 @@ func (b *bench) far(v *verdict) {
 
 // places has the values of placeholders.
 type places struct {
-	far  string // endpoint of the peer
-	near string // listen address
-	at   string // address of the listener
-	room room
+	peer   string // endpoint of the peer
+	listen string // listen address
+	at     string // address of the listener
+	room   room
 }
 
-// words replaces the placeholders in a command line.
-func (b *bench) words(words []string, c cell, at places) []string {
+// arguments replaces the placeholders in a command line.
+func (b *bench) arguments(words []string, c cell, at places) []string {
 	flags := map[string][]string{
-		"{E}": {at.far}, "{rpcx}": {b.rpcx}, "{listen}": {at.near}, "{at}": {at.at},
+		"{E}": {at.peer}, "{rpcx}": {b.rpcx}, "{listen}": {at.listen}, "{at}": {at.at},
 		"{timeout}": {b.timeout.String()},
 		"{time}":    {"--timeout", b.timeout.String()},
 		"{connect}": {"--connect-timeout", b.timeout.String()},
@@ -200,11 +200,11 @@ func (b *bench) words(words []string, c cell, at places) []string {
 	return append(args, "--errors", "json")
 }
 
-// near returns the listen address of a cell's server.
-func (c cell) near(r room) string {
+// listenAddress returns the listen address of a cell's server.
+func (c cell) listenAddress(r room) string {
 	switch {
 	case c.over.name == "unix":
-		return "unix:" + filepath.Join(r.dir, "work", "near")
+		return "unix:" + filepath.Join(r.dir, "work", "listen")
 	case c.over.name == "exec":
 		return "stdio:"
 	case c.over.name == "ipc":

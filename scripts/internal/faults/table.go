@@ -11,11 +11,11 @@ import (
 
 // A table counts the results of the cells.
 type table struct {
-	passed, failed, unable, unstruck int
-	run                              int
-	rows                             map[string]*[3]int // by command and transport
-	late                             []cell
-	why                              map[string]int // number of impossible cells, by reason
+	passed, failed, unable, notReached int
+	run                                int
+	rows                               map[string]*[3]int // by command and transport
+	late                               []cell
+	why                                map[string]int // number of impossible cells, by reason
 }
 
 func (t *table) row(c cell) *[3]int {
@@ -35,8 +35,8 @@ func (t *table) add(v verdict) {
 	case len(v.faults) > 0:
 		t.failed++
 		t.row(v.cell)[1]++
-	case v.struck == never && v.cell.fault.name != "none":
-		t.unstruck++
+	case v.occurred == never && v.cell.fault.name != "none":
+		t.notReached++
 		t.row(v.cell)[2]++
 		t.because("the conversation went on without such a message")
 	default:
@@ -88,7 +88,7 @@ func (t *table) print() {
 	for _, why := range slices.Sorted(maps.Keys(t.why)) {
 		fmt.Printf("%5d cannot be: %s\n", t.why[why], why)
 	}
-	fmt.Printf("faults: %d passed, %d failed, %d cannot be\n", t.passed, t.failed, t.unable+t.unstruck)
+	fmt.Printf("faults: %d passed, %d failed, %d cannot be\n", t.passed, t.failed, t.unable+t.notReached)
 }
 
 // tell prints a failed cell, or with -v any cell.
@@ -101,8 +101,8 @@ func (b *bench) tell(v verdict) {
 		mark = "not ok"
 	}
 	fmt.Printf("%s %s", mark, v.cell.name())
-	if v.struck != never {
-		fmt.Printf(" (struck: %s)", v.struck)
+	if v.occurred != never {
+		fmt.Printf(" (fault: %s)", v.occurred)
 	}
 	fmt.Println()
 	for _, f := range v.faults {

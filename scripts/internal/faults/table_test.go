@@ -33,9 +33,9 @@ func TestMain(m *testing.M) {
 
 // sample covers each command, each transport and each kind of fault.
 var sample = strings.Fields(`call/tcp/cut-0 call/ws/close-1000 call/http/http-401 batch/sse/swap batch/exec/flood-endless subscribe/wss/cutin-2
-	connect/unix/half-send-last describe/https/http-503 eval/ipc/gone-last plugin/tls/rst-last job/tcp/stray-other ro-job/exec/term-noclose
-	session/ws/cut-1 record/tcp/oversize-last replay/http/http-500 record-far/tcp/cut-1 serve/ws/flood-deaf record-near/tcp/garbage-first
-	replay-near/unix/endless-last call/tls/tls-alert call/ipc/stopped-last call/unix/refused call/http/gzip connect/tcp/never-last
+	connect/unix/half-send-last describe/https/http-503 eval/ipc/gone-last plugin/tls/rst-last job/tcp/unexpected-other ro-job/exec/term-noclose
+	session/ws/cut-1 record/tcp/oversize-last replay/http/http-500 record-server/tcp/cut-1 serve/ws/flood-deaf record-client/tcp/garbage-first
+	replay-client/unix/endless-last call/tls/tls-alert call/ipc/stopped-last call/unix/refused call/http/gzip connect/tcp/never-last
 	subscribe/tcp/never-last call/exec/term-stopped`)
 
 func TestSample(t *testing.T) {
@@ -62,8 +62,8 @@ func TestSample(t *testing.T) {
 			for tries := 0; len(v.faults) > 0 && v.slow && tries < 2; tries++ {
 				v = b.try(c) // the machine may have been busy
 			}
-			if len(v.faults) > 0 || v.struck == never {
-				t.Errorf("struck %q: %q, %+v", v.struck, v.faults, v.steps)
+			if len(v.faults) > 0 || v.occurred == never {
+				t.Errorf("fault at %q: %q, %+v", v.occurred, v.faults, v.steps)
 			}
 		})
 	}
@@ -78,7 +78,7 @@ func TestTable(t *testing.T) {
 		}
 	}
 	for what, names := range map[string]string{
-		"command":   "call batch subscribe connect describe eval plugin job ro-job session record record-far record-near replay replay-near serve",
+		"command":   "call batch subscribe connect describe eval plugin job ro-job session record record-server record-client replay replay-client serve",
 		"transport": "ws wss http https sse tcp tls unix exec ipc",
 		"fault": "cut-0 cut-9 cutin-0 cutin-9 half-send-first half-send-last half-recv-first half-recv-last rst-first rst-last delay bytes garbage-first " +
 			"dup-first dup-last swap oversize-last close-1000 close-1002 close-1011 close-1005 close-999 noclose stopped-first stopped-last " +
@@ -184,7 +184,7 @@ func TestTaped(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		v := verdict{cell: c, struck: last}
+		v := verdict{cell: c, occurred: last}
 		v.taped(r)
 		if got := strings.Join(v.faults, "\n"); !strings.Contains(got, want) || (got == "") != (want == "") {
 			t.Errorf("of %s was said %q, not %q", tape, got, want)

@@ -63,7 +63,7 @@ func lines(text []byte) (all []line, err error) {
 // taped compares the tape of a cell's command with the messages that its peer received and sent before the fault.
 func (v *verdict) taped(r room) {
 	file := filepath.Join(r.dir, "work", tapeFile)
-	if !v.cell.run.tapes || v.cell.fault.kind == told { // the signal may arrive after a message but before its line is on the tape
+	if !v.cell.run.tapes || v.cell.fault.kind == terminated { // the signal may arrive after a message but before its line is on the tape
 		return
 	}
 	if info, err := os.Stat(file); err == nil && info.Size() > mostTape {
@@ -118,8 +118,8 @@ func (v *verdict) inOrder(tape []line, text []byte) {
 		}
 	}
 	fault := v.cell.fault.kind
-	waits := v.cell.over.http && fault != lost && fault != turned || fault == stray // the command may end before the fault
-	if v.struck != never && fault != harmless && !ended && !waits {
+	waits := v.cell.over.http && fault != lost && fault != rejected || fault == unexpected // the command may end before the fault
+	if v.occurred != never && fault != harmless && !ended && !waits {
 		v.wrong("nothing on the tape tells of the fault: %q", text)
 	}
 }
@@ -186,14 +186,14 @@ const (
 	mostTape = 8 << 20 // limit in bytes, because the system counts this memory for commands, too
 )
 
-// hear writes a message that has passed to the peer's file, if the cell's command writes a tape.
-func (p *peer) hear(dir, text string) {
+// record writes a message that has passed to the peer's file, if the cell's command writes a tape.
+func (p *peer) record(dir, text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.said == "" || text == "" || p.struck != never && (p.fault.kind != harmless || p.fault.breaks(p.over)) {
+	if p.recordTo == "" || text == "" || p.occurred != never && (p.fault.kind != harmless || p.fault.breaks(p.over)) {
 		return
 	}
-	f, err := os.OpenFile(p.said, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(p.recordTo, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return
 	}

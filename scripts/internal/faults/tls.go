@@ -61,22 +61,22 @@ func tlsFaults() []*fault {
 		}
 	}
 	all := []*fault{
-		{name: "tls-alert", came: instead(21, 3, 3, 0, 2, 2, 40), dial: after(func(p *peer, raw net.Conn) {
+		{name: "tls-alert", clientDial: instead(21, 3, 3, 0, 2, 2, 40), dial: after(func(p *peer, raw net.Conn) {
 			raw.Write([]byte{21, 3, 3, 0, 2, 2, 40}) // handshake_failure
 			wait(p, raw)
 		})},
-		{name: "tls-cut", came: func(_ *peer, raw net.Conn) { raw.Write([]byte{22, 3, 1, 0}) }, dial: after(func(*peer, net.Conn) {})},
-		{name: "tls-rst", came: func(_ *peer, raw net.Conn) { raw.(*net.TCPConn).SetLinger(0) }, dial: after(func(_ *peer, raw net.Conn) { raw.(*net.TCPConn).SetLinger(0) })},
-		{name: "tls-plain", came: instead([]byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n")...), dial: after(func(p *peer, raw net.Conn) {
+		{name: "tls-cut", clientDial: func(_ *peer, raw net.Conn) { raw.Write([]byte{22, 3, 1, 0}) }, dial: after(func(*peer, net.Conn) {})},
+		{name: "tls-rst", clientDial: func(_ *peer, raw net.Conn) { raw.(*net.TCPConn).SetLinger(0) }, dial: after(func(_ *peer, raw net.Conn) { raw.(*net.TCPConn).SetLinger(0) })},
+		{name: "tls-plain", clientDial: instead([]byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n")...), dial: after(func(p *peer, raw net.Conn) {
 			raw.Write([]byte("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"))
 			wait(p, raw)
 		})},
-		{name: "tls-garbage", came: garbage, dial: after(garbage)},
+		{name: "tls-garbage", clientDial: garbage, dial: after(garbage)},
 		{name: "tls-stranger", dial: func(p *peer, raw net.Conn) {
 			tls.Server(raw, strangers().config).Handshake()
 			wait(p, raw)
 		}},
-		{name: "tls-never", came: wait, dial: wait},
+		{name: "tls-never", clientDial: wait, dial: wait},
 	}
 	for _, f := range all {
 		f.at, f.kind, f.only = atDial, refused, tlsOnly

@@ -23,7 +23,7 @@ var transports = []*transport{
 	{name: "sse", scheme: "http://", carrier: overHTTP, http: true, events: true, listen: "http://127.0.0.1:0/"},
 	{name: "tcp", scheme: "tcp://", carrier: overLines, listen: "tcp://127.0.0.1:0"},
 	{name: "tls", scheme: "tls://", carrier: overLines, tls: true, listen: "tcp://127.0.0.1:0"},
-	{name: "unix", scheme: "unix:", carrier: overLines, listen: "unix:{dir}/near"},
+	{name: "unix", scheme: "unix:", carrier: overLines, listen: "unix:{dir}/listen"},
 	{name: "exec", scheme: "exec:", carrier: overLines, child: true, listen: "tcp://127.0.0.1:0"},
 	{name: "ipc", scheme: "ipc:", carrier: overLines, child: true, listen: "tcp://127.0.0.1:0"},
 }

@@ -15,7 +15,7 @@ import (
 
 // Each of these functions performs a fault in place of a unit.
 
-func honest(_ *peer, l *link, u unit) error { return l.write(u.bytes) }
+func unchanged(_ *peer, l *link, u unit) error { return l.write(u.bytes) }
 
 func cutting(_ *peer, l *link, _ unit) error { return l.cut() }
 
@@ -211,8 +211,8 @@ func closing(code int) func(*peer, *link, unit) error {
 	}
 }
 
-// turning sends an HTTP response instead of an answer to the request.
-func turning(code int) func(*peer, *link, unit) error {
+// rejecting sends an HTTP response instead of an answer to the request.
+func rejecting(code int) func(*peer, *link, unit) error {
 	return func(_ *peer, l *link, _ unit) error {
 		extra := ""
 		switch {
@@ -226,7 +226,7 @@ func turning(code int) func(*peer, *link, unit) error {
 		if err := l.write(fmt.Appendf(nil, "HTTP/1.1 %d Whatever\r\n%sContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nno", code, extra)); err != nil {
 			return err
 		}
-		return errTurned
+		return errRejected
 	}
 }
 

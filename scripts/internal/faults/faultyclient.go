@@ -22,28 +22,28 @@ func (t *transport) asker() func(*peer, *link) error {
 	return asksLines
 }
 
-// near connects a faulty client to a server. Correct clients must be served at the same time and afterwards, and the server must
+// faultyClient connects a faulty client to a server. Correct clients must be served at the same time and afterwards, and the server must
 // not keep resources for the faulty client.
-func (b *bench) near(v *verdict) {
-	b.visited(v, v.cell, syscall.SIGTERM, 0)
+func (b *bench) faultyClient(v *verdict) {
+	b.serveClient(v, v.cell, syscall.SIGTERM, 0)
 	if v.cell.over.child { // the server has ended with its client
 		return
 	}
-	b.compare(v, func(c cell, still time.Duration) *held { return b.visited(v, c, syscall.SIGQUIT, still) })
+	b.compare(v, func(c cell, still time.Duration) *held { return b.serveClient(v, c, syscall.SIGQUIT, still) })
 }
 
-// visited connects a cell's client to a server, and ends the server with a signal when all clients have closed. For SIGQUIT, it
+// serveClient connects a cell's client to a server, and ends the server with a signal when all clients have closed. For SIGQUIT, it
 // waits until the server is idle and returns its resources.
-func (b *bench) visited(v *verdict, c cell, end syscall.Signal, still time.Duration) *held {
+func (b *bench) serveClient(v *verdict, c cell, end syscall.Signal, still time.Duration) *held {
 	r := b.room(c)
 	defer r.leave()
-	far, err := honestFar(c, r)
+	other, err := correctPeer(c, r)
 	if err != nil {
 		v.wrong("%v", err)
 		return nil
 	}
-	defer far.end()
-	args := b.words(c.run.listens, c, places{far: far.endpoint, near: c.near(r), room: r})
+	defer other.end()
+	args := b.arguments(c.run.listens, c, places{peer: other.endpoint, listen: c.listenAddress(r), room: r})
 	s := b.server(args, r)
 	if err := s.start(c.over); err != nil {
 		v.wrong("%v", err)
@@ -56,7 +56,7 @@ func (b *bench) visited(v *verdict, c cell, end syscall.Signal, still time.Durat
 		if alone {
 			return
 		}
-		if err := b.honest(s, c); err != nil {
+		if err := b.correctClient(s, c); err != nil {
 			v.wrong("%s the fault: %v", when, err)
 			v.slow = true
 		}
@@ -64,15 +64,15 @@ func (b *bench) visited(v *verdict, c cell, end syscall.Signal, still time.Durat
 	if honest("before"); !alone {
 		open = s.self().settled(0, b.slack/2)
 	}
-	leave, ok := b.visit(v, s, c)
+	leave, ok := b.performFault(v, s, c)
 	if !ok {
 		return nil
 	}
 	honest("beside")
-	stays := c.fault.clings && end == syscall.SIGTERM // a client must not keep the server running
+	stays := c.fault.staysOpen && end == syscall.SIGTERM // a client must not keep the server running
 	if !stays {
 		if leave(); !alone {
-			b.alone(v, s, r, open)
+			b.awaitRelease(v, s, r, open)
 		}
 	}
 	honest("after")
@@ -92,8 +92,8 @@ func (b *bench) visited(v *verdict, c cell, end syscall.Signal, still time.Durat
 	return nil
 }
 
-// visit lets a cell's client perform its fault, for at most half of a command's timeout. The returned function closes the client.
-func (b *bench) visit(v *verdict, s *server, c cell) (leave func(), ok bool) {
+// performFault lets a cell's client perform its fault, for at most half of a command's timeout. The returned function closes the client.
+func (b *bench) performFault(v *verdict, s *server, c cell) (leave func(), ok bool) {
 	var err error
 	conn := s.conn
 	if conn == nil {
@@ -102,10 +102,10 @@ func (b *bench) visit(v *verdict, s *server, c cell) (leave func(), ok bool) {
 			return nil, false
 		}
 	}
-	struck := make(chan phase, 1)
-	p := c.newPeer(c.luck(b.seed), func(at phase) { struck <- at })
+	occurred := make(chan phase, 1)
+	p := c.newPeer(c.luck(b.seed), func(at phase) { occurred <- at })
 	over := make(chan error, 1)
-	go func() { over <- p.come(conn) }()
+	go func() { over <- p.playClient(conn) }()
 	select {
 	case err = <-over:
 	case <-time.After(b.timeout / 2):
@@ -113,13 +113,13 @@ func (b *bench) visit(v *verdict, s *server, c cell) (leave func(), ok bool) {
 	}
 	hit := never
 	select {
-	case hit = <-struck:
+	case hit = <-occurred:
 	default:
 	}
 	if c == v.cell {
-		v.struck = hit
+		v.occurred = hit
 	}
-	if c.fault.kind == harmless && !c.fault.loose && hit != never && err != nil && err != errOver {
+	if c.fault.kind == harmless && !c.fault.anyOutput && hit != never && err != nil && err != errOver {
 		v.wrong("the client: %v", err)
 	}
 	return func() {
@@ -128,8 +128,8 @@ func (b *bench) visit(v *verdict, s *server, c cell) (leave func(), ok bool) {
 	}, true
 }
 
-// alone waits until a server has no more file descriptors than before and no child processes.
-func (b *bench) alone(v *verdict, s *server, r room, open int) {
+// awaitRelease waits until a server has no more file descriptors than before and no child processes.
+func (b *bench) awaitRelease(v *verdict, s *server, r room, open int) {
 	limit := b.timeout + b.slack + patience
 	if now := s.self().settled(open, limit); now > open {
 		v.wrong("descriptors: %d before, %d after: %q", open, now, s.self().descriptors())
@@ -163,12 +163,12 @@ func network(c cell) string {
 	return "tcp"
 }
 
-// come plays a client on a connection.
-func (p *peer) come(conn io.ReadWriteCloser) error {
+// playClient plays a client on a connection.
+func (p *peer) playClient(conn io.ReadWriteCloser) error {
 	raw, _ := conn.(net.Conn)
 	if p.fault.at == atDial {
-		p.strikeNow(head)
-		p.fault.came(p, raw)
+		p.recordFault(head)
+		p.fault.clientDial(p, raw)
 		return nil
 	}
 	if p.over.tls {
@@ -177,14 +177,14 @@ func (p *peer) come(conn io.ReadWriteCloser) error {
 	l := newLink(conn, raw)
 	p.masks = true
 	err := p.over.asker()(p, l)
-	if !p.fault.clings {
+	if !p.fault.staysOpen {
 		l.close()
 	}
 	return err
 }
 
-// honest sends the requests of a correct client.
-func (b *bench) honest(s *server, c cell) error {
+// correctClient sends the requests of a correct client.
+func (b *bench) correctClient(s *server, c cell) error {
 	over := *c.over
 	over.events = false
 	p := cell{c.run, &over, faults()[0]}.newPeer(1, func(phase) {})
@@ -194,18 +194,18 @@ func (b *bench) honest(s *server, c cell) error {
 	}
 	defer conn.Close()
 	defer close(p.done)
-	return p.come(conn)
+	return p.playClient(conn)
 }
 
-// honestFar opens the peer to which a recorder passes on its clients' messages.
-func honestFar(c cell, r room) (host, error) {
+// correctPeer opens the peer to which a recorder passes on its clients' messages.
+func correctPeer(c cell, r room) (host, error) {
 	if !c.run.passes {
 		return host{end: func() {}}, nil
 	}
 	for _, over := range transports {
 		if over.name == "tcp" {
 			honest := *c.run
-			honest.peer = adds
+			honest.peer = adder
 			return cell{&honest, over, faults()[0]}.open(r, "", 1, func(phase) {})
 		}
 	}
@@ -229,7 +229,7 @@ func (b *bench) ended(v *verdict, s *server, told bool) {
 		v.slow = true
 	case told && signal != syscall.SIGTERM && r.status != 143:
 		v.wrong("status %d after SIGTERM", r.status)
-	case !told && r.status == 4 && v.cell.run.name == "replay-near": // it got a request that is not on its tape
+	case !told && r.status == 4 && v.cell.run.name == "replay-client": // it got a request that is not on its tape
 	case !told && r.status != 0 && r.status != 5 && r.status != 7:
 		v.wrong("status %d at the end of its connection", r.status)
 	}
