@@ -61,12 +61,11 @@ func Main(args []string) Outcome {
 	}
 	err := execute(run, args[1:])
 	run.Console.Clear()
-	var own cmdline.CommandStatus
-	switch {
+	switch own, ok := errors.AsType[cmdline.CommandStatus](err); {
 	case err == nil:
 		run.Report(0)
 		return Outcome{}
-	case errors.As(err, &own):
+	case ok:
 		run.Report(own.Code)
 		return Outcome{Status: own.Code}
 	}

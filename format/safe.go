@@ -85,12 +85,7 @@ func safeRunes(s string) bool {
 	if !utf8.ValidString(s) {
 		return false
 	}
-	for _, r := range s {
-		if isControl(r) && r != '\n' && r != '\t' {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(s, func(r rune) bool { return isControl(r) && r != '\n' && r != '\t' })
 }
 
 // QuoteAll returns the words of a command line, quoted for sh.

@@ -73,11 +73,10 @@ func ToFault(err error) *wire.Fault {
 		return f
 	}
 	var rpc *wire.Error
-	var closed *wire.CloseError
-	switch {
+	switch closed, ok := errors.AsType[*wire.CloseError](err); {
 	case errors.As(err, &rpc):
 		return &wire.Fault{Kind: wire.RPCError, Message: rpc.Error(), RPC: rpc, Retryable: rpc.Retryable}
-	case errors.As(err, &closed):
+	case ok:
 		return &wire.Fault{Kind: wire.Closed, Message: closed.Error(), Close: closed, Child: closed.Child}
 	case errors.Is(err, context.DeadlineExceeded):
 		return wire.NewFault(wire.Timeout, "the deadline expired", err)

@@ -69,12 +69,7 @@ func paragraph(lines []string) []Part {
 }
 
 func allIndented(lines []string) bool {
-	for _, l := range lines {
-		if !strings.HasPrefix(l, "  ") {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(lines, func(l string) bool { return !strings.HasPrefix(l, "  ") })
 }
 
 // Prose formats prose for a terminal in Width columns.

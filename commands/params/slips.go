@@ -168,11 +168,10 @@ func (p *parser) accepted(args []string) []string {
 	o := p.o
 	o.Stdin = nil // stdin can be read only once
 	_, err := Parse(p.ctx, args, o)
-	var better *ArgError
-	switch {
+	switch better, ok := errors.AsType[*ArgError](err); {
 	case err == nil:
 		return args
-	case errors.As(err, &better):
+	case ok:
 		return better.Args
 	}
 	return nil

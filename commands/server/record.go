@@ -95,9 +95,8 @@ func Serve(ctx context.Context, t Listener, command []string, listening string) 
 
 // childStatus converts a child's status to one of this process.
 func childStatus(err error) error {
-	var closed *wire.CloseError
-	switch {
-	case !errors.As(err, &closed):
+	switch closed, ok := errors.AsType[*wire.CloseError](err); {
+	case !ok:
 		return err
 	case closed.Child != nil && closed.Child.Exit > 0:
 		return cmdline.CommandStatus{Code: closed.Child.Exit, Text: closed.Child.String()}

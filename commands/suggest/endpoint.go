@@ -49,12 +49,11 @@ func Endpoint(l *cmdline.CommandLine, err error) error {
 // meant returns the endpoint that typed can only mean, according to the cause of its failure, or "".
 func meant(typed string, f *wire.Fault) string {
 	var shell transport.NeedsShell
-	var other transport.Meant
-	switch {
+	switch other, ok := errors.AsType[transport.Meant](f); {
 	case errors.As(f, &shell):
 		before, _ := strings.CutSuffix(typed, shell.Command)
 		return before + shell.Better
-	case errors.As(f, &other):
+	case ok:
 		before, _ := strings.CutSuffix(typed, other.Given)
 		if better := before + other.Better; isEndpoint(better) {
 			return better

@@ -101,9 +101,7 @@ func (j *peerChecker) tell(p *probes.Probe, vars map[string]json.RawMessage, res
 	case res.Error != nil:
 		c.Error = fmt.Sprintf("could not make the probe %s: %v", p.Name, res.Error)
 		j.run.Console.Warn(c.Error)
-		if j.unasked == nil {
-			j.unasked = res.Error
-		}
+		j.unasked = cmp.Or(j.unasked, res.Error)
 	case res.Broken != "":
 		return j.r.check(c, validate.Problem{
 			Source: j.endpoint.String(), Rule: p.Name, Level: p.Level, Section: validate.SectionOf(p.Page, p.Section), Method: method, Pointer: validate.Nowhere,
@@ -135,8 +133,6 @@ func (j *peerChecker) sum(err error) error {
 	for _, why := range j.r.whys {
 		j.run.Console.Note("skipped because " + why + ": " + strings.Join(j.r.names[why], ", "))
 	}
-	if err == nil {
-		err = j.unasked
-	}
+	err = cmp.Or(err, j.unasked)
 	return errors.Join(err, j.r.verdict(j.endpoint.String(), count(j.r.count.all, "check"), err != nil))
 }

@@ -161,11 +161,10 @@ func (j *peerChecker) try(ctx context.Context, c call, m *catalog.Method, params
 	test := report.Case{Name: declared.ResultFit + " " + method, Class: j.endpoint.Dialect}
 	op := j.operation(c, m, params)
 	checked, err := j.results(ctx, op, method)
-	var rpc *wire.Error
-	switch {
+	switch rpc, ok := errors.AsType[*wire.Error](err); {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case errors.As(err, &rpc) && c.params == nil:
+	case ok && c.params == nil:
 		j.skip(test.Name, "it fails with params made from its schema: "+rpc.Error())
 		return nil
 	case errors.Is(err, errNoItem):

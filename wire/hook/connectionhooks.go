@@ -161,15 +161,14 @@ func (b *ConnectionHooks) answerJQ(ctx context.Context, c *chain, prog *jq.Progr
 		}
 		return true, nil
 	})
-	var rpc *wire.Error
-	switch {
+	switch rpc, ok := errors.AsType[*wire.Error](err); {
 	case err == nil:
 		return last, nil
 	case errors.Is(context.Cause(ctx), errLate):
 		return nil, b.fail(c, r.Method, "timed out after %v", b.t.o.limit(r))
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case errors.As(err, &rpc):
+	case ok:
 		return nil, rpc
 	case wire.AsFault(err) == nil:
 		return nil, err // the error of Emit
@@ -266,12 +265,11 @@ func (b *ConnectionHooks) Open() {
 	go func() {
 		defer leave()
 		_, err := b.answer(ctx, onOpen, a, dialect.Request{Notification: true})
-		var e *wire.Error
-		switch {
+		switch _, ok := errors.AsType[*wire.Error](err); {
 		case ctx.Err() != nil:
 		case err == errNotMine:
 			b.warn(onOpen, "", "ended with status %d", exNotMine)
-		case errors.As(err, &e):
+		case ok:
 			b.noteFailed(onOpen, dialect.Request{}, err)
 		}
 	}()

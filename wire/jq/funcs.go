@@ -1,6 +1,7 @@
 package jq
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -97,9 +98,7 @@ func (p *Program) RunsAhead() bool { return p.code != nil && p.plan == nil && p.
 
 // builtins returns the functions of jq that the gojq command implements itself.
 func builtins(w io.Writer) []gojq.CompilerOption {
-	if w == nil {
-		w = io.Discard
-	}
+	w = cmp.Or(w, io.Discard)
 	return []gojq.CompilerOption{
 		gojq.WithFunction("debug", 0, 0, func(v any, _ []any) any {
 			b, _ := gojq.Marshal([]any{"DEBUG:", v})

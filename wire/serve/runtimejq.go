@@ -66,11 +66,10 @@ func (r *jqRuntime) Eval(ctx context.Context, e dialect.Code) (json.RawMessage, 
 		})
 		return last, err
 	})
-	var failed *dialect.EvalError
-	switch {
+	switch failed, ok := errors.AsType[*dialect.EvalError](err); {
 	case err == nil:
 		return value, nil
-	case errors.As(err, &failed):
+	case ok:
 		return nil, failed
 	case ctx.Err() != nil:
 		return nil, ctx.Err()

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"sync"
 
 	"rpcx/wire"
@@ -69,10 +70,5 @@ func (l *lanes) take(msg []byte) (rec recording, free func()) {
 
 // busy reports whether a request with one of these ids is pending.
 func (l lane) busy(ids []string) bool {
-	for _, id := range ids {
-		if l.pending[id] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(ids, func(id string) bool { return l.pending[id] })
 }

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -244,9 +245,7 @@ func (s *responder) dropSocket(c dialect.Caller) {
 func (s *responder) noteFailure(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.failed == nil {
-		s.failed = err
-	}
+	s.failed = cmp.Or(s.failed, err)
 }
 
 // Failure returns the first failure of a hook. It is a Fault of kind Helper, or nil.

@@ -1,6 +1,7 @@
 package tape
 
 import (
+	"cmp"
 	"bytes"
 	"io"
 	"os"
@@ -275,8 +276,6 @@ func (t *Writer) Close() error {
 	}
 	t.flush()
 	err := t.err
-	if t.err == nil {
-		t.err = os.ErrClosed
-	}
+	t.err = cmp.Or(t.err, os.ErrClosed)
 	return err
 }

@@ -63,8 +63,7 @@ func (f *client) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) 
 // ask makes a call. It converts an error of the agent to a failure of the command.
 func (f *client) ask(ctx context.Context, caller dialect.Caller, method string, params json.RawMessage) (json.RawMessage, error) {
 	said, err := f.c.Ask(ctx, caller, method, params)
-	var rpc *wire.Error
-	if errors.As(err, &rpc) {
+	if rpc, ok := errors.AsType[*wire.Error](err); ok {
 		return nil, &wire.Fault{Kind: wire.RPCError, Method: method, RPC: rpc, Message: rpc.Error()}
 	}
 	return said, err

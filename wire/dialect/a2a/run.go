@@ -135,12 +135,11 @@ func (r *running) end(result json.RawMessage, err error) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	var rpc *wire.Error
-	switch {
+	switch rpc, ok := errors.AsType[*wire.Error](err); {
 	case isResting(t.state) && len(t.events) > 0 && t.state != submitted && !t.cancelled:
 	case t.cancelled:
 		t.setLocked(canceled, nil)
-	case errors.As(err, &rpc):
+	case ok:
 		t.setLocked(failed, t.message(rpc.Message))
 	case err != nil:
 		t.setLocked(failed, t.message("the agent failed"))

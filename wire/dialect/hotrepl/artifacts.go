@@ -40,9 +40,7 @@ func (a *artifacts) folder(id string) (string, error) {
 		}
 		a.ours = dir
 	}
-	if base == "" {
-		base = a.ours.Path
-	}
+	base = cmp.Or(base, a.ours.Path)
 	name := unsafeChars().ReplaceAllString(id, "")
 	if len(name) > 40 {
 		name = name[:40]

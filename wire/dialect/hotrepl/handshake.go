@@ -91,11 +91,10 @@ func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.C
 		if scan.Get(d, "inputSchema") == nil { // some hosts list whole descriptions
 			name, _ := scan.Text(scan.Get(d, "name"))
 			more, err := c.descriptor(ctx, caller, name)
-			var rpc *wire.Error
-			switch {
+			switch rpc, ok := errors.AsType[*wire.Error](err); {
 			case err == nil:
 				d = more
-			case errors.As(err, &rpc):
+			case ok:
 				lacks.Text(name, rpc.Error())
 			default:
 				return nil, err
@@ -132,9 +131,8 @@ func (c *codec) Typing(ctx context.Context, caller dialect.Caller, name string) 
 	}
 	cat := c.empty()
 	d, err := c.descriptor(ctx, caller, name)
-	var rpc *wire.Error
-	switch {
-	case errors.As(err, &rpc):
+	switch rpc, ok := errors.AsType[*wire.Error](err); {
+	case ok:
 		names, lerr := c.list(ctx, caller)
 		if lerr != nil {
 			return nil, nil // the call's own response will report the problem

@@ -189,9 +189,8 @@ func lost(err error) bool {
 // askHash requests the service hash. It returns "" without an error if the service has none.
 func (c *codec) askHash(ctx context.Context, caller dialect.Caller) (string, error) {
 	answer, err := c.ask(ctx, caller, hashMethod, nil)
-	var rpc *wire.Error
-	switch {
-	case errors.As(err, &rpc):
+	switch _, ok := errors.AsType[*wire.Error](err); {
+	case ok:
 		return "", nil
 	case err != nil:
 		return "", err

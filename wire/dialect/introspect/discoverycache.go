@@ -90,12 +90,7 @@ func (h *hashes) note(token []byte) {
 
 // has reports whether list contains token. It runs for every item and does not allocate.
 func has(list []string, token []byte) bool {
-	for _, s := range list {
-		if s == string(token) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, func(s string) bool { return s == string(token) })
 }
 
 // mistrust records that the service rejected params. The hash cannot show this, because it covers no parameters.

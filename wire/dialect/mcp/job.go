@@ -64,9 +64,8 @@ func (f *client) runsAsTask(ctx context.Context, caller dialect.Caller, method s
 		return wire.Usagef("%s is not a tool, and only tools can be tasks", method)
 	}
 	m, err := f.c.Described(ctx, caller, method)
-	var rpc *wire.Error
-	switch {
-	case errors.As(err, &rpc):
+	switch _, ok := errors.AsType[*wire.Error](err); {
+	case ok:
 		return nil
 	case err != nil:
 		return err

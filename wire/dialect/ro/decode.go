@@ -1,6 +1,7 @@
 package ro
 
 import (
+	"slices"
 	"strings"
 
 	"rpcx/wire"
@@ -228,12 +229,7 @@ func (r *recent) add(key string) {
 }
 
 func (r *recent) has(key []byte) bool {
-	for _, k := range r.keys {
-		if k == string(key) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.keys, func(k string) bool { return k == string(key) })
 }
 
 // ending returns a stored place with that target and any resource.

@@ -67,8 +67,7 @@ func (e *Ending) Stop(err error) error {
 // prefer returns the more informative of two reasons. A child's exit or a close code takes precedence over a write
 // error.
 func prefer(read, write error) error {
-	var ce *wire.CloseError
-	if errors.As(read, &ce) && (ce.Child != nil || ce.Code != 0) {
+	if ce, ok := errors.AsType[*wire.CloseError](read); ok && (ce.Child != nil || ce.Code != 0) {
 		return read
 	}
 	return write
@@ -117,9 +116,8 @@ func Fault(err error, method, when string) *wire.Fault {
 	}
 	f = &wire.Fault{Kind: wire.Closed, Method: method, Err: err}
 	what := "the connection ended"
-	var ce *wire.CloseError
-	switch {
-	case errors.As(err, &ce):
+	switch ce, ok := errors.AsType[*wire.CloseError](err); {
+	case ok:
 		f.Close, f.Child, f.Err = ce, ce.Child, nil
 		what = ce.Error()
 	case err == ErrOurs:

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strconv"
 
+	"rpcx/wire"
 	"rpcx/wire/scan"
 	"rpcx/wire/tape"
 )
@@ -84,10 +85,7 @@ func (v *Values) Set(recorded, live []byte) {
 	if bytes.Equal(recorded, live) {
 		return
 	}
-	if v.byText == nil {
-		v.byText = map[string]string{}
-	}
-	v.byText[string(recorded)] = string(live)
+	wire.Put(&v.byText, string(recorded), string(live))
 }
 
 // Learn maps scalars in want to the scalars at the same places in got, if these are different. If answers is set, got is a response,

@@ -9,9 +9,8 @@ import (
 )
 
 func closeOf(err error) *tape.Close {
-	var closed *wire.CloseError
-	switch {
-	case errors.As(err, &closed):
+	switch closed, ok := errors.AsType[*wire.CloseError](err); {
+	case ok:
 		c := &tape.Close{Code: closed.Code, Reason: plain(closed.Reason), Clean: closed.Clean}
 		if closed.Child != nil {
 			child := *closed.Child

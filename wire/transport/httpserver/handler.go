@@ -118,12 +118,11 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request) (msg []byte, ok b
 		read = httpbody.ReadBytes
 	}
 	msg, err := read(from, r.ContentLength, max)
-	var large *http.MaxBytesError
-	switch {
+	switch _, ok := errors.AsType[*http.MaxBytesError](err); {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		h.refused.refuse(w, r, http.StatusRequestTimeout, "the body arrived too slowly")
 		return nil, false
-	case errors.As(err, &large), wire.AsFault(err) != nil:
+	case ok, wire.AsFault(err) != nil:
 		h.refused.refuse(w, r, http.StatusRequestEntityTooLarge, "a message can have at most %d bytes", max)
 		return nil, false
 	case err != nil:

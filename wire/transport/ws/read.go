@@ -112,8 +112,7 @@ func (w *Conn) ended(err error) error {
 // received converts an error of the library to the error for the end of the connection. If the underlying connection
 // has not failed, the peer has violated the protocol.
 func (w *Conn) received(err error) error {
-	var ce websocket.CloseError
-	switch {
+	switch ce, ok := errors.AsType[websocket.CloseError](err); {
 	case w.end.Load() != nil:
 		return *w.end.Load()
 	case errors.Is(err, websocket.ErrMessageTooBig):
@@ -122,7 +121,7 @@ func (w *Conn) received(err error) error {
 		return w.ended(wire.NewFault(wire.Protocol, wire.TooLong(w.c.MaxMessage).Error(), errHuge))
 	case errors.Is(err, errMasked):
 		return w.ended(wire.NewFault(wire.Protocol, errMasked.Error(), err))
-	case errors.As(err, &ce):
+	case ok:
 		clean := ce.Code == websocket.StatusNormalClosure || ce.Code == websocket.StatusGoingAway ||
 			ce.Code == websocket.StatusNoStatusRcvd // the close frame had no code
 		return w.ended(&wire.CloseError{Code: int(ce.Code), Reason: ce.Reason, Clean: clean})

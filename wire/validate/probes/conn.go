@@ -1,6 +1,7 @@
 package probes
 
 import (
+	"cmp"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -178,9 +179,7 @@ func (c *Conn) hear(h heard) {
 func (c *Conn) ended(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.err == nil {
-		c.err = err
-	}
+	c.err = cmp.Or(c.err, err)
 	c.came.Broadcast()
 }
 

@@ -76,11 +76,10 @@ func truth(ctx context.Context, p *jq.Program, msg []byte) bool {
 
 // ending describes how a connection ended with err.
 func ending(err error) string {
-	var closed *wire.CloseError
-	switch {
+	switch closed, ok := errors.AsType[*wire.CloseError](err); {
 	case errors.Is(err, io.EOF):
 		return "the peer closed the connection"
-	case errors.As(err, &closed):
+	case ok:
 		return closed.Error()
 	}
 	return err.Error()

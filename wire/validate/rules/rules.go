@@ -59,6 +59,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -183,9 +184,7 @@ func (s *Set) on(base *Set) {
 	s.Rules = append(s.Rules, rules...)
 	s.Keep = append(s.Keep, base.Keep...)
 	s.Defs = base.Defs + "\n" + s.Defs
-	if s.About == "" {
-		s.About = base.About
-	}
+	s.About = cmp.Or(s.About, base.About)
 }
 
 // check returns an error if the set is inconsistent.

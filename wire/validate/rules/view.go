@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"encoding/json"
 	"unicode/utf8"
 
@@ -155,9 +156,7 @@ func classify(s *dialect.Shape, raw []byte, fromClient bool) parsed {
 		m := match.Parse(s, raw, fromClient)
 		names := map[wire.Kind]string{wire.Request: kindRequest, wire.Notification: kindNotification, wire.Response: kindResponse}
 		p := parsed{kind: names[m.Kind], id: m.ID.String(), method: m.Method}
-		if p.kind == "" {
-			p.kind = kindOther
-		}
+		p.kind = cmp.Or(p.kind, kindOther)
 		return p
 	}
 	method, id := scan.Get(raw, s.Method), scan.Get(raw, s.ID)
