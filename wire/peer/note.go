@@ -33,7 +33,6 @@ type Note struct {
 	Method string      // may be ""
 	Text   string      // one line, human-readable, in lower case
 	Shown  bool        // a watch of all messages may already have printed the unhandled notification
-	Err    *wire.Error // only for NoteStrayError
 	Event  *wire.Event // only for NoteEvent
 }
 

@@ -142,7 +142,7 @@ func (p *Peer) strayLocked(m *wire.Message, s *stream) {
 	switch {
 	case p.passToAskerLocked(m) || p.incomingLocked(m):
 	case m.Err != nil && noID(m.ID):
-		p.noteLocked(Note{Kind: NoteStrayError, Text: "the peer sent an error without an id: " + m.Err.Error(), Err: m.Err.Clone()})
+		p.noteLocked(Note{Kind: NoteStrayError, Text: "the peer sent an error without an id: " + m.Err.Error()})
 	default:
 		text := "dropped a response with an unknown id: "
 		if s != nil {

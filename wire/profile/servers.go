@@ -17,7 +17,6 @@ import (
 // A Server is an entry in the server list of an editor or agent: a JSON file with the member mcpServers, or servers in
 // VS Code.
 type Server struct {
-	Name     string
 	URL      string   // "" for a server with a command
 	Command  []string // the command and its arguments
 	Env      []string // NAME=VALUE
@@ -90,7 +89,6 @@ func FindServer(file, name string) (*Server, error) {
 	if err != nil {
 		return nil, wire.Usagef("%s: %v", where, err)
 	}
-	s.Name = name
 	folder, err := filepath.Abs(filepath.Dir(file))
 	s.Settings = &Profile{Name: name, Folder: folder, Endpoint: Setting{Key: "endpoint", where: where, filled: v.secrets != nil, secrets: v.secrets}}
 	for _, header := range slices.Sorted(maps.Keys(e.Headers)) {

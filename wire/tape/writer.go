@@ -1,8 +1,8 @@
 package tape
 
 import (
-	"cmp"
 	"bytes"
+	"cmp"
 	"io"
 	"os"
 	"sync"

@@ -143,7 +143,7 @@ func FromTape(name string) (dialect.Spec, error) {
 		return s, err
 	}
 	f := unknown(name)
-	f.Hint = cmp.Or(f.Hint, "give its dialect file: --dialect ./" + name + ".toml")
+	f.Hint = cmp.Or(f.Hint, "give its dialect file: --dialect ./"+name+".toml")
 	return dialect.Spec{}, f
 }
 

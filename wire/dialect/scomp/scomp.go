@@ -26,7 +26,6 @@ func Subprotocols() []string { return []string{subprotocol} }
 // codec is the state of one connection: JSON-RPC 2.0 with translated methods and results.
 type codec struct {
 	dialect.Codec
-	depth     int
 	intro     dialect.HandshakeOptions
 	refs      refs
 	evalQueue evalQueue
@@ -47,10 +46,9 @@ const (
 
 // NewCodec returns the codec of one connection. It uses MaxDepth and Handshake of o.
 func NewCodec(o dialect.CodecOptions) dialect.Codec {
-	depth := cmp.Or(o.MaxDepth, wire.DefaultMaxDepth)
 	return &codec{
-		Codec: jsonrpc.NewCodec(jsonrpc.Options{Version: jsonrpc.V2, MaxDepth: depth}),
-		depth: depth, intro: o.Handshake, evals: map[string]bool{},
+		Codec: jsonrpc.NewCodec(jsonrpc.Options{Version: jsonrpc.V2, MaxDepth: cmp.Or(o.MaxDepth, wire.DefaultMaxDepth)}),
+		intro: o.Handshake, evals: map[string]bool{},
 	}
 }
 

@@ -17,24 +17,20 @@ type Parsed struct {
 	Kind   wire.Kind // Invalid if the message belongs to another dialect
 	ID     wire.ID   // nil if there is none
 	Method string    // "" for a response, in dialects whose responses do not contain the method
-	Error  []byte    // the error of an error response, or nil
 }
 
 // Parse classifies msg, which must be valid JSON. client is set if the client sent msg.
 func Parse(s *dialect.Shape, msg []byte, client bool) (p Parsed) {
 	if s.Own != nil {
 		m := s.Own.Read(msg)
-		if p.Kind, p.ID, p.Method = m.Kind, m.ID, m.Method; m.Err != nil {
-			p.Error = m.Err.JSON()
-		}
-		return p
+		return Parsed{m.Kind, m.ID, m.Method}
 	}
 	m, ok := readMembers(s, msg)
 	if !ok {
 		return Parsed{}
 	}
 	name, named := scan.Text(m.method)
-	p = Parsed{ID: m.id, Method: name, Error: m.err}
+	p = Parsed{ID: m.id, Method: name}
 	if s.Typed {
 		p.Kind = m.typedKind(s, name, named, client)
 	} else {

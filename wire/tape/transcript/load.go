@@ -59,7 +59,7 @@ func (l *loader) track(conn int) *loading {
 func (l *loader) add(r *tape.Reader, line *tape.Line) error {
 	switch line.Kind {
 	case tape.Opening:
-		l.track(line.Conn).Open = line.Open
+		l.track(line.Conn) // also a connection without messages is a track
 	case tape.Closing:
 		k := l.track(line.Conn)
 		if k.Close == nil {

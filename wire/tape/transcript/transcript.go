@@ -39,7 +39,6 @@ const None = -1
 // A Track is one connection of a tape.
 type Track struct {
 	Conn   int
-	Open   *tape.Open  // nil if the tape has no such line
 	Close  *tape.Close // nil if the tape has no such line
 	Closer wire.Direction
 	// Events is the number of entries before the client requested an event stream over HTTP, or None. Deletes is set if the client ended

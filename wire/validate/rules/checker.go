@@ -26,7 +26,6 @@ type Options struct {
 // A Checker checks one conversation against a set of rules. Its memory does not
 // grow with the conversation. It is not safe for concurrent use.
 type Checker struct {
-	set      *Set
 	o        Options
 	shape    dialect.Shape
 	programs programs
@@ -45,7 +44,7 @@ func New(set *Set, o Options) (*Checker, error) {
 		return nil, err
 	}
 	c := &Checker{
-		set: set, o: o, shape: shape, tape: newFifo[any](maxKept),
+		o: o, shape: shape, tape: newFifo[any](maxKept),
 		conns: map[int]*connection{}, closed: newFifo[*connection](maxClosed),
 		schemas: newSchemas(set.Schemas), programs: programs{defs: set.Defs, about: set.About, compiled: map[string]*jq.Program{}},
 	}
@@ -137,7 +136,7 @@ func (c *Checker) connection(l *tape.Line) *connection {
 			return k
 		}
 	}
-	k := newConnection(l.Conn, c.tape)
+	k := newConnection(c.tape)
 	c.conns[l.Conn] = k
 	return k
 }

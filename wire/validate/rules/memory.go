@@ -20,17 +20,16 @@ const (
 
 // A connection is the stored state of one connection of a conversation.
 type connection struct {
-	number int
-	asked  map[string]*fifo[*call] // by sender: the unanswered requests, by id
-	told   map[string]*fifo[*call] // by sender: the answered requests, by id
-	bytes  int                     // the total size of the requests whose params are stored
-	kept   *fifo[any]
-	tape   *fifo[any] // values that are kept for all connections of the tape
-	vague  bool       // a line described a message without containing it
+	asked map[string]*fifo[*call] // by sender: the unanswered requests, by id
+	told  map[string]*fifo[*call] // by sender: the answered requests, by id
+	bytes int                     // the total size of the requests whose params are stored
+	kept  *fifo[any]
+	tape  *fifo[any] // values that are kept for all connections of the tape
+	vague bool       // a line described a message without containing it
 }
 
-func newConnection(number int, tape *fifo[any]) *connection {
-	k := &connection{number: number, kept: newFifo[any](maxKept), tape: tape, asked: map[string]*fifo[*call]{}, told: map[string]*fifo[*call]{}}
+func newConnection(tape *fifo[any]) *connection {
+	k := &connection{kept: newFifo[any](maxKept), tape: tape, asked: map[string]*fifo[*call]{}, told: map[string]*fifo[*call]{}}
 	for _, side := range []string{client, server} {
 		k.asked[side], k.told[side] = newFifo[*call](maxCalls), newFifo[*call](maxAnswers)
 		k.asked[side].gone, k.told[side].gone = k.forget, k.forget

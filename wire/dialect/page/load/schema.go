@@ -20,7 +20,6 @@ type Member struct {
 	Kind    string // the kind of its value, such as "a string" or "a program"
 	Choices []string
 	Says    string
-	Table   bool // the value is a table, or tables, with members
 }
 
 // Table returns all members that a dialect file can have, in the order of the manual. It lists members that several tables share
@@ -32,7 +31,7 @@ func members(prefix string, t reflect.Type, listed map[reflect.Type]string) (all
 		f := t.Field(i)
 		path := prefix + f.Tag.Get("toml")
 		kind := kindOf(f.Type)
-		m := Member{Path: path, Kind: kind.says, Says: f.Tag.Get("says"), Table: kind.below != nil}
+		m := Member{Path: path, Kind: kind.says, Says: f.Tag.Get("says")}
 		if of := f.Tag.Get("of"); of != "" {
 			m.Choices = strings.Split(of, "|")
 		}
