@@ -28,6 +28,7 @@ type scriptedPeer struct {
 	lis   net.Listener
 	group []string
 	named map[string]string
+	sent  string // the latest message that "> TEXT" wrote
 	cd    string
 	older *scriptedPeer // the previous connection, after accept
 
@@ -165,7 +166,11 @@ func (p *scriptedPeer) step(word, rest string) error {
 	case '<':
 		return p.expect(word[1:], rest)
 	case '>':
-		return p.write(word[1:], p.expand(rest))
+		text := p.expand(rest)
+		if word == ">" {
+			p.sent = text
+		}
+		return p.write(word[1:], text)
 	}
 	switch word {
 	case "repeat":
