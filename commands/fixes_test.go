@@ -20,6 +20,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"rpcx/wire"
 )
 
 // runFix is the script command `runfix STATUS[/STATUS] PROGRAM ARGS…`. The program must fail with the first status and print the
@@ -85,7 +87,14 @@ func tryFix(o Outcome) {
 	if file == "" || o.fault == nil || len(o.fault.Fix) == 0 || o.fault.Fix[1] == "session" { // a fix that closes a session would break the script
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+	limit := 3 * time.Second
+	for _, word := range o.fault.Fix {
+		if own, ok := strings.CutPrefix(word, "--timeout="); ok && o.fault.Kind == wire.Timeout { // the fix fails at its own limit
+			d, _ := time.ParseDuration(own)
+			limit += d
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "rpcx", o.fault.Fix[1:]...)
 	cmd.Cancel, cmd.WaitDelay = func() error { return cmd.Process.Signal(os.Interrupt) }, 3*time.Second
