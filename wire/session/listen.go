@@ -124,13 +124,26 @@ func (s *Server) Endpoint() string {
 // Serve serves clients until Close. With stdio, or with a connection that rpcx has dialled, it ends with that
 // connection and returns the connection's failure.
 func (s *Server) Serve() error {
+	s.mu.Lock()
+	if s.done {
+		s.mu.Unlock()
+		return nil
+	}
+	s.wg.Add(1) // Close also waits for the last Accept
+	s.mu.Unlock()
+	err := s.acceptAll()
+	s.wg.Done()
+	if !errors.Is(err, net.ErrClosed) {
+		return err
+	}
+	close(s.accepted)
+	s.wg.Wait()
+	return s.fault
+}
+
+func (s *Server) acceptAll() error {
 	for {
 		conn, err := s.listener.Accept()
-		if errors.Is(err, net.ErrClosed) {
-			close(s.accepted)
-			s.wg.Wait()
-			return s.fault
-		}
 		if err != nil {
 			return err
 		}

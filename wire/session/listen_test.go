@@ -88,12 +88,13 @@ func TestAsksInsideAnExchange(t *testing.T) {
 // A lazyListener accepts one more connection while its server stops.
 type lazyListener struct {
 	transport.Listener
-	closed chan struct{}
-	done   func() bool
-	conn   wire.Conn
+	accepting, closed chan struct{}
+	done              func() bool
+	conn              wire.Conn
 }
 
 func (l *lazyListener) Accept() (wire.Conn, error) {
+	l.accepting <- struct{}{}
 	<-l.closed
 	for !l.done() {
 		time.Sleep(time.Millisecond)
@@ -115,7 +116,7 @@ type closeNotifier struct {
 
 func (c *closeNotifier) CloseWith(code int, _ string) error { c.code <- code; return c.Close() }
 
-// A client that connects while the server stops gets the same close code as the others.
+// A client that connects while the server stops gets the same close code as the others, and Close waits for it.
 func TestLateClientGetsTheCloseCode(t *testing.T) {
 	e, err := ParseEndpoint("ws://127.0.0.1:0/", "")
 	if err != nil {
@@ -128,18 +129,25 @@ func TestLateClientGetsTheCloseCode(t *testing.T) {
 	here, there := transport.Pair()
 	defer there.Close()
 	c := &closeNotifier{here, make(chan int, 9)}
-	s.listener = &lazyListener{Listener: s.listener, closed: make(chan struct{}), conn: c, done: func() bool {
+	lazy := &lazyListener{Listener: s.listener, accepting: make(chan struct{}, 9), closed: make(chan struct{}), conn: c, done: func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		return s.done
 	}}
+	s.listener = lazy
 	served := make(chan error, 1)
 	go func() { served <- s.Serve() }()
+	<-lazy.accepting
 	_ = s.Close()
+	select {
+	case code := <-c.code:
+		if code != goingAway {
+			t.Errorf("closed with code %d", code)
+		}
+	default:
+		t.Error("Close did not wait for the last client")
+	}
 	if err := <-served; err != nil {
 		t.Error(err)
-	}
-	if code := <-c.code; code != goingAway {
-		t.Errorf("closed with code %d", code)
 	}
 }
