@@ -63,8 +63,9 @@ func New(ctx context.Context, o Options) (*Bridge, error) {
 	b.spec = b.to.Spec()
 	b.alone = b.to.Session == "" && b.to.Socket == "" && !b.spec.Handshake.OneClient
 	b.shared = newUpstream(b)
+	asked := time.Now()
 	said, err := conv.Describe(ctx)
-	b.single.Store(b.alone && endsItself(conv))
+	b.single.Store(b.alone && endsItself(conv, time.Since(asked)))
 	if err := errors.Join(conv.Close(), ctx.Err()); ctx.Err() != nil {
 		return nil, err
 	}
@@ -84,12 +85,13 @@ func New(ctx context.Context, o Options) (*Bridge, error) {
 	return b, nil
 }
 
-// endsItself reports whether the peer closes the connection right after a response.
-func endsItself(conv session.Conversation) bool {
+// endsItself reports whether the peer closes the connection right after a response, which took the time took. A slow peer, or one
+// on a busy machine, gets more time to close it.
+func endsItself(conv session.Conversation, took time.Duration) bool {
 	select {
 	case <-conv.Done():
 		return conv.Err() == nil
-	case <-time.After(20 * time.Millisecond):
+	case <-time.After(min(max(took, 20*time.Millisecond), 500*time.Millisecond)):
 		return false
 	}
 }

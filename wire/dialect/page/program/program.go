@@ -194,8 +194,8 @@ func within[T any](p *Program, in json.RawMessage, run func(ctx context.Context,
 		return got, p.failed(err, Limit)
 	}
 	limit, tries := Limit, tries
-	if prog.Sudden() { // after a timeout, the abandoned run continues
-		limit, tries = 2*Limit, 1
+	if prog.Sudden() { // after a timeout, the abandoned run continues, so one run gets the time of all
+		limit, tries = time.Duration(tries)*Limit, 1
 	}
 	for range tries {
 		got, err = jq.Bounded(context.Background(), prog, limit, in, func(ctx context.Context, in json.RawMessage) (T, error) { return run(ctx, prog, in) })
