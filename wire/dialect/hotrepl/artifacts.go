@@ -40,7 +40,9 @@ func (a *artifacts) folder(id string) (string, error) {
 		}
 		a.ours = dir
 	}
-	base = cmp.Or(base, a.ours.Path)
+	if base == "" {
+		base = a.ours.Path
+	}
 	name := unsafeChars().ReplaceAllString(id, "")
 	if len(name) > 40 {
 		name = name[:40]
