@@ -55,10 +55,7 @@ func (a *Around) Close(msg []byte) []byte {
 	if a.before == nil {
 		return append(bytes.Clone(msg), a.after...)
 	}
-	var parts [][]byte
-	for part := range scan.Elements(msg) {
-		parts = append(parts, part)
-	}
+	parts := scan.List(msg)
 	if len(parts) == 0 || len(parts) > 2 || scan.Type(parts[0]) != 's' {
 		return msg
 	}

@@ -30,11 +30,7 @@ func runStatus(ctx context.Context, run *env.Env, o *verbOptions) error {
 // runLog prints the lines of the session's log.
 func runLog(ctx context.Context, run *env.Env, o *verbOptions) error {
 	return printStatus(ctx, run, o, func(status json.RawMessage) []json.RawMessage {
-		lines := []json.RawMessage{}
-		for line := range scan.Elements(scan.Get(status, "log")) {
-			lines = append(lines, line)
-		}
-		return lines
+		return scan.List(scan.Get(status, "log"))
 	})
 }
 

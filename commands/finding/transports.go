@@ -64,10 +64,7 @@ func (p *Prober) streams(ctx context.Context, e endpoint.Endpoint) {
 		names[0], names[i] = names[i], names[0]
 	}
 	pace := paces{listen: listens, first: 700 * time.Millisecond, next: 200 * time.Millisecond}
-	attempts := make([]*attempt, len(names))
-	for i, name := range names {
-		attempts[i] = p.attempt(e, name, maxDials, pace)
-	}
+	attempts := wire.Map(names, func(name string) *attempt { return p.attempt(e, name, maxDials, pace) })
 	if len(p.Transport.Head) == 0 {
 		a := p.attempt(e, "header", maxDials, pace)
 		a.try.Header = contentType

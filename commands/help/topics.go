@@ -2,9 +2,11 @@ package help
 
 import (
 	"embed"
+	"io/fs"
 	"slices"
 	"strings"
 
+	"rpcx/wire"
 	"rpcx/wire/dialect/all"
 	"rpcx/wire/dialect/page/load"
 	"rpcx/wire/dialect/page/program"
@@ -46,10 +48,7 @@ func Topics() []Topic {
 	if err != nil {
 		panic(err) // the directory is embedded
 	}
-	topics := make([]Topic, len(entries))
-	for i, e := range entries {
-		topics[i] = topic(strings.TrimSuffix(e.Name(), ".txt"))
-	}
+	topics := wire.Map(entries, func(e fs.DirEntry) Topic { return topic(strings.TrimSuffix(e.Name(), ".txt")) })
 	place := func(t Topic) int {
 		if i := slices.Index(topicOrder, t.Name); i >= 0 {
 			return i

@@ -69,9 +69,7 @@ func treeJSON(root cmdline.Doc) treeDoc {
 	t := treeDoc{Name: root.Name, Usage: root.Usage, Text: root.Description}
 	t.Commands = wire.Map(root.Commands, commandJSON)
 	t.share()
-	for _, s := range cmdline.ExitStatuses() {
-		t.Statuses = append(t.Statuses, statusDoc{Status: s.Code, Name: s.Name, Meaning: s.Meaning})
-	}
+	t.Statuses = wire.Map(cmdline.ExitStatuses(), func(s cmdline.StatusDoc) statusDoc { return statusDoc{s.Code, s.Name, s.Meaning} })
 	t.Topics = wire.Map(AllTopics(), func(topic Topic) topicDoc { return topicJSON(topic, false) })
 	return t
 }

@@ -119,10 +119,7 @@ func (c *Connection) Await(run *env.Env) *session.Await {
 // runDialler runs the command that connects to the address at, and replaces {port} in its arguments. The command's
 // output goes to stderr. stop ends the command with its process group.
 func runDialler(run *env.Env, at string, giveUp func(error)) (stop func(), err error) {
-	words := make([]string, len(run.Line.Trailing))
-	for i, w := range run.Line.Trailing {
-		words[i] = strings.ReplaceAll(w, "{port}", portOf(at))
-	}
+	words := wire.Map(run.Line.Trailing, func(w string) string { return strings.ReplaceAll(w, "{port}", portOf(at)) })
 	says := run.Console.Writer(words[0])
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = says, says, env.CloseStepTimeout

@@ -143,10 +143,7 @@ func (j *peerChecker) all(ctx context.Context) error {
 
 // known returns an error for a name that is neither a rule nor a probe.
 func (j *peerChecker) known(set []probes.Probe) error {
-	var names []string
-	for _, p := range set {
-		names = append(names, p.Name)
-	}
+	names := wire.Map(set, func(p probes.Probe) string { return p.Name })
 	for _, r := range declared.Rules {
 		names = append(names, r.Name)
 	}

@@ -81,11 +81,8 @@ func knownRules(names, dialects []string) error {
 }
 
 // namesOf returns the names of the rules of a set.
-func namesOf(set *rules.Set) (names []string) {
-	for _, r := range set.Rules {
-		names = append(names, r.Name)
-	}
-	return names
+func namesOf(set *rules.Set) []string {
+	return wire.Map(set.Rules, func(r rules.Rule) string { return r.Name })
 }
 
 // known returns fault, with the nearest name, for the first of names that is not in all.

@@ -205,10 +205,8 @@ func kind(at string, raw json.RawMessage, k *Kind) error {
 		return err
 	}
 	known := []string{string(Call), string(Stream), string(Job), string(Notify)}
-	for _, name := range known {
-		if string(*k) == name {
-			return nil
-		}
+	if slices.Contains(known, string(*k)) {
+		return nil
 	}
 	if near := Nearest(string(*k), known); near != "" {
 		return fmt.Errorf("%s: unknown kind %q; did you mean %s?", at, *k, near)

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"rpcx/wire"
 	"rpcx/wire/scan"
 )
 
@@ -27,11 +28,7 @@ func (c *Catalog) Names() []string {
 	if c == nil {
 		return nil
 	}
-	names := make([]string, len(c.Methods))
-	for i, m := range c.Methods {
-		names[i] = m.Name
-	}
-	return names
+	return wire.Map(c.Methods, func(m Method) string { return m.Name })
 }
 
 // Marshal returns the catalog as JSON on one line. The order of members is fixed, and schemas are unchanged.

@@ -1,6 +1,10 @@
 package dialect
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"rpcx/wire"
+)
 
 // Names describes the names of a dialect's methods. A nil function leaves names unchanged.
 type Names struct {
@@ -29,11 +33,7 @@ func (n Names) ForHooks(method string) string {
 
 // AllForHooks applies ForHooks to each pattern.
 func (n Names) AllForHooks(patterns []string) []string {
-	out := make([]string, len(patterns))
-	for i, p := range patterns {
-		out[i] = n.ForHooks(p)
-	}
-	return out
+	return wire.Map(patterns, n.ForHooks)
 }
 
 // ForPolicy applies ForHooks to each policy pattern, and adds the patterns that these imply.

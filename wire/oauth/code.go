@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -54,12 +55,10 @@ func (c *Client) Code(ctx context.Context, f *Found, w Want, user User) (*Login,
 	}
 	state, verifier := rand.Text(), oauth2.GenerateVerifier()
 	query := page.Query()
-	for name, values := range l.apply(url.Values{
+	maps.Copy(query, l.apply(url.Values{
 		"response_type": {"code"}, "client_id": {l.ClientID}, "redirect_uri": {redirect}, "state": {state},
 		"code_challenge": {oauth2.S256ChallengeFromVerifier(verifier)}, "code_challenge_method": {"S256"},
-	}) {
-		query[name] = values
-	}
+	}))
 	page.RawQuery = query.Encode()
 	user.Visit(page.String())
 	code, err := s.await(ctx, state, answers, user.Pasted)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"rpcx/wire"
 	"rpcx/wire/scan"
 )
 
@@ -139,19 +140,11 @@ func list(names []string) string {
 }
 
 func quoted(names []string) string {
-	q := make([]string, len(names))
-	for i, n := range names {
-		q[i] = strconv.Quote(n)
-	}
-	return list(q)
+	return list(wire.Map(names, strconv.Quote))
 }
 
 func encodeAll(values []any) string {
-	texts := make([]string, len(values))
-	for i, v := range values {
-		texts[i] = brief(encode(v))
-	}
-	return list(texts)
+	return list(wire.Map(values, func(v any) string { return brief(encode(v)) }))
 }
 
 func brief(text string) string {

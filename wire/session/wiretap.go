@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 
@@ -241,10 +243,7 @@ func (t *Wiretap) Close() error {
 	if t.relays != nil {
 		defer t.relays.to.Close()
 	}
-	var all []wire.Conn
-	for c := range t.open {
-		all = append(all, c)
-	}
+	all := slices.Collect(maps.Keys(t.open))
 	posts := t.posts
 	if t.up != nil {
 		all = append(all, t.up)

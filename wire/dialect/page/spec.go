@@ -124,13 +124,7 @@ func renamed(p *load.Page) bool {
 
 // answers returns the methods that a server answers because of the dialect file itself.
 func answers(p *load.Page) (names []string) {
-	for name := range p.Serve.Answers {
-		names = append(names, name)
-	}
-	for name := range p.Serve.Calls {
-		names = append(names, name)
-	}
-	return names
+	return slices.AppendSeq(slices.Collect(maps.Keys(p.Serve.Answers)), maps.Keys(p.Serve.Calls))
 }
 
 // shape describes the dialect file's messages for tapes.

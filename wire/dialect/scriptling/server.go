@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -186,10 +187,7 @@ const destructorsTimeout = 2 * time.Second
 // Close destroys the remaining objects, oldest first, and removes their directories.
 func (s *server) Close() error {
 	s.mu.Lock()
-	dir, left := s.dir, make([]*object, 0, len(s.objects))
-	for _, o := range s.objects {
-		left = append(left, o)
-	}
+	dir, left := s.dir, slices.Collect(maps.Values(s.objects))
 	s.dir = nil
 	clear(s.objects)
 	s.mu.Unlock()

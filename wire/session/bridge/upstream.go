@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -169,10 +170,7 @@ func (u *upstream) ended(conv session.Conversation) {
 		return
 	}
 	u.conv = nil
-	var all []*client
-	for c := range u.clients {
-		all = append(all, c)
-	}
+	all := slices.Collect(maps.Keys(u.clients))
 	u.mu.Unlock()
 	reason := "the peer closed the connection"
 	if err := conv.Err(); err != nil {

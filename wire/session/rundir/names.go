@@ -168,10 +168,7 @@ func SessionNames() (names []string) {
 	if err != nil || dir == "" {
 		return nil
 	}
-	for _, path := range Sockets(dir, PrefixSession) {
-		names = append(names, strings.TrimPrefix(filepath.Base(path), PrefixSession))
-	}
-	return names
+	return wire.Map(Sockets(dir, PrefixSession), func(path string) string { return strings.TrimPrefix(filepath.Base(path), PrefixSession) })
 }
 
 // NotFound returns the Fault for an @NAME that is neither a session nor a profile. It reports why the session ended, or

@@ -149,10 +149,7 @@ func (s *serving) strayed(msg []byte) *match.Difference {
 func (s *serving) refuse(c *conn, parsed match.Parsed, msg []byte, f match.Difference, differences ...match.Difference) {
 	f.Method = parsed.Method
 	if len(differences) > 0 {
-		var at []string
-		for _, d := range differences {
-			at = append(at, d.Place())
-		}
+		at := wire.Map(differences, match.Difference.Place)
 		if len(at) > 8 {
 			at = append(at[:8], "…")
 		}

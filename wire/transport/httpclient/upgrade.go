@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 
@@ -33,9 +34,7 @@ func (r *Relay) Upgrade(w http.ResponseWriter, req *http.Request) (client, peer 
 	}
 	if resp.StatusCode != http.StatusSwitchingProtocols {
 		defer resp.Body.Close()
-		for name, values := range endToEnd(resp.Header) {
-			w.Header()[name] = values
-		}
+		maps.Copy(w.Header(), endToEnd(resp.Header))
 		w.WriteHeader(resp.StatusCode)
 		_, err = io.Copy(w, resp.Body)
 		return nil, nil, r.cut(req.Context(), err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"strings"
 
 	"rpcx/wire/jq"
@@ -120,9 +121,7 @@ func with(m, other map[string]any) map[string]any {
 			all[key] = val
 		}
 	}
-	for key, val := range other {
-		all[key] = val
-	}
+	maps.Copy(all, other)
 	return all
 }
 

@@ -3,6 +3,7 @@ package codec
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	"rpcx/wire"
@@ -21,10 +22,8 @@ func (c *Codec) cancel(op dialect.Op) (wire.Message, error) {
 		return wire.Message{}, wire.ErrUnsupported
 	}
 	c.forget(s)
-	for _, method := range rule.Except {
-		if method == op.Of.Method {
-			return wire.Message{}, wire.ErrUnsupported
-		}
+	if slices.Contains(rule.Except, op.Of.Method) {
+		return wire.Message{}, wire.ErrUnsupported
 	}
 	sc := c.scope(s)
 	if ok, err := rule.When.Holds(s.params, sc.Value); err != nil || !ok {
