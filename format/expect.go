@@ -69,7 +69,7 @@ func (j *expectationChecker) line(ctx context.Context, o *Options, line []byte) 
 	return nil
 }
 
-// anyError is the value of --expect-error that accepts any error; some errors have no code.
+// anyError is the value of --expect-error that accepts any error, even one without a code.
 const anyError = "any"
 
 // holds reports whether the condition of e is true for line. For --expect-none, it reports whether any output of the

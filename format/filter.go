@@ -91,7 +91,7 @@ func (p *Pipeline) UsesWorkers(msgs []wire.Message) bool {
 
 // StartWorkers starts to run the program of --jq for msgs on other cores. The caller must pass the messages to Print in
 // order, but can skip some, and must call StopWorkers before they change. event sets ev to the event that users see for
-// a message; any goroutine may call it. The output, and where it ends, are the same as without workers.
+// a message. Any goroutine may call it. The output, and where it ends, are the same as without workers.
 func (p *Pipeline) StartWorkers(ctx context.Context, msgs []wire.Message, event func(m *wire.Message, ev *wire.Event) error) {
 	block := ahead.Start(ctx, p.filter, len(msgs), func(i int) []byte {
 		var ev wire.Event

@@ -235,7 +235,8 @@ func (p *Pipeline) Flush() error {
 	return p.out.fault()
 }
 
-// Idle flushes the output; the next Print returns the error. It must be called whenever no further message is waiting.
+// Idle flushes the output. If that fails, the next Print returns the error. Idle must be called whenever no further
+// message is waiting.
 func (p *Pipeline) Idle() { _ = p.Flush() }
 
 // Stats returns what has been counted so far.

@@ -20,7 +20,7 @@ const traced = 2 << 10
 // redacted and shortened.
 func (c *Console) Trace(d wire.Direction, msg []byte, at time.Duration) { c.TraceOf("", d, msg, at) }
 
-// TraceOf is like Trace, but also prints the name of the client on the message's connection, or "".
+// TraceOf is like Trace, but also prints client, the name of the client on the connection, unless it is "".
 func (c *Console) TraceOf(client string, d wire.Direction, msg []byte, at time.Duration) {
 	if c.o.JSON {
 		c.traceRow(client, d, msg, at)

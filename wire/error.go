@@ -22,8 +22,8 @@ const (
 	CodeRefused        = -32001 // refused by policy
 )
 
-// An Error is an error response, received or created locally. rpcx processes exchange its JSON encoding; peers receive
-// the form that the method JSON returns.
+// An Error is an error response, received or created locally. rpcx processes exchange its JSON encoding. Peers receive
+// the result of JSON.
 type Error struct {
 	Code      json.RawMessage `json:"code,omitempty"` // a number or a string token, or nil
 	Message   string          `json:"message"`

@@ -31,7 +31,7 @@ func (k EventKind) String() string { return eventNames[k] }
 const MissedUnknown = -1
 
 // An Event is one thing that a call yields, in a form that is the same for all dialects. rpcx processes exchange its
-// JSON encoding; users see the output of AppendJSON.
+// JSON encoding. Users see the output of AppendJSON.
 type Event struct {
 	Kind        EventKind       `json:"kind"`
 	Final       bool            `json:"final,omitempty"`        // the last event

@@ -78,7 +78,7 @@ type Identified interface{ Identity() string }
 // A Router is a Conn whose peer reads several streams. It sends each message on one stream, and a response on the
 // stream of its request.
 type Router interface {
-	// SendAbout sends a message, other than a response, that belongs to the peer's request with that id. It uses that
+	// SendAbout sends a message that belongs to the peer's request with that id but is not its response. It uses that
 	// request's stream while the stream is open.
 	SendAbout(request ID, msg []byte) error
 	// NoAnswer reports that the peer's request with that id gets no response.

@@ -33,7 +33,7 @@ type Idler interface {
 	OnIdle(f func())
 }
 
-// A Buffered is a Conn that may read several messages at a time, which can be routed together.
+// A Buffered is a Conn that can read several messages at once, so they can be routed together.
 type Buffered interface {
 	// Buffered appends up to most messages that have been read ahead to msgs. It never waits. If an error follows these
 	// messages, the next Recv returns it. The bytes are valid until the next Recv.
@@ -130,7 +130,7 @@ type Options struct {
 	// First receives the first bytes of a byte stream as they arrive, or the first message. The bytes are valid during
 	// the call. First may be nil.
 	First func(b []byte)
-	// Seen receives all bytes of reads and writes. It must not retain them. It may be nil.
+	// Seen receives all bytes that are read or written. It must not retain them. It may be nil.
 	Seen func(d Direction, b []byte)
 	// Sentinel drops everything up to and including the last byte 0xFF in a line or value. QEMU's guest agent marks the start of a
 	// response with that byte. It applies to the framings line and concat.

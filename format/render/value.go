@@ -23,7 +23,7 @@ func (o object) String() string { return toJSON(o) }
 func (a array) String() string  { return toJSON(a) }
 
 // convert converts a decoded value for templates. An integer that would print unchanged becomes an int64, so templates
-// can compare and count. Any other number becomes text with the same digits; the function float converts it.
+// can compare and count. Any other number becomes text with the same digits, which the function float converts.
 func convert(v any, clean func(string) string) any {
 	switch v := v.(type) {
 	case string:

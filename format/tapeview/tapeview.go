@@ -1,8 +1,9 @@
 // Package tapeview shows a tape in human-readable form: as text in two lanes, as a page for browsers, and as a HAR file
 // for the network panels of browsers.
 //
-// It reads a tape once, from start to end. Each line becomes one Row; a batch becomes several. A row depends only on
-// earlier rows (a response on its call, and the nesting on open calls), so rows can be printed while the tape is read.
+// It reads a tape once, from start to end. Each line becomes one Row, but a batch becomes several. A row depends only
+// on earlier rows (a response on its call, and the nesting on open calls), so rows can be printed while the tape is
+// read.
 //
 //	tapeview.go     Row and Options
 //	shape.go        the kind of a message, in any dialect

@@ -21,7 +21,7 @@ const (
 	None               // neither read nor write
 )
 
-// Discovery returns the cache for what rpcx discovers about the peer of e, when it is dialled with cfg. The functions
+// Discovery returns the cache for what rpcx discovers about the peer of e, to which it connects with cfg. The functions
 // that use does not allow are nil.
 func Discovery(e endpoint.Endpoint, cfg transport.Config, use Use) (d dialect.DiscoveryCache) {
 	file := discoveryFile(e, cfg)

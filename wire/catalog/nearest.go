@@ -59,7 +59,7 @@ func closest(name string, names []string, near func(distance int, n string) bool
 	return best
 }
 
-// completed returns the only name that begins with the given one, or "".
+// completed returns the name in names that begins with name if there is exactly one, or "".
 func completed(name string, names []string) string {
 	found := ""
 	for _, n := range names {

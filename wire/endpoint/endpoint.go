@@ -1,4 +1,4 @@
-// Package endpoint parses and writes endpoints, which name a peer and how to reach it. An Endpoint is a value; the
+// Package endpoint parses and writes endpoints, which name a peer and how to reach it. An Endpoint is a value. The
 // package opens no connections.
 package endpoint
 

@@ -181,7 +181,8 @@ func badTransport(rest string, err error) error {
 	return f
 }
 
-// meant returns the usage Fault for an endpoint whose part after the prefixes is probably meant to be better.
+// meant returns the usage Fault for given, the part of an endpoint after its prefixes, which is probably a mistake for
+// better.
 func meant(given, better, message string) *wire.Fault {
 	return &wire.Fault{Kind: wire.Usage, Message: message, Hint: "did you mean " + better + "?", Err: transport.Meant{Given: given, Better: better}}
 }
@@ -224,7 +225,7 @@ func Beginnings() (all []string) {
 	return all
 }
 
-// schemeNames returns the schemes without a plus sign; ws+unix, for example, is omitted.
+// schemeNames returns the schemes that have no plus sign, unlike ws+unix.
 func schemeNames() (names []string) {
 	for _, s := range beginnings {
 		if !strings.Contains(s, "+") {

@@ -40,7 +40,7 @@ func (in *input) window() []byte { return in.buf[in.r:in.w] }
 // drop removes n bytes from the start of the window.
 func (in *input) drop(n int) { in.r += n }
 
-// settle releases the buffer of a large message. Bytes from window must no longer be in use.
+// settle releases the buffer of a large message. The caller must no longer use bytes from window.
 func (in *input) settle() {
 	if len(in.buf) > bufferKept && in.w-in.r <= bufferSize/2 {
 		in.moveTo(make([]byte, bufferSize))

@@ -8,8 +8,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Line returns the framing with one message on each line. Lines end with LF or CRLF; the last line of the input may
-// lack the line break. Line skips blank lines. If a message has line breaks between its tokens, Line removes them when
+// Line returns the framing with one message on each line. Lines end with LF or CRLF, but the last line of the input may
+// have no line break. Line skips blank lines. If a message has line breaks between its tokens, Line removes them when
 // it sends the message.
 func Line(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 	o = o.WithDefaults()

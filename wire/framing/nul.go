@@ -8,7 +8,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Nul returns the framing with a NUL after each message; the last one may lack it. Other lines before a message are
+// Nul returns the framing with a NUL after each message, except perhaps the last one. Other lines before a message are
 // noise.
 func Nul(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 	o = o.WithDefaults()

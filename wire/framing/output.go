@@ -129,7 +129,7 @@ func (o *output) writeLarge(msg []byte) error {
 	return o.wrote(err)
 }
 
-// wrote stores the error of a write; all later writes return it.
+// wrote stores the error of a write, which all later writes return.
 func (o *output) wrote(err error) error {
 	if err == nil {
 		return nil

@@ -40,7 +40,7 @@ type ConnectionHooks struct {
 	// The shares of this connection in the table's semaphores.
 	commands, streams, computing share
 
-	wg       sync.WaitGroup // pending answers and processes
+	wg       sync.WaitGroup // waits for pending answers and for processes
 	coWG     sync.WaitGroup // co-processes; only one starts at a time
 	starting sync.Mutex
 
@@ -70,8 +70,8 @@ var (
 )
 
 // Answer answers r. The error is a *wire.Error for the peer, or the error of ctx if ctx or the connection has ended. If
-// r.Stream is set, r.Emit receives the events; a result that is not a stream becomes the only item. If a notification
-// fails, Answer only warns.
+// r.Stream is set, r.Emit receives the events. A result that is not a stream then becomes the only item. If a
+// notification fails, Answer only warns.
 func (b *ConnectionHooks) Answer(ctx context.Context, r dialect.Request) (json.RawMessage, error) {
 	ctx, leave, err := b.enter(ctx)
 	if err != nil {

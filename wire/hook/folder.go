@@ -30,7 +30,7 @@ type folder struct {
 // FromDir returns a hook for each executable file below dir. The hook's name is the path below dir, without the
 // extension of a scripting language ("tools/call.py" answers tools/call). FromDir skips hidden files, files that are
 // not executable, and editors' backup copies (NAME~). It does not follow links to directories. NAME.json, beside NAME,
-// becomes the method's entry in the returned catalog; if it contains "kind":"stream", each line of output is an event.
+// becomes the method's entry in the returned catalog. If it contains "kind":"stream", each line of output is an event.
 // If there are no entries, the catalog is nil.
 //
 // FromDir refuses directories and files that other users can write to, two files for the same name, and entries with a

@@ -124,12 +124,12 @@ func checkCommand(s, text string) error {
 	return nil
 }
 
-// A Meant is the cause of a Fault about an ANSWER that is probably meant to be another one.
+// A Meant is the cause of a Fault about an ANSWER that is probably a mistake for another one.
 type Meant struct{ Given, Better string }
 
 func (Meant) Error() string { return "probably another answer" }
 
-// meant returns the Fault for the ANSWER s, which is probably meant to be better.
+// meant returns the Fault for the ANSWER s, which is probably a mistake for better.
 func meant(s, better, format string, args ...any) error {
 	f := wire.Usagef(format, args...)
 	f.Hint = "did you mean " + better + "? To run a command of that name, write sh:" + s

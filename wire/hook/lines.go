@@ -49,7 +49,7 @@ func (o *outcome) readLines(stdout io.Reader, r dialect.Request) error {
 }
 
 // event returns the event that a line of JSON represents. An event is an object with only known members, one of which
-// determines its kind; an error can also be marked as recoverable. Any other JSON is data.
+// determines its kind. An error can also be marked as recoverable. Any other JSON is data.
 func event(line json.RawMessage) wire.Event {
 	plain := wire.Event{Kind: wire.Data, Data: line}
 	if line[0] != '{' {
@@ -131,7 +131,7 @@ func fill(ev *wire.Event, named json.RawMessage) {
 }
 
 // asError returns the error that a value represents. An error object stays unchanged. Other objects with a message
-// become server errors with that message and their data; any other value becomes the message itself.
+// become server errors with that message and their data. Any other value becomes the message itself.
 func asError(v json.RawMessage) *wire.Error {
 	if e := errorObject(v); e != nil {
 		return e

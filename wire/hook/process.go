@@ -91,7 +91,7 @@ func (p *process) ending() (how string, ok bool) {
 }
 
 // A pipe reads all output that a process wrote before it exited. If other processes have the pipe open, it waits only
-// briefly for their output; its last error is then os.ErrDeadlineExceeded.
+// briefly for their output, and its last error is os.ErrDeadlineExceeded.
 type pipe struct {
 	f      *os.File
 	exited <-chan struct{}

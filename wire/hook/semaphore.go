@@ -9,8 +9,8 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// A semaphore limits how many commands run at the same time. The client with the fewest slots gets the next free slot;
-// clients with equal numbers take turns. Each client has its own queue of waiters.
+// A semaphore limits how many commands run at the same time. The client with the fewest slots gets the next free slot.
+// Clients with equal numbers take turns. Each client has its own queue of waiters.
 type semaphore struct {
 	mu      sync.Mutex
 	free    int      // if negative, the number of slots above the limit

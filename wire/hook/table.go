@@ -27,8 +27,8 @@ const (
 // Options apply to all hooks of a table. The zero value is usable.
 type Options struct {
 	// Jobs is the maximum number of commands that run at the same time (DefaultJobs by default). Other commands wait
-	// for a slot; the client with the fewest slots gets the next free one. jq expressions, constants, co-processes and
-	// streams (lines:, see MaxStreams) need no slot.
+	// for a slot, and the client with the fewest slots gets the next free one. jq expressions, constants, co-processes
+	// and streams (lines:, see MaxStreams) need no slot.
 	Jobs int
 	// Timeout limits how long a hook may run. Then its process group is killed. 0 stands for DefaultTimeout, but means
 	// no limit for streams. A negative value means no limit for any hook.
@@ -50,9 +50,9 @@ type Options struct {
 	Park func(ctx context.Context, r dialect.Request) (json.RawMessage, error)
 	// OnOpen runs once for each connection (see ConnectionHooks.Open). It may be nil.
 	OnOpen *Answer
-	// OnFailure receives each failure of a hook: invalid JSON; a command that did not start, was killed or timed out; a
-	// jq error; the end of a co-process. An error that a hook returns deliberately (by an exit status, an error object
-	// or a refusal) is not a failure. err is a *wire.Fault of kind Helper. OnFailure may be nil.
+	// OnFailure receives each failure of a hook: invalid JSON, a command that did not start, was killed or timed out, a
+	// jq error, or the end of a co-process. An error that a hook returns deliberately (by an exit status, an error
+	// object or a refusal) is not a failure. err is a *wire.Fault of kind Helper. OnFailure may be nil.
 	OnFailure func(method string, err error)
 }
 

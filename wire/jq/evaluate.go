@@ -13,8 +13,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// run computes the output for in. The output is in s.outs; its bytes belong to in or s. run returns false if gojq must
-// compute the output.
+// run computes the output for in. The output is in s.outs, and its bytes belong to in or s. run returns false if gojq
+// must compute the output.
 func (p *plan) run(ctx context.Context, in []byte, s *Scratch) bool {
 	if p == nil || ctx.Err() != nil || mayBeHuge(in) {
 		return false

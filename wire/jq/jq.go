@@ -1,7 +1,7 @@
 // Package jq compiles a jq program once and applies it to many values. Only this package imports gojq.
 //
 // Numbers keep their digits unless a program computes with them. Objects that it only selects keep the order of their
-// keys; objects that it creates have sorted keys. The package follows a leading path such as .params.result in the
+// keys, but objects that it creates have sorted keys. The package follows a leading path such as .params.result in the
 // bytes of the input, and decodes only the value at its end. A program that only compares and then builds an object
 // (select(.n > 1) | {n}) has a plan, which works on the text of the input. gojq needs 3.5 µs for that program, the plan
 // 0.4 µs.
@@ -213,7 +213,7 @@ func (p *Program) start(in json.RawMessage, r *runState) (*gojq.Code, json.RawMe
 	return p.code, part, nil
 }
 
-// Each is like Run, but for a value that Decode returned; the outputs have the same types. Neither the program nor
+// Each is like Run, but for a value that Decode returned. The outputs have the same types. Neither the program nor
 // yield may change the values.
 func (p *Program) Each(ctx context.Context, in any, yield func(out any) (bool, error)) error {
 	code, err := p.full()

@@ -7,7 +7,7 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// A need is the set of paths that a program reads from a value; none of them is empty. Other parts of the value are not
+// A need is the set of paths that a program reads from a value. None of them is empty. Other parts of the value are not
 // decoded. nil stands for the whole value.
 type need [][]step
 

@@ -16,7 +16,7 @@ import (
 
 // A source stores the texts of the objects and arrays in the input of a run. A value that a program only selects is
 // output as the same Go value, because programs never change values. Its original text is then printed, which preserves
-// the order of keys. The zero value is ready for use; a nil source stores nothing.
+// the order of keys. The zero value is ready for use. A nil source stores nothing.
 type source struct {
 	spans []span
 	finds int

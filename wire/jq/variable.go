@@ -84,7 +84,7 @@ func newRunState(vals Values) *runState {
 	return r
 }
 
-// free makes r available for reuse. All values that r has decoded must no longer be in use.
+// free makes r available for reuse. Values that r has decoded must not be used afterwards.
 func (r *runState) free() {
 	if cap(r.spans) > maxSpans {
 		return

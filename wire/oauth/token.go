@@ -146,7 +146,7 @@ func (l *Login) authenticated(form url.Values) (url.Values, error) {
 	return form, err
 }
 
-// assertionLife bounds the validity of an assertion.
+// assertionLife is how long an assertion is valid.
 const assertionLife = time.Minute
 
 // signed returns a JWT (RFC 7523) that proves to the issuer that the client has its private key.

@@ -21,7 +21,7 @@ const (
 	maxSecrets     = 1000
 )
 
-// sent contains the secrets that this process has sent.
+// sent contains the secrets that Known masks.
 var sent struct {
 	mu   sync.Mutex
 	all  map[string]bool

@@ -214,8 +214,8 @@ func (s *Stream) tree(c byte) {
 // determines its meaning.
 const longestWord, longestContext = 4 << 10, 512
 
-// Divided returns the start, with its context, of a secret in text that may end after i. It returns i if there is no such secret. i
-// can be the end of text; then more bytes may follow.
+// Divided returns the start, with its context, of a secret in text that may end after i. It returns i if there is no such secret.
+// If i is the end of text, more bytes may follow.
 func Divided(text []byte, i int) int {
 	from, to := find(text, 0)
 	for to > 0 && to < i {

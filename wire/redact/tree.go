@@ -79,7 +79,7 @@ func LastMark(msg []byte) (last int) {
 // JSON returns msg, which must be valid JSON, without its secrets.
 func (n *Numbering) JSON(msg []byte) []byte {
 	method, _ := scan.Text(scan.Get(msg, "method"))
-	n.progress = method == "$/progress" || strings.HasPrefix(method, "window/workDoneProgress/") // the Language Server Protocol's
+	n.progress = method == "$/progress" || strings.HasPrefix(method, "window/workDoneProgress/") // as in the Language Server Protocol
 	return n.value(nil, msg, false)
 }
 

@@ -13,7 +13,7 @@ type Object struct {
 	opened bool
 }
 
-// AppendObject returns an Object that End appends to dst.
+// AppendObject returns an Object whose End appends the object to dst.
 func AppendObject(dst []byte) Object { return Object{b: dst} }
 
 // next appends the brace or comma that precedes a member.
@@ -155,7 +155,7 @@ type Array struct {
 	opened bool
 }
 
-// AppendArray returns an Array that End appends to dst.
+// AppendArray returns an Array whose End appends the array to dst.
 func AppendArray(dst []byte) Array { return Array{b: dst} }
 
 // next appends the bracket or comma that precedes an element.

@@ -45,7 +45,7 @@ func (d *Decoder) Reset() {
 
 // Next reads more bytes of the value. n is the number of bytes that belong to the value or to blanks before it. done
 // reports that the value is complete. A number ends before the first byte that is not part of it. An error is an *Error
-// whose offset counts from the first byte after Reset; b[n] is the invalid byte.
+// whose offset counts from the first byte after Reset. b[n] is then the invalid byte.
 func (d *Decoder) Next(b []byte) (n int, done bool, err error) {
 	for n < len(b) {
 		if d.state == inString {

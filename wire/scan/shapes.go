@@ -33,11 +33,11 @@ const (
 	seldom         = 8        // then it compares one message in this many
 )
 
-// Valid reports whether b is exactly one JSON value, nested at most depth deep. depth must be equal in all calls. Valid
-// passes the names of members, without quotes, to see, unless see has accepted the names of an earlier message of the same
-// shape. It passes other strings, with quotes, to text, unless text has accepted the same string at the same place; word is
-// true if the string is known to consist of lower-case letters and digits. If see or text returns false, Valid does not
-// store the message. ascii is true if b is known to be ASCII without control characters.
+// Valid reports whether b is exactly one JSON value with at most depth levels of nesting. depth must be equal in all calls.
+// Valid passes the names of members, without quotes, to see, unless see has accepted the names of an earlier message of the
+// same shape. It passes other strings, with quotes, to text, unless text has accepted the same string at the same place.
+// word is true if the string is known to consist of lower-case letters and digits. If see or text returns false, Valid does
+// not store the message. ascii is true if b is known to be ASCII without control characters.
 func (s *Shapes) Valid(b []byte, depth int, see func(b []byte) bool, text func(b []byte, word bool) bool) (ok, ascii bool) {
 	if s.missed > patience && s.missed%seldom != 0 || len(b) > maxShapeLength {
 		s.missed++

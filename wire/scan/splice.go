@@ -52,9 +52,10 @@ func spliceElement(array []byte, key string, val []byte) []byte {
 	return out.End()
 }
 
-// Rebuild appends val, an object or array nested at most depth deep, to b. It calls one to append each part; one
-// receives the index of the part, its key as Members yields it (nil in an array), and its value. Rebuild keeps the keys
-// and removes blanks between parts. It returns the error of one, or an *Error if val is invalid.
+// Rebuild appends val, an object or array with at most depth levels of nesting, to b. For each part, it calls one to
+// append the part. The arguments of one are b, the index of the part, its key as yielded by Members (nil in an array),
+// and its value. Rebuild keeps the keys and removes blanks between parts. It returns the error of one, or an *Error if
+// val is invalid.
 func Rebuild(b, val []byte, depth int, one func(b []byte, i int, key, part []byte) ([]byte, error)) ([]byte, error) {
 	parts, ends := ReadArray(val, depth), "[]"
 	if Type(val) == 'o' {

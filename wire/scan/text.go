@@ -22,7 +22,7 @@ func Get(obj []byte, key string) []byte {
 	return nil
 }
 
-// IsKey reports whether raw, a key as Members yields it, means name.
+// IsKey reports whether raw, a key that Members has yielded, decodes to name.
 func IsKey(raw []byte, name string) bool {
 	if string(raw) == name {
 		return true
@@ -30,7 +30,7 @@ func IsKey(raw []byte, name string) bool {
 	return len(raw) > len(name) && bytes.IndexByte(raw, '\\') >= 0 && Key(raw) == name
 }
 
-// Key decodes a key as Members yields it.
+// Key decodes a key that Members has yielded.
 func Key(raw []byte) string {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return string(raw)

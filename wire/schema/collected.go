@@ -70,7 +70,7 @@ func (f *collected) fail(rule string, because causes) *failure {
 	return own
 }
 
-// answer combines the results. If any failed, the schema fails; otherwise, if any is unknown, so is the schema's
+// answer combines the results. If any failed, the schema fails. If none failed but any is unknown, so is the schema's
 // result.
 func (f *collected) answer() answer {
 	switch {

@@ -98,8 +98,8 @@ func (f *collected) members() {
 	}
 }
 
-// named applies the schemas for the name of a member. named is false if no schema applies; perhaps is true if a schema may apply
-// whose pattern is unknown.
+// named applies the schemas for the name of a member. named is false if no schema applies, and perhaps is true if there may be
+// another one, whose pattern is unknown.
 func (f *collected) named(m *value) (named, perhaps bool) {
 	if schema, ok := f.s.Properties[string(m.name)]; ok {
 		named = true

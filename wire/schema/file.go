@@ -25,8 +25,8 @@ type FileOptions struct {
 	// Draft is the draft of a document that names none: "4", "6", "7", "2019-09" or "2020-12". The default is 7 for an
 	// OpenRPC document and otherwise 2020-12.
 	Draft string
-	// Formats makes "format" a condition in all drafts. Without it, the draft determines this; in later drafts,
-	// "format" is an annotation.
+	// Formats makes "format" a condition in all drafts. Without it, the draft determines whether "format" is a
+	// condition or an annotation.
 	Formats bool
 	// Warn receives a sentence for each pattern that is not checked, because Go's regular expressions do not support it. It may be
 	// nil.

@@ -86,9 +86,9 @@ func (s *Schema) ready(raw json.RawMessage) {
 	}
 }
 
-// Check checks v. It returns the most useful *Mismatch, or the error of ctx. A nil v stands for missing params: an empty
-// object or array, whichever the schema requires. Unknown results are not mismatches. If a check needs too many steps,
-// Options.Warn receives one warning.
+// Check checks whether v matches the schema. It returns the most useful *Mismatch, or the error of ctx. A nil v stands
+// for missing params: an empty object or array, whichever the schema requires. Unknown results are not mismatches. If a
+// check needs too many steps, Options.Warn receives one warning.
 func (s *Schema) Check(ctx context.Context, v json.RawMessage) error {
 	if v == nil {
 		v = s.empty()

@@ -171,7 +171,7 @@ func (v *value) isInteger() bool {
 	return v.kind() == 'n' && (whole(v.raw) || rat(v.raw).IsInt())
 }
 
-// canonical appends a string to b that is equal for values that JSON Schema considers equal, such as 1 and 1.0.
+// canonical appends text to b that is the same for all values that JSON Schema considers equal, such as 1 and 1.0.
 func (v *value) canonical(b []byte) []byte {
 	switch v.kind() {
 	case 'n':

@@ -82,7 +82,7 @@ type jqRun struct {
 	e dialect.Code
 }
 
-// callable matches the names that jq functions can have, except that keywords are excluded.
+// A binding can be called as a jq function if callable matches its name and keywords does not contain it.
 var (
 	callable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
 	keywords = []string{

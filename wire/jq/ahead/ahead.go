@@ -1,5 +1,5 @@
 // Package ahead runs a jq program on a block of inputs on several cores, for a reader that needs the outputs of one
-// input after the other. It only saves time; the results are the same without it.
+// input after the other. It only saves time: the results are the same without it.
 //
 // The reader runs the program from the start of the block, and workers take inputs from the end. The reader therefore
 // never waits for an input that it could run itself, or for an input after the current one, which could run forever
@@ -51,7 +51,7 @@ type result struct {
 	err   error // valid if done is set
 }
 
-// Start lets workers run program on n inputs. RunsAhead must be true for program. Workers call input, one at a time; it
+// Start lets workers run program on n inputs. RunsAhead must be true for program. Workers call input, one at a time. It
 // returns nil if there is no such input. The inputs must not change until the caller has called End.
 func Start(ctx context.Context, program *jq.Program, n int, input func(i int) []byte) *Block {
 	b := &Block{program: program, input: input, begun: n, reading: -1, results: make([]result, n)}

@@ -56,7 +56,7 @@ type Probe struct {
 	Page  string `toml:"-"` // the document that contains Section
 }
 
-// A Step sends a message, awaits a message, or does both. In Send, ${NAME} stands for the value of a variable as JSON;
+// A Step sends a message, awaits a message, or does both. In Send, ${NAME} stands for the value of a variable as JSON.
 // jq programs use $NAME. The variables id, id2 and id3 are numbers that no other request on the connection has as its
 // id.
 type Step struct {

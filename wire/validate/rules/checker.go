@@ -65,8 +65,8 @@ func New(set *Set, o Options) (*Checker, error) {
 }
 
 // Line checks the next line of a tape, or the next message of a live conversation, and returns the violations. A live
-// message needs Number, Time, Dir, and either Msg or Bytes; with several connections, also Conn. Line does not retain
-// l. It fails if ctx ends or if a program does not compile.
+// message needs Number, Time, Dir, and either Msg or Bytes. If there are several connections, it also needs Conn. Line
+// does not retain l. It fails if ctx ends or if a program does not compile.
 func (c *Checker) Line(ctx context.Context, l *tape.Line) ([]validate.Problem, error) {
 	c.last = tape.Line{Number: l.Number, Time: l.Time}
 	k := c.connection(l)

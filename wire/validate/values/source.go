@@ -97,8 +97,8 @@ func fault(file string, err error) *wire.Fault {
 	return wire.NewFault(wire.Usage, "--schema "+file+": "+text, err)
 }
 
-// ofMethod returns a pointer to the schema of a method's params or result. In OpenRPC, the params are a list; ofMethod
-// adds a schema for them to the returned document.
+// ofMethod returns a pointer to the schema of a method's params or result. In OpenRPC, where the params are a list,
+// ofMethod adds a schema for them to the returned document.
 func ofMethod(doc []byte, part string) ([]byte, string, error) {
 	i := strings.LastIndexByte(part, '.')
 	if i < 0 || part[i+1:] != "params" && part[i+1:] != "result" {

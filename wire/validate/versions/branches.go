@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// unions compares oneOf, anyOf and allOf. It returns true if only one of the schemas is a choice; then no other part
-// can be compared.
+// unions compares oneOf, anyOf and allOf. It returns true if only one of the schemas is a choice, because no other part
+// can be compared in this case.
 func (c *comparison) unions(x node) bool {
 	_, before := enumOf(x.old)
 	_, after := enumOf(x.now)
