@@ -135,5 +135,5 @@ func (b *backlog) turn(m *wire.Message) {
 
 // Light reports whether Print runs none of the user's programs.
 func (p *Pipeline) Light() bool {
-	return p.sel == nil && p.until == nil && p.filter == nil && p.render == nil && len(p.judge.expectations) == 0
+	return p.sel == nil && p.until == nil && p.filter == nil && p.render == nil && len(p.checker.expectations) == 0
 }

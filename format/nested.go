@@ -23,10 +23,10 @@ func inside(c *catalog.Catalog, schema json.RawMessage, prefix string, depth int
 	}
 	schema = definition(c, schema)
 	all := nested(c, parameters(c, schema), prefix, depth)
-	looks := maxExamined
-	forms := formsOf(c, schema, &looks)
+	budget := maxExamined
+	forms := formsOf(c, schema, &budget)
 	forms = slices.DeleteFunc(forms[:min(len(forms), maxRows)], func(form json.RawMessage) bool { return len(parameters(c, form)) == 0 }) // such as a form for null
-	if which, ok := telling(c, forms, prefix); ok {
+	if which, ok := distinguishing(c, forms, prefix); ok {
 		all = append(all, which)
 	}
 	for i, form := range forms {
@@ -43,8 +43,8 @@ func inside(c *catalog.Catalog, schema json.RawMessage, prefix string, depth int
 }
 
 // formsOf returns the forms (oneOf or anyOf) of an object, or of one of its parts.
-func formsOf(c *catalog.Catalog, schema json.RawMessage, looks *int) []json.RawMessage {
-	if *looks--; *looks < 0 {
+func formsOf(c *catalog.Catalog, schema json.RawMessage, budget *int) []json.RawMessage {
+	if *budget--; *budget < 0 {
 		return nil
 	}
 	for _, key := range []string{"oneOf", "anyOf"} {
@@ -53,7 +53,7 @@ func formsOf(c *catalog.Catalog, schema json.RawMessage, looks *int) []json.RawM
 		}
 	}
 	for _, part := range scan.List(scan.Get(schema, "allOf")) {
-		if forms := formsOf(c, definition(c, part), looks); forms != nil {
+		if forms := formsOf(c, definition(c, part), budget); forms != nil {
 			return forms
 		}
 	}
@@ -75,8 +75,8 @@ func nested(c *catalog.Catalog, params []parameter, prefix string, depth int) []
 	return all
 }
 
-// telling returns the member that distinguishes the forms, because it has a constant value in each of them.
-func telling(c *catalog.Catalog, forms []json.RawMessage, prefix string) (parameter, bool) {
+// distinguishing returns the member that has a constant value in each of the forms, if there is one.
+func distinguishing(c *catalog.Catalog, forms []json.RawMessage, prefix string) (parameter, bool) {
 	var which parameter
 	var values scan.Array
 	for _, form := range forms {

@@ -67,7 +67,7 @@ func (p *Pipeline) compile() error {
 		}
 		*e.program = program
 	}
-	if err := p.judge.compile(&p.o); err != nil {
+	if err := p.checker.compile(&p.o); err != nil {
 		return err
 	}
 	if p.o.Template == "" {

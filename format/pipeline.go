@@ -30,7 +30,7 @@ type Pipeline struct {
 	until   *jq.Program
 	filter  *jq.Program
 	render  *render.Set
-	judge   expectationChecker
+	checker expectationChecker
 	quick   jq.Scratch
 	backlog *backlog // the next messages, or nil
 	scratch []byte   // reused memory for lines
@@ -88,7 +88,7 @@ func (p *Pipeline) take(ctx context.Context, line []byte, ev *wire.Event) (stop 
 			return true, named("--until", err)
 		}
 	}
-	if err := p.judge.line(ctx, &p.o, line); err != nil {
+	if err := p.checker.line(ctx, &p.o, line); err != nil {
 		return true, err
 	}
 	lines, err := p.emit(ctx, line, ev.ContentType)
@@ -205,7 +205,7 @@ func (p *Pipeline) Error(ctx context.Context, e *wire.Error) (met bool, err erro
 	if p.out.err != nil {
 		return false, p.out.fault()
 	}
-	if err := p.judge.rpcError(&p.o, e); err != nil || p.o.Events || p.o.Raw {
+	if err := p.checker.rpcError(&p.o, e); err != nil || p.o.Events || p.o.Raw {
 		return err == nil, err
 	}
 	lines, err := p.emit(ctx, e.JSON(), "")
@@ -224,7 +224,7 @@ func (p *Pipeline) Finish() error {
 	if p.out.flush(); p.out.err != nil {
 		return p.out.fault()
 	}
-	return p.judge.whole(&p.o, p.stats.Items)
+	return p.checker.whole(&p.o, p.stats.Items)
 }
 
 // Flush writes the buffered bytes.

@@ -30,8 +30,8 @@ func parameters(c *catalog.Catalog, schema json.RawMessage) []parameter {
 		}
 		return params
 	}
-	looks := maxExamined
-	return members(c, schema, nil, &looks)
+	budget := maxExamined
+	return members(c, schema, nil, &budget)
 }
 
 // maxExamined is the maximum number of parts of a schema that are examined, because references can be circular.
@@ -39,8 +39,8 @@ const maxExamined = 100
 
 // members adds the properties of an object and its parts to params. Each name occurs only once, and there are at most
 // maxRows.
-func members(c *catalog.Catalog, schema json.RawMessage, params []parameter, looks *int) []parameter {
-	if *looks--; *looks < 0 {
+func members(c *catalog.Catalog, schema json.RawMessage, params []parameter, budget *int) []parameter {
+	if *budget--; *budget < 0 {
 		return params
 	}
 	required := map[string]bool{}
@@ -57,7 +57,7 @@ func members(c *catalog.Catalog, schema json.RawMessage, params []parameter, loo
 		}
 	}
 	for _, part := range scan.List(scan.Get(schema, "allOf")) {
-		params = members(c, definition(c, part), params, looks)
+		params = members(c, definition(c, part), params, budget)
 	}
 	return params
 }

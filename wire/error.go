@@ -106,11 +106,11 @@ type CloseError struct {
 	Err    error  `json:"-"`                // the cause; may be nil
 }
 
-// Stray is the cause of a Protocol fault after a line that is not a message.
-type Stray struct{ Line []byte }
+// UnexpectedLine is the cause of a Protocol fault about a line that is not a message.
+type UnexpectedLine struct{ Line []byte }
 
 // Error describes the cause without the peer's bytes.
-func (*Stray) Error() string { return "a line is not a message" }
+func (*UnexpectedLine) Error() string { return "a line is not a message" }
 
 // ErrCut is the cause of a CloseError if the connection ended inside a message.
 var ErrCut = errors.New("it ended in the middle of a message")

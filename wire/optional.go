@@ -22,8 +22,8 @@ type PeerWatcher interface {
 
 // A PeerState reports, without reading, how far the peer has closed the connection.
 type PeerState interface {
-	// FarEnd reports whether the peer has closed its sending direction, and whether it has closed both.
-	FarEnd() (silent, gone bool)
+	// CloseState reports whether the peer has closed its sending direction, and whether it has closed both.
+	CloseState() (halfClosed, closed bool)
 }
 
 // A Remote is a connection with a remote address.

@@ -224,7 +224,7 @@ func (l *CommandLine) unknown(word, value string, given bool, rest []string) err
 		f.Message += " here"
 		f.Hint = has + " has this flag"
 	case near != "":
-		if f.Hint = "did you mean --" + near + "?"; catalog.IsSlip(name, near) {
+		if f.Hint = "did you mean --" + near + "?"; catalog.IsTypo(name, near) {
 			f.Fix = instead("--" + near)
 		}
 	case strings.Contains(l.Cmd.ArgsUsage, "PARAM"):

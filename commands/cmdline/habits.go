@@ -188,7 +188,7 @@ func (l *CommandLine) unknownCommand(word string, rest, names []string) *wire.Fa
 	case len(l.Path) > 0 && near == "":
 		return f
 	case near != "":
-		if instead("did you mean "+near+"?", near); !catalog.IsSlip(word, near) {
+		if instead("did you mean "+near+"?", near); !catalog.IsTypo(word, near) {
 			f.Fix = nil
 		}
 	case synonym != nil:

@@ -32,7 +32,7 @@ func (j *peerChecker) declares(ctx context.Context, discovery string) error {
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case j.shared.Spoke():
+	case j.shared.HasReceived():
 	case j.shared.Ended() != nil:
 		return cmp.Or(err, j.shared.Ended())
 	case unreached(err): // over HTTP, the first exchange shows this

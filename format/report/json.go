@@ -68,8 +68,8 @@ func jsonOf(s Suite, later *placeholders) jsonSuite {
 		j := jsonCase{Name: c.Name, Class: c.Class, Status: c.status(), Seconds: c.Duration.Seconds(), Error: c.Error, Skipped: c.Skipped, Stdout: c.Stdout}
 		if c.failures() > 0 {
 			mark := Failure{Message: later.add(func(w io.Writer) error { return jsonFailures(w, c) })}
-			stands, _ := jsonLine(mark)
-			later.stands(stands)
+			whole, _ := jsonLine(mark)
+			later.extend(whole)
 			j.Failures = []Failure{mark}
 		}
 		out.Cases = append(out.Cases, j)

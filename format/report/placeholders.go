@@ -23,8 +23,8 @@ func (l *placeholders) add(write func(w io.Writer) error) string {
 	return mark
 }
 
-// stands sets the part of the document that the last text replaces to all, which contains the mark.
-func (l placeholders) stands(all []byte) { l[len(l)-1].mark = all }
+// extend sets the part of the document that the last text replaces to all, which contains the mark.
+func (l placeholders) extend(all []byte) { l[len(l)-1].mark = all }
 
 // write writes the document, with each mark replaced by its text.
 func (l placeholders) write(to io.Writer, doc []byte) error {

@@ -28,8 +28,8 @@ func DidYouMean(name string, names []string) string {
 	return ""
 }
 
-// IsSlip reports whether a word differs from a name by at most one typing error.
-func IsSlip(word, name string) bool { return distance(plain(word), plain(name)) <= 1 }
+// IsTypo reports whether a word differs from a name by at most one typing error.
+func IsTypo(word, name string) bool { return distance(plain(word), plain(name)) <= 1 }
 
 // Closest returns the most similar of a few candidates, one of which was probably meant. It returns "" if all are very
 // different.

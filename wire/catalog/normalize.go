@@ -27,8 +27,8 @@ func Normalize(c *Catalog) {
 		}
 	}
 	c.Methods = kept
-	var odd misplaced
-	odd.put("methods", again)
+	var moved misplaced
+	moved.put("methods", again)
 	var classes, others []json.RawMessage
 	for _, class := range c.Classes {
 		if isObject(class) {
@@ -38,29 +38,29 @@ func Normalize(c *Catalog) {
 		}
 	}
 	c.Classes = classes
-	odd.put("classes", others)
-	odd.object("constants", &c.Constants)
-	c.Defs = odd.schemas("$defs", c.Defs)
-	c.Extra = odd.into(c.Extra)
+	moved.put("classes", others)
+	moved.object("constants", &c.Constants)
+	c.Defs = moved.schemas("$defs", c.Defs)
+	c.Extra = moved.into(c.Extra)
 	c.Info.Extra = new(misplaced).into(c.Info.Extra)
 }
 
 func normalizeMethod(m *Method) {
-	var odd misplaced
+	var moved misplaced
 	if m.Kind != "" && kind("", scan.AppendQuoted(nil, string(m.Kind)), new(Kind)) != nil {
-		odd.add("kind", scan.AppendQuoted(nil, string(m.Kind)))
+		moved.add("kind", scan.AppendQuoted(nil, string(m.Kind)))
 		m.Kind = ""
 	}
-	odd.schema("params", &m.Params)
-	odd.schema("result", &m.Result)
-	m.Events = odd.schemas("events", m.Events)
-	odd.object("hints", &m.Hints)
-	odd.object("cache", &m.Cache)
+	moved.schema("params", &m.Params)
+	moved.schema("result", &m.Result)
+	m.Events = moved.schemas("events", m.Events)
+	moved.object("hints", &m.Hints)
+	moved.object("cache", &m.Cache)
 	if age := scan.Get(m.Cache, "max-age"); age != nil && (age[0] < '0' || age[0] > '9') {
-		odd.add("cache", m.Cache)
+		moved.add("cache", m.Cache)
 		m.Cache = nil
 	}
-	m.Extra = odd.into(m.Extra)
+	m.Extra = moved.into(m.Extra)
 }
 
 // misplaced collects members whose values have the wrong type.

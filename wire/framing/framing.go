@@ -111,11 +111,11 @@ type conn struct {
 // halfConn is a conn whose sending direction can be closed separately.
 type halfConn struct{ *conn }
 
-// goneConn is a halfConn that can detect, after io.EOF from Recv, that the peer has also stopped reading.
-type goneConn struct{ halfConn }
+// watchedConn is a halfConn that can detect, after io.EOF from Recv, that the peer has also stopped reading.
+type watchedConn struct{ halfConn }
 
-// blankConn is a goneConn whose framing allows blanks between messages.
-type blankConn struct{ goneConn }
+// blankConn is a watchedConn whose framing allows blanks between messages.
+type blankConn struct{ watchedConn }
 
 // Probe sends a blank unless a message is being sent.
 func (c blankConn) Probe() error { return c.blank() }
@@ -123,16 +123,16 @@ func (c blankConn) Probe() error { return c.blank() }
 func newConn(rwc io.ReadWriteCloser, in *input, src source, w wrap) wire.Conn {
 	c := &conn{in: in, src: src, rwc: rwc, output: output{dst: rwc, wrap: w, seen: in.seen}}
 	_, half := rwc.(wire.WriteCloser)
-	_, gone := rwc.(wire.PeerWatcher)
+	_, watched := rwc.(wire.PeerWatcher)
 	switch {
 	case !half:
 		return c
-	case !gone:
+	case !watched:
 		return halfConn{c}
 	case !w.blanks:
-		return goneConn{halfConn{c}}
+		return watchedConn{halfConn{c}}
 	}
-	return blankConn{goneConn{halfConn{c}}}
+	return blankConn{watchedConn{halfConn{c}}}
 }
 
 // Recv implements wire.Conn.
@@ -183,7 +183,7 @@ func (c halfConn) CloseSend() error {
 }
 
 // Remote returns the peer's address, or "".
-func (c goneConn) Remote() string {
+func (c watchedConn) Remote() string {
 	if r, ok := c.rwc.(wire.Remote); ok {
 		return r.Remote()
 	}
@@ -191,32 +191,32 @@ func (c goneConn) Remote() string {
 }
 
 // CloseRead makes Recv return io.EOF after the messages that have already arrived.
-func (c goneConn) CloseRead() error {
+func (c watchedConn) CloseRead() error {
 	if r, ok := c.rwc.(wire.ReadCloser); ok {
 		return r.CloseRead()
 	}
 	return errors.ErrUnsupported
 }
 
-// FarEnd implements wire.PeerState.
-func (c goneConn) FarEnd() (silent, gone bool) {
+// CloseState implements wire.PeerState.
+func (c watchedConn) CloseState() (halfClosed, closed bool) {
 	if r, ok := c.rwc.(wire.PeerState); ok {
-		return r.FarEnd()
+		return r.CloseState()
 	}
 	return false, false
 }
 
 // PeerClosed implements wire.PeerWatcher.
-func (c goneConn) PeerClosed() <-chan struct{} { return c.rwc.(wire.PeerWatcher).PeerClosed() }
+func (c watchedConn) PeerClosed() <-chan struct{} { return c.rwc.(wire.PeerWatcher).PeerClosed() }
 
 // closeError converts an error of the byte stream to an error of the Conn.
 func closeError(err error) error {
 	if err == nil || err == io.EOF {
 		return err
 	}
-	var gone *wire.CloseError
+	var closed *wire.CloseError
 	var fault *wire.Fault
-	if errors.As(err, &gone) || errors.As(err, &fault) {
+	if errors.As(err, &closed) || errors.As(err, &fault) {
 		return err
 	}
 	return &wire.CloseError{Err: err}

@@ -54,7 +54,7 @@ func (n *noise) fault(b []byte) error {
 	if n.limit > 0 {
 		text = fmt.Sprintf("the peer sent more than %d lines that are not JSON; the last: %s", n.limit, shown(b))
 	}
-	return wire.NewFault(wire.Protocol, text, &wire.Stray{Line: bytes.Clone(b)})
+	return wire.NewFault(wire.Protocol, text, &wire.UnexpectedLine{Line: bytes.Clone(b)})
 }
 
 // shown returns the start of b in quotes, escaped for a terminal.

@@ -92,7 +92,7 @@ func (b *ConnectionHooks) run(ctx context.Context, o *outcome, command string, e
 		select {
 		case <-exited:
 			exited = nil
-			p.hurry()
+			p.wakeReaders()
 		case <-cancelled:
 			cancelled = nil
 			o.ctx = ctx.Err()
@@ -121,7 +121,7 @@ func (b *ConnectionHooks) run(ctx context.Context, o *outcome, command string, e
 func (p *process) force() <-chan struct{} {
 	p.EndWithin(p.patience, grace)
 	if wire.IsClosed(p.Done()) {
-		p.hurry()
+		p.wakeReaders()
 	} else {
 		p.closePipes() // no signal can end the process
 	}

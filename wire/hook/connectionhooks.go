@@ -164,7 +164,7 @@ func (b *ConnectionHooks) answerJQ(ctx context.Context, c *chain, prog *jq.Progr
 	switch rpc, ok := errors.AsType[*wire.Error](err); {
 	case err == nil:
 		return last, nil
-	case errors.Is(context.Cause(ctx), errLate):
+	case errors.Is(context.Cause(ctx), errTimeLimit):
 		return nil, b.fail(c, r.Method, "timed out after %v", b.t.o.limit(r))
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -176,13 +176,13 @@ func (b *ConnectionHooks) answerJQ(ctx context.Context, c *chain, prog *jq.Progr
 	return nil, b.fail(c, r.Method, "%v", err)
 }
 
-// errLate is the cause if a context ends because the hook's own time limit has passed.
-var errLate = errors.New("the hook timed out")
+// errTimeLimit is the cause if a context ends because the hook's own time limit has passed.
+var errTimeLimit = errors.New("the hook timed out")
 
 // bound returns ctx with the time limit for one hook.
 func (b *ConnectionHooks) bound(ctx context.Context, r dialect.Request) (context.Context, func()) {
 	if d := b.t.o.limit(r); d > 0 {
-		return dialect.WithWorkLimit(ctx, d, errLate)
+		return dialect.WithWorkLimit(ctx, d, errTimeLimit)
 	}
 	return context.WithCancel(ctx)
 }

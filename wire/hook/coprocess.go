@@ -86,7 +86,7 @@ func (co *coprocess) take(r dialect.Request, got coAnswer) (json.RawMessage, err
 
 // coCut returns the error for a call whose context has ended. The co-process continues.
 func (b *ConnectionHooks) coCut(ctx context.Context, c *chain, r dialect.Request) error {
-	if errors.Is(context.Cause(ctx), errLate) {
+	if errors.Is(context.Cause(ctx), errTimeLimit) {
 		return b.fail(c, r.Method, "timed out after %v", b.t.o.limit(r))
 	}
 	return ctx.Err()

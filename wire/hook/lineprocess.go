@@ -12,8 +12,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// leaveTime is how long a process may take to exit after its stdin has been closed.
-const leaveTime = 500 * time.Millisecond
+// exitTime is how long a process may take to exit after its stdin has been closed.
+const exitTime = 500 * time.Millisecond
 
 // A LineProcess is a shell command that reads and writes lines.
 type LineProcess struct {
@@ -22,10 +22,10 @@ type LineProcess struct {
 	done   chan struct{} // closed when the process has ended and its output has been processed
 	stderr *tail
 
-	mu      sync.Mutex
-	how     string // how the process ended; valid when done is closed
-	ok      bool   // whether the process ended properly; valid when done is closed
-	leaving bool   // Stop was called
+	mu       sync.Mutex
+	how      string // how the process ended; valid when done is closed
+	ok       bool   // whether the process ended properly; valid when done is closed
+	stopping bool   // Stop was called
 }
 
 // StartLineProcess starts command with sh, in its own process group. stderr receives whole lines of the command's
@@ -55,13 +55,13 @@ func (t *LineProcess) Run(onLine func(line []byte), last func()) error {
 	stderr.Go(func() { copyTail(t.stderr, &pipe{f: t.p.stderr, exited: t.p.Done()}) })
 	stderr.Go(func() {
 		<-t.p.Done()
-		t.p.hurry()
+		t.p.wakeReaders()
 	})
 	err := t.read(onLine)
 	t.p.stdin.Close()
 	select { // the process may have closed only its stdout
 	case <-t.p.Done():
-	case <-time.After(leaveTime):
+	case <-time.After(exitTime):
 	}
 	t.p.force()
 	stderr.Wait()
@@ -127,22 +127,22 @@ func (t *LineProcess) Done() <-chan struct{} { return t.done }
 func (t *LineProcess) Result() (how string, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.how, t.ok || t.leaving
+	return t.how, t.ok || t.stopping
 }
 
 // Stop sends last, which may be empty, and closes stdin, so the process can exit. If it does not exit, Stop sends
 // SIGTERM and later SIGKILL.
 func (t *LineProcess) Stop(last []byte) {
 	t.mu.Lock()
-	t.leaving = true
+	t.stopping = true
 	t.mu.Unlock()
 	if len(last) > 0 {
-		stop, end := transport.Within(t.p.patience, leaveTime, 0)
+		stop, end := transport.Within(t.p.patience, exitTime, 0)
 		_ = t.Send(stop.Done(), last) && t.Send(stop.Done(), nil) // the process's writer accepts the second, empty message only after it has written the first
 		end()
 	}
 	t.p.stdin.Close()
-	patience, cancel := transport.Within(t.p.patience, leaveTime, 0)
+	patience, cancel := transport.Within(t.p.patience, exitTime, 0)
 	defer cancel()
 	select {
 	case <-t.p.Done():

@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	maxOutput = 64 << 20               // the maximum size of a command's stdout, or of one line, in bytes
-	tailSize  = 4 << 10                // how many bytes of the end of stderr are kept
-	grace     = time.Second            // the time between SIGTERM and SIGKILL
-	linger    = 100 * time.Millisecond // how long to wait, after the command has exited, for other processes that have a pipe open
-	afterExit = 1 << 20                // the maximum number of bytes from those processes; more than a pipe can hold
+	maxOutput  = 64 << 20               // the maximum size of a command's stdout, or of one line, in bytes
+	tailSize   = 4 << 10                // how many bytes of the end of stderr are kept
+	grace      = time.Second            // the time between SIGTERM and SIGKILL
+	outputWait = 100 * time.Millisecond // how long to wait, after the command has exited, for other processes that have a pipe open
+	afterExit  = 1 << 20                // the maximum number of bytes from those processes; more than a pipe can hold
 )
 
 // A process is sh, running a command in its own process group.
@@ -75,8 +75,8 @@ func (p *process) closePipes() {
 	}
 }
 
-// hurry wakes the readers of p's pipes. It must be called after p has exited.
-func (p *process) hurry() {
+// wakeReaders interrupts the readers of p's pipes. It must be called after p has exited.
+func (p *process) wakeReaders() {
 	p.stdout.SetReadDeadline(time.Now())
 	p.stderr.SetReadDeadline(time.Now())
 }
@@ -99,15 +99,15 @@ type pipe struct {
 	late   int // the number of bytes that were read after the exit
 }
 
-// Read implements io.Reader. When exited is closed, hurry must be called to wake it.
+// Read implements io.Reader. When exited is closed, wakeReaders must be called to wake it.
 func (p *pipe) Read(b []byte) (int, error) {
 	for {
 		late := wire.IsClosed(p.exited)
 		if late {
-			if p.waited >= linger || p.late > afterExit {
+			if p.waited >= outputWait || p.late > afterExit {
 				return 0, os.ErrDeadlineExceeded
 			}
-			p.f.SetReadDeadline(time.Now().Add(linger - p.waited))
+			p.f.SetReadDeadline(time.Now().Add(outputWait - p.waited))
 		}
 		start := time.Now()
 		n, err := p.f.Read(b)

@@ -102,9 +102,9 @@ func (h *runningCommand) end() {
 	h.ended = true
 }
 
-// lookEach is the interval at which background process groups are checked. It is short because the system can reuse the
+// checkInterval is the interval at which background process groups are checked. It is short because the system can reuse the
 // number of a group that has ended.
-const lookEach = time.Second
+const checkInterval = time.Second
 
 // keep stores the process group of a command that has answered but still has background processes, which may call the
 // peer. The group is killed when the connection is closed.
@@ -122,7 +122,7 @@ func (b *ConnectionHooks) keep(p *child.Process) {
 
 // watchBackground removes groups that have ended until none are left or Close is called.
 func (b *ConnectionHooks) watchBackground() {
-	tick := time.NewTicker(lookEach)
+	tick := time.NewTicker(checkInterval)
 	defer tick.Stop()
 	for b.forgetEnded() {
 		select {

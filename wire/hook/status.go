@@ -33,7 +33,7 @@ func (b *ConnectionHooks) result(ctx context.Context, c *chain, a *Answer, r dia
 	switch {
 	case o.start != nil:
 		return fail("%v", o.start)
-	case o.ctx != nil && errors.Is(context.Cause(ctx), errLate):
+	case o.ctx != nil && errors.Is(context.Cause(ctx), errTimeLimit):
 		return fail("timed out after %v", b.t.o.limit(r))
 	case o.ctx != nil:
 		return nil, o.ctx

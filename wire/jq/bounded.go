@@ -55,8 +55,8 @@ func take(ctx context.Context, limit time.Duration) *bounded {
 	return b
 }
 
-// giveBack allows b to be reused, unless it has ended.
-func (b *bounded) giveBack() {
+// release allows b to be reused, unless it has ended.
+func (b *bounded) release() {
 	if b.timer.Stop() && b.err == nil {
 		b.Context = nil
 		contexts.Put(b)
@@ -140,17 +140,17 @@ const maxDetachedRuns = 4
 // detachedRuns is the number of abandoned runs that have not ended.
 var detachedRuns atomic.Int64
 
-// Sudden reports whether a single step of p can take long.
-func (p *Program) Sudden() bool { return p.sudden }
+// HasLongStep reports whether a single step of p can take long.
+func (p *Program) HasLongStep() bool { return p.longStep }
 
 // Bounded calls run, which must run p with the given context and input. The context ends after limit, or with ctx. If a
 // step of the program could take long, run is called in a separate goroutine, which Bounded abandons when the context ends.
 func Bounded[T any](ctx context.Context, p *Program, limit time.Duration, in json.RawMessage, run func(ctx context.Context, in json.RawMessage) (T, error)) (T, error) {
-	if p.sudden {
+	if p.longStep {
 		return detached(ctx, limit, bytes.Clone(in), run) // the caller may reuse the message's memory while the goroutine reads it
 	}
 	b := take(ctx, limit)
-	defer b.giveBack()
+	defer b.release()
 	return run(b, in)
 }
 
@@ -163,13 +163,13 @@ func detached[T any](ctx context.Context, limit time.Duration, in json.RawMessag
 		err    error
 	}
 	done := make(chan outcome, 1)
-	var late atomic.Bool
+	var abandoned atomic.Bool
 	go func() {
 		defer wire.Guard()
 		b := take(ctx, limit)
 		got, err := run(b, in)
-		b.giveBack()
-		if done <- (outcome{got, err}); !late.CompareAndSwap(false, true) {
+		b.release()
+		if done <- (outcome{got, err}); !abandoned.CompareAndSwap(false, true) {
 			detachedRuns.Add(-1)
 		}
 	}()
@@ -183,7 +183,7 @@ func detached[T any](ctx context.Context, limit time.Duration, in json.RawMessag
 	case <-ctx.Done():
 		err = ctx.Err()
 	}
-	if detachedRuns.Add(1); !late.CompareAndSwap(false, true) { // the run has just ended
+	if detachedRuns.Add(1); !abandoned.CompareAndSwap(false, true) { // the run has just ended
 		detachedRuns.Add(-1)
 	}
 	return none, err

@@ -57,8 +57,8 @@ func mayBeHuge(b []byte) bool {
 
 func truth(val []byte) bool { return val[0] != 'n' && val[0] != 'f' }
 
-// leave leaves the evaluation of the input to gojq.
-func (s *Scratch) leave() []byte {
+// useGojq leaves the evaluation of the input to gojq.
+func (s *Scratch) useGojq() []byte {
 	s.unsure = true
 	return null
 }
@@ -78,7 +78,7 @@ func (s *Scratch) value(n *node) []byte {
 	case opPath:
 		switch at := s.slots[n.at.slot]; {
 		case at.wrong:
-			return s.leave()
+			return s.useGojq()
 		case at.text == nil:
 			return null
 		default:
@@ -124,7 +124,7 @@ func (s *Scratch) printed(val []byte) []byte {
 		return compact(val)
 	case '"':
 		if !isPrintedText(val) {
-			return s.leave()
+			return s.useGojq()
 		}
 	}
 	return val
@@ -152,7 +152,7 @@ func (s *Scratch) compared(o gojq.Operator, a, b []byte) []byte {
 	order, ok := compare(a, b)
 	switch {
 	case !ok:
-		return s.leave()
+		return s.useGojq()
 	case o == gojq.OpEq:
 		return boolean(order == 0)
 	case o == gojq.OpNe:

@@ -50,21 +50,21 @@ type Func struct {
 
 // A Program is a compiled jq program. It is safe for concurrent use.
 type Program struct {
-	path []step     // followed in the bytes before decoding
-	way  *place     // path in the form of places
-	root string     // the declared variable where path starts, or "" for the input
-	code *gojq.Code // runs on the value at the end of path; nil if that value is the output
-	vals []any      // the values of Options.Vars, in the order that gojq requires
-	vars []declared // the declared variables that the program uses; they follow those of vals
-	need need       // the parts of its input that code reads
-	asIs bool       // code may output its input unchanged
-	plan *plan      // used instead of code; may be nil
+	path   []step     // followed in the bytes before decoding
+	places *place     // path in the form of places
+	root   string     // the declared variable where path starts, or "" for the input
+	code   *gojq.Code // runs on the value at the end of path; nil if that value is the output
+	vals   []any      // the values of Options.Vars, in the order that gojq requires
+	vars   []declared // the declared variables that the program uses; they follow those of vals
+	need   need       // the parts of its input that code reads
+	asIs   bool       // code may output its input unchanged
+	plan   *plan      // used instead of code; may be nil
 
-	foreign bool      // the program has limits
-	sudden  bool      // a single step can take long
-	pure    bool      // the program has no side effects
-	runs    *sync.Map // the contexts of running Runs by number, for Funcs; may be nil
-	next    *atomic.Int64
+	foreign  bool      // the program has limits
+	longStep bool      // a single step can take long
+	pure     bool      // the program has no side effects
+	runs     *sync.Map // the contexts of running Runs by number, for Funcs; may be nil
+	next     *atomic.Int64
 
 	full func() (*gojq.Code, error) // compiles the whole program, for inputs in which path does not exist
 }
@@ -75,7 +75,7 @@ func Compile(src string, o Options) (*Program, error) {
 	if err != nil {
 		return nil, parseFault(src, err)
 	}
-	p := &Program{vars: used(src, o.Declared), pure: isPure(src) && len(o.Funcs) == 0, foreign: o.Foreign, sudden: longSteps().MatchString(src)}
+	p := &Program{vars: used(src, o.Declared), pure: isPure(src) && len(o.Funcs) == 0, foreign: o.Foreign, longStep: longSteps().MatchString(src)}
 	opts, err := p.options(o)
 	if err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func Compile(src string, o Options) (*Program, error) {
 	if path == nil {
 		p.root, path, rest = p.splitVariable(query)
 	}
-	p.path, p.way = path, wayOf(path)
+	p.path, p.places = path, placesOf(path)
 	if len(p.vars) == 0 {
 		p.plan = planOf(query, o.Vars)
 	}

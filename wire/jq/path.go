@@ -113,15 +113,15 @@ func textStep(s *gojq.String) (step, bool) {
 	return step{key: append([]byte{}, s.Str...)}, s.Queries == nil && utf8.ValidString(s.Str)
 }
 
-// wayOf converts a path to places, each inside the previous one.
-func wayOf(path []step) *place {
-	way := &place{}
-	last := way
+// placesOf converts a path to places, each inside the previous one.
+func placesOf(path []step) *place {
+	places := &place{}
+	last := places
 	for n, s := range path {
 		next := &place{step: s, slot: n + 1}
 		last.parts, last = []*place{next}, next
 	}
-	return way
+	return places
 }
 
 // follow returns the value in b at the path of p, without surrounding blanks, or null if a member or element does not
@@ -132,7 +132,7 @@ func (p *Program) follow(b []byte) (val []byte, ok bool, err error) {
 	if len(p.path) >= len(few) {
 		slots = make([]slot, len(p.path)+1)
 	}
-	if !p.way.read(b, slots) {
+	if !p.places.read(b, slots) {
 		return nil, false, scan.Valid(b, maxDepth)
 	}
 	end := slots[len(p.path)]

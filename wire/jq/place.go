@@ -73,7 +73,7 @@ func (p *place) elements(c *scan.Cursor, slots []slot) {
 func (p *place) enter(c *scan.Cursor, slots []slot) {
 	kind := byte(0)
 	if len(p.parts) > 0 {
-		p.forget(slots) // an earlier member had the same name
+		p.clearParts(slots) // an earlier member had the same name
 		kind = c.Peek()
 	}
 	switch kind {
@@ -112,11 +112,11 @@ func (p *place) wrong(slots []slot, members bool) {
 	}
 }
 
-// forget empties the slots of the parts of p.
-func (p *place) forget(slots []slot) {
+// clearParts empties the slots of the parts of p.
+func (p *place) clearParts(slots []slot) {
 	for _, at := range p.parts {
 		slots[at.slot] = slot{}
-		at.forget(slots)
+		at.clearParts(slots)
 	}
 }
 

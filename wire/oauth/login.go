@@ -37,7 +37,7 @@ type Login struct {
 	Keyring bool      `json:"keyring,omitempty"` // the keyring stores the secrets
 	secrets
 
-	mayPost bool // the server also accepts client_secret_post
+	acceptsPost bool // the server also accepts client_secret_post
 }
 
 // secrets are the members of a Login that the keyring stores.
@@ -136,7 +136,7 @@ func (c *Client) begin(ctx context.Context, f *Found, w Want, redirect, grant st
 	if slices.Contains(s.Scopes, "offline_access") && grant != machineGrant {
 		l.Requested = Scopes(l.Requested, []string{"offline_access"})
 	}
-	l.Method, l.mayPost = s.chooseMethod(w.Secret, w.Key), slices.Contains(s.Methods, methodPost)
+	l.Method, l.acceptsPost = s.chooseMethod(w.Secret, w.Key), slices.Contains(s.Methods, methodPost)
 	switch {
 	case l.ClientID != "":
 	case w.Document != "" && s.MetadataDocument:

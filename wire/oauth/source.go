@@ -20,8 +20,8 @@ type Source struct {
 	login *Login // the last login
 }
 
-// early is how long before its expiry a token is renewed.
-const early = 30 * time.Second
+// renewBefore is how long before its expiry a token is renewed.
+const renewBefore = 30 * time.Second
 
 // Token returns the token for a request to u, or "" if there is no login. refused is the token that the server has just
 // refused, or "".
@@ -81,7 +81,7 @@ func (s *Source) current(u *url.URL) (*Login, error) {
 }
 
 // isFresh reports whether the token needs no renewal yet.
-func (l *Login) isFresh() bool { return l.Expiry.IsZero() || time.Until(l.Expiry) > early }
+func (l *Login) isFresh() bool { return l.Expiry.IsZero() || time.Until(l.Expiry) > renewBefore }
 
 // renewed returns the login with a token other than refused, or nil if the login has ended in the meantime. Only one process at
 // a time renews, because many servers accept a refresh token only once.

@@ -64,7 +64,7 @@ func (c *Client) grant(ctx context.Context, l *Login, form url.Values) error {
 		cfg.ClientSecret = ""
 	}
 	t, err := cfg.Token(c.context(ctx))
-	if e, ok := errors.AsType[*oauth2.RetrieveError](err); ok && e.ErrorCode == "invalid_client" && l.Method == methodBasic && l.mayPost {
+	if e, ok := errors.AsType[*oauth2.RetrieveError](err); ok && e.ErrorCode == "invalid_client" && l.Method == methodBasic && l.acceptsPost {
 		l.Method, cfg.AuthStyle = methodPost, oauth2.AuthStyleInParams // the client may be registered for this method only
 		t, err = cfg.Token(c.context(ctx))
 	}

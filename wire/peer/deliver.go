@@ -149,7 +149,7 @@ func (p *Peer) throttleLocked(in *stream) {
 	if p.exchanger == nil {
 		stopped, reads := context.WithCancel(context.Background())
 		defer reads()
-		p.wg.Go(func() { p.watchFarEnd(stopped) })
+		p.wg.Go(func() { p.watchCloseState(stopped) })
 	}
 	_ = p.waitForLocked(context.Background(), &p.change, func() bool {
 		if !p.mustStopLocked(in) {

@@ -156,9 +156,9 @@ func (p *Peer) drainContext() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.Background(), p.o.Drain)
 }
 
-// watchFarEnd ends the connection if the peer disconnects before ctx ends. It notices this even while the reader is not
+// watchCloseState ends the connection if the peer disconnects before ctx ends. It notices this even while the reader is not
 // reading.
-func (p *Peer) watchFarEnd(ctx context.Context) {
+func (p *Peer) watchCloseState(ctx context.Context) {
 	c, ok := p.conn.(wire.PeerState)
 	if !ok {
 		return
@@ -172,12 +172,12 @@ func (p *Peer) watchFarEnd(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		switch silent, gone := c.FarEnd(); {
-		case gone:
+		switch halfClosed, closed := c.CloseState(); {
+		case closed:
 			_ = p.writeFailed(ending.ErrLeft)
 			return
-		case silent && prober != nil:
-			_ = prober.Probe() // its result shows in the next FarEnd
+		case halfClosed && prober != nil:
+			_ = prober.Probe() // its result shows in the next CloseState
 		}
 	}
 }

@@ -20,11 +20,11 @@ import (
 // A file is a parsed config.toml. rpcx reports an error in a profile only when it uses that profile, so the others
 // remain usable.
 type file struct {
-	path     string
-	profiles map[string]any
-	defaults any            // [default]; may be nil
-	stray    string         // the unknown top-level key, or ""
-	lines    map[string]int // line numbers by path, such as "profile.NAME.KEY"
+	path       string
+	profiles   map[string]any
+	defaults   any            // [default]; may be nil
+	unknownKey string         // the unknown top-level key, or ""
+	lines      map[string]int // line numbers by path, such as "profile.NAME.KEY"
 }
 
 // PathVariable is the environment variable that names a file to use instead of config.toml.
@@ -111,7 +111,7 @@ func (f *file) parse(b []byte) error {
 	f.lines = places(b)
 	for _, key := range slices.Sorted(maps.Keys(all)) {
 		if key != "profile" && key != "default" {
-			f.stray = key
+			f.unknownKey = key
 			break
 		}
 	}
@@ -127,8 +127,8 @@ func (f *file) parse(b []byte) error {
 func (f *file) table(name string) (map[string]any, error) {
 	val, ok := f.profiles[name]
 	switch {
-	case !ok && f.stray != "": // the profile's name may be misspelled
-		return nil, unknown(f.where(f.stray), f.stray, []string{"profile", "default"})
+	case !ok && f.unknownKey != "": // the profile's name may be misspelled
+		return nil, unknown(f.where(f.unknownKey), f.unknownKey, []string{"profile", "default"})
 	case !ok:
 		return nil, nil
 	}
@@ -157,7 +157,7 @@ func places(b []byte) map[string]int {
 		Profile map[string]struct{} `toml:"profile"`
 		Default struct{}            `toml:"default"`
 	}
-	return toml.Strange(b, &nothing)
+	return toml.UnknownKeys(b, &nothing)
 }
 
 // where returns the file, the line and the path of a key, for errors. The key of a profile consists of two words.

@@ -53,13 +53,13 @@ func (d *Decoder) Next(b []byte) (n int, done bool, err error) {
 				break
 			}
 		}
-		took, bad := d.step(b[n])
+		consumed, bad := d.step(b[n])
 		if bad != none {
 			err = bad.at(d.off + n)
 			d.off += n
 			return n, false, err
 		}
-		if took {
+		if consumed {
 			n++
 		}
 		if d.state == complete {
@@ -82,8 +82,8 @@ func (d *Decoder) End() bool {
 	return false
 }
 
-// step reads one byte. took is false if c follows a number and must be read again.
-func (d *Decoder) step(c byte) (took bool, bad fault) {
+// step reads one byte. consumed is false if c follows a number and must be read again.
+func (d *Decoder) step(c byte) (consumed bool, bad fault) {
 	switch d.state {
 	case wantValue, wantElement, wantFirstElement, wantFirstKey, wantKey, wantColon, afterElement:
 		if class[c]&isBlank != 0 {
@@ -253,7 +253,7 @@ var numbers = [...]struct {
 }
 
 // number processes a byte that belongs to a number or follows it.
-func (d *Decoder) number(c byte) (took bool, bad fault) {
+func (d *Decoder) number(c byte) (consumed bool, bad fault) {
 	step, next := &numbers[d.state], wantValue
 	switch c {
 	case '0':

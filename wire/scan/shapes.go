@@ -29,8 +29,8 @@ const (
 	maxShapes      = 4
 	maxParts       = 512      // a message with more parts has no shape
 	maxShapeLength = 32 << 10 // a longer message has no shape
-	patience       = 16       // after this many messages without a known shape, Shapes compares only a few messages
-	seldom         = 8        // then it compares one message in this many
+	maxMissed      = 16       // after this many messages without a known shape, Shapes compares only a few messages
+	sampleEvery    = 8        // then it compares one message in this many
 )
 
 // Valid reports whether b is exactly one JSON value with at most depth levels of nesting. depth must be equal in all calls.
@@ -39,7 +39,7 @@ const (
 // word is true if the string is known to consist of lower-case letters and digits. If see or text returns false, Valid does
 // not store the message. ascii is true if b is known to be ASCII without control characters.
 func (s *Shapes) Valid(b []byte, depth int, see func(b []byte) bool, text func(b []byte, word bool) bool) (ok, ascii bool) {
-	if s.missed > patience && s.missed%seldom != 0 || len(b) > maxShapeLength {
+	if s.missed > maxMissed && s.missed%sampleEvery != 0 || len(b) > maxShapeLength {
 		s.missed++
 		return Keys(b, depth, func(name []byte) { see(name) }, func(quoted []byte) { text(quoted, false) }) == nil, false
 	}

@@ -48,7 +48,7 @@ func dialDemo(t *testing.T, specs ...string) *peer.Peer {
 		})
 		return p
 	}
-	start(there, serve.Options{Catalog: cat, Check: true, Tell: true, Deny: []string{"slow*"}}, entries)
+	start(there, serve.Options{Catalog: cat, Check: true, Discoverable: true, Deny: []string{"slow*"}}, entries)
 	return start(here, serve.Options{}, ours)
 }
 

@@ -281,7 +281,7 @@ func TestCoRuntimeCancels(t *testing.T) {
 func TestCoRuntimeStalls(t *testing.T) {
 	var said heard
 	r := newCo(coTest, RuntimeOptions{Warn: said.warn})
-	r.obey, r.stall = 50*time.Millisecond, 100*time.Millisecond
+	r.cancelLimit, r.stall = 50*time.Millisecond, 100*time.Millisecond
 	ctx, cancel := context.WithCancel(t.Context())
 	loop, begun, done := evaluation("a", "loop"), make(chan bool), make(chan string)
 	loop.Invoke = func(context.Context, string, json.RawMessage) (json.RawMessage, error) { close(begun); return nil, nil }

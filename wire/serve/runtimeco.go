@@ -31,17 +31,17 @@ type coRuntime struct {
 	cancel  context.CancelFunc
 	wg      sync.WaitGroup
 
-	mu      sync.Mutex
-	closed  bool
-	process *hook.LineProcess // nil before the first eval
-	last    int64             // the last eval's id
-	pending map[int64]*coEval
-	knows   map[string]bool // sessions with a state in the co-process
-	noisy   bool
-	lines   int64             // the number of lines from all co-processes
-	obey    time.Duration     // see cancelTime
-	stall   time.Duration     // see stallTime
-	watched *hook.LineProcess // the co-process that watch observes, or nil
+	mu          sync.Mutex
+	closed      bool
+	process     *hook.LineProcess // nil before the first eval
+	last        int64             // the last eval's id
+	pending     map[int64]*coEval
+	knows       map[string]bool // sessions with a state in the co-process
+	noisy       bool
+	lines       int64             // the number of lines from all co-processes
+	cancelLimit time.Duration     // see cancelTime
+	stall       time.Duration     // see stallTime
+	watched     *hook.LineProcess // the co-process that watch observes, or nil
 }
 
 // coEval is a pending eval.
@@ -58,7 +58,7 @@ type coAnswer struct {
 }
 
 func newCo(command string, o RuntimeOptions) *coRuntime {
-	r := &coRuntime{command: command, o: o, pending: map[int64]*coEval{}, obey: cancelTime, stall: stallTime}
+	r := &coRuntime{command: command, o: o, pending: map[int64]*coEval{}, cancelLimit: cancelTime, stall: stallTime}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	return r
 }
@@ -71,7 +71,7 @@ func (*coRuntime) Completions() []string { return nil }
 
 // Eval passes the code to the co-process and waits for the answer.
 func (r *coRuntime) Eval(ctx context.Context, e dialect.Code) (json.RawMessage, error) {
-	t, err := r.living(e.Session)
+	t, err := r.ensureRunning(e.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -103,17 +103,17 @@ func (r *coRuntime) Eval(ctx context.Context, e dialect.Code) (json.RawMessage, 
 		r.o.Warn("the runtime did not answer: it " + how)
 		return nil, wire.NewError(wire.CodeInternal, "the runtime failed")
 	case <-ctx.Done():
-		r.giveUp(id, run)
+		r.cancelEval(id, run)
 		return nil, ctx.Err()
 	}
 }
 
-// giveUp cancels an eval in the co-process, and waits briefly for its end before the session's next eval. If it does
-// not end, giveUp watches the co-process, because code of other sessions may have to wait for it.
-func (r *coRuntime) giveUp(id int64, run *coEval) {
-	late := time.NewTimer(r.obey)
-	defer late.Stop()
-	stop, end := context.WithTimeout(r.ctx, r.obey)
+// cancelEval cancels an eval in the co-process, and waits briefly for its end before the session's next eval. If it does
+// not end, cancelEval watches the co-process, because code of other sessions may have to wait for it.
+func (r *coRuntime) cancelEval(id int64, run *coEval) {
+	expired := time.NewTimer(r.cancelLimit)
+	defer expired.Stop()
+	stop, end := context.WithTimeout(r.ctx, r.cancelLimit)
 	defer end()
 	line := coLine(id)
 	line.Bool("cancel", true)
@@ -123,7 +123,7 @@ func (r *coRuntime) giveUp(id int64, run *coEval) {
 			return
 		case <-run.process.Done():
 			return
-		case <-late.C:
+		case <-expired.C:
 		}
 	}
 	r.forget(id)
@@ -168,9 +168,9 @@ func (r *coRuntime) Close() error {
 	return nil
 }
 
-// living returns the running co-process, and starts one if necessary. It records that the co-process has a state for
+// ensureRunning returns the running co-process, and starts one if necessary. It records that the co-process has a state for
 // session.
-func (r *coRuntime) living(session string) (*hook.LineProcess, error) {
+func (r *coRuntime) ensureRunning(session string) (*hook.LineProcess, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {

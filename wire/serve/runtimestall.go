@@ -27,11 +27,11 @@ func (r *coRuntime) watch(t *hook.LineProcess) {
 	}
 	r.watched = t
 	r.o.Warn("the runtime is still running cancelled code; other evaluations may have to wait")
-	r.wg.Go(func() { r.untilItSpeaks(t) })
+	r.wg.Go(func() { r.stopIfStalled(t) })
 }
 
-// untilItSpeaks ends t if t prints nothing for r.stall while evals wait. The next eval starts another co-process.
-func (r *coRuntime) untilItSpeaks(t *hook.LineProcess) {
+// stopIfStalled ends t if t prints nothing for r.stall while evals wait. The next eval starts another co-process.
+func (r *coRuntime) stopIfStalled(t *hook.LineProcess) {
 	r.mu.Lock()
 	lines, waits := r.lines, len(r.pending) > 0
 	r.mu.Unlock()

@@ -27,16 +27,16 @@ type Options struct {
 	Allow, Deny []string
 	// Name returns the name that hooks, the policy and requests use for a method of the catalog. By default, it is the
 	// same name.
-	Name    func(method string) string
-	Runtime dialect.Runtime     // evaluates code; may be nil
-	Hosting dialect.HostOptions // settings of a host that has its own clock and files
-	Check   bool                // params and results are checked with the catalog's schemas
-	Tell    bool                // the peer may request the catalog
+	Name         func(method string) string
+	Runtime      dialect.Runtime     // evaluates code; may be nil
+	Hosting      dialect.HostOptions // settings of a host that has its own clock and files
+	Check        bool                // params and results are checked with the catalog's schemas
+	Discoverable bool                // the peer may request the catalog
 	// Warn receives lines for the user. It may be nil.
 	Warn func(line string)
-	// TalkBack returns a function that returns the endpoint at which the hooks of a connection can call the peer. hooks
-	// suspends a hook that waits for its call. TalkBack may be nil.
-	TalkBack func(c dialect.Caller, hooks dialect.Commands) func() (string, error)
+	// CallbackEndpoint returns a function that returns the endpoint at which the hooks of a connection can call the peer. hooks
+	// suspends a hook that waits for its call. CallbackEndpoint may be nil.
+	CallbackEndpoint func(c dialect.Caller, hooks dialect.Commands) func() (string, error)
 	// OnBind receives, for each new connection, the function that starts its --on-open hook. It may be nil.
 	OnBind func(c dialect.Caller, open func())
 	// OnClose runs when the hooks of a connection have ended. It may be nil.
@@ -72,7 +72,7 @@ func (b *backend) Host() dialect.Host {
 }
 
 func publish(o Options) *catalog.Catalog {
-	if !o.Tell || o.Catalog == nil {
+	if !o.Discoverable || o.Catalog == nil {
 		return nil
 	}
 	c := o.Catalog.Clone()
@@ -99,8 +99,8 @@ func (b *backend) Bind(c dialect.Caller) dialect.Responder {
 		return r
 	}
 	binding := hook.Binding{Caller: b.Checked(c), Client: r.client, SingleExchange: about.SingleExchange}
-	if b.o.TalkBack != nil {
-		binding.Endpoint = b.o.TalkBack(c, r)
+	if b.o.CallbackEndpoint != nil {
+		binding.Endpoint = b.o.CallbackEndpoint(c, r)
 	}
 	r.bound = b.o.Hooks.Bind(binding)
 	if b.o.OnBind != nil {

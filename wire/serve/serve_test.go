@@ -219,7 +219,7 @@ func TestEventsAreChecked(t *testing.T) {
 
 func TestCatalogOmitsLocalMembers(t *testing.T) {
 	c := testkit.Catalog(t, `{"catalog":1,"methods":[{"name":"a","run":"json:1"},{"name":"b","run":"json:2"}]}`)
-	b := New(Options{Catalog: c, Tell: true, Deny: []string{"b"}})
+	b := New(Options{Catalog: c, Discoverable: true, Deny: []string{"b"}})
 	got, err := b.Catalog().Marshal()
 	if want := `{"catalog":1,"info":{},"methods":[{"name":"a"}]}`; err != nil || string(got) != want {
 		t.Errorf("got %s, %v", got, err)
@@ -235,7 +235,7 @@ func TestCatalogOmitsLocalMembers(t *testing.T) {
 func TestCallsOfAHookUseItsConnection(t *testing.T) {
 	var got dialect.Caller
 	far := caller{}
-	o := Options{TalkBack: func(c dialect.Caller, hooks dialect.Commands) func() (string, error) {
+	o := Options{CallbackEndpoint: func(c dialect.Caller, hooks dialect.Commands) func() (string, error) {
 		got = c
 		return func() (string, error) { hooks.Suspend("none")(); return "conversation:/x", nil }
 	}}
@@ -260,7 +260,7 @@ func demo(t *testing.T, c dialect.Caller) dialect.Responder {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := Options{Catalog: cat, Hooks: table, Check: true, Tell: true, Warn: func(w string) { t.Errorf("warning: %s", w) }}
+	o := Options{Catalog: cat, Hooks: table, Check: true, Discoverable: true, Warn: func(w string) { t.Errorf("warning: %s", w) }}
 	r := New(o).Bind(c)
 	t.Cleanup(func() { _ = r.Close() })
 	return r

@@ -66,7 +66,7 @@ func newResponder(spec dialect.Spec, e endpoint.Endpoint, o Options, serving boo
 	}
 	s.backend = serve.NewChanging(serve.Options{
 		Catalog: known, Hooks: s.table, Allow: spec.Names.ForPolicy(o.Allow), Deny: spec.Names.ForPolicy(o.Deny), Name: spec.Names.ForHooks,
-		Runtime: s.runtime, Hosting: o.Hosting, Check: known != nil, Tell: serving, Warn: ho.Warn, TalkBack: s.talkBack, OnBind: s.onBind, OnClose: s.dropSocket,
+		Runtime: s.runtime, Hosting: o.Hosting, Check: known != nil, Discoverable: serving, Warn: ho.Warn, CallbackEndpoint: s.talkBack, OnBind: s.onBind, OnClose: s.dropSocket,
 	})
 	var backend dialect.Backend = s.backend
 	if o.Bridge != nil {

@@ -47,9 +47,9 @@ func read(err error) error {
 	return e
 }
 
-// Strange returns the keys in b for which to has no field, with their line numbers. It may miss keys in inline tables,
+// UnknownKeys returns the keys in b for which to has no field, with their line numbers. It may miss keys in inline tables,
 // and always misses those in arrays of tables.
-func Strange(b []byte, to any) map[string]int {
+func UnknownKeys(b []byte, to any) map[string]int {
 	lines := map[string]int{}
 	if strict, ok := errors.AsType[*lib.StrictMissingError](lib.NewDecoder(bytes.NewReader(b)).DisallowUnknownFields().Decode(to)); ok {
 		for _, e := range strict.Errors {

@@ -16,8 +16,8 @@ var (
 	errSilent  = errors.New("the keyring does not respond")
 )
 
-// patience bounds the duration of a keyring operation.
-const patience = 3 * time.Second
+// operationTimeout bounds the duration of a keyring operation.
+const operationTimeout = 3 * time.Second
 
 // Get returns a secret.
 func Get(name string) (secret string, err error) {
@@ -40,7 +40,7 @@ func inTime(do func() error) error {
 	select {
 	case err := <-done:
 		return err
-	case <-time.After(patience):
+	case <-time.After(operationTimeout):
 		return errSilent
 	}
 }

@@ -284,12 +284,12 @@ func (c *Conn) HTTP(h tape.HTTP) {
 
 // Ended records the end of the connection. Only the first call has an effect. d is the side that has ended it: Send is
 // the local side. err is nil, io.EOF or a *wire.CloseError for a regular end, and otherwise another error. If err is a
-// *wire.Stray, its line is recorded as a message.
+// *wire.UnexpectedLine, its line is recorded as a message.
 func (c *Conn) Ended(d wire.Direction, err error) {
 	c.once.Do(func() {
 		c.end()
-		if stray, ok := errors.AsType[*wire.Stray](err); ok && d == wire.Recv {
-			c.Message(d, bytes.ToValidUTF8(stray.Line, []byte("\ufffd")))
+		if unexpected, ok := errors.AsType[*wire.UnexpectedLine](err); ok && d == wire.Recv {
+			c.Message(d, bytes.ToValidUTF8(unexpected.Line, []byte("\ufffd")))
 		}
 		if c.w != nil {
 			c.w.Add(tape.Line{Kind: tape.Closing, Conn: c.number, Dir: c.seen(d), Close: closeOf(err)})

@@ -188,7 +188,7 @@ func (k *clients) look() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for c, of := range k.known {
-		if _, gone := stream.FarEnd(c); gone {
+		if _, closed := stream.CloseState(c); closed {
 			of.leave()
 		}
 	}

@@ -10,9 +10,9 @@ func hungUp(fd uintptr) bool {
 	return err == nil && n > 0
 }
 
-// farEnd reports whether the peer of a socket has closed its sending direction, even if its last bytes have not been
+// closeState reports whether the peer of a socket has closed its sending direction, even if its last bytes have not been
 // read yet, and whether it has closed both directions.
-func farEnd(fd uintptr) (silent, gone bool) {
+func closeState(fd uintptr) (halfClosed, closed bool) {
 	p := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}
 	n, err := unix.Poll(p, 0)
 	if err != nil || n == 0 {

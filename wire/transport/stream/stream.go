@@ -182,7 +182,7 @@ func (s *netStream) PeerClosed() <-chan struct{} {
 		return nil // not supported
 	}
 	gone := make(chan struct{})
-	if _, now := s.FarEnd(); now {
+	if _, now := s.CloseState(); now {
 		close(gone)
 		return gone
 	}
@@ -193,16 +193,16 @@ func (s *netStream) PeerClosed() <-chan struct{} {
 	return gone
 }
 
-// FarEnd implements wire.PeerState.
-func (s *netStream) FarEnd() (silent, gone bool) { return FarEnd(s.Conn) }
+// CloseState implements wire.PeerState.
+func (s *netStream) CloseState() (halfClosed, closed bool) { return CloseState(s.Conn) }
 
-// FarEnd reports, without reading, whether the peer has closed its sending direction, and whether it has closed both
+// CloseState reports, without reading, whether the peer has closed its sending direction, and whether it has closed both
 // directions. It returns false if the system does not support the test. conn may consist of several layers.
-func FarEnd(conn net.Conn) (silent, gone bool) {
+func CloseState(conn net.Conn) (halfClosed, closed bool) {
 	if raw := rawOf(conn); raw != nil {
-		_ = raw.Control(func(fd uintptr) { silent, gone = farEnd(fd) }) // an error means that the socket is closed, which the reader will notice
+		_ = raw.Control(func(fd uintptr) { halfClosed, closed = closeState(fd) }) // an error means that the socket is closed, which the reader will notice
 	}
-	return silent, gone
+	return halfClosed, closed
 }
 
 // rawOf returns the system's connection below all layers of conn, or nil.

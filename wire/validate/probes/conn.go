@@ -28,17 +28,17 @@ type Conn struct {
 	open    sync.WaitGroup // waits for running exchanges
 	pending int            // the number of running exchanges
 
-	mu      sync.Mutex
-	came    *sync.Cond
-	spoke   bool // a message has arrived
-	probing bool
-	queue   []heard
-	held    int   // the number of bytes in queue
-	err     error // why the connection has ended, or nil while it is open
+	mu       sync.Mutex
+	arrived  *sync.Cond
+	received bool // a message has arrived
+	probing  bool
+	queue    []arrival
+	held     int   // the number of bytes in queue
+	err      error // why the connection has ended, or nil while it is open
 }
 
-// heard is a received message, or the error with which an exchange failed.
-type heard struct {
+// arrival is a received message, or the error with which an exchange failed.
+type arrival struct {
 	msg []byte
 	err error
 }
@@ -46,7 +46,7 @@ type heard struct {
 // NewConn wraps inner, whose dialect has the given shape. tap receives all messages in both directions and may be nil.
 func NewConn(inner wire.Conn, shape dialect.Shape, tap wire.Tap) *Conn {
 	c := &Conn{inner: inner, shape: shape, tap: tap}
-	c.came = sync.NewCond(&c.mu)
+	c.arrived = sync.NewCond(&c.mu)
 	return c
 }
 
@@ -146,11 +146,11 @@ func (c *Conn) take(msg []byte) bool {
 	c.see(wire.Recv, msg)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.spoke = true
+	c.received = true
 	if !c.probing {
 		return false
 	}
-	c.hear(heard{msg: bytes.Clone(msg)})
+	c.enqueue(arrival{msg: bytes.Clone(msg)})
 	if scan.Valid(msg, wire.DefaultMaxDepth) != nil {
 		return true
 	}
@@ -168,19 +168,19 @@ const (
 )
 
 // hear queues h for the probe. The caller must hold c.mu.
-func (c *Conn) hear(h heard) {
+func (c *Conn) enqueue(h arrival) {
 	if len(c.queue) < maxQueued && (c.held < maxQueuedBytes || h.err != nil) {
 		c.queue = append(c.queue, h)
 		c.held += len(h.msg)
 	}
-	c.came.Broadcast()
+	c.arrived.Broadcast()
 }
 
 func (c *Conn) ended(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.err = cmp.Or(c.err, err)
-	c.came.Broadcast()
+	c.arrived.Broadcast()
 }
 
 // Ended returns why the connection ended, or nil while it is open.
@@ -191,10 +191,10 @@ func (c *Conn) Ended() error {
 }
 
 // Spoke reports whether a message has arrived.
-func (c *Conn) Spoke() bool {
+func (c *Conn) HasReceived() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.spoke
+	return c.received
 }
 
 // begin starts a probe, which from then on receives all responses.
@@ -217,7 +217,7 @@ var errReplied = errors.New("the reply contains no response")
 
 // Say sends msg. In an HTTP exchange, Say does not wait for the reply, and ctx bounds the exchange. If awaited is set,
 // a failure of the exchange is queued for next.
-func (c *Conn) Say(ctx context.Context, msg []byte, awaited bool) error {
+func (c *Conn) Post(ctx context.Context, msg []byte, awaited bool) error {
 	c.see(wire.Send, msg)
 	x, ok := c.inner.(wire.Exchanger)
 	if !ok {
@@ -231,7 +231,7 @@ func (c *Conn) Say(ctx context.Context, msg []byte, awaited bool) error {
 			c.see(wire.Recv, m)
 			c.mu.Lock()
 			defer c.mu.Unlock()
-			c.hear(heard{msg: bytes.Clone(m)})
+			c.enqueue(arrival{msg: bytes.Clone(m)})
 		})
 		if err == nil || !awaited {
 			err = errReplied
@@ -239,7 +239,7 @@ func (c *Conn) Say(ctx context.Context, msg []byte, awaited bool) error {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.pending--
-		c.hear(heard{err: err})
+		c.enqueue(arrival{err: err})
 	})
 	return nil
 }
@@ -256,7 +256,7 @@ func (c *Conn) next(ctx context.Context) ([]byte, error) {
 	stop := context.AfterFunc(ctx, func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.came.Broadcast()
+		c.arrived.Broadcast()
 	})
 	defer stop()
 	c.mu.Lock()
@@ -273,6 +273,6 @@ func (c *Conn) next(ctx context.Context) ([]byte, error) {
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
 		}
-		c.came.Wait()
+		c.arrived.Wait()
 	}
 }

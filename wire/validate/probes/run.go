@@ -153,7 +153,7 @@ func (r *run) step(ctx context.Context, p *Probe, s *Step) error {
 		if r.first == nil {
 			r.first = msg
 		}
-		if err := c.Say(ctx, msg, s.Await != ""); err != nil {
+		if err := c.Post(ctx, msg, s.Await != ""); err != nil {
 			if s.Ends {
 				return nil
 			}

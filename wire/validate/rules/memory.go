@@ -20,19 +20,19 @@ const (
 
 // A connection is the stored state of one connection of a conversation.
 type connection struct {
-	asked map[string]*fifo[*call] // by sender: the unanswered requests, by id
-	told  map[string]*fifo[*call] // by sender: the answered requests, by id
-	bytes int                     // the total size of the requests whose params are stored
-	kept  *fifo[any]
-	tape  *fifo[any] // values that are kept for all connections of the tape
-	vague bool       // a line described a message without containing it
+	pending  map[string]*fifo[*call] // by sender: the unanswered requests, by id
+	answered map[string]*fifo[*call] // by sender: the answered requests, by id
+	bytes    int                     // the total size of the requests whose params are stored
+	kept     *fifo[any]
+	tape     *fifo[any] // values that are kept for all connections of the tape
+	vague    bool       // a line described a message without containing it
 }
 
 func newConnection(tape *fifo[any]) *connection {
-	k := &connection{kept: newFifo[any](maxKept), tape: tape, asked: map[string]*fifo[*call]{}, told: map[string]*fifo[*call]{}}
+	k := &connection{kept: newFifo[any](maxKept), tape: tape, pending: map[string]*fifo[*call]{}, answered: map[string]*fifo[*call]{}}
 	for _, side := range []string{client, server} {
-		k.asked[side], k.told[side] = newFifo[*call](maxCalls), newFifo[*call](maxAnswers)
-		k.asked[side].gone, k.told[side].gone = k.forget, k.forget
+		k.pending[side], k.answered[side] = newFifo[*call](maxCalls), newFifo[*call](maxAnswers)
+		k.pending[side].onRemove, k.answered[side].onRemove = k.forget, k.forget
 	}
 	return k
 }
@@ -72,7 +72,7 @@ func (k *connection) ask(v *view, id string, elem any, typed bool) {
 			c.params = msg
 		}
 	}
-	open := k.asked[v.from]
+	open := k.pending[v.from]
 	before := open.get(id)
 	v.val["busy"] = before != nil // another pending request has this id
 	if before != nil {
@@ -89,9 +89,9 @@ func (k *connection) answer(from, id string, typed bool) *call {
 	if from == client {
 		asker = server
 	}
-	c := k.asked[asker].get(id)
+	c := k.pending[asker].get(id)
 	if c == nil {
-		if c = k.told[asker].get(id); c != nil {
+		if c = k.answered[asker].get(id); c != nil {
 			c.answers++
 			again := *c
 			again.answers--
@@ -108,9 +108,9 @@ func (k *connection) answer(from, id string, typed bool) *call {
 	if !typed {
 		k.forget(c)
 	}
-	k.asked[asker].take(id)
-	k.told[asker].drop(id)
-	k.told[asker].put(id, c)
+	k.pending[asker].take(id)
+	k.answered[asker].drop(id)
+	k.answered[asker].put(id, c)
 	return &first
 }
 
@@ -118,7 +118,7 @@ func (k *connection) answer(from, id string, typed bool) *call {
 func (k *connection) unanswered(now time.Duration) []any {
 	var calls []*call
 	for _, side := range []string{client, server} {
-		k.asked[side].each(func(_ string, c *call) { calls = append(calls, c) })
+		k.pending[side].each(func(_ string, c *call) { calls = append(calls, c) })
 	}
 	slices.SortFunc(calls, func(a, b *call) int { return cmp.Compare(a.n, b.n) })
 	all := []any{}
@@ -130,11 +130,11 @@ func (k *connection) unanswered(now time.Duration) []any {
 
 // A fifo is a map of bounded size that removes the oldest value first.
 type fifo[V any] struct {
-	values  map[string]*list.Element
-	order   list.List // of *entry[V], the oldest first
-	most    int
-	gone    func(V) // called with each removed value; may be nil
-	dropped bool    // a value was removed to make room
+	values   map[string]*list.Element
+	order    list.List // of *entry[V], the oldest first
+	most     int
+	onRemove func(V) // called with each removed value; may be nil
+	dropped  bool    // a value was removed to make room
 }
 
 type entry[V any] struct {
@@ -167,8 +167,8 @@ func (f *fifo[V]) put(key string, v V) {
 }
 
 func (f *fifo[V]) drop(key string) {
-	if v, ok := f.take(key); ok && f.gone != nil {
-		f.gone(v)
+	if v, ok := f.take(key); ok && f.onRemove != nil {
+		f.onRemove(v)
 	}
 }
 

@@ -35,14 +35,14 @@ func (c *comparison) unions(x node) bool {
 
 // alternatives compares the alternatives of oneOf or anyOf.
 func (c *comparison) alternatives(x node, keyword string, a, b []any) {
-	pairs, gone, come := matched(a, b)
+	pairs, removed, added := matched(a, b)
 	for _, p := range pairs {
 		c.schema(a[p[0]], b[p[1]], x.branch(keyword, p[0], p[1]), x.dir)
 	}
-	for _, i := range gone {
+	for _, i := range removed {
 		c.differ("alternative-removed", x.dir, x.branch(keyword, i, 0), "alternative %d of %s was removed: %s", i+1, keyword, form(a[i]))
 	}
-	for _, i := range come {
+	for _, i := range added {
 		c.differ("alternative-added", x.dir, x.branch(keyword, 0, i), "alternative %d of %s is new: %s", i+1, keyword, form(b[i]))
 	}
 }
@@ -88,14 +88,14 @@ func (c *comparison) turned(x node, keyword string, forms []any, into bool) bool
 
 // parts compares allOf.
 func (c *comparison) parts(x node, a, b []any) {
-	pairs, gone, come := matched(a, b)
+	pairs, removed, added := matched(a, b)
 	for _, p := range pairs {
 		c.schema(a[p[0]], b[p[1]], x.branch("allOf", p[0], p[1]), x.dir)
 	}
-	for _, i := range gone {
+	for _, i := range removed {
 		c.differ("condition-removed", x.dir, x.branch("allOf", i, 0), "part %d of allOf was removed: %s", i+1, form(a[i]))
 	}
-	for _, i := range come {
+	for _, i := range added {
 		c.differ("condition-added", x.dir, x.branch("allOf", 0, i), "part %d of allOf is new: %s", i+1, form(b[i]))
 	}
 }
@@ -105,9 +105,9 @@ func (x node) branch(keyword string, i, j int) place {
 }
 
 // matched pairs the alternatives of two lists: first those that are equal, then those with the same name, then those
-// with the same constant, then those of the same type. gone and come are the indexes of the alternatives that have no
+// with the same constant, then those of the same type. removed and added are the indexes of the alternatives that have no
 // counterpart.
-func matched(a, b []any) (pairs [][2]int, gone, come []int) {
+func matched(a, b []any) (pairs [][2]int, removed, added []int) {
 	usedA, usedB := map[int]bool{}, map[int]bool{}
 	for _, same := range []func(x, y any) bool{reflect.DeepEqual, sameName, sameConstant, sameType} {
 		for i := range a {
@@ -121,15 +121,15 @@ func matched(a, b []any) (pairs [][2]int, gone, come []int) {
 	}
 	for i := range a {
 		if !usedA[i] {
-			gone = append(gone, i)
+			removed = append(removed, i)
 		}
 	}
 	for j := range b {
 		if !usedB[j] {
-			come = append(come, j)
+			added = append(added, j)
 		}
 	}
-	return pairs, gone, come
+	return pairs, removed, added
 }
 
 // sameName reports whether both schemas have the same $ref or title.

@@ -31,27 +31,27 @@ func (c *comparison) members(what string, o, n []any, p place) {
 // If exactly one member was removed and one was added, and they differ only in name, renamedMember reports the member
 // as renamed. It returns the remaining pairs.
 func (c *comparison) renamedMember(what string, pairs []pair, p place) []pair {
-	var gone, come, both []pair
+	var removed, added, both []pair
 	for _, x := range pairs {
 		switch {
 		case x.now == nil:
-			gone = append(gone, x)
+			removed = append(removed, x)
 		case x.old == nil:
-			come = append(come, x)
+			added = append(added, x)
 		default:
 			both = append(both, x)
 		}
 	}
-	if len(gone) != 1 || len(come) != 1 {
+	if len(removed) != 1 || len(added) != 1 {
 		return pairs
 	}
-	old, now := maps.Clone(gone[0].old), maps.Clone(come[0].now)
+	old, now := maps.Clone(removed[0].old), maps.Clone(added[0].now)
 	delete(old, "name")
 	delete(now, "name")
 	if len(old) == 0 || !reflect.DeepEqual(old, now) {
 		return pairs
 	}
-	c.add("member-renamed", place{gone[0].place(p).old, come[0].place(p).now}, "the %s %s is now %s", what, gone[0].name, come[0].name)
+	c.add("member-renamed", place{removed[0].place(p).old, added[0].place(p).now}, "the %s %s is now %s", what, removed[0].name, added[0].name)
 	return both
 }
 

@@ -97,18 +97,18 @@ func (c *comparison) byMember(o, n map[string]any, p place, stem string, both fu
 // old and the new names.
 func (c *comparison) renamedMethods(pairs []pair, p place) map[string]bool {
 	done := map[string]bool{}
-	for _, gone := range pairs {
-		if gone.now != nil {
+	for _, removed := range pairs {
+		if removed.now != nil {
 			continue
 		}
-		for _, come := range pairs {
-			if come.old != nil || done[come.name] || catalog.Nearest(gone.name, []string{come.name}) == "" || !sameSignature(gone.old, come.now) {
+		for _, added := range pairs {
+			if added.old != nil || done[added.name] || catalog.Nearest(removed.name, []string{added.name}) == "" || !sameSignature(removed.old, added.now) {
 				continue
 			}
-			c.method = gone.name
-			at := place{gone.place(p).old, come.place(p).now}
-			c.add("method-renamed", at, "the method %s is now %s", gone.name, come.name)
-			done[gone.name], done[come.name] = true, true
+			c.method = removed.name
+			at := place{removed.place(p).old, added.place(p).now}
+			c.add("method-renamed", at, "the method %s is now %s", removed.name, added.name)
+			done[removed.name], done[added.name] = true, true
 			break
 		}
 	}

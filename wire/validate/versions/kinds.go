@@ -13,7 +13,7 @@ type Kind struct {
 	Class    Class  // the class in params and results, or "" if the classes differ
 	Params   Class  // the class in params
 	Result   Class  // the class in results and events
-	gone     bool   // the place of the difference exists only in the old catalog
+	onlyOld  bool   // the place of the difference exists only in the old catalog
 }
 
 // kinds lists all kinds of difference by name.
@@ -25,44 +25,44 @@ var kinds = map[string]Kind{
 	"extra-changed":       {Sentence: "a dialect-specific member has changed", Class: Documentation},
 
 	"constant-added":   {Sentence: "there is a new constant", Class: Compatible},
-	"constant-removed": {Sentence: "a constant was removed", Class: Breaking, gone: true},
+	"constant-removed": {Sentence: "a constant was removed", Class: Breaking, onlyOld: true},
 	"constant-changed": {Sentence: "a constant has a different value", Class: Breaking},
 
 	"method-added":         {Sentence: "there is a new method", Class: Compatible},
-	"method-removed":       {Sentence: "a method was removed", Class: Breaking, gone: true},
+	"method-removed":       {Sentence: "a method was removed", Class: Breaking, onlyOld: true},
 	"method-renamed":       {Sentence: "a method was removed, and a new one is similar", Class: Breaking},
 	"kind-changed":         {Sentence: "a method has a different kind: a call became a stream, a job or a notification", Class: Breaking},
 	"effect-added":         {Sentence: "a method has an effect that it did not declare before", Class: Breaking},
-	"effect-removed":       {Sentence: "a method no longer has an effect", Class: Compatible, gone: true},
-	"hint-lost":            {Sentence: "a hint such as readOnly was removed", Class: Breaking, gone: true},
+	"effect-removed":       {Sentence: "a method no longer has an effect", Class: Compatible, onlyOld: true},
+	"hint-lost":            {Sentence: "a hint such as readOnly was removed", Class: Breaking, onlyOld: true},
 	"hint-gained":          {Sentence: "a hint such as readOnly was added", Class: Compatible},
 	"hint-changed":         {Sentence: "a hint has a different value", Class: Documentation},
 	"cache-longer":         {Sentence: "a result may be cached longer than before", Class: Compatible},
 	"cache-shorter":        {Sentence: "a result may be cached for a shorter time than before, or not at all", Class: Compatible},
 	"error-added":          {Sentence: "a method may fail with a new error code", Class: Compatible},
-	"error-removed":        {Sentence: "a method no longer lists an error code", Class: Breaking, gone: true},
+	"error-removed":        {Sentence: "a method no longer lists an error code", Class: Breaking, onlyOld: true},
 	"stream-changed":       {Sentence: "the items of a stream have a different name, or a different form of subscription id", Class: Breaking},
 	"event-added":          {Sentence: "a stream has a new type of event", Class: Compatible},
-	"event-removed":        {Sentence: "a stream no longer has a type of event", Class: Breaking, gone: true},
+	"event-removed":        {Sentence: "a stream no longer has a type of event", Class: Breaking, onlyOld: true},
 	"deprecated":           {Sentence: "an element is marked as deprecated", Class: Documentation},
 	"no-longer-deprecated": {Sentence: "an element is no longer marked as deprecated", Class: Documentation},
 
 	"class-added":      {Sentence: "there is a new class", Class: Compatible},
-	"class-removed":    {Sentence: "a class was removed", Class: Breaking, gone: true},
+	"class-removed":    {Sentence: "a class was removed", Class: Breaking, onlyOld: true},
 	"class-changed":    {Sentence: "the constructor of a class has changed", Class: Breaking},
 	"member-added":     {Sentence: "a class has a new property or method", Class: Compatible},
 	"member-renamed":   {Sentence: "a property or method of a class was removed, and a new one is similar", Class: Breaking},
-	"member-removed":   {Sentence: "a property or method of a class was removed", Class: Breaking, gone: true},
+	"member-removed":   {Sentence: "a property or method of a class was removed", Class: Breaking, onlyOld: true},
 	"member-read-only": {Sentence: "a property can no longer be set", Class: Breaking},
 	"member-writable":  {Sentence: "a property can now be set", Class: Compatible},
 
 	"schema-added":   {Sentence: "a value without a schema has one now", Params: Breaking, Result: Compatible},
-	"schema-removed": {Sentence: "a value with a schema no longer has one", Params: Compatible, Result: Breaking, gone: true},
+	"schema-removed": {Sentence: "a value with a schema no longer has one", Params: Compatible, Result: Breaking, onlyOld: true},
 
 	"property-added":          {Sentence: "there is a new optional property", Params: Compatible, Result: Compatible},
 	"property-added-required": {Sentence: "there is a new required property", Params: Breaking, Result: Compatible},
 	"property-unforeseen":     {Sentence: "there is a new property, although no additional ones were allowed", Params: Compatible, Result: Breaking},
-	"property-removed":        {Sentence: "a property was removed", Params: Breaking, Result: Breaking, gone: true},
+	"property-removed":        {Sentence: "a property was removed", Params: Breaking, Result: Breaking, onlyOld: true},
 	"property-renamed":        {Sentence: "a property was removed, and a new one is similar", Params: Breaking, Result: Breaking},
 	"property-required":       {Sentence: "an optional property is now required", Params: Breaking, Result: Compatible},
 	"property-optional":       {Sentence: "a required property is now optional", Params: Compatible, Result: Breaking},
@@ -70,16 +70,16 @@ var kinds = map[string]Kind{
 	"extra-forbidden":         {Sentence: "undeclared properties or elements are no longer allowed", Params: Breaking, Result: Compatible},
 	"element-added":           {Sentence: "an array has a new element at its end", Params: Compatible, Result: Compatible},
 	"element-moved":           {Sentence: "a positional parameter has been replaced", Class: Breaking},
-	"element-removed":         {Sentence: "an element of an array was removed", Params: Breaking, Result: Breaking, gone: true},
+	"element-removed":         {Sentence: "an element of an array was removed", Params: Breaking, Result: Breaking, onlyOld: true},
 
 	"type-widened":  {Sentence: "a value may have more types", Params: Compatible, Result: Breaking},
 	"type-narrowed": {Sentence: "a value may have fewer types", Params: Breaking, Result: Compatible},
 	"type-changed":  {Sentence: "a value has a different type", Params: Breaking, Result: Breaking},
 
 	"enum-added":         {Sentence: "a value is now restricted to a list", Params: Breaking, Result: Compatible},
-	"enum-removed":       {Sentence: "a value is no longer restricted to a list", Params: Compatible, Result: Breaking, gone: true},
+	"enum-removed":       {Sentence: "a value is no longer restricted to a list", Params: Compatible, Result: Breaking, onlyOld: true},
 	"enum-value-added":   {Sentence: "a list of allowed values has a new value", Params: Compatible, Result: Breaking},
-	"enum-value-removed": {Sentence: "a value was removed from a list of allowed values", Params: Breaking, Result: Compatible, gone: true},
+	"enum-value-removed": {Sentence: "a value was removed from a list of allowed values", Params: Breaking, Result: Compatible, onlyOld: true},
 
 	"range-widened":    {Sentence: "a number has a wider range", Params: Compatible, Result: Breaking},
 	"range-narrowed":   {Sentence: "a number has a narrower range", Params: Breaking, Result: Compatible},
@@ -88,26 +88,26 @@ var kinds = map[string]Kind{
 	"size-widened":     {Sentence: "an array or object has a wider range of sizes", Params: Compatible, Result: Breaking},
 	"size-narrowed":    {Sentence: "an array or object has a narrower range of sizes", Params: Breaking, Result: Compatible},
 	"pattern-added":    {Sentence: "a string must match a pattern", Params: Breaking, Result: Compatible},
-	"pattern-removed":  {Sentence: "a string no longer has to match a pattern", Params: Compatible, Result: Breaking, gone: true},
+	"pattern-removed":  {Sentence: "a string no longer has to match a pattern", Params: Compatible, Result: Breaking, onlyOld: true},
 	"pattern-changed":  {Sentence: "a string must match a different pattern", Params: Breaking, Result: Breaking},
 	"format-added":     {Sentence: "a string must have a format", Params: Breaking, Result: Compatible},
-	"format-removed":   {Sentence: "a string no longer has to have a format", Params: Compatible, Result: Breaking, gone: true},
+	"format-removed":   {Sentence: "a string no longer has to have a format", Params: Compatible, Result: Breaking, onlyOld: true},
 	"format-changed":   {Sentence: "a string has a different format", Params: Breaking, Result: Breaking},
 	"multiple-added":   {Sentence: "a number must be a multiple of a given number", Params: Breaking, Result: Compatible},
-	"multiple-removed": {Sentence: "a number no longer has to be a multiple of a given number", Params: Compatible, Result: Breaking, gone: true},
+	"multiple-removed": {Sentence: "a number no longer has to be a multiple of a given number", Params: Compatible, Result: Breaking, onlyOld: true},
 	"multiple-changed": {Sentence: "a number must be a multiple of a different number", Params: Breaking, Result: Breaking},
 	"unique-added":     {Sentence: "the elements of an array must be unique", Params: Breaking, Result: Compatible},
-	"unique-removed":   {Sentence: "the elements of an array no longer have to be unique", Params: Compatible, Result: Breaking, gone: true},
+	"unique-removed":   {Sentence: "the elements of an array no longer have to be unique", Params: Compatible, Result: Breaking, onlyOld: true},
 
 	"alternative-added":   {Sentence: "a value has a new possible form", Params: Compatible, Result: Breaking},
-	"alternative-removed": {Sentence: "a possible form of a value was removed", Params: Breaking, Result: Compatible, gone: true},
+	"alternative-removed": {Sentence: "a possible form of a value was removed", Params: Breaking, Result: Compatible, onlyOld: true},
 	"condition-added":     {Sentence: "an additional condition applies", Params: Breaking, Result: Compatible},
-	"condition-removed":   {Sentence: "a condition no longer applies", Params: Compatible, Result: Breaking, gone: true},
+	"condition-removed":   {Sentence: "a condition no longer applies", Params: Compatible, Result: Breaking, onlyOld: true},
 	"condition-changed":   {Sentence: "a different condition applies", Params: Breaking, Result: Breaking},
 
 	"default-changed": {Sentence: "a default has changed", Params: Breaking, Result: Documentation},
 	"default-added":   {Sentence: "a default was added", Params: Compatible, Result: Documentation},
-	"default-removed": {Sentence: "a default was removed", Params: Breaking, Result: Documentation, gone: true},
+	"default-removed": {Sentence: "a default was removed", Params: Breaking, Result: Documentation, onlyOld: true},
 }
 
 // Kinds lists all kinds of difference by name.

@@ -72,19 +72,19 @@ func (c *comparison) unnamedRequired(x node, o, n map[string]any) {
 // is the only new one. It returns the old and the new names.
 func (c *comparison) renamedProperties(x node, o, n map[string]any) map[string]bool {
 	done := map[string]bool{}
-	gones, comes := only(o, n), only(n, o)
-	sole := len(gones) == 1 && len(comes) == 1 && required(x.old, gones[0]) == required(x.now, comes[0]) && !isAnything(asObject(o[gones[0]]))
-	for _, gone := range union(o, nil) {
-		if _, stays := n[gone]; stays {
+	oldNames, newNames := only(o, n), only(n, o)
+	sole := len(oldNames) == 1 && len(newNames) == 1 && required(x.old, oldNames[0]) == required(x.now, newNames[0]) && !isAnything(asObject(o[oldNames[0]]))
+	for _, oldName := range union(o, nil) {
+		if _, stays := n[oldName]; stays {
 			continue
 		}
-		for _, come := range union(n, nil) {
-			if _, was := o[come]; was || done[come] || !sole && catalog.Nearest(gone, []string{come}) == "" || !reflect.DeepEqual(o[gone], n[come]) {
+		for _, newName := range union(n, nil) {
+			if _, was := o[newName]; was || done[newName] || !sole && catalog.Nearest(oldName, []string{newName}) == "" || !reflect.DeepEqual(o[oldName], n[newName]) {
 				continue
 			}
-			at := place{x.at("properties", gone).old, x.at("properties", come).now}
-			c.differ("property-renamed", x.dir, at, "the property %s is now %s", gone, come)
-			done[gone], done[come] = true, true
+			at := place{x.at("properties", oldName).old, x.at("properties", newName).now}
+			c.differ("property-renamed", x.dir, at, "the property %s is now %s", oldName, newName)
+			done[oldName], done[newName] = true, true
 			break
 		}
 	}

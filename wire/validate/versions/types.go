@@ -102,21 +102,21 @@ func (c *comparison) enums(x node) {
 }
 
 func (c *comparison) values(a, b []any, x node, at place) {
-	var came, went []any
+	var added, removed []any
 	for _, v := range b {
 		if !contains(a, v) {
-			came = append(came, v)
+			added = append(added, v)
 		}
 	}
 	for _, v := range a {
 		if !contains(b, v) {
-			went = append(went, v)
+			removed = append(removed, v)
 		}
 	}
-	for _, v := range came {
+	for _, v := range added {
 		c.differ("enum-value-added", x.dir, at, "the value %s was added", brief(v))
 	}
-	for _, v := range went {
+	for _, v := range removed {
 		c.differ("enum-value-removed", x.dir, at, "the value %s was removed", brief(v))
 	}
 }

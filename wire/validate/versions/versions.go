@@ -101,7 +101,7 @@ type reported struct{ kind, pointer, message string }
 // note reports a difference. The place of a removed part is in the old catalog.
 func (c *comparison) note(kind string, class Class, p place, format string, args ...any) {
 	d := validate.Problem{Rule: kind, Level: class, Method: c.method, Pointer: validate.Place(p.now), Message: fmt.Sprintf(format, args...)}
-	if kinds[kind].gone {
+	if kinds[kind].onlyOld {
 		d.Pointer, d.In = validate.Place(p.old), "old"
 	}
 	once := reported{kind + string(class), string(d.Pointer), d.Message}

@@ -194,7 +194,7 @@ func within[T any](p *Program, in json.RawMessage, run func(ctx context.Context,
 		return got, p.failed(err, Limit)
 	}
 	limit, tries := Limit, tries
-	if prog.Sudden() { // after a timeout, the abandoned run continues, so one run gets the time of all
+	if prog.HasLongStep() { // after a timeout, the abandoned run continues, so one run gets the time of all
 		limit, tries = time.Duration(tries)*Limit, 1
 	}
 	for range tries {
