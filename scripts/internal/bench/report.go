@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -116,11 +117,11 @@ const published = "scripts/internal/bench/published.json"
 func (r report) write(f flags) error {
 	r.Machine = fmt.Sprintf("%s/%s, %d cores, %s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())
 	if f.json || f.publish != "" {
-		text, err := json.MarshalIndent(r, "", "\t")
+		text, err := json.Marshal(r)
 		if err != nil {
 			return err
 		}
-		text = append(text, '\n')
+		text = append(bytes.ReplaceAll(text, []byte(`{"row":`), []byte("\n"+`{"row":`)), '\n') // one row per line
 		if f.publish != "" {
 			return os.WriteFile(published, text, 0o644)
 		}

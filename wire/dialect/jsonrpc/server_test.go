@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,44 +20,30 @@ import (
 
 type backend struct{ cat *catalog.Catalog }
 
-func (backend) Host() dialect.Host                        { return dialect.Host{} }
-func (b backend) Catalog() *catalog.Catalog               { return b.cat }
-func (b backend) Bind(c dialect.Caller) dialect.Responder { return responder{c: c} }
+func (backend) Host() dialect.Host                    { return dialect.Host{} }
+func (b backend) Catalog() *catalog.Catalog           { return b.cat }
+func (backend) Bind(dialect.Caller) dialect.Responder { return responder{} }
 
-type responder struct {
-	testkit.Unrestricted
-	c dialect.Caller
-}
+type responder struct{ testkit.Unrestricted }
 
 func (responder) Close() error { return nil }
 
 func (responder) Kind(method string) (catalog.Kind, bool) {
 	switch method {
-	case "echo", "fail", "callBack":
-		return catalog.Call, true
-	case "count", "eth_subscribe", "failing", "telling", "endless":
+	case "count", "failing", "telling", "endless":
 		return catalog.Stream, true
-	case "report":
-		return catalog.Job, true
 	}
 	return "", false
 }
 
-func (r responder) Respond(ctx context.Context, q dialect.Request) (json.RawMessage, error) {
+func (responder) Respond(ctx context.Context, q dialect.Request) (json.RawMessage, error) {
 	if q.Begin != nil {
 		if err := q.Begin(); err != nil {
 			return nil, err
 		}
 	}
 	switch q.Method {
-	case "fail":
-		return nil, wire.Errorf(-32005, "no luck")
-	case "callBack":
-		return r.c.Call(ctx, "approve", q.Params)
-	case "report":
-		_ = q.Emit(wire.Event{Kind: wire.Progress, Message: "half"})
-		return nil, q.Emit(wire.Event{Data: json.RawMessage(`"report"`)})
-	case "count", "eth_subscribe":
+	case "count":
 		for i := range 3 {
 			if err := q.Emit(wire.Event{Data: fmt.Appendf(nil, "%d", i)}); err != nil {
 				return nil, err
@@ -99,55 +84,7 @@ func client(t *testing.T, c wire.Conn, o peer.Options) *peer.Peer {
 	return p
 }
 
-// The test compares the server's bytes, because a client of rpcx would share its mistakes.
-func TestServerByHand(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := serve(t, jsonrpc.NewServer(jsonrpc.V2, backend{}))
-		for _, step := range []struct {
-			send string
-			want []string
-		}{
-			{`{"jsonrpc":"2.0","id":1,"method":"echo","params":{"a":1.10}}`, []string{`{"jsonrpc":"2.0","id":1,"result":{"a":1.10}}`}},
-			{`{"jsonrpc":"2.0","id":2,"method":"fail"}`, []string{`{"jsonrpc":"2.0","id":2,"error":{"code":-32005,"message":"no luck"}}`}},
-			{`{"jsonrpc":"2.0","id":3,"method":"nope"}`, []string{`{"jsonrpc":"2.0","id":3,"error":{"code":-32601,"message":"method not found: nope"}}`}},
-			{`{"jsonrpc":"2.0","id":4,"method":"rpc.discover"}`, []string{`{"jsonrpc":"2.0","id":4,"error":{"code":-32601,"message":"method not found: rpc.discover"}}`}},
-			{`{"jsonrpc":"2.0","id":5,"method":"report"}`, []string{`{"jsonrpc":"2.0","id":5,"result":"report"}`}},
-			{`{"jsonrpc":"2.0","id":6,"method":"count"}`, []string{
-				`{"jsonrpc":"2.0","id":6,"result":ID}`,
-				`{"jsonrpc":"2.0","method":"count","params":{"subscription":ID,"result":0}}`,
-				`{"jsonrpc":"2.0","method":"count","params":{"subscription":ID,"result":1}}`,
-				`{"jsonrpc":"2.0","method":"count","params":{"subscription":ID,"result":2}}`,
-				`{"jsonrpc":"2.0","method":"count","params":{"subscription":ID,"done":true}}`,
-			}},
-			{`{"jsonrpc":"2.0","id":7,"method":"failing"}`, []string{
-				`{"jsonrpc":"2.0","id":7,"result":ID}`,
-				`{"jsonrpc":"2.0","method":"failing","params":{"subscription":ID,"result":0}}`,
-				`{"jsonrpc":"2.0","method":"failing","params":{"subscription":ID,"error":{"code":7,"message":"broke"}}}`,
-			}},
-			{`{"jsonrpc":"2.0","id":8,"method":"count_unsubscribe","params":["unknown"]}`, []string{`{"jsonrpc":"2.0","id":8,"result":false}`}},
-			{`{"jsonrpc":"2.0","id":9,"method":"echo_unsubscribe","params":["x"]}`, []string{`{"jsonrpc":"2.0","id":9,"error":{"code":-32601,"message":"method not found: echo_unsubscribe"}}`}},
-		} {
-			if err := c.Send([]byte(step.send)); err != nil {
-				t.Fatal(err)
-			}
-			id := ""
-			for _, want := range step.want {
-				got, err := c.Recv()
-				if err != nil {
-					t.Fatal(err)
-				}
-				if i := strings.Index(want, "ID}"); i > 0 {
-					id = string(got[i : i+18])
-				}
-				if want = strings.ReplaceAll(want, "ID", id); string(got) != want {
-					t.Errorf("got  %s\nwant %s", got, want)
-				}
-			}
-		}
-	})
-}
-
-// An unsubscribe under either of its names ends a stream, but only on its own connection.
+// An unsubscribe ends a stream once, and only on its own connection.
 func TestServerUnsubscribe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := jsonrpc.NewServer(jsonrpc.V2, backend{})
@@ -228,26 +165,9 @@ func TestClientUnsubscribes(t *testing.T) {
 	})
 }
 
-func TestServerCallsBack(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		a := client(t, serve(t, jsonrpc.NewServer(jsonrpc.V2, backend{})), peer.Options{
-			Handler: func(dialect.Caller) dialect.Handler { return dialect.Handler{Handle: approver{}.Handle} },
-		})
-		if got, err := a.Call(t.Context(), "callBack", json.RawMessage(`["o_1"]`)); err != nil || string(got) != `{"approved":["o_1"]}` {
-			t.Error(string(got), err)
-		}
-	})
-}
-
 type caller struct{ dialect.Caller }
 
 func (caller) Connection() *dialect.Connection { return &dialect.Connection{} }
-
-type approver struct{}
-
-func (approver) Handle(_ context.Context, in *dialect.Inbound) (json.RawMessage, error) {
-	return json.RawMessage(`{"approved":` + string(in.Msg.Params) + `}`), nil
-}
 
 func TestDescribe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
