@@ -110,7 +110,7 @@ func message(f *wire.Fault) string {
 	return text
 }
 
-// beginning returns the start of a body, by which to tell whether a message already quotes the body.
+// beginning returns the start of a body. A message that contains it already quotes the body.
 func beginning(body string) string {
 	const most = 100
 	for i, r := range body {

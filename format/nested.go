@@ -68,7 +68,7 @@ func nested(c *catalog.Catalog, params []parameter, prefix string, depth int) []
 			return all
 		}
 		p.name = prefix + p.name
-		if all = append(all, p); tuple(definition(c, p.schema)) == nil { // elements of such a list have no dotted names
+		if all = append(all, p); tuple(definition(c, p.schema)) == nil { // the elements of a tuple have no dotted names
 			all = append(all, inside(c, p.schema, p.name+".", depth+1)...)
 		}
 	}

@@ -20,7 +20,7 @@ type HTTPSession interface {
 	EndByDelete()
 }
 
-// An HTTPName describes the header by which an HTTP server recognizes a client. A response contains it, and the client
+// An HTTPName describes the header that identifies a client to an HTTP server. A response contains it, and the client
 // repeats it in every later request.
 type HTTPName struct {
 	Header string // Mcp-Session-Id by default

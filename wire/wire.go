@@ -75,7 +75,7 @@ type Prober interface {
 }
 
 // An Exchanger is a Conn on which each sent message is a separate exchange (an HTTP POST), which ends with the context
-// of its call. Package peer calls Exchange instead of Send. Recv of such a Conn only waits for Close.
+// of its call. Package peer calls Exchange instead of Send. Recv of an Exchanger only waits for Close.
 type Exchanger interface {
 	// Exchange sends msg and calls recv for each message of the reply, in order. The bytes are valid during that call.
 	// Exchange returns at the end of the reply. A failure is a *Fault.

@@ -163,8 +163,8 @@ func (f fields) answered() shape {
 	return s
 }
 
-// oddShapes read the messages of dialects that differ from JSON-RPC. If such a function returns false, the rules of
-// JSON-RPC apply.
+// oddShapes read the messages of dialects that differ from JSON-RPC. If one of these functions returns false, the rules
+// of JSON-RPC apply.
 var oddShapes = map[string]func(obj []byte, f fields) (shape, bool){
 	"hotrepl": hotreplShape,
 	"dap":     dapShape,

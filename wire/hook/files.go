@@ -34,7 +34,7 @@ func isScript(path string) bool {
 }
 
 // hasCRLF reports whether the command of a is a script whose first line ends with CR LF. The system cannot find the
-// interpreter of such a script, because it takes the CR for a part of the name.
+// interpreter of such a script, because it treats the CR as a part of the name.
 func (a *Answer) hasCRLF() bool {
 	at, err := transport.Parse("exec:" + strings.TrimPrefix(a.Text, "exec "))
 	return err == nil && child.HasCRLF(at.Command[0])
@@ -133,7 +133,7 @@ func fromClasses(entries []Entry, classes []json.RawMessage, parse func(string) 
 			Properties  []member `json:"properties"`
 		}
 		if err := json.Unmarshal(raw, &class); err != nil {
-			continue // such a class has no hooks
+			continue // an invalid class has no hooks
 		}
 		class.Constructor.Name, class.Destructor.Name = "__init__", "__del__"
 		for _, m := range slices.Concat([]member{class.Constructor, class.Destructor}, class.Methods, class.Properties) {

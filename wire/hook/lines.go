@@ -146,7 +146,7 @@ func asError(v json.RawMessage) *wire.Error {
 	return e
 }
 
-// recoverable marks an error after which the stream continues, for dialects that have such a mark.
+// recoverable marks an error after which the stream continues, for dialects that can express this.
 func recoverable(ev *wire.Event) {
 	ev.Extra = scan.Pair("recoverable", []byte("true"))
 	ev.Err.Raw = scan.Splice(ev.Err.JSON(), "recoverable", []byte("true"))

@@ -96,7 +96,7 @@ func (c *Client) do(req *http.Request) (int, []byte, error) {
 		return 0, nil, transport.DialFault(req.Context(), req.URL.Scheme+"://"+req.URL.Host+req.URL.Path, c.limit, err)
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode == http.StatusSwitchingProtocols { // the body of such a response is a connection, which ctx does not end
+	if resp.StatusCode == http.StatusSwitchingProtocols { // the body of a 101 response is a connection, which ctx does not end
 		return 0, nil, wire.NewFault(wire.Protocol, fmt.Sprintf("%s returned %s", req.URL.Host, resp.Status), nil)
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxDocument+1))

@@ -27,7 +27,7 @@ import (
 	"rpcx/wire/userfile"
 )
 
-// Methods by which a client authenticates to an authorization server.
+// Methods of client authentication at an authorization server.
 const (
 	methodNone  = "none"
 	methodBasic = "client_secret_basic"

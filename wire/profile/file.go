@@ -76,7 +76,7 @@ func contents(path string) ([]byte, error) {
 	return userfile.Unmarked(b), nil
 }
 
-// load parses b, the content of the file at path. It refuses a file that other users can write.
+// load parses b, the content of the file at path. It refuses a file that other users can write to.
 func load(path string, b []byte) (*file, error) {
 	if err := trusted(path); err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func load(path string, b []byte) (*file, error) {
 	return f, f.parse(b)
 }
 
-// trusted refuses a file that other users can write, directly or through its directory. It also checks the target of a
+// trusted refuses a file that other users can write to, directly or through its directory. It also checks the target of a
 // symbolic link.
 func trusted(path string) error {
 	if userfile.IsInherited(path) { // the process that started rpcx opened the file

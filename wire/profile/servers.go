@@ -36,7 +36,7 @@ type entry struct {
 	Headers map[string]string `json:"headers"`
 }
 
-// servers reads the entries of a file. It refuses a file that other users can write.
+// servers reads the entries of a file. It refuses a file that other users can write to.
 func servers(file string) (map[string]json.RawMessage, error) {
 	b, err := userfile.Read(file)
 	if err != nil {
@@ -131,7 +131,7 @@ func (v *variables) server(e *entry) (*Server, error) {
 		switch val := e.Env[name].(type) {
 		case string:
 			s.Env = append(s.Env, name+"="+v.fill(val))
-		case nil: // VS Code unsets such a variable
+		case nil: // VS Code unsets a variable that is null
 		default:
 			text, _ := json.Marshal(val)
 			s.Env = append(s.Env, name+"="+string(text))

@@ -117,7 +117,7 @@ func (f *failure) usefulBranch() *failure {
 }
 
 // anyConstant returns one failure for the member whose constants distinguish the alternatives, if none of them matches.
-// It returns nil without such a member.
+// It returns nil if there is no such member.
 func (f *failure) anyConstant() *failure {
 	one := &failure{schema: f.schema, rule: "enum"}
 	for _, c := range f.all {

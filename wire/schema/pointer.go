@@ -58,7 +58,7 @@ const (
 	maxExpanded = 256
 )
 
-// A reach is the set of keywords through which a schema applies others to the same value; $ref is always included. Each reach
+// A reach is the set of keywords, in addition to $ref, through which a schema applies others to the same value. Each reach
 // includes the preceding ones.
 type reach int
 

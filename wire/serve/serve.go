@@ -122,7 +122,7 @@ type responder struct {
 	client string                // the client's name in warnings, or "" if it is the only client
 }
 
-// Kind returns the kind of method by which to answer requests for name. A denied method has a kind, so it is refused
+// Kind returns the kind of method as which requests for name are answered. A denied method has a kind, so it is refused
 // and not unknown. A method that has no hook and that Allow excludes is left to the dialect, which may implement it,
 // such as the end of a stream.
 func (r *responder) Kind(name string) (catalog.Kind, bool) {

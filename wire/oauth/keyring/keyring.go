@@ -16,7 +16,7 @@ var (
 	errSilent  = errors.New("the keyring does not respond")
 )
 
-// operationTimeout bounds the duration of a keyring operation.
+// operationTimeout is the maximum duration of a keyring operation.
 const operationTimeout = 3 * time.Second
 
 // Get returns a secret.

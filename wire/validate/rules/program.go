@@ -159,7 +159,7 @@ func (p *programs) look(ctx context.Context, v *view) error {
 	return ctx.Err()
 }
 
-// together runs the chosen parts as one program. form surrounds each part; %[1]d in it is the part's number, and %[2]s
+// together runs the chosen parts as one program. form surrounds each part: %[1]d in it is the part's number, and %[2]s
 // is its text. form determines whether the other parts continue when one fails.
 func (p *programs) together(ctx context.Context, v *view, name, form string) (all []output, err error) {
 	prog, err := p.compile(name+string(p.key), func() string {

@@ -43,7 +43,7 @@ func (c *comparison) types(x node) bool {
 	_, lists := enumOf(x.now)
 	at := x.at("type")
 	switch {
-	case a == b, (listed || lists) && (x.old["type"] == nil || x.now["type"] == nil) && a&b != 0: // comparing the values says more
+	case a == b, (listed || lists) && (x.old["type"] == nil || x.now["type"] == nil) && a&b != 0: // comparing the values gives more detail
 	case a&^b == 0:
 		c.differ("type-widened", x.dir, at, "it was %s, and may now be %s", a, b)
 	case b&^a == 0:
