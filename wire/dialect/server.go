@@ -53,6 +53,9 @@ type Handler struct {
 	// notifications. Ignores must not block or wait for a lock, and never runs concurrently. If it is nil, Handle
 	// receives all notifications.
 	Ignores func(method string) bool
+	// Starts is called for each request before Handle, in the order of the requests. It must not block or wait for a
+	// lock. It may be nil.
+	Starts func(in *Inbound)
 }
 
 // A Backend answers requests of any dialect. Package wire/serve implements it.

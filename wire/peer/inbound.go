@@ -58,6 +58,9 @@ func (p *Peer) startLocked(in *inbound.Request) {
 	in.Ctx, in.Cancel = context.WithCancel(dialect.WithFlowControl(p.ctx, flowControl{p, in}))
 	in.Emit = func(ev wire.Event) error { return p.emit(in, ev) }
 	p.requests.Start(in)
+	if p.handler.Starts != nil {
+		p.handler.Starts(&in.Inbound)
+	}
 	if in.Cancelled {
 		in.Cancel()
 	}

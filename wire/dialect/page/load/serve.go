@@ -45,10 +45,11 @@ type Wrapped struct {
 
 // Items defines how a server answers the request for a stream.
 type Items struct {
-	Hooks  Prog `toml:"hooks" says:"the names of the hooks whose data are the items, made from the params of the request; hooks that do not stream are ignored. $name is the name of the hook; the message that ends the stream has it in its params"`
-	Method Prog `toml:"method" says:"the method of an item, if the file names only a pattern; made from the same values as its params"`
-	Result Prog `toml:"result" says:"the response to the request, if it is not the first item"`
-	Params Prog `toml:"params" says:"the params of an item, made from the hook's output (the input), $params and $result"`
+	Hooks   Prog   `toml:"hooks" says:"the names of the hooks whose data are the items, made from the params of the request; hooks that do not stream are ignored. $name is the name of the hook; the message that ends the stream has it in its params"`
+	Method  Prog   `toml:"method" says:"the method of an item, if the file names only a pattern; made from the same values as its params"`
+	Result  Prog   `toml:"result" says:"the response to the request, if it is not the first item"`
+	Params  Prog   `toml:"params" says:"the params of an item, made from the hook's output (the input), $params and $result"`
+	Unknown *Early `toml:"unknown" says:"the error for a request that ends no stream ({})"`
 }
 
 // HookEvents defines how a server sends the events of a hook.

@@ -57,7 +57,7 @@ func (s *server) Accept(c dialect.Caller) dialect.Handler {
 			_ = c.Notify(context.Background(), dialect.Op{Kind: dialect.Raw, Params: msg})
 		}
 	}
-	return dialect.Handler{Handle: h.Handle, Close: h.keepAlive(), Ignores: h.Ignores}
+	return dialect.Handler{Handle: h.Handle, Close: h.keepAlive(), Ignores: h.Ignores, Starts: h.Starts}
 }
 
 // release ends everything that the connection has started.
@@ -76,6 +76,8 @@ type handler struct {
 	mu      sync.Mutex
 	ongoing map[*ongoing]bool
 	endings []ending // the latest messages that end calls or streams, oldest first
+
+	opened opened
 }
 
 // scope returns the variables of the connection.
@@ -98,6 +100,12 @@ func (h *handler) of(m *wire.Message) *program.Scope {
 // Handle answers one request or notification.
 func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	result, err := h.handle(ctx, in)
+	if err == nil {
+		sc := h.of(&in.Msg)
+		sc.Result = result
+		h.started(in, sc)
+	}
+	h.started(in, nil)
 	if in.Answered { // the response was sent, so it cannot contain this error
 		h.warn(err)
 	}
@@ -192,8 +200,7 @@ func (h *handler) byPage(ctx context.Context, in *dialect.Inbound) (result json.
 	answers := h.d.Page.Answers
 	if h.Serving {
 		answers = h.d.Page.Serve.Answers
-		if mine, err = h.ends(in); err != nil {
-			h.warn(err)
+		if mine, err = h.endOf(in); err != nil {
 			return nil, true, err
 		}
 	}

@@ -77,6 +77,7 @@ func (h *handler) open(s *stream, result json.RawMessage) error {
 	}
 	s.in.Answered = true
 	h.add(&s.ongoing)
+	h.started(s.in, s.scope)
 	if !said {
 		return nil
 	}
