@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"rpcx/commands/env"
 	"rpcx/commands/options"
 	"rpcx/wire"
+	"rpcx/wire/catalog"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/session"
 	"rpcx/wire/session/bridge"
@@ -122,6 +124,9 @@ func (o *Options) Bridge(ctx context.Context, run *env.Env, listen, to endpoint.
 	}
 	if len(b.Lacks) > 0 {
 		run.Console.Warn("the bridge does not offer " + strings.Join(b.Lacks, ", "))
+	}
+	if o.Catalog == "" { // the catalog lists the hooks
+		so.Catalog.Methods = slices.DeleteFunc(so.Catalog.Methods, func(m catalog.Method) bool { return b.Asks(m.Name) })
 	}
 	if err := so.Catalog.Join(b.Catalog()); err != nil {
 		_ = b.Close()

@@ -182,7 +182,10 @@ type Bridging struct {
 	Told func(method string) bool
 	// Own lists the methods of the handshake, which a bridge never forwards because each connection has its own
 	// handshake.
-	Own       []string
+	Own []string
+	// Asks are the patterns of the requests that servers send to clients. Hooks of a bridge answer them, and clients of
+	// the bridge cannot call these hooks.
+	Asks      []string
 	Client    ClientHandshake
 	NoStreams bool // a server of this dialect answers a call with one value
 	// Whole reports whether a server of this dialect answers a call to the method with one value. The default is

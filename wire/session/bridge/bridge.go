@@ -99,6 +99,11 @@ func endsItself(conv session.Conversation, took time.Duration) bool {
 // Catalog returns the peer's catalog, converted to the listener's dialect.
 func (b *Bridge) Catalog() *catalog.Catalog { return b.catalog }
 
+// Asks reports whether only the peer calls the hook of that name.
+func (b *Bridge) Asks(name string) bool {
+	return slices.ContainsFunc(b.spec.Bridge.Asks, func(pattern string) bool { return dialect.Matches(pattern, name) })
+}
+
 // Close ends the connections to the peer.
 func (b *Bridge) Close() error { return errors.Join(b.shared.close(), b.calls.close()) }
 

@@ -39,9 +39,17 @@ func (r *responder) offer(name string) *offer {
 	return o
 }
 
+// hook returns the kind of the hook of that name. It returns false for hooks that answer only the peer.
+func (r *responder) hook(name string) (catalog.Kind, bool) {
+	if r.bridge.Asks(name) {
+		return "", false
+	}
+	return r.Responder.Kind(name)
+}
+
 // Kind returns the kind of the method with that name. It returns false if neither a hook nor the peer has the method.
 func (r *responder) Kind(name string) (catalog.Kind, bool) {
-	if kind, ok := r.Responder.Kind(name); ok {
+	if kind, ok := r.hook(name); ok {
 		return kind, true
 	}
 	o := r.offer(name)
@@ -58,7 +66,10 @@ func (r *responder) Kind(name string) (catalog.Kind, bool) {
 // not found".
 func (r *responder) Respond(ctx context.Context, req dialect.Request) (json.RawMessage, error) {
 	o := r.offer(req.Method)
-	_, hooked := r.Responder.Kind(req.Method)
+	_, hooked := r.hook(req.Method)
+	if o == nil && r.bridge.Asks(req.Method) {
+		return nil, wire.Errorf(wire.CodeNoMethod, "method not found: %s", req.Method)
+	}
 	if hooked || o == nil || !r.Allows(req.Method) {
 		result, err := r.Responder.Respond(ctx, req)
 		var rpc *wire.Error

@@ -279,7 +279,8 @@ type Next struct {
 
 // Bridge defines how a bridge offers methods of another dialect.
 type Bridge struct {
-	Name    Prog `toml:"name" says:"the name under which a method is offered, made from its own name"`
-	Objects bool `toml:"objects" says:"true: params must be an object; the bridge puts other params into the member params of an object"`
-	Whole   bool `toml:"whole" says:"true: a call has a single result, so a stream that ends is offered as an array of its items"`
+	Name    Prog  `toml:"name" says:"the name under which a method is offered, made from its own name"`
+	Objects bool  `toml:"objects" says:"true: params must be an object; the bridge puts other params into the member params of an object"`
+	Asks    Texts `toml:"asks" says:"patterns of requests from servers to clients; a bridge to such a server does not offer their hooks to its own clients"`
+	Whole   bool  `toml:"whole" says:"true: a call has a single result, so a stream that ends is offered as an array of its items"`
 }
