@@ -182,10 +182,7 @@ type Bridging struct {
 	Told func(method string) bool
 	// Own lists the methods of the handshake, which a bridge never forwards because each connection has its own
 	// handshake.
-	Own []string
-	// Asks are the patterns of the requests that servers send to clients. Hooks of a bridge answer them, and clients of
-	// the bridge cannot call these hooks.
-	Asks      []string
+	Own       []string
 	Client    ClientHandshake
 	NoStreams bool // a server of this dialect answers a call with one value
 	// Whole reports whether a server of this dialect answers a call to the method with one value. The default is
@@ -206,8 +203,11 @@ type Bridging struct {
 	Gathers func(method string) bool
 }
 
-// A ClientHandshake describes what clients of a dialect send first.
+// A ClientHandshake describes what clients of a dialect send first, and which requests they answer.
 type ClientHandshake struct {
+	// Asks are the patterns of the requests that servers send to clients. Hooks of a bridge answer them, and clients of
+	// the bridge cannot call these hooks.
+	Asks     []string
 	Begins   bool // clients start the handshake, after which the server calls its Responder's HandshakeDone
 	Declares bool // the handshake names the methods that the client answers
 }

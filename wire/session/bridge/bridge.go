@@ -101,7 +101,7 @@ func (b *Bridge) Catalog() *catalog.Catalog { return b.catalog }
 
 // Asks reports whether only the peer calls the hook of that name.
 func (b *Bridge) Asks(name string) bool {
-	return slices.ContainsFunc(b.spec.Bridge.Asks, func(pattern string) bool { return dialect.Matches(pattern, name) })
+	return slices.ContainsFunc(b.spec.Bridge.Client.Asks, func(pattern string) bool { return dialect.Matches(pattern, name) })
 }
 
 // Close ends the connections to the peer.

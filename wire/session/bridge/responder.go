@@ -67,11 +67,8 @@ func (r *responder) Kind(name string) (catalog.Kind, bool) {
 func (r *responder) Respond(ctx context.Context, req dialect.Request) (json.RawMessage, error) {
 	o := r.offer(req.Method)
 	_, hooked := r.hook(req.Method)
-	if o == nil && r.bridge.Asks(req.Method) {
-		return nil, wire.Errorf(wire.CodeNoMethod, "method not found: %s", req.Method)
-	}
 	if hooked || o == nil || !r.Allows(req.Method) {
-		result, err := r.Responder.Respond(ctx, req)
+		result, err := r.byHook(ctx, req)
 		var rpc *wire.Error
 		if o == nil || !r.Allows(req.Method) || !errors.As(err, &rpc) || string(rpc.Code) != strconv.Itoa(wire.CodeNoMethod) {
 			return result, err
@@ -104,6 +101,14 @@ func (r *responder) Respond(ctx context.Context, req dialect.Request) (json.RawM
 		dialect.CancelAnyway(ctx, st)
 	}
 	return result, r.crossing(err)
+}
+
+// byHook answers a request with a hook.
+func (r *responder) byHook(ctx context.Context, req dialect.Request) (json.RawMessage, error) {
+	if r.bridge.Asks(req.Method) {
+		return nil, wire.Errorf(wire.CodeNoMethod, "method not found: %s", req.Method)
+	}
+	return r.Responder.Respond(ctx, req)
 }
 
 // begin reports that the request is about to be sent to the peer.
