@@ -24,20 +24,20 @@ func TestSecretIsAsked(t *testing.T) {
 	y.types("s3cret-of-known\r")
 	y.shows("log in at ")
 	y.shows("&state=")
-	for !regexp.MustCompile(`&state=\w+\r`).MatchString(y.said()) {
+	for !regexp.MustCompile(`&state=\w+\r`).MatchString(y.output()) {
 		y.shows("\n")
 	}
-	resp, err := http.Get(regexp.MustCompile(`http://127\S+/authorize\S+`).FindString(y.said()))
+	resp, err := http.Get(regexp.MustCompile(`http://127\S+/authorize\S+`).FindString(y.output()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	resp.Body.Close()
-	y.left(0)
-	if asked, _ := os.ReadFile(log); strings.Contains(y.said(), "s3cret") || !strings.Contains(string(asked), "\ntoken basic code") {
-		t.Errorf("%q, %q", y.said(), asked)
+	y.exits(0)
+	if asked, _ := os.ReadFile(log); strings.Contains(y.output(), "s3cret") || !strings.Contains(string(asked), "\ntoken basic code") {
+		t.Errorf("%q, %q", y.output(), asked)
 	}
 	y = onTerminal(t, login...)
 	y.shows("the client's secret: ")
 	y.types("\x03")
-	y.left(130)
+	y.exits(130)
 }

@@ -253,7 +253,7 @@ func (s *authServer) server(w http.ResponseWriter, r *http.Request) {
 	case path == "/register":
 		s.register(w, r)
 	case path == "/device":
-		s.note("device %s", said(r.Form))
+		s.note("device %s", formText(r.Form))
 		reply(w, http.StatusOK, map[string]any{"device_code": "a-device-code", "user_code": "ABCD-EFGH", "verification_uri": s.as.URL + "/type", "expires_in": 60, "interval": 1})
 	case path == "/token" && s.has("moved"):
 		http.Redirect(w, r, s.o["moved"], http.StatusTemporaryRedirect)
@@ -297,8 +297,8 @@ func (s *authServer) metadata() map[string]any {
 	return m
 }
 
-// said returns a form as one line, with only the names of values that vary between runs.
-func said(form url.Values) string {
+// formText returns a form as one line, with only the names of values that vary between runs.
+func formText(form url.Values) string {
 	var words []string
 	for _, name := range slices.Sorted(maps.Keys(form)) {
 		switch name {
@@ -312,7 +312,7 @@ func said(form url.Values) string {
 }
 
 func (s *authServer) authorize(w http.ResponseWriter, r *http.Request) {
-	s.note("authorize %s", said(r.Form))
+	s.note("authorize %s", formText(r.Form))
 	s.mu.Lock()
 	client, ok := s.clients[r.Form.Get("client_id")]
 	s.n++
@@ -413,7 +413,7 @@ func (s *authServer) authenticate(r *http.Request) (id, method string) {
 
 func (s *authServer) grant(w http.ResponseWriter, r *http.Request) {
 	id, method := s.authenticate(r)
-	s.note("token %s %s", method, said(r.Form))
+	s.note("token %s %s", method, formText(r.Form))
 	fail := func(code string) { reply(w, http.StatusBadRequest, map[string]string{"error": code}) }
 	if method == "" {
 		fail("invalid_client")

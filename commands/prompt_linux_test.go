@@ -111,7 +111,7 @@ func (y *teletype) read() {
 	}
 }
 
-func (y *teletype) said() string {
+func (y *teletype) output() string {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	return string(y.came)
@@ -144,8 +144,8 @@ func (y *teletype) types(text string) {
 	}
 }
 
-// left waits until the program ends, and checks the exit status and that the terminal is restored.
-func (y *teletype) left(status int) {
+// exits waits until the program ends, and checks the exit status and that the terminal is restored.
+func (y *teletype) exits(status int) {
 	y.t.Helper()
 	err := y.cmd.Wait()
 	var exit *exec.ExitError
@@ -153,7 +153,7 @@ func (y *teletype) left(status int) {
 		y.t.Fatal(err)
 	}
 	if got := shellStatus(y.cmd.ProcessState); got != status {
-		y.t.Errorf("status %d, want %d: %q", got, status, y.said())
+		y.t.Errorf("status %d, want %d: %q", got, status, y.output())
 	}
 	if after := *termios(y.t, y.slave); after != y.before {
 		y.t.Errorf("the terminal is not as it was: %+v, before %+v", after, y.before)
@@ -193,7 +193,7 @@ func TestPrompt(t *testing.T) {
 	y.types("\x1b[200~getOrder id=" + strings.Repeat("9", 5000) + "!\x1b[201~\r")
 	y.shows("does not match the pattern")
 	y.types("\x04")
-	y.left(0)
+	y.exits(0)
 	b, err := os.ReadFile(filepath.Join(y.cmd.Dir, ".local/state/rpcx/history"))
 	if err != nil || !strings.HasPrefix(string(b), "getOrder id=o_001\nhelp\n?\ngetOrdr\n") || !strings.Contains(string(b), `{"id":1, "error"`) {
 		t.Errorf("%q, %v", b, err)
@@ -209,7 +209,7 @@ func TestPromptWide(t *testing.T) {
 	y.types("\x1b[A\x01\x1b[3~y\r")
 	y.shows(`"method":"yx字","params":{"k":"é"}`)
 	y.types("\x04")
-	y.left(0)
+	y.exits(0)
 }
 
 // Output to stderr appears above the line that is being typed, which is drawn again.
@@ -224,7 +224,7 @@ func TestPromptKeepsTheLine(t *testing.T) {
 	y.shows("noise\r\n")
 	y.shows("> half a line")
 	y.types("\x03\x04")
-	y.left(0)
+	y.exits(0)
 }
 
 // The prompt explains a request of the peer once, by its id. A long id is cut.
@@ -238,8 +238,8 @@ func TestPromptExplainsRequests(t *testing.T) {
 	y.shows(`no hook answers this request; type {"id":"` + strings.Repeat("x", 38) + `…,"result":…}`)
 	y.shows(`"second"`)
 	y.types("\x04")
-	y.left(0)
-	if n := strings.Count(y.said(), "no hook answers this request"); n != 1 {
+	y.exits(0)
+	if n := strings.Count(y.output(), "no hook answers this request"); n != 1 {
 		t.Errorf("it is told %d times", n)
 	}
 }
@@ -250,7 +250,7 @@ func TestPromptWithoutRoom(t *testing.T) {
 	y.shows("> ")
 	y.types("getOrder id=o_001\rgetOrder id=o_001\r") // both may be written at once
 	y.shows("no space left on device")
-	y.left(74)
+	y.exits(74)
 }
 
 // Without a shell that could resume rpcx, Ctrl-Z and SIGCONT change nothing. The line is drawn again, even if the terminal was
@@ -279,7 +279,7 @@ func TestPromptContinues(t *testing.T) {
 	y.types("getOrder id=o_003\r")
 	y.shows(`"o_003"`)
 	y.types("\x04")
-	y.left(0)
+	y.exits(0)
 }
 
 // exit and quit end the prompt, as Ctrl-D does.
@@ -288,7 +288,7 @@ func TestPromptEnds(t *testing.T) {
 		y := onTerminal(t, "connect", "demo:orders", "-c")
 		y.shows("> ")
 		y.types(word + "\r")
-		y.left(0)
+		y.exits(0)
 	}
 }
 
@@ -309,14 +309,14 @@ func TestPromptStreamsAndForgets(t *testing.T) {
 	y.types("getOrder id=o_003\r")
 	y.shows(`o_003`)
 	y.types("\x04")
-	y.left(0)
+	y.exits(0)
 	b, err := os.ReadFile(filepath.Join(y.cmd.Dir, ".local/state/rpcx/history"))
 	if err != nil || strings.Contains(string(b), "HUSH") || strings.Contains(string(b), "o_002") || !strings.Contains(string(b), "o_003") {
 		t.Errorf("%q, %v", b, err)
 	}
 	y = onTerminal(t, "connect", "demo:orders", "--count", "2")
 	y.shows("end the prompt with Ctrl-D")
-	y.left(2)
+	y.exits(2)
 }
 
 // The prompt waits for the result of a job.
@@ -328,7 +328,7 @@ func TestPromptWaitsForJobs(t *testing.T) {
 	y.types("{\"type\":\"eval\",\"id\":\"mine\",\"code\":\"6 * 7\"}\r")
 	y.shows(`"value":42`)
 	y.types("\x04")
-	y.left(0)
+	y.exits(0)
 }
 
 func TestPromptRestoresTheTerminal(t *testing.T) {
@@ -338,20 +338,20 @@ func TestPromptRestoresTheTerminal(t *testing.T) {
 		y.types("slowReport seconds:=60\rhalf a line")
 		y.shows("half a line")
 		_ = y.cmd.Process.Signal(signal)
-		y.left(status)
+		y.exits(status)
 	}
 	y := onTerminal(t, "connect", "exec:sh -c 'read -r line; echo gone >&2'")
 	y.shows("> ")
 	y.types("x\r")
 	y.shows(`before "x" was answered`)
 	said := y.seen
-	y.left(7)
-	if again := y.said()[said:]; strings.Contains(again, "sh ended") {
+	y.exits(7)
+	if again := y.output()[said:]; strings.Contains(again, "sh ended") {
 		t.Errorf("it is told twice: %q", again)
 	}
 	y = onTerminal(t, "connect", "demo:orders", "--timeout", "300ms")
 	y.shows("--timeout")
-	y.left(124)
+	y.exits(124)
 }
 
 // A blocked terminal delays neither the second Ctrl-C nor the restoring of the terminal.
@@ -362,7 +362,7 @@ func TestPromptOnAStuckTerminal(t *testing.T) {
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)
-		y.left(143)
+		y.exits(143)
 	}()
 	for {
 		select {

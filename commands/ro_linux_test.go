@@ -13,12 +13,12 @@ func TestProgressIsErased(t *testing.T) {
 	y := onTerminalOf(t, "sh", "-c", "rpcx call demo:ro attachment:create filename=a | cat")
 	y.shows("accepted")
 	y.shows("\r\x1b[K{")
-	y.left(0)
+	y.exits(0)
 	y = onTerminal(t, "call", `ro+exec:sh -c 'read -r l; echo "$0"; read -r l' '{"jsonrpc":"2.0","id":1,"result":{"status":"accepted"}}'`, "a:b")
 	y.shows("accepted")
 	_ = y.cmd.Process.Signal(syscall.SIGINT)
 	y.shows("\r\x1b[K")
-	y.left(130)
+	y.exits(130)
 }
 
 // At the prompt, a result that does not follow its own call is labelled with that call.
@@ -41,8 +41,8 @@ exec cat >/dev/null
 	y.types("\x03")
 	y.shows("file:list: cancelled")
 	y.types("\x04")
-	y.left(0)
-	if came := y.said(); strings.Count(came, "file:index:\r\n") != 1 || strings.Contains(came, "file:list:\r\n") {
+	y.exits(0)
+	if came := y.output(); strings.Count(came, "file:index:\r\n") != 1 || strings.Contains(came, "file:list:\r\n") {
 		t.Errorf("%q", came)
 	}
 }

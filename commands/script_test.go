@@ -53,7 +53,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"rpcx": func() {
 			o := Main(os.Args)
-			if thenNothing(o.Status) != o.Status {
+			if withoutLeaks(o.Status) != o.Status {
 				os.Exit(99)
 			}
 			tryFix(o)
@@ -78,9 +78,9 @@ func panics() {
 	select {}
 }
 
-// thenNothing returns status if all goroutines have ended, except those that cannot be woken because they wait for stdin, for keys,
+// withoutLeaks returns status if all goroutines have ended, except those that cannot be woken because they wait for stdin, for keys,
 // or for a reader of stdout.
-func thenNothing(status int) int {
+func withoutLeaks(status int) int {
 	var err error
 	for end := time.Now().Add(patience / 2); time.Now().Before(end); {
 		err = goleak.Find(
@@ -188,7 +188,7 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: await FILE [TEXT]")
 	}
-	if text := strings.Join(args[1:], " "); !comes(ts.MkAbs(args[0]), text) {
+	if text := strings.Join(args[1:], " "); !fileHas(ts.MkAbs(args[0]), text) {
 		ts.Fatalf("%s did not come to hold %q within %v", args[0], text, patience)
 	}
 }
@@ -199,13 +199,13 @@ func awaitProgram() {
 	if len(args) > 0 && args[0] == "-s" {
 		args, some = args[1:], true
 	}
-	if len(args) == 0 || !comes(args[0], strings.Join(args[1:], " ")) || some && !comes(args[0], "\n") {
+	if len(args) == 0 || !fileHas(args[0], strings.Join(args[1:], " ")) || some && !fileHas(args[0], "\n") {
 		os.Exit(1)
 	}
 }
 
-// comes waits until a file exists and contains text.
-func comes(file, text string) bool {
+// fileHas waits until a file exists and contains text.
+func fileHas(file, text string) bool {
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if b, err := os.ReadFile(file); err == nil && strings.Contains(string(b), text) {
 			return true

@@ -37,7 +37,7 @@ func transcript(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		got.WriteString(line)
 		if typed, ok := strings.CutPrefix(line, "$ "); ok {
-			got.WriteString(comesOf(ts, strings.TrimSuffix(typed, "\n")))
+			got.WriteString(outcomeOf(ts, strings.TrimSuffix(typed, "\n")))
 		}
 		if typed, ok := strings.CutPrefix(line, "% "); ok {
 			shown, status, err := onScreen(typed, ts.Getenv)
@@ -68,8 +68,8 @@ func rewrite(script, name, text string) error {
 	return os.WriteFile(script, txtar.Format(all), 0o644)
 }
 
-// comesOf runs a command line, checks the status and the words in stderr, and returns stdout as lines of a transcript.
-func comesOf(ts *testscript.TestScript, line string) string {
+// outcomeOf runs a command line, checks the status and the words in stderr, and returns stdout as lines of a transcript.
+func outcomeOf(ts *testscript.TestScript, line string) string {
 	typed, want, _ := strings.Cut(line, " ## ")
 	status := 0
 	var exit *exec.ExitError

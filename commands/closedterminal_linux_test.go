@@ -13,14 +13,14 @@ import (
 
 // A command whose terminal closes fails.
 func TestTerminalCloses(t *testing.T) {
-	toGoneTerminal(t, "orders", "jsonrpc", "describe", "ENDPOINT")
-	toGoneTerminal(t, "orders", "jsonrpc", "describe", "ENDPOINT", "getOrder")
-	toGoneTerminal(t, "orders", "scriptling", "plugin", "describe", "ENDPOINT")
+	onClosedTerminal(t, "orders", "jsonrpc", "describe", "ENDPOINT")
+	onClosedTerminal(t, "orders", "jsonrpc", "describe", "ENDPOINT", "getOrder")
+	onClosedTerminal(t, "orders", "scriptling", "plugin", "describe", "ENDPOINT")
 }
 
-// toGoneTerminal runs rpcx on a terminal that closes before the peer answers. ENDPOINT in args is a peer of that dialect with the
+// onClosedTerminal runs rpcx on a terminal that closes before the peer answers. ENDPOINT in args is a peer of that dialect with the
 // methods of the demo.
-func toGoneTerminal(t *testing.T, demo, dialect string, args ...string) {
+func onClosedTerminal(t *testing.T, demo, dialect string, args ...string) {
 	t.Helper()
 	dir := t.TempDir()
 	script := `touch begun; until test -e go; do sleep 0.01; done; rpcx describe demo:` + demo + ` >offered.json; exec rpcx serve stdio: --catalog offered.json --dialect ` + dialect
