@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -121,6 +120,7 @@ type connection struct {
 	typed    *env.Lines
 	lasts    bool        // whether the command continues after the end of stdin until the limit is reached
 	enough   atomic.Bool // the limit is reached, and failures to send no longer count
+	refused  atomic.Bool // rpcx refused a line of stdin
 }
 
 // run exchanges messages until stdin ends and all expected responses have arrived, or until enough is set.
@@ -131,20 +131,18 @@ func (c *connection) run() error {
 	go func() { fed <- c.feed() }()
 	owed := make(chan error, 1)
 	ctx := c.deadline.Ctx
-	quits := false    // all responses have arrived
-	var refused error // the error of a line of stdin that rpcx refused
+	quits := false // all responses have arrived
 	for {
 		select {
 		case err := <-fed:
 			fed = nil
-			switch f := wire.AsFault(err); {
-			case err == nil, f != nil && f.Kind == wire.Usage:
-				refused = err
+			switch {
+			case err == nil:
 				go func() { owed <- c.pipe.Finish(ctx) }()
 			case ctx.Err() == nil:
 				c.pipe.Stop()
 				shown := <-printed
-				return errors.Join(c.counts(err), shown)
+				return errors.Join(c.refusal(), c.counts(err), shown)
 			}
 		case err := <-owed:
 			switch {
@@ -152,21 +150,29 @@ func (c *connection) run() error {
 			case err != nil || !c.lasts:
 				c.pipe.Stop()
 				shown := <-printed
-				return errors.Join(refused, c.counts(err), shown)
+				return errors.Join(c.refusal(), c.counts(err), shown)
 			}
 			quits = err == nil
 			c.deadline.Touch()
 		case err := <-printed:
-			return errors.Join(refused, err, c.counts(c.pipe.Err()))
+			return errors.Join(c.refusal(), err, c.counts(c.pipe.Err()))
 		case <-ctx.Done():
 			c.pipe.Stop()
 			<-printed
 			if context.Cause(ctx) == options.ErrForElapsed || quits && c.deadline.OnIdle() {
-				return refused
+				return c.refusal()
 			}
 			return env.Cause(ctx, ctx.Err())
 		}
 	}
+}
+
+// refusal returns the error of a line of stdin that rpcx refused.
+func (c *connection) refusal() error {
+	if c.refused.Load() {
+		return wire.NewFault(wire.Usage, "a line of stdin was not sent", nil)
+	}
+	return nil
 }
 
 // counts returns err, a failure to send a request or to receive its response. It returns nil if enough is set.
@@ -204,17 +210,15 @@ func (c *connection) show() error {
 // feed sends the lines of stdin. It reports an error for a line that is not a message, and continues.
 func (c *connection) feed() error {
 	defer wire.Guard()
-	var refused error
-	err := c.typed.Each(func(n int64, line []byte) error {
+	return c.typed.Each(func(n int64, line []byte) error {
 		err := c.send(n, line)
 		if f := wire.AsFault(err); f == nil || f.Kind != wire.Usage {
 			return err
 		}
 		c.env.Console.Warn(err.Error())
-		refused = wire.NewFault(wire.Usage, "a line of stdin was not sent", nil)
+		c.refused.Store(true)
 		return nil
 	})
-	return cmp.Or(err, refused)
 }
 
 func (c *connection) send(n int64, line []byte) error {
