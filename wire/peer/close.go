@@ -16,7 +16,7 @@ func (p *Peer) CloseWith(code int, reason string) error {
 	p.end.Ours = true
 	p.mu.Unlock()
 	p.settle(p.o.CloseTimeout, p.outbox.idle)
-	return p.hangUp(code, reason)
+	return p.closeConn(code, reason)
 }
 
 // Close sends the dialect's closing messages, waits for handlers and their responses, and closes the connection.
@@ -34,7 +34,7 @@ func (p *Peer) CloseAs(code int, reason string) error {
 }
 
 func (p *Peer) shutDown(code int, reason string) error {
-	p.leave()
+	p.sendShutdown()
 	p.mu.Lock()
 	if p.end.State < ending.Ended {
 		p.end.Ours = true
@@ -44,11 +44,11 @@ func (p *Peer) shutDown(code int, reason string) error {
 	p.cancel()
 	p.flush()
 	p.exchanges.cancel()
-	return p.hangUp(code, reason)
+	return p.closeConn(code, reason)
 }
 
-// leave sends the dialect's closing messages.
-func (p *Peer) leave() {
+// sendShutdown sends the dialect's closing messages.
+func (p *Peer) sendShutdown() {
 	p.mu.Lock()
 	alive := p.end.State == ending.Open
 	p.mu.Unlock()
@@ -126,8 +126,8 @@ func (p *Peer) until(ctx context.Context, ok func() bool) error {
 	return p.waitForLocked(ctx, &p.change, func() bool { return ok() || p.end.State == ending.Ended })
 }
 
-// hangUp closes the connection, with a code if the transport has close codes.
-func (l *link) hangUp(code int, reason string) error {
+// closeConn closes the connection, with a code if the transport has close codes.
+func (l *link) closeConn(code int, reason string) error {
 	if c, ok := l.conn.(wire.CloserWith); ok && code != 0 {
 		return c.CloseWith(code, reason)
 	}

@@ -16,7 +16,7 @@ func (p *Peer) read() {
 	defer close(p.done)
 	err := p.receiveAll()
 	p.wakeAll() // for messages that arrived just before the connection ended
-	gone := p.gone(err)
+	gone := p.peerClosed(err)
 	if err == io.EOF && p.asksInExchange() {
 		p.mu.Lock()
 		p.enterLocked(ending.EOF)
@@ -39,7 +39,7 @@ func (p *Peer) read() {
 	p.mu.Unlock()
 	p.cancel()
 	p.exchanges.cancel()
-	_ = p.hangUp(ending.Code(err))
+	_ = p.closeConn(ending.Code(err))
 	p.wg.Wait()
 	p.mu.Lock()
 	p.outbox.hold(-p.outbox.held)
@@ -52,10 +52,10 @@ func (p *Peer) read() {
 	}
 }
 
-// gone returns a channel that is closed when the peer, which has stopped sending, also stops reading. It returns nil if
-// the connection does not report this. If the peer has already stopped reading, gone cancels the contexts of the peer's
-// requests. Otherwise their handlers would see a local call fail and try to report that to the peer.
-func (p *Peer) gone(err error) <-chan struct{} {
+// peerClosed returns a channel that is closed when the peer, which has stopped sending, also stops reading. It returns
+// nil if the connection does not report this. If the peer has already stopped reading, peerClosed cancels the contexts
+// of the peer's requests. Otherwise their handlers would see a local call fail and try to report that to the peer.
+func (p *Peer) peerClosed(err error) <-chan struct{} {
 	g, ok := p.conn.(wire.PeerWatcher)
 	if !ok || err != io.EOF {
 		return nil

@@ -12,23 +12,23 @@ import (
 // total exceeds a quarter of the Budget, a peer with more than roomBytes of unsent bytes starts no further handler. The
 // zero value has no limit.
 type Budget struct {
-	most int
-	much int        // told is called with true above this number of bytes
-	told func(bool) // may be nil
+	most      int
+	highBytes int        // onHigh is called with true above this number of bytes
+	onHigh    func(bool) // may be nil
 
 	mu   sync.Mutex
 	held int
-	high bool      // the latest argument of told
+	high bool      // the latest argument of onHigh
 	free wire.Gate // opens when handlers can start again
 }
 
 // NewBudget returns a Budget of most bytes.
 func NewBudget(most int) *Budget { return &Budget{most: most} }
 
-// WhenMuch makes b call told with true when the total rises above much bytes, and with false when it falls to half of
-// that. b holds its lock during the call. WhenMuch returns b.
-func (b *Budget) WhenMuch(much int, told func(bool)) *Budget {
-	b.much, b.told = much, told
+// OnHigh makes b call f with true when the total rises above highBytes, and with false when it falls to half of that. b
+// holds its lock during the call. OnHigh returns b.
+func (b *Budget) OnHigh(highBytes int, f func(high bool)) *Budget {
+	b.highBytes, b.onHigh = highBytes, f
 	return b
 }
 
@@ -37,9 +37,9 @@ func (b *Budget) Hold(n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.held += n
-	if high := b.held > b.much || b.high && b.held > b.much/2; b.told != nil && high != b.high {
+	if high := b.held > b.highBytes || b.high && b.held > b.highBytes/2; b.onHigh != nil && high != b.high {
 		b.high = high
-		b.told(high)
+		b.onHigh(high)
 	}
 	if b.held <= b.begun() {
 		b.free.Pass()

@@ -27,14 +27,14 @@ func (o *owner) others() []*stream {
 type role uint8
 
 const (
-	nobodys    role = iota // m belongs to no call
+	noOwner    role = iota // m belongs to no call
 	answer                 // m is the first response
 	unshaped               // m is the response to a user's message of unknown form; it need not have the form of a response
 	item                   // m has the id of its call
 	streamed               // m is an item of the call's stream
 	unnamed                // m is an item of a stream that no response has named yet; call is the call of the same exchange
 	broken                 // m is malformed, and its call must fail
-	tardy                  // m is a response to an abandoned call
+	lateAnswer             // m is a response to an abandoned call
 	misspelled             // m belongs to no call, but its id is that of call in another spelling
 	leftOpen               // m is the first item of a stream that has been cancelled
 	dropped                // its call or stream has ended
@@ -68,7 +68,7 @@ func (c *calls) ofResponse(m *wire.Message, in *stream, alone bool) owner {
 	case c.abandoned[string(m.ID)] != nil: // no further response can arrive
 		late := c.abandoned[string(m.ID)]
 		delete(c.abandoned, late.id)
-		return owner{as: tardy, call: late}
+		return owner{as: lateAnswer, call: late}
 	case in != nil && in.box.Dropped() && in.id == string(m.ID): // its exchange is about to be cancelled
 		return owner{as: dropped}
 	}

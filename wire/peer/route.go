@@ -22,10 +22,10 @@ func (p *Peer) routeLocked(m *wire.Message, g *inbound.Array, in *stream) {
 	o := p.calls.owner(m, in, g == nil)
 	s := o.call
 	switch o.as {
-	case nobodys:
+	case noOwner:
 		p.unownedLocked(m, g, in, seen)
 	case misspelled:
-		p.strayLocked(m, s)
+		p.unmatchedLocked(m, s)
 	case broken:
 		p.brokenLocked(&o, m)
 	case answer:
@@ -40,7 +40,7 @@ func (p *Peer) routeLocked(m *wire.Message, g *inbound.Array, in *stream) {
 		p.respondLocked(s, m)
 	case streamed:
 		p.deliverLocked(s, m)
-	case tardy:
+	case lateAnswer:
 		p.tooLateLocked(s, m)
 	case leftOpen:
 		if s.streamed = true; !m.Final {

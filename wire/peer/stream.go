@@ -181,7 +181,7 @@ func (p *Peer) leaveStreamLocked(s *stream, err error, await bool) *stream {
 		return nil
 	case s.exchange != nil && s.exchange.stop != nil: // ending the exchange ends the call
 		if p.can.SendsCancel && (unanswered || s.op.Kind != dialect.Subscribe) {
-			p.sayLocked(op, false)
+			p.sendControlLocked(op, false)
 		}
 		s.exchange.stop()
 		return nil
@@ -189,12 +189,12 @@ func (p *Peer) leaveStreamLocked(s *stream, err error, await bool) *stream {
 		return nil
 	case unanswered:
 		p.calls.abandon(s)
-		p.sayLocked(op, false)
+		p.sendControlLocked(op, false)
 		return nil
 	}
 	bye, ok := p.unsubscribeLocked(s, await)
 	if !ok {
-		bye, _ = p.sayLocked(op, await)
+		bye, _ = p.sendControlLocked(op, await)
 	}
 	return bye
 }
@@ -207,17 +207,17 @@ func (p *Peer) unsubscribeLocked(s *stream, await bool) (*stream, bool) {
 	if s.named {
 		op.Stream = wire.ID(s.token)
 	}
-	bye, ok := p.sayLocked(op, await)
+	bye, ok := p.sendControlLocked(op, await)
 	if !ok && !s.streamed && p.calls.endedStreams.Has(op.Stream) {
 		putBounded(p.calls.leftOpen, s.token, s)
 	}
 	return bye, ok
 }
 
-// sayLocked sends op if the dialect has a message for it and the connection can still carry that message. With await,
-// it returns the call that waits for the response. It does not wait for room in the outbox, because each call sends at
-// most one such message. The caller holds the lock.
-func (p *Peer) sayLocked(op dialect.Op, await bool) (*stream, bool) {
+// sendControlLocked sends op if the dialect has a message for it and the connection can still carry that message. With
+// await, it returns the call that waits for the response. It does not wait for room in the outbox, because each call
+// sends at most one such message. The caller holds the lock.
+func (p *Peer) sendControlLocked(op dialect.Op, await bool) (*stream, bool) {
 	if p.end.State != ending.Open {
 		return nil, true
 	}

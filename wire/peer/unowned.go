@@ -27,7 +27,7 @@ func (p *Peer) unownedLocked(m *wire.Message, g *inbound.Array, in *stream, seen
 	case wire.Item:
 		p.unclaimedLocked(m)
 	case wire.Response:
-		p.strayLocked(m, nil)
+		p.unmatchedLocked(m, nil)
 	case wire.Invalid:
 		p.invalidLocked(m, g, in, seen)
 	}
@@ -56,12 +56,12 @@ func (p *Peer) notificationLocked(m *wire.Message) {
 	}
 	if !p.notifications.Running {
 		p.notifications.Running = true
-		p.wg.Go(p.tellHandler)
+		p.wg.Go(p.handleNotifications)
 	}
 }
 
-// tellHandler passes the queued notifications to the handler, one at a time.
-func (p *Peer) tellHandler() {
+// handleNotifications passes the queued notifications to the handler, one at a time.
+func (p *Peer) handleNotifications() {
 	defer wire.Guard()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -72,15 +72,15 @@ func (p *Peer) tellHandler() {
 			p.change.Pass()
 		}
 		p.mu.Unlock()
-		p.tell(&in)
+		p.handleNotification(&in)
 		p.mu.Lock()
 	}
 	p.notifications.Stop()
 	p.change.Pass()
 }
 
-// tell runs the handler for one notification.
-func (p *Peer) tell(in *dialect.Inbound) {
+// handleNotification runs the handler for one notification.
+func (p *Peer) handleNotification(in *dialect.Inbound) {
 	method := in.Msg.Method
 	ctx, cancel := context.WithCancel(p.ctx)
 	defer cancel()
@@ -136,9 +136,9 @@ func (p *Peer) unclaimedLocked(m *wire.Message) {
 	p.notificationLocked(m)
 }
 
-// strayLocked handles a response without a local call. s is the call whose id it misspells, or nil. The caller holds the
-// lock.
-func (p *Peer) strayLocked(m *wire.Message, s *stream) {
+// unmatchedLocked handles a response without a local call. s is the call whose id it misspells, or nil. The caller
+// holds the lock.
+func (p *Peer) unmatchedLocked(m *wire.Message, s *stream) {
 	switch {
 	case p.passToAskerLocked(m) || p.incomingLocked(m):
 	case m.Err != nil && noID(m.ID):
