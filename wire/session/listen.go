@@ -165,7 +165,7 @@ func (s *Server) converse(p *peer.Peer, client string, rec recording) {
 	done := s.done
 	s.mu.Unlock()
 	if done { // the server stopped before it could accept the connection
-		_ = p.CloseAs(goingAway, stops)
+		_ = p.CloseAs(goingAway, stopReason)
 	} else {
 		s.side.Opened(p)
 		<-p.Done()
@@ -225,20 +225,20 @@ func (s *Server) Finish(ctx context.Context) {
 		case <-ctx.Done():
 		}
 	}
-	var hearing sync.WaitGroup
+	var waiting sync.WaitGroup
 	s.mu.Lock()
 	for p := range s.peers {
-		hearing.Go(func() { _ = p.WaitReceived(ctx) })
+		waiting.Go(func() { _ = p.WaitReceived(ctx) })
 	}
 	s.mu.Unlock()
-	hearing.Wait()
+	waiting.Wait()
 }
 
 // goingAway is the WebSocket close code of a server that is stopping. Its clients may connect again later (RFC 6455,
 // section 7.4.1).
 const (
-	goingAway = 1001
-	stops     = "the server is stopping"
+	goingAway  = 1001
+	stopReason = "the server is stopping"
 )
 
 // Close ends the listener, closes its connections cleanly, and waits until they have ended.
@@ -248,7 +248,7 @@ func (s *Server) Close() error {
 	s.done = true
 	var closing sync.WaitGroup
 	for p := range s.peers {
-		closing.Go(func() { _ = p.CloseAs(goingAway, stops) })
+		closing.Go(func() { _ = p.CloseAs(goingAway, stopReason) })
 	}
 	s.mu.Unlock()
 	closing.Wait()

@@ -177,7 +177,7 @@ func (k *redialer) dial(why error) (*link, error) {
 	if k.ctx.Err() != nil {
 		return nil, wire.NewFault(wire.Closed, "the conversation was closed", nil)
 	}
-	return nil, gaveUp(limit, why, last)
+	return nil, reconnectFailed(limit, why, last)
 }
 
 func sleep(ctx context.Context, pause time.Duration) bool {
@@ -191,8 +191,8 @@ func sleep(ctx context.Context, pause time.Duration) bool {
 	}
 }
 
-// gaveUp returns the failure when all attempts to reconnect have failed.
-func gaveUp(limit time.Duration, why, last error) error {
+// reconnectFailed returns the failure when all attempts to reconnect have failed.
+func reconnectFailed(limit time.Duration, why, last error) error {
 	msg := fmt.Sprintf("%v; no new connection within %v (--reconnect-for)", orEnded(why), limit)
 	if last != nil {
 		msg += ": " + last.Error()

@@ -247,15 +247,15 @@ func (a *postRecording) over() {
 	a.held = nil
 }
 
-// An exchangeTeller is a Conn that reports its HTTP exchange.
-type exchangeTeller interface {
+// An exchangeReporter is a Conn that reports its HTTP exchange.
+type exchangeReporter interface {
 	OnExchange(tell func(transport.Exchange))
 }
 
 // from also records the HTTP exchange of conn, if it has one. answers is the direction of the response's messages, as
 // the tap sees it.
 func (r recording) from(conn wire.Conn, answers wire.Direction) recording {
-	by, ok := conn.(exchangeTeller)
+	by, ok := conn.(exchangeReporter)
 	if !ok || r.to == nil {
 		return r
 	}

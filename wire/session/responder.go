@@ -66,7 +66,7 @@ func newResponder(spec dialect.Spec, e endpoint.Endpoint, o Options, serving boo
 	}
 	s.backend = serve.NewChanging(serve.Options{
 		Catalog: known, Hooks: s.table, Allow: spec.Names.ForPolicy(o.Allow), Deny: spec.Names.ForPolicy(o.Deny), Name: spec.Names.ForHooks,
-		Runtime: s.runtime, Hosting: o.Hosting, Check: known != nil, Discoverable: serving, Warn: ho.Warn, CallbackEndpoint: s.talkBack, OnBind: s.onBind, OnClose: s.dropSocket,
+		Runtime: s.runtime, Hosting: o.Hosting, Check: known != nil, Discoverable: serving, Warn: ho.Warn, CallbackEndpoint: s.callbackEndpoint, OnBind: s.onBind, OnClose: s.dropSocket,
 	})
 	var backend dialect.Backend = s.backend
 	if o.Bridge != nil {
@@ -185,9 +185,9 @@ func (s *responder) answers(method string) bool { return s.table.Match(s.spec.Na
 // parks reports whether calls of method wait in the inbox.
 func (s *responder) parks(method string) bool { return s.table.Parks(s.spec.Names.ForHooks(method)) }
 
-// talkBack returns a function for the hooks of a connection. It returns the endpoint with which they can call back. Its
-// first call creates the socket.
-func (s *responder) talkBack(c dialect.Caller, hooks dialect.Commands) func() (string, error) {
+// callbackEndpoint returns a function for the hooks of a connection. It returns the endpoint with which they can call
+// back. Its first call creates the socket.
+func (s *responder) callbackEndpoint(c dialect.Caller, hooks dialect.Commands) func() (string, error) {
 	return func() (string, error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -197,7 +197,7 @@ func (s *responder) talkBack(c dialect.Caller, hooks dialect.Commands) func() (s
 		sock := s.sockets[c]
 		if sock == nil {
 			var err error
-			if sock, err = relay.ListenForHooks(s.upstream(c), s.funcs, s.spoken(c), s.endpoint, hookOwner{hooks}); err != nil {
+			if sock, err = relay.ListenForHooks(s.upstream(c), s.funcs, s.callbackDialect(c), s.endpoint, hookOwner{hooks}); err != nil {
 				return "", err
 			}
 			s.sockets[c] = sock
@@ -223,9 +223,9 @@ func (hookOwner) EndReason() error { return nil }
 // StreamFailed implements relay.Owner. A connection does not need the event.
 func (hookOwner) StreamFailed(error) {}
 
-// spoken returns the dialect for hooks that call back. It is the dialect of the connection, even if another process
-// owns that connection.
-func (s *responder) spoken(c dialect.Caller) string {
+// callbackDialect returns the dialect for hooks that call back. It is the dialect of the connection, even if another
+// process owns that connection.
+func (s *responder) callbackDialect(c dialect.Caller) string {
 	if r, ok := s.upstream(c).(*relay.Client); ok {
 		return r.Dialect()
 	}

@@ -214,17 +214,17 @@ func (s *resubscription) Waiting() bool {
 // Finish makes the watch accept no more messages on any link (see dialect.Finisher).
 func (s *resubscription) Finish(ctx context.Context) error {
 	s.finished.Store(true)
-	return dialect.Finish(ctx, s.leave())
+	return dialect.Finish(ctx, s.detach())
 }
 
 // Cancel ends the stream. If there is a connection, it also cancels the stream on the peer.
 func (s *resubscription) Cancel(ctx context.Context) error {
 	s.cancelled.Store(true)
-	return s.leave().Cancel(ctx)
+	return s.detach().Cancel(ctx)
 }
 
-// leave stops opening s again on new links, and returns its latest stream.
-func (s *resubscription) leave() dialect.Stream {
+// detach stops opening s again on new links, and returns its latest stream.
+func (s *resubscription) detach() dialect.Stream {
 	s.d.unregister(s)
 	s.d.mu.Lock()
 	defer s.d.mu.Unlock()

@@ -133,6 +133,6 @@ func (t *Writer) RecordBinary(at time.Duration, conn int, d wire.Direction, msg 
 	if t.o.Redact != nil && utf8.Valid(msg) {
 		t.scratch, _ = t.o.Redact(t.scratch[:0], msg)
 	}
-	t.buf = t.odd(t.buf, Line{Time: t.at, Conn: conn, Dir: d, Binary: true})
+	t.buf = t.appendOther(t.buf, Line{Time: t.at, Conn: conn, Dir: d, Binary: true})
 	t.added(t.at)
 }

@@ -152,7 +152,7 @@ func (t *Writer) message(f *frame, d wire.Direction, msg []byte) {
 		t.buf = append(line, f.line[f.msg:]...)
 	} else {
 		t.scratch = append(t.scratch[:0], written...)
-		t.buf = t.odd(line[:len(t.buf)], Line{Time: t.at, Conn: f.conn, Dir: d})
+		t.buf = t.appendOther(line[:len(t.buf)], Line{Time: t.at, Conn: f.conn, Dir: d})
 	}
 }
 
@@ -189,8 +189,8 @@ func onOneLine(b []byte, printable bool) bool {
 	return printable || scan.IsASCII(b) || bytes.IndexByte(b, '\n') < 0 && bytes.IndexByte(b, '\r') < 0 && utf8.Valid(b)
 }
 
-// odd appends the line for the message in scratch, which is not JSON on one line.
-func (t *Writer) odd(b []byte, line Line) []byte {
+// appendOther appends the line for the message in scratch, which is not JSON on one line.
+func (t *Writer) appendOther(b []byte, line Line) []byte {
 	line.SetPayload(t.scratch)
 	if cap(t.scratch) > keepBytes {
 		t.scratch = nil
@@ -228,15 +228,15 @@ func (t *Writer) added(now time.Duration) {
 	case !t.armed:
 		t.armed = true
 		if t.timer == nil {
-			t.timer = time.AfterFunc(flushDelay, t.late)
+			t.timer = time.AfterFunc(flushDelay, t.flushDelayed)
 		} else {
 			t.timer.Reset(flushDelay)
 		}
 	}
 }
 
-// late flushes the buffer when the timer has expired.
-func (t *Writer) late() {
+// flushDelayed flushes the buffer when the timer has expired.
+func (t *Writer) flushDelayed() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.armed = false

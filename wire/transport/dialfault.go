@@ -28,13 +28,13 @@ func DialFault(ctx context.Context, where string, limit time.Duration, err error
 	if f := wire.AsFault(err); f != nil {
 		return f
 	}
-	f := wire.NewFault(wire.Unreachable, "", noEnd(err))
+	f := wire.NewFault(wire.Unreachable, "", withoutEOF(err))
 	if cause := wire.Ended(ctx); cause != nil {
 		f.Message, f.Err = fmt.Sprintf("stopped connecting to %s: %v", where, cause), cause
 		return f
 	}
 	why := explain(f, limit, err)
-	f.Unreached = notThere(err)
+	f.Unreached = isUnreachable(err)
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "proxyconnect" {
 		if why == NoTLS {
 			f.Hint = "for a proxy without TLS use http://HOST:PORT"
@@ -55,9 +55,9 @@ const (
 // OfProxy reports whether the proxy could not be reached, which reveals nothing about the peer.
 func OfProxy(f *wire.Fault) bool { return strings.Contains(f.Message, ": "+viaProxyText) }
 
-// notThere reports whether a dial failed because the peer did not respond or closed the connection. In these cases, a
-// retry may help.
-func notThere(err error) bool {
+// isUnreachable reports whether a dial failed because the peer did not respond or closed the connection. In these
+// cases, a retry may help.
+func isUnreachable(err error) bool {
 	var dns *net.DNSError
 	if syserr.Refused(err) || syserr.Reset(err) || syserr.BrokenPipe(err) {
 		return true
@@ -70,9 +70,9 @@ func notThere(err error) bool {
 	return errors.As(err, &dns) || isTimeout(err)
 }
 
-// noEnd returns err as a cause for which errors.Is does not find io.EOF. A connection that ends before its handshake has
-// failed, but io.EOF stands for the regular end of a stream.
-func noEnd(err error) error {
+// withoutEOF returns err as a cause for which errors.Is does not find io.EOF. A connection that ends before its
+// handshake has failed, but io.EOF stands for the regular end of a stream.
+func withoutEOF(err error) error {
 	if errors.Is(err, io.EOF) {
 		return errors.New(Innermost(err).Error())
 	}

@@ -48,12 +48,12 @@ func TestNotThere(t *testing.T) {
 		syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.EPIPE, fs.ErrNotExist, io.EOF, io.ErrUnexpectedEOF,
 		context.DeadlineExceeded, os.ErrDeadlineExceeded, &net.DNSError{IsNotFound: true}, &net.OpError{Op: "dial", Err: timeout{}},
 	} {
-		if !notThere(fmt.Errorf("dial: %w", there)) {
+		if !isUnreachable(fmt.Errorf("dial: %w", there)) {
 			t.Errorf("%v: another try would not help", there)
 		}
 	}
 	for _, err := range []error{syscall.EACCES, fs.ErrPermission, errors.New("no"), context.Canceled, x509.UnknownAuthorityError{}} {
-		if notThere(fmt.Errorf("dial: %w", err)) {
+		if isUnreachable(fmt.Errorf("dial: %w", err)) {
 			t.Errorf("%v: another try would help", err)
 		}
 	}

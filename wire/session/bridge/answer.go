@@ -19,7 +19,7 @@ type answer struct {
 	stream    bool // the first response only contains the stream's name
 	over      bool
 	begun     bool // data has arrived
-	late      *time.Timer
+	timer     *time.Timer
 
 	items  scan.Array
 	size   int
@@ -75,14 +75,14 @@ func (a *answer) message(m *wire.Message, event func(*wire.Message, *wire.Event)
 
 // limit arranges that stop is called if the result is collected from several items and they do not end in time.
 func (a *answer) limit(stop func()) {
-	if a.late == nil && a.begun && (a.array || a.req.Whole) {
-		a.late = time.AfterFunc(a.responder.bridge.whole, stop)
+	if a.timer == nil && a.begun && (a.array || a.req.Whole) {
+		a.timer = time.AfterFunc(a.responder.bridge.whole, stop)
 	}
 }
 
 func (a *answer) unlimit() {
-	if a.late != nil {
-		a.late.Stop()
+	if a.timer != nil {
+		a.timer.Stop()
 	}
 }
 
@@ -102,11 +102,11 @@ func (a *answer) event(ev wire.Event) error {
 		if ev.Err != nil {
 			e = a.responder.bridge.plainError(ev.Err)
 		}
-		err := a.goOn()
+		err := a.forwardError()
 		a.failed = e
 		return err
 	case wire.Data:
-		if err := a.goOn(); err != nil {
+		if err := a.forwardError(); err != nil {
 			return err
 		}
 		a.begun = true
@@ -132,14 +132,14 @@ func (a *answer) event(ev wire.Event) error {
 	return a.req.Emit(ev)
 }
 
-// goOn forwards an error event that did not end the stream. It is called when another message follows.
-func (a *answer) goOn() error {
+// forwardError forwards an error event that did not end the stream. It is called when another message follows.
+func (a *answer) forwardError() error {
 	e := a.failed
 	a.failed = nil
 	if e == nil || !a.req.Stream || a.req.Emit == nil {
 		return nil
 	}
-	e = a.responder.sayable(e).Clone()
+	e = a.responder.representable(e).Clone()
 	e.Raw = scan.Splice(e.JSON(), "recoverable", []byte("true"))
 	return a.req.Emit(wire.Event{Kind: wire.Failure, Err: e, Extra: scan.Pair("recoverable", []byte("true"))})
 }

@@ -64,7 +64,7 @@ func New(ctx context.Context, o Options) (*Bridge, error) {
 	b.alone = b.to.Session == "" && b.to.Socket == "" && !b.spec.Handshake.OneClient
 	b.shared = newUpstream(b)
 	asked := time.Now()
-	said, err := conv.Describe(ctx)
+	offered, err := conv.Describe(ctx)
 	b.single.Store(b.alone && endsItself(conv, time.Since(asked)))
 	if err := errors.Join(conv.Close(), ctx.Err()); ctx.Err() != nil {
 		return nil, err
@@ -74,14 +74,14 @@ func New(ctx context.Context, o Options) (*Bridge, error) {
 	switch {
 	case err == nil:
 	case errors.Is(err, wire.ErrUnsupported), errors.As(err, &rpc), f != nil && (f.Kind == wire.Usage || f.Kind == wire.RPCError):
-		said, b.open = o.Known, o.Known == nil
+		offered, b.open = o.Known, o.Known == nil
 	default:
 		return nil, err
 	}
-	said = cmp.Or(said, &catalog.Catalog{Catalog: 1})
+	offered = cmp.Or(offered, &catalog.Catalog{Catalog: 1})
 	// Between equal dialects, names need no translation, and clients can also call methods that are not listed.
-	b.open = b.open || b.spec.Name == b.here.Name || said.WhyPartial() != ""
-	b.translate(said)
+	b.open = b.open || b.spec.Name == b.here.Name || offered.WhyPartial() != ""
+	b.translate(offered)
 	return b, nil
 }
 

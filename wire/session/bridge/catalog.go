@@ -26,12 +26,12 @@ type offer struct {
 const original = "original"
 
 // translate makes the listener's catalog, and the offers, from the peer's catalog.
-func (b *Bridge) translate(said *catalog.Catalog) {
-	c := &catalog.Catalog{Catalog: 1, Dialect: b.here.Name, Info: said.Info, Methods: []catalog.Method{}, Defs: said.Defs}
+func (b *Bridge) translate(offered *catalog.Catalog) {
+	c := &catalog.Catalog{Catalog: 1, Dialect: b.here.Name, Info: offered.Info, Methods: []catalog.Method{}, Defs: offered.Defs}
 	c.Info.Extra = nil
-	keep := said.Keep()
+	keep := offered.Keep()
 	c.Private = keep.Private || keep.Age == nil
-	for _, m := range said.Methods {
+	for _, m := range offered.Methods {
 		if alone := b.spec.Bridge.Alone; alone != nil && !alone(&m) {
 			b.Lacks = append(b.Lacks, m.Name)
 			continue
@@ -48,7 +48,7 @@ func (b *Bridge) translate(said *catalog.Catalog) {
 		b.offers[b.here.Names.ForHooks(t.Name)] = o
 		c.Methods = append(c.Methods, t)
 	}
-	b.Lacks = append(b.Lacks, b.cannotCross(said)...)
+	b.Lacks = append(b.Lacks, b.cannotCross(offered)...)
 	if len(b.Lacks) > 0 {
 		lacks := "Not offered here: " + strings.Join(b.Lacks, ", ") + "."
 		c.Info.Description = strings.TrimSpace(c.Info.Description + "\n" + lacks)

@@ -11,7 +11,7 @@ import (
 )
 
 // cannotCross returns the features that the peer's dialect and catalog have but clients of the listener cannot use.
-func (b *Bridge) cannotCross(said *catalog.Catalog) (lacks []string) {
+func (b *Bridge) cannotCross(offered *catalog.Catalog) (lacks []string) {
 	there, here := b.spec, b.here
 	for _, c := range []struct {
 		what       string
@@ -27,8 +27,8 @@ func (b *Bridge) cannotCross(said *catalog.Catalog) (lacks []string) {
 		{"notifications from the peer", !there.Bridge.Calls, !here.Bridge.Calls},
 		{"errors after which a stream continues", b.arrays(), false},
 		{"endless streams (after " + wholeTimeout.String() + ", a stream ends with an error)", b.arrays(), false},
-		{"classes", len(said.Classes) > 0, here.Name == there.Name},
-		{"constants", scan.Type(said.Constants) == 'o', here.Name == there.Name},
+		{"classes", len(offered.Classes) > 0, here.Name == there.Name},
+		{"constants", scan.Type(offered.Constants) == 'o', here.Name == there.Name},
 		{"error codes", !there.Bridge.Errors.NoCodes, !here.Bridge.Errors.NoCodes},
 		{"error data", !there.Bridge.Errors.NoData, !here.Bridge.Errors.NoData},
 		{"cancellation of calls", cancels(here, b.framing), cancels(there, b.to.FramingName())},

@@ -162,11 +162,11 @@ func (r *responder) crossing(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	return r.sayable(r.bridge.plainError(err))
+	return r.representable(r.bridge.plainError(err))
 }
 
-// sayable returns e with an error code that the listener's dialect can represent.
-func (r *responder) sayable(e *wire.Error) *wire.Error {
+// representable returns e with an error code that the listener's dialect can represent.
+func (r *responder) representable(e *wire.Error) *wire.Error {
 	switch string(e.Code) {
 	case "-32603", "-32602", "-32601", "-32600", "-32001", "-32000":
 		return e

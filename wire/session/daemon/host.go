@@ -163,9 +163,9 @@ func (h *host) lost(why error, next func(error)) {
 // subscribe opens a subscription of the session and returns after the peer's response. For watched code there is no
 // such response. Its items go to the ring, in order with all other messages.
 func (h *host) subscribe(ctx context.Context, op dialect.Op) error {
-	var told atomic.Bool // whether the end of the subscription is already in the ring
+	var endReported atomic.Bool // whether the end of the subscription is already in the ring
 	op.Items = func(m wire.Message) {
-		told.Store(m.Final)
+		endReported.Store(m.Final)
 		h.ring.add(m)
 	}
 	st, err := h.conv.Open(ctx, op)
@@ -186,7 +186,7 @@ func (h *host) subscribe(ctx context.Context, op dialect.Op) error {
 		}
 	}
 	h.subscriptions = append(h.subscriptions, st)
-	h.subs.Go(func() { h.attend(st, m, op.Method, &told) })
+	h.subs.Go(func() { h.attend(st, m, op.Method, &endReported) })
 	return nil
 }
 
@@ -208,7 +208,7 @@ func (h *host) answer(ctx context.Context, st dialect.Stream, method string) (wi
 }
 
 // attend adds to the ring those messages of a subscription that are not items, and its end. m is the first message.
-func (h *host) attend(st dialect.Stream, m wire.Message, method string, told *atomic.Bool) {
+func (h *host) attend(st dialect.Stream, m wire.Message, method string, endReported *atomic.Bool) {
 	defer wire.Guard()
 	var err error
 	for ; err == nil; m, err = st.Next(context.Background()) {
@@ -216,7 +216,7 @@ func (h *host) attend(st dialect.Stream, m wire.Message, method string, told *at
 		if opens || m.Event != nil && m.Event.Kind == wire.Gap { // lost has already added the gap
 			continue
 		}
-		told.Store(m.Final)
+		endReported.Store(m.Final)
 		h.ring.add(m.Clone())
 	}
 	end := &wire.Event{Kind: wire.Done}
@@ -224,7 +224,7 @@ func (h *host) attend(st dialect.Stream, m wire.Message, method string, told *at
 		h.noteError(err)
 		end = &wire.Event{Kind: wire.Failure, Err: wire.NewError(wire.CodeServer, err.Error())}
 	}
-	if !told.Load() && h.ended.Load() == nil {
+	if !endReported.Load() && h.ended.Load() == nil {
 		h.ring.add(wire.Message{Kind: wire.Item, Method: method, Event: end})
 	}
 }

@@ -272,7 +272,7 @@ func TestHostCloses(t *testing.T) {
 	}
 	defer d.Close()
 	h := &host{conv: d}
-	if err := h.farEnded(); err != nil {
+	if err := h.disconnectReason(); err != nil {
 		t.Errorf("it is there, and yet: %v", err)
 	}
 	far, err := l.Accept()
@@ -281,7 +281,7 @@ func TestHostCloses(t *testing.T) {
 	}
 	far.Close()
 	<-d.Done()
-	if f := wire.AsFault(h.farEnded()); f == nil || f.Kind != wire.Closed {
+	if f := wire.AsFault(h.disconnectReason()); f == nil || f.Kind != wire.Closed {
 		t.Errorf("it has gone: %v", f)
 	}
 }

@@ -31,8 +31,8 @@ func endReason(why error) *wire.Fault {
 	return wire.NewFault(wire.Closed, "the session has ended: "+why.Error(), why)
 }
 
-// farEnded returns why the connection to the peer ended, or nil if it has not ended.
-func (h *host) farEnded() error {
+// disconnectReason returns why the connection to the peer ended, or nil if it has not ended.
+func (h *host) disconnectReason() error {
 	if !wire.IsClosed(h.conv.Done()) {
 		return nil
 	}
@@ -49,7 +49,7 @@ func (h *host) probation(ctx context.Context) error {
 		case <-ctx.Done():
 		}
 	}
-	return h.farEnded()
+	return h.disconnectReason()
 }
 
 const probation = 100 * time.Millisecond
@@ -63,7 +63,7 @@ func (h *host) watch(file os.FileInfo) error {
 		case <-h.life.Done():
 			return context.Cause(h.life)
 		case <-h.conv.Done():
-			return h.farEnded()
+			return h.disconnectReason()
 		case <-tick.C:
 			if now, err := os.Lstat(h.path); err != nil || !os.SameFile(now, file) {
 				return wire.NewFault(wire.Closed, "the session's socket was removed", err)
@@ -89,10 +89,10 @@ func (h *host) shutdown(file os.FileInfo, why error) {
 		return nil
 	})
 	h.sock.StopAccepting()
-	words := relay.DrainTimeout
+	drainTime := relay.DrainTimeout
 	if h.conv != nil {
 		if wire.IsClosed(h.conv.Done()) { // attached commands must read all earlier messages before they receive the reason
-			words = slowDrainTimeout
+			drainTime = slowDrainTimeout
 		} else {
 			h.conv.EndRaw(h.EndReason())
 			h.sock.CancelStreams()
@@ -102,7 +102,7 @@ func (h *host) shutdown(file os.FileInfo, why error) {
 	}
 	h.ring.end(h.EndReason())
 	h.subs.Wait()
-	h.sock.CloseAfter(words)
+	h.sock.CloseAfter(drainTime)
 }
 
 // slowDrainTimeout is how long commands may read earlier messages after the peer has disconnected.

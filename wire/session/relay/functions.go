@@ -59,9 +59,9 @@ func answersFallback(_ context.Context, h *Process, _ *dialect.Inbound) (json.Ra
 	return nil, nil
 }
 
-// asked returns the process that should answer a request without a hook: the only one that has an open call. It returns
-// nil if there is no such process or more than one.
-func (f *Functions) asked() dialect.Caller {
+// fallbackClient returns the process that should answer a request without a hook: the only one that has an open call.
+// It returns nil if there is no such process or more than one.
+func (f *Functions) fallbackClient() dialect.Caller {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var one dialect.Caller
@@ -102,8 +102,8 @@ func (b withFunctions) Bind(c dialect.Caller) dialect.Responder {
 	return functionResponder{b.Backend.Bind(c), b.functions}
 }
 
-// functionGone returns the error for a function whose process has ended.
-func functionGone() error {
+// functionEnded returns the error for a function whose process has ended.
+func functionEnded() error {
 	return wire.NewError(wire.CodeServer, "the process that defined the function has ended")
 }
 
@@ -128,7 +128,7 @@ func (r functionResponder) fallback(method string) dialect.Caller {
 	if r.Denied(method) {
 		return nil
 	}
-	return r.functions.asked()
+	return r.functions.fallbackClient()
 }
 
 func (r functionResponder) Respond(ctx context.Context, q dialect.Request) (json.RawMessage, error) {
@@ -142,11 +142,11 @@ func (r functionResponder) Respond(ctx context.Context, q dialect.Request) (json
 		}
 		return r.Responder.Respond(ctx, q)
 	case client == nil:
-		return nil, functionGone()
+		return nil, functionEnded()
 	}
 	out, err := client.Call(ctx, name, q.Params)
 	if f := wire.AsFault(err); f != nil && f.Kind == wire.Closed { // the process has just ended
-		err = functionGone()
+		err = functionEnded()
 	}
 	if err == nil && q.Stream && q.Emit != nil {
 		err = q.Emit(wire.Event{Kind: wire.Data, Data: out})

@@ -129,10 +129,10 @@ func (s *Socket) converse(nc net.Conn) {
 	s.peers[p] = h
 	closed := s.closed
 	if s.working > 0 {
-		h.wakeTeller()
+		h.wakeNotifier()
 	}
 	s.mu.Unlock()
-	s.wg.Go(func() { s.tellWorking(h, p) })
+	s.wg.Go(func() { s.notifyWorking(h, p) })
 	if !closed {
 		<-p.Done()
 	}
@@ -235,7 +235,7 @@ const DrainTimeout = 500 * time.Millisecond
 func (s *Socket) Close() { s.CloseAfter(DrainTimeout) }
 
 // CloseAfter is like Close, but with another limit than DrainTimeout.
-func (s *Socket) CloseAfter(words time.Duration) {
+func (s *Socket) CloseAfter(limit time.Duration) {
 	_ = s.Listener.Close()
 	if s.Temporary { // a session removes its socket itself
 		_ = os.Remove(s.Path)
@@ -243,7 +243,7 @@ func (s *Socket) CloseAfter(words time.Duration) {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
-	s.settle(words)
+	s.settle(limit)
 	var closing sync.WaitGroup
 	s.mu.Lock()
 	for p := range s.peers {

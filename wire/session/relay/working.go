@@ -25,18 +25,18 @@ func (s *Socket) Working(change int) {
 		return
 	}
 	for _, h := range s.peers {
-		h.wakeTeller()
+		h.wakeNotifier()
 	}
 }
 
-func (h *Process) wakeTeller() {
+func (h *Process) wakeNotifier() {
 	wire.Wake(h.worked)
 }
 
-// tellWorking notifies h's process when hooks start or stop working. It returns when p ends.
-func (s *Socket) tellWorking(h *Process, p *peer.Peer) {
+// notifyWorking notifies h's process when hooks start or stop working. It returns when p ends.
+func (s *Socket) notifyWorking(h *Process, p *peer.Peer) {
 	defer wire.Guard()
-	for told := false; ; {
+	for last := false; ; {
 		select {
 		case <-h.worked:
 		case <-p.Done():
@@ -45,21 +45,21 @@ func (s *Socket) tellWorking(h *Process, p *peer.Peer) {
 		s.mu.Lock()
 		now := s.working > 0
 		s.mu.Unlock()
-		if now == told {
+		if now == last {
 			continue
 		}
-		told = now
-		said := json.RawMessage("false")
+		last = now
+		params := json.RawMessage("false")
 		if now {
-			said = json.RawMessage("true")
+			params = json.RawMessage("true")
 		}
-		_ = p.Notify(context.Background(), dialect.Op{Kind: dialect.Notify, Method: workingMethod, Params: said})
+		_ = p.Notify(context.Background(), dialect.Op{Kind: dialect.Notify, Method: workingMethod, Params: params})
 	}
 }
 
-// TellWork sets f, which is called with 1 when a hook of the other process starts to work on a request from the peer,
+// OnWork sets f, which is called with 1 when a hook of the other process starts to work on a request from the peer,
 // and with -1 when it stops.
-func (r *Client) TellWork(f func(change int)) {
+func (r *Client) OnWork(f func(change int)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.work = f; r.working && f != nil {

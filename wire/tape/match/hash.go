@@ -73,7 +73,7 @@ func (h *hasher) value(val []byte) uint64 {
 func (h *hasher) inside(step string, val []byte) uint64 {
 	h.path = append(h.path, step)
 	defer func() { h.path = h.path[:len(h.path)-1] }()
-	if at(h.rules.madeUp, h.method, h.path) || at(h.rules.varies, h.method, h.path) {
+	if at(h.rules.generated, h.method, h.path) || at(h.rules.varies, h.method, h.path) {
 		return 1
 	}
 	if h.loose && mayVary(step, val) {

@@ -14,17 +14,17 @@ import (
 
 // Rules decides which differences between messages count. It is safe for concurrent use.
 type Rules struct {
-	shape  dialect.Shape
-	madeUp []place
-	varies []place
-	ends   []place
-	ignore []*jq.Paths
-	seed   maphash.Seed // the seed for Hash
+	shape     dialect.Shape
+	generated []place
+	varies    []place
+	ends      []place
+	ignore    []*jq.Paths
+	seed      maphash.Seed // the seed for Hash
 }
 
 // NewRules returns the rules for a dialect. The parts of messages that ignore selects are not compared.
 func NewRules(s dialect.Shape, ignore []*jq.Paths) *Rules {
-	return &Rules{shape: s, madeUp: places(s.MadeUp), varies: places(s.Varies), ends: places(s.Ends), ignore: ignore, seed: maphash.MakeSeed()}
+	return &Rules{shape: s, generated: places(s.MadeUp), varies: places(s.Varies), ends: places(s.Ends), ignore: ignore, seed: maphash.MakeSeed()}
 }
 
 // Shape returns the Shape of the dialect.

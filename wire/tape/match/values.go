@@ -96,7 +96,7 @@ func (r *Rules) Learn(method string, want, got []byte, answers bool, v *Values) 
 		if want == nil || kind != scan.Type(got) || kind != 's' && kind != 'n' || r.ownID(path) {
 			return // message ids are mapped elsewhere
 		}
-		if kind == 's' && answers && looksMadeUp(want) || at(r.madeUp, method, path) || v.opens(path, want) {
+		if kind == 's' && answers && looksGenerated(want) || at(r.generated, method, path) || v.opens(path, want) {
 			v.Set(want, got)
 		}
 	}}
@@ -114,9 +114,9 @@ func (r *Rules) ownID(path []string) bool {
 	return len(path) == 1 && path[0] == r.shape.ID && !r.shape.Typed
 }
 
-// looksMadeUp reports whether a JSON string may be an id: it contains a digit, or is longer than a word. A plain word that
-// differs, such as "shipped", is not an id. It must not be replaced where it occurs elsewhere.
-func looksMadeUp(val []byte) bool {
+// looksGenerated reports whether a JSON string may be an id: it contains a digit, or is longer than a word. A plain
+// word that differs, such as "shipped", is not an id. It must not be replaced where it occurs elsewhere.
+func looksGenerated(val []byte) bool {
 	return len(val) > 18 || bytes.ContainsAny(val, "0123456789")
 }
 
@@ -124,7 +124,7 @@ func looksMadeUp(val []byte) bool {
 func Strings(msg []byte, each func(val []byte)) {
 	switch scan.Type(msg) {
 	case 's':
-		if looksMadeUp(msg) {
+		if looksGenerated(msg) {
 			each(msg)
 		}
 	case 'o':
@@ -150,7 +150,7 @@ func (r *Rules) Rewrite(b []byte, method string, msg []byte, v *Values) []byte {
 			return nil
 		}
 		live, ok := v.live(val)
-		if !ok || r.ownID(path) || kind == 'n' && !at(r.madeUp, method, path) {
+		if !ok || r.ownID(path) || kind == 'n' && !at(r.generated, method, path) {
 			return nil
 		}
 		return []byte(live)

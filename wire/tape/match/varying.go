@@ -24,7 +24,7 @@ func varying(name string, want, got []byte) bool {
 	if kind != scan.Type(got) || kind != 'n' && kind != 's' {
 		return false
 	}
-	if kind == 's' && isTime(want) && isTime(got) || kind == 's' && sameBehindTime(want, got) {
+	if kind == 's' && isTime(want) && isTime(got) || kind == 's' && sameAfterTime(want, got) {
 		return true
 	}
 	return namesTime(name) && (kind == 'n' || startsWithDigit(want) && startsWithDigit(got))
@@ -36,7 +36,7 @@ func mayVary(name string, val []byte) bool {
 	case 'n':
 		return namesTime(name)
 	case 's':
-		return isTime(val) || behindTime(val) != nil || startsWithDigit(val) && namesTime(name)
+		return isTime(val) || afterTime(val) != nil || startsWithDigit(val) && namesTime(name)
 	}
 	return false
 }
@@ -90,15 +90,15 @@ func isTime(val []byte) bool {
 	return false
 }
 
-// sameBehindTime reports whether two JSON strings are log lines that begin with a time and are equal after it.
-func sameBehindTime(want, got []byte) bool {
-	rest := behindTime(want)
-	return rest != nil && bytes.Equal(rest, behindTime(got))
+// sameAfterTime reports whether two JSON strings are log lines that begin with a time and are equal after it.
+func sameAfterTime(want, got []byte) bool {
+	rest := afterTime(want)
+	return rest != nil && bytes.Equal(rest, afterTime(got))
 }
 
-// behindTime returns what follows the time at the beginning of a JSON string. It returns nil if the string does not
+// afterTime returns what follows the time at the beginning of a JSON string. It returns nil if the string does not
 // begin with a time that has seconds.
-func behindTime(val []byte) []byte {
+func afterTime(val []byte) []byte {
 	const layout = "2006/01/02 15:04:05"
 	if len(val) < len(layout)+2 || val[1] < '0' || val[1] > '9' || val[12] < '0' || val[12] > '9' {
 		return nil

@@ -28,7 +28,7 @@ func TestBehindTime(t *testing.T) {
 		{`"2026/01/41 12:00:00 ready"`, `"2026/01/41 12:00:01 ready"`, false},
 		{`""`, `""`, false},
 	} {
-		if got := sameBehindTime([]byte(c.want), []byte(c.got)); got != c.same {
+		if got := sameAfterTime([]byte(c.want), []byte(c.got)); got != c.same {
 			t.Errorf("%s, %s: %v", c.want, c.got, got)
 		}
 	}

@@ -45,7 +45,7 @@ func (e *engine) retire(id wire.ID, i int32) {
 // answer handles the live response to a local request.
 func (e *engine) answer(c *conn, at asked, id wire.ID, msg []byte) {
 	p := at.p
-	e.lively = time.Now()
+	e.lastActive = time.Now()
 	if e.poll(c, at, msg) {
 		return
 	}

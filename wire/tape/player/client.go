@@ -89,9 +89,9 @@ func (k *checking) choose(c *conn, parsed match.Parsed, msg []byte, json bool) (
 		k.e.start(k.p, moved, c)
 	}
 	if i == transcript.None && parsed.Kind == wire.Request {
-		lively := k.e.lively // an unrelated message must not prolong the wait
+		before := k.e.lastActive // an unrelated message must not prolong the wait
 		k.e.refuse(c, parsed.ID, errorMessage(k.e.t.Rules.Shape().Error, parsed.ID, wire.CodeNoMethod, "not on the tape", match.Difference{}, nil))
-		k.e.lively = lively
+		k.e.lastActive = before
 	}
 	return k.p, i
 }
@@ -99,15 +99,15 @@ func (k *checking) choose(c *conn, parsed match.Parsed, msg []byte, json bool) (
 // answered compares the response to the local request i with the recorded response.
 func (k *checking) answered(p *play, i int32, msg []byte) int32 {
 	defer k.bound()
-	if p.track.Entry(i).Answer == transcript.None && (k.hungUp(i) || p.track.Refused(i) != 0 && scan.Valid(msg, wire.DefaultMaxDepth) != nil) {
+	if p.track.Entry(i).Answer == transcript.None && (k.closedEarly(i) || p.track.Refused(i) != 0 && scan.Valid(msg, wire.DefaultMaxDepth) != nil) {
 		return transcript.None
 	}
 	return k.answer(i, msg)
 }
 
-// hungUp reports whether the recorded client closed the connection without waiting for the response to request i. This is
-// assumed if no later entry is from the server, and everything that was expected has arrived.
-func (k *checking) hungUp(i int32) bool {
+// closedEarly reports whether the recorded client closed the connection without waiting for the response to request i.
+// This is assumed if no later entry is from the server, and everything that was expected has arrived.
+func (k *checking) closedEarly(i int32) bool {
 	if k.p.track.Close == nil || k.p.track.Closer != wire.Send || k.awaited() != transcript.None {
 		return false
 	}
@@ -160,7 +160,7 @@ func (k *checking) bound() {
 
 // idle records the messages that are overdue as missing, one by one, and then ends the conversation.
 func (k *checking) idle(since time.Duration) (again time.Duration, over bool) {
-	if k.e.deaf() && k.ended == nil {
+	if k.e.allEnded() && k.ended == nil {
 		k.ended = io.EOF
 	}
 	next := k.awaited()

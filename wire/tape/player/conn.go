@@ -23,7 +23,7 @@ type conn struct {
 	session        *session       // nil unless the connection is an exchanger with sessions
 	singleExchange bool
 	owed           int  // how many requests have no response yet
-	spoke          bool // a message has arrived
+	received       bool // a message has arrived
 	ended          bool // no more messages will arrive
 }
 

@@ -21,26 +21,26 @@ import (
 // request, and for the local calls between the request and the response. If the rest of the block has been sent before, the response
 // is queued.
 type engine struct {
-	t       *transcript.Transcript
-	o       Options
-	side    wire.Direction
-	indexes []*index // one for each track
-	plays   []*play  // one for each track; nil until used
-	primary int      // the track with which the conversation starts
-	arrived chan arrival
-	done    chan struct{} // closed when run has returned
-	conns   map[*conn]bool
-	current *conn // the connection on which all messages except responses are sent
-	cursors []*cursor
-	asked   map[string]asked // local requests, by the id with which they were sent
-	retired retired
-	posted  chan error // receives a value when a POST has ended that blocked all others
-	posting int        // how many such POSTs are pending
-	ignored int        // how many such POSTs have timed out
-	batch   *batch     // the batch that contains the current message, or nil
-	policy  policy
-	lively  time.Time // when the last message was sent or received; when the client is played, only messages on the tape count
-	failure error     // why the conversation ended; nil after a regular end
+	t          *transcript.Transcript
+	o          Options
+	side       wire.Direction
+	indexes    []*index // one for each track
+	plays      []*play  // one for each track; nil until used
+	primary    int      // the track with which the conversation starts
+	arrived    chan arrival
+	done       chan struct{} // closed when run has returned
+	conns      map[*conn]bool
+	current    *conn // the connection on which all messages except responses are sent
+	cursors    []*cursor
+	asked      map[string]asked // local requests, by the id with which they were sent
+	retired    retired
+	posted     chan error // receives a value when a POST has ended that blocked all others
+	posting    int        // how many such POSTs are pending
+	ignored    int        // how many such POSTs have timed out
+	batch      *batch     // the batch that contains the current message, or nil
+	policy     policy
+	lastActive time.Time // when the last message was sent or received; when the client is played, only messages on the tape count
+	failure    error     // why the conversation ended; nil after a regular end
 }
 
 // A policy contains what is different for a played server and a played client.
@@ -79,7 +79,7 @@ func newEngine(t *transcript.Transcript, side wire.Direction, indexes []*index, 
 	}
 	return &engine{
 		t: t, o: o, side: side, indexes: indexes, plays: make([]*play, len(t.Tracks)),
-		arrived: make(chan arrival), done: make(chan struct{}), posted: make(chan error), conns: map[*conn]bool{}, asked: map[string]asked{}, lively: time.Now(),
+		arrived: make(chan arrival), done: make(chan struct{}), posted: make(chan error), conns: map[*conn]bool{}, asked: map[string]asked{}, lastActive: time.Now(),
 	}
 }
 
@@ -165,7 +165,7 @@ func (e *engine) next(ctx context.Context, wait time.Duration) (over bool) {
 func (e *engine) proceed() (wait time.Duration, over bool) {
 	e.o.order.publish()
 	if e.posting > e.ignored {
-		if left := e.o.AnswerTimeout - time.Since(e.lively); left > 0 {
+		if left := e.o.AnswerTimeout - time.Since(e.lastActive); left > 0 {
 			return left, false
 		}
 		e.ignored = e.posting // if the server does not end a POST, it counts as not responding
@@ -180,7 +180,7 @@ func (e *engine) proceed() (wait time.Duration, over bool) {
 	if wait > 0 {
 		return wait, false
 	}
-	again, over := e.policy.idle(time.Since(e.lively))
+	again, over := e.policy.idle(time.Since(e.lastActive))
 	again = cmp.Or(again, time.Hour)
 	return again, over
 }
@@ -205,9 +205,9 @@ func (e *engine) take(a arrival) (over bool) {
 		return e.policy.lost(a.conn, a.err)
 	}
 	if e.side == wire.Recv {
-		e.lively = time.Now()
+		e.lastActive = time.Now()
 	}
-	a.conn.spoke = true
+	a.conn.received = true
 	if at, ok := e.asked[string(a.to)]; ok && a.to != nil {
 		e.answer(a.conn, at, a.to, a.msg)
 		return false
@@ -255,7 +255,7 @@ func (e *engine) receive(c *conn, parsed match.Parsed, msg []byte, json bool, b 
 
 // match records that msg belongs to entry i, and starts the block that follows.
 func (e *engine) match(c *conn, p *play, i int32, parsed match.Parsed, msg []byte, b *batch) {
-	e.lively = time.Now()
+	e.lastActive = time.Now()
 	p.accept(i, msg)
 	if parsed.Kind == wire.Request {
 		r := request{id: parsed.ID.Clone(), conn: c, batch: b}

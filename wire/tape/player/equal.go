@@ -24,7 +24,7 @@ func (k *pairing) answer(own int32, msg []byte) int32 {
 		i = k.handAwaited(own, msg)
 	}
 	if i == transcript.None {
-		extra := k.here(k.p.track.Method(int(own)), msg)
+		extra := k.asExtra(k.p.track.Method(int(own)), msg)
 		if request := k.p.track.Entry(own); request.Answer == transcript.None {
 			extra.Line = int(request.Line) // responses to other requests may arrive before this one
 		}
@@ -80,7 +80,7 @@ func (k *pairing) answered(own, at int32, msg []byte) int32 {
 		}
 	}
 	k.differs(i, found)
-	k.unsure = &unsure{i, k.here(k.p.track.Method(int(own)), msg)}
+	k.unsure = &unsure{i, k.asExtra(k.p.track.Method(int(own)), msg)}
 	return i
 }
 

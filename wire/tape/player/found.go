@@ -80,7 +80,7 @@ func (p *play) compare(i int32, want, got []byte) []match.Difference {
 	method := p.track.Method(int(i))
 	found := p.rules.Compare(method, want, got, p.values)
 	if p.rules.Running(method, want) && p.rules.Running(method, got) {
-		found = slices.DeleteFunc(found, func(d match.Difference) bool { return p.tellsProgress(d.Pointer) })
+		found = slices.DeleteFunc(found, func(d match.Difference) bool { return p.isProgress(d.Pointer) })
 	}
 	var bound []string
 	if line := p.track.HandwrittenLine(int(i)); line != nil && len(found) > 0 {
@@ -101,9 +101,9 @@ func (p *play) compare(i int32, want, got []byte) []match.Difference {
 	return p.at(i, p.otherStream(found, want, got)...)
 }
 
-// tellsProgress reports whether pointer leads to the description of a job's progress in a response. That is everything except
-// the kind and the id of the message.
-func (p *play) tellsProgress(pointer string) bool {
+// isProgress reports whether pointer leads to the description of a job's progress in a response. That is everything
+// except the kind and the id of the message.
+func (p *play) isProgress(pointer string) bool {
 	return pointer != "" && pointer != "/"+p.rules.Shape().Method && pointer != "/"+p.rules.Shape().ID
 }
 

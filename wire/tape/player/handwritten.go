@@ -31,7 +31,7 @@ func check(t *transcript.Transcript, side wire.Direction, set map[string]json.Ra
 		if known == nil {
 			known = map[string]json.RawMessage{}
 		}
-		came := map[string]bool{} // the placeholders on earlier lines of the other side
+		earlier := map[string]bool{} // the placeholders on earlier lines of the other side
 		for i := range track.Len() {
 			e := track.Entry(int32(i))
 			var err error
@@ -39,7 +39,7 @@ func check(t *transcript.Transcript, side wire.Direction, set map[string]json.Ra
 				err = checkLine(line, e.Dir == side, known)
 			}
 			if err == nil && e.Redacted && side == wire.Send {
-				err = checkRedacted(track, i, set, came)
+				err = checkRedacted(track, i, set, earlier)
 			}
 			if err != nil {
 				return tape.Fault(t.Name, int(e.Line), err)
@@ -77,8 +77,8 @@ func checkLine(line *tape.Line, ours bool, known map[string]json.RawMessage) err
 }
 
 // checkRedacted returns an error if rpcx cannot send entry i because it contains a secret that is neither in set nor on an earlier line
-// of the server. If entry i is from the server, its secrets are added to came.
-func checkRedacted(track *transcript.Track, i int, set map[string]json.RawMessage, came map[string]bool) error {
+// of the server. If entry i is from the server, its secrets are added to earlier.
+func checkRedacted(track *transcript.Track, i int, set map[string]json.RawMessage, earlier map[string]bool) error {
 	msg, err := track.Message(i)
 	if err != nil {
 		return err
@@ -86,13 +86,13 @@ func checkRedacted(track *transcript.Track, i int, set map[string]json.RawMessag
 	if track.Entry(int32(i)).Dir == wire.Recv {
 		match.Edit(nil, msg, func(_ []string, part []byte) []byte {
 			if tape.IsRedacted(part) && len(part) > len(tape.Redacted)+2 {
-				came[string(part)] = true
+				earlier[string(part)] = true
 			}
 			return nil
 		})
 		return nil
 	}
-	_, missing := fill(msg, set, came)
+	_, missing := fill(msg, set, earlier)
 	if missing != "" {
 		return fmt.Errorf("the value of %q is redacted; give it with --fill %s=VALUE", missing, missing)
 	}
@@ -100,15 +100,15 @@ func checkRedacted(track *transcript.Track, i int, set map[string]json.RawMessag
 }
 
 // fill returns val with each placeholder replaced by the value in set for the name of its member. missing is the first name that has
-// no value in set. came contains the placeholders on earlier lines, whose values are known by the time val is sent.
-func fill(val []byte, set map[string]json.RawMessage, came map[string]bool) (out []byte, missing string) {
+// no value in set. earlier contains the placeholders on earlier lines, whose values are known by the time val is sent.
+func fill(val []byte, set map[string]json.RawMessage, earlier map[string]bool) (out []byte, missing string) {
 	out = match.Edit(nil, val, func(path []string, part []byte) []byte {
 		if !tape.IsRedacted(part) {
 			return nil
 		}
 		name := memberOf(path)
 		v, ok := set[name]
-		if !ok && missing == "" && !came[string(part)] {
+		if !ok && missing == "" && !earlier[string(part)] {
 			missing = name
 		}
 		return v

@@ -53,7 +53,7 @@ func (k *pairing) choose(parsed match.Parsed, msg []byte, json bool) (i, moved i
 		return i, moved
 	}
 	if i != transcript.None && p.seen(i) > 0 {
-		i, moved = k.steal(parsed, msg)
+		i, moved = k.reassign(parsed, msg)
 	}
 	switch {
 	case i != transcript.None:
@@ -64,11 +64,11 @@ func (k *pairing) choose(parsed match.Parsed, msg []byte, json bool) (i, moved i
 			i = transcript.None
 		}
 		if i != transcript.None {
-			k.assign(i, k.here(parsed.Method, msg))
+			k.assign(i, k.asExtra(parsed.Method, msg))
 		}
 	}
 	if i == transcript.None {
-		k.addExtra(k.here(parsed.Method, msg))
+		k.addExtra(k.asExtra(parsed.Method, msg))
 	} else {
 		k.last = i
 	}
@@ -81,8 +81,8 @@ func (k *pairing) loose(method string) bool {
 	return k.p.track.LooseMethod(method) || k.other != nil && k.other.LooseMethod(method)
 }
 
-// here returns msg as an extra message after the last message that has an entry.
-func (k *pairing) here(method string, msg []byte) *Found {
+// asExtra returns msg as an extra message after the last message that has an entry.
+func (k *pairing) asExtra(method string, msg []byte) *Found {
 	line := 0
 	if k.last != transcript.None {
 		line = int(k.p.track.Entry(k.last).Line)
@@ -106,9 +106,9 @@ func (k *pairing) assign(i int32, to *Found) {
 	k.keep(i, to.msg)
 }
 
-// steal takes an entry that equals msg from another message that only resembles it. That message is assigned to another similar
-// entry, or becomes extra.
-func (k *pairing) steal(parsed match.Parsed, msg []byte) (i, moved int32) {
+// reassign takes an entry that equals msg from another message that only resembles it. That message is assigned to
+// another similar entry, or becomes extra.
+func (k *pairing) reassign(parsed match.Parsed, msg []byte) (i, moved int32) {
 	if parsed.Kind == wire.Request {
 		return transcript.None, transcript.None // rpcx has already responded
 	}

@@ -17,7 +17,7 @@ import (
 func (s *serving) unknown(c *conn, parsed match.Parsed, msg []byte) {
 	f := match.Difference{Kind: match.Unknown, Method: parsed.Method}
 	if parsed.Method == "" {
-		s.stray(c, parsed, msg, f)
+		s.reportUnexpected(c, parsed, msg, f)
 		return
 	}
 	if s.omitted(parsed.Method) {
@@ -106,10 +106,10 @@ func (s *serving) renamed(msg []byte) *match.Difference {
 	return nil
 }
 
-// stray reports a message that is neither a request nor the response to a local call. If the message differs in only one member from an
-// expected response or another message, stray reports that difference.
-func (s *serving) stray(c *conn, parsed match.Parsed, msg []byte, f match.Difference) {
-	d := s.strayed(msg)
+// reportUnexpected reports a message that is neither a request nor the response to a local call. If the message differs
+// in only one member from an expected response or another message, stray reports that difference.
+func (s *serving) reportUnexpected(c *conn, parsed match.Parsed, msg []byte, f match.Difference) {
+	d := s.nearResponse(msg)
 	if d == nil && parsed.Kind != wire.Response {
 		d = s.renamed(msg)
 	}
@@ -125,9 +125,9 @@ func (s *serving) stray(c *conn, parsed match.Parsed, msg []byte, f match.Differ
 	s.refuse(c, parsed, msg, f)
 }
 
-// strayed returns the difference between msg and an expected response that differs from it in only one member, which is usually the id.
-// If there is no such response, it returns nil.
-func (s *serving) strayed(msg []byte) *match.Difference {
+// nearResponse returns the difference between msg and an expected response that differs from it in only one member,
+// which is usually the id. If there is no such response, it returns nil.
+func (s *serving) nearResponse(msg []byte) *match.Difference {
 	for _, p := range s.e.plays {
 		if p == nil {
 			continue

@@ -97,7 +97,7 @@ func (e *engine) due(k *cursor) time.Duration {
 		return left
 	}
 	if k.stream && !k.p.itemReady(k) {
-		if left := silence - time.Since(e.lively); left > 0 {
+		if left := silence - time.Since(e.lastActive); left > 0 {
 			return left
 		}
 		k.past = k.p.track.Entry(k.next).Need
@@ -245,7 +245,7 @@ func (e *engine) reply(live request, msg []byte, err error) {
 
 // send sends msg over c. If c has ended, it uses another connection of the same conversation.
 func (e *engine) send(c *conn, msg []byte, binary bool, err error) {
-	e.lively = time.Now()
+	e.lastActive = time.Now()
 	if err != nil {
 		e.failure = err
 		return
@@ -279,7 +279,7 @@ func (e *engine) send(c *conn, msg []byte, binary bool, err error) {
 
 // finishShot closes the connection of a client's POST after its last response.
 func (e *engine) finishShot(c *conn) {
-	if !c.singleExchange || !c.spoke || c.owed > 0 || !e.conns[c] {
+	if !c.singleExchange || !c.received || c.owed > 0 || !e.conns[c] {
 		return
 	}
 	for _, k := range e.cursors {

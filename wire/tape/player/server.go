@@ -155,7 +155,7 @@ func (s *serving) strict(c *conn, parsed match.Parsed, msg []byte, json bool) (*
 		return nil, transcript.None
 	}
 	p := s.e.play(s.e.primary)
-	next := p.nextTheirs()
+	next := p.nextExpected()
 	if next == transcript.None {
 		s.refuse(c, parsed, msg, match.Difference{Kind: match.Unknown, Text: "the tape has ended"})
 		return nil, transcript.None
@@ -174,8 +174,8 @@ func (s *serving) strict(c *conn, parsed match.Parsed, msg []byte, json bool) (*
 	return nil, transcript.None
 }
 
-// nextTheirs returns the first entry of the other side that has not arrived. Responses do not count.
-func (p *play) nextTheirs() int32 {
+// nextExpected returns the first entry of the other side that has not arrived. Responses do not count.
+func (p *play) nextExpected() int32 {
 	for ; p.strict < int32(p.track.Len()); p.strict++ {
 		e := p.track.Entry(p.strict)
 		if e.Dir != p.side && e.Own == transcript.None && p.seen(p.strict) == 0 {
@@ -208,7 +208,7 @@ const silence = 250 * time.Millisecond
 // idle sends a pending response when the messages that were recorded before it have not arrived for some time, because the client may
 // never send them.
 func (s *serving) idle(since time.Duration) (again time.Duration, over bool) {
-	last := s.e.deaf()
+	last := s.e.allEnded()
 	for _, p := range s.e.plays {
 		if p == nil || len(p.queue) == 0 {
 			continue
@@ -223,8 +223,8 @@ func (s *serving) idle(since time.Duration) (again time.Duration, over bool) {
 	return 0, last
 }
 
-// deaf reports whether no connection of the conversation can receive messages.
-func (e *engine) deaf() bool {
+// allEnded reports whether no connection of the conversation can receive messages.
+func (e *engine) allEnded() bool {
 	for c := range e.conns {
 		if !c.ended {
 			return false

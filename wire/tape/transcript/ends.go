@@ -47,13 +47,13 @@ func (k *loading) endNamed(e *Entry, method string, msg []byte) (late bool) {
 	switch {
 	case len(rules.Shape().EndsNamed) == 0:
 	case e.Dir == wire.Send && slices.Contains(rules.Shape().EndsNamed, method):
-		each(func(hash uint64) { k.quiet[hash] = true })
-	case len(k.quiet) == 0:
+		each(func(hash uint64) { k.endedNamed[hash] = true })
+	case len(k.endedNamed) == 0:
 	case e.Dir == wire.Send && e.Kind == wire.Request: // it may open the stream again
-		each(func(hash uint64) { delete(k.quiet, hash) })
+		each(func(hash uint64) { delete(k.endedNamed, hash) })
 	case e.Dir == wire.Recv && e.Kind == wire.Notification:
-		late = k.quiet[rules.HashBytes(scan.AppendQuoted(nil, method))]
-		each(func(hash uint64) { late = late || k.quiet[hash] })
+		late = k.endedNamed[rules.HashBytes(scan.AppendQuoted(nil, method))]
+		each(func(hash uint64) { late = late || k.endedNamed[hash] })
 	}
 	return late
 }

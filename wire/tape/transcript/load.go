@@ -18,7 +18,7 @@ type loader struct {
 	t       *Transcript
 	tracks  map[int]*loading
 	seed    maphash.Seed
-	strange int    // how many messages belong to other dialects
+	foreign int    // how many messages belong to other dialects
 	known   int    // how many messages belong to the dialect
 	first   uint32 // the line of the first message that belongs to another dialect
 }
@@ -30,13 +30,13 @@ type loading struct {
 	open  [2]map[uint64]int32 // for each direction, the requests without a response, by the hash of their id
 	named map[string]int32
 
-	results map[uint64]int32   // responses that may open a stream, by the hash of the result
-	posted  []posted           // the client's latest messages whose HTTP exchange has not come yet
-	headed  [][2]string        // the header lines that were stored last
-	ended   map[uint64]bool    // streams that the client has ended, by the hash of the name
-	quiet   map[uint64]bool    // streams without an id that the client has ended (see Shape.EndsNamed)
-	polls   map[uint64][]int32 // consecutive status requests for running jobs, by the hash of the job's name
-	polled  map[int32]uint64   // the hash of the job's name, for each status request
+	results    map[uint64]int32   // responses that may open a stream, by the hash of the result
+	posted     []posted           // the client's latest messages whose HTTP exchange has not come yet
+	headed     [][2]string        // the header lines that were stored last
+	ended      map[uint64]bool    // streams that the client has ended, by the hash of the name
+	endedNamed map[uint64]bool    // streams without an id that the client has ended (see Shape.EndsNamed)
+	polls      map[uint64][]int32 // consecutive status requests for running jobs, by the hash of the job's name
+	polled     map[int32]uint64   // the hash of the job's name, for each status request
 }
 
 func newLoader(t *Transcript) *loader {
@@ -48,7 +48,7 @@ func newLoader(t *Transcript) *loader {
 func (l *loader) track(conn int) *loading {
 	k := l.tracks[conn]
 	if k == nil {
-		k = &loading{Track: newTrack(l.t, conn), last: [2]int32{None, None}, open: [2]map[uint64]int32{{}, {}}, named: map[string]int32{}, results: map[uint64]int32{}, ended: map[uint64]bool{}, quiet: map[uint64]bool{}, polls: map[uint64][]int32{}, polled: map[int32]uint64{}}
+		k = &loading{Track: newTrack(l.t, conn), last: [2]int32{None, None}, open: [2]map[uint64]int32{{}, {}}, named: map[string]int32{}, results: map[uint64]int32{}, ended: map[uint64]bool{}, endedNamed: map[uint64]bool{}, polls: map[uint64][]int32{}, polled: map[int32]uint64{}}
 		l.tracks[conn] = k
 		l.t.Tracks = append(l.t.Tracks, k.Track)
 	}
@@ -168,7 +168,7 @@ func (l *loader) parse(e *Entry, line *tape.Line, msg []byte) (p match.Parsed) {
 		l.known++
 		return p
 	}
-	if l.strange++; l.first == 0 {
+	if l.foreign++; l.first == 0 {
 		l.first = e.Line
 	}
 	return p
@@ -274,7 +274,7 @@ func clone(line *tape.Line) *tape.Line {
 
 // finish returns an error if more messages belong to other dialects than to the dialect of the tape.
 func (l *loader) finish() error {
-	if l.strange <= l.known {
+	if l.foreign <= l.known {
 		return nil
 	}
 	name, s := l.t.Header.Dialect, l.t.Rules.Shape()

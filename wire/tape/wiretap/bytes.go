@@ -62,14 +62,14 @@ func (p *pass) bytes(from, to *byteConn, framing wire.Framing, d wire.Direction)
 	if p.first != nil {
 		s.first = func(b []byte) { p.first(d, b) }
 	}
-	o := wire.Options{MaxMessage: from.o.MaxMessage, NoiseLimit: math.MaxInt, Noise: func(line []byte) { p.rec.MessageAt(s.came, d, line) }}
+	o := wire.Options{MaxMessage: from.o.MaxMessage, NoiseLimit: math.MaxInt, Noise: func(line []byte) { p.rec.MessageAt(s.arrived, d, line) }}
 	messages := framing(s, o)
 	messages.(wire.Idler).OnIdle(s.flush)
 	var read together
 	for {
 		msg, err := messages.Recv()
 		if err == nil {
-			p.rec.MessageAt(s.came, d, msg, read.with(messages)...)
+			p.rec.MessageAt(s.arrived, d, msg, read.with(messages)...)
 			continue
 		}
 		if s.ended == nil {
@@ -86,7 +86,7 @@ type stream struct {
 	ended    error
 	first    func(b []byte) // receives the first bytes; set to nil after that
 	clock    func() time.Duration
-	came     time.Duration // when the last bytes arrived, by clock
+	arrived  time.Duration // when the last bytes arrived, by clock
 
 	read, wrote func(d wire.Direction, b []byte) // receive the bytes that are read and written; may be nil
 }
@@ -97,7 +97,7 @@ func (s *stream) Read(b []byte) (int, error) {
 		return 0, s.ended
 	}
 	n, err := s.from.Read(b)
-	s.came = s.clock()
+	s.arrived = s.clock()
 	if n == 0 {
 		s.ended = err
 		return 0, err

@@ -15,18 +15,18 @@ import (
 
 // Posts forwards messages that clients send in HTTP POSTs. All POSTs share one connection to the server.
 type Posts struct {
-	server wire.Conn
-	rules  *match.Rules
-	rec    *recorder.Conn
-	lost   func()         // warns about a message from the server for which there is no open POST, but only once
-	heard  sync.WaitGroup // waits until the end of the server's messages is on the tape
+	server         wire.Conn
+	rules          *match.Rules
+	rec            *recorder.Conn
+	warnUnexpected func()         // warns about a message from the server for which there is no open POST, but only once
+	receiving      sync.WaitGroup // waits until the end of the server's messages is on the tape
 
-	mu   sync.Mutex
-	wait map[string]*post // the POST of each request that has no response yet, by id
-	last *post            // receives messages that do not belong to any request
-	open map[string]*post // by the stream that a response may have opened; nil if the client has disconnected
-	left []*post          // POSTs that ended before all their responses or items arrived, oldest first; at most maxLeft
-	gone error            // how the server ended; nil while it has not
+	mu        sync.Mutex
+	wait      map[string]*post // the POST of each request that has no response yet, by id
+	last      *post            // receives messages that do not belong to any request
+	open      map[string]*post // by the stream that a response may have opened; nil if the client has disconnected
+	left      []*post          // POSTs that ended before all their responses or items arrived, oldest first; at most maxLeft
+	serverErr error            // how the server ended; nil while it has not
 }
 
 // A post is a POST that is waiting for its responses.
@@ -49,13 +49,13 @@ const firstID int64 = 1 << 32
 // NewPosts returns a Posts that forwards messages to server and records them. It calls warn with warnings for the user.
 func NewPosts(server wire.Conn, shape dialect.Shape, rec *recorder.Conn, warn func(text string)) *Posts {
 	p := &Posts{server: server, rules: match.NewRules(shape, nil), rec: rec, wait: map[string]*post{}, open: map[string]*post{}}
-	p.lost = sync.OnceFunc(func() {
+	p.warnUnexpected = sync.OnceFunc(func() {
 		if warn != nil {
 			warn("the peer sent a message outside of a POST; it is recorded, but not forwarded")
 		}
 	})
 	if _, ok := server.(wire.Exchanger); !ok {
-		p.heard.Go(p.receive)
+		p.receiving.Go(p.receive)
 	}
 	return p
 }
@@ -102,7 +102,7 @@ func (p *Posts) Pass(ctx context.Context, client wire.Conn, record wire.Tap) err
 	defer p.mu.Unlock()
 	p.end(t)
 	if t.owed > 0 {
-		return p.gone
+		return p.serverErr
 	}
 	return nil
 }
@@ -111,7 +111,7 @@ func (p *Posts) Pass(ctx context.Context, client wire.Conn, record wire.Tap) err
 func (p *Posts) awaited(t *post) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.gone != nil {
+	if p.serverErr != nil {
 		p.end(t)
 	}
 }
@@ -178,7 +178,7 @@ func (p *Posts) each(msg []byte, change func(part []byte) []byte) []byte {
 }
 
 // Wait waits until the server has ended and its end is on the tape.
-func (p *Posts) Wait() { p.heard.Wait() }
+func (p *Posts) Wait() { p.receiving.Wait() }
 
 // receive passes each message from the server to a POST.
 func (p *Posts) receive() {
@@ -204,7 +204,7 @@ func (p *Posts) give(msg []byte) {
 	}
 	if to == nil {
 		p.rec.Message(wire.Recv, msg)
-		p.lost()
+		p.warnUnexpected()
 		return
 	}
 	to.record(wire.Recv, msg)

@@ -34,7 +34,7 @@ func (p *Posts) end(t *post) {
 		t.over = true
 		close(t.done)
 		if t.owed > 0 || t.begun && !t.ended {
-			p.leave(t)
+			p.retain(t)
 		}
 	}
 	switch {
@@ -49,8 +49,8 @@ func (p *Posts) end(t *post) {
 	}
 }
 
-// leave stores t, for which messages may still arrive. If there are more than maxLeft such POSTs, it drops the oldest.
-func (p *Posts) leave(t *post) {
+// retain stores t, for which messages may still arrive. If there are more than maxLeft such POSTs, it drops the oldest.
+func (p *Posts) retain(t *post) {
 	if len(p.left) == maxLeft {
 		p.forget(p.left[0])
 		p.left = slices.Delete(p.left, 0, 1)
@@ -74,8 +74,8 @@ func (p *Posts) forget(t *post) {
 func (p *Posts) abandon(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.gone = err; errors.Is(err, io.EOF) {
-		p.gone = &wire.CloseError{Clean: true}
+	if p.serverErr = err; errors.Is(err, io.EOF) {
+		p.serverErr = &wire.CloseError{Clean: true}
 	}
 	for id, t := range p.wait {
 		delete(p.wait, id)

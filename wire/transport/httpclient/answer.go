@@ -58,9 +58,9 @@ func isAuth(status int) bool {
 	return status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusProxyAuthRequired
 }
 
-// nobodyThere contains the statuses of an address that does not offer the service. Other statuses come from a service
+// noSuchService contains the statuses of an address that does not offer the service. Other statuses come from a service
 // that failed.
-var nobodyThere = map[int]bool{
+var noSuchService = map[int]bool{
 	http.StatusNotFound: true, http.StatusMethodNotAllowed: true, http.StatusGone: true,
 	http.StatusUnsupportedMediaType: true, http.StatusMisdirectedRequest: true, http.StatusUpgradeRequired: true,
 	http.StatusBadGateway: true, http.StatusServiceUnavailable: true, http.StatusGatewayTimeout: true,
@@ -72,7 +72,7 @@ func (h *httpConn) refusal(resp *http.Response, body []byte) *wire.Fault {
 	status := resp.StatusCode
 	f := transport.HTTPFault(h.Where+" answered", resp, body)
 	f.Unreached = status == http.StatusServiceUnavailable
-	if f.Kind == wire.Unreachable && status >= 400 && !nobodyThere[status] {
+	if f.Kind == wire.Unreachable && status >= 400 && !noSuchService[status] {
 		f.Kind = wire.RPCError
 	}
 	return f

@@ -59,7 +59,7 @@ func (h *httpConn) Recv() ([]byte, error) {
 	case msg := <-h.queue:
 		return msg, nil
 	case <-h.ctx.Done():
-		return nil, h.gone()
+		return nil, h.closeError()
 	}
 }
 
@@ -73,7 +73,9 @@ func (h *httpConn) Send(msg []byte) error {
 	})
 }
 
-func (h *httpConn) gone() *wire.CloseError { return &wire.CloseError{Clean: true, Err: net.ErrClosed} }
+func (h *httpConn) closeError() *wire.CloseError {
+	return &wire.CloseError{Clean: true, Err: net.ErrClosed}
+}
 
 // closedFault returns the failure of an exchange on a connection that has ended.
 func closedFault(where string, ce *wire.CloseError) *wire.Fault {
@@ -116,7 +118,7 @@ func (h *httpConn) begin() bool {
 // Exchange posts msg and calls recv with each message of the response. If ctx ends first, it returns the error of ctx.
 func (h *httpConn) Exchange(ctx context.Context, msg []byte, recv func(msg []byte)) error {
 	if !h.begin() {
-		return closedFault(h.Where, h.gone())
+		return closedFault(h.Where, h.closeError())
 	}
 	defer h.going.Done()
 	both, cancel := context.WithCancel(ctx)
@@ -136,7 +138,7 @@ func (h *httpConn) Exchange(ctx context.Context, msg []byte, recv func(msg []byt
 	case err == nil:
 		return nil
 	case h.ctx.Err() != nil:
-		return closedFault(h.Where, h.gone())
+		return closedFault(h.Where, h.closeError())
 	case ctx.Err() != nil:
 		return ctx.Err()
 	}
@@ -175,7 +177,7 @@ func (h *httpConn) post(ctx context.Context, msg []byte, recv func([]byte)) erro
 		return errAgain
 	}
 	err = h.resumed(ctx, msg, resp, recv)
-	if session == nil && !mirrored && h.speaksOlderSSE(ctx, err) {
+	if session == nil && !mirrored && h.usesOlderSSE(ctx, err) {
 		return h.events.Load().exchange(ctx, msg, recv)
 	}
 	return err

@@ -32,9 +32,9 @@ type awaited struct {
 	done chan struct{}
 }
 
-// speaksOlderSSE is called when a server has rejected the first POST with err. It reports whether the server uses the
+// usesOlderSSE is called when a server has rejected the first POST with err. It reports whether the server uses the
 // older HTTP with SSE. If so, it has started the event stream.
-func (h *httpConn) speaksOlderSSE(ctx context.Context, err error) bool {
+func (h *httpConn) usesOlderSSE(ctx context.Context, err error) bool {
 	f := wire.AsFault(err)
 	if h.c.Sessions == nil || f == nil || f.HTTP == nil {
 		return false
@@ -77,8 +77,8 @@ func (e *eventsConn) read(found chan<- bool) {
 	_ = httpbody.Events(resp.Body, e.h.max, &at, func(msg []byte) {
 		switch {
 		case at.Event != "endpoint":
-			e.said(msg)
-		case e.to == "" && e.named(msg):
+			e.deliver(msg)
+		case e.to == "" && e.setAddress(msg):
 			e.h.events.Store(e)
 			found <- true
 		}
@@ -88,9 +88,9 @@ func (e *eventsConn) read(found chan<- bool) {
 	}
 }
 
-// named stores the address for POSTs, and reports whether it is acceptable. Its origin must be that of the event
+// setAddress stores the address for POSTs, and reports whether it is acceptable. Its origin must be that of the event
 // stream, so that a server cannot redirect messages.
-func (e *eventsConn) named(text []byte) bool {
+func (e *eventsConn) setAddress(text []byte) bool {
 	base, err := url.Parse(e.h.URL)
 	if err != nil {
 		return false
@@ -104,8 +104,8 @@ func (e *eventsConn) named(text []byte) bool {
 	return true
 }
 
-// said passes a message to the request whose response it is, or else to Recv.
-func (e *eventsConn) said(msg []byte) {
+// deliver passes a message to the request whose response it is, or else to Recv.
+func (e *eventsConn) deliver(msg []byte) {
 	if id := scan.Get(msg, "id"); id != nil && scan.Get(msg, "method") == nil {
 		e.mu.Lock()
 		a := e.waiting[string(id)]

@@ -92,9 +92,9 @@ func hostname(hostport string) string {
 
 // A refusal is the response to a request that the guard refuses.
 type refusal struct {
-	status       int // 0 if the request is accepted
-	why          string
-	header, says string // the name and value of an additional header, or ""
+	status        int // 0 if the request is accepted
+	why           string
+	header, value string // the name and value of an additional header, or ""
 }
 
 // allow reports whether a request passes the guard. If not, it sends the response.
@@ -110,7 +110,7 @@ func (g *guard) allow(w http.ResponseWriter, r *http.Request) bool {
 	}
 	if no.status > 0 {
 		if no.header != "" {
-			w.Header().Set(no.header, no.says)
+			w.Header().Set(no.header, no.value)
 		}
 		g.refused.refuse(w, r, no.status, "%s", no.why)
 		return false
@@ -207,7 +207,7 @@ func postsJSON(r *http.Request) bool {
 // refuse responds to r with a status and one line of text, and reports the refusal.
 func (f *refusals) refuse(w http.ResponseWriter, r *http.Request, status int, format string, args ...any) {
 	why := fmt.Sprintf(format, args...)
-	f.tell(r, status, why)
+	f.report(r, status, why)
 	http.Error(w, why, status)
 }
 
@@ -223,8 +223,8 @@ type refusals struct {
 
 const maxRefusals = 10
 
-// tell reports the refusal of the request r.
-func (f *refusals) tell(r *http.Request, status int, why string) {
+// report reports the refusal of the request r.
+func (f *refusals) report(r *http.Request, status int, why string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if now := time.Now(); now.Sub(f.since) > time.Second {

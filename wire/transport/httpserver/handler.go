@@ -90,18 +90,18 @@ type body struct {
 	rc       *http.ResponseController
 	patience time.Duration
 	start    time.Time
-	came     int
+	received int
 }
 
 func (b *body) Read(p []byte) (int, error) {
 	now := time.Now()
-	last := b.start.Add(b.patience + atRate(b.came))
+	last := b.start.Add(b.patience + atRate(b.received))
 	if next := now.Add(b.patience); next.Before(last) {
 		last = next
 	}
 	b.rc.SetReadDeadline(last)
 	n, err := b.Reader.Read(p)
-	b.came += n
+	b.received += n
 	return n, err
 }
 

@@ -40,7 +40,7 @@ func Listen(ctx context.Context, a transport.Address, c transport.Config) (trans
 	} else {
 		c.TLS = transport.TLS{} // plain http cannot request certificates
 	}
-	l := &listener{ready: make(chan wire.Conn), closed: make(chan struct{}), clients: clients{interval: lookInterval}}
+	l := &listener{ready: make(chan wire.Conn), closed: make(chan struct{}), clients: clients{interval: sweepInterval}}
 	refused := &refusals{c: c}
 	h := &handler{guard: guard{c: c, refused: refused}, hand: l.hand, patience: bodyTimeout, sessions: newSessions(c, refused), name: newName(c)}
 	ln, err := h.guard.bind(ctx, a)
@@ -69,7 +69,7 @@ func newServer(h *handler, k *clients) *http.Server {
 		MaxHeaderBytes:    64 << 10,
 		ConnState:         k.state,
 		ErrorLog:          log.New(warner{h.c}, "", 0),
-		ConnContext:       k.came,
+		ConnContext:       k.connected,
 	}
 	s.Protocols = new(http.Protocols)
 	s.Protocols.SetHTTP1(true)
@@ -124,8 +124,8 @@ func (l *listener) hand(ctx context.Context, c wire.Conn) bool {
 	return false
 }
 
-// lookInterval is how often rpcx checks for clients that have disconnected.
-const lookInterval = 2 * time.Second
+// sweepInterval is how often rpcx checks for clients that have disconnected.
+const sweepInterval = 2 * time.Second
 
 // clients contains the connections of an HTTP listener.
 //
@@ -151,14 +151,14 @@ type clientState struct {
 // netKey is the context key for the net.Conn of a request.
 type netKey struct{}
 
-// came implements the ConnContext function of an http.Server. The context ends when the client disconnects.
-func (k *clients) came(ctx context.Context, c net.Conn) context.Context {
+// connected implements the ConnContext function of an http.Server. The context ends when the client disconnects.
+func (k *clients) connected(ctx context.Context, c net.Conn) context.Context {
 	ctx, leave := context.WithCancel(context.WithValue(ctx, netKey{}, c))
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	wire.Put(&k.known, c, &clientState{leave: leave})
 	if k.timer == nil {
-		k.timer = time.AfterFunc(k.interval, k.look)
+		k.timer = time.AfterFunc(k.interval, k.sweep)
 	}
 	return ctx
 }
@@ -183,8 +183,8 @@ func (k *clients) state(c net.Conn, s http.ConnState) {
 	}
 }
 
-// look cancels the work for clients that have disconnected.
-func (k *clients) look() {
+// sweep cancels the work for clients that have disconnected.
+func (k *clients) sweep() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for c, of := range k.known {
@@ -193,7 +193,7 @@ func (k *clients) look() {
 		}
 	}
 	if k.timer = nil; len(k.known) > 0 {
-		k.timer = time.AfterFunc(k.interval, k.look)
+		k.timer = time.AfterFunc(k.interval, k.sweep)
 	}
 }
 

@@ -28,14 +28,14 @@ var ErrNoStream = errors.New("the peer accepts one response and no event stream"
 // until Close form the response. It is a wire.SingleExchange and a wire.Batcher.
 type postConn struct {
 	reply
-	body   []byte
-	gone   context.Context // ends when the client disconnects
-	stream bool            // the client accepts an event stream
-	plain  bool            // the client accepts JSON
-	limit  time.Duration
-	from   string // the address of the client
-	taken  int    // the status for a response without a body
-	hold   func(bytes int)
+	body         []byte
+	disconnected context.Context // ends when the client disconnects
+	stream       bool            // the client accepts an event stream
+	plain        bool            // the client accepts JSON
+	limit        time.Duration
+	from         string // the address of the client
+	taken        int    // the status for a response without a body
+	hold         func(bytes int)
 
 	mu       sync.Mutex
 	first    []byte // the first message, as long as it has not been sent, or nil
@@ -56,7 +56,7 @@ func newPostConn(w http.ResponseWriter, r *http.Request, body []byte, c transpor
 		taken = http.StatusAccepted
 	}
 	return &postConn{
-		reply: reply{servedExchange: serve(r, c.Watch), w: w}, body: body, gone: r.Context(), from: r.RemoteAddr, limit: c.CloseTimeout,
+		reply: reply{servedExchange: serve(r, c.Watch), w: w}, body: body, disconnected: r.Context(), from: r.RemoteAddr, limit: c.CloseTimeout,
 		stream: takesEvents(r), plain: takesPlain(r),
 		finish: make(chan struct{}), finished: make(chan struct{}), taken: taken, hold: func(int) {},
 	}
@@ -80,7 +80,7 @@ func (p *postConn) Remote() string { return p.from }
 
 // PeerClosed returns a channel that is closed when the client disconnects. The work for this exchange is then
 // cancelled.
-func (p *postConn) PeerClosed() <-chan struct{} { return p.gone.Done() }
+func (p *postConn) PeerClosed() <-chan struct{} { return p.disconnected.Done() }
 
 // Recv returns the body of the POST, even if the client has disconnected, and then io.EOF. Once the
 // client has disconnected, or after Close, further calls return a *wire.CloseError.
@@ -104,7 +104,7 @@ func (p *postConn) over() error {
 		return &wire.CloseError{Clean: true, Err: net.ErrClosed}
 	case p.err != nil:
 		return &wire.CloseError{Err: p.err}
-	case p.gone.Err() != nil:
+	case p.disconnected.Err() != nil:
 		return &wire.CloseError{Err: errors.New("the peer closed the connection before its response")}
 	}
 	return nil
@@ -135,7 +135,7 @@ func (p *postConn) SendBuffered(msg []byte) error {
 		return nil
 	case p.plain && p.first == nil:
 		p.keep(msg)
-		p.timer = time.AfterFunc(settle, p.late)
+		p.timer = time.AfterFunc(settle, p.startStream)
 		return nil
 	default:
 		p.startEvents()
@@ -158,8 +158,9 @@ func (p *postConn) release() {
 	p.held = 0
 }
 
-// late turns the response into an event stream, because there are more messages or the first has waited for settle.
-func (p *postConn) late() {
+// startStream turns the response into an event stream, because there are more messages or the first has waited for
+// settle.
+func (p *postConn) startStream() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.closed && !p.begun {

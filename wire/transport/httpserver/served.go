@@ -19,9 +19,9 @@ type servedExchange struct {
 	start time.Time
 	watch *transport.Watch
 
-	mu   sync.Mutex
-	head *http.Response           // nil until the head is sent
-	tell func(transport.Exchange) // nil if not needed or already called
+	mu     sync.Mutex
+	head   *http.Response           // nil until the head is sent
+	report func(transport.Exchange) // nil if not needed or already called
 }
 
 func serve(r *http.Request, w *transport.Watch) *servedExchange {
@@ -33,7 +33,7 @@ func serve(r *http.Request, w *transport.Watch) *servedExchange {
 func (s *servedExchange) OnExchange(tell func(transport.Exchange)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.tell = tell
+	s.report = tell
 	s.told()
 }
 
@@ -47,7 +47,7 @@ func (s *servedExchange) answered(status int, header http.Header) {
 }
 
 func (s *servedExchange) told() {
-	if s.tell == nil || s.head == nil {
+	if s.report == nil || s.head == nil {
 		return
 	}
 	req := s.r.WithContext(s.r.Context())
@@ -55,8 +55,8 @@ func (s *servedExchange) told() {
 	if s.r.TLS != nil {
 		req.URL.Scheme = "https"
 	}
-	s.tell(transport.Exchange{Request: req, Response: s.head, Start: s.start, Wait: time.Since(s.start), Remote: s.r.RemoteAddr})
-	s.tell = nil
+	s.report(transport.Exchange{Request: req, Response: s.head, Start: s.start, Wait: time.Since(s.start), Remote: s.r.RemoteAddr})
+	s.report = nil
 }
 
 // A shownAnswer is a ResponseWriter that passes the bytes of bodies to show.

@@ -229,7 +229,7 @@ func (h *handler) stateless(w http.ResponseWriter, r *http.Request, msg []byte) 
 		o.Add("id", bytes.Clone(id))
 	}
 	o.Add("error", no.JSON())
-	h.refused.tell(r, http.StatusBadRequest, string(no.Code)+", "+no.Message)
+	h.refused.report(r, http.StatusBadRequest, string(no.Code)+", "+no.Message)
 	a := &reply{servedExchange: serve(r, h.c.Watch), w: w, status: func(string) int { return http.StatusBadRequest }}
 	a.whole(o.End(), http.StatusBadRequest)
 	return true

@@ -97,7 +97,7 @@ func (s *streamListener) Accept() (wire.Conn, error) {
 		}
 		if leave := s.places.Acquire(conn); leave != nil {
 			stream := New(conn)
-			stream.left = leave
+			stream.freePlace = leave
 			return s.c.Frame(stream, stream.Remote())
 		}
 	}
@@ -240,9 +240,9 @@ func (p *Limit) Acquire(conn net.Conn) (leave func()) {
 	return nil
 }
 
-// firstWords is how long a peer has to show, by sending something, that it is a program other than the expected one.
-// Most peers send nothing before a request.
-const firstWords = 100 * time.Millisecond
+// identifyTimeout is how long a peer has to show, by sending something, that it is a program other than the expected
+// one. Most peers send nothing before a request.
+const identifyTimeout = 100 * time.Millisecond
 
 // AcceptPeer accepts a connection that may come from the expected peer.
 func (s *streamListener) AcceptPeer() (wire.Conn, error) {
@@ -252,7 +252,7 @@ func (s *streamListener) AcceptPeer() (wire.Conn, error) {
 			return nil, err
 		}
 		stream := New(conn)
-		if stream.first, err = s.hear(conn); err == nil {
+		if stream.first, err = s.readFirst(conn); err == nil {
 			return s.c.Frame(stream, "")
 		}
 		s.c.Warnf("%s: refused a connection that is not from the expected peer: %v", s.endpoint, err)
@@ -260,10 +260,10 @@ func (s *streamListener) AcceptPeer() (wire.Conn, error) {
 	}
 }
 
-// hear returns the first bytes that arrive on conn, or the reason why conn does not come from the expected peer.
-func (s *streamListener) hear(conn net.Conn) ([]byte, error) {
+// readFirst returns the first bytes that arrive on conn, or the reason why conn does not come from the expected peer.
+func (s *streamListener) readFirst(conn net.Conn) ([]byte, error) {
 	words := make([]byte, 4<<10)
-	if err := conn.SetReadDeadline(time.Now().Add(firstWords)); err != nil {
+	if err := conn.SetReadDeadline(time.Now().Add(identifyTimeout)); err != nil {
 		return nil, err
 	}
 	n, err := conn.Read(words)

@@ -97,8 +97,8 @@ func viaProxy(err error) error {
 	return marked
 }
 
-// givenUp makes operations on conn fail when ctx ends. The returned function ends this effect of ctx.
-func givenUp(ctx context.Context, conn net.Conn) func() {
+// failWhenDone makes operations on conn fail when ctx ends. The returned function ends this effect of ctx.
+func failWhenDone(ctx context.Context, conn net.Conn) func() {
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 	return func() { stop() }
 }
@@ -109,7 +109,7 @@ func tunnel(ctx context.Context, c transport.Config, d *net.Dialer, p *url.URL, 
 	if err != nil {
 		return nil, err
 	}
-	defer givenUp(ctx, conn)()
+	defer failWhenDone(ctx, conn)()
 	req := &http.Request{Method: http.MethodConnect, URL: &url.URL{Opaque: to}, Host: to, Header: http.Header{"User-Agent": {"rpcx"}}}
 	if u := p.User; u != nil {
 		req.Header.Set("Proxy-Authorization", transport.BasicAuth(u))

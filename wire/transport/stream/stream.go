@@ -24,9 +24,9 @@ import (
 // bytes, the bytes that were sent last may be discarded.
 const lingerTimeout = 10 * time.Millisecond
 
-// goodbyeTimeout is how long Close tries to send the TLS close alert to a peer that does not read. Package tls would
+// closeAlertTimeout is how long Close tries to send the TLS close alert to a peer that does not read. Package tls would
 // try for 5 s.
-const goodbyeTimeout = 200 * time.Millisecond
+const closeAlertTimeout = 200 * time.Millisecond
 
 // Dial connects to a TCP or TLS port, or to a Unix socket.
 func Dial(ctx context.Context, a transport.Address, c transport.Config) (wire.Conn, error) {
@@ -108,16 +108,16 @@ func keepAlive(every time.Duration) net.KeepAliveConfig {
 // A netStream is a net.Conn that returns the errors of a wire.Conn and closes properly.
 type netStream struct {
 	net.Conn
-	first  []byte // bytes that have been read ahead
-	insist bool   // the first bytes from the peer may be a TLS alert about the client certificate
-	closed atomic.Bool
-	deaf   atomic.Bool // set by CloseRead
-	left   func()      // frees the connection's place on the listener; may be nil
+	first      []byte // bytes that have been read ahead
+	mayBeAlert bool   // the first bytes from the peer may be a TLS alert about the client certificate
+	closed     atomic.Bool
+	readClosed atomic.Bool // set by CloseRead
+	freePlace  func()      // frees the connection's place on the listener; may be nil
 }
 
 func New(conn net.Conn) *netStream {
 	_, isTLS := conn.(*tls.Conn)
-	return &netStream{Conn: conn, insist: isTLS}
+	return &netStream{Conn: conn, mayBeAlert: isTLS}
 }
 
 // Read reads from the peer.
@@ -132,9 +132,9 @@ func (s *netStream) Read(b []byte) (int, error) {
 	case err == nil:
 	case s.closed.Load():
 		err = &wire.CloseError{Clean: true}
-	case s.deaf.Load() && errors.Is(err, io.ErrUnexpectedEOF): // of TLS
+	case s.readClosed.Load() && errors.Is(err, io.ErrUnexpectedEOF): // of TLS
 		err = io.EOF
-	case s.insist:
+	case s.mayBeAlert:
 		err = transport.LateRefusal(err)
 	}
 	return n, err
@@ -169,7 +169,7 @@ func (s *netStream) CloseRead() error {
 	if !ok {
 		return errors.ErrUnsupported
 	}
-	s.deaf.Store(true)
+	s.readClosed.Store(true)
 	return c.CloseRead()
 }
 
@@ -231,12 +231,12 @@ func (s *netStream) Close() error {
 	if s.closed.Swap(true) {
 		return nil
 	}
-	if s.left != nil {
-		defer s.left()
+	if s.freePlace != nil {
+		defer s.freePlace()
 	}
 	now := time.Now()
 	s.Conn.SetWriteDeadline(now.Add(lingerTimeout)) // interrupts a blocked Write
-	enough := time.AfterFunc(goodbyeTimeout, func() { s.socket().Close() })
+	enough := time.AfterFunc(closeAlertTimeout, func() { s.socket().Close() })
 	s.CloseWrite()
 	enough.Stop()
 	s.Conn.SetReadDeadline(time.Now().Add(lingerTimeout))

@@ -27,7 +27,7 @@ func ListenTCP(ctx context.Context, a transport.Address, c transport.Config) (l 
 		return nil, "", wire.NewFault(wire.Unreachable, fmt.Sprintf("cannot listen on %s: %v", a, transport.Innermost(err)), err)
 	}
 	if !addr.IP.IsLoopback() && c.Token == "" && c.TLS.CACert == "" && !c.Public {
-		return nil, "", wire.Usagef("%s: other machines can connect to this address", a).WithHint(openly(a.Scheme))
+		return nil, "", wire.Usagef("%s: other machines can connect to this address", a).WithHint(publicHint(a.Scheme))
 	}
 	l, err = new(net.ListenConfig).Listen(ctx, "tcp", addr.String())
 	if err != nil {
@@ -43,8 +43,8 @@ func ListenTCP(ctx context.Context, a transport.Address, c transport.Config) (l 
 	return l, net.JoinHostPort(host, port), nil
 }
 
-// openly returns the hint that lists the flags with which other machines may connect.
-func openly(scheme string) string {
+// publicHint returns the hint that lists the flags with which other machines may connect.
+func publicHint(scheme string) string {
 	switch scheme {
 	case "tcp":
 		return "add --public, or listen on tls:// and require client certificates (--cacert FILE)"

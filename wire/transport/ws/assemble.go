@@ -24,11 +24,11 @@ type assembler struct {
 	closed   func(how *wire.CloseError)
 
 	frame
-	control []byte      // the payload of the current control frame
-	msg     []byte      // the payload of the current message that has arrived so far
-	first   byte        // the first byte of the first frame, or 0
-	long    bool        // the message exceeds the limit
-	said    atomic.Bool // a close frame has arrived
+	control       []byte      // the payload of the current control frame
+	msg           []byte      // the payload of the current message that has arrived so far
+	first         byte        // the first byte of the first frame, or 0
+	long          bool        // the message exceeds the limit
+	closeReceived atomic.Bool // a close frame has arrived
 }
 
 // between reports whether there is no incomplete frame.
@@ -75,7 +75,7 @@ func (a *assembler) close() {
 		how.Code, how.Reason = int(binary.BigEndian.Uint16(a.control)), string(a.control[2:])
 	}
 	how.Clean = how.Code == 1000 || how.Code == 1001 || how.Code == noStatus
-	a.said.Store(true)
+	a.closeReceived.Store(true)
 	a.closed(how)
 }
 

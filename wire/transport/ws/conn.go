@@ -19,8 +19,8 @@ import (
 )
 
 var (
-	errHungUp  = errors.New("the peer closed the connection without a close frame")
-	errNotRead = errors.New("the peer did not read a control frame for 5s")
+	errNoCloseFrame = errors.New("the peer closed the connection without a close frame")
+	errNotRead      = errors.New("the peer did not read a control frame for 5s")
 )
 
 // A Conn is a WebSocket of a client or a server, in the form of a wire.Conn. Each wire message is one text message. It
@@ -34,21 +34,21 @@ type Conn struct {
 	buf  []byte   // used only by Recv; contains the last message
 	more [][]byte // further messages, if a message consists of JSON with text around it
 
-	end     atomic.Pointer[error] // the first reason why the WebSocket ended
-	sending sync.Mutex            // held while a message is being written, by rpcx or by the library
-	closing sync.Once
-	unping  func() // stops keep-alive
+	end       atomic.Pointer[error] // the first reason why the WebSocket ended
+	sending   sync.Mutex            // held while a message is being written, by rpcx or by the library
+	closing   sync.Once
+	stopPings func() // stops keep-alive
 }
 
 // newWS returns a Conn for a WebSocket and its connection, after the handshake.
 func newWS(ws *websocket.Conn, n *wsNet, c transport.Config) *Conn {
-	w := &Conn{ws: ws, net: n, c: c, unping: func() {}}
+	w := &Conn{ws: ws, net: n, c: c, stopPings: func() {}}
 	ws.SetReadLimit(int64(c.MaxMessage))
 	n.broken.Store(nil) // net/http may have cancelled its own read
 	if c.Ping > 0 {
 		ctx, cancel := context.WithCancel(context.Background())
 		done := make(chan struct{})
-		w.unping = func() { cancel(); <-done }
+		w.stopPings = func() { cancel(); <-done }
 		go func() { defer close(done); w.pings(ctx, c.Ping) }()
 	}
 	return w
@@ -100,8 +100,8 @@ func (w *Conn) CloseWith(code int, reason string) error {
 			code = int(websocket.StatusMessageTooBig) // the library sends the same code when a message is too long
 		}
 		w.net.phase.Store(closing)
-		w.bye(websocket.StatusCode(code), cutReason(reason))
-		w.unping()
+		w.closeLibrary(websocket.StatusCode(code), cutReason(reason))
+		w.stopPings()
 	})
 	return nil
 }
@@ -109,10 +109,10 @@ func (w *Conn) CloseWith(code int, reason string) error {
 // stuckTimeout is how long rpcx waits for the library after it has closed the connection.
 const stuckTimeout = 150 * time.Millisecond
 
-// bye limits the library's close, which would wait 5 seconds for a peer that does not respond. When the time is over,
-// it closes the underlying connection. If the library is blocked even then, because a reader is in the function of
-// OnIdle, bye does not wait for it.
-func (w *Conn) bye(code websocket.StatusCode, reason string) {
+// closeLibrary limits the library's close, which would wait 5 seconds for a peer that does not respond. When the time
+// is over, it closes the underlying connection. If the library is blocked even then, because a reader is in the
+// function of OnIdle, closeLibrary does not wait for it.
+func (w *Conn) closeLibrary(code websocket.StatusCode, reason string) {
 	patience, cancel := transport.Within(w.c.Hurry, w.c.CloseTimeout, 0)
 	defer cancel()
 	defer context.AfterFunc(patience, func() { w.net.Close() })()

@@ -66,9 +66,9 @@ type frameReader struct {
 	left uint64 // how many bytes of the frame's payload have not been read
 	err  error  // the error of the connection, which Read returns after the bytes in in
 
-	writing sync.Mutex // held during a Write; guards the following fields
-	out     []byte     // the frame that is being built
-	goodbye bool       // the library has closed the WebSocket
+	writing   sync.Mutex // held during a Write; guards the following fields
+	out       []byte     // the frame that is being built
+	closeSent bool       // the library has closed the WebSocket
 }
 
 // A message of one frame begins with one of these bytes: FIN is set, and the reserved bits are not.
@@ -209,11 +209,11 @@ func frameHead(b []byte) (head int, size uint64, known bool) {
 
 // A frame is the state of the current frame in one direction (RFC 6455, section 5.2).
 type frame struct {
-	head  []byte // the part that has arrived
-	went  bool   // the head is complete
-	size  uint64 // the length of the payload
-	came  uint64 // how many bytes of the payload have arrived
-	plain []byte // unmasked bytes
+	head         []byte // the part that has arrived
+	headComplete bool   // the head is complete
+	size         uint64 // the length of the payload
+	received     uint64 // how many bytes of the payload have arrived
+	plain        []byte // unmasked bytes
 }
 
 // A frameSink receives the parts of frames.
@@ -226,19 +226,19 @@ type frameSink interface {
 // read processes the next bytes, and passes them to a sink.
 func (f *frame) read(b []byte, to frameSink) {
 	for len(b) > 0 {
-		if !f.went {
+		if !f.headComplete {
 			f.head, b = append(f.head, b[0]), b[1:]
-			if f.went = f.complete(); f.went {
+			if f.headComplete = f.complete(); f.headComplete {
 				to.begin()
 			}
 		} else {
-			n := min(f.size-f.came, uint64(len(b)))
+			n := min(f.size-f.received, uint64(len(b)))
 			to.payload(f.unmasked(b[:n]))
-			f.came, b = f.came+n, b[n:]
+			f.received, b = f.received+n, b[n:]
 		}
-		if f.went && f.came == f.size {
+		if f.headComplete && f.received == f.size {
 			to.end()
-			f.head, f.went = f.head[:0], false
+			f.head, f.headComplete = f.head[:0], false
 		}
 	}
 }
@@ -249,7 +249,7 @@ func (f *frame) complete() bool {
 	if known && f.head[1]&0x80 != 0 {
 		head += 4 // the masking key
 	}
-	f.size, f.came = size, 0
+	f.size, f.received = size, 0
 	return known && len(f.head) == head
 }
 
@@ -261,7 +261,7 @@ func (f *frame) unmasked(b []byte) []byte {
 	f.plain = append(f.plain[:0], b...)
 	mask := f.head[len(f.head)-4:]
 	for i := range f.plain {
-		f.plain[i] ^= mask[(f.came+uint64(i))%4]
+		f.plain[i] ^= mask[(f.received+uint64(i))%4]
 	}
 	return f.plain
 }

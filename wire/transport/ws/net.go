@@ -159,8 +159,8 @@ func (n *wsNet) writable() bool {
 	return ok
 }
 
-// heard passes the first message to Config.First, and returns msg.
-func (w *Conn) heard(msg []byte) []byte {
+// observeFirst passes the first message to Config.First, and returns msg.
+func (w *Conn) observeFirst(msg []byte) []byte {
 	if w.c.First != nil {
 		w.c.First(msg)
 		w.c.First = nil

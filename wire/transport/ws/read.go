@@ -42,7 +42,7 @@ func (w *Conn) recv() ([]byte, error) {
 			if cap(w.buf) > largeMessage {
 				w.buf = nil
 			}
-			return w.heard(msg), nil
+			return w.observeFirst(msg), nil
 		}
 	}
 	for {
@@ -55,7 +55,7 @@ func (w *Conn) recv() ([]byte, error) {
 			return nil, w.received(err)
 		}
 		if typ != websocket.MessageBinary || w.c.Binary == wire.BinaryAccept {
-			return w.heard(msg), nil
+			return w.observeFirst(msg), nil
 		}
 		if w.c.Binary == wire.BinaryRefuse {
 			return nil, w.refuseBinary()
@@ -126,7 +126,7 @@ func (w *Conn) received(err error) error {
 			ce.Code == websocket.StatusNoStatusRcvd // the close frame had no code
 		return w.ended(&wire.CloseError{Code: int(ce.Code), Reason: ce.Reason, Clean: clean})
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return w.ended(&wire.CloseError{Err: errHungUp})
+		return w.ended(&wire.CloseError{Err: errNoCloseFrame})
 	case errors.Is(err, net.ErrClosed):
 		return w.ended(&wire.CloseError{Err: errNotRead}) // this is the library's own limit
 	case w.net.failed() != nil:

@@ -56,7 +56,7 @@ func (t *Tunnel) Pass() (who wire.Direction, end error) {
 		wg.Go(func() {
 			defer wire.Guard()
 			w.copy()
-			t.ended(d, &wire.CloseError{Err: errHungUp})
+			t.ended(d, &wire.CloseError{Err: errNoCloseFrame})
 			t.close(d)
 		})
 	}
@@ -140,7 +140,7 @@ func (t *Tunnel) ping(d wire.Direction) {
 		return
 	}
 	defer to.mu.Unlock()
-	if !to.between() || to.said.Load() {
+	if !to.between() || to.closeReceived.Load() {
 		return
 	}
 	time.AfterFunc(t.Ping, func() {
@@ -171,7 +171,7 @@ func (t *Tunnel) close(d wire.Direction) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	both := func() { _, _ = t.Client.Close(), t.Server.Close() }
-	if !t.ways[d].said.Load() || t.ways[1-d].said.Load() {
+	if !t.ways[d].closeReceived.Load() || t.ways[1-d].closeReceived.Load() {
 		both()
 	} else if t.timer == nil {
 		t.timer = time.AfterFunc(t.Linger, both)

@@ -20,14 +20,14 @@ func watchFrames(w *transport.Watch, who string) (dirs [2]*frames) {
 		return dirs
 	}
 	for _, d := range []wire.Direction{wire.Send, wire.Recv} {
-		dirs[d] = &frames{tell: func(p wire.Piece) { p.Who, p.Dir = who, d; w.Piece(p) }}
+		dirs[d] = &frames{report: func(p wire.Piece) { p.Who, p.Dir = who, d; w.Piece(p) }}
 	}
 	return dirs
 }
 
 // A frames reports each complete frame in one direction of a WebSocket (RFC 6455, section 5.2).
 type frames struct {
-	tell func(wire.Piece)
+	report func(wire.Piece)
 	frame
 	shown   []byte        // the excerpt of the payload
 	message redact.Stream // redacts the message that the payload belongs to
@@ -61,10 +61,10 @@ func (f *frames) show(shown []byte) {
 }
 
 // end reports the frame.
-func (f *frames) end() { f.tellFrame("") }
+func (f *frames) end() { f.reportFrame("") }
 
-// tellFrame reports the frame. more is added to its description.
-func (f *frames) tellFrame(more string) {
+// reportFrame reports the frame. more is added to its description.
+func (f *frames) reportFrame(more string) {
 	op := f.opcode()
 	name := opcodes[op]
 	if name == "" {
@@ -88,18 +88,18 @@ func (f *frames) tellFrame(more string) {
 	if shown = redact.Spans(shown); op >= 8 {
 		shown = redact.Text(shown)
 	}
-	f.tell(wire.Piece{Frame: text + more, Size: int(min(f.size, 1<<62)), Shown: shown})
+	f.report(wire.Piece{Frame: text + more, Size: int(min(f.size, 1<<62)), Shown: shown})
 }
 
 // cutOff reports a frame that is incomplete.
 func (f *frames) cutOff() {
 	switch {
-	case f.went:
-		f.tellFrame(fmt.Sprintf(", cut off after %d bytes", f.came))
+	case f.headComplete:
+		f.reportFrame(fmt.Sprintf(", cut off after %d bytes", f.received))
 	case len(f.head) > 0:
-		f.tell(wire.Piece{Frame: "an incomplete frame head", Size: len(f.head), Shown: f.head})
+		f.report(wire.Piece{Frame: "an incomplete frame head", Size: len(f.head), Shown: f.head})
 	}
-	f.head, f.went = f.head[:0], false
+	f.head, f.headComplete = f.head[:0], false
 }
 
 // A shownFrames is a connection that reports the frames which pass through it.
@@ -134,8 +134,8 @@ func (s shownUpgrade) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if err != nil {
 		return conn, rw, err
 	}
-	came, _ := rw.Reader.Peek(rw.Reader.Buffered()) // the bytes that follow the client's request
-	s.dirs[wire.Recv].take(came)
+	early, _ := rw.Reader.Peek(rw.Reader.Buffered()) // the bytes that follow the client's request
+	s.dirs[wire.Recv].take(early)
 	shown := &shownConn{conn, shownFrames{conn, s.dirs}}
 	rw.Writer.Reset(shown)
 	return shown, rw, nil

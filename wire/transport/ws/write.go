@@ -63,7 +63,7 @@ func (w *Conn) SendRun(all []byte, start int, ends []int) (taken int, err error)
 func (f *frameReader) writeTexts(all []byte, start int, ends []int) (n int, err error) {
 	f.writing.Lock()
 	defer f.writing.Unlock()
-	if f.goodbye { // the library can tell why no more messages are accepted
+	if f.closeSent { // the library can tell why no more messages are accepted
 		return 0, nil
 	}
 	f.out = f.out[:0]
@@ -86,7 +86,7 @@ func (f *frameReader) Write(p []byte) (int, error) {
 	f.writing.Lock()
 	defer f.writing.Unlock()
 	if len(p) > 0 && p[0] == wholeClose { // part of a message may begin with the same byte; then the library also writes the rest
-		f.goodbye = true
+		f.closeSent = true
 	}
 	return f.ReadWriteCloser.Write(p)
 }
