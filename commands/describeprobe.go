@@ -50,7 +50,7 @@ func (s *search) probeAll(ctx context.Context) (*catalog.Catalog, error) {
 		c = s.askDialectFiles(cl.Ctx, r, end)
 	}
 	if r.Endpoint == nil {
-		return nil, s.unknown(ctx, r)
+		return nil, s.unknown(r)
 	}
 	return s.probed(cl.Ctx, p, r, c, end)
 }
@@ -101,7 +101,7 @@ func (s *search) askUntil(ctx context.Context, e endpoint.Endpoint, end time.Tim
 }
 
 // unknown prints the attempts, unless note has printed them, and returns the error for an unknown peer.
-func (s *search) unknown(ctx context.Context, r *finding.Report) error {
+func (s *search) unknown(r *finding.Report) error {
 	if !s.forPeople(s.run) {
 		var o scan.Object
 		o.Add("probe", scan.JSON(report{Tried: r.Tried}))

@@ -50,7 +50,7 @@ func runServe(ctx context.Context, run *env.Env, o *server.Options) error {
 	if err != nil {
 		return err
 	}
-	if err := checkServe(run.Line, o, e, command); err != nil {
+	if err := checkServe(run.Line, e, command); err != nil {
 		return err
 	}
 	so, err := o.Session(ctx, run, e.Spec())
@@ -81,7 +81,7 @@ func runServe(ctx context.Context, run *env.Env, o *server.Options) error {
 }
 
 // checkServe returns an error for a command after -- without an endpoint that it could call.
-func checkServe(l *cmdline.CommandLine, o *server.Options, e endpoint.Endpoint, command []string) error {
+func checkServe(l *cmdline.CommandLine, e endpoint.Endpoint, command []string) error {
 	if scheme := e.Address.Scheme; command != nil && (scheme == "stdio" || scheme == "ipc" || e.Reversed == endpoint.Dial) {
 		return l.Usage("%s: has no endpoint for a command to call", scheme)
 	}

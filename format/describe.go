@@ -39,7 +39,7 @@ func (l Listing) Methods() string {
 	if len(rows) == 1 {
 		b.WriteString("no methods\n")
 	} else {
-		writeTable(&b, "", rows, width, color)
+		writeTable(&b, rows, width, color)
 	}
 	if why := CleanLine(c.WhyPartial()); why != "" {
 		b.WriteString("\n")
@@ -127,12 +127,12 @@ func summary(params []parameter, width int) string {
 // for no limit). The text of cells is not changed otherwise.
 func Table(rows [][]string, width int, color bool) string {
 	var b strings.Builder
-	writeTable(&b, "", rows, width, color)
+	writeTable(&b, rows, width, color)
 	return b.String()
 }
 
 // writeTable writes rows with aligned columns. The first row contains the titles. Lines are cut to width columns.
-func writeTable(b *strings.Builder, margin string, rows [][]string, width int, color bool) {
+func writeTable(b *strings.Builder, rows [][]string, width int, color bool) {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {
@@ -140,7 +140,7 @@ func writeTable(b *strings.Builder, margin string, rows [][]string, width int, c
 		}
 	}
 	for n, row := range rows {
-		line := margin
+		line := ""
 		for i, cell := range row {
 			if line += cell; i < len(row)-1 && widths[i] > 0 {
 				line += strings.Repeat(" ", widths[i]-Width(cell)+2)
@@ -247,7 +247,7 @@ func Plugin(c *catalog.Catalog, width int, color bool) string {
 		rows = append(rows, []string{CleanLine(m.Name), where, CleanLine(m.Description)})
 	}
 	if len(rows) > 1 {
-		writeTable(&b, "", rows, width, color)
+		writeTable(&b, rows, width, color)
 	} else {
 		b.WriteString("no functions\n")
 	}
@@ -260,7 +260,7 @@ func Plugin(c *catalog.Catalog, width int, color bool) string {
 	}
 	if len(rows) > 1 {
 		b.WriteString("\n")
-		writeTable(&b, "", rows, width, color)
+		writeTable(&b, rows, width, color)
 	}
 	return b.String()
 }
@@ -282,5 +282,5 @@ func pluginClass(b *strings.Builder, class []byte, width int, color bool) {
 		}
 	}
 	b.WriteString("\n")
-	writeTable(b, "", rows, width, color)
+	writeTable(b, rows, width, color)
 }

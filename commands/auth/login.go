@@ -75,7 +75,7 @@ func runLogin(ctx context.Context, run *env.Env, o *flags) error {
 	}
 	var l *oauth.Login
 	if o.want.given {
-		l, err = readToken(ctx, run, u, o.account())
+		l, err = readToken(ctx, u, o.account())
 	} else {
 		l, err = o.login(ctx, run, e, u)
 	}
@@ -182,7 +182,7 @@ func readSecret(ctx context.Context, run *env.Env, given string) (string, error)
 }
 
 // readToken returns the login of a token on stdin.
-func readToken(ctx context.Context, run *env.Env, u resource, account string) (*oauth.Login, error) {
+func readToken(ctx context.Context, u resource, account string) (*oauth.Login, error) {
 	b, err := env.ReadStdin(ctx)
 	if err != nil {
 		return nil, err

@@ -46,7 +46,7 @@ func ParseArguments(words []string, o Options) (Arguments, error) {
 		a.Args = scan.ArrayOf(list...)
 	}
 	if p.root != nil {
-		a.Kwargs = p.root.append(nil)
+		a.Kwargs = p.root.json()
 	}
 	for at, hook := range p.funcs {
 		hooks["/kwargs"+at] = hook

@@ -162,7 +162,7 @@ func (p *parser) reread(r *Result, err error) bool {
 		return false
 	}
 	*n = *fromJSON(v)
-	r.Params = p.root.append(nil)
+	r.Params = p.root.json()
 	return true
 }
 
@@ -240,7 +240,7 @@ func (p *parser) repair(params json.RawMessage) json.RawMessage {
 		if n := root.at(m.Pointer); n == nil || !mend(n, m) && !p.retype(n, root, m.Pointer) {
 			return nil
 		}
-		params = root.append(nil)
+		params = root.json()
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ func (p *parser) checkAround(r Result) error {
 		for at := range r.Funcs {
 			*root.at(at) = node{raw: json.RawMessage(val)}
 		}
-		err := p.o.Typer.Check(p.ctx, root.append(nil))
+		err := p.o.Typer.Check(p.ctx, root.json())
 		if err == nil || !excused(err, r.Funcs) {
 			return err
 		}

@@ -133,7 +133,7 @@ func Parse(ctx context.Context, args []string, o Options) (Result, error) {
 	}
 	r := Result{Params: p.whole, Funcs: p.funcs}
 	if p.root != nil {
-		r.Params = p.root.append(nil)
+		r.Params = p.root.json()
 	}
 	err := p.check(r)
 	for p.reread(&r, err) {

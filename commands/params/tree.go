@@ -1,6 +1,7 @@
 package params
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -176,21 +177,21 @@ func (n *node) names(pointer string) []string {
 	return path
 }
 
-// append appends the value to b as JSON.
-func (n *node) append(b []byte) []byte {
+// json returns the value as JSON.
+func (n *node) json() []byte {
 	switch n.kind {
 	case 0:
-		return append(b, n.raw...)
+		return bytes.Clone(n.raw)
 	case 'o':
-		o := scan.AppendObject(b)
+		o := scan.AppendObject(nil)
 		for i, child := range n.list {
-			o.Member(n.keys[i], child.append(nil))
+			o.Member(n.keys[i], child.json())
 		}
 		return o.End()
 	}
-	a := scan.AppendArray(b)
+	a := scan.AppendArray(nil)
 	for _, child := range n.list {
-		a.Add(child.append(nil))
+		a.Add(child.json())
 	}
 	return a.End()
 }

@@ -206,7 +206,7 @@ func unchecked(t *transcript.Transcript) error {
 	case t.Cut == 0 && slices.ContainsFunc(t.Tracks, func(tr *transcript.Track) bool { return tr.Len() > 0 }):
 		return nil
 	case t.Cut == 0:
-		return wire.NewFault(wire.Expectation, fmt.Sprintf("nothing checked: the tape %s has no messages", t.Name), nil)
+		return wire.NewFault(wire.Expectation, t.Name+": nothing checked: the tape has no messages", nil)
 	}
 	return wire.NewFault(wire.Expectation, fmt.Sprintf("the tape %s ends inside line %d, which is not compared", t.Name, t.Cut), nil)
 }

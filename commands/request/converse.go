@@ -20,12 +20,12 @@ import (
 // Converse opens a connection, runs work on it and closes it. cl bounds the whole conversation, and Converse stops cl
 // at the end. The idle timer restarts when the connection is open.
 func Converse(ctx context.Context, run *env.Env, cl *env.Deadline, e endpoint.Endpoint, c *options.Client, cat *catalog.Catalog, work func(session.Conversation) error) error {
-	return converse(ctx, run, cl, e, c, cat, false, work)
+	return converse(run, cl, e, c, cat, false, work)
 }
 
 // ConverseRaw is like Converse, but for work that reads and writes all messages itself.
 func ConverseRaw(ctx context.Context, run *env.Env, cl *env.Deadline, e endpoint.Endpoint, c *options.Client, work func(session.Conversation, relay.RawPipe) error) error {
-	return converse(ctx, run, cl, e, c, nil, true, func(conv session.Conversation) error {
+	return converse(run, cl, e, c, nil, true, func(conv session.Conversation) error {
 		pipe, err := conv.Raw()
 		if err != nil {
 			return err
@@ -34,7 +34,7 @@ func ConverseRaw(ctx context.Context, run *env.Env, cl *env.Deadline, e endpoint
 	})
 }
 
-func converse(ctx context.Context, run *env.Env, cl *env.Deadline, e endpoint.Endpoint, c *options.Client, cat *catalog.Catalog, raw bool, work func(session.Conversation) error) (err error) {
+func converse(run *env.Env, cl *env.Deadline, e endpoint.Endpoint, c *options.Client, cat *catalog.Catalog, raw bool, work func(session.Conversation) error) (err error) {
 	defer cl.Stop()
 	defer run.BoundOutput(cl.Ctx)()
 	if e.Reversed == endpoint.Accept {

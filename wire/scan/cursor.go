@@ -162,11 +162,10 @@ func (c *Cursor) Pos() int { return c.i }
 // end records the end of the object or array, and returns false.
 func (c *Cursor) end(i int) bool {
 	c.close, c.i = 0, i
-	if c.within {
-		return false
-	}
-	if c.i = Skip(c.b, i); c.i < len(c.b) {
-		c.bad = trailing
+	if !c.within {
+		if c.i = Skip(c.b, i); c.i < len(c.b) {
+			c.bad = trailing
+		}
 	}
 	return false
 }

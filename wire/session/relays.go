@@ -104,13 +104,12 @@ func (r *relayed) begun(session string, msg []byte) {
 	if r.lanes == nil {
 		r.lanes = r.all.of(session)
 	}
-	if r.sent != nil {
-		msg = r.sent
+	if r.sent == nil {
+		r.rec, r.free = r.lanes.take(msg)
+		return
 	}
-	r.rec, r.free = r.lanes.take(msg)
-	if r.sent != nil {
-		r.rec.conn().Message(wire.Send, r.sent)
-	}
+	r.rec, r.free = r.lanes.take(r.sent)
+	r.rec.conn().Message(wire.Send, r.sent)
 	r.sent = nil
 }
 

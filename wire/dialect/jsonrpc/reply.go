@@ -209,11 +209,8 @@ func (c *codec) ownID(f *fields, m *wire.Message) {
 	if m.Kind != wire.Invalid || m.Method == "" || f.id == nil || isID(f.id) || isNull(f.id) {
 		return
 	}
-	if c.strange == nil {
-		c.strange = map[string]bool{}
-	}
 	id := tight(f.id)
-	c.strange[string(id)] = true
+	wire.Put(&c.strange, string(id), true)
 	*m = wire.Message{Kind: wire.Request, ID: id, Method: m.Method, Params: f.params, Body: f.params}
 }
 

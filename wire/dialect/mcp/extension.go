@@ -98,11 +98,8 @@ func (t *following) update(ctx context.Context, requests json.RawMessage) error 
 	if err != nil || answers == nil {
 		return err
 	}
-	if t.answered == nil {
-		t.answered = map[string]bool{}
-	}
 	for name := range scan.Named(answers) {
-		t.answered[name] = true
+		wire.Put(&t.answered, name, true)
 	}
 	_, err = t.client.c.Ask(ctx, t.caller, taskUpdate, updateOf(t.task, answers))
 	return err

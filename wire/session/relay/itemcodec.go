@@ -181,7 +181,7 @@ type encodedFault struct {
 // because the receiving process does not know them.
 func encodeFault(err error) encodedFault {
 	c := plainFault(err)
-	f := *c.Fault
+	f := c.Fault // a copy
 	f.Message, f.Hint = redact.Known(f.Message), redact.Known(f.Hint)
 	if f.RPC != nil {
 		e := *f.RPC
@@ -193,7 +193,6 @@ func encodeFault(err error) encodedFault {
 		end.Reason = redact.Known(end.Reason)
 		f.Close = &end
 	}
-	c.Fault = &f
 	return c
 }
 

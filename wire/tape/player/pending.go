@@ -92,8 +92,8 @@ func (e *engine) inReach(p *play, i int32) bool {
 	return false
 }
 
-// release sends the first response in the queue, even if it is blocked. It returns false if there is none.
-func (e *engine) release() bool {
+// release sends the first response in the queue, if any, even if it is blocked.
+func (e *engine) release() {
 	for _, p := range e.plays {
 		if p != nil && len(p.queue) > 0 {
 			i := p.queue[0]
@@ -101,8 +101,7 @@ func (e *engine) release() bool {
 			if len(p.owed[p.track.Entry(i).Own]) > 0 {
 				e.sendAnswer(p, i)
 			}
-			return true
+			return
 		}
 	}
-	return false
 }

@@ -108,7 +108,7 @@ type serving struct {
 // choose searches the primary track first.
 func (s *serving) choose(c *conn, parsed match.Parsed, msg []byte, json bool) (*play, int32) {
 	if s.o.Strict {
-		return s.strict(c, parsed, msg, json)
+		return s.strict(c, parsed, msg)
 	}
 	var again *play // the play whose only matching entry has already been used
 	last := int32(transcript.None)
@@ -149,7 +149,7 @@ func (s *serving) endStream(c *conn, parsed match.Parsed, msg []byte) bool {
 }
 
 // strict requires that msg is the next message on the primary track.
-func (s *serving) strict(c *conn, parsed match.Parsed, msg []byte, json bool) (*play, int32) {
+func (s *serving) strict(c *conn, parsed match.Parsed, msg []byte) (*play, int32) {
 	if len(s.e.t.Tracks) == 0 {
 		s.unknown(c, parsed, msg)
 		return nil, transcript.None

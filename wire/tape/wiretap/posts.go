@@ -129,11 +129,8 @@ func (p *Posts) expect(client wire.Conn, msg []byte, record wire.Tap) (*post, []
 		id := parsed.ID.String()
 		if p.wait[id] != nil {
 			free := p.free(parsed.ID)
-			if t.was == nil {
-				t.was = map[string]wire.ID{}
-			}
 			id = free.String()
-			t.was[id] = bytes.Clone(parsed.ID)
+			wire.Put(&t.was, id, wire.ID(bytes.Clone(parsed.ID)))
 			part = match.SetID(p.rules.Shape(), part, free)
 		}
 		p.wait[id] = t
