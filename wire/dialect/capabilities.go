@@ -177,9 +177,9 @@ type Bridging struct {
 	// that there are no such members.
 	Fields func(params json.RawMessage) (extra, rest json.RawMessage)
 
-	// Told reports whether a notification during a call is a progress or log message of that call, which the bridge
+	// ReportsProgress reports whether a notification during a call is a progress or log message of that call, which the bridge
 	// forwards as such. nil means false.
-	Told func(method string) bool
+	ReportsProgress func(method string) bool
 	// Own lists the methods of the handshake, which a bridge never forwards because each connection has its own
 	// handshake.
 	Own       []string

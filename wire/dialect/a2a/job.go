@@ -34,18 +34,18 @@ func (f *client) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) 
 		if op.Method != "SendMessage" {
 			return nil, wire.Usagef("only SendMessage starts a task, not %s", op.Method)
 		}
-		said, err := f.ask(ctx, caller, op.Method, codec.Merged(op.Params, atOnce))
-		task := scan.Get(said, "task")
+		response, err := f.ask(ctx, caller, op.Method, codec.Merged(op.Params, atOnce))
+		task := scan.Get(response, "task")
 		switch {
 		case err != nil:
 			return nil, err
 		case task == nil: // the agent has answered without a task
-			return poll.Lines(said), nil
+			return poll.Lines(response), nil
 		case op.Kind == dialect.JobStart:
 			return poll.Lines(line(task)), nil
 		}
 		t := f.follow(caller, scan.Get(task, "id"))
-		return t, t.Stands(ctx, task)
+		return t, t.Update(ctx, task)
 	case dialect.JobWait:
 		t := f.follow(caller, scan.AppendQuoted(nil, op.Job))
 		t.Now = true
@@ -62,11 +62,11 @@ func (f *client) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) 
 
 // ask makes a call. It converts an error of the agent to a failure of the command.
 func (f *client) ask(ctx context.Context, caller dialect.Caller, method string, params json.RawMessage) (json.RawMessage, error) {
-	said, err := f.c.Ask(ctx, caller, method, params)
+	response, err := f.c.Ask(ctx, caller, method, params)
 	if rpc, ok := errors.AsType[*wire.Error](err); ok {
 		return nil, &wire.Fault{Kind: wire.RPCError, Method: method, RPC: rpc, Message: rpc.Error()}
 	}
-	return said, err
+	return response, err
 }
 
 // about makes a call whose result is a task, and yields the task.
@@ -86,11 +86,11 @@ func (f *client) list(ctx context.Context, caller dialect.Caller) (dialect.Strea
 		if token != nil {
 			params = scan.Pair("pageToken", token)
 		}
-		said, err := f.ask(ctx, caller, "ListTasks", params)
-		for task := range scan.Elements(scan.Get(said, "tasks")) {
+		response, err := f.ask(ctx, caller, "ListTasks", params)
+		for task := range scan.Elements(scan.Get(response, "tasks")) {
 			lines = append(lines, line(task))
 		}
-		if next := scan.Get(said, "nextPageToken"); scan.String(next) != "" {
+		if next := scan.Get(response, "nextPageToken"); scan.String(next) != "" {
 			return next, err
 		}
 		return nil, err
@@ -126,7 +126,7 @@ func (f *client) follow(caller dialect.Caller, id json.RawMessage) *poll.Task {
 	t.Status = func(ctx context.Context) (json.RawMessage, error) {
 		return f.ask(ctx, caller, "GetTask", scan.Pair("id", id))
 	}
-	t.GiveUp = func(ctx context.Context) error {
+	t.CancelWork = func(ctx context.Context) error {
 		_, err := f.c.Ask(ctx, caller, "CancelTask", scan.Pair("id", id))
 		var rpc *wire.Error
 		if errors.As(err, &rpc) { // the task has already ended

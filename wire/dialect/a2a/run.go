@@ -56,7 +56,7 @@ func (t *task) run(message json.RawMessage) (from int, err error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	t.cancelRun, t.cancelled = cancel, false
 	t.history = append(t.history, message)
-	t.hold(len(message))
+	t.addBytes(len(message))
 	from = len(t.events)
 	t.setLocked(submitted, nil)
 	t.agent.wg.Go(func() {
@@ -85,11 +85,11 @@ func (r *running) emit(ev wire.Event) error {
 	case wire.Data:
 		return r.output(ev.Data)
 	case wire.Progress:
-		var said json.RawMessage
+		var statusMessage json.RawMessage
 		if ev.Message != "" {
-			said = r.t.message(ev.Message)
+			statusMessage = r.t.message(ev.Message)
 		}
-		return r.t.set(working, said)
+		return r.t.set(working, statusMessage)
 	}
 	return nil
 }
@@ -99,11 +99,11 @@ func (r *running) emit(ev wire.Event) error {
 func (r *running) output(out json.RawMessage) error {
 	if state := scan.String(scan.Get(out, "state")); state != "" {
 		state = strings.TrimPrefix(strings.ToUpper(strings.ReplaceAll(state, "-", "_")), statePrefix)
-		var said json.RawMessage
+		var statusMessage json.RawMessage
 		if text := scan.String(scan.Get(out, "text")); text != "" {
-			said = r.t.message(text)
+			statusMessage = r.t.message(text)
 		}
-		return r.t.set(state, said)
+		return r.t.set(state, statusMessage)
 	}
 	if text, ok := scan.Text(out); ok {
 		if r.lines {

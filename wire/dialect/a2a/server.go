@@ -188,7 +188,7 @@ func (s *served) send(ctx context.Context, in *dialect.Inbound) (json.RawMessage
 		return s.follow(ctx, in, t, from)
 	}
 	if string(scan.Get(config, "returnImmediately")) != "true" {
-		if err := t.rest(ctx, from); err != nil {
+		if err := t.awaitRest(ctx, from); err != nil {
 			return nil, err
 		}
 	}
@@ -285,7 +285,7 @@ func (s *served) cancelTask(ctx context.Context, in *dialect.Inbound) (json.RawM
 	if !t.stop() {
 		return nil, failure(codeNotCancelable, "TASK_NOT_CANCELABLE", "the task has ended")
 	}
-	if err := t.rest(ctx, 0); err != nil {
+	if err := t.awaitRest(ctx, 0); err != nil {
 		return nil, err
 	}
 	return t.json(-1, true), nil

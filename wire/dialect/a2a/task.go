@@ -27,17 +27,17 @@ type task struct {
 	client  string
 	about   dialect.Connection
 
-	mu        sync.Mutex
-	change    chan struct{} // closed at each change
-	cancelRun context.CancelFunc
-	cancelled bool
-	state     string          // the state without statePrefix
-	said      json.RawMessage // the message in the status, or nil
-	at        string          // the time of the last state change
-	history   []json.RawMessage
-	artifacts []*artifact
-	events    []json.RawMessage // for streams
-	bytes     int               // the size of history and events in bytes
+	mu            sync.Mutex
+	change        chan struct{} // closed at each change
+	cancelRun     context.CancelFunc
+	cancelled     bool
+	state         string          // the state without statePrefix
+	statusMessage json.RawMessage // the message in the status, or nil
+	at            string          // the time of the last state change
+	history       []json.RawMessage
+	artifacts     []*artifact
+	events        []json.RawMessage // for streams
+	bytes         int               // the size of history and events in bytes
 }
 
 // An artifact is an output of a task.
@@ -57,34 +57,34 @@ func (t *task) message(text string) json.RawMessage {
 	return o.End()
 }
 
-func (t *task) set(state string, said json.RawMessage) error {
+func (t *task) set(state string, statusMessage json.RawMessage) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.cancelled {
 		return context.Canceled
 	}
-	t.setLocked(state, said)
+	t.setLocked(state, statusMessage)
 	return nil
 }
 
-func (t *task) setLocked(state string, said json.RawMessage) {
-	t.state, t.said, t.at = state, said, time.Now().UTC().Format("2006-01-02T15:04:05.000Z")
-	if said != nil {
-		t.history = append(t.history, said)
+func (t *task) setLocked(state string, statusMessage json.RawMessage) {
+	t.state, t.statusMessage, t.at = state, statusMessage, time.Now().UTC().Format("2006-01-02T15:04:05.000Z")
+	if statusMessage != nil {
+		t.history = append(t.history, statusMessage)
 	}
 	var o scan.Object
 	o.Text("taskId", t.id)
 	o.Text("contextId", t.context)
 	o.Add("status", t.statusLocked())
-	t.tellLocked(scan.Pair("statusUpdate", o.End()))
+	t.addEventLocked(scan.Pair("statusUpdate", o.End()))
 }
 
 // statusLocked returns the status (section 4.1.2). The caller holds the lock.
 func (t *task) statusLocked() json.RawMessage {
 	var o scan.Object
 	o.Text("state", statePrefix+t.state)
-	if t.said != nil {
-		o.Add("message", t.said)
+	if t.statusMessage != nil {
+		o.Add("message", t.statusMessage)
 	}
 	o.Text("timestamp", t.at)
 	return o.End()
@@ -118,7 +118,7 @@ func (t *task) artifactLocked(a *artifact, parts []json.RawMessage, appends bool
 	if appends {
 		o.Add("append", []byte("true"))
 	}
-	t.tellLocked(scan.Pair("artifactUpdate", o.End()))
+	t.addEventLocked(scan.Pair("artifactUpdate", o.End()))
 	if t.bytes > maxTaskBytes || t.agent.bytes.Load() > maxBytes {
 		return wire.NewError(wire.CodeServer, "the output of the task is too large")
 	}
@@ -132,15 +132,15 @@ func (a *artifact) json() json.RawMessage {
 	return o.End()
 }
 
-// hold adds n bytes to the sizes of the task and of the agent.
-func (t *task) hold(n int) {
+// addBytes adds n bytes to the sizes of the task and of the agent.
+func (t *task) addBytes(n int) {
 	t.bytes += n
 	t.agent.bytes.Add(int64(n))
 }
 
-func (t *task) tellLocked(ev json.RawMessage) {
+func (t *task) addEventLocked(ev json.RawMessage) {
 	t.events = append(t.events, ev)
-	t.hold(len(ev))
+	t.addBytes(len(ev))
 	close(t.change)
 	t.change = make(chan struct{})
 }
@@ -178,8 +178,8 @@ func (t *task) event(ctx context.Context, at int) (ev json.RawMessage, last bool
 	return t.events[at], at == len(t.events)-1 && isResting(t.state), nil
 }
 
-// rest waits until the task ends or needs input, from the event with the number from.
-func (t *task) rest(ctx context.Context, from int) error {
+// awaitRest waits until the task ends or needs input, from the event with the number from.
+func (t *task) awaitRest(ctx context.Context, from int) error {
 	for at := from; ; at++ {
 		if _, last, err := t.event(ctx, at); last || err != nil {
 			return err

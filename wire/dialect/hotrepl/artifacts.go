@@ -21,27 +21,27 @@ import (
 type artifacts struct {
 	dir string // the user's directory, or "" for a temporary one
 
-	mu   sync.Mutex
-	ours *scratch.Dir // the temporary directory; nil before its first use
+	mu        sync.Mutex
+	temporary *scratch.Dir // the temporary directory; nil before its first use
 }
 
 // unsafeChars matches the characters of a client's id that a directory name must not contain.
 var unsafeChars = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^A-Za-z0-9._-]+`) })
 
-// folder makes the directory for the artifacts of the command id, and returns its absolute path.
-func (a *artifacts) folder(id string) (string, error) {
+// makeDir makes the directory for the artifacts of the command id, and returns its absolute path.
+func (a *artifacts) makeDir(id string) (string, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	base := a.dir
-	if base == "" && a.ours == nil {
+	if base == "" && a.temporary == nil {
 		dir, err := scratch.Make("artifacts")
 		if err != nil {
 			return "", err
 		}
-		a.ours = dir
+		a.temporary = dir
 	}
 	if base == "" {
-		base = a.ours.Path
+		base = a.temporary.Path
 	}
 	name := unsafeChars().ReplaceAllString(id, "")
 	if len(name) > 40 {
@@ -96,8 +96,8 @@ func digest(path string) (sum string, size int64, err error) {
 func (a *artifacts) close() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.ours == nil {
+	if a.temporary == nil {
 		return nil
 	}
-	return a.ours.Remove()
+	return a.temporary.Remove()
 }

@@ -139,8 +139,8 @@ func answersTo(asked string, m *wire.Message) bool {
 	return slices.Contains(answerTypes[asked], m.Method) || m.Method == typeCallResult && failed(m.Raw)
 }
 
-// asked reports whether clients send messages of type kind.
-func asked(kind string) bool {
+// isClientType reports whether clients send messages of type kind.
+func isClientType(kind string) bool {
 	_, ok := fields[kind]
 	return ok
 }

@@ -110,7 +110,7 @@ func (s *server) command(t task) {
 // run runs the hook of a command and collects the hook's files in the directory place. emit receives progress and may be
 // nil.
 func (s *server) run(r *running, name, place string, stream bool, emit func(wire.Event)) (output, files json.RawMessage, err error) {
-	dir, err := s.files.folder(place)
+	dir, err := s.files.makeDir(place)
 	if err != nil {
 		return nil, nil, envelope{kindInternal, "artifactFolder", "The directory for artifacts could not be created.", false, nil}
 	}

@@ -31,7 +31,7 @@ type config struct {
 	host      struct{ Name, Version, Platform string }
 	evaluator struct {
 		name, language string
-		there          bool
+		present        bool
 	}
 	limits  limits
 	usings  json.RawMessage // an array of the namespaces that code can use without an import
@@ -57,7 +57,7 @@ func newConfig(c *catalog.Catalog, r dialect.Runtime, h dialect.HostOptions) con
 	cfg.evaluator.name = "none"
 	if r != nil {
 		about := r.About()
-		cfg.evaluator.there = true
+		cfg.evaluator.present = true
 		cfg.evaluator.name, cfg.evaluator.language = about["engine"], about["language"]
 	}
 	return cfg
@@ -94,11 +94,11 @@ func (l *limits) take(given json.RawMessage) {
 func (c *config) handshake() json.RawMessage {
 	host := build("").text("name", c.host.Name).text("version", c.host.Version).text("platform", c.host.Platform).end()
 	cancellation, evaluators := "cooperative", []string{c.evaluator.name}
-	if !c.evaluator.there {
+	if !c.evaluator.present {
 		cancellation, evaluators = "unsupported", []string{}
 	}
 	evaluator := build("").text("name", c.evaluator.name).text("languageVersion", c.evaluator.language).
-		bool("persistentState", c.evaluator.there).bool("supportsCompletion", c.evaluator.there).
+		bool("persistentState", c.evaluator.present).bool("supportsCompletion", c.evaluator.present).
 		text("cancellation", cancellation).end()
 	control := build("").bool("supported", true).bool("commandsListChanged", false).bool("schemaValidation", true).end()
 	return build(typeHandshake).raw("protocolVersion", []byte(version)).raw("host", host).raw("evaluator", evaluator).

@@ -65,7 +65,7 @@ func (c *codec) classify(m *wire.Message) {
 		if string(m.ID) == `""` { // from hosts that could not read the id
 			m.ID = nil
 		}
-		if m.ID != nil && !c.ours(m.ID, true) {
+		if m.ID != nil && !c.isOwn(m.ID, true) {
 			m.Kind, m.Err = wire.Notification, nil
 		}
 	case typeTick, typeTickError:
@@ -76,9 +76,9 @@ func (c *codec) classify(m *wire.Message) {
 	}
 }
 
-// ours reports whether the client sent a message with that id. last reports that this is the last response; a user's own
+// isOwn reports whether the client sent a message with that id. last reports that this is the last response; a user's own
 // id is then forgotten.
-func (c *codec) ours(id wire.ID, last bool) bool {
+func (c *codec) isOwn(id wire.ID, last bool) bool {
 	if last {
 		defer delete(c.sent, string(id))
 	}
@@ -95,7 +95,7 @@ func (c *codec) tick(m *wire.Message) {
 	first := c.raw[string(m.ID)]
 	asked, known := c.sent[string(m.ID)]
 	m.Final = string(scan.Get(m.Raw, "final")) == "true"
-	if !c.ours(m.ID, m.Final) {
+	if !c.isOwn(m.ID, m.Final) {
 		m.Final = false
 		return
 	}
@@ -117,7 +117,7 @@ func (c *codec) tick(m *wire.Message) {
 
 func (c *codec) answer(m *wire.Message) {
 	asked, known := c.sent[string(m.ID)]
-	if m.ID == nil || !c.ours(m.ID, true) {
+	if m.ID == nil || !c.isOwn(m.ID, true) {
 		return
 	}
 	m.Kind, m.Final = wire.Response, true

@@ -15,16 +15,16 @@ import (
 	"rpcx/wire/scan"
 )
 
-// hello is the host's handshake.
-type hello struct{ raw json.RawMessage }
+// handshake is the host's handshake.
+type handshake struct{ raw json.RawMessage }
 
 // keepHandshake stores a handshake and forgets the commands of the previous one. The caller holds the peer's lock.
 func (c *codec) keepHandshake(raw []byte) {
-	h := &hello{raw: append(json.RawMessage(nil), raw...)}
+	h := &handshake{raw: append(json.RawMessage(nil), raw...)}
 	c.max = number(scan.Get(scan.Get(raw, "limits"), "maxMessageBytes"))
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.hello, c.catalog, c.methods = h, nil, nil
+	c.handshake, c.catalog, c.methods = h, nil, nil
 }
 
 // Handshake waits for the host's handshake, which the host sends first. It returns a Fault of kind Protocol for another
@@ -52,10 +52,10 @@ func (c *codec) Handshake(ctx context.Context, caller dialect.Caller) error {
 }
 
 // said returns the handshake, or nil if it has not arrived.
-func (c *codec) said() *hello {
+func (c *codec) said() *handshake {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.hello
+	return c.handshake
 }
 
 // check returns a Fault of kind Protocol for a handshake with another protocol version.

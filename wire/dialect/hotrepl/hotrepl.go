@@ -39,11 +39,11 @@ type codec struct {
 	max    int                // the host's maximum size of a message in bytes; 0 if unknown
 	out    [3]wire.Message
 
-	mu      sync.Mutex // guards all fields below, also in flows
-	hello   *hello     // nil before the handshake
-	catalog *catalog.Catalog
-	methods map[string]*catalog.Catalog // catalogs of one command each
-	running map[string]bool             // accepted jobs that have not ended, by id
+	mu        sync.Mutex // guards all fields below, also in flows
+	handshake *handshake // nil before the handshake
+	catalog   *catalog.Catalog
+	methods   map[string]*catalog.Catalog // catalogs of one command each
+	running   map[string]bool             // accepted jobs that have not ended, by id
 }
 
 // maxSent bounds the stored unanswered messages.
@@ -83,7 +83,7 @@ func (c *codec) encode(op dialect.Op) (wire.Message, error) {
 	switch op.Kind {
 	case dialect.Eval, dialect.Subscribe, dialect.Call:
 		if c.host {
-			return wire.Message{}, asksNothing()
+			return wire.Message{}, hostRequestFault()
 		}
 	}
 	switch op.Kind {
@@ -143,9 +143,9 @@ func (c *codec) cancel(op dialect.Op) (wire.Message, error) {
 	return m, nil
 }
 
-// asksNothing returns the usage Fault for a host that should send a client's type of message, which clients do not
+// hostRequestFault returns the usage Fault for a host that should send a client's type of message, which clients do not
 // answer.
-func asksNothing() error {
+func hostRequestFault() error {
 	return wire.NewFault(wire.Usage, "a hotrepl host sends no requests to its client", nil)
 }
 
@@ -157,10 +157,10 @@ func (c *codec) own(op dialect.Op) (wire.Message, error) {
 		c.max = number(scan.Get(scan.Get(op.Params, "limits"), "maxMessageBytes"))
 	}
 	switch {
-	case !asked(op.Method):
+	case !isClientType(op.Method):
 		return wire.Message{Kind: wire.Notification, Method: op.Method, Raw: op.Params}, nil
 	case c.host:
-		return wire.Message{}, asksNothing()
+		return wire.Message{}, hostRequestFault()
 	case op.Method == typeJobCancel:
 		c.over(scan.Get(op.Params, "jobId"))
 	}
@@ -175,8 +175,8 @@ func (c *codec) rawMessage(msg json.RawMessage) (wire.Message, error) {
 	kind, _ := scan.Text(scan.Get(msg, "type"))
 	m := wire.Message{Kind: wire.Notification, Method: kind, Raw: msg}
 	switch {
-	case c.host && asked(kind):
-		return wire.Message{}, asksNothing()
+	case c.host && isClientType(kind):
+		return wire.Message{}, hostRequestFault()
 	case c.host:
 		return m, nil
 	case kind == typeCancel:
@@ -185,7 +185,7 @@ func (c *codec) rawMessage(msg json.RawMessage) (wire.Message, error) {
 			m.Kind, m.Target = wire.Cancel, wire.ID(target)
 		}
 		return m, nil
-	case len(id) == 0 && asked(kind):
+	case len(id) == 0 && isClientType(kind):
 		return wire.Message{}, wire.NewFault(wire.Usage, kind+" needs an id: without one, the host does not answer", nil)
 	case len(id) == 0:
 		return m, nil

@@ -36,11 +36,11 @@ func (c *codec) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (
 		if err != nil {
 			return j, err
 		}
-		j.Reports, j.Heard, j.job = &starting{st, j}, j.begun, nil
+		j.Reports, j.OnReport, j.job = &starting{st, j}, j.begun, nil
 	case dialect.JobWait:
 		j.Ask, j.Now = j.asks(typeStatus, j.about()), !bare
 		if j.bare = bare; bare {
-			j.GiveUp = j.cancel
+			j.CancelWork = j.cancel
 		}
 	case dialect.JobStatus:
 		j.Ask, j.Now = j.asks(typeStatus, j.about()), true
@@ -139,30 +139,30 @@ func (j *following) answer(m wire.Message) error {
 	}
 	if ev.Kind == wire.Progress && j.job == nil {
 		j.job = bytes.Clone(ev.Job)
-		j.Ask, j.GiveUp = j.asks(typeStatus, j.about()), j.cancel
+		j.Ask, j.CancelWork = j.asks(typeStatus, j.about()), j.cancel
 	}
 	waits := j.op.Kind == dialect.JobRun || j.op.Kind == dialect.JobWait
 	switch {
 	case ev.Kind == wire.Progress && waits:
-		j.tell(m, ev, false)
+		j.yield(m, ev, false)
 		return nil
 	case j.op.Kind == dialect.JobList && ev.Err == nil:
 		j.entries(m)
 	case j.op.Kind == dialect.JobCancel && ev.Err == nil, j.bare, ev.Err != nil && ev.Job == nil:
-		j.tell(m, ev, true)
+		j.yield(m, ev, true)
 	default:
 		data := wire.Event{Kind: wire.Data, Data: report(ev)}
-		j.tell(m, data, ev.Err == nil)
+		j.yield(m, data, ev.Err == nil)
 		if ev.Err != nil {
-			j.tell(m, ev, true)
+			j.yield(m, ev, true)
 		}
 	}
 	j.End()
 	return nil
 }
 
-// tell queues m with the event ev.
-func (j *following) tell(m wire.Message, ev wire.Event, final bool) {
+// yield queues m with the event ev.
+func (j *following) yield(m wire.Message, ev wire.Event, final bool) {
 	m.Kind, m.Final, ev.Final = wire.Item, final, final
 	m.Event, m.Body, m.Err = &ev, ev.Data, ev.Err
 	j.Put(m)
@@ -171,7 +171,7 @@ func (j *following) tell(m wire.Message, ev wire.Event, final bool) {
 // entries queues each entry of a journal.
 func (j *following) entries(m wire.Message) {
 	for val := range scan.Elements(m.Body) {
-		j.tell(m, wire.Event{Kind: wire.Data, Data: val}, false)
+		j.yield(m, wire.Event{Kind: wire.Data, Data: val}, false)
 	}
 }
 

@@ -230,8 +230,8 @@ type clientHandler struct {
 // Handle shows an assembly_reload to the user, and runs the hook, if any, for any notification.
 func (g clientHandler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	m := in.Msg
-	if tell := g.caller.Connection().Tell; tell != nil && m.Method == typeReload {
-		tell(reloadEvent(m.Raw))
+	if yield := g.caller.Connection().Tell; yield != nil && m.Method == typeReload {
+		yield(reloadEvent(m.Raw))
 	}
 	_, ok := g.r.Kind(m.Method)
 	switch {

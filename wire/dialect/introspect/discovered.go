@@ -84,7 +84,7 @@ func (d *discovered) modules() []listedModule {
 // modules without a schema.
 func (d *discovered) catalog(note func(string), wanted ...string) *catalog.Catalog {
 	c := &catalog.Catalog{Catalog: 1, Dialect: "introspect", Methods: []catalog.Method{}}
-	var told scan.Array
+	var modules scan.Array
 	for _, m := range d.modules() {
 		var s schemaReader
 		if raw := d.Schemas[m.Namespace]; raw != nil {
@@ -100,10 +100,10 @@ func (d *discovered) catalog(note func(string), wanted ...string) *catalog.Catal
 			}
 			c.Methods = append(c.Methods, entry)
 		}
-		told.Add(scan.Without(m.raw, "methods"))
+		modules.Add(scan.Without(m.raw, "methods"))
 	}
 	var extra scan.Object
-	extra.Add("modules", told.End())
+	extra.Add("modules", modules.End())
 	if unknown := d.unknown(wanted); len(unknown) > 0 {
 		extra.Value("unknown", unknown)
 	}
@@ -135,8 +135,8 @@ func (d *discovered) unknown(wanted []string) (names []string) {
 	return names
 }
 
-// asksAtOnce bounds the concurrent requests for modules.
-const asksAtOnce = 8
+// maxRequests bounds the concurrent requests for modules.
+const maxRequests = 8
 
 // learnModules requests the schemas of the named modules, several at a time. It skips modules with a known schema and
 // modules that are not listed.
@@ -144,7 +144,7 @@ func (c *codec) learnModules(ctx context.Context, caller dialect.Caller, names [
 	d := &c.found
 	names = d.current.unknown(names)
 	schemas, errs := make([]json.RawMessage, len(names)), make([]error, len(names))
-	slots := make(chan struct{}, asksAtOnce)
+	slots := make(chan struct{}, maxRequests)
 	var asking sync.WaitGroup
 	for i, name := range names {
 		slots <- struct{}{}

@@ -185,7 +185,7 @@ func (c *codec) guidance(ev *event, item []byte) {
 			other(ev, key, val)
 		}
 	}
-	ev.Message = said(ev.Topic, item)
+	ev.Message = guidanceText(ev.Topic, item)
 }
 
 // end reads a done event.
@@ -196,8 +196,8 @@ func end(ev *event, item []byte) {
 	}
 }
 
-// said returns a sentence with the reason that a guidance event gives.
-func said(kind string, item []byte) string {
+// guidanceText returns a sentence with the reason that a guidance event gives.
+func guidanceText(kind string, item []byte) string {
 	text := func(key string) string {
 		return scan.String(scan.Get(item, key))
 	}

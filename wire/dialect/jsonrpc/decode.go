@@ -187,7 +187,7 @@ func (c *codec) inbound(f *fields, raw []byte, m *wire.Message) {
 		wrong = "the method is not a string"
 	case f.id == nil, isNull(f.id) && !two:
 		m.Kind, m.ID = wire.Notification, nil
-	case otherVersion(f.version) && c.takesID(f.id):
+	case otherVersion(f.version) && c.acceptsID(f.id):
 		method, wrong = "", "another version of JSON-RPC"
 	default:
 		wrong = c.wrong(f, two)
@@ -205,13 +205,13 @@ func (c *codec) inbound(f *fields, raw []byte, m *wire.Message) {
 	}
 }
 
-// takesID reports whether a request may have an id.
-func (c *codec) takesID(id []byte) bool { return c.o.AnyID || isID(id) || isNull(id) }
+// acceptsID reports whether a request may have an id.
+func (c *codec) acceptsID(id []byte) bool { return c.o.AnyID || isID(id) || isNull(id) }
 
 // wrong describes the problem of a request's id or params, or returns "". two is set for JSON-RPC 2.0.
 func (c *codec) wrong(f *fields, two bool) string {
 	switch {
-	case !c.takesID(f.id):
+	case !c.acceptsID(f.id):
 		return "the id is neither a string nor a number nor null"
 	case two && !c.o.AnyParams && !isParams(f.params):
 		return "params is neither an object nor an array"
@@ -227,13 +227,13 @@ func isParams(val []byte) bool {
 
 // response reads a response. A malformed one is Invalid and Final: it fails its call and gets no answer.
 func (c *codec) response(f *fields, raw []byte, failed bool, m *wire.Message) {
-	if f.id != nil && !isID(f.id) && !isNull(f.id) && !c.strange[string(tight(f.id))] {
+	if f.id != nil && !isID(f.id) && !isNull(f.id) && !c.unusualIDs[string(tight(f.id))] {
 		*m = Invalid(raw, nil, "the id of a response is neither a string nor a number nor null")
 		m.Final = true
 		return
 	}
 	m.Kind, m.ID, m.Raw, m.Body = wire.Response, f.id, raw, f.result
-	if len(c.strange) > 0 && f.id != nil {
+	if len(c.unusualIDs) > 0 && f.id != nil {
 		m.ID = tight(f.id)
 	}
 	switch {

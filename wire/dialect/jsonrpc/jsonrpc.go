@@ -54,10 +54,10 @@ type codec struct {
 	// idText is spare memory for AppendCall.
 	idText []byte
 	msgs   []wire.Message
-	// strange are the ids of the user's raw requests that are arrays, objects or other unusual values, which 1.0
+	// unusualIDs are the ids of the user's raw requests that are arrays, objects or other unusual values, which 1.0
 	// allows. They contain no whitespace between tokens.
-	strange map[string]bool
-	methods Methods
+	unusualIDs map[string]bool
+	methods    Methods
 }
 
 // NewCodec returns the codec of one connection.

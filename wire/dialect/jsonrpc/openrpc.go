@@ -12,8 +12,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// ours is the prefix of catalog members that OpenRPC does not have.
-const ours = "x-rpcx-"
+// extensionPrefix is the prefix of catalog members that OpenRPC does not have.
+const extensionPrefix = "x-rpcx-"
 
 // Describe requests the OpenRPC document with rpc.discover. It returns wire.ErrUnsupported if the peer lacks the
 // method.
@@ -51,11 +51,11 @@ func FromOpenRPC(doc json.RawMessage) (*catalog.Catalog, error) {
 		case "components":
 			components = val
 			readComponents(c, &extra, val)
-		case ours + "classes":
+		case extensionPrefix + "classes":
 			_ = json.Unmarshal(val, &c.Classes)
-		case ours + "constants":
+		case extensionPrefix + "constants":
 			c.Constants = val
-		case ours + "extra":
+		case extensionPrefix + "extra":
 			extra.merge(val)
 		default:
 			extra.add(key, val)
@@ -138,7 +138,7 @@ func readMethod(val, descriptors []byte) (catalog.Method, bool) {
 		case "result":
 			result = true
 			m.Result = readResult(resolve(v, descriptors), &extra)
-		case ours + "extra":
+		case extensionPrefix + "extra":
 			extra.merge(v)
 		default:
 			if !readOurs(&m, key, v) {
@@ -163,19 +163,19 @@ func readMethod(val, descriptors []byte) (catalog.Method, bool) {
 // readOurs stores a member of a method with rpcx's prefix. It returns false for other members.
 func readOurs(m *catalog.Method, key string, val []byte) bool {
 	switch key {
-	case ours + "params":
+	case extensionPrefix + "params":
 		m.Params = val
-	case ours + "kind":
+	case extensionPrefix + "kind":
 		m.Kind = catalog.Kind(scan.String(val))
-	case ours + "events":
+	case extensionPrefix + "events":
 		_ = json.Unmarshal(val, &m.Events)
-	case ours + "effects":
+	case extensionPrefix + "effects":
 		_ = json.Unmarshal(val, &m.Effects)
-	case ours + "hints":
+	case extensionPrefix + "hints":
 		m.Hints = val
-	case ours + "cache":
+	case extensionPrefix + "cache":
 		m.Cache = val
-	case ours + "stream":
+	case extensionPrefix + "stream":
 		_ = json.Unmarshal(val, &m.Stream)
 	default:
 		return false

@@ -34,9 +34,9 @@ func ToOpenRPC(c *catalog.Catalog) json.RawMessage {
 	}
 	if len(c.Classes) > 0 {
 		classes := scan.JSON(c.Classes)
-		doc.add(ours+"classes", classes)
+		doc.add(extensionPrefix+"classes", classes)
 	}
-	doc.addSome(ours+"constants", c.Constants)
+	doc.addSome(extensionPrefix+"constants", c.Constants)
 	extra.write(&doc)
 	return bytes.ReplaceAll(doc.json(), []byte(`"#/$defs/`), []byte(`"#/components/schemas/`))
 }
@@ -81,7 +81,7 @@ func writeMethod(m *catalog.Method) []byte {
 	o.addText("paramStructure", structure)
 	o.add("params", params)
 	if !exact {
-		o.add(ours+"params", m.Params)
+		o.add(extensionPrefix+"params", m.Params)
 	}
 	if m.Kind != catalog.Notify {
 		var result builder
@@ -93,21 +93,21 @@ func writeMethod(m *catalog.Method) []byte {
 		o.add("result", result.json())
 	}
 	if m.Kind != "" && m.Kind != catalog.Call {
-		o.addText(ours+"kind", string(m.Kind))
+		o.addText(extensionPrefix+"kind", string(m.Kind))
 	}
 	if len(m.Events) > 0 {
 		events := scan.JSON(m.Events)
-		o.add(ours+"events", events)
+		o.add(extensionPrefix+"events", events)
 	}
 	if len(m.Effects) > 0 {
 		effects := scan.JSON(m.Effects)
-		o.add(ours+"effects", effects)
+		o.add(extensionPrefix+"effects", effects)
 	}
-	o.addSome(ours+"hints", m.Hints)
-	o.addSome(ours+"cache", m.Cache)
+	o.addSome(extensionPrefix+"hints", m.Hints)
+	o.addSome(extensionPrefix+"cache", m.Cache)
 	if m.Stream != nil {
 		form := scan.JSON(m.Stream)
-		o.add(ours+"stream", form)
+		o.add(extensionPrefix+"stream", form)
 	}
 	for _, word := range methodWords {
 		if word != "summary" && word != "result" {
@@ -181,7 +181,7 @@ func split(extra json.RawMessage, words []string) parts {
 // write adds the members that OpenRPC does not have.
 func (p *parts) write(o *builder) {
 	o.merge(p.extensions.json())
-	o.addSome(ours+"extra", p.without.json())
+	o.addSome(extensionPrefix+"extra", p.without.json())
 }
 
 // builder writes an object. It ignores further values of a key.

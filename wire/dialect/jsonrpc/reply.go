@@ -210,7 +210,7 @@ func (c *codec) ownID(f *fields, m *wire.Message) {
 		return
 	}
 	id := tight(f.id)
-	wire.Put(&c.strange, string(id), true)
+	wire.Put(&c.unusualIDs, string(id), true)
 	*m = wire.Message{Kind: wire.Request, ID: id, Method: m.Method, Params: f.params, Body: f.params}
 }
 

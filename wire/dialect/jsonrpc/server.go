@@ -43,8 +43,8 @@ type handler struct {
 	streams map[string]*subscription // by id token
 
 	asked struct { // the last method that Ignores received
-		method string
-		undoes []string // see subscribeNames
+		method           string
+		subscribeMethods []string // see subscribeNames
 	}
 }
 
@@ -87,9 +87,9 @@ func (h *handler) Ignores(method string) bool {
 		return false
 	}
 	if method != h.asked.method {
-		h.asked.method, h.asked.undoes = method, subscribeNames(method)
+		h.asked.method, h.asked.subscribeMethods = method, subscribeNames(method)
 	}
-	for _, name := range h.asked.undoes {
+	for _, name := range h.asked.subscribeMethods {
 		if _, ok := h.r.Kind(name); ok {
 			return false
 		}

@@ -89,9 +89,9 @@ const taskVersion = "2025-11-25"
 // asksTask are the methods whose requests a server can turn into tasks of its client.
 var asksTask = []string{"sampling/createMessage", "elicitation/create"}
 
-// takesTask reports whether a server's request can become a local task. The handshake declares this for the methods that
+// acceptsTask reports whether a server's request can become a local task. The handshake declares this for the methods that
 // have a hook.
-func (f *client) takesTask(method string) bool {
+func (f *client) acceptsTask(method string) bool {
 	if f == nil || f.c.Serving() || f.c.HandshakeByUser() || !slices.Contains(asksTask, method) {
 		return false
 	}

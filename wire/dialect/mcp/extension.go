@@ -65,9 +65,9 @@ func (f *client) follow(ctx context.Context, caller dialect.Caller, op dialect.O
 	}
 	t := f.following(caller, op, scan.Get(m.Body, "taskId"))
 	f.setTask(t.task, true)
-	t.GiveUp = t.giveUp
+	t.CancelWork = t.cancelWork
 	t.Track()
-	return t, t.Stands(ctx, m.Body)
+	return t, t.Update(ctx, m.Body)
 }
 
 // readModern answers the task's requests, or replaces the task in m with its result.

@@ -46,23 +46,23 @@ func (t *following) begun(ctx context.Context, m wire.Message) error {
 		t.End()
 		return nil
 	case t.op.Kind == dialect.JobStart:
-		t.Leave(ctx)
+		t.StopReports(ctx)
 		t.Stream = *poll.Lines(taskLine(task))
 		return nil
 	}
 	t.task = scan.Get(task, "taskId")
-	t.Heard, t.GiveUp = t.heard, t.giveUp
+	t.OnReport, t.CancelWork = t.onReport, t.cancelWork
 	t.Track()
-	return t.Stands(ctx, task)
+	return t.Update(ctx, task)
 }
 
-func (t *following) giveUp(ctx context.Context) error {
+func (t *following) cancelWork(ctx context.Context) error {
 	t.client.setTask(t.task, false)
 	return t.client.cancel(ctx, t.caller, t.task)
 }
 
-// heard handles a status of the task, its result, or a message that belongs to it.
-func (t *following) heard(ctx context.Context, m wire.Message) error {
+// onReport handles a status of the task, its result, or a message that belongs to it.
+func (t *following) onReport(ctx context.Context, m wire.Message) error {
 	switch {
 	case m.Kind == wire.Response:
 		if err := t.unwrap(&m); err != nil {
@@ -81,7 +81,7 @@ func (t *following) heard(ctx context.Context, m wire.Message) error {
 	if !scan.Equal(scan.Get(said, "taskId"), t.task) {
 		return nil
 	}
-	return t.Stands(ctx, said)
+	return t.Update(ctx, said)
 }
 
 // read converts the task's status to a message.
@@ -91,7 +91,7 @@ func (t *following) read(ctx context.Context, task json.RawMessage) (m wire.Mess
 	m = wire.Message{Raw: task, Body: task}
 	if isOver(t.status) {
 		t.Over()
-		t.GiveUp = nil
+		t.CancelWork = nil
 	} else if t.words != "" {
 		m.Event = &wire.Event{Kind: wire.Progress, Message: t.words, Job: t.task, Extra: scan.Pair("status", scan.AppendQuoted(nil, t.status))}
 	}
@@ -138,7 +138,7 @@ func (t *following) failure() *wire.Error {
 type resultStream struct {
 	reports dialect.Stream     // may be nil
 	stop    context.CancelFunc // ends the call for the result
-	came    context.Context    // ends when m and err are set
+	arrived context.Context    // ends when m and err are set
 	m       wire.Message
 	err     error
 }
@@ -151,8 +151,8 @@ func openResult(ctx context.Context, caller dialect.Caller, task json.RawMessage
 		stop()
 		return nil, err
 	}
-	came, done := context.WithCancel(context.Background())
-	r := &resultStream{reports: reports, stop: stop, came: came}
+	arrived, done := context.WithCancel(context.Background())
+	r := &resultStream{reports: reports, stop: stop, arrived: arrived}
 	go func() {
 		defer wire.Guard()
 		defer done()
@@ -171,13 +171,13 @@ func (r *resultStream) Next(ctx context.Context) (wire.Message, error) {
 		switch {
 		case err == nil:
 			return m, nil
-		case ctx.Err() == nil && r.came.Err() == nil: // no more reports will arrive
+		case ctx.Err() == nil && r.arrived.Err() == nil: // no more reports will arrive
 			dialect.CancelAnyway(ctx, r.reports)
 			r.reports = nil
 		}
 	}
 	select {
-	case <-r.came.Done():
+	case <-r.arrived.Done():
 		return r.m, r.err
 	case <-ctx.Done():
 		return wire.Message{}, ctx.Err()
@@ -189,7 +189,7 @@ func (r *resultStream) report(ctx context.Context) (wire.Message, error) {
 	if !dialect.Waiting(r.reports) {
 		until, cancel := context.WithCancel(ctx)
 		defer cancel()
-		defer context.AfterFunc(r.came, cancel)()
+		defer context.AfterFunc(r.arrived, cancel)()
 		ctx = until
 	}
 	return r.reports.Next(ctx)

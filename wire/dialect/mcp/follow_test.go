@@ -67,7 +67,7 @@ func follow(t *testing.T, s *taskServer) *following {
 	}
 	f := codec.Of(d.NewCodec(dialect.CodecOptions{})).Flow().(*client)
 	st := f.following(s, dialect.Op{}, json.RawMessage(`"t"`))
-	st.Heard = st.heard
+	st.OnReport = st.onReport
 	st.Track()
 	return st
 }
@@ -187,11 +187,11 @@ func TestATaskIsCancelled(t *testing.T) {
 				st.client.c.Keep(json.RawMessage(`{"capabilities":{"tasks":{"cancel":{}}}}`))
 			}
 			if c.ours {
-				st.GiveUp = st.giveUp
+				st.CancelWork = st.cancelWork
 			}
 			if c.status == "" {
 				st.Finish(t.Context(), wire.Message{})
-			} else if err := st.Stands(t.Context(), json.RawMessage(`{"status":"`+c.status+`"}`)); err != nil {
+			} else if err := st.Update(t.Context(), json.RawMessage(`{"status":"`+c.status+`"}`)); err != nil {
 				t.Fatal(err)
 			}
 			err := st.Cancel(t.Context())

@@ -27,14 +27,14 @@ func (f *client) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) 
 		if err != nil {
 			return nil, err
 		}
-		t.Reports, t.Heard = st, t.begun
+		t.Reports, t.OnReport = st, t.begun
 		return t, nil
 	case dialect.JobWait:
 		st, err := caller.Open(ctx, dialect.Op{Kind: dialect.Watch, Method: taskStatus})
 		if err != nil {
 			return nil, err
 		}
-		t.Reports, t.Heard = st, t.heard
+		t.Reports, t.OnReport = st, t.onReport
 		t.Track()
 		return t, nil
 	case dialect.JobStatus:

@@ -60,7 +60,7 @@ func (a *tasks) Begin(in *dialect.Inbound, carried string, stop context.CancelFu
 	case scan.Type(wanted) != 'o':
 		return nil, nil
 	case carried == "":
-		if !a.client.takesTask(in.Msg.Method) {
+		if !a.client.acceptsTask(in.Msg.Method) {
 			return nil, nil
 		}
 		in.Msg.Params = scan.Without(in.Msg.Params, "task")
@@ -92,7 +92,7 @@ func (a *tasks) Answer(ctx context.Context, m *wire.Message) (result json.RawMes
 	default:
 		return nil, false, nil
 	}
-	if a.conn.Serving && !a.hasJobs() || !a.conn.Serving && !slices.ContainsFunc(asksTask, a.client.takesTask) {
+	if a.conn.Serving && !a.hasJobs() || !a.conn.Serving && !slices.ContainsFunc(asksTask, a.client.acceptsTask) {
 		return nil, false, nil
 	}
 	if m.Method == taskList {

@@ -22,12 +22,12 @@ const (
 // A Stream is the stream of an operation on long work. It yields the messages of Put until End. Its functions run in
 // Next and Cancel. They call Put and End, and may change the fields.
 type Stream struct {
-	Reports dialect.Stream                                  // reports without a request; may be nil
-	Heard   func(ctx context.Context, m wire.Message) error // processes a report
-	Ask     func(ctx context.Context) error                 // requests the status; nil if there are only Reports
-	Now     bool                                            // the first request has no pause
-	Every   time.Duration                                   // the pause before each request, or 0 for growing pauses
-	GiveUp  func(ctx context.Context) error                 // ends unfinished work in Cancel; nil lets the work continue
+	Reports    dialect.Stream                                  // reports without a request; may be nil
+	OnReport   func(ctx context.Context, m wire.Message) error // processes a report
+	Ask        func(ctx context.Context) error                 // requests the status; nil if there are only Reports
+	Now        bool                                            // the first request has no pause
+	Every      time.Duration                                   // the pause before each request, or 0 for growing pauses
+	CancelWork func(ctx context.Context) error                 // ends unfinished work in Cancel; nil lets the work continue
 
 	pause time.Duration // the last pause
 	ready []wire.Message
@@ -58,7 +58,7 @@ func (s *Stream) End() {
 	if n := len(s.ready); n > 0 {
 		s.ready[n-1].Final = true
 	}
-	s.over, s.GiveUp = true, nil
+	s.over, s.CancelWork = true, nil
 }
 
 // Next returns the next message. It waits for a report or requests one.
@@ -83,16 +83,16 @@ func (s *Stream) more(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return s.Heard(ctx, m.Clone())
+		return s.OnReport(ctx, m.Clone())
 	}
 	m, err := s.listen(ctx)
 	switch {
 	case err == nil:
-		return s.Heard(ctx, m.Clone())
+		return s.OnReport(ctx, m.Clone())
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case !errors.Is(err, context.DeadlineExceeded): // no further report will arrive
-		s.Leave(ctx)
+		s.StopReports(ctx)
 		return nil
 	}
 	return s.Ask(ctx)
@@ -118,8 +118,8 @@ func (s *Stream) listen(ctx context.Context) (wire.Message, error) {
 	return wire.Message{}, until.Err()
 }
 
-// Leave stops waiting for reports.
-func (s *Stream) Leave(ctx context.Context) {
+// StopReports stops waiting for reports.
+func (s *Stream) StopReports(ctx context.Context) {
 	if s.Reports != nil {
 		dialect.CancelAnyway(ctx, s.Reports)
 		s.Reports = nil
@@ -128,13 +128,13 @@ func (s *Stream) Leave(ctx context.Context) {
 
 // Cancel stops following the work, and ends unfinished work.
 func (s *Stream) Cancel(ctx context.Context) error {
-	giveUp := s.GiveUp
+	cancelWork := s.CancelWork
 	s.End()
-	s.Leave(ctx)
-	if giveUp == nil {
+	s.StopReports(ctx)
+	if cancelWork == nil {
 		return nil
 	}
-	return giveUp(ctx)
+	return cancelWork(ctx)
 }
 
 // Ask calls a method of the protocol and returns the response.

@@ -43,7 +43,7 @@ func TestReportsAndQuestions(t *testing.T) {
 			r := &reports{msgs: []wire.Message{{Method: "a"}, {Method: "b"}}, err: err}
 			began, asked := time.Now(), 0
 			s := &Stream{Reports: r}
-			s.Heard = func(_ context.Context, m wire.Message) error {
+			s.OnReport = func(_ context.Context, m wire.Message) error {
 				s.Put(m)
 				return nil
 			}
@@ -74,8 +74,8 @@ func TestReportsAndQuestions(t *testing.T) {
 func TestCancelledRequests(t *testing.T) {
 	failed := errors.New("failed")
 	gaveUp := 0
-	giveUp := func(context.Context) error { gaveUp++; return failed }
-	s := &Stream{GiveUp: giveUp}
+	cancelWork := func(context.Context) error { gaveUp++; return failed }
+	s := &Stream{CancelWork: cancelWork}
 	if err := s.Cancel(t.Context()); err != failed || gaveUp != 1 {
 		t.Error(err, gaveUp)
 	}
@@ -85,7 +85,7 @@ func TestCancelledRequests(t *testing.T) {
 	if _, err := s.Next(t.Context()); err != io.EOF {
 		t.Error(err)
 	}
-	s = &Stream{GiveUp: giveUp}
+	s = &Stream{CancelWork: cancelWork}
 	s.End()
 	if err := s.Cancel(t.Context()); err != nil || gaveUp != 1 {
 		t.Error(err, gaveUp)

@@ -12,8 +12,8 @@ import (
 
 // The pause between requests that a peer can demand is bounded.
 const (
-	soonest = 10 * time.Millisecond
-	latest  = 30 * time.Second
+	minPause = 10 * time.Millisecond
+	maxPause = 30 * time.Second
 )
 
 // A Task follows work with a status object. It yields each change as progress, and ends with the result or the error. Its functions
@@ -33,7 +33,7 @@ func (t *Task) Track() {
 	t.Ask = func(ctx context.Context) error {
 		status, err := t.Status(ctx)
 		if err == nil {
-			err = t.Stands(ctx, status)
+			err = t.Update(ctx, status)
 		}
 		if rpc, ok := errors.AsType[*wire.Error](err); ok && wire.AsFault(err) == nil {
 			t.Finish(ctx, wire.Message{Err: rpc, Raw: rpc.JSON()})
@@ -43,8 +43,8 @@ func (t *Task) Track() {
 	}
 }
 
-// Stands processes a status of the task.
-func (t *Task) Stands(ctx context.Context, status json.RawMessage) error {
+// Update processes a status of the task.
+func (t *Task) Update(ctx context.Context, status json.RawMessage) error {
 	m, over, err := t.Read(ctx, status)
 	switch {
 	case err != nil:
@@ -67,7 +67,7 @@ func (t *Task) Stands(ctx context.Context, status json.RawMessage) error {
 
 // Finish ends the stream with the result or the error.
 func (t *Task) Finish(ctx context.Context, m wire.Message) {
-	t.Leave(ctx)
+	t.StopReports(ctx)
 	if t.Over != nil {
 		t.Over()
 	}
@@ -82,7 +82,7 @@ func (t *Task) Finish(ctx context.Context, m wire.Message) {
 // Pause sets the pause between requests in milliseconds, within bounds. It ignores values that are not positive.
 func (t *Task) Pause(milliseconds json.RawMessage) {
 	if ms, err := strconv.ParseFloat(string(milliseconds), 64); err == nil && ms > 0 {
-		ms = min(ms, float64(latest/time.Millisecond))
-		t.Every = max(time.Duration(ms*float64(time.Millisecond)), soonest)
+		ms = min(ms, float64(maxPause/time.Millisecond))
+		t.Every = max(time.Duration(ms*float64(time.Millisecond)), minPause)
 	}
 }

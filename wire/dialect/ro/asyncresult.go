@@ -77,9 +77,9 @@ func (h *handler) answerLater(ctx context.Context, in *dialect.Inbound, a Addres
 	case l.ended:
 		return nil
 	case err != nil:
-		return l.say(true, failed(wire.AsError(err)))
+		return l.send(true, failed(wire.AsError(err)))
 	}
-	return l.say(true, withStatus("done", "result", l.held))
+	return l.send(true, withStatus("done", "result", l.held))
 }
 
 // event sends an event of a hook as an async result. It sends progress and a stream's data at once. It delays a job's
@@ -93,12 +93,12 @@ func (l *asyncResult) event(ev wire.Event) error {
 	case wire.Data:
 		return l.data(ev.Data)
 	case wire.Progress:
-		return l.say(false, underway(ev))
+		return l.send(false, underway(ev))
 	case wire.Failure:
 		if string(scan.Get(ev.Extra, "recoverable")) == "true" {
-			return l.say(false, withStatus("pending", "error", ev.Err.JSON()))
+			return l.send(false, withStatus("pending", "error", ev.Err.JSON()))
 		}
-		return l.say(true, failed(ev.Err))
+		return l.send(true, failed(ev.Err))
 	}
 	return nil
 }
@@ -107,19 +107,19 @@ func (l *asyncResult) data(val json.RawMessage) error {
 	said := status(val)
 	switch {
 	case said == "done" || said == "error":
-		return l.say(true, val)
+		return l.send(true, val)
 	case !l.job || isPromise(val):
-		return l.say(false, withStatus("pending", "data", val))
+		return l.send(false, withStatus("pending", "data", val))
 	}
 	before := l.held
 	l.held = bytes.Clone(val)
 	if before == nil {
 		return nil
 	}
-	return l.say(false, withStatus("pending", "data", before))
+	return l.send(false, withStatus("pending", "data", before))
 }
 
-func (l *asyncResult) say(final bool, result json.RawMessage) error {
+func (l *asyncResult) send(final bool, result json.RawMessage) error {
 	l.ended = l.ended || final
 	return l.in.Emit(wire.Event{Kind: wire.Data, Final: final, Stream: l.stream, Data: result, Extra: l.extra})
 }

@@ -161,7 +161,7 @@ func (c *codec) claim(m *wire.Message, requestID []byte, place, target string) {
 // note stores a message of a call with later results.
 func (c *codec) note(id, target string, k *call, m *wire.Message) {
 	dropped := c.jobs.note(id, target, k.method, m)
-	if old := c.calls[dropped]; old != nil && old.left {
+	if old := c.calls[dropped]; old != nil && old.released {
 		c.forget(dropped)
 	}
 }
@@ -174,7 +174,7 @@ func (c *codec) leave(id string) {
 		c.forget(id)
 		return
 	}
-	k.left = true
+	k.released = true
 }
 
 func (c *codec) forget(id string) {

@@ -20,7 +20,7 @@ func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
 	} else if err := c.Codec.Event(m, ev); err != nil || m.Params != nil {
 		return err
 	}
-	beyond(ev, m)
+	addExtra(ev, m)
 	return nil
 }
 
@@ -44,8 +44,8 @@ func result(m *wire.Message) (ev wire.Event, ok bool) {
 	return progress(m.Body), true
 }
 
-// beyond adds to ev the members of a message, except its result.
-func beyond(ev *wire.Event, m *wire.Message) {
+// addExtra adds to ev the members of a message, except its result.
+func addExtra(ev *wire.Event, m *wire.Message) {
 	var rest scan.Object
 	for key, val := range scan.Named(m.Raw) {
 		switch key {

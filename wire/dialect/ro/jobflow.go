@@ -91,7 +91,7 @@ func (c *codec) waitJob(ctx context.Context, caller dialect.Caller, op dialect.O
 	if have.hasReader || have.over {
 		return w, nil
 	}
-	nowhere, err := openLiveness(ctx, caller, op.Job)
+	liveness, err := openLiveness(ctx, caller, op.Job)
 	if err != nil {
 		w.leave()
 		return nil, err
@@ -99,13 +99,13 @@ func (c *codec) waitJob(ctx context.Context, caller dialect.Caller, op dialect.O
 	alive, stop := context.WithCancel(context.WithoutCancel(ctx))
 	w.end = func(ctx context.Context) error {
 		stop()
-		return nowhere.Cancel(ctx)
+		return liveness.Cancel(ctx)
 	}
 	go func() {
 		defer wire.Guard()
 		var err error
 		for err == nil {
-			_, err = nowhere.Next(alive)
+			_, err = liveness.Next(alive)
 		}
 		w.lose(err)
 	}()

@@ -38,7 +38,7 @@ func TestJobs(t *testing.T) {
 				t.Errorf("got %s, want %s", got, want)
 			}
 		}
-		say := func(format string, args ...any) {
+		send := func(format string, args ...any) {
 			t.Helper()
 			if err := far.Send(fmt.Appendf(nil, format, args...)); err != nil {
 				t.Fatal(err)
@@ -57,8 +57,8 @@ func TestJobs(t *testing.T) {
 		one, two := do(dialect.JobWait, "", "job-1"), do(dialect.JobWait, "", "job-1")
 		next(one, `{"status":"accepted","job":"job-1"}`)
 		next(two, `{"status":"accepted","job":"job-1"}`)
-		say(`{"method":"job.yield","resource":"job","verb":"yield","target":"job-1","result":{"n":1}}`)
-		say(`{"method":"job.yield","resource":"job","verb":"yield","target":"job-1","result":{"n":2}}`)
+		send(`{"method":"job.yield","resource":"job","verb":"yield","target":"job-1","result":{"n":1}}`)
+		send(`{"method":"job.yield","resource":"job","verb":"yield","target":"job-1","result":{"n":2}}`)
 		next(do(dialect.JobStatus, "", "job-1"), `{"job":"job-1","status":"pending","method":"attachment.create","result":{"n":2}}`)
 		next(one, `{"n":1}`)
 		next(one, `{"n":2}`)
@@ -66,7 +66,7 @@ func TestJobs(t *testing.T) {
 		if err := two.Cancel(t.Context()); err != nil {
 			t.Error(err)
 		}
-		say(`{"method":"job.return","resource":"job","verb":"return","target":"job-1","result":{"n":3}}`)
+		send(`{"method":"job.return","resource":"job","verb":"return","target":"job-1","result":{"n":3}}`)
 		next(one, `{"n":3}`)
 		next(one, io.EOF.Error())
 		if err := one.Cancel(t.Context()); err != nil {
@@ -88,7 +88,7 @@ func TestJobs(t *testing.T) {
 		if _, err := far.Recv(); err != nil {
 			t.Fatal(err)
 		}
-		say(`{"id":3,"result":{"status":"accepted","job":"job-3"}}`)
+		send(`{"id":3,"result":{"status":"accepted","job":"job-3"}}`)
 		next(call, `{"status":"accepted","job":"job-3"}`)
 		unread := do(dialect.JobWait, "", "job-3")
 		next(unread, `{"status":"accepted","job":"job-3"}`)

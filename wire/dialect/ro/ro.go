@@ -37,7 +37,7 @@ type call struct {
 	job      bool // whether the user started the call as a job
 	method   string
 	deferred bool     // its response announced later results
-	left     bool     // its results are not read
+	released bool     // its results are not read
 	own      string   // the place in its request, or ""
 	named    []string // its keys in codec.places
 }

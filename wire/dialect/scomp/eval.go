@@ -58,9 +58,9 @@ func (h *handler) awaitHandshake(ctx context.Context) error {
 // names lists the names that code can invoke: the local bindings, followed by the client's.
 func (h *handler) names() []string {
 	names := h.server.b.Catalog().Names()
-	ours := wire.SetOf(names)
-	for _, name := range h.theirs.names {
-		if !ours[name] {
+	local := wire.SetOf(names)
+	for _, name := range h.remote.names {
+		if !local[name] {
 			names = append(names, name)
 		}
 	}
@@ -75,7 +75,7 @@ func (h *handler) call(ctx context.Context, name string, input json.RawMessage) 
 		return h.caller.Call(ctx, name, input)
 	case ok:
 		return h.invoke(ctx, name, input, nil)
-	case h.theirs.known[name]:
+	case h.remote.known[name]:
 		return h.caller.Call(ctx, name, input)
 	}
 	return nil, h.server.unknown(name)

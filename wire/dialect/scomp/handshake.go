@@ -42,7 +42,7 @@ func (g *peerHandshake) catalog() *catalog.Catalog {
 // Handshake sends the handshake of a client. It returns a Fault of kind Protocol if the response is invalid, and of
 // kind Unreachable if the server no longer has the session to resume.
 func (c *codec) Handshake(ctx context.Context, caller dialect.Caller) error {
-	st, err := caller.Open(ctx, dialect.Op{Kind: dialect.Internal, Method: handshake, Params: c.hello()})
+	st, err := caller.Open(ctx, dialect.Op{Kind: dialect.Internal, Method: handshake, Params: c.handshakePart()})
 	var m wire.Message
 	if err == nil {
 		m, err = st.Next(ctx)
@@ -81,15 +81,15 @@ func check(body json.RawMessage) error {
 		return nil
 	}
 	const most = 300
-	came := string(scan.Compact(nil, body))
-	if len(came) > most {
-		came = came[:most] + "…"
+	received := string(scan.Compact(nil, body))
+	if len(received) > most {
+		received = received[:most] + "…"
 	}
-	return wire.NewFault(wire.Protocol, "the response to the handshake is not valid in scomp "+protocol+": "+what+": "+came, nil).WithMethod(handshake)
+	return wire.NewFault(wire.Protocol, "the response to the handshake is not valid in scomp "+protocol+": "+what+": "+received, nil).WithMethod(handshake)
 }
 
-// hello returns the handshake's params: bindings, and metadata with the client's name and the session to resume.
-func (c *codec) hello() json.RawMessage {
+// handshakePart returns the handshake's params: bindings, and metadata with the client's name and the session to resume.
+func (c *codec) handshakePart() json.RawMessage {
 	var metadata scan.Object
 	given := scan.Get(c.intro.Settings, "metadata")
 	if scan.Get(given, "client") == nil {
@@ -102,11 +102,11 @@ func (c *codec) hello() json.RawMessage {
 		}
 	}
 	metadata.SomeText(resumeWord, resume)
-	return hello(bindings(c.intro.Offers), metadata.End(), "")
+	return handshakePart(bindings(c.intro.Offers), metadata.End(), "")
 }
 
-// hello returns either side's part of the handshake. session is the server's sessionId, or "" for a client.
-func hello(bindings, metadata json.RawMessage, session string) json.RawMessage {
+// handshakePart returns either side's part of the handshake. session is the server's sessionId, or "" for a client.
+func handshakePart(bindings, metadata json.RawMessage, session string) json.RawMessage {
 	var o scan.Object
 	o.Text("protocol", protocol)
 	o.SomeText(sessionWord, session)

@@ -15,30 +15,30 @@ import (
 	"rpcx/wire/scan"
 )
 
-// maxTheirs bounds the stored function references of the peer, and maxTheirsBytes bounds the size of their descriptions
+// maxRemote bounds the stored function references of the peer, and maxRemoteBytes bounds the size of their descriptions
 // in bytes.
 const (
-	maxTheirs      = 1 << 16
-	maxTheirsBytes = 8 << 20
+	maxRemote      = 1 << 16
+	maxRemoteBytes = 8 << 20
 )
 
 // refs contains the function references of a connection in both directions. They are valid until the connection closes
 // ("Clear connection boundaries" in the specification).
 type refs struct {
-	mu   sync.Mutex
-	last int
-	ours map[string]string // the hooks of local functions that were sent to the peer, by id
-	// theirs are the peer's functions by id: the function value if it has schemas, and nil otherwise.
-	theirs map[string]json.RawMessage
-	bytes  int // the size of theirs in bytes
+	mu         sync.Mutex
+	last       int
+	localHooks map[string]string // the hooks of local functions that were sent to the peer, by id
+	// remote contains the peer's functions by id: the function value if it has schemas, and nil otherwise.
+	remote map[string]json.RawMessage
+	bytes  int // the size of remote in bytes
 }
 
 // cutRef returns the ID in a METHOD "ref:ID".
 func cutRef(method string) (id string, ok bool) { return strings.CutPrefix(method, RefPrefix) }
 
-// lend inserts a function value into params at each JSON pointer of funcs, for the hook of that pointer. known
+// insertFunctions inserts a function value into params at each JSON pointer of funcs, for the hook of that pointer. known
 // describes the hooks and may be nil. lend fails if params lack such a pointer.
-func (r *refs) lend(params json.RawMessage, funcs map[string]string, known *catalog.Catalog) (json.RawMessage, error) {
+func (r *refs) insertFunctions(params json.RawMessage, funcs map[string]string, known *catalog.Catalog) (json.RawMessage, error) {
 	for _, pointer := range slices.Sorted(maps.Keys(funcs)) {
 		out, ok := put(params, pointer, r.function(funcs[pointer], known))
 		if !ok {
@@ -55,7 +55,7 @@ func (r *refs) function(name string, known *catalog.Catalog) json.RawMessage {
 	defer r.mu.Unlock()
 	r.last++
 	id := "f" + strconv.Itoa(r.last)
-	wire.Put(&r.ours, id, name)
+	wire.Put(&r.localHooks, id, name)
 	var value scan.Object
 	value.Text(functionSpellings[0], id)
 	if m := known.Method(name); m != nil {
@@ -68,7 +68,7 @@ func (r *refs) function(name string, known *catalog.Catalog) json.RawMessage {
 func (r *refs) answers(id string) (name string, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	name, ok = r.ours[id]
+	name, ok = r.localHooks[id]
 	return name, ok
 }
 
@@ -83,7 +83,7 @@ func (r *refs) release(params json.RawMessage) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, id := range releasedIDs(params) {
-		delete(r.ours, id)
+		delete(r.localHooks, id)
 	}
 }
 
@@ -92,9 +92,9 @@ func (r *refs) drop(params json.RawMessage) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, id := range releasedIDs(params) {
-		if fn, known := r.theirs[id]; known {
+		if fn, known := r.remote[id]; known {
 			r.bytes -= len(fn) + len(id)
-			delete(r.theirs, id)
+			delete(r.remote, id)
 		}
 	}
 }
@@ -116,23 +116,23 @@ func (r *refs) hold(val []byte) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.theirs == nil {
-		r.theirs = map[string]json.RawMessage{}
+	if r.remote == nil {
+		r.remote = map[string]json.RawMessage{}
 	}
 	eachFunction(val, func(id string, fn []byte) {
 		if scan.Get(fn, "input") == nil && scan.Get(fn, "output") == nil {
 			fn = nil
 		}
-		old, known := r.theirs[id]
+		old, known := r.remote[id]
 		more := len(fn) - len(old)
 		if !known {
 			more += len(id)
 		}
-		if r.bytes+more > maxTheirsBytes || !known && len(r.theirs) >= maxTheirs {
+		if r.bytes+more > maxRemoteBytes || !known && len(r.remote) >= maxRemote {
 			return
 		}
 		r.bytes += more
-		r.theirs[strings.Clone(id)] = bytes.Clone(fn)
+		r.remote[strings.Clone(id)] = bytes.Clone(fn)
 	})
 }
 
@@ -140,15 +140,15 @@ func (r *refs) hold(val []byte) {
 func (r *refs) described(id string) json.RawMessage {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.theirs[id]
+	return r.remote[id]
 }
 
 // held removes and returns the ids of the peer's functions.
 func (r *refs) held() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	ids := slices.Sorted(maps.Keys(r.theirs))
-	r.theirs, r.bytes = nil, 0
+	ids := slices.Sorted(maps.Keys(r.remote))
+	r.remote, r.bytes = nil, 0
 	return ids
 }
 

@@ -140,7 +140,7 @@ func (c *codec) eval(op dialect.Op) (wire.Message, error) {
 
 // invoke returns the params for an invoke of a binding or of the peer's function.
 func (c *codec) invoke(op dialect.Op) (json.RawMessage, error) {
-	input, err := c.refs.lend(op.Params, op.Funcs, op.Known)
+	input, err := c.refs.insertFunctions(op.Params, op.Funcs, op.Known)
 	if err != nil {
 		return nil, err
 	}

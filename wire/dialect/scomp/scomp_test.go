@@ -38,7 +38,7 @@ func shown(m wire.Message) string {
 func met(t *testing.T) *codec {
 	t.Helper()
 	c := NewCodec(dialect.CodecOptions{}).(*codec)
-	if _, err := c.Encode(dialect.Op{Kind: dialect.Internal, Method: handshake, Params: c.hello()}); err != nil {
+	if _, err := c.Encode(dialect.Op{Kind: dialect.Internal, Method: handshake, Params: c.handshakePart()}); err != nil {
 		t.Fatal(err)
 	}
 	return c
@@ -233,7 +233,7 @@ func TestFunctionsOfThePeer(t *testing.T) {
 		`{"jsonrpc":"2.0","id":1,"result":{"value":{"$fn":"a"}}}`,
 		`{"jsonrpc":"2.0","id":1,"result":{"value":` + strings.Repeat(`[{"x":`, 300) + `{"n":[{"$fn":5}],"type":"function","$ref":"e","also":{"$fn":"inside"}}` + strings.Repeat(`}]`, 300) + `}}`,
 		`{"jsonrpc":"2.0","id":1,"result":{"value":[{"$fn":{"$fn":null}},{"type":"function"},"{\"$fn\":\"no\"}",{"x":"$fn","y":{}},{"$fn":""}]}}`,
-		`{"jsonrpc":"2.0","id":1,"result":{"value":{"$fn":"` + strings.Repeat("x", maxTheirsBytes) + `"}}}`, // over the limit
+		`{"jsonrpc":"2.0","id":1,"result":{"value":{"$fn":"` + strings.Repeat("x", maxRemoteBytes) + `"}}}`, // over the limit
 	} {
 		if _, _, err := c.Decode([]byte(in)); err != nil {
 			t.Fatal(err)
@@ -270,7 +270,7 @@ func TestEvents(t *testing.T) {
 
 // Writing a catalog does not change its bindings.
 func TestBindings(t *testing.T) {
-	for _, tt := range []struct{ name, hello, want, again string }{
+	for _, tt := range []struct{ name, handshakePart, want, again string }{
 		{
 			"as the page has it", `{"bindings":[{"name":"a","description":"d","input":{"type":"object"},"output":{"oneOf":[{"$ref":"#/$defs/Order"}]},"effects":["read"],"hints":{"x":1},"later":true}]}`,
 			`{"name":"a","description":"d","params":{"type":"object"},"result":{"oneOf":[{"$ref":"#/$defs/Order"}]},"effects":["read"],"hints":{"x":1},"extra":{"later":true}}`, ``,
@@ -322,7 +322,7 @@ func TestBindings(t *testing.T) {
 		{"nonsense", `{"bindings":[5,{},{"name":1},{"name":"a","input":7,"effects":"x","$defs":[]}]}`, `{"name":"a","params":7}`, ``},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c := fromHandshake(json.RawMessage(tt.hello), "server")
+			c := fromHandshake(json.RawMessage(tt.handshakePart), "server")
 			methods, _ := json.Marshal(c.Methods)
 			defs, _ := json.Marshal(c.Defs)
 			if string(methods) != "["+tt.want+"]" || c.Defs != nil && string(defs) != tt.again {

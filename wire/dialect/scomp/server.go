@@ -69,9 +69,9 @@ type handler struct {
 	caller dialect.Caller
 	r      dialect.Responder
 
-	ready   chan struct{} // closed after the response to the handshake, when session and theirs are set
+	ready   chan struct{} // closed after the response to the handshake, when session and remote are set
 	session *session
-	theirs  declared // the client's bindings
+	remote  declared // the client's bindings
 }
 
 // Close ends the hooks of this connection and leaves its session.
@@ -110,17 +110,17 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 
 // handshake answers the client's handshake and then closes ready.
 func (h *handler) handshake(in *dialect.Inbound) error {
-	h.theirs.read(scan.Get(in.Msg.Params, "bindings"))
+	h.remote.read(scan.Get(in.Msg.Params, "bindings"))
 	h.session = h.server.join(scan.String(scan.Get(scan.Get(in.Msg.Params, "metadata"), resumeWord)))
 	in.Answered = true
-	err := in.Emit(wire.Event{Kind: wire.Data, Final: true, Data: h.server.hello(h.session.id)})
+	err := in.Emit(wire.Event{Kind: wire.Data, Final: true, Data: h.server.handshakePart(h.session.id)})
 	close(h.ready)
-	h.r.HandshakeDone(h.theirs.names)
+	h.r.HandshakeDone(h.remote.names)
 	return err
 }
 
-// hello returns the result of a handshake.
-func (s *server) hello(session string) json.RawMessage {
+// handshakePart returns the result of a handshake.
+func (s *server) handshakePart(session string) json.RawMessage {
 	cat := cmp.Or(s.b.Catalog(), &catalog.Catalog{})
 	var self, metadata scan.Object
 	self.Inside(identity(cat.Info))
@@ -136,7 +136,7 @@ func (s *server) hello(session string) json.RawMessage {
 			metadata.Add(key, val)
 		}
 	}
-	return hello(bindings(cat), metadata.End(), session)
+	return handshakePart(bindings(cat), metadata.End(), session)
 }
 
 // invoke answers an invoke of a local binding or function. The last output of the hook is the result, because scomp has

@@ -118,7 +118,7 @@ func (h *handler) ask(ctx context.Context, in *dialect.Inbound, o *object, name 
 		return nil, err
 	}
 	defer o.leave()
-	if name != destructor && o.gone.Load() {
+	if name != destructor && o.destroyed.Load() {
 		return nil, wire.Errorf(wire.CodeServer, "unknown object %s", clip(o.id))
 	}
 	defer h.hold(o, callbacksIn(p))()

@@ -19,8 +19,8 @@ import (
 // Version is the supported protocol version.
 const Version = "1.0"
 
-// helloParams returns the params of a host's handshake.
-func helloParams() json.RawMessage {
+// handshakeParams returns the params of a host's handshake.
+func handshakeParams() json.RawMessage {
 	var o scan.Object
 	o.Text("protocol", Version)
 	o.Text("host", "scriptling")
@@ -52,7 +52,7 @@ func (c *codec) Handshake(ctx context.Context, peer dialect.Caller) error {
 		return nil
 	}
 	c.hosts.Store(true)
-	said, err := peer.Call(ctx, methodHandshake, helloParams())
+	said, err := peer.Call(ctx, methodHandshake, handshakeParams())
 	if err != nil {
 		return handshakeFailed(err)
 	}
@@ -164,7 +164,7 @@ func (c *codec) Describe(ctx context.Context, peer dialect.Caller) (*catalog.Cat
 	if said == nil {
 		var err error
 		var rpc *wire.Error
-		if said, err = peer.Call(ctx, methodHandshake, helloParams()); errors.As(err, &rpc) {
+		if said, err = peer.Call(ctx, methodHandshake, handshakeParams()); errors.As(err, &rpc) {
 			return nil, wire.ErrUnsupported
 		} else if err != nil {
 			return nil, err

@@ -20,11 +20,11 @@ type object struct {
 	class *class
 	state string // the directory for its hooks (RPCX_STATE)
 
-	mu      sync.Mutex
-	running int         // the number of calls that have started and not ended
-	waiting int         // the number of callbacks that these calls wait for
-	gone    atomic.Bool // the object was destroyed; calls that wait to enter are rejected
-	change  wire.Gate   // opens when running or waiting changes
+	mu        sync.Mutex
+	running   int         // the number of calls that have started and not ended
+	waiting   int         // the number of callbacks that these calls wait for
+	destroyed atomic.Bool // the object was destroyed; calls that wait to enter are rejected
+	change    wire.Gate   // opens when running or waiting changes
 }
 
 // vars returns the environment variables of the object's hooks.
@@ -91,7 +91,7 @@ func (s *server) take(o *object) bool {
 	defer s.mu.Unlock()
 	had := s.objects[o.id] == o
 	delete(s.objects, o.id)
-	o.gone.Store(true)
+	o.destroyed.Store(true)
 	return had
 }
 

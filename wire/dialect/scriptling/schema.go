@@ -221,8 +221,8 @@ func names(list []member) string {
 	return strings.Join(wire.Map(list, func(m member) string { return m.Name }), ", ")
 }
 
-// welcome returns the result of a handshake, as a plugin sends it.
-func welcome(c *catalog.Catalog, s schema) (json.RawMessage, error) {
+// handshakeResult returns the result of a handshake, as a plugin sends it.
+func handshakeResult(c *catalog.Catalog, s schema) (json.RawMessage, error) {
 	type library struct {
 		Name        string `json:"name"`
 		Version     string `json:"version"`

@@ -72,7 +72,7 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 		if err != nil {
 			return nil, wire.NewError(wire.CodeServer, err.Error())
 		}
-		return welcome(h.server.b.Catalog(), s)
+		return handshakeResult(h.server.b.Catalog(), s)
 	case methodOpen, methodClose, methodShutdown:
 		return json.RawMessage("null"), nil
 	case methodCall:
@@ -205,7 +205,7 @@ func (s *server) destroyAll(left []*object) {
 	if len(left) == 0 {
 		return
 	}
-	r := s.b.Bind(nobody{})
+	r := s.b.Bind(closedCaller{})
 	defer func() { _ = r.Close() }()
 	ctx, cancel := context.WithTimeout(context.Background(), destructorsTimeout)
 	defer cancel()
@@ -221,21 +221,25 @@ func (s *server) destroyAll(left []*object) {
 	}
 }
 
-// nobody is the Caller of hooks that run after the end of their connection. All its requests fail.
-type nobody struct{}
+// closedCaller is the Caller of hooks that run after the end of their connection. All its requests fail.
+type closedCaller struct{}
 
-var errNobody = errors.New("the connection has ended")
+var errConnectionEnded = errors.New("the connection has ended")
 
-func (nobody) Open(context.Context, dialect.Op) (dialect.Stream, error) { return nil, errNobody }
-
-func (nobody) Call(context.Context, string, json.RawMessage) (json.RawMessage, error) {
-	return nil, errNobody
+func (closedCaller) Open(context.Context, dialect.Op) (dialect.Stream, error) {
+	return nil, errConnectionEnded
 }
 
-func (nobody) CallOp(context.Context, dialect.Op) (json.RawMessage, error) { return nil, errNobody }
+func (closedCaller) Call(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+	return nil, errConnectionEnded
+}
 
-func (nobody) Connection() *dialect.Connection { return &dialect.Connection{} }
+func (closedCaller) CallOp(context.Context, dialect.Op) (json.RawMessage, error) {
+	return nil, errConnectionEnded
+}
 
-func (nobody) Notify(context.Context, dialect.Op) error { return errNobody }
+func (closedCaller) Connection() *dialect.Connection { return &dialect.Connection{} }
 
-func (nobody) CloseWith(int, string) error { return nil }
+func (closedCaller) Notify(context.Context, dialect.Op) error { return errConnectionEnded }
+
+func (closedCaller) CloseWith(int, string) error { return nil }

@@ -52,23 +52,23 @@ func inbound(method, params string) *dialect.Inbound {
 // are removed.
 func TestLastWords(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	var gone, states []string
+	var destroyed, states []string
 	s := NewServer(backend{func(far dialect.Caller, q dialect.Request) (json.RawMessage, error) {
-		gone = append(gone, q.Vars["RPCX_OBJECT"])
+		destroyed = append(destroyed, q.Vars["RPCX_OBJECT"])
 		states = append(states, q.Vars["RPCX_STATE"])
 		if _, err := os.Stat(q.Vars["RPCX_STATE"]); err != nil {
 			t.Error(err)
 		}
 		_, err := far.Call(t.Context(), methodLog, nil)
-		if !errors.Is(err, errNobody) || !errors.Is(far.Notify(t.Context(), dialect.Op{}), errNobody) {
+		if !errors.Is(err, errConnectionEnded) || !errors.Is(far.Notify(t.Context(), dialect.Op{}), errConnectionEnded) {
 			t.Errorf("a call to nobody: %v", err)
 		}
-		if _, err := far.Open(t.Context(), dialect.Op{}); !errors.Is(err, errNobody) {
+		if _, err := far.Open(t.Context(), dialect.Op{}); !errors.Is(err, errConnectionEnded) {
 			t.Errorf("a stream of nobody: %v", err)
 		}
 		return nil, errors.New("in vain")
 	}})
-	h := s.Accept(nobody{})
+	h := s.Accept(closedCaller{})
 	for range 11 {
 		if _, err := h.Handle(t.Context(), inbound(methodNew, `{"class":"C"}`)); err != nil {
 			t.Fatal(err)
@@ -77,15 +77,15 @@ func TestLastWords(t *testing.T) {
 	if err := errors.Join(h.Close(), s.Close()); err != nil {
 		t.Error(err)
 	}
-	if want := []string{"1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11"}; !slices.Equal(gone, want) {
-		t.Errorf("destroyed: %v", gone)
+	if want := []string{"1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11"}; !slices.Equal(destroyed, want) {
+		t.Errorf("destroyed: %v", destroyed)
 	}
 	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
 	for i, state := range states {
-		if filepath.Base(state) != gone[i] {
-			t.Errorf("the folder of object %s is %s", gone[i], state)
+		if filepath.Base(state) != destroyed[i] {
+			t.Errorf("the folder of object %s is %s", destroyed[i], state)
 		}
 	}
 }
@@ -101,7 +101,7 @@ func TestCallsOfADestroyedObject(t *testing.T) {
 			}
 			return nil, nil
 		}})
-		h := s.Accept(nobody{})
+		h := s.Accept(closedCaller{})
 		ask := func(method, params string) <-chan error {
 			done := make(chan error, 1)
 			go func() {

@@ -37,7 +37,7 @@ func Spec() dialect.Spec {
 		Bridge:        dialect.Bridging{Name: functionName, Alone: isFunction, ByPosition: true, Plain: plainParams, Same: sameCall, NoStreams: true, Calls: true},
 		Handshake:     dialect.Handshake{Plugin: true},
 		Detection: &dialect.Detection{Probe: &dialect.Probe{
-			Send:    fmt.Sprintf(`{jsonrpc: "2.0", id: $id, method: %q, params: %s}`, methodHandshake, helloParams()),
+			Send:    fmt.Sprintf(`{jsonrpc: "2.0", id: $id, method: %q, params: %s}`, methodHandshake, handshakeParams()),
 			Is:      `$request.method? == "` + methodHandshake + `" and ((.result | objects | has("library") and has("protocol")) // false)`,
 			Session: true,
 		}},

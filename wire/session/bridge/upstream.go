@@ -246,7 +246,7 @@ func (u *upstream) forward(ctx context.Context, c *client, r dialect.Request) (j
 func (u *upstream) isTold(c *client, method string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	told := u.bridge.spec.Bridge.Told
+	told := u.bridge.spec.Bridge.ReportsProgress
 	return told != nil && u.bridge.spec.Name != u.bridge.here.Name && c.calls > 0 && told(method)
 }
 

@@ -61,7 +61,7 @@ func (r *run) Notify(ctx context.Context, op dialect.Op) error {
 	switch op.Method {
 	case progress, "notifications/message":
 	default:
-		r.c.s.listeners.tell(op.Method, op.Params)
+		r.c.s.listeners.notify(op.Method, op.Params)
 		return nil
 	}
 	r.mu.Lock()

@@ -22,7 +22,7 @@ const (
 // Limits of subscriptions.
 const (
 	maxListeners = 1000
-	maxUntold    = 256 // pending notifications per listener
+	maxPending   = 256 // pending notifications per listener
 	maxWatched   = 100 // resources, or tasks, per listener
 )
 
@@ -46,9 +46,9 @@ type listener struct {
 	uris    []string // its resources
 	tasks   []string // its tasks
 
-	mu     sync.Mutex
-	untold []dialect.Op
-	more   chan struct{} // receives a value when untold grows
+	mu      sync.Mutex
+	pending []dialect.Op
+	more    chan struct{} // receives a value when pending grows
 }
 
 // listen answers a subscription with notifications until the client or the server ends it.
@@ -65,14 +65,14 @@ func (c *Conn) listen(ctx context.Context, in *dialect.Inbound) (json.RawMessage
 		return nil, wire.NewError(wire.CodeServer, "too many subscriptions").WithData(map[string]bool{"retryable": true})
 	}
 	defer c.s.listeners.remove(l)
-	if err := c.say(ctx, l, dialect.Op{Method: acknowledged, Params: scan.Pair("notifications", filter)}); err != nil {
+	if err := c.send(ctx, l, dialect.Op{Method: acknowledged, Params: scan.Pair("notifications", filter)}); err != nil {
 		return nil, err
 	}
 	stop := c.watch(ctx, l)
 	defer stop()
 	for {
 		for op, ok := l.next(); ok; op, ok = l.next() {
-			if err := c.say(ctx, l, op); err != nil {
+			if err := c.send(ctx, l, op); err != nil {
 				return nil, err
 			}
 		}
@@ -125,8 +125,8 @@ func (c *Conn) offers(key string) bool {
 	return cat != nil && slices.ContainsFunc(cat.Methods, func(m catalog.Method) bool { return strings.HasPrefix(m.Name, kind+"/") })
 }
 
-// say sends one notification of a subscription.
-func (c *Conn) say(ctx context.Context, l *listener, op dialect.Op) error {
+// send sends one notification of a subscription.
+func (c *Conn) send(ctx context.Context, l *listener, op dialect.Op) error {
 	op.Kind, op.Params = dialect.Notify, withID(op.Params, l.id)
 	return c.conn.Caller.Notify(ctx, op)
 }
@@ -181,8 +181,8 @@ func (t *listeners) remove(l *listener) {
 	delete(t.all, l)
 }
 
-// tell passes a notification to the listeners that it concerns.
-func (t *listeners) tell(method string, params json.RawMessage) {
+// notify passes a notification to the listeners that it concerns.
+func (t *listeners) notify(method string, params json.RawMessage) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for l := range t.all {
@@ -198,27 +198,27 @@ func (l *listener) put(op dialect.Op) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	same := func(o dialect.Op) bool { return o.Method == op.Method && string(o.Params) == string(op.Params) }
-	if len(l.untold) >= maxUntold || slices.ContainsFunc(l.untold, same) {
+	if len(l.pending) >= maxPending || slices.ContainsFunc(l.pending, same) {
 		return
 	}
-	l.untold = append(l.untold, op)
+	l.pending = append(l.pending, op)
 	wire.Wake(l.more)
 }
 
 func (l *listener) next() (op dialect.Op, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.untold) == 0 {
+	if len(l.pending) == 0 {
 		return op, false
 	}
-	op = l.untold[0]
-	l.untold = slices.Delete(l.untold, 0, 1)
+	op = l.pending[0]
+	l.pending = slices.Delete(l.pending, 0, 1)
 	return op, true
 }
 
 // Changed notifies listeners that the lists have changed.
 func (s *Server) Changed() {
 	for _, method := range changes {
-		s.listeners.tell(method, nil)
+		s.listeners.notify(method, nil)
 	}
 }

@@ -156,12 +156,12 @@ func TestMostListenersAndTasks(t *testing.T) {
 	if all.add(l) {
 		t.Error("one more subscription")
 	}
-	for i := range maxUntold + 10 {
+	for i := range maxPending + 10 {
 		l.put(dialect.Op{Method: "a", Params: json.RawMessage(strconv.Itoa(i))})
 		l.put(dialect.Op{Method: "a", Params: json.RawMessage(strconv.Itoa(i))})
 	}
-	if len(l.untold) != maxUntold {
-		t.Errorf("%d notifications wait", len(l.untold))
+	if len(l.pending) != maxPending {
+		t.Errorf("%d notifications wait", len(l.pending))
 	}
 	runs := runs{byID: map[string]*run{}}
 	for i := range maxTasks + 1 {

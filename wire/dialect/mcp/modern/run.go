@@ -154,7 +154,7 @@ func (r *run) await(req *request) (json.RawMessage, error) {
 			return r.askLocked(req)
 		case next == slow:
 			return r.becomeTaskLocked(req)
-		case next == gone:
+		case next == abandoned:
 			if r.detachLocked(req); len(r.requests) == 0 && r.waiting == nil && r.task == nil {
 				r.cancel()
 			}
@@ -169,10 +169,10 @@ func (r *run) await(req *request) (json.RawMessage, error) {
 type step int
 
 const (
-	changed step = iota
-	settled      // the round's time to collect questions has passed
-	slow         // the call becomes a task
-	gone         // the client has cancelled the request
+	changed   step = iota
+	settled        // the round's time to collect questions has passed
+	slow           // the call becomes a task
+	abandoned      // the client has cancelled the request
 )
 
 // timers are the timers of an open request. A nil channel means that the timer is not running.
@@ -198,7 +198,7 @@ func (r *run) nextLocked(req *request, t *timers) step {
 	case <-t.grace:
 		next = slow
 	case <-req.ctx.Done():
-		next = gone
+		next = abandoned
 	}
 	return next
 }

@@ -149,9 +149,9 @@ func (r *run) failureLocked() json.RawMessage {
 	if r.err != nil {
 		return wire.AsError(r.err).JSON()
 	}
-	told := scan.Get(scan.Get(r.result, "_meta"), "rpcx/error")
-	if string(scan.Get(told, "code")) == strconv.Itoa(wire.CodeInternal) {
-		return told
+	stored := scan.Get(scan.Get(r.result, "_meta"), "rpcx/error")
+	if string(scan.Get(stored, "code")) == strconv.Itoa(wire.CodeInternal) {
+		return stored
 	}
 	return nil
 }
@@ -176,7 +176,7 @@ func (r *run) detailLocked() json.RawMessage {
 func (r *run) taskChangedLocked() {
 	if r.task != nil {
 		r.task.changed = time.Now()
-		r.c.s.listeners.tell(taskChanged, r.detailLocked())
+		r.c.s.listeners.notify(taskChanged, r.detailLocked())
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 // awaitedMessages stores messages during the handshake, for steps that await a message.
 type awaitedMessages struct {
 	messages []json.RawMessage
-	came     chan struct{} // receives a value for each new message; nil while no step is waiting
+	arrived  chan struct{} // receives a value for each new message; nil while no step is waiting
 }
 
 // Limits of the stored messages, because the peer determines their number.
@@ -31,7 +31,7 @@ const (
 func (c *Codec) keepForHandshake(m *wire.Message) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.heard == nil || c.o.Serving || m.Kind != wire.Invalid && m.Kind != wire.Notification {
+	if c.awaited == nil || c.o.Serving || m.Kind != wire.Invalid && m.Kind != wire.Notification {
 		return nil
 	}
 	fits, err := c.fitsHandshake(m.Raw)
@@ -44,14 +44,14 @@ func (c *Codec) keepForHandshake(m *wire.Message) error {
 		*m = wire.Message{Kind: wire.Handshake, Raw: m.Raw, Body: m.Raw}
 	}
 	size := len(m.Raw)
-	for _, msg := range c.heard.messages {
+	for _, msg := range c.awaited.messages {
 		size += len(msg)
 	}
-	if len(c.heard.messages) < maxAwaited && size <= maxAwaitedBytes {
-		c.heard.messages = append(c.heard.messages, bytes.Clone(m.Raw))
+	if len(c.awaited.messages) < maxAwaited && size <= maxAwaitedBytes {
+		c.awaited.messages = append(c.awaited.messages, bytes.Clone(m.Raw))
 	}
-	if c.heard.came != nil {
-		wire.Wake(c.heard.came)
+	if c.awaited.arrived != nil {
+		wire.Wake(c.awaited.arrived)
 	}
 	return nil
 }
@@ -73,7 +73,7 @@ func (c *Codec) fitsHandshake(raw []byte) (bool, error) {
 func (c *Codec) endAwaiting() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.heard = nil
+	c.awaited = nil
 }
 
 // await waits for a message that meets the step's condition, and removes it. If several messages meet it, await takes
@@ -84,9 +84,9 @@ func (c *Codec) await(ctx context.Context, caller dialect.Caller, step *load.Ste
 	if limit := step.Limit(); limit > 0 && step.Optional {
 		late = time.After(limit)
 	}
-	came := make(chan struct{}, 1)
+	arrived := make(chan struct{}, 1)
 	c.mu.Lock()
-	c.heard.came = came
+	c.awaited.arrived = arrived
 	c.mu.Unlock()
 	ended, stop := c.watchEnd(ctx, caller)
 	defer stop()
@@ -96,22 +96,22 @@ func (c *Codec) await(ctx context.Context, caller dialect.Caller, step *load.Ste
 			return msg, err
 		}
 		select {
-		case <-came:
+		case <-arrived:
 		case err := <-ended:
 			if msg, ferr := c.find(cond); msg != nil || ferr != nil {
 				return msg, ferr
 			}
 			return nil, err
 		case <-late:
-			return nil, errNothingCame
+			return nil, errAwaitTimeout
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
 	}
 }
 
-// errNothingCame is the error of an optional await after its timeout.
-var errNothingCame = errors.New("no message arrived")
+// errAwaitTimeout is the error of an optional await after its timeout.
+var errAwaitTimeout = errors.New("no message arrived")
 
 // watchEnd returns a channel that receives the reason why the connection closes, and a function that stops watching.
 func (c *Codec) watchEnd(ctx context.Context, caller dialect.Caller) (<-chan error, func()) {
@@ -155,11 +155,11 @@ func (c *Codec) find(cond load.Prog) (json.RawMessage, error) {
 	sc := c.Scope()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for i, msg := range c.heard.messages {
+	for i, msg := range c.awaited.messages {
 		if ok, err := cond.Holds(msg, sc.Value); err != nil {
 			return nil, err
 		} else if ok {
-			c.heard.messages = slices.Delete(c.heard.messages, i, i+1)
+			c.awaited.messages = slices.Delete(c.awaited.messages, i, i+1)
 			return msg, nil
 		}
 	}

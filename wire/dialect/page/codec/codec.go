@@ -34,7 +34,7 @@ type Codec struct {
 	mu       sync.Mutex // guards the members below, which flows also use
 	conn     program.Conn
 	shared   map[string]json.RawMessage // the common params of requests, by method; nil until they are computed
-	heard    *awaitedMessages           // nil after the handshake
+	awaited  *awaitedMessages           // nil after the handshake
 	pendings map[*pending]bool          // the peer's requests whose hook is running, if the dialect file defines a response in case the local call is cancelled
 	steps    stepsTaken
 }
@@ -62,7 +62,7 @@ type call struct {
 
 // newCodec returns the codec of one connection.
 func (d *Dialect) newCodec(o dialect.CodecOptions) *Codec {
-	c := &Codec{d: d, o: o, calls: map[string]*call{}, heard: &awaitedMessages{}, pendings: map[*pending]bool{}, steps: stepsTaken{taken: map[any]bool{}}, entrance: &entrance{}}
+	c := &Codec{d: d, o: o, calls: map[string]*call{}, awaited: &awaitedMessages{}, pendings: map[*pending]bool{}, steps: stepsTaken{taken: map[any]bool{}}, entrance: &entrance{}}
 	c.Codec = d.messages(o, c.now)
 	c.conn.Version, c.conn.Logs = o.Handshake.Info.Version, o.Handshake.Logs
 	c.conn.Serving, c.conn.Path = o.Serving, o.Path

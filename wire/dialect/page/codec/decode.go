@@ -99,9 +99,9 @@ func (c *Codec) response(m *wire.Message) error {
 		c.out = append(c.out, *m)
 		return nil
 	}
-	said, ends := false, false
+	decided, ends := false, false
 	if c.d.plan.HasEnds() {
-		said, ends = c.d.plan.Ends(m.Raw, c.scope(s))
+		decided, ends = c.d.plan.Ends(m.Raw, c.scope(s))
 	}
 	if err := c.interim(m, s); err != nil {
 		return err
@@ -110,11 +110,11 @@ func (c *Codec) response(m *wire.Message) error {
 	case m.Interim:
 		c.forget(s)
 	case c.begins(m, s), c.onlyEnds(m, s):
-	case said && !ends && s.continues(m):
+	case decided && !ends && s.continues(m):
 		m.Kind, m.Final = wire.Item, false
 		return c.itemOf(m)
 	case s.rule != nil && m.Err == nil:
-		return c.streamResponse(m, s, ends || s.begun && !said)
+		return c.streamResponse(m, s, ends || s.begun && !decided)
 	default:
 		c.forget(s)
 		if err := c.unwrapped(m, s); err != nil {
@@ -169,7 +169,7 @@ func (s *call) continues(m *wire.Message) bool {
 
 // notification handles a notification, which may be an item of a stream, an event of a running call, or a cancel.
 func (c *Codec) notification(m *wire.Message) error {
-	if err := c.keepTold(m); err != nil {
+	if err := c.keepNotified(m); err != nil {
 		return err
 	}
 	c.expire(m)

@@ -173,7 +173,7 @@ func protocolFault(method, what string) *wire.Fault {
 // Bridging describes how a bridge offers methods of other dialects in this dialect.
 func (d *Dialect) Bridging() dialect.Bridging {
 	rule := &d.Page.Bridge
-	b := dialect.Bridging{Objects: rule.Objects, NoStreams: rule.Whole, Client: dialect.ClientHandshake{Asks: rule.Asks, Begins: d.Page.Serve.First != "", Declares: d.Page.Serve.Can != nil}, Told: d.Notifies, Streams: d.opens, Gathers: d.gathers}
+	b := dialect.Bridging{Objects: rule.Objects, NoStreams: rule.Whole, Client: dialect.ClientHandshake{Asks: rule.Asks, Begins: d.Page.Serve.First != "", Declares: d.Page.Serve.Can != nil}, ReportsProgress: d.Notifies, Streams: d.opens, Gathers: d.gathers}
 	if d.Page.Serve.During.Progress != nil {
 		b.Progress = dialect.AlwaysProgress
 	}

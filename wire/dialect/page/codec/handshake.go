@@ -121,7 +121,7 @@ func (c *Codec) beginSession(caller dialect.Caller) error {
 		if err != nil {
 			return err
 		}
-		if text, ok := scan.Text(val); ok && sayable(text) {
+		if text, ok := scan.Text(val); ok && isHeaderValue(text) {
 			session.SetHeader(name, text)
 		}
 	}
@@ -134,9 +134,9 @@ func (c *Codec) beginSession(caller dialect.Caller) error {
 	return nil
 }
 
-// sayable reports whether a string can be the value of a header: it is short, and consists of printable ASCII
+// isHeaderValue reports whether a string can be the value of a header: it is short, and consists of printable ASCII
 // characters.
-func sayable(text string) bool {
+func isHeaderValue(text string) bool {
 	const most = 256
 	return text != "" && len(text) <= most && !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
 }
@@ -164,7 +164,7 @@ func (c *Codec) due(step *load.Step) (bool, error) {
 func (c *Codec) take(ctx context.Context, caller dialect.Caller, step *load.Step) (dialect.Stream, error) {
 	if step.Await != nil {
 		msg, err := c.await(ctx, caller, step)
-		if errors.Is(err, errNothingCame) {
+		if errors.Is(err, errAwaitTimeout) {
 			return nil, nil
 		}
 		if err != nil {

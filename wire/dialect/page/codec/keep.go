@@ -18,8 +18,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// keepTold stores the values that the dialect file selects from a server's notification.
-func (c *Codec) keepTold(m *wire.Message) error {
+// keepNotified stores the values that the dialect file selects from a server's notification.
+func (c *Codec) keepNotified(m *wire.Message) error {
 	if len(c.d.Page.Keep) == 0 || c.o.Serving {
 		return nil
 	}
@@ -105,10 +105,10 @@ func valuesOf(programs map[string]load.Prog, in json.RawMessage, sc *program.Sco
 }
 
 // Offer sets the function that returns what a server offers on this connection.
-func (c *Codec) Offer(told func() (doc json.RawMessage, names []string)) {
+func (c *Codec) Offer(offers func() (doc json.RawMessage, names []string)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.conn.Offers = told
+	c.conn.Offers = offers
 }
 
 // Keep adds the members of an object to the kept values ($kept).
@@ -162,14 +162,14 @@ func oneOf(method, what string, got json.RawMessage, accepted []any) error {
 // shortened returns the start of a response.
 func shortened(val json.RawMessage) string {
 	const most = 100
-	said := string(scan.Compact(nil, val))
+	text := string(scan.Compact(nil, val))
 	switch {
-	case said == "":
+	case text == "":
 		return "nothing"
-	case len(said) > most:
-		return said[:most] + "…"
+	case len(text) > most:
+		return text[:most] + "…"
 	}
-	return said
+	return text
 }
 
 // described is a catalog from the peer, with the time when it expires.

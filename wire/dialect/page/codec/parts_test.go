@@ -202,16 +202,16 @@ func TestKeptMessagesAreBounded(t *testing.T) {
 		}
 	}
 	c := d.newCodec(dialect.CodecOptions{Serving: true})
-	if add(c, `{"method":"last"}`); len(c.heard.messages) > 0 {
+	if add(c, `{"method":"last"}`); len(c.awaited.messages) > 0 {
 		t.Error("a server keeps what it hears")
 	}
 	c = d.newCodec(dialect.CodecOptions{})
 	c.endAwaiting()
-	if add(c, `{"method":"last"}`); c.heard != nil {
+	if add(c, `{"method":"last"}`); c.awaited != nil {
 		t.Error("a message after the handshake is kept")
 	}
 	c = d.newCodec(dialect.CodecOptions{})
-	if add(c, `{"jsonrpc":"2.0","id":1,"result":1}`); len(c.heard.messages) > 0 {
+	if add(c, `{"jsonrpc":"2.0","id":1,"result":1}`); len(c.awaited.messages) > 0 {
 		t.Error("an answer is kept")
 	}
 }
@@ -261,7 +261,7 @@ func TestSayable(t *testing.T) {
 	for text, want := range map[string]bool{
 		"": false, "x": true, " ~": true, "\x1f": false, "\x7f": false, "é": false, strings.Repeat("x", 256): true, strings.Repeat("x", 257): false,
 	} {
-		if sayable(text) != want {
+		if isHeaderValue(text) != want {
 			t.Errorf("%q: %v", text, !want)
 		}
 	}

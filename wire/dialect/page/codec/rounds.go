@@ -191,7 +191,7 @@ func (r *rounds) failed(m wire.Message, err, why error) step {
 	case again:
 		return r.open(goesOn(r.op, r.more))
 	}
-	return step{st: &said{Stream: r.current(), m: m, err: err}}
+	return step{st: &replayed{Stream: r.current(), m: m, err: err}}
 }
 
 // goOn answers the requests in an interim response and repeats the call.
@@ -239,8 +239,8 @@ func (r *rounds) Severed() bool { return dialect.Severed(r.current()) }
 
 func (r *rounds) Waiting() bool { return r.next == nil && dialect.Waiting(r.current()) }
 
-// said is a stream whose first message or error was already read.
-type said struct {
+// replayed is a stream whose first message or error was already read.
+type replayed struct {
 	dialect.Stream
 	m     wire.Message
 	err   error
@@ -248,7 +248,7 @@ type said struct {
 }
 
 // Next returns the message that was already read, followed by the rest of the stream.
-func (s *said) Next(ctx context.Context) (wire.Message, error) {
+func (s *replayed) Next(ctx context.Context) (wire.Message, error) {
 	if !s.taken {
 		s.taken = true
 		return s.m, s.err
@@ -256,4 +256,4 @@ func (s *said) Next(ctx context.Context) (wire.Message, error) {
 	return s.Stream.Next(ctx)
 }
 
-func (s *said) Severed() bool { return dialect.Severed(s.Stream) }
+func (s *replayed) Severed() bool { return dialect.Severed(s.Stream) }

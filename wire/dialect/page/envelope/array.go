@@ -66,13 +66,13 @@ func element(parts []part, n int) []byte {
 	return null
 }
 
-// unstyled converts the params of a received message to the form for hooks. told reports that the message is a
+// unstyled converts the params of a received message to the form for hooks. notified reports that the message is a
 // notification.
-func (c *codec) unstyled(method string, params, raw []byte, consts []constant, told bool) []byte {
-	return c.plan.named(method, c.shaped(params, raw, consts, told))
+func (c *codec) unstyled(method string, params, raw []byte, consts []constant, notified bool) []byte {
+	return c.plan.named(method, c.shaped(params, raw, consts, notified))
 }
 
-func (c *codec) shaped(params, raw []byte, consts []constant, told bool) []byte {
+func (c *codec) shaped(params, raw []byte, consts []constant, notified bool) []byte {
 	switch c.plan.names.Params {
 	case "one":
 		if only := scan.Only(params); only != nil && scan.Type(params) == 'a' {
@@ -81,7 +81,7 @@ func (c *codec) shaped(params, raw []byte, consts []constant, told bool) []byte 
 	case "prefixed":
 		return rest(params)
 	case "flat":
-		if told && !c.plan.flatTold {
+		if notified && !c.plan.flatEvents {
 			return params
 		}
 		names := c.plan.names.Extra

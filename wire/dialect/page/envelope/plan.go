@@ -16,26 +16,26 @@ import (
 
 // A Plan is the compiled description of the messages in a dialect file. Its codecs share it.
 type Plan struct {
-	page      *load.Page
-	names     load.Names
-	heads     []string // the top-level members to read
-	request   form
-	opening   []constant // the constants in a request for a stream
-	response  form
-	event     form
-	okAt      place
-	okIs      []byte
-	forbidden []place  // members that no message may have
-	version2  bool     // the base is JSON-RPC 2.0
-	items     bool     // a rule reads items by the id of their request, and responses show whether they are the last
-	ends      bool     // a rule determines whether a response is the last
-	extras    bool     // a rule finds extra members
-	told      bool     // constants or forbidden members, not a missing id, distinguish events
-	apart     bool     // different constants in one member distinguish requests and responses
-	array     bool     // messages are arrays, and all places begin with an index
-	farthest  int      // the largest index in a place
-	patterns  []string // the patterns in names.order, longest first
-	flatTold  bool     // the params of events are top-level members of the message
+	page         *load.Page
+	names        load.Names
+	heads        []string // the top-level members to read
+	request      form
+	opening      []constant // the constants in a request for a stream
+	response     form
+	event        form
+	okAt         place
+	okIs         []byte
+	forbidden    []place  // members that no message may have
+	version2     bool     // the base is JSON-RPC 2.0
+	items        bool     // a rule reads items by the id of their request, and responses show whether they are the last
+	ends         bool     // a rule determines whether a response is the last
+	extras       bool     // a rule finds extra members
+	markedEvents bool     // constants or forbidden members, not a missing id, distinguish events
+	apart        bool     // different constants in one member distinguish requests and responses
+	array        bool     // messages are arrays, and all places begin with an index
+	farthest     int      // the largest index in a place
+	patterns     []string // the patterns in names.order, longest first
+	flatEvents   bool     // the params of events are top-level members of the message
 }
 
 // maxHeads bounds the top-level members that a plan reads.
@@ -104,13 +104,13 @@ func Compile(p *load.Page) (*Plan, error) {
 		c.ends = c.ends || p.Read[i].Kind == "response" && p.Read[i].Final != nil
 		c.extras = c.extras || p.Read[i].Extra != nil
 	}
-	c.told = !c.version2 && (len(c.event.none) > 0 || len(c.event.consts) > 0 && !slices.EqualFunc(c.event.consts, c.request.consts, constant.is))
+	c.markedEvents = !c.version2 && (len(c.event.none) > 0 || len(c.event.consts) > 0 && !slices.EqualFunc(c.event.consts, c.request.consts, constant.is))
 	c.apart = !c.version2 && slices.ContainsFunc(c.request.consts, func(k constant) bool {
 		return slices.ContainsFunc(c.response.consts, func(o constant) bool { return slices.Equal(k.path, o.path) && !k.is(o) })
 	})
 	c.array = len(c.heads) > 0 && !slices.ContainsFunc(c.heads, func(name string) bool { return index(name) < 0 })
 	c.array = c.array || p.Text.Before != ""
-	c.flatTold = n.Params == "flat" && p.Names.Event.Params == ""
+	c.flatEvents = n.Params == "flat" && p.Names.Event.Params == ""
 	return c, c.bounded()
 }
 

@@ -38,7 +38,7 @@ func (c *codec) isEvent(id []byte) bool {
 	switch {
 	case c.heads.any(p.event.none) >= 0:
 		return false
-	case p.told:
+	case p.markedEvents:
 		return c.heads.is(p.event.consts)
 	}
 	sameName := p.event.method.head == p.request.method.head && len(p.event.method.path) == len(p.request.method.path)

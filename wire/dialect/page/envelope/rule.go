@@ -100,7 +100,7 @@ func (c *Plan) HasEnds() bool { return c != nil && c.ends }
 
 // Ends returns whether a response is the last one according to the [[read]] rules. said is false if the rules do not determine this. A
 // nil Plan returns false.
-func (c *Plan) Ends(raw []byte, scope *program.Scope) (said, ends bool) {
+func (c *Plan) Ends(raw []byte, scope *program.Scope) (decided, ends bool) {
 	if !c.HasEnds() {
 		return false, false
 	}

@@ -199,7 +199,7 @@ func (c *codec) styled(f *form, method string, params json.RawMessage) (styled, 
 		return nil, nil, err
 	}
 	style, given := c.plan.names.Params, len(params) > 0
-	if f == &c.plan.event && style == "flat" && !c.plan.flatTold {
+	if f == &c.plan.event && style == "flat" && !c.plan.flatEvents {
 		style = "object"
 	}
 	if !given {

@@ -54,7 +54,7 @@ func (s *server) Gets(about catalog.Info) wire.HTTPGets {
 	gets := wire.HTTPGets{}
 	for path, prog := range s.d.Page.Serve.Get {
 		gets[path] = func(at string) ([]byte, error) {
-			doc, names := s.told()
+			doc, names := s.offers()
 			var in scan.Object
 			in.Text("url", at)
 			sc := &program.Scope{Catalog: doc, Conn: &program.Conn{Hooks: names, Version: about.Version}}
@@ -65,7 +65,7 @@ func (s *server) Gets(about catalog.Info) wire.HTTPGets {
 	return gets
 }
 
-// describe returns the function for told, which computes its values once for each catalog.
+// describe returns the function for offers, which computes its values once for each catalog.
 func (s *server) describe() func() (doc json.RawMessage, names []string) {
 	var mu sync.Mutex
 	var of *catalog.Catalog

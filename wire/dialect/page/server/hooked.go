@@ -85,12 +85,12 @@ func (h *handler) isRunning(hook string) bool {
 // feed sends a hook's data as the items of s.
 func (h *handler) feed(s *stream, open func() error) error {
 	defer h.remove(&s.ongoing)
-	told := h.newProgressSender(s.ctx, &s.in.Msg)
-	defer told.end()
+	progress := h.newProgressSender(s.ctx, &s.in.Msg)
+	defer progress.end()
 	var failed error
 	_, err := h.Responder.Respond(s.ctx, dialect.Request{
 		Method: s.hook, Params: s.in.Msg.Params, ID: s.in.Msg.ID, Vars: h.vars(&s.in.Msg), Stream: true, Begin: open,
-		Emit: told.emitter(&failed, func(ev wire.Event) error { return h.item(s.ctx, s, ev.Data) }),
+		Emit: progress.emitter(&failed, func(ev wire.Event) error { return h.item(s.ctx, s, ev.Data) }),
 	})
 	err = cmp.Or(err, failed)
 	if s.in.Answered && s.ctx.Err() == nil {

@@ -24,7 +24,7 @@ type server struct {
 	d      *codec.Dialect
 	b      dialect.Backend
 	native Native                                       // the zero value if the dialect file has no flow
-	told   func() (doc json.RawMessage, names []string) // returns the catalog as JSON and the names of its methods
+	offers func() (doc json.RawMessage, names []string) // returns the catalog as JSON and the names of its methods
 
 	warned sync.Map // the programs whose failures were reported to the user
 }
@@ -33,7 +33,7 @@ type server struct {
 // nil if there is none.
 func New(d *codec.Dialect, b dialect.Backend, native func(Host) Native) dialect.Server {
 	s := &server{d: d, b: b}
-	s.told = s.describe()
+	s.offers = s.describe()
 	if native != nil {
 		s.native = native(Host{b, s.Accept})
 	}
@@ -46,7 +46,7 @@ func (s *server) Accept(c dialect.Caller) dialect.Handler {
 	h := &handler{server: s, ongoing: map[*ongoing]bool{}}
 	h.Conn = Conn{Codec: codec.Of(about.Codec), Caller: c, Backend: s.b, Responder: s.b.Bind(c), SingleExchange: about.SingleExchange}
 	if h.Serving = h.Codec != nil && h.Codec.Serving(); h.Serving {
-		h.Codec.Offer(s.told)
+		h.Codec.Offer(s.offers)
 		h.warn(s.d.CancelFails())
 	}
 	if s.native.Open != nil {
@@ -87,7 +87,7 @@ func (h *handler) scope() *program.Scope {
 		sc = h.Codec.Scope()
 	}
 	if !h.Serving {
-		sc.Catalog, _ = h.told()
+		sc.Catalog, _ = h.offers()
 	}
 	return sc
 }
@@ -217,7 +217,7 @@ func (h *handler) exact(method string) bool {
 	case h.Codec == nil:
 		return false
 	case h.Serving:
-		_, names := h.told()
+		_, names := h.offers()
 		return slices.Contains(names, method)
 	}
 	return slices.Contains(h.Codec.Scope().Conn.Hooks, method)
@@ -226,7 +226,7 @@ func (h *handler) exact(method string) bool {
 // unknown returns the error for a method that no hook answers. Its data contains the most similar name.
 func (h *handler) unknown(code int, message, name string) error {
 	e := wire.NewError(code, message)
-	if _, names := h.told(); names != nil {
+	if _, names := h.offers(); names != nil {
 		if near := catalog.Nearest(name, names); near != "" {
 			return e.WithData(map[string]string{"nearest": near})
 		}

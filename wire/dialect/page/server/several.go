@@ -37,11 +37,11 @@ func (h *handler) call(ctx context.Context, in *dialect.Inbound, kind catalog.Ki
 		return h.answers(ctx, in, r)
 	}
 	gathered := dialect.Gather(&r, wire.DefaultMaxMessage)
-	told, items := h.newProgressSender(ctx, &in.Msg), r.Emit
-	defer told.end()
+	progress, items := h.newProgressSender(ctx, &in.Msg), r.Emit
+	defer progress.end()
 	r.Emit = func(ev wire.Event) error {
 		if ev.Kind == wire.Progress || ev.Kind == wire.Log {
-			return told.event(ev)
+			return progress.event(ev)
 		}
 		return items(ev)
 	}
@@ -62,10 +62,10 @@ func (h *handler) several(m *wire.Message) (bool, error) {
 func (h *handler) answers(ctx context.Context, in *dialect.Inbound, r dialect.Request) (json.RawMessage, error) {
 	var held json.RawMessage
 	var failed error
-	told := h.newProgressSender(ctx, &in.Msg)
-	defer told.end()
+	progress := h.newProgressSender(ctx, &in.Msg)
+	defer progress.end()
 	r.Stream = true
-	r.Emit = told.emitter(&failed, func(ev wire.Event) error {
+	r.Emit = progress.emitter(&failed, func(ev wire.Event) error {
 		if held != nil {
 			if err := in.Emit(wire.Event{Kind: wire.Data, Data: held}); err != nil {
 				return err
@@ -90,7 +90,7 @@ func (h *handler) warn(err error) {
 	}
 	which, _, _ := strings.Cut(f.Message, "): ") // without the reason, which may vary
 	if warn := h.Caller.Connection().Warn; warn != nil {
-		if _, told := h.warned.LoadOrStore(which, true); !told {
+		if _, reported := h.warned.LoadOrStore(which, true); !reported {
 			warn(f.Message)
 		}
 	}

@@ -29,15 +29,15 @@ func (h *handler) stream(ctx context.Context, in *dialect.Inbound, r dialect.Req
 	defer cancel()
 	s := &stream{in: in, rule: rule, serve: h.d.Page.Serve.Subscribe[name], scope: h.of(&in.Msg)}
 	s.ongoing = ongoing{order: in.Order, stream: true, endedBy: s.isEndedBy, cancel: cancel}
-	told := h.newProgressSender(ctx, &in.Msg)
-	defer told.end()
+	progress := h.newProgressSender(ctx, &in.Msg)
+	defer progress.end()
 	defer h.remove(&s.ongoing)
 	r.Stream = true
 	if !rule.First {
 		r.Begin = func() error { return h.open(s, nil) }
 	}
 	var failed error
-	emit := told.emitter(&failed, func(ev wire.Event) error {
+	emit := progress.emitter(&failed, func(ev wire.Event) error {
 		if !in.Answered {
 			return h.open(s, ev.Data)
 		}

@@ -93,29 +93,29 @@ func (h *handler) outcome(ctx context.Context, in *dialect.Inbound, rule *load.W
 // item.
 func (h *handler) respondAs(ctx context.Context, m *wire.Message, r dialect.Request, w Work, rule *load.Wrapped) (json.RawMessage, error) {
 	var failed error
-	told := h.newProgressSender(ctx, m)
-	told.work = w
-	defer told.end()
+	progress := h.newProgressSender(ctx, m)
+	progress.work = w
+	defer progress.end()
 	kind, _ := h.Responder.Kind(r.Method)
 	r.Stream = kind == catalog.Stream && h.d.Page.Serve.During.Items != nil
-	data := callData{told: told, items: r.Stream, made: rule != nil && rule.Result != nil}
-	r.Emit = told.emitter(&failed, data.add)
+	data := callData{progress: progress, items: r.Stream, made: rule != nil && rule.Result != nil}
+	r.Emit = progress.emitter(&failed, data.add)
 	result, err := h.Responder.Respond(ctx, r)
 	return data.end(result, cmp.Or(err, failed))
 }
 
 // callData collects the data of a hook that answers a call.
 type callData struct {
-	told  *progressSender
-	items bool // data become items
-	made  bool // the last data is also an item
-	last  json.RawMessage
+	progress *progressSender
+	items    bool // data become items
+	made     bool // the last data is also an item
+	last     json.RawMessage
 }
 
 func (d *callData) add(ev wire.Event) (err error) {
 	switch {
 	case d.items && d.made:
-		err = d.told.event(ev)
+		err = d.progress.event(ev)
 	case d.items:
 		err = d.item(d.last)
 	}
@@ -127,7 +127,7 @@ func (d *callData) item(data json.RawMessage) error {
 	if data == nil {
 		return nil
 	}
-	return d.told.event(wire.Event{Kind: wire.Data, Data: data})
+	return d.progress.event(wire.Event{Kind: wire.Data, Data: data})
 }
 
 // end returns the result of the call. If the call fails, the last data becomes an item.
@@ -137,11 +137,11 @@ func (d *callData) end(result json.RawMessage, err error) (json.RawMessage, erro
 	}
 	switch {
 	case err != nil && d.items && !d.made:
-		d.told.h.warn(d.item(d.last))
+		d.progress.h.warn(d.item(d.last))
 	case err == nil && d.made && !d.items:
 		err = d.item(result)
-	case err == nil && d.told.work != nil && result != nil:
-		d.told.work.Emitted(wire.Event{Kind: wire.Data, Data: result})
+	case err == nil && d.progress.work != nil && result != nil:
+		d.progress.work.Emitted(wire.Event{Kind: wire.Data, Data: result})
 	}
 	return result, err
 }
@@ -155,7 +155,7 @@ type progressSender struct {
 	work  Work            // the work that the call has become, or nil
 
 	mu    sync.Mutex
-	told  bool    // some progress was sent
+	sent  bool    // some progress was sent
 	last  float64 // the last progress
 	of    bool    // last is a fraction of the whole, not a count
 	tried bool    // an attempt was made to send the begin message
@@ -250,16 +250,16 @@ func (t *progressSender) rising(ev wire.Event) (more []byte, ok bool) {
 	given := err == nil && len(ev.Fraction) > 0
 	counts := !t.of && t.last > 0
 	switch {
-	case given && !counts && (fraction > t.last || !t.told):
+	case given && !counts && (fraction > t.last || !t.sent):
 		t.last, t.of = fraction, true
 	case given && ev.Message == "":
 		return nil, false
 	case t.of, given && !counts:
 		t.last, t.of = t.last+step, true
-	case t.told:
+	case t.sent:
 		t.last++
 	}
-	t.told = true
+	t.sent = true
 	o.Add("progress", rounded(t.last))
 	if t.of {
 		o.Int("total", 1)
