@@ -75,15 +75,15 @@ type HandshakeOptions struct {
 	Began     func(session string) // receives the peer's session id after a successful handshake; may be nil
 	// Get sends an HTTP GET for a path to the peer's server. It is nil if HTTP cannot reach the peer.
 	Get func(ctx context.Context, path string) ([]byte, error)
-	// Logs is the lowest level of the peer's log lines for the user, or "" for no log lines.
+	// Logs is the lowest level of the peer's log lines that the user sees, or "" for no log lines.
 	Logs string
 	// Omitted reports whether to omit an optional call of the handshake, because the peer ignores it or ends the
 	// connection after it. Omit omits the call on later connections. Both may be nil.
 	Omitted func(method string) bool
 	Omit    func(method string)
-	// Own returns the method of the user's first call. If the handshake has a call of that method, the user makes that
-	// call and the following steps. Own may wait for the user until ctx ends. If Own is nil, the whole handshake is
-	// automatic.
+	// Own returns the method of the user's first call. If the handshake contains a call of that method, the user makes
+	// that call and runs the steps after it. Own may wait for the user until ctx ends. If Own is nil, the whole
+	// handshake is automatic.
 	Own func(ctx context.Context) string
 }
 

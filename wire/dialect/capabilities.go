@@ -67,7 +67,7 @@ type Handshake struct {
 
 // Detection describes how to detect a server of the dialect. Patterns are regular expressions.
 type Detection struct {
-	First   []string // patterns that all match a server's first bytes or error text; another dialect's text does not match all of them
+	First   []string // patterns, all of which match a server's first bytes or error text; those of another dialect do not match all of them
 	Unless  string   // a pattern that must not match the same text, or ""
 	Instead []string // the dialects for which a user may mistake the server; nil means any
 	Refusal *Refusal // how a server refuses requests before the handshake, or nil
@@ -105,9 +105,10 @@ func (d *Discovery) ByModule() bool { return d != nil && d.Module != nil }
 // IsCached reports whether rpcx stores catalogs. d may be nil.
 func (d *Discovery) IsCached() bool { return d != nil && d.Cached != nil }
 
-// Jobs describes the support of `rpcx job`. Unless Lasting is set, a job ends with the connection that started it.
+// Jobs describes how a dialect supports `rpcx job`. Unless Lasting is set, a job ends with the connection that started
+// it.
 type Jobs struct {
-	Call    json.RawMessage // the Extra of a Call that starts a job, or nil
+	Call    json.RawMessage // the Extra of a Call that starts a job; may be nil
 	Bare    bool            // a job yields only its result, as a call does, without a report on its end
 	Journal bool            // the list is a journal that outlives connections
 	Lasting bool            // jobs outlive the connection that started them
@@ -115,7 +116,7 @@ type Jobs struct {
 
 // Evaluation describes how the peer evaluates code.
 type Evaluation struct {
-	Runtime bool // a server also evaluates code (--runtime)
+	Runtime bool // a server can also evaluate code (--runtime)
 	Live    bool // the evaluator also completes code, resets its state, and evaluates watched code every few frames
 }
 
@@ -134,7 +135,7 @@ type Streams struct {
 // Files describes where responses contain files.
 type Files struct {
 	Local    bool                         // files are on the peer's machine, and responses contain their paths
-	Embedded func(raw []byte) []wire.File // returns the files inside a whole response; nil if responses contain no files
+	Embedded func(raw []byte) []wire.File // returns the files in a whole response; nil if responses contain no files
 }
 
 // AreLocal reports whether f is Local. f may be nil.
@@ -180,7 +181,7 @@ type Bridging struct {
 	// ReportsProgress reports whether a notification during a call is a progress or log message of that call, which the bridge
 	// forwards as such. nil means false.
 	ReportsProgress func(method string) bool
-	// Own lists the methods of the handshake, which a bridge never forwards because each connection has its own
+	// Own lists the methods of the handshake. A bridge never forwards them, because each connection has its own
 	// handshake.
 	Own       []string
 	Client    ClientHandshake

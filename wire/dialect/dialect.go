@@ -6,11 +6,11 @@
 //
 // Two dialects serve as examples. In HotRepl's host, the Server owns the only client, the frame queue and the table of
 // jobs. When Accept gets a second client, it sends session_evicted through the first client's Caller and closes the
-// Caller. Accept sends the handshake with Caller.Notify. The Method of a request is its "type". In Introspect, Opened
-// finds the subscription's token in the first response. Items have the request's id, so the Stream of a subscription is
-// its request's ID. In Introspect, Opened finds the token of the subscription in the first response. Decode turns every
-// notification that names a subscription into an Item with that Stream (Final if its payload is done). Event converts
-// progress, guidance and data payloads to events.
+// Caller. Accept sends the handshake with Caller.Notify. The Method of a request is its "type". Reply writes
+// "<type>_result" for a Data event and "<type>_error" for a Failure event. Items have the request's id, so the Stream
+// of a subscription is its request's ID. In Introspect, Opened finds the subscription's token in the first response.
+// Decode turns every notification that names a subscription into an Item with that Stream (Final if its payload is
+// done). Event converts progress, guidance and data payloads to events.
 package dialect
 
 import (
@@ -33,7 +33,7 @@ const (
 	Subscribe                 // a request whose response may open a stream
 	Cancel                    // asks the peer to cancel the pending request of Of
 	Unsubscribe               // asks the peer to end Stream, which Of opened
-	Raw                       // Params is the whole message, which is sent unchanged
+	Raw                       // Params is the whole message, sent unchanged
 	Watch                     // sends nothing; returns every incoming message, or those of Method
 	Eval
 	Internal  // a message of the dialect's flows; Method is a word of the protocol, never the user's
@@ -68,7 +68,7 @@ type Op struct {
 	// response to the Subscribe, unless the response only names a stream.
 	Beside string          `json:"beside,omitempty"`
 	Extra  json.RawMessage `json:"extra,omitempty"`  // an object with members that are specific to this dialect, or nil
-	Nested bool            `json:"nested,omitempty"` // the operation is from a hook of this connection; it must not wait for anything that waits for the hook
+	Nested bool            `json:"nested,omitempty"` // the operation is from a hook of this connection; it must not wait for anything that waits for that hook
 	About  wire.ID         `json:"-"`                // the peer's pending request to which the operation belongs; nil if there is none or it is unknown
 	Since  *int64          `json:"since,omitempty"`  // for a Watch in a session: the number of the message in the ring after which to start; nil starts with the next message
 	// Answer, if set in a Raw op, receives each response, in place of peer.Options.Incoming. It runs on the reader's
@@ -88,13 +88,14 @@ const FreshID = "\x00fresh"
 type Codec interface {
 	// Encode returns the message for op in Raw, with ID if a response will follow. Final means that the first response
 	// is the only one. For a Cancel or Unsubscribe that the dialect cannot express, Encode returns wire.ErrUnsupported,
-	// and the caller only forgets the call. The codec chooses ids, which are unique on this connection. A message with
-	// a Stream and without Raw is not sent. In that case, op follows that stream, which other operations may also
-	// follow, and its first message is a null result.
+	// and the caller forgets the call without sending a message. The codec chooses ids, which are unique on this
+	// connection. A message with a Stream and without Raw is not sent. In that case, op follows that stream, which
+	// other operations may also follow, and its first message is a null result.
 	Encode(op Op) (wire.Message, error)
 	// Decode returns the messages in raw. batch reports whether raw was a batch, whose responses are sent as one
-	// message. The messages are valid until the next Decode, and only as long as raw. An error ends the connection
-	// after the returned messages. If a malformed message can be answered, Decode returns it as Invalid instead.
+	// message. The messages are valid until the next Decode, and only while raw is unchanged. An error ends the
+	// connection after the returned messages. If a malformed message can be answered, Decode returns it as Invalid
+	// instead.
 	Decode(raw []byte) (msgs []wire.Message, batch bool, err error)
 	// Opened interprets a successful response to a Subscribe or Call. It returns the stream that the response opens, or
 	// nil, and whether the response ends the call. Items may also have the id of the request.
@@ -103,16 +104,16 @@ type Codec interface {
 	Reply(req wire.Message, ev wire.Event) ([][]byte, error)
 	// JoinBatch joins the responses to a batch into one message.
 	JoinBatch(replies [][]byte) []byte
-	// Event sets ev to the user's event for m. ev may refer to m's bytes. Event does not allocate for plain data. Any
-	// goroutine may call it.
+	// Event sets ev to the event that the user sees for m. ev may refer to m's bytes. Event does not allocate for plain
+	// data. Any goroutine may call it.
 	Event(m *wire.Message, ev *wire.Event) error
 	// Abilities returns the codec's other abilities. A peer.Peer calls it once for the abilities that each message
 	// needs, and otherwise at each use.
 	Abilities() Abilities
 }
 
-// EventOf returns the user's event for m, according to c, a Codec or a conversation. A caller with many messages calls
-// Event directly and reuses the event.
+// EventOf returns the event that the user sees for m, according to c, a Codec or a conversation. A caller with many
+// messages calls Event directly and reuses the event.
 func EventOf(c eventer, m wire.Message) (ev wire.Event, err error) {
 	err = c.Event(&m, &ev)
 	return ev, err
@@ -128,7 +129,7 @@ type Stream interface {
 	// ends, Next returns its error, and the stream remains readable.
 	Next(ctx context.Context) (wire.Message, error)
 	// Cancel forgets the stream. If the dialect has a message for it, Cancel also cancels the stream on the peer. It
-	// returns when ctx ends. After the end of the stream, it does nothing.
+	// returns when ctx ends. After the stream has ended, it does nothing.
 	Cancel(ctx context.Context) error
 }
 

@@ -93,8 +93,8 @@ type CallPipeline interface {
 	Promote(c PipelinedCall)
 }
 
-// A PipelinedCall is one call of a CallPipeline. The peer calls its methods under its lock. They must not block or call
-// the peer.
+// A PipelinedCall is one call of a CallPipeline. A peer.Peer calls its methods while it holds its lock. They must not
+// block or call the peer.Peer.
 type PipelinedCall interface {
 	// Answered receives the only response, which is valid during the call, and ends the PipelinedCall if it returns
 	// true. It returns false if it cannot use the response, and Opened is called.

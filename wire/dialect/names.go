@@ -17,7 +17,7 @@ type Names struct {
 
 // A Spelling is how users and hooks spell a dialect's methods, if they do not use wire names.
 type Spelling struct {
-	User   func(typed, method string) string // the user's name of a wire method; typed is what the user entered
+	User   func(typed, method string) string // returns the user's name of a wire method; typed is what the user entered
 	Hook   func(method string) string        // the name or pattern of a wire method for hooks and policies
 	Wire   func(hookName string) string      // the inverse of Hook
 	Covers func(pattern string) []string     // the additional patterns that a policy's pattern from Hook implies
@@ -56,7 +56,7 @@ func (n Names) FromHook(hookName string) string {
 	return n.Spelling.Wire(hookName)
 }
 
-// ForUser returns the user's name of a wire method. typed is what the user entered.
+// ForUser returns the name of a wire method that users see. typed is what the user entered.
 func (n Names) ForUser(typed, method string) string {
 	if n.Spelling == nil {
 		return method

@@ -171,9 +171,9 @@ type Request struct {
 // ByPolicy is the Kind of a Responder's error for a call that its policy denies.
 const ByPolicy = "policy"
 
-// Describes reports whether b answers a request for the method name with its catalog even though a hook's pattern
-// matches name. Such a pattern stands for the methods of the catalog. A hook with exactly that name answers the request
-// itself. A catalog without methods answers nothing.
+// Describes reports whether b's catalog answers a request for the method name even though a hook's pattern matches
+// name. Such a pattern stands for the methods of the catalog. A hook with exactly that name answers the request itself.
+// A catalog without methods answers nothing.
 func Describes(b Backend, r Responder, name string) bool {
 	c := b.Catalog()
 	return c != nil && len(c.Methods) > 0 && r.ByPattern(name)
@@ -181,7 +181,7 @@ func Describes(b Backend, r Responder, name string) bool {
 
 // Gather makes r, a request for a streaming method, collect the items. gathered converts the result of Respond to an
 // array of the items. most bounds the size of the array in bytes. It serves clients that cannot receive single items.
-// The hook has the time limit of a call.
+// The hook then has the time limit of a call.
 func Gather(r *Request, most int) (gathered func(json.RawMessage, error) (json.RawMessage, error)) {
 	items := []byte("[")
 	var failed error
@@ -246,7 +246,7 @@ func Unknown(b Backend, method string) error {
 	return e
 }
 
-// Discover calls the method with which a peer describes itself and returns the result. It returns wire.ErrUnsupported
+// Discover calls the method with which peers describe themselves and returns its result. It returns wire.ErrUnsupported
 // if the peer lacks the method.
 func Discover(ctx context.Context, caller Caller, method string) (json.RawMessage, error) {
 	doc, err := caller.Call(ctx, method, nil)

@@ -22,16 +22,16 @@ type Shape struct {
 	// Arrays reports that an array is one message, never a batch.
 	Arrays bool
 
-	// Unnumbered reads messages without ids when a tape is shown. A request and its responses (Items, if more follow)
-	// get the id null and are paired in order. It is nil for messages with ids.
+	// Unnumbered reads messages without ids, for the display of a tape. A request and its responses (Items, if more
+	// follow) get the id null and are paired in order. It is nil for messages with ids.
 	Unnumbered func(msg []byte) wire.Message
 
 	// Error is the template of an error response. It contains $id, $code (an integer), $message (a string) and $data
 	// (an object).
 	Error string
 
-	// Streams are the members of an item's params that name its stream. In the result of any method, the value of such
-	// a member is an assigned value.
+	// Streams are the members of an item's params that name its stream. The value of such a member in the result of any
+	// method is an assigned value.
 	Streams []string
 
 	// Ends is the place in a request that names the stream to end. Ended is the template of the response, with $id for
@@ -50,7 +50,7 @@ type Shape struct {
 }
 
 // A Poll is a request that a client repeats until the end of a job. Only the response that reports the job's end is compared,
-// because the job's duration determines the number of requests and the reported progress.
+// because the number of requests and the reported progress depend on the job's duration.
 type Poll struct {
 	Method  string
 	Job     string   // the JSON pointer to the job's name in a request

@@ -72,7 +72,7 @@ func (t *task) run(message json.RawMessage) (from int, err error) {
 	return from, nil
 }
 
-// A running is one run of the hook of a task.
+// A running is one run of a task's hook.
 type running struct {
 	t        *task
 	lines    bool

@@ -18,7 +18,7 @@ const (
 	maxBytes     = 256 << 20
 )
 
-// A task is the work on one or more messages, which a hook answers (section 4.1.1). To the hook, it is a connection that
+// A task is the work on one or more messages that a hook answers (section 4.1.1). To the hook, it is a connection that
 // cannot call the client.
 type task struct {
 	agent   *agent
@@ -178,7 +178,7 @@ func (t *task) event(ctx context.Context, at int) (ev json.RawMessage, last bool
 	return t.events[at], at == len(t.events)-1 && isResting(t.state), nil
 }
 
-// awaitRest waits until the task ends or needs input, from the event with the number from.
+// awaitRest waits until the task ends or needs input. It reads events from the one with the number from.
 func (t *task) awaitRest(ctx context.Context, from int) error {
 	for at := from; ; at++ {
 		if _, last, err := t.event(ctx, at); last || err != nil {

@@ -85,8 +85,8 @@ func Named(name string) dialect.Spec {
 	return s
 }
 
-// Lookup finds the dialect that a user named. For an unknown name, it returns a usage Fault with the most similar name,
-// or the error of the dialect file.
+// Lookup finds the dialect that a user named. For an unknown name, it returns a usage Fault that suggests the most
+// similar name, or the error in the dialect file.
 func Lookup(name string) (dialect.Spec, error) {
 	if err := pages().Clash(name); err != nil {
 		return dialect.Spec{}, err
@@ -113,7 +113,7 @@ func Names() []string {
 	return append(names, pages().Names()...)
 }
 
-// NamesOf returns the names of the dialects with a property in a phrase: "scomp or hotrepl".
+// NamesOf returns the names of the dialects with a property, as a phrase: "scomp or hotrepl".
 func NamesOf(has func(s dialect.Spec) bool) string {
 	var names []string
 	for _, s := range Specs() {
@@ -131,8 +131,8 @@ func NamesOf(has func(s dialect.Spec) bool) string {
 // file.
 func OnTape(name string) string { return pages().NameOf(name) }
 
-// FromTape returns the dialect in a tape's header: the user's dialect file of that name, or else the dialect of that name.
-// "" is the default dialect. Errors are usage Faults.
+// FromTape returns the dialect in a tape's header: the user's dialect file with that name or, without one, the dialect of
+// that name. "" is the default dialect. Errors are usage Faults.
 func FromTape(name string) (dialect.Spec, error) {
 	name = cmp.Or(name, Default())
 	if path, ok := pages().Given(name); ok {

@@ -107,8 +107,8 @@ func (s *server) command(t task) {
 	}
 }
 
-// run runs the hook of a command and collects the hook's files in the directory place. emit receives progress and may be
-// nil.
+// run runs the hook of a command and collects the hook's files, which are in a directory named after place. emit
+// receives progress and may be nil.
 func (s *server) run(r *running, name, place string, stream bool, emit func(wire.Event)) (output, files json.RawMessage, err error) {
 	dir, err := s.files.makeDir(place)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// errEvalTime is the cause of a context after the time limit of an evaluation.
+// errEvalTime is the cause of a context that ended at the time limit of an evaluation.
 var errEvalTime = errors.New("the evaluation timed out")
 
 // A printout collects at most most bytes of output.
@@ -160,7 +160,7 @@ func (s *server) reset(t task) {
 	t.h.send(build(typeResetResult).id(t.msg.ID).raw("success", []byte("true")).end())
 }
 
-// word matches the partial name, including its dots, at the end of code.
+// word matches the partial name at the end of code, including dots.
 var word = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[$A-Za-z_][A-Za-z0-9_.]*$`) })
 
 // complete answers with the names that begin with the partial name before the cursor: commands first, then the

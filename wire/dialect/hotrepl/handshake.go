@@ -15,10 +15,11 @@ import (
 	"rpcx/wire/scan"
 )
 
-// handshake is the host's handshake.
+// handshake is a handshake that the host sent.
 type handshake struct{ raw json.RawMessage }
 
-// keepHandshake stores a handshake and forgets the commands of the previous one. The caller holds the peer's lock.
+// keepHandshake stores a handshake and forgets the commands of the previous one. The caller holds the lock of the
+// peer.Peer.
 func (c *codec) keepHandshake(raw []byte) {
 	h := &handshake{raw: append(json.RawMessage(nil), raw...)}
 	c.max = number(scan.Get(scan.Get(raw, "limits"), "maxMessageBytes"))
@@ -28,7 +29,7 @@ func (c *codec) keepHandshake(raw []byte) {
 }
 
 // Handshake waits for the host's handshake, which the host sends first. It returns a Fault of kind Protocol for another
-// protocol version, and of kind Unreachable if the connection ends first.
+// protocol version, and of kind Unreachable if the connection closes first.
 func (c *codec) Handshake(ctx context.Context, caller dialect.Caller) error {
 	st, err := caller.Open(ctx, dialect.Op{Kind: dialect.Watch, Method: typeHandshake})
 	if err == nil {
@@ -138,7 +139,7 @@ func (c *codec) Typing(ctx context.Context, caller dialect.Caller, name string) 
 			return nil, nil // the call's own response will report the problem
 		}
 		cat.Methods = wire.Map(names, method)
-		if cat.Method(name) != nil { // the command exists, but has no description
+		if cat.Method(name) != nil { // the command exists but has no description
 			var lacks scan.Object
 			lacks.Text(name, rpc.Error())
 			incomplete(cat, lacks)

@@ -6,8 +6,8 @@
 // Subscribe's Code or Method is the code to watch. Extra contains further members that the specification defines:
 // timeoutMs, cursor, intervalFrames, limit, onChange.
 //
-// On the host, package peer passes a client's messages to the server as notifications, one by one in order. The server
-// writes complete messages itself.
+// On the host, package peer passes a client's messages to the server as notifications, one at a time and in order. The
+// server writes complete messages itself.
 package hotrepl
 
 import (
@@ -143,8 +143,8 @@ func (c *codec) cancel(op dialect.Op) (wire.Message, error) {
 	return m, nil
 }
 
-// hostRequestFault returns the usage Fault for a host that should send a client's type of message, which clients do not
-// answer.
+// hostRequestFault returns the usage Fault for a request from a host to its client, because clients do not answer
+// requests.
 func hostRequestFault() error {
 	return wire.NewFault(wire.Usage, "a hotrepl host sends no requests to its client", nil)
 }
@@ -199,7 +199,7 @@ func (c *codec) rawMessage(msg json.RawMessage) (wire.Message, error) {
 	return m, nil
 }
 
-// request returns a message with a new id and with the members of about and extra. Both are objects or nil.
+// request returns a message with a new id and the members of about and extra. Both are objects or nil.
 func (c *codec) request(kind string, about, extra json.RawMessage) wire.Message {
 	c.last++
 	id := wire.ID(strconv.Quote(c.prefix + strconv.Itoa(c.last)))

@@ -20,8 +20,8 @@ const answerTimeout = 15 * time.Second
 
 // Job runs one of the Job operations and polls the host. Each event of the stream is a report: an object with the job,
 // its state and status, and its progress, output or error. If the Extra of a JobRun or JobWait has "bare", the only
-// event is the output, as a call would print it. In that case, the job belongs to the stream, and is cancelled when the
-// stream is.
+// event is the output, as a call would print it. In that case, the job belongs to the stream, and cancelling the stream
+// cancels the job.
 func (c *codec) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (dialect.Stream, error) {
 	j := &following{codec: c, caller: caller, op: op, job: scan.AppendQuoted(nil, op.Job)}
 	bare := scan.Get(op.Extra, "bare") != nil
@@ -175,7 +175,7 @@ func (j *following) entries(m wire.Message) {
 	}
 }
 
-// report returns the known facts about a job as one object for users.
+// report returns the known facts about a job as an object for the user.
 func report(ev wire.Event) json.RawMessage {
 	status := scan.Get(ev.Extra, "status")
 	if status == nil && ev.Kind == wire.Progress {

@@ -11,7 +11,7 @@ import (
 )
 
 // A job is a command that continues after the host has accepted it. It belongs to the client that started it. The host
-// stores the last maxJobs jobs.
+// stores at most maxJobs jobs.
 type job struct {
 	*running
 	name     string

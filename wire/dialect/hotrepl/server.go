@@ -79,7 +79,7 @@ func (s *server) Accept(c dialect.Caller) dialect.Handler {
 	return dialect.Handler{Handle: h.Handle, Close: h.Close}
 }
 
-// Close ends the host and all its work.
+// Close ends the host and all work on it.
 func (s *server) Close() error {
 	s.mu.Lock()
 	s.closed = true
@@ -195,8 +195,8 @@ func (h *handler) evict() {
 	h.server.wg.Go(func() { _ = h.caller.CloseWith(1000, "") })
 }
 
-// send writes one message and waits until it is written; a slow client thus slows down the frames. It fails after the
-// client has disconnected.
+// send writes one message and waits until it is written, so that a slow client slows down the frames. It fails after
+// the client has disconnected.
 func (h *handler) send(msg json.RawMessage) {
 	_ = h.caller.Notify(h.ctx, dialect.Op{Kind: dialect.Internal, Method: scan.String(scan.Get(msg, "type")), Params: msg})
 }

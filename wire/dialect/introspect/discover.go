@@ -95,9 +95,9 @@ func (c *codec) Typing(ctx context.Context, caller dialect.Caller, method string
 	return d.current.catalog(d.note, module), nil
 }
 
-// doubted reports whether Typing must request a module's schema again before returning it a second time. This is so for
-// a schema from the cache of an earlier process. It is also so if the schema is older than the last call and no call
-// has followed, because the caller has then rejected it.
+// doubted reports whether Typing must request a module's schema again before returning it a second time. It must do so
+// for a schema from the cache of an earlier process. It must also do so if the schema is older than the last call and
+// no call has followed, because the caller has then rejected the schema.
 func (d *discovery) doubted(module string) bool {
 	calls := d.calls.Load()
 	served, again := d.served[module]
@@ -158,8 +158,8 @@ func (c *codec) learn(ctx context.Context, caller dialect.Caller) error {
 	return err
 }
 
-// offered requests the modules that the service has now. It returns old if the service has one of old's hashes, and nil
-// if the service does not respond.
+// offered requests the modules that the service has now. It returns old if the service still has one of old's hashes,
+// and nil if the service does not respond.
 func (c *codec) offered(ctx context.Context, caller dialect.Caller, old *discovered) (*discovered, error) {
 	c.hashes.collect()
 	var hash string

@@ -9,7 +9,7 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// Shutdown sends nothing. It updates the cache if items have shown that the cache is or may be outdated.
+// Shutdown sends nothing. It updates the cache if items have shown that the cache is outdated or may be wrong.
 func (c *codec) Shutdown(context.Context, dialect.Caller) error {
 	d := &c.found
 	stale, wrong := c.hashes.doubts()
@@ -65,7 +65,7 @@ func (d *discovered) known(hashes []string) bool {
 // hash; a different one means that the schemas are outdated.
 type hashes struct {
 	mu         sync.Mutex
-	collecting bool     // discovery is running, and new hashes belong to its schemas
+	collecting bool     // discovery is running; hashes that arrive now belong to its schemas
 	seen       []string // hashes that arrived while collecting
 	current    []string // the hashes of the schemas
 	stale      bool     // an item had a hash that is not in current

@@ -4,7 +4,7 @@
 //
 // The response to a call names a subscription, and its notifications are the stream. A notification belongs to the call
 // with its subscription id, whatever its method is. A result that cannot be an id is the whole answer. The package also
-// reads any other JSON-RPC pub/sub: an item that is not an event of the protocol becomes data.
+// reads other JSON-RPC pub/sub protocols: an item that is not an event of this protocol becomes data.
 package introspect
 
 import (

@@ -89,8 +89,8 @@ func (s *schemaReader) resolve(v json.RawMessage) json.RawMessage {
 // maxExamined bounds the parts of a variant that are examined, because references may be circular.
 const maxExamined = 100
 
-// nameOf returns the method that a variant names: the const, or the only enum value, of the property "method". The
-// property may be in a part of allOf. It returns "" if the variant names no method.
+// nameOf returns the method that a variant names: the const, or the only enum value, in the schema of its property
+// "method". The property may be in a part of allOf. It returns "" if the variant names no method.
 func (s *schemaReader) nameOf(v json.RawMessage, looks *int) string {
 	if *looks--; *looks < 0 {
 		return ""

@@ -10,9 +10,9 @@ import (
 )
 
 // CheckName returns a usage Fault for a method name that no service can have. A name is module_method: the module
-// consists of letters and digits, the method also of underscores. The specification requires lower-case letters;
-// CheckName also accepts upper-case letters, because some services list such names. With subscribe set, it also accepts
-// names that follow the pattern of another pub/sub server, from which the method for unsubscribing follows.
+// consists of letters and digits; the method may also contain underscores. The specification requires lower-case
+// letters; CheckName also accepts upper-case letters, because some services list such names. With subscribe set, it
+// also accepts names that match a pattern of other pub/sub servers, because the method for unsubscribing is then known.
 func CheckName(method string, subscribe bool) error {
 	if isListable(WireName(method)) {
 		return nil

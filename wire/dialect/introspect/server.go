@@ -16,7 +16,7 @@ import (
 // server is the answering side. All connections of a listener share it.
 type server struct {
 	b       dialect.Backend
-	plain   dialect.Server // answers calls to a client, which the protocol does not define
+	plain   dialect.Server // answers calls to a client, for which the protocol has no messages
 	modules func() *moduleCatalog
 }
 

@@ -31,7 +31,7 @@ type streamWriter struct {
 func newStreamWriter(mc *moduleCatalog, method string, emit func(wire.Event) error, cancel context.CancelFunc) *streamWriter {
 	module, name := Split(method)
 	if mc.module(module) == nil {
-		module = serviceModule // the peer invented the module's name, which must not become the provenance
+		module = serviceModule // the peer invented the module's name, so it must not become the provenance
 	}
 	var source scan.Array
 	source.Text(module)

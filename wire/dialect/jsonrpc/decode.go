@@ -51,7 +51,8 @@ func (c *codec) decode(raw []byte) (msgs []wire.Message, batch bool, err error) 
 	return c.msgs, false, nil
 }
 
-// batch reads an array of messages. An empty batch is one invalid message. A batch with too many messages is broken.
+// batch reads an array of messages. An empty batch is one invalid message. A batch with too many messages is invalid as
+// a whole.
 func (c *codec) batch(raw []byte, i int) ([]wire.Message, bool, error) {
 	n, err := ReadBatch(raw, i, c.o.MaxDepth, c.element)
 	switch {
@@ -205,7 +206,7 @@ func (c *codec) inbound(f *fields, raw []byte, m *wire.Message) {
 	}
 }
 
-// acceptsID reports whether a request may have an id.
+// acceptsID reports whether a request may have the id.
 func (c *codec) acceptsID(id []byte) bool { return c.o.AnyID || isID(id) || isNull(id) }
 
 // wrong describes the problem of a request's id or params, or returns "". two is set for JSON-RPC 2.0.

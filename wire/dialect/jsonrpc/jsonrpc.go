@@ -2,9 +2,9 @@
 // accepts a missing "jsonrpc" member, "error":null beside a result, errors that are strings, and notifications with
 // "id":null.
 //
-// It reads streams in the forms of existing servers. A notification whose params name a subscription (subscription,
-// subscription_id or subscriptionId) is an item. "done":true or an "error" beside it ends the stream. Further responses
-// with the id of the subscribe request are also items.
+// It reads the forms of streams that existing servers use. A notification whose params name a subscription
+// (subscription, subscription_id or subscriptionId) is an item. "done":true or an "error" beside it ends the stream.
+// Further responses with the id of the subscribe request are also items.
 //
 // Version 1 writes "params":[] by default, as 1.0 and ovsdb-server require. Node's inspector accepts that for most
 // methods; for the others, the user passes {}.
@@ -191,7 +191,7 @@ func (c *codec) Abilities() dialect.Abilities {
 }
 
 // Opened finds the stream in the response to a subscribe request: its id, or an object that names it. After true, null and
-// {}, items have the request's id. Any other value is the only item.
+// {}, items contain the request's id. Any other value is the only item.
 func (c *codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final bool) {
 	if op.Kind != dialect.Subscribe {
 		return nil, true

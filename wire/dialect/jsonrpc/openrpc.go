@@ -114,7 +114,7 @@ func readComponents(c *catalog.Catalog, extra *builder, components []byte) {
 	}
 }
 
-// kinds is the default kind of a method, by whether the method has a result.
+// kinds contains the default kinds of methods without and with a result.
 var kinds = map[bool]catalog.Kind{false: catalog.Notify, true: catalog.Call}
 
 // readMethod reads one method object. It skips a reference to a method.

@@ -140,7 +140,7 @@ func (f *fields) failure() *wire.Error {
 	return e
 }
 
-// parseError reads an error in the forms of various servers.
+// parseError reads an error in any of the forms that servers use.
 func parseError(val []byte) *wire.Error {
 	e := &wire.Error{Raw: val}
 	if text, ok := scan.Text(val); ok {

@@ -222,7 +222,7 @@ func (h *handler) unsubscribe(method string, params json.RawMessage) (answer jso
 	return json.RawMessage("true"), true
 }
 
-// subscriptionIn finds a stream's id in params: the first element, or the member with its name.
+// subscriptionIn finds a stream's id in params: the first element of an array, or a member whose name identifies it.
 func subscriptionIn(params json.RawMessage) []byte {
 	switch scan.Type(params) {
 	case 'a':
@@ -237,8 +237,8 @@ func subscriptionIn(params json.RawMessage) []byte {
 	return nil
 }
 
-// newID returns a stream id that clients cannot guess, in the form of a StreamForm. An integer is below 2^53, which
-// every client can read.
+// newID returns a stream id that clients cannot guess, in one of the forms of catalog.StreamForm. An integer is below
+// 2^53, which every client can read.
 func newID(form string) wire.ID {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails

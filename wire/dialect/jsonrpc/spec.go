@@ -19,7 +19,7 @@ var (
 	probes1 string
 )
 
-// Spec returns the row of JSON-RPC 2.0 in the table of dialects.
+// Spec returns the row for JSON-RPC 2.0 in the table of dialects.
 func Spec() dialect.Spec {
 	s := spec("jsonrpc", V2)
 	s.JSONRPCMember = true
@@ -31,7 +31,7 @@ func Spec() dialect.Spec {
 	return s
 }
 
-// Spec1 returns the row of JSON-RPC 1.0.
+// Spec1 returns the row for JSON-RPC 1.0.
 func Spec1() dialect.Spec {
 	s := spec("jsonrpc1", V1)
 	s.Validation = dialect.Validation{Rules: rules1, Probes: probes1}

@@ -71,7 +71,8 @@ func (f *client) cancel(ctx context.Context, caller dialect.Caller, task json.Ra
 	return err
 }
 
-// can returns a usage Fault if the peer did not declare the capability what, a path of members. lacks describes it.
+// can returns a usage Fault if the peer did not declare a capability. what is its path in the kept values, and lacks
+// describes it.
 func (f *client) can(what, lacks string) error {
 	val := f.c.Scope().Conn.Kept
 	for name := range strings.SplitSeq(what, ".") {

@@ -162,7 +162,7 @@ func shape(p *load.Page, d *codec.Dialect, polls []dialect.Poll) dialect.Shape {
 	return s
 }
 
-// unsaid are probes for which most protocols with a dialect file specify no answer.
+// unsaid are probes for which most protocols that have a dialect file specify no answer.
 var unsaid = []any{"batch", "batch-empty", "batch-invalid", "batch-of-notifications", "params-by-position", "bad-params", "discovery-bad-params"}
 
 // probes returns the probes of rpcx validate for a peer: those of the base, or none if the dialect file has no [rules] and its messages

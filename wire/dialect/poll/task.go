@@ -21,7 +21,8 @@ const (
 type Task struct {
 	Stream
 	Status func(ctx context.Context) (json.RawMessage, error) // requests the status
-	// Read converts a status. With over, the message is the result or the error; otherwise its Event, if any, is progress.
+	// Read converts a status. If over is true, the message is the result or the error; otherwise its Event, if any, is
+	// progress.
 	Read func(ctx context.Context, status json.RawMessage) (m wire.Message, over bool, err error)
 	Over func() // runs at the end of the task; may be nil
 

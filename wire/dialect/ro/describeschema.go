@@ -101,7 +101,7 @@ func object(props *scan.Object, required []byte) json.RawMessage {
 
 // described is a resource in the local response to rpc.describe.
 type described struct {
-	name  string // for a subresource, without the resource's name
+	name  string // the name of a subresource does not contain the resource's
 	said  json.RawMessage
 	verbs scan.Array
 	subs  []*described

@@ -147,7 +147,7 @@ var promiseMembers = []string{
 }
 
 // acceptedMembers are the members of a result with the status accepted. An object with only an id and the status
-// contains the job's id, because a result of the user has more members.
+// contains the job's id, because the user's own objects have more members.
 var acceptedMembers = append([]string{"id"}, promiseMembers...)
 
 // failureMembers are the members of a result that only reports a call's failure.

@@ -108,7 +108,7 @@ func (f *fields) address(method string) (a Address, rule string) {
 	return a, rule
 }
 
-// addressed returns the address of a request or, if note is set, of a notification. If the address breaks a rule, it
+// addressed returns the address of a request or, if note is set, of a notification. If the address violates a rule, it
 // returns the error response.
 func (f *fields) addressed(method string, note bool) (Address, error) {
 	a, rule := f.address(method)

@@ -56,7 +56,7 @@ type handler struct {
 }
 
 // Handle answers one request or notification. It checks the rules of the specification and then routes by the method,
-// with which the fields agree.
+// because the fields must agree with it.
 func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	f := readFields(in.Msg.Raw)
 	note := in.Msg.Kind == wire.Notification

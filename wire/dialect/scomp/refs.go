@@ -37,7 +37,7 @@ type refs struct {
 func cutRef(method string) (id string, ok bool) { return strings.CutPrefix(method, RefPrefix) }
 
 // insertFunctions inserts a function value into params at each JSON pointer of funcs, for the hook of that pointer. known
-// describes the hooks and may be nil. lend fails if params lack such a pointer.
+// describes the hooks and may be nil. insertFunctions fails if params lack such a pointer.
 func (r *refs) insertFunctions(params json.RawMessage, funcs map[string]string, known *catalog.Catalog) (json.RawMessage, error) {
 	for _, pointer := range slices.Sorted(maps.Keys(funcs)) {
 		out, ok := put(params, pointer, r.function(funcs[pointer], known))

@@ -59,8 +59,7 @@ func (h *handler) method(ctx context.Context, in *dialect.Inbound, p []byte) (js
 	return value(result, err)
 }
 
-// takes returns an error unless the arguments get the property (no argument) or set it (one argument) and the property
-// allows that.
+// takes returns an error unless the property can be read (without arguments) or set (with one positional argument).
 func (m member) takes(args []byte) error {
 	switch n, named := scan.Count(scan.Get(args, "args")), string(scan.Get(args, "kwargs")) != "{}"; {
 	case n > 1 || named:

@@ -29,8 +29,8 @@ type server struct {
 	dir     *scratch.Dir // contains the objects' directories; nil before its first use
 }
 
-// NewServer returns a server for b. The hook with a function's name answers the function. The hooks Config.__init__,
-// Config.METHOD, Config.PROPERTY (with one argument, it sets the property) and Config.__del__ answer a class Config.
+// NewServer returns a server for b. The hook with a function's name answers the function. A class Config has the hooks
+// Config.__init__, Config.METHOD, Config.PROPERTY (which sets the property if it has an argument) and Config.__del__.
 // Without a catalog, b belongs to a host, whose hooks answer a plugin's requests.
 func NewServer(b dialect.Backend) dialect.Server {
 	s := &server{

@@ -10,8 +10,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// In plain JSON, a transport Value that is a number with "." or an exponent is a float, and any other number is an int.
-// {"$remote":{…}} is a remote object, and {"$callback":"cb-1"} is a callback. Numbers keep their digits.
+// In plain JSON, a number with "." or an exponent is a float, and any other number is an int. {"$remote":{…}} is a
+// remote object, and {"$callback":"cb-1"} is a callback. Numbers keep their digits.
 
 // An object with one of these as its only key is not a dict.
 const (

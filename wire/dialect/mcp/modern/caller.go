@@ -87,7 +87,7 @@ func (r *run) Notify(ctx context.Context, op dialect.Op) error {
 	return to.caller.Notify(to.ctx, op)
 }
 
-// wants reports whether a client that requested the level asked receives log entries of level.
+// wants reports whether a client that requested log entries from the level asked receives those of level.
 func wants(asked, level json.RawMessage) bool {
 	most, ok := scan.Text(asked)
 	return ok && slices.Index(levels, most) <= slices.Index(levels, scan.String(level))

@@ -203,7 +203,7 @@ func (r *run) nextLocked(req *request, t *timers) step {
 	return next
 }
 
-// isAsking reports whether the run has not ended, so that its result consists of its own questions.
+// isAsking reports whether the run continues. If it does, its result requests input for its own questions.
 func (r *run) isAsking() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

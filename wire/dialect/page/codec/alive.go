@@ -29,7 +29,7 @@ func (c *Codec) beat(m *wire.Message) (bool, error) {
 	return is, err
 }
 
-// Begin starts the heartbeats of this side.
+// Begin starts the local heartbeats.
 func (c *Codec) Begin() {
 	select {
 	case c.beats <- nil:

@@ -28,7 +28,7 @@ type Codec struct {
 	dropped       map[string]bool // ids of requests that the peer has cancelled, if the dialect file defines the response to these
 
 	own       manualStep
-	beats     chan []byte               // the peer's heartbeats, and nil to begin those of this side; a nil channel if the dialect file has none
+	beats     chan []byte               // the peer's heartbeats to answer; a nil value starts the local heartbeats; nil if the dialect file has none
 	described atomic.Pointer[described] // the peer's last catalog, or nil
 
 	mu       sync.Mutex // guards the members below, which flows also use

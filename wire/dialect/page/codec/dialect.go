@@ -110,8 +110,8 @@ func (d *Dialect) MessageScope(sc *program.Scope, m *wire.Message) *program.Scop
 	return sc
 }
 
-// Subscription returns the rule for a method's stream, with the rule's method or pattern. It returns nil if the method does not
-// open a stream.
+// Subscription returns the rule for a method's stream, with the method or pattern that the rule is for. It returns nil if the
+// method does not open a stream.
 func (d *Dialect) Subscription(method string) (name string, rule *load.Subscribe) {
 	for _, name := range d.streams {
 		if dialect.Matches(name, method) {

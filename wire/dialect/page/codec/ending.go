@@ -107,7 +107,7 @@ func (c *Codec) cancelled(m *wire.Message) {
 }
 
 // cancelTarget returns the place of the request's id in the params of a cancel: a member name, an array index, or "" if the params
-// do not contain the id. It finds the place by making a cancel with a special id.
+// do not contain the id. It makes a cancel with a special id and finds where that id is.
 func cancelTarget(c *load.Cancel) (string, error) {
 	if c == nil || c.Params == nil {
 		return "", nil

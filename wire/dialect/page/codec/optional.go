@@ -16,7 +16,7 @@ import (
 )
 
 // An attempt is an optional call of the handshake whose response did not arrive in time. The response still counts if it arrives
-// before the response to the next step.
+// before the response to the following step.
 type attempt struct {
 	step   *load.Step
 	answer chan answer

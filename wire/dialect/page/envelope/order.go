@@ -70,7 +70,8 @@ func (o *order) inTurn(id wire.ID, msg []byte, last bool) (due [][]byte) {
 	return due
 }
 
-// These prefixes begin the id of a request whose id is missing or null. The response to it has no id, or the id null.
+// withoutID and withNull are prefixes of the ids that rpcx gives to requests whose id is missing or null. The response
+// has no id, or the id null.
 var (
 	withoutID = []byte(`"\u0000 `)
 	withNull  = []byte(`"\u0000n`)

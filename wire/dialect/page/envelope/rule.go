@@ -98,8 +98,8 @@ func (c *Plan) HasRule(raw []byte, scope *program.Scope) bool {
 // HasEnds reports whether a [[read]] rule determines which response is the last one. A nil Plan returns false.
 func (c *Plan) HasEnds() bool { return c != nil && c.ends }
 
-// Ends returns whether a response is the last one according to the [[read]] rules. said is false if the rules do not determine this. A
-// nil Plan returns false.
+// Ends returns whether a response is the last one according to the [[read]] rules. decided is false if the rules do not determine
+// this. A nil Plan returns false.
 func (c *Plan) Ends(raw []byte, scope *program.Scope) (decided, ends bool) {
 	if !c.HasEnds() {
 		return false, false

@@ -26,7 +26,7 @@ type Requests struct {
 	Params Prog `toml:"params" says:"an object that is merged into the params of each request of a client, made from $kept (the input) and $method; no output: nothing is added"`
 }
 
-// Input defines how a response requests input, with which the call is then repeated.
+// Input defines how a response requests input for a call, which is then repeated with the input.
 type Input struct {
 	When      Prog   `toml:"when" says:"true for a result that is not final, but requests input"`
 	Requests  string `toml:"requests" says:"the member of the result with the requests: an object of {method, params} by name, which hooks answer"`

@@ -142,7 +142,7 @@ func (p *Program) First(in json.RawMessage, vals jq.Values) (json.RawMessage, er
 	})
 }
 
-// All returns all outputs for the input in. The same notes apply as for First.
+// All returns all outputs for the input in. The notes on First also apply here.
 func (p *Program) All(in json.RawMessage, vals jq.Values) (outs []json.RawMessage, err error) {
 	switch {
 	case p == nil:

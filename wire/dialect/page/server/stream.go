@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A stream is a stream of items that this side sends.
+// A stream is a local stream of items.
 type stream struct {
 	ongoing
 	ctx   context.Context // for a stream with its own hook; ends with the hook
@@ -108,7 +108,7 @@ func (h *handler) item(ctx context.Context, s *stream, data json.RawMessage) (er
 	return h.Caller.Notify(ctx, dialect.Op{Kind: dialect.Notify, Method: method, Params: params, Extra: sc.Extra})
 }
 
-// over sends the client a message about the end of the stream, if the dialect file defines one. err is the failure of the hook, or
+// over sends the client a message about the end of the stream if the dialect file defines one. err is the failure of the hook, or
 // nil.
 func (h *handler) over(s *stream, err error) error {
 	w := &h.d.Page.Write

@@ -46,7 +46,7 @@ func (h *handler) wrapped(ctx context.Context, in *dialect.Inbound, rule *load.W
 	return ended(ctx, in, w, result, h.public(err))
 }
 
-// A wrappedCall is a call inside of another one.
+// A wrappedCall is a call inside another call.
 type wrappedCall struct {
 	name   string
 	params json.RawMessage
@@ -210,7 +210,7 @@ func (t *progressSender) event(ev wire.Event) error {
 	return nil
 }
 
-// begin sends the dialect file's message for the begin of progress, if there is one. If this fails, no progress is
+// begin sends the dialect file's message for the beginning of progress, if there is one. If this fails, no progress is
 // sent.
 func (t *progressSender) begin(ev wire.Event) (begun bool, err error) {
 	t.mu.Lock()
@@ -226,7 +226,7 @@ func (t *progressSender) begin(ev wire.Event) (begun bool, err error) {
 	return t.begun, err
 }
 
-// end sends the dialect file's message for the end of progress if the message for the begin was sent.
+// end sends the dialect file's message for the end of progress if the one for the beginning was sent.
 func (t *progressSender) end() {
 	t.mu.Lock()
 	begun := t.begun
@@ -241,7 +241,7 @@ const step = 1e-6
 
 // rising returns the members progress and total for the next notification: the event's fraction if it is higher than the last one, and
 // otherwise a slightly higher number. If there are no fractions, it counts the events from 0. ok is false if the event has neither a
-// higher fraction nor a message; it is not sent.
+// higher fraction nor a message; such an event is not sent.
 func (t *progressSender) rising(ev wire.Event) (more []byte, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -291,5 +291,5 @@ func (t *progressSender) say(rule *load.Say, ev wire.Event, more []byte) error {
 		params = t.work.Mark(params)
 	}
 	_ = t.h.Caller.Notify(t.ctx, dialect.Op{Kind: dialect.Notify, Method: rule.Method, Params: params})
-	return t.ctx.Err() // a failure does not matter: a client that accepts one response receives nothing else
+	return t.ctx.Err() // a failed Notify does not matter: a client that accepts one response receives nothing else
 }
