@@ -201,7 +201,7 @@ func (s *spoken) step(verb, rest string) error {
 		s.serve.Allow = append(s.serve.Allow, rest)
 	case "catalog":
 		c, err := catalog.Parse([]byte(rest))
-		s.serve.Catalog, s.serve.Check, s.serve.Tell = c, true, true
+		s.serve.Catalog, s.serve.Check, s.serve.Discoverable = c, true, true
 		return err
 	case "offers":
 		c, err := catalog.Parse([]byte(rest))
